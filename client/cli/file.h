@@ -1,0 +1,19 @@
+// Whole files, read and written. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mpsd::cli {
+
+// The content of `path`. Errors name the path; OUT_OF_RANGE beyond `bytes_max` bytes.
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t bytes_max);
+
+// Makes or replaces `path`.
+absl::Status WriteWholeFile(const std::string& path, absl::string_view content);
+
+}  // namespace mpsd::cli

@@ -1,0 +1,40 @@
+// InferPlan: what `infer` was asked to do, taken apart and checked before anything is sent.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/cli/infer_verb.h"
+#include "client/cli/npy.h"
+#include "proto/base/shape.h"
+
+namespace mpsd::cli {
+
+struct InputSource {
+  std::string name;
+  std::string path;  // empty: random
+};
+
+struct OutputTarget {
+  std::string name;
+  std::string path;  // empty: it is not kept
+};
+
+struct InferPlan {
+  absl::Duration timeout;
+  std::vector<InputSource> inputs;
+  std::map<std::string, Dims> shapes;
+  std::vector<OutputTarget> outputs;
+};
+
+// INVALID_ARGUMENT says which option is wrong. Pure, thread-safe.
+absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
+
+// The arrays of the plan's files, in the order of its inputs; random ones are left empty. Errors
+// name the file. Thread-safe.
+absl::StatusOr<std::vector<NpyArray>> ReadInputFiles(const InferPlan& plan);
+
+}  // namespace mpsd::cli

@@ -1,0 +1,155 @@
+#include "client/cli/ps_verb.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/cli/table.h"
+#include "client/client.h"
+#include "proto/base/units.h"
+
+namespace mpsd::cli {
+namespace {
+
+using client::DaemonStatus;
+using client::ModelStatus;
+using client::WorkerStatus;
+using nlohmann::json;
+
+constexpr Table::Align kRight = Table::Align::kRight;
+
+// The two largest units: "3d 4h", "12m 5s", "7s".
+std::string UptimeText(int64_t uptime_ms) {
+  const int64_t seconds = uptime_ms < 0 ? 0 : uptime_ms / 1000;
+  const int64_t minutes = seconds / 60;
+  const int64_t hours = minutes / 60;
+  if (hours >= 24) return absl::StrCat(hours / 24, "d ", hours % 24, "h");
+  if (hours > 0) return absl::StrCat(hours, "h ", minutes % 60, "m");
+  if (minutes > 0) return absl::StrCat(minutes, "m ", seconds % 60, "s");
+  return absl::StrCat(seconds, "s");
+}
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string HeadText(const DaemonStatus& daemon, const std::string& address) {
+  const int64_t uptime_ms = absl::ToUnixMillis(absl::Now()) - daemon.start_time_ms;
+  return absl::StrCat(daemon.server_name, " ", daemon.server_version, " at ", address, ", ",
+                      daemon.ready ? "ready" : "not ready", ", up ", UptimeText(uptime_ms), "\n");
+}
+
+std::string ModelsText(const DaemonStatus& daemon) {
+  Table table({{"MODEL"},
+               {"VERSION"},
+               {"STATE"},
+               {"PLATFORM"},
+               {"DEVICE"},
+               {"WORKERS", kRight},
+               {"LANES", kRight},
+               {"MAX BATCH", kRight},
+               {"QUEUED", kRight},
+               {"RUNNING", kRight},
+               {"TENSORS"}});
+  for (const ModelStatus& model : daemon.models) {
+    table.AddRow({model.name, model.version, OrDash(model.state), OrDash(model.platform),
+                  OrDash(model.device), absl::StrCat(model.workers.size()),
+                  absl::StrCat(model.lanes),
+                  model.max_batch_size > 0 ? absl::StrCat(model.max_batch_size) : "-",
+                  absl::StrCat(model.queued_requests), absl::StrCat(model.running_batches),
+                  OrDash(model.spec)});
+  }
+  return table.Text();
+}
+
+std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus& worker) {
+  return {model.name,
+          absl::StrCat(worker.index),
+          worker.pid > 0 ? absl::StrCat(worker.pid) : "-",
+          absl::StrCat(worker.epoch),
+          OrDash(worker.state),
+          OrDash(worker.device),
+          absl::StrCat(worker.lanes),
+          BytesText(worker.resident_bytes),
+          absl::StrCat(worker.restarts),
+          UptimeText(worker.uptime_ms),
+          OrDash(worker.last_exit)};
+}
+
+std::string WorkersText(const DaemonStatus& daemon) {
+  Table table({{"MODEL"},
+               {"WORKER", kRight},
+               {"PID", kRight},
+               {"EPOCH", kRight},
+               {"STATE"},
+               {"DEVICE"},
+               {"LANES", kRight},
+               {"MEMORY", kRight},
+               {"RESTARTS", kRight},
+               {"UPTIME", kRight},
+               {"LAST EXIT"}});
+  for (const ModelStatus& model : daemon.models) {
+    for (const WorkerStatus& worker : model.workers) table.AddRow(WorkerRow(model, worker));
+  }
+  return table.Text();
+}
+
+json WorkerJson(const WorkerStatus& worker) {
+  return {{"index", worker.index},
+          {"pid", worker.pid},
+          {"epoch", worker.epoch},
+          {"state", worker.state},
+          {"lanes", worker.lanes},
+          {"device", worker.device},
+          {"resident_bytes", worker.resident_bytes},
+          {"restarts", worker.restarts},
+          {"uptime_ms", worker.uptime_ms},
+          {"last_exit", worker.last_exit}};
+}
+
+json ModelJson(const ModelStatus& model) {
+  json report = {{"name", model.name},
+                 {"version", model.version},
+                 {"ready", model.ready},
+                 {"state", model.state},
+                 {"platform", model.platform},
+                 {"device", model.device},
+                 {"spec", model.spec},
+                 {"queued_requests", model.queued_requests},
+                 {"running_batches", model.running_batches},
+                 {"max_batch_size", model.max_batch_size},
+                 {"lanes", model.lanes},
+                 {"parameters", model.parameters},
+                 {"workers", json::array()}};
+  for (const WorkerStatus& worker : model.workers) report["workers"].push_back(WorkerJson(worker));
+  return report;
+}
+
+std::string DaemonJson(const DaemonStatus& daemon) {
+  json report = {{"server_name", daemon.server_name},
+                 {"server_version", daemon.server_version},
+                 {"start_time_ms", daemon.start_time_ms},
+                 {"ready", daemon.ready},
+                 {"models", json::array()}};
+  for (const ModelStatus& model : daemon.models) report["models"].push_back(ModelJson(model));
+  return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int RunPs(const ServerOptions& options, std::ostream& out, std::ostream& err) {
+  const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options);
+  if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
+  const auto client = client::Client::Connect(options.address, absl::Now() + *timeout);
+  if (!client.ok()) return Fail(err, kExitNotReachable, client.status());
+  const auto daemon = (*client)->GetDaemonStatus(absl::Now() + *timeout);
+  if (!daemon.ok()) return Fail(err, kExitServerError, daemon.status());
+  if (options.json) {
+    out << DaemonJson(*daemon);
+  } else {
+    out << HeadText(*daemon, options.address) << "\n"
+        << ModelsText(*daemon) << "\n"
+        << WorkersText(*daemon);
+  }
+  return kExitOk;
+}
+
+}  // namespace mpsd::cli

@@ -1,0 +1,45 @@
+#include "client/cli/table.h"
+
+#include <algorithm>
+
+#include "client/cli/unicode.h"
+#include "proto/base/check.h"
+
+namespace mpsd::cli {
+namespace {
+
+size_t Width(const std::string& text) { return DecodeUtf8(text).size(); }
+
+}  // namespace
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  AddRow(std::move(titles));
+}
+
+void Table::AddRow(std::vector<std::string> cells) {
+  MPSD_CHECK(cells.size() == columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::Text() const {
+  std::vector<size_t> widths(columns_.size(), 0);
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string fill(widths[i] - Width(row[i]), ' ');
+      if (i > 0) line += "  ";
+      line += columns_[i].align == Align::kRight ? fill + row[i] : row[i] + fill;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace mpsd::cli

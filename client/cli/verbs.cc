@@ -1,0 +1,68 @@
+#include "client/cli/verbs.h"
+
+#include <iostream>
+#include <memory>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/infer_verb.h"
+#include "client/cli/ps_verb.h"
+
+namespace mpsd::cli {
+namespace {
+
+void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
+  verb->add_option("--address", options->address, "The server: HOST:PORT or unix:PATH")
+      ->envname("MPSD_ADDRESS")
+      ->capture_default_str();
+  verb->add_option("--timeout", options->timeout, "How long an answer may take")
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Write JSON");
+}
+
+// One value an option: a text that begins like an option is a text all the same.
+void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values, const char* help) {
+  verb->add_option(name, *values, help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace
+
+void AddInferVerb(CLI::App& app, int* exit_code) {
+  // CLI11 holds the callback for as long as the application lives, and its options with it.
+  const auto options = std::make_shared<InferOptions>();
+  CLI::App* verb = app.add_subcommand("infer", "Send one request to a running daemon");
+  verb->add_option("model", options->model, "The model's name")->required();
+  AddList(verb, "--input", &options->inputs, "NAME=@FILE.npy or NAME=random; may be repeated");
+  AddList(verb, "--shape", &options->shapes, "NAME=1,16: the shape of that input");
+  AddList(verb, "--text", &options->texts,
+          "A text for a text encoder; several become the rows of one batch");
+  AddList(verb, "--output", &options->outputs,
+          "NAME or NAME=@FILE.npy: only these outputs; kept in the file");
+  verb->add_option("--vocab", options->vocab, "vocab.txt of the text encoder");
+  verb->add_option("--batch", options->batch, "Rows of the random inputs")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--seed", options->seed, "Of the random inputs")->capture_default_str();
+  verb->add_option("--model-version", options->version, "Default: the highest that is ready");
+  verb->add_option("--id", options->id, "The request's id");
+  AddCommonOptions(verb, &options->server);
+  verb->callback([options, exit_code] { *exit_code = RunInfer(*options, std::cout, std::cerr); });
+}
+
+void AddPsVerb(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<ServerOptions>();
+  CLI::App* verb = app.add_subcommand("ps", "Show a running daemon's models and workers");
+  AddCommonOptions(verb, options.get());
+  verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
+}
+
+int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  return *exit_code;
+}
+
+}  // namespace mpsd::cli

@@ -1,0 +1,48 @@
+// What a daemon says of itself, its models and their workers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mpsd::client {
+
+struct WorkerStatus {
+  uint32_t index = 0;
+  int64_t pid = 0;  // 0 while no process runs
+  uint64_t epoch = 0;
+  std::string state;
+  uint32_t lanes = 0;
+  std::string device;
+  uint64_t resident_bytes = 0;
+  uint64_t restarts = 0;
+  int64_t uptime_ms = 0;
+  std::string last_exit;  // of the incarnation before; empty: there was none
+};
+
+struct ModelStatus {
+  std::string name;
+  std::string version;
+  bool ready = false;
+  std::string state;
+  std::string platform;
+  std::string device;
+  std::string spec;
+  int64_t queued_requests = 0;
+  int64_t running_batches = 0;
+  uint32_t max_batch_size = 0;
+  uint32_t lanes = 0;
+  std::vector<WorkerStatus> workers;
+  std::map<std::string, std::string> parameters;
+};
+
+struct DaemonStatus {
+  std::string server_name;
+  std::string server_version;
+  int64_t start_time_ms = 0;  // since the epoch
+  bool ready = false;
+  std::vector<ModelStatus> models;
+};
+
+}  // namespace mpsd::client

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Asks a running server with Triton's own Python client, which knows nothing of mpsd.
+
+infer.py [--address HOST:PORT] mlp
+infer.py [--address HOST:PORT] minilm --vocab vocab.txt TEXT [TEXT ...]
+"""
+import argparse
+import sys
+
+import numpy as np
+import tritonclient.grpc as triton
+from tritonclient.utils import InferenceServerException
+
+TIMEOUT_S = 30
+
+
+def tensor(name, array):
+    """An input for the client; its datatype is the array's."""
+    datatypes = {"float32": "FP32", "int64": "INT64"}
+    result = triton.InferInput(name, list(array.shape), datatypes[array.dtype.name])
+    result.set_data_from_numpy(array)
+    return result
+
+
+def infer_mlp(client, model):
+    """One random row for each FP32 input that the model names."""
+    metadata = client.get_model_metadata(model)
+    random = np.random.default_rng(1)
+    inputs = []
+    for described in metadata.inputs:
+        shape = [max(dim, 1) for dim in described.shape]
+        inputs.append(tensor(described.name, random.random(shape, dtype=np.float32)))
+    answer = client.infer(model, inputs, request_id="example", client_timeout=TIMEOUT_S)
+    for described in metadata.outputs:
+        values = answer.as_numpy(described.name)
+        print(f"{described.name} {list(values.shape)}: {values.ravel()[:8]}")
+
+
+def infer_minilm(client, model, vocab, texts):
+    """The embeddings of the texts, and how near each is to the first."""
+    from tokenizers import BertWordPieceTokenizer
+
+    tokenizer = BertWordPieceTokenizer(vocab, lowercase=True)
+    tokenizer.enable_truncation(256)
+    tokenizer.enable_padding()
+    rows = tokenizer.encode_batch(texts)
+    inputs = [
+        tensor("input_ids", np.array([row.ids for row in rows], dtype=np.int64)),
+        tensor("attention_mask", np.array([row.attention_mask for row in rows], dtype=np.int64)),
+    ]
+    output = client.get_model_metadata(model).outputs[0].name
+    embeddings = client.infer(model, inputs, client_timeout=TIMEOUT_S).as_numpy(output)
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    for text, cosine in zip(texts, unit @ unit[0]):
+        print(f"{cosine:+.4f}  {text}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--address", default="127.0.0.1:8001")
+    models = parser.add_subparsers(dest="model", required=True)
+    models.add_parser("mlp")
+    minilm = models.add_parser("minilm")
+    minilm.add_argument("--vocab", required=True)
+    minilm.add_argument("texts", nargs="+", metavar="TEXT")
+    arguments = parser.parse_args()
+
+    with triton.InferenceServerClient(arguments.address) as client:
+        try:
+            if arguments.model == "mlp":
+                infer_mlp(client, arguments.model)
+            else:
+                infer_minilm(client, arguments.model, arguments.vocab, arguments.texts)
+        except InferenceServerException as error:
+            sys.exit(f"{error.status()}: {error.message()}")
+
+
+if __name__ == "__main__":
+    main()

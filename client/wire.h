@@ -1,0 +1,24 @@
+// The client's structs as messages of the protocol, and back. Pure functions, all thread-safe.
+// For client.cc alone: programs that use the client see no generated code.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/client.h"
+#include "proto/control.pb.h"
+#include "proto/inference.pb.h"
+
+namespace mpsd::client {
+
+// INVALID_ARGUMENT when an input has no valid datatype.
+absl::StatusOr<inference::ModelInferRequest> ToWire(const InferRequest& request);
+
+// Takes the tensors' bytes out of `response`. INTERNAL when datatypes, shapes and contents do not
+// fit each other.
+absl::StatusOr<InferReply> FromWire(inference::ModelInferResponse&& response);
+
+ModelMetadata FromWire(const inference::ModelMetadataResponse& response);
+
+DaemonStatus FromWire(const control::v1::StatusReply& reply);
+
+}  // namespace mpsd::client

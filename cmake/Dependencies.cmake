@@ -1,0 +1,40 @@
+# Third-party libraries: found on the system first, with the oldest version that is known to work.
+
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)                  # 20220623 (Debian 12) or newer
+find_package(nlohmann_json 3.11 REQUIRED)
+
+if(MPSD_FRONT)
+  find_package(Protobuf CONFIG QUIET)        # Homebrew installs a config, Debian 12 a module's worth
+  if(NOT Protobuf_FOUND)
+    find_package(Protobuf 3.21 REQUIRED)
+  endif()
+  find_package(gRPC 1.51 CONFIG REQUIRED)
+  find_package(prometheus-cpp CONFIG REQUIRED)  # Debian 12's 1.0 does not say its version
+  find_package(spdlog 1.10 CONFIG REQUIRED)
+  find_package(CLI11 2.1 CONFIG REQUIRED)
+  find_program(MPSD_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+
+  find_path(MPSD_CIVETWEB_INCLUDE CivetServer.h REQUIRED)
+  find_library(MPSD_CIVETWEB_CPP civetweb-cpp REQUIRED)
+  find_library(MPSD_CIVETWEB_C civetweb REQUIRED)
+  add_library(mpsd_civetweb INTERFACE)
+  target_include_directories(mpsd_civetweb SYSTEM INTERFACE ${MPSD_CIVETWEB_INCLUDE})
+  target_link_libraries(mpsd_civetweb INTERFACE ${MPSD_CIVETWEB_CPP} ${MPSD_CIVETWEB_C})
+endif()
+
+if(MPSD_TESTS)
+  find_package(GTest 1.12 REQUIRED)
+endif()
+
+# libtorch as `./run` unpacks it from the wheel: headers and shared objects, no CMake package. The
+# wheel's own TorchConfig asks for a CUDA toolkit, which a worker that links torch_cpu does not need.
+if(MPSD_TORCH)
+  find_library(MPSD_TORCH_CPU torch_cpu PATHS ${MPSD_LIBTORCH}/lib NO_DEFAULT_PATH REQUIRED)
+  find_library(MPSD_TORCH_C10 c10 PATHS ${MPSD_LIBTORCH}/lib NO_DEFAULT_PATH REQUIRED)
+  add_library(mpsd_libtorch INTERFACE)
+  target_include_directories(mpsd_libtorch SYSTEM INTERFACE ${MPSD_LIBTORCH}/include
+    ${MPSD_LIBTORCH}/include/torch/csrc/api/include)
+  target_link_libraries(mpsd_libtorch INTERFACE ${MPSD_TORCH_CPU} ${MPSD_TORCH_C10})
+  target_compile_definitions(mpsd_libtorch INTERFACE MPSD_WITH_TORCH=1)
+endif()

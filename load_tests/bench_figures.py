@@ -1,0 +1,107 @@
+"""The arithmetic of bench.py: medians, metrics, ceilings and the table. No process is touched."""
+
+import re
+from dataclasses import dataclass
+
+
+def median(values):
+    """The median; None without values."""
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def spread(values):
+    """The range of the values as a share of their median; 0 for less than two of them."""
+    middle = median(values)
+    return (max(values) - min(values)) / middle if len(values) > 1 and middle else 0
+
+
+def metric(page, name, model=None):
+    """The sum of a metric's samples on a Prometheus page, of one model if it is given."""
+    total = 0.0
+    for line in page.splitlines():
+        match = re.fullmatch(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})? ([^ ]+)(?: \d+)?", line)
+        if not match or match[1] != name:
+            continue
+        labels = dict(re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', match[2] or ""))
+        if model is None or labels.get("model") == model:
+            total += float(match[3])
+    return total
+
+
+def mean_batch(before, after, model):
+    """The mean rows a batch between two metrics pages; None when there was no batch."""
+    batches = metric(after, "mpsd_batch_rows_count", model) - metric(
+        before, "mpsd_batch_rows_count", model)
+    rows = metric(after, "mpsd_batch_rows_sum", model) - metric(
+        before, "mpsd_batch_rows_sum", model)
+    return rows / batches if batches else None
+
+
+def bare_rate(rates, rows):
+    """Samples a second of the bare loop at a mean of `rows` rows a batch.
+
+    `rates` holds whole batch sizes; between two of them the time of a batch is taken as linear.
+    """
+    sizes = sorted(rates)
+    low = max((size for size in sizes if size <= rows), default=sizes[0])
+    high = min((size for size in sizes if size >= rows), default=sizes[-1])
+    if low == high:
+        return rates[low]
+    share = (rows - low) / (high - low)
+    seconds = (1 - share) * low / rates[low] + share * high / rates[high]
+    return rows / seconds
+
+
+def mixed_rate(rates):
+    """The rate of a sequence that draws evenly from kinds of work with these rates."""
+    return len(rates) / sum(1 / rate for rate in rates)
+
+
+@dataclass
+class Row:
+    """One line of the table. `met` is None for what has no target."""
+
+    number: str
+    quantity: str
+    measured: str
+    ceiling: str = "–"
+    ratio: str = "–"
+    target: str = "–"
+    met: bool | None = None
+
+
+def number_text(value):
+    """A number with the digits that mean something."""
+    return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def at_least(number, quantity, measured, ceiling, target, unit=""):
+    """A row whose measured value over the ceiling has to reach the target."""
+    ratio = measured / ceiling if ceiling else 0
+    return Row(number, quantity, f"{number_text(measured)}{unit}", f"{number_text(ceiling)}{unit}", f"{ratio:.2f}",
+               f"≥ {target:g}", ratio >= target)
+
+
+def at_most(number, quantity, measured, ceiling, target, unit=""):
+    """A row whose measured value over the ceiling must not exceed the target; 0 is no value."""
+    ratio = measured / ceiling if ceiling else float("inf")
+    return Row(number, quantity, f"{number_text(measured)}{unit}", f"{number_text(ceiling)}{unit}", f"{ratio:.2f}",
+               f"≤ {target:g}", 0 < measured and ratio <= target)
+
+
+VERDICTS = {True: "met", False: "NOT MET", None: "–"}
+
+
+def table(rows):
+    """The rows as Markdown, in columns that line up."""
+    lines = [["#", "quantity", "measured", "ceiling", "ratio", "target", "verdict"]]
+    lines += [[row.number, row.quantity, row.measured, row.ceiling, row.ratio, row.target,
+               VERDICTS[row.met]] for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    lines.insert(1, ["-" * width for width in widths])
+    padded = [[cell.ljust(width) for cell, width in zip(line, widths)] for line in lines]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in padded)

@@ -1,0 +1,153 @@
+"""The processes of a benchmark run: each is started here, bounded in time, and stopped here."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def free_port():
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def pin(pid, cores):
+    """Binds every thread of a process to the cores; later threads inherit it."""
+    if cores and hasattr(os, "sched_setaffinity"):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            os.sched_setaffinity(int(task), cores)
+
+
+def children(pid):
+    """The live child processes of a process, where /proc tells."""
+    found = []
+    for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(entry))
+    return found
+
+
+class Process:
+    """A process that ends with the `with` block that it was started in."""
+
+    def __init__(self, command, log_path, env=None):
+        self.command = command
+        self.log = open(log_path, "w+", encoding="utf-8")
+        self.popen = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT,
+                                      stdin=subprocess.DEVNULL, env=env)
+        self.pid = self.popen.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        """Asks it to end, and insists after fifteen seconds."""
+        if self.popen.poll() is None:
+            self.popen.send_signal(signal.SIGTERM)
+            try:
+                self.popen.wait(15)
+            except subprocess.TimeoutExpired:
+                self.popen.kill()
+                self.popen.wait()
+        self.log.close()
+
+    def output(self):
+        """What it has written so far."""
+        with open(self.log.name, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def wait_for(self, ready, seconds, what, poll_s=0.05):
+        """What `ready()` returns once that is true; raises when it ends or takes too long."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            result = ready()
+            if result:
+                return result
+            if self.popen.poll() is not None:
+                break
+            time.sleep(poll_s)
+        raise RuntimeError(f"{self.command[0]} did not {what} within {seconds} s:\n{self.output()}")
+
+
+class Echo(Process):
+    """mpsd-echo, listening."""
+
+    def __init__(self, binaries, folder, address="127.0.0.1:0", name="echo"):
+        super().__init__([f"{binaries}/mpsd-echo", "--listen", address], f"{folder}/{name}.log")
+        try:
+            self.address = self.wait_for(self._address, 15, "listen")
+        except RuntimeError:
+            self.stop()
+            raise
+
+    def _address(self):
+        match = re.search(r"^listening (\S+)$", self.output(), re.MULTILINE)
+        return match[1] if match else None
+
+
+class Daemon(Process):
+    """`mpsd serve` with these models on ports and in a folder of its own, ready."""
+
+    def __init__(self, binaries, folder, models, name="mpsd", patience_s=180):
+        self.grpc = f"127.0.0.1:{free_port()}"
+        self.http = f"127.0.0.1:{free_port()}"
+        self.unix = f"unix:{folder}/{name}.sock"
+        config_path = f"{folder}/{name}.json"
+        with open(config_path, "w", encoding="utf-8") as file:
+            json.dump({"listen": {"grpc": [self.grpc, self.unix], "http": self.http},
+                       "state_dir": f"{folder}/{name}.state", "models": models}, file, indent=1)
+        begin = time.monotonic()
+        super().__init__([f"{binaries}/mpsd", "serve", "--config", config_path],
+                         f"{folder}/{name}.log")
+        try:
+            self.wait_for(self.ready, patience_s, "become ready", poll_s=0.005)
+        except RuntimeError:
+            self.stop()
+            raise
+        self.ready_s = time.monotonic() - begin
+
+    def ready(self):
+        """Whether /readyz says so."""
+        try:
+            with urllib.request.urlopen(f"http://{self.http}/readyz", timeout=2) as answer:
+                return answer.status == 200
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def metrics(self):
+        """The metrics page."""
+        with urllib.request.urlopen(f"http://{self.http}/metrics", timeout=10) as answer:
+            return answer.read().decode()
+
+
+def run_json(command, timeout_s, cores=None, env=None):
+    """Runs a program that prints one JSON object; returns that and whether it exited with 0."""
+    before = (lambda: os.sched_setaffinity(0, cores)) if cores else None
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s,
+                          stdin=subprocess.DEVNULL, preexec_fn=before, check=False,
+                          env={**os.environ, **(env or {})})
+    try:
+        return json.loads(done.stdout), done.returncode == 0
+    except json.JSONDecodeError:
+        sys.stderr.write(done.stdout + done.stderr)
+        raise RuntimeError(f"{' '.join(command)} exited with {done.returncode}") from None

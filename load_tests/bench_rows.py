@@ -1,0 +1,121 @@
+"""The rows of bench.py's table: which figure is held to which ceiling and target.
+
+`bench` is what has measured: has(names), value(name, keys) for a median, and its samples.
+"""
+
+from bench_figures import Row, at_least, at_most, median, spread
+
+
+def ceiling_rows(bench):
+    """What the machine can do, without a target."""
+    rows = []
+    if bench.has("futex"):
+        for key, text in (("parked_two_cores", "futex round trip, parked, two cores"),
+                          ("parked_one_core", "futex round trip, parked, one core"),
+                          ("awake_two_cores", "shared word round trip, awake")):
+            if key in bench.samples["futex"][0]:
+                rows.append(Row("–", text, f"{bench.value('futex', key, 'p50_us'):.2f} us"))
+        rows.append(Row("–", "memcpy of 602 112 bytes", f"{memcpy_us(bench):.1f} us"))
+    for name, text in (("echo_c1", "echo, 1 kB, c=1"), ("echo_c64", "echo, 1 kB, c=64"),
+                       ("echo_unix_c64", "echo, 1 kB, c=64, Unix socket"),
+                       ("echo_image", "echo, 602 112 bytes, c=4")):
+        if bench.has(name):
+            rows.append(Row("–", text, f"{bench.value(name, 'throughput'):,.0f} /s, "
+                            f"p50 {bench.value(name, 'p50_us'):.0f} us, "
+                            f"{bench.value(name, 'cpu_us', 'server'):.1f} us CPU"))
+    return rows
+
+
+def memcpy_us(bench):
+    """The median time to copy one image."""
+    return median([next(copy["us"] for copy in sample["memcpy"] if copy["bytes"] == 602112)
+                   for sample in bench.samples["futex"]])
+
+
+def parked_us(bench):
+    """A parked round trip between two cores, or on the one there is."""
+    key = "parked_two_cores" if "parked_two_cores" in bench.samples["futex"][0] else "parked"
+    return bench.value("futex", key, "p50_us")
+
+
+def null_rows(bench):
+    """T1, T1s, T2, T3 and T5: the null model against the echo."""
+    rows = []
+    if bench.has("echo_c64", "null_c64"):
+        rows.append(at_least("T1", "null, 1 kB, c=64, to the echo (first bar 0.5)",
+                             bench.value("null_c64", "throughput"),
+                             bench.value("echo_c64", "throughput"), 0.70, " /s"))
+        rows.append(at_most("T2", "front-end CPU a request to the echo's",
+                            bench.value("null_c64", "cpu_us", "server"),
+                            bench.value("echo_c64", "cpu_us", "server"), 1.35, " us"))
+        rows.append(Row("–", "null, c=64: mean batch, front-end sleeps a request",
+                        f"{bench.value('null_c64', 'mean_batch') or 0:.1f}, "
+                        f"{bench.value('null_c64', 'switches', 'server'):.3f}"))
+    if bench.has("null_c64", "null_unix_c64"):
+        rows.append(at_least("T1s", "null over a Unix socket to T1",
+                             bench.value("null_unix_c64", "throughput"),
+                             bench.value("null_c64", "throughput"), 1.3, " /s"))
+    if bench.has("echo_image", "null_image", "futex"):
+        rows.append(at_most("T3", "602 112 bytes: front-end CPU to echo's + one memcpy",
+                            bench.value("null_image", "cpu_us", "server"),
+                            bench.value("echo_image", "cpu_us", "server") + memcpy_us(bench), 1.1,
+                            " us"))
+    if bench.has("echo_c1", "null_c1", "futex"):
+        rows.append(at_most("T5", "null, c=1, p50 to echo + parked round trip + 20 us",
+                            bench.value("null_c1", "p50_us"),
+                            bench.value("echo_c1", "p50_us") + parked_us(bench) + 20, 1, " us"))
+    return rows
+
+
+def model_rows(bench):
+    """T6, T7, T13 and MiniLM: real models against the bare loop."""
+    rows = []
+    if bench.has("mlp_c128"):
+        served, same = bench.value("mlp_c128", "throughput"), bench.value("mlp_c128", "bare_same")
+        mean = bench.value("mlp_c128", "mean_batch") or 0
+        target = 0.95 if 1e6 / same >= 100 else 0.85
+        rows.append(at_least("T6", f"MLP, c=128, to the bare loop at its mean batch {mean:.1f} "
+                             f"({1e6 / same:.0f} us a sample)", served, same, target, " /s"))
+        first = bench.value("mlp_c128", "bare_1")
+        rows.append(at_least("T7", "gain from batching to the bare loop's (b=64 over b=1)",
+                             served / first, bench.value("mlp_c128", "bare_64") / first, 0.9, " x"))
+        rows.append(Row("–", "MLP, c=128: p50, p99",
+                        f"{bench.value('mlp_c128', 'p50_us') / 1e3:.1f} ms, "
+                        f"{bench.value('mlp_c128', 'p99_us') / 1e3:.1f} ms"))
+    if bench.has("mlp_c1"):
+        served, bare = bench.value("mlp_c1", "throughput"), bench.value("mlp_c1", "bare_1")
+        rows.append(Row("–", "MLP, c=1, to the bare loop at b=1", f"{served:,.0f} /s",
+                        f"{bare:,.0f} /s", f"{served / bare:.2f}"))
+    if bench.has("minilm"):
+        served, bare = bench.value("minilm", "throughput"), bench.value("minilm", "bare_1")
+        rows.append(Row("–", f"MiniLM, lengths 8 16 30 100, c=64, mean batch "
+                        f"{bench.value('minilm', 'mean_batch') or 0:.1f}, to the bare loop at b=1",
+                        f"{served:,.0f} /s", f"{bare:,.0f} /s", f"{served / bare:.2f}"))
+    if bench.has("start"):
+        rows.append(at_most("T13", "start to ready, small model",
+                            bench.value("start", "ready_s"), 1.5, 1, " s"))
+    return rows
+
+
+def sweep_rows(sweep):
+    """T8: goodput under the SLO, at its peak and under twice the capacity."""
+    capacity, slo_us, points = sweep
+    peak = max(point["goodput"] for point in points)
+    return [at_least("T8", f"goodput under {slo_us / 1e3:.1f} ms (5 x L[1]) to capacity", peak,
+                     capacity, 0.9, " /s"),
+            at_least("T8", "goodput at 200 % offered to its peak", points[-1]["goodput"], peak, 0.9,
+                     " /s")]
+
+
+def honesty_rows(bench, wakeups):
+    """What must not have happened, and how far the rounds lie apart."""
+    widest = max(((spread(bench.values(name, "throughput")), name) for name in bench.samples
+                  if name != "sweep" and "throughput" in bench.samples[name][0]), default=(0, "–"))
+    rows = [Row("–", "loads with failed or wrong answers", str(len(bench.failed)), target="0",
+                met=not bench.failed),
+            Row("–", "widest range of the rounds' throughput",
+                f"{widest[0] * 100:.0f} %, {widest[1]}")]
+    if wakeups is not None:
+        rows.insert(0, Row("T9", "wake-ups that came by time-out", f"{wakeups:.0f}", target="0",
+                           met=wakeups == 0))
+    return rows

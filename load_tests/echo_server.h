@@ -1,0 +1,51 @@
+// EchoServer: the least that a gRPC server can do for a call, as the ceiling of this machine.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/inference.grpc.pb.h"
+
+namespace mpsd::load {
+
+// Answers every ModelInfer with the request's own bytes: completion queues, raw byte buffers, and,
+// as a real server must, the deadline read and a notice of the call's end armed for each call.
+// Thread-compatible. Serves from Start() until it is destroyed, which cancels open calls.
+class EchoServer {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1:0";  // port 0: any free one; or "unix:/path"
+    uint32_t threads = 1;                 // each with a completion queue of its own
+    uint32_t armed_calls = 256;           // a queue; more calls at once wait for a free one
+  };
+
+  // UNAVAILABLE when the address cannot be bound.
+  static absl::StatusOr<std::unique_ptr<EchoServer>> Start(const Options& options);
+  ~EchoServer();
+
+  // Where it listens, with the port that was found.
+  const std::string& address() const { return address_; }
+
+ private:
+  using Service = inference::GRPCInferenceService::WithRawMethod_ModelInfer<
+      inference::GRPCInferenceService::AsyncService>;
+  class Call;
+
+  EchoServer() = default;
+  static void Serve(grpc::ServerCompletionQueue* queue);
+
+  std::string address_;
+  Service service_;
+  std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> queues_;
+  std::unique_ptr<grpc::Server> server_;
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace mpsd::load

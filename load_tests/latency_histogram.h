@@ -1,0 +1,33 @@
+// LatencyHistogram: latencies in bounded memory, each kept to better than one per cent.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace mpsd::load {
+
+// Thread-compatible: each recording thread has its own, merged at the end. Records without
+// allocation. Values from 0 to 2^41 ns (36 minutes); longer ones count as that.
+class LatencyHistogram {
+ public:
+  LatencyHistogram();
+
+  void Record(int64_t ns);
+  void Merge(const LatencyHistogram& other);
+
+  uint64_t count() const { return count_; }
+  int64_t max_ns() const { return max_ns_; }
+  double MeanNs() const;
+
+  // The smallest recorded value that at least `quantile` of all values do not exceed, rounded up
+  // to its bucket's end; 0 when nothing was recorded. REQUIRES: 0 <= quantile <= 1.
+  int64_t QuantileNs(double quantile) const;
+
+ private:
+  std::vector<uint64_t> counts_;
+  uint64_t count_ = 0;
+  int64_t max_ns_ = 0;
+  double sum_ns_ = 0;
+};
+
+}  // namespace mpsd::load

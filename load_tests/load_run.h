@@ -1,0 +1,18 @@
+// One run of the load generator, from connecting to the merged counts.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "load_tests/load_plan.h"
+#include "load_tests/request_set.h"
+
+namespace mpsd::load {
+
+// Blocks until the run is over, which takes at most the plan's times for connecting, warm-up,
+// duration and draining together. UNAVAILABLE when the target cannot be connected to. Failed calls
+// are in the result, not in the status.
+absl::StatusOr<LoadResult> RunLoad(const LoadPlan& plan,
+                                   const std::vector<PreparedRequest>& requests);
+
+}  // namespace mpsd::load

@@ -1,0 +1,45 @@
+// RequestSet: the requests of a run, encoded once, so that sending one costs the client nothing.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/base/datatype.h"
+#include "proto/base/shape.h"
+
+namespace mpsd::load {
+
+// One input of the model as the command line says it: "NAME:DTYPE[dims]", with "=value" or
+// "=low..high" behind it for what the elements hold. -1 stands for the request's length.
+struct InputPlan {
+  std::string name;
+  DataType datatype = DataType::kInvalid;
+  Dims dims;
+  double low = 0;
+  double high = 1;
+};
+
+// BYTES inputs are refused: their size would not follow from the shape.
+absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
+
+struct PreparedRequest {
+  grpc::ByteBuffer bytes;  // copied by reference when sent
+  std::string payload;     // the raw contents of all inputs, one after another
+};
+
+// The ModelInferRequests that a run picks from, one for each of `lengths`; exactly one request when
+// no dim is -1. Elements are drawn from `seed`.
+struct RequestPlan {
+  std::string model;
+  std::vector<InputPlan> inputs;
+  std::vector<int64_t> lengths;
+  uint64_t seed = 1;
+};
+
+absl::StatusOr<std::vector<PreparedRequest>> PrepareRequests(const RequestPlan& plan);
+
+}  // namespace mpsd::load

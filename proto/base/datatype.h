@@ -1,0 +1,39 @@
+// The datatypes of the Open Inference Protocol, as numbers that also stand in shared memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+
+enum class DataType : uint32_t {
+  kInvalid = 0,
+  kBool = 1,
+  kUint8 = 2,
+  kUint16 = 3,
+  kUint32 = 4,
+  kUint64 = 5,
+  kInt8 = 6,
+  kInt16 = 7,
+  kInt32 = 8,
+  kInt64 = 9,
+  kFp16 = 10,
+  kFp32 = 11,
+  kFp64 = 12,
+  kBf16 = 13,
+  kBytes = 14,
+};
+inline constexpr uint32_t kDataTypeCount = 15;
+
+// Bytes of one element; 0 for BYTES, whose elements carry their own length, and for kInvalid.
+size_t ElementBytes(DataType datatype);
+
+// The protocol's name, "FP32"; "INVALID" for anything that is not a datatype.
+absl::string_view DataTypeName(DataType datatype);
+
+// The datatype of that name; kInvalid when there is none.
+DataType ParseDataType(absl::string_view name);
+
+}  // namespace mpsd

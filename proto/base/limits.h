@@ -1,0 +1,53 @@
+// Every bound of the system, in one place, with the relations they must keep.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mpsd {
+
+// A request.
+inline constexpr size_t kMaxTensors = 64;
+inline constexpr size_t kMaxRank = 8;               // the batch dim not counted
+inline constexpr uint32_t kMaxBatchRows = 1024;
+inline constexpr size_t kMaxNameBytes = 128;
+inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
+inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
+inline constexpr uint64_t kDefaultMaxMessageBytes = 64ULL << 20;
+
+// Calls that wait armed on each completion queue; a call beyond them waits inside gRPC.
+inline constexpr uint32_t kArmedInferCalls = 1024;
+inline constexpr uint32_t kArmedGenericCalls = 32;
+
+// A model's queue.
+inline constexpr uint32_t kDefaultQueueRequests = 256;
+inline constexpr uint64_t kDefaultQueueBytes = 512ULL << 20;
+inline constexpr uint32_t kMaxDispatches = 3;
+inline constexpr uint32_t kMaxOpenSlabs = 64;       // shape keys with a slab of their own
+
+// The memory plane.
+inline constexpr uint32_t kMaxLanes = 32;           // a worker
+inline constexpr uint32_t kMaxWorkers = 64;         // a pool
+inline constexpr uint32_t kRingEntries = 4;         // a lane and direction
+inline constexpr uint32_t kMaxLaneDepth = 2;        // one running and one queued batch
+inline constexpr uint32_t kMaxRuns = 128;           // a batch
+inline constexpr uint32_t kMaxSlabSegments = 64;    // a pool
+inline constexpr uint64_t kTensorAlignment = 64;
+inline constexpr uint64_t kSlabBytesTarget = 4ULL << 20;
+inline constexpr size_t kCacheLineBytes = 128;      // Apple's; twice x86's
+inline constexpr size_t kErrorTextBytes = 512;
+
+// A reply whose bytes are not more than this is copied: a slice of the slab costs more than it.
+inline constexpr size_t kCopiedReplyBytes = 16 << 10;
+
+// The control socket.
+inline constexpr uint32_t kMaxMessageBytes = 4U << 20;
+inline constexpr uint32_t kMaxMessageFds = 16;
+
+static_assert((kRingEntries & (kRingEntries - 1)) == 0, "ring indices wrap by masking");
+static_assert(kMaxLaneDepth < kRingEntries, "credits: a ring can never be full");
+static_assert(kMaxTimeoutNs >= kDefaultTimeoutNs);
+static_assert(kDefaultQueueBytes >= kDefaultMaxMessageBytes, "one legal request always fits");
+static_assert(kMaxBatchRows >= kMaxRuns);
+
+}  // namespace mpsd

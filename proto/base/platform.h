@@ -1,0 +1,119 @@
+// The seam to the operating system. Everything that Linux and macOS do differently is behind these
+// functions: platform_linux.cc and platform_macos.cc implement them side by side.
+// All are thread-safe. Errors carry errno's text, for the log and never for a client.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "proto/base/fd.h"
+
+namespace mpsd::platform {
+
+// ---- shared memory ----
+
+// One piece of anonymous shared memory: the owner's mapping and what a peer may get.
+struct SharedMemory {
+  void* data = nullptr;   // mapped read-write, `bytes` long, all of it allocated
+  uint64_t bytes = 0;
+  UniqueFd writable_fd;   // for a peer that owns the content
+  UniqueFd readonly_fd;   // for a peer that reads: mapping it writable fails
+};
+
+// Who writes the memory's content. kCreator: the peers can only read (Linux: sealed
+// SHRINK|GROW|FUTURE_WRITE|SEAL). kPeer: one peer writes (sealed SHRINK|GROW|SEAL).
+enum class SharedMemoryWriter { kCreator, kPeer };
+
+// Allocates `bytes` (a multiple of PageBytes()) in steps. The caller has checked the budget.
+absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWriter writer);
+
+// Maps what a peer sent. Fails when the object is smaller than `bytes`.
+absl::StatusOr<void*> MapSharedMemory(int fd, uint64_t bytes, bool writable);
+void UnmapSharedMemory(void* data, uint64_t bytes);
+uint64_t PageBytes();
+
+// ---- sleeping ----
+
+// Sleeps until somebody wakes `word`, unless it no longer holds `expected`, or `timeout_ns` passed.
+// The mapping may be read-only. Returns false only when it was the time-out that ended the sleep.
+bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns);
+
+// Wakes one sleeper of `word`, in whatever process.
+void WakeWord(const std::atomic<uint32_t>* word);
+
+// A pollable bell: readable after a ring, until it is cleared. Rings may come from a peer process
+// through `ring_fd`.
+struct Bell {
+  UniqueFd poll_fd;
+  UniqueFd ring_fd;
+};
+absl::StatusOr<Bell> CreateBell();
+void RingBell(int ring_fd);
+void ClearBell(int poll_fd);
+
+// Waits for many descriptors and process exits at once. Lives on one thread.
+class Poller {
+ public:
+  static absl::StatusOr<Poller> Create();
+
+  absl::Status AddReadable(int fd, uint64_t token);
+  void RemoveReadable(int fd);
+
+  // The token is reported once, when the child `pid` has exited; the caller still reaps it. The
+  // descriptor that is returned (invalid where the platform needs none) must live until then.
+  absl::StatusOr<UniqueFd> AddExit(pid_t pid, uint64_t token);
+
+  // The tokens that are ready, at most 64; none after `timeout_ns` (negative: no limit).
+  const std::vector<uint64_t>& Wait(int64_t timeout_ns);
+
+ private:
+  UniqueFd fd_;
+  std::vector<uint64_t> ready_;
+};
+
+// ---- processes ----
+
+struct SpawnOptions {
+  std::string path;
+  std::vector<std::string> arguments;     // argv[1...]
+  std::vector<std::string> environment;   // whole, "NAME=value"
+  UniqueFd control_fd;                    // becomes descriptor 3
+  UniqueFd output_fd;                     // becomes stdout and stderr
+};
+// posix_spawn, never a fork: descriptors other than 0..3 are closed, the signal mask is empty.
+absl::StatusOr<pid_t> Spawn(SpawnOptions options);
+
+// A connected pair of stream sockets that no child inherits and that raise no SIGPIPE.
+absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair();
+
+// Sends and receives bytes with descriptors beside them. Receive returns 0 bytes at end of file.
+absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds);
+absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
+                                      std::vector<UniqueFd>* fds);
+
+// Asks the kernel to kill this process when its parent's spawning thread ends, where it can.
+void DieWithParent();
+
+// Names the calling thread (15 bytes at most are kept).
+void NameThread(const char* name);
+
+// ---- the host ----
+
+// What is left to this process by its memory cgroup (v1 or v2) and by the host.
+uint64_t AvailableMemoryBytes();
+uint64_t ResidentMemoryBytes(pid_t pid);
+
+// Cores this process may use, by affinity and cgroup quota; at least 1.
+uint32_t UsableCores();
+
+// The running executable's path.
+absl::StatusOr<std::string> ExecutablePath();
+
+}  // namespace mpsd::platform

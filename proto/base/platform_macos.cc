@@ -1,0 +1,406 @@
+// The platform on macOS 14.4 and later. Cross-compiled in CI and not yet run on a Mac.
+#include <fcntl.h>
+#include <libproc.h>
+#include <limits.h>
+#include <mach-o/dyld.h>
+#include <mach/mach.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/event.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "proto/base/platform.h"
+
+#if __has_include(<os/os_sync_wait_on_address.h>)
+#include <os/os_sync_wait_on_address.h>
+#else
+// A cross toolchain has the symbols of libSystem and not every header of Apple's SDK.
+#include <os/clock.h>
+extern "C" {
+typedef uint32_t os_sync_wait_on_address_flags_t;
+typedef uint32_t os_sync_wake_by_address_flags_t;
+inline constexpr uint32_t OS_SYNC_WAIT_ON_ADDRESS_SHARED = 1;
+inline constexpr uint32_t OS_SYNC_WAKE_BY_ADDRESS_SHARED = 1;
+__API_AVAILABLE(macos(14.4))
+int os_sync_wait_on_address_with_timeout(void* address, uint64_t value, size_t size,
+                                         os_sync_wait_on_address_flags_t flags, os_clockid_t clock,
+                                         uint64_t timeout_ns);
+__API_AVAILABLE(macos(14.4))
+int os_sync_wake_by_address_any(void* address, size_t size, os_sync_wake_by_address_flags_t flags);
+}
+#endif
+
+namespace mpsd::platform {
+namespace {
+
+constexpr int kFirstFreeChildFd = 10;  // above every number that a child's descriptor gets
+constexpr int kMaxEvents = 64;
+
+absl::Status Error(const char* call) { return absl::ErrnoToStatus(errno, call); }
+
+bool SetCloseOnExec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }
+
+bool SetNonBlocking(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+void* AddressOf(const std::atomic<uint32_t>* word) {
+  return const_cast<std::atomic<uint32_t>*>(word);
+}
+
+// Shared-memory names end at 31 bytes, the terminating zero included. The name lives for the two
+// calls of OpenTwice only; it is random so that nobody can take it first.
+std::string RandomName() {
+  char name[31];
+  const uint64_t id = (static_cast<uint64_t>(arc4random()) << 32) | arc4random();
+  std::snprintf(name, sizeof name, "/mpsd.%016llx", static_cast<unsigned long long>(id));
+  return name;
+}
+
+// Opens one new object twice: the descriptor with which it is written, and one that the kernel
+// refuses to map writable.
+absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
+  const std::string name = RandomName();
+  writable->Reset(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
+  if (!writable->valid()) return Error("shm_open");
+  readonly->Reset(shm_open(name.c_str(), O_RDONLY, 0));
+  const absl::Status opened = readonly->valid() ? absl::OkStatus() : Error("shm_open for reading");
+  shm_unlink(name.c_str());
+  if (!opened.ok()) return opened;
+  if (!SetCloseOnExec(writable->get()) || !SetCloseOnExec(readonly->get())) return Error("fcntl");
+  return absl::OkStatus();
+}
+
+bool WaitForSocket(int socket, short events) {
+  pollfd waited{socket, events, 0};
+  const int count = poll(&waited, 1, -1);
+  return count > 0 || errno == EINTR;
+}
+
+// Puts `fds` beside the message's first byte. `control` must hold them.
+void AttachFds(msghdr* message, absl::Span<const int> fds, char* control, size_t control_bytes) {
+  message->msg_control = control;
+  message->msg_controllen = static_cast<socklen_t>(control_bytes);
+  cmsghdr* header = CMSG_FIRSTHDR(message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = static_cast<socklen_t>(CMSG_LEN(fds.size() * sizeof(int)));
+  std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
+}
+
+// Takes ownership of every descriptor that came with the message.
+void CollectFds(msghdr* message, std::vector<UniqueFd>* fds) {
+  for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
+       header = CMSG_NXTHDR(message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+      SetCloseOnExec(fd);
+      fds->emplace_back(fd);
+    }
+  }
+}
+
+std::vector<char*> Pointers(std::vector<std::string>* texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts->size() + 1);
+  for (std::string& text : *texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// A child starts with no signal blocked and every signal at its default action.
+void ResetSignals(posix_spawnattr_t* attributes) {
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(attributes, &none);
+  posix_spawnattr_setsigdefault(attributes, &all);
+  posix_spawnattr_setflags(
+      attributes, POSIX_SPAWN_CLOEXEC_DEFAULT | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+uint64_t ReadSysctl(const char* name) {
+  // Some values are 32 bits wide; the other half stays zero on a little-endian machine.
+  uint64_t value = 0;
+  size_t bytes = sizeof value;
+  return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWriter writer) {
+  SharedMemory memory;
+  memory.bytes = bytes;
+  if (absl::Status s = OpenTwice(&memory.writable_fd, &memory.readonly_fd); !s.ok()) return s;
+  // An object takes its size once; a second ftruncate is refused, which stands in for the seals.
+  const int fd = memory.writable_fd.get();
+  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) return Error("cannot size shared memory");
+  absl::StatusOr<void*> data = MapSharedMemory(fd, bytes, true);
+  if (!data.ok()) return data.status();
+  memory.data = *data;
+  std::memset(memory.data, 0, bytes);  // the one way to have every page allocated now
+  const bool own = writer == SharedMemoryWriter::kCreator;
+  if (!own && mprotect(memory.data, bytes, PROT_READ) != 0) {
+    UnmapSharedMemory(memory.data, bytes);
+    return Error("cannot protect shared memory");
+  }
+  return memory;
+}
+
+absl::StatusOr<void*> MapSharedMemory(int fd, uint64_t bytes, bool writable) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return Error("fstat");
+  if (status.st_size < 0 || static_cast<uint64_t>(status.st_size) < bytes) {
+    return absl::InvalidArgumentError("shared memory is smaller than it was said to be");
+  }
+  const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* data = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED) return Error("mmap");
+  return data;
+}
+
+void UnmapSharedMemory(void* data, uint64_t bytes) {
+  if (data != nullptr) MPSD_CHECK(munmap(data, bytes) == 0);
+}
+
+uint64_t PageBytes() { return static_cast<uint64_t>(getpagesize()); }
+
+bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {
+  // A time-out of zero is an argument error to the system.
+  const uint64_t timeout = static_cast<uint64_t>(std::max<int64_t>(timeout_ns, 1));
+  const int result = os_sync_wait_on_address_with_timeout(
+      AddressOf(word), expected, sizeof(uint32_t), OS_SYNC_WAIT_ON_ADDRESS_SHARED,
+      OS_CLOCK_MACH_ABSOLUTE_TIME, timeout);
+  return result >= 0 || errno != ETIMEDOUT;
+}
+
+void WakeWord(const std::atomic<uint32_t>* word) {
+  // That nobody sleeps is an error to the system (ENOENT) and none to us.
+  os_sync_wake_by_address_any(AddressOf(word), sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_SHARED);
+}
+
+absl::StatusOr<Bell> CreateBell() {
+  int ends[2];
+  if (pipe(ends) != 0) return Error("pipe");
+  Bell bell{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  for (int fd : ends) {
+    if (!SetCloseOnExec(fd) || !SetNonBlocking(fd)) return Error("fcntl");
+  }
+  if (fcntl(bell.ring_fd.get(), F_SETNOSIGPIPE, 1) != 0) return Error("F_SETNOSIGPIPE");
+  return bell;
+}
+
+void RingBell(int ring_fd) {
+  // A full pipe is a bell that rings already; a pipe without a reader is a dead peer.
+  const char byte = 1;
+  while (write(ring_fd, &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
+void ClearBell(int poll_fd) {
+  char bytes[256];
+  ssize_t count;
+  do {
+    count = read(poll_fd, bytes, sizeof bytes);
+  } while (count == static_cast<ssize_t>(sizeof bytes) || (count < 0 && errno == EINTR));
+}
+
+absl::StatusOr<Poller> Poller::Create() {
+  Poller poller;
+  poller.fd_.Reset(kqueue());
+  if (!poller.fd_.valid() || !SetCloseOnExec(poller.fd_.get())) return Error("kqueue");
+  poller.ready_.reserve(kMaxEvents);
+  return poller;
+}
+
+absl::Status Poller::AddReadable(int fd, uint64_t token) {
+  struct kevent event;
+  EV_SET(&event, static_cast<uintptr_t>(fd), EVFILT_READ, EV_ADD, 0, 0,
+         reinterpret_cast<void*>(token));
+  if (kevent(fd_.get(), &event, 1, nullptr, 0, nullptr) != 0) return Error("kevent, readable");
+  return absl::OkStatus();
+}
+
+void Poller::RemoveReadable(int fd) {
+  struct kevent event;
+  EV_SET(&event, static_cast<uintptr_t>(fd), EVFILT_READ, EV_DELETE, 0, 0, nullptr);
+  kevent(fd_.get(), &event, 1, nullptr, 0, nullptr);
+}
+
+absl::StatusOr<UniqueFd> Poller::AddExit(pid_t pid, uint64_t token) {
+  struct kevent event;
+  EV_SET(&event, static_cast<uintptr_t>(pid), EVFILT_PROC, EV_ADD | EV_ONESHOT, NOTE_EXIT, 0,
+         reinterpret_cast<void*>(token));
+  if (kevent(fd_.get(), &event, 1, nullptr, 0, nullptr) == 0) return UniqueFd();
+  if (errno != ESRCH) return Error("kevent, exit");
+  // The child is a zombie already: kqueue does not find it, so the token is triggered by hand.
+  EV_SET(&event, static_cast<uintptr_t>(pid), EVFILT_USER, EV_ADD | EV_ONESHOT, NOTE_TRIGGER, 0,
+         reinterpret_cast<void*>(token));
+  if (kevent(fd_.get(), &event, 1, nullptr, 0, nullptr) != 0) return Error("kevent, exited");
+  return UniqueFd();
+}
+
+const std::vector<uint64_t>& Poller::Wait(int64_t timeout_ns) {
+  struct kevent events[kMaxEvents];
+  timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
+                   static_cast<long>(timeout_ns % 1'000'000'000)};
+  const int count =
+      kevent(fd_.get(), nullptr, 0, events, kMaxEvents, timeout_ns < 0 ? nullptr : &timeout);
+  ready_.clear();
+  for (int i = 0; i < count; ++i) ready_.push_back(reinterpret_cast<uint64_t>(events[i].udata));
+  return ready_;
+}
+
+absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
+  // Copies with high numbers: a source must not be one of the targets 0..3.
+  UniqueFd control(fcntl(options.control_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
+  UniqueFd output(fcntl(options.output_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
+  if (!control.valid() || !output.valid()) return Error("fcntl");
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, output.get(), 2);
+  posix_spawn_file_actions_adddup2(&actions, control.get(), 3);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  ResetSignals(&attributes);
+
+  options.arguments.insert(options.arguments.begin(), options.path);
+  const std::vector<char*> arguments = Pointers(&options.arguments);
+  const std::vector<char*> environment = Pointers(&options.environment);
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, options.path.c_str(), &actions, &attributes, arguments.data(),
+                                environment.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return absl::ErrnoToStatus(error, "posix_spawn of " + options.path);
+  return pid;
+}
+
+absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return Error("socketpair");
+  std::pair<UniqueFd, UniqueFd> pair{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  for (int fd : ends) {
+    const int on = 1;
+    if (!SetCloseOnExec(fd) || setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on) != 0) {
+      return Error("SO_NOSIGPIPE");
+    }
+  }
+  return pair;
+}
+
+absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds) {
+  MPSD_CHECK(!bytes.empty() && fds.size() <= kMaxMessageFds);
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))] = {};
+  bool fds_sent = fds.empty();
+  while (!bytes.empty()) {
+    iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    if (!fds_sent) AttachFds(&message, fds, control, CMSG_SPACE(fds.size() * sizeof(int)));
+    const ssize_t count = sendmsg(socket, &message, 0);
+    if (count > 0) {
+      fds_sent = true;
+      bytes.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN) {
+      if (!WaitForSocket(socket, POLLOUT)) return Error("poll");
+    } else if (errno != EINTR) {
+      return Error("sendmsg");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
+                                      std::vector<UniqueFd>* fds) {
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))];
+  iovec piece{buffer.data(), buffer.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t count;
+  do {
+    count = recvmsg(socket, &message, 0);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return Error("recvmsg");
+  CollectFds(&message, fds);
+  if ((message.msg_flags & MSG_CTRUNC) != 0) {
+    return absl::InvalidArgumentError("more descriptors than a message may carry");
+  }
+  return static_cast<size_t>(count);
+}
+
+void DieWithParent() {
+  // There is no such request here: a worker sees the end of its control socket instead.
+}
+
+void NameThread(const char* name) {
+  char kept[16];
+  std::snprintf(kept, sizeof kept, "%s", name);
+  pthread_setname_np(kept);
+}
+
+uint64_t AvailableMemoryBytes() {
+  vm_statistics64_data_t statistics{};
+  mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
+  const mach_port_t host = mach_host_self();
+  const kern_return_t result =
+      host_statistics64(host, HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&statistics), &count);
+  mach_port_deallocate(mach_task_self(), host);
+  if (result != KERN_SUCCESS) return 0;
+  // Inactive pages are given up before anything is written to swap.
+  return (static_cast<uint64_t>(statistics.free_count) + statistics.inactive_count) * PageBytes();
+}
+
+uint64_t ResidentMemoryBytes(pid_t pid) {
+  // The footprint is what the system kills a process for; it counts device memory too.
+  rusage_info_v4 usage{};
+  if (proc_pid_rusage(pid, RUSAGE_INFO_V4, reinterpret_cast<rusage_info_t*>(&usage)) != 0) return 0;
+  return usage.ri_phys_footprint;
+}
+
+uint32_t UsableCores() {
+  // Inference belongs on the performance cores; an Intel Mac has no such levels.
+  uint64_t cores = ReadSysctl("hw.perflevel0.logicalcpu");
+  if (cores == 0) cores = ReadSysctl("hw.ncpu");
+  return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));
+}
+
+absl::StatusOr<std::string> ExecutablePath() {
+  uint32_t bytes = 0;
+  _NSGetExecutablePath(nullptr, &bytes);
+  std::string path(bytes, '\0');
+  if (_NSGetExecutablePath(path.data(), &bytes) != 0) return absl::InternalError("executable path");
+  char resolved[PATH_MAX];
+  if (realpath(path.c_str(), resolved) == nullptr) return Error("realpath");
+  return std::string(resolved);
+}
+
+}  // namespace mpsd::platform

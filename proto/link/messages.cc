@@ -1,0 +1,224 @@
+#include "proto/link/messages.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "proto/base/limits.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint32_t kMagic = 0x4453504d;  // "MPSD"
+
+struct FrameHeader {
+  uint32_t magic;
+  uint32_t version;
+  uint32_t length;
+};
+
+json Body(const LoadOrder& order) {
+  return {{"type", "load"},           {"model", order.model},     {"format", order.format},
+          {"path", order.path},       {"device", order.device},   {"warmup", order.warmup},
+          {"epoch", order.epoch},     {"lanes", order.lanes},     {"threads", order.threads},
+          {"spec", ToJson(order.spec)}, {"parameters", order.parameters}};
+}
+
+json Body(const LoadReport& report) {
+  return {{"type", "loaded"},
+          {"spec", ToJson(report.spec)},
+          {"device", report.device},
+          {"runtime", report.runtime},
+          {"resident_bytes", report.resident_bytes}};
+}
+
+json Body(const AttachOrder& order) {
+  return {{"type", "attach"},
+          {"layout_hash", order.layout_hash},
+          {"mailbox_bytes", order.mailbox_bytes},
+          {"worker_segment_bytes", order.worker_segment_bytes},
+          {"slab_segment_bytes", order.slab_segment_bytes}};
+}
+
+json Body(const Ready& ready) { return {{"type", "ready"}, {"warmup_ns", ready.warmup_ns}}; }
+
+json Body(const Failure& failure) { return {{"type", "failure"}, {"text", failure.text}}; }
+
+// Typed reads of a hostile object: a missing or wrong field leaves `*ok` false.
+class Fields {
+ public:
+  explicit Fields(const json& object) : object_(object) {}
+
+  std::string Text(const char* key) {
+    const json* value = Find(key);
+    if (value == nullptr || !value->is_string()) return Fail<std::string>();
+    return value->get<std::string>();
+  }
+
+  uint64_t Number(const char* key) {
+    const json* value = Find(key);
+    if (value == nullptr || !value->is_number_unsigned()) return Fail<uint64_t>();
+    return value->get<uint64_t>();
+  }
+
+  uint32_t Small(const char* key) {
+    const uint64_t number = Number(key);
+    if (number > UINT32_MAX) return Fail<uint32_t>();
+    return static_cast<uint32_t>(number);
+  }
+
+  ModelSpec Spec(const char* key) {
+    const json* value = Find(key);
+    if (value == nullptr) return Fail<ModelSpec>();
+    absl::StatusOr<ModelSpec> spec = ModelSpecFromJson(*value);
+    return spec.ok() ? *std::move(spec) : Fail<ModelSpec>();
+  }
+
+  std::map<std::string, std::string> Texts(const char* key) {
+    std::map<std::string, std::string> texts;
+    const json* value = Find(key);
+    if (value == nullptr) return Fail<std::map<std::string, std::string>>();
+    if (value->is_null()) return texts;
+    if (!value->is_object()) return Fail<std::map<std::string, std::string>>();
+    for (const auto& [name, text] : value->items()) {
+      if (!text.is_string()) return Fail<std::map<std::string, std::string>>();
+      texts[name] = text.get<std::string>();
+    }
+    return texts;
+  }
+
+  std::vector<uint64_t> Numbers(const char* key) {
+    std::vector<uint64_t> numbers;
+    const json* value = Find(key);
+    if (value == nullptr || !value->is_array()) return Fail<std::vector<uint64_t>>();
+    for (const json& item : *value) {
+      if (!item.is_number_unsigned()) return Fail<std::vector<uint64_t>>();
+      numbers.push_back(item.get<uint64_t>());
+    }
+    return numbers;
+  }
+
+  bool ok() const { return ok_; }
+
+ private:
+  const json* Find(const char* key) {
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+  template <typename T>
+  T Fail() {
+    ok_ = false;
+    return T{};
+  }
+
+  const json& object_;
+  bool ok_ = true;
+};
+
+Message ParseLoad(Fields& fields) {
+  LoadOrder order;
+  order.model = fields.Text("model");
+  order.format = fields.Text("format");
+  order.path = fields.Text("path");
+  order.device = fields.Text("device");
+  order.warmup = fields.Text("warmup");
+  order.epoch = fields.Small("epoch");
+  order.lanes = fields.Small("lanes");
+  order.threads = fields.Small("threads");
+  order.spec = fields.Spec("spec");
+  order.parameters = fields.Texts("parameters");
+  return order;
+}
+
+Message ParseLoaded(Fields& fields) {
+  LoadReport report;
+  report.spec = fields.Spec("spec");
+  report.device = fields.Text("device");
+  report.runtime = fields.Text("runtime");
+  report.resident_bytes = fields.Number("resident_bytes");
+  return report;
+}
+
+Message ParseAttach(Fields& fields) {
+  AttachOrder order;
+  order.layout_hash = fields.Number("layout_hash");
+  order.mailbox_bytes = fields.Number("mailbox_bytes");
+  order.worker_segment_bytes = fields.Number("worker_segment_bytes");
+  order.slab_segment_bytes = fields.Numbers("slab_segment_bytes");
+  return order;
+}
+
+absl::StatusOr<Message> Parse(absl::string_view text) {
+  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return absl::InvalidArgumentError("a control message is not JSON");
+  Fields fields(object);
+  const std::string type = fields.Text("type");
+  Message message;
+  if (type == "load") {
+    message = ParseLoad(fields);
+  } else if (type == "loaded") {
+    message = ParseLoaded(fields);
+  } else if (type == "attach") {
+    message = ParseAttach(fields);
+  } else if (type == "ready") {
+    message = Ready{static_cast<int64_t>(fields.Number("warmup_ns"))};
+  } else if (type == "failure") {
+    message = Failure{fields.Text("text")};
+  } else {
+    return absl::InvalidArgumentError("a control message of unknown type");
+  }
+  if (!fields.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("a malformed '", type, "' control message"));
+  }
+  return message;
+}
+
+}  // namespace
+
+absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds) {
+  const json object = std::visit([](const auto& body) { return Body(body); }, message);
+  // Texts come from models and files: what is not UTF-8 is replaced, never thrown about.
+  const std::string body = object.dump(-1, ' ', false, json::error_handler_t::replace);
+  const FrameHeader header{kMagic, kLinkVersion, static_cast<uint32_t>(body.size())};
+  std::string frame(reinterpret_cast<const char*>(&header), sizeof(header));
+  frame += body;
+  if (body.size() > kMaxMessageBytes || fds.size() > kMaxMessageFds) {
+    return absl::InvalidArgumentError("a control message is too large");
+  }
+  return platform::SendWithFds(socket, frame, fds);
+}
+
+absl::StatusOr<MessageReader::Received> MessageReader::Read(int socket) {
+  char chunk[16 << 10];
+  FrameHeader header{};
+  const auto whole = [&] {
+    if (buffer_.size() < sizeof(header)) return false;
+    std::memcpy(&header, buffer_.data(), sizeof(header));
+    return header.length <= kMaxMessageBytes && buffer_.size() - sizeof(header) >= header.length;
+  };
+  if (!whole()) {
+    absl::StatusOr<size_t> got = platform::ReceiveWithFds(socket, absl::MakeSpan(chunk), &fds_);
+    if (!got.ok()) return got.status();
+    if (*got == 0) return absl::UnavailableError("the control socket was closed");
+    buffer_.append(chunk, *got);
+    if (fds_.size() > kMaxMessageFds) return absl::InvalidArgumentError("too many descriptors");
+    const bool complete = whole();
+    const bool known = buffer_.size() < sizeof(header) ||
+                       (header.magic == kMagic && header.version == kLinkVersion &&
+                        header.length <= kMaxMessageBytes);
+    if (!known) return absl::InvalidArgumentError("a control message of another version");
+    if (!complete) return absl::OutOfRangeError("the message is not whole yet");
+  }
+  absl::StatusOr<Message> message =
+      Parse(absl::string_view(buffer_).substr(sizeof(header), header.length));
+  buffer_.erase(0, sizeof(header) + header.length);
+  if (!message.ok()) return message.status();
+  return Received{*std::move(message), std::exchange(fds_, {})};
+}
+
+}  // namespace mpsd

@@ -1,0 +1,93 @@
+// The messages of the control socket between the front end and one worker, and their framing.
+//
+// A message is a 12-byte header {magic, version, length}, then that many bytes of JSON, with
+// descriptors beside the first byte. A worker's life:
+//
+//   front end                                   worker
+//   LoadOrder            ────────────────▶      loads the model
+//                        ◀────────────────      LoadReport, or Failure and exit
+//   AttachOrder + fds    ────────────────▶      maps the segments, starts and warms the lanes
+//                        ◀────────────────      Ready, or Failure and exit
+//   …end of file, on either side, is the notice of the other's death.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/base/fd.h"
+#include "proto/link/model_spec.h"
+
+namespace mpsd {
+
+inline constexpr uint32_t kLinkVersion = 1;
+
+// Load this model. The spec is what the config says, possibly in part.
+struct LoadOrder {
+  std::string model;
+  std::string format;  // "torchscript", "aoti", "synthetic"
+  std::string path;
+  std::string device;  // "auto", "cpu", "cuda:0", "mps"
+  std::string warmup;  // "auto", "none", "smallest", "all"
+  uint32_t epoch = 0;
+  uint32_t lanes = 1;
+  uint32_t threads = 1;
+  ModelSpec spec;
+  std::map<std::string, std::string> parameters;
+};
+
+// The model is loaded; this is its complete spec.
+struct LoadReport {
+  ModelSpec spec;
+  std::string device;
+  std::string runtime;  // "torch 2.11.0", "synthetic"
+  uint64_t resident_bytes = 0;
+};
+
+// The shared memory to work on. Descriptors, in this order: mailbox, worker segment, the worker's
+// ring end of the front end's bell, then one a slab segment.
+struct AttachOrder {
+  uint64_t layout_hash = 0;
+  uint64_t mailbox_bytes = 0;
+  uint64_t worker_segment_bytes = 0;
+  std::vector<uint64_t> slab_segment_bytes;
+};
+
+// The lanes are warm and listen on their rings.
+struct Ready {
+  int64_t warmup_ns = 0;
+};
+
+// The worker cannot serve; it exits after this.
+struct Failure {
+  std::string text;
+};
+
+using Message = std::variant<LoadOrder, LoadReport, AttachOrder, Ready, Failure>;
+
+// Blocks until all of it is written.
+absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds = {});
+
+// Assembles messages from a stream socket. Lives on one thread. Treats what it reads as hostile:
+// anything that is not a whole, well-formed message of this version is an error.
+class MessageReader {
+ public:
+  struct Received {
+    Message message;
+    std::vector<UniqueFd> fds;
+  };
+
+  // Reads once from the socket; blocks only if the socket does and nothing is there.
+  // UNAVAILABLE at end of file, OUT_OF_RANGE when no whole message is there yet.
+  absl::StatusOr<Received> Read(int socket);
+
+ private:
+  std::string buffer_;
+  std::vector<UniqueFd> fds_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,120 @@
+#include "server/accept/generic_call.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/accept/status_map.h"
+
+namespace mpsd {
+namespace {
+
+constexpr auto kWatchInterval = std::chrono::milliseconds(200);
+
+std::string Joined(const grpc::ByteBuffer& bytes) {
+  std::string joined;
+  std::vector<grpc::Slice> slices;
+  if (!bytes.Dump(&slices).ok()) return joined;
+  for (const grpc::Slice& slice : slices) {
+    joined.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return joined;
+}
+
+grpc::ByteBuffer Buffer(const std::string& text) {
+  const grpc::Slice slice(text);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+}  // namespace
+
+void GenericCall::Arm() {
+  rpc_.emplace();
+  rpc_->server.AsyncNotifyWhenDone(&done_);
+  context_->service->RequestCall(&rpc_->server, &rpc_->stream, context_->queue, context_->queue,
+                                 &arrived_);
+}
+
+void GenericCall::Arrived(bool ok) {
+  if (!ok) {
+    delete this;
+    return;
+  }
+  over_ = false;
+  tags_out_ = 2;  // Done, and whichever of the others is out
+  context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
+  method_ = context_->methods->Find(rpc_->server.method());
+  if (method_ == nullptr) {
+    Finish(absl::UnimplementedError(absl::StrCat("unknown method ", rpc_->server.method())));
+    return;
+  }
+  rpc_->stream.Read(&rpc_->bytes, &read_);
+}
+
+void GenericCall::Read(bool ok) {
+  if (!ok) {
+    Finish(absl::InvalidArgumentError("the call carries no request"));
+    return;
+  }
+  request_ = Joined(rpc_->bytes);
+  last_response_.clear();
+  method_->kind == MethodTable::Kind::kUnary ? Answer() : Watch();
+}
+
+void GenericCall::Answer() {
+  const absl::Status status =
+      method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_);
+  if (!status.ok()) {
+    Finish(status);
+    return;
+  }
+  rpc_->stream.WriteAndFinish(Buffer(last_response_), grpc::WriteOptions(), grpc::Status::OK,
+                              &finished_);
+}
+
+void GenericCall::Watch() {
+  std::string response;
+  const absl::Status status =
+      method_->unary(CallerInfo{rpc_->server.peer()}, request_, &response);
+  if (!status.ok() || over_ || context_->stopping->load()) {
+    Finish(status.ok() ? absl::UnavailableError("Server exiting") : status);
+    return;
+  }
+  // A response of no bytes is a message too: the first one is always sent.
+  const bool first = last_response_.empty();
+  response.push_back('\0');
+  if (!first && response == last_response_) {
+    rpc_->alarm.Set(context_->queue, std::chrono::system_clock::now() + kWatchInterval, &woken_);
+    return;
+  }
+  last_response_ = response;
+  response.pop_back();
+  rpc_->stream.Write(Buffer(response), &written_);
+}
+
+void GenericCall::Written(bool ok) {
+  if (!ok) over_ = true;
+  Watch();
+}
+
+void GenericCall::Woken(bool) { Watch(); }
+
+void GenericCall::Finish(const absl::Status& status) {
+  rpc_->stream.Finish(ToGrpcStatus(status), &finished_);
+}
+
+void GenericCall::Finished(bool) { TagBack(); }
+
+void GenericCall::Done(bool) {
+  over_ = true;
+  rpc_->alarm.Cancel();
+  TagBack();
+}
+
+void GenericCall::TagBack() {
+  if (--tags_out_ > 0) return;
+  Arm();
+  // Last, since the server's Stop() waits for it before it ends the queue.
+  context_->metrics->open_calls.fetch_sub(1, std::memory_order_release);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,76 @@
+// GenericCall: one armed call of any method that the MethodTable knows.
+#pragma once
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "server/accept/method_table.h"
+#include "server/accept/queue_tag.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// What all generic calls of a queue share.
+struct GenericCallContext {
+  grpc::AsyncGenericService* service = nullptr;
+  grpc::ServerCompletionQueue* queue = nullptr;
+  const MethodTable* methods = nullptr;
+  ServerMetrics* metrics = nullptr;
+  const std::atomic<bool>* stopping = nullptr;  // watched calls end
+};
+
+// Owned by its queue thread; deleted when the server shuts down and its tags are back. All member
+// functions run on the queue's thread.
+//
+// The life of a call: Arrived → Read → the method → Written, once or, for a watched method, again
+// and again with Woken between → Finished. Done comes when the call is over or cancelled, in any
+// order with the others; it never comes for a call that did not arrive. At most one of Read,
+// Written, Woken and Finished is out at a time.
+class GenericCall {
+ public:
+  explicit GenericCall(const GenericCallContext* context) : context_(context) {}
+
+  void Arm();
+
+ private:
+  void Arrived(bool ok);
+  void Read(bool ok);
+  void Written(bool ok);
+  void Woken(bool ok);
+  void Finished(bool ok);
+  void Done(bool ok);
+
+  void Answer();
+  void Watch();
+  void Finish(const absl::Status& status);
+  void TagBack();
+
+  struct Rpc {
+    grpc::GenericServerContext server;
+    grpc::GenericServerAsyncReaderWriter stream{&server};
+    grpc::ByteBuffer bytes;
+    grpc::Alarm alarm;
+  };
+
+  const GenericCallContext* const context_;
+  MemberTag<GenericCall, &GenericCall::Arrived> arrived_{this};
+  MemberTag<GenericCall, &GenericCall::Read> read_{this};
+  MemberTag<GenericCall, &GenericCall::Written> written_{this};
+  MemberTag<GenericCall, &GenericCall::Woken> woken_{this};
+  MemberTag<GenericCall, &GenericCall::Finished> finished_{this};
+  MemberTag<GenericCall, &GenericCall::Done> done_{this};
+
+  std::optional<Rpc> rpc_;
+  const MethodTable::Method* method_ = nullptr;
+  std::string request_;
+  std::string last_response_;
+  bool over_ = false;  // Done has come
+  int tags_out_ = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,94 @@
+#include "server/accept/grpc_server.h"
+
+#include <grpcpp/resource_quota.h>
+
+#include <chrono>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+namespace {
+
+// Bytes that all connections together may buffer, in messages of the largest size.
+constexpr uint64_t kQuotaMessages = 16;
+
+std::string WithPort(const std::string& address, int port) {
+  if (absl::StartsWith(address, "unix:")) return address;
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
+
+void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
+  builder->SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes));
+  builder->SetMaxSendMessageSize(-1);
+  // A second daemon must not bind the same port silently.
+  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1024);
+  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 8 << 10);
+  // gRPC would inflate a small message to any size before it looks at the limit.
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  grpc::ResourceQuota quota("mpsd");
+  quota.Resize(kQuotaMessages * options.message_bytes);
+  builder->SetResourceQuota(quota);
+}
+
+}  // namespace
+
+GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
+                       CompletionSource* completions, ServerMetrics* metrics, const Clock* clock)
+    : handler_(handler),
+      methods_(methods),
+      completions_(completions),
+      metrics_(metrics),
+      clock_(clock) {}
+
+GrpcServer::~GrpcServer() { Stop(0); }
+
+absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
+  grpc::ServerBuilder builder;
+  Configure(options, &builder);
+  std::vector<int> ports(options.addresses.size(), 0);
+  for (size_t i = 0; i < options.addresses.size(); ++i) {
+    builder.AddListeningPort(options.addresses[i], grpc::InsecureServerCredentials(), &ports[i]);
+  }
+  builder.RegisterService(&infer_service_);
+  builder.RegisterAsyncGenericService(&generic_service_);
+  InferCallContext infer{&infer_service_, nullptr, handler_, metrics_, clock_};
+  GenericCallContext generic{&generic_service_, nullptr, methods_, metrics_, &stopping_};
+  for (uint32_t i = 0; i < options.queue_threads; ++i) {
+    threads_.push_back(std::make_unique<QueueThread>(builder.AddCompletionQueue(), infer, generic,
+                                                     completions_));
+  }
+  server_ = builder.BuildAndStart();
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (server_ != nullptr && ports[i] != 0) continue;
+    for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Shutdown();
+    threads_.clear();
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on ", options.addresses[i], ": it is in use, or not ours"));
+  }
+  for (size_t i = 0; i < ports.size(); ++i) {
+    bound_.push_back(WithPort(options.addresses[i], ports[i]));
+  }
+  for (size_t i = 0; i < threads_.size(); ++i) threads_[i]->Start(static_cast<int>(i));
+  return absl::OkStatus();
+}
+
+void GrpcServer::Stop(int64_t grace_ns) {
+  if (server_ == nullptr) return;
+  stopping_ = true;
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
+  // A queue that was shut down takes no operation, and an open call still has one to start.
+  while (metrics_->open_calls.load(std::memory_order_acquire) > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Shutdown();
+  for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Join();
+  threads_.clear();
+  server_.reset();
+}
+
+}  // namespace mpsd

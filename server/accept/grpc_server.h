@@ -1,0 +1,57 @@
+// GrpcServer: the listening server with its queue threads.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/accept/infer_service.h"
+#include "server/accept/queue_thread.h"
+
+namespace mpsd {
+
+struct GrpcServerOptions {
+  std::vector<std::string> addresses;  // "127.0.0.1:8001", "unix:/run/mpsd/mpsd.sock"
+  uint64_t message_bytes = 0;
+  uint32_t queue_threads = 1;
+};
+
+// Owned by the daemon; Start and Stop are called from its main thread.
+class GrpcServer {
+ public:
+  // The referents outlive the server.
+  GrpcServer(InferHandler* handler, const MethodTable* methods, CompletionSource* completions,
+             ServerMetrics* metrics, const Clock* clock);
+  ~GrpcServer();
+
+  // Binds all addresses and takes calls. UNAVAILABLE naming the address that cannot be bound.
+  absl::Status Start(const GrpcServerOptions& options);
+
+  // The addresses in use, with the ports that were chosen for port 0.
+  const std::vector<std::string>& bound() const { return bound_; }
+
+  // Ends: calls that are still open after `grace_ns` are cancelled. Every request's reply must have
+  // been given before. Idempotent.
+  void Stop(int64_t grace_ns);
+
+ private:
+  InferHandler* const handler_;
+  const MethodTable* const methods_;
+  CompletionSource* const completions_;
+  ServerMetrics* const metrics_;
+  const Clock* const clock_;
+
+  std::atomic<bool> stopping_{false};
+  InferService infer_service_;
+  grpc::AsyncGenericService generic_service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::vector<std::unique_ptr<QueueThread>> threads_;
+  std::vector<std::string> bound_;
+};
+
+}  // namespace mpsd

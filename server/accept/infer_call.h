@@ -1,0 +1,71 @@
+// InferCall: one armed ModelInfer call, used again for call after call.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <optional>
+#include <string>
+
+#include "proto/base/clock.h"
+#include "server/accept/infer_service.h"
+#include "server/accept/queue_tag.h"
+#include "server/accept/request_wire.h"
+#include "server/request/infer_message.h"
+#include "server/request/request.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// What all calls of a queue share.
+struct InferCallContext {
+  InferService* service = nullptr;
+  grpc::ServerCompletionQueue* queue = nullptr;
+  InferHandler* handler = nullptr;
+  ServerMetrics* metrics = nullptr;
+  const Clock* clock = nullptr;
+};
+
+// Owned by its queue thread; deleted when the server shuts down and its tags are back.
+//
+// The life of a call: Arm() starts waiting. Arrived(true) means that a call started, and promises
+// two more tags: Finished, which follows our own Finish, and Done, which says that the call is over
+// or cancelled. They come in either order. Arrived(false) means that the server shuts down; then no
+// Done ever comes. Send() and Fail() may be called from any thread, once; every other member
+// function is called on the queue's thread.
+class InferCall final : public ReplySink {
+ public:
+  explicit InferCall(const InferCallContext* context);
+
+  void Arm();
+
+  void Send(const Answer& answer) override;
+  void Fail(const absl::Status& status) override;
+
+ private:
+  void Arrived(bool ok);
+  void Finished(bool ok);
+  void Done(bool ok);
+  void TagBack();
+  void Count(absl::StatusCode code);
+
+  // One call's worth of gRPC objects, which cannot be used twice.
+  struct Rpc {
+    grpc::ServerContext server;
+    grpc::ByteBuffer bytes;
+    grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer{&server};
+  };
+
+  const InferCallContext* const context_;
+  MemberTag<InferCall, &InferCall::Arrived> arrived_{this};
+  MemberTag<InferCall, &InferCall::Finished> finished_{this};
+  MemberTag<InferCall, &InferCall::Done> done_{this};
+
+  std::optional<Rpc> rpc_;
+  RequestWire wire_;
+  InferMessage message_;
+  Request request_;
+  std::string scratch_;
+  int tags_out_ = 0;
+};
+
+}  // namespace mpsd

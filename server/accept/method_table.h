@@ -1,0 +1,65 @@
+// MethodTable: every method but ModelInfer, by its full name.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+
+// Who calls, as far as a method may want to know.
+struct CallerInfo {
+  std::string peer;  // "ipv4:127.0.0.1:40312", "unix:"
+
+  // True for callers on this very host.
+  bool IsLocal() const;
+};
+
+// Thread-safe once filled: methods are added before the server starts, and are called from any
+// queue thread. They answer at once and never block.
+class MethodTable {
+ public:
+  // Parses nothing itself: request and response are serialized messages.
+  using Unary = std::function<absl::Status(const CallerInfo& caller, absl::string_view request,
+                                           std::string* response)>;
+
+  enum class Kind {
+    kUnary,    // one response
+    kWatched,  // a first response, and another each time that it would be a different one
+  };
+
+  struct Method {
+    Kind kind = Kind::kUnary;
+    Unary unary;
+  };
+
+  // Adds "/package.Service/Name".
+  void Add(const std::string& name, Kind kind, Unary unary);
+
+  // The same for a function over protobuf messages.
+  template <typename Request, typename Response, typename Function>
+  void AddTyped(const std::string& name, Kind kind, Function function) {
+    Add(name, kind, [function](const CallerInfo& caller, absl::string_view bytes,
+                               std::string* response) {
+      Request request;
+      if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return absl::InvalidArgumentError("the bytes are not a request of this method");
+      }
+      Response reply;
+      const absl::Status status = function(caller, request, &reply);
+      if (status.ok()) reply.SerializeToString(response);
+      return status;
+    });
+  }
+
+  // Null when there is none of that name.
+  const Method* Find(absl::string_view name) const;
+
+ private:
+  absl::flat_hash_map<std::string, Method> methods_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,48 @@
+#include "server/accept/queue_thread.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+
+QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue,
+                         InferCallContext infer, GenericCallContext generic,
+                         CompletionSource* completions)
+    : queue_(std::move(queue)), infer_(infer), generic_(generic), completions_(completions) {
+  infer_.queue = queue_.get();
+  generic_.queue = queue_.get();
+}
+
+void QueueThread::Start(int index) {
+  for (uint32_t i = 0; i < kArmedInferCalls; ++i) (new InferCall(&infer_))->Arm();
+  for (uint32_t i = 0; i < kArmedGenericCalls; ++i) (new GenericCall(&generic_))->Arm();
+  thread_ = std::thread([this, index] {
+    platform::NameThread(absl::StrCat("grpc-", index).c_str());
+    Main();
+  });
+}
+
+void QueueThread::Main() {
+  void* tag = nullptr;
+  bool ok = false;
+  completions_->Wake();
+  for (;;) {
+    const auto status = queue_->AsyncNext(&tag, &ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
+    if (status == grpc::CompletionQueue::SHUTDOWN) break;
+    if (status == grpc::CompletionQueue::GOT_EVENT) static_cast<QueueTag*>(tag)->Proceed(ok);
+    if (completions_->Drain() > 0 || status == grpc::CompletionQueue::GOT_EVENT) continue;
+    if (!completions_->Park()) continue;
+    const bool got = queue_->Next(&tag, &ok);
+    completions_->Wake();
+    if (!got) break;
+    static_cast<QueueTag*>(tag)->Proceed(ok);
+  }
+  // Without a queue thread the completion thread must be rung for.
+  while (!completions_->Park()) {
+  }
+}
+
+}  // namespace mpsd

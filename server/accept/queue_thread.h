@@ -1,0 +1,40 @@
+// QueueThread: the thread of one completion queue, with the calls that are armed on it.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <thread>
+
+#include "server/accept/completion_source.h"
+#include "server/accept/generic_call.h"
+#include "server/accept/infer_call.h"
+
+namespace mpsd {
+
+// Start() once, after the server has started; Join() after the server and the queue were shut down.
+// While there is work the thread alternates between the queue and the workers' completions; before
+// it sleeps in the queue it parks, and whoever finds completions then finishes the calls itself.
+class QueueThread {
+ public:
+  QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,
+              GenericCallContext generic, CompletionSource* completions);
+
+  void Start(int index);
+
+  // No further tags come once what is there was given back.
+  void Shutdown() { queue_->Shutdown(); }
+  void Join() { thread_.join(); }
+
+ private:
+  void Main();
+  bool Sleep(void** tag, bool* ok);
+
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  InferCallContext infer_;
+  GenericCallContext generic_;
+  CompletionSource* const completions_;
+  std::thread thread_;
+};
+
+}  // namespace mpsd

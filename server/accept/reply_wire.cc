@@ -1,0 +1,110 @@
+#include "server/accept/reply_wire.h"
+
+#include <grpc/slice.h>
+
+#include <vector>
+
+#include "proto/base/limits.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint32_t kLengthDelimited = 2;
+
+void PutVarint(uint64_t value, std::string* out) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out->push_back(static_cast<char>(value));
+}
+
+void PutKey(uint32_t field, std::string* out) { PutVarint(field << 3 | kLengthDelimited, out); }
+
+void PutText(uint32_t field, absl::string_view text, std::string* out) {
+  if (text.empty()) return;
+  PutKey(field, out);
+  PutVarint(text.size(), out);
+  out->append(text.data(), text.size());
+}
+
+size_t VarintBytes(uint64_t value) {
+  size_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) ++bytes;
+  return bytes;
+}
+
+size_t TextBytes(absl::string_view text) {
+  return text.empty() ? 0 : 1 + VarintBytes(text.size()) + text.size();
+}
+
+// outputs:5 {name:1 datatype:2 shape:3}
+void PutOutput(const AnswerOutput& output, std::string* out) {
+  const absl::string_view datatype = DataTypeName(output.datatype);
+  size_t shape_bytes = 0;
+  for (const int64_t dim : output.dims) shape_bytes += VarintBytes(static_cast<uint64_t>(dim));
+  size_t bytes = TextBytes(output.name) + TextBytes(datatype);
+  if (!output.dims.empty()) bytes += 1 + VarintBytes(shape_bytes) + shape_bytes;
+  PutKey(5, out);
+  PutVarint(bytes, out);
+  PutText(1, output.name, out);
+  PutText(2, datatype, out);
+  if (output.dims.empty()) return;
+  PutKey(3, out);
+  PutVarint(shape_bytes, out);
+  for (const int64_t dim : output.dims) PutVarint(static_cast<uint64_t>(dim), out);
+}
+
+// What one slice of a pinned answer holds on to.
+struct PinnedSlice {
+  AnswerMemory* memory;
+  uint64_t bytes;
+};
+
+void ReleaseSlice(void* user_data) {
+  const auto* pinned = static_cast<PinnedSlice*>(user_data);
+  pinned->memory->Unpin(pinned->bytes);
+  pinned->memory->Unref();
+  delete pinned;
+}
+
+grpc::Slice Pinned(const AnswerOutput& output, AnswerMemory* memory) {
+  memory->Ref();
+  // grpc never writes to it; its interface just has no const.
+  return grpc::Slice(const_cast<char*>(output.bytes.data()), output.bytes.size(), ReleaseSlice,
+                     new PinnedSlice{memory, output.bytes.size()});
+}
+
+bool ShouldPin(const AnswerOutput& output, const Answer& answer, ModelMetrics* metrics) {
+  if (answer.memory == nullptr || output.bytes.size() <= kCopiedReplyBytes) return false;
+  if (answer.memory->TryPin(output.bytes.size())) return true;
+  metrics->copied_replies.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+}  // namespace
+
+grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, ModelMetrics* metrics,
+                            std::string* scratch) {
+  scratch->clear();
+  PutText(1, head.model, scratch);
+  PutText(2, head.version, scratch);
+  PutText(3, head.id, scratch);
+  for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);
+  absl::InlinedVector<grpc::Slice, 4> slices;
+  for (const AnswerOutput& output : answer.outputs) {
+    PutKey(6, scratch);
+    PutVarint(output.bytes.size(), scratch);
+    if (ShouldPin(output, answer, metrics)) {
+      slices.emplace_back(scratch->data(), scratch->size());
+      scratch->clear();
+      slices.push_back(Pinned(output, answer.memory));
+    } else {
+      scratch->append(output.bytes.data(), output.bytes.size());
+    }
+  }
+  if (!scratch->empty()) slices.emplace_back(scratch->data(), scratch->size());
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+}  // namespace mpsd

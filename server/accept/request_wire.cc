@@ -1,0 +1,201 @@
+#include "server/accept/request_wire.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
+#include "server/accept/typed_contents.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint32_t kRawContentsField = 7;
+
+enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
+
+absl::Status Malformed() {
+  return absl::InvalidArgumentError("the bytes are not a ModelInferRequest");
+}
+
+// A cursor over the bytes of several slices.
+class SliceReader {
+ public:
+  explicit SliceReader(const std::vector<grpc::Slice>& slices) : slices_(slices) {}
+
+  bool AtEnd() {
+    while (slice_ < slices_.size() && offset_ == slices_[slice_].size()) {
+      ++slice_;
+      offset_ = 0;
+    }
+    return slice_ == slices_.size();
+  }
+
+  // Reads a varint and appends its bytes to `copy`.
+  bool Varint(uint64_t* value, std::string* copy) {
+    *value = 0;
+    for (uint32_t shift = 0; shift < 70; shift += 7) {
+      if (AtEnd()) return false;
+      const uint8_t byte = slices_[slice_].begin()[offset_++];
+      copy->push_back(static_cast<char>(byte));
+      if (shift < 64) *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if ((byte & 0x80) == 0) return true;
+    }
+    return false;
+  }
+
+  // Hands the next `bytes` bytes to `take`, piece by piece.
+  template <typename Take>
+  bool Bytes(uint64_t bytes, Take take) {
+    while (bytes > 0) {
+      if (AtEnd()) return false;
+      const grpc::Slice& slice = slices_[slice_];
+      const uint64_t step = std::min<uint64_t>(bytes, slice.size() - offset_);
+      take(absl::string_view(reinterpret_cast<const char*>(slice.begin()) + offset_, step));
+      offset_ += step;
+      bytes -= step;
+    }
+    return true;
+  }
+
+ private:
+  const std::vector<grpc::Slice>& slices_;
+  size_t slice_ = 0;
+  size_t offset_ = 0;
+};
+
+absl::string_view View(const std::string& text) { return text; }
+
+bool IsInt(const inference::InferParameter& value) {
+  return value.parameter_choice_case() == inference::InferParameter::kInt64Param;
+}
+
+}  // namespace
+
+absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, InferMessage* message) {
+  Clear();
+  if (!bytes.Dump(&slices_).ok()) return Malformed();
+  if (absl::Status status = Split(); !status.ok()) return status;
+  if (!parsed_.ParseFromString(fields_)) return Malformed();
+  Describe(message);
+  return absl::OkStatus();
+}
+
+void RequestWire::Clear() {
+  slices_.clear();
+  fields_.clear();
+  raw_.clear();
+  raw_count_ = 0;
+  typed_.clear();
+}
+
+absl::Status RequestWire::Split() {
+  SliceReader reader(slices_);
+  std::string skipped;
+  while (!reader.AtEnd()) {
+    const size_t begin = fields_.size();
+    uint64_t key = 0;
+    uint64_t length = 0;
+    if (!reader.Varint(&key, &fields_)) return Malformed();
+    switch (key & 7) {
+      case kVarint:
+        if (!reader.Varint(&length, &fields_)) return Malformed();
+        continue;
+      case kFixed64:
+        length = 8;
+        break;
+      case kFixed32:
+        length = 4;
+        break;
+      case kLengthDelimited:
+        if (!reader.Varint(&length, &fields_)) return Malformed();
+        break;
+      default:
+        return Malformed();
+    }
+    bool whole = false;
+    if (key == (kRawContentsField << 3 | kLengthDelimited)) {
+      fields_.resize(begin);
+      Payload payload;
+      whole = reader.Bytes(length, [&](absl::string_view piece) { payload.Append(piece); });
+      if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
+    } else {
+      whole = reader.Bytes(length, [&](absl::string_view piece) {
+        fields_.append(piece.data(), piece.size());
+      });
+    }
+    if (!whole) return Malformed();
+  }
+  return absl::OkStatus();
+}
+
+void RequestWire::Describe(InferMessage* message) {
+  message->model = View(parsed_.model_name());
+  message->version = View(parsed_.model_version());
+  message->id = View(parsed_.id());
+  message->inputs.clear();
+  message->outputs.clear();
+  message->raw_count = raw_count_;
+  typed_.reserve(static_cast<size_t>(parsed_.inputs_size()));
+  // One more than is allowed, so that the excess is seen and refused.
+  const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
+  for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
+  const int outputs = std::min<int>(parsed_.outputs_size(), kMaxTensors + 1);
+  for (int i = 0; i < outputs; ++i) message->outputs.push_back(View(parsed_.outputs(i).name()));
+  DescribeParameters(message);
+}
+
+void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTensor& source,
+                                InferMessage* message) {
+  const size_t index = message->inputs.size();
+  InputMessage& input = message->inputs.emplace_back();
+  input.name = View(source.name());
+  input.datatype = View(source.datatype());
+  input.dims = absl::MakeConstSpan(source.shape().data(),
+                                   static_cast<size_t>(source.shape_size()));
+  if (index < raw_.size()) {
+    input.has_data = true;
+    input.payload = raw_[index];
+  }
+  if (!source.has_contents()) return;
+  const absl::StatusOr<std::string> bytes = TypedContents(source);
+  if (absl::IsNotFound(bytes.status())) return;
+  input.has_typed = true;
+  if (!bytes.ok()) {
+    input.typed_error = absl::StrCat("unexpected explicit tensor data for input tensor '",
+                                     input.name, "' for model '", message->model,
+                                     "' of type '", bytes.status().message(),
+                                     "', expected datatype '", input.datatype, "'");
+    return;
+  }
+  if (raw_count_ > 0) return;
+  typed_.push_back(*bytes);
+  input.has_data = true;
+  input.payload.Append(typed_.back());
+}
+
+void RequestWire::DescribeParameters(InferMessage* message) const {
+  message->parameter_error.clear();
+  message->timeout_us = 0;
+  for (const auto& [name, value] : parsed_.parameters()) {
+    if (name == "timeout") {
+      if (!IsInt(value)) {
+        message->parameter_error =
+            "invalid value type for 'timeout' parameter, expected int64_param.";
+      }
+      message->timeout_us = value.int64_param();
+    } else if (name == "priority") {
+      if (!IsInt(value) &&
+          value.parameter_choice_case() != inference::InferParameter::kUint64Param) {
+        message->parameter_error =
+            "invalid value type for 'priority' parameter, expected int64_param or uint64_param.";
+      }
+    } else if (absl::StartsWith(name, "triton_") &&
+               name != "triton_enable_empty_final_response") {
+      message->parameter_error = absl::StrCat(
+          "parameter keys starting with 'triton_' are reserved and cannot be specified.");
+    }
+  }
+}
+
+}  // namespace mpsd

@@ -1,0 +1,42 @@
+// RequestWire: reads a ModelInferRequest off the wire without copying its tensors.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/inference.pb.h"
+#include "server/request/infer_message.h"
+
+namespace mpsd {
+
+// Lives in its call; used again from call to call. The bytes' top level is walked by hand:
+// raw_input_contents is left where it lies in the transport's buffers, everything else is copied
+// together, parsed as protobuf, and looked at through views.
+class RequestWire {
+ public:
+  // Fills `message`, whose views are valid until the next Read() or Clear(). INVALID_ARGUMENT when
+  // the bytes are no ModelInferRequest.
+  absl::Status Read(const grpc::ByteBuffer& bytes, InferMessage* message);
+
+  // Gives the transport's buffers back.
+  void Clear();
+
+ private:
+  absl::Status Split();
+  void Describe(InferMessage* message);
+  void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,
+                     InferMessage* message);
+  void DescribeParameters(InferMessage* message) const;
+
+  std::vector<grpc::Slice> slices_;
+  std::string fields_;              // the bytes of all fields but the raw contents
+  std::vector<Payload> raw_;        // at most kMaxTensors + 1 are kept
+  uint32_t raw_count_ = 0;
+  inference::ModelInferRequest parsed_;
+  std::vector<std::string> typed_;  // typed contents, as raw bytes
+};
+
+}  // namespace mpsd

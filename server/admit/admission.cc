@@ -1,0 +1,71 @@
+#include "server/admit/admission.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
+#include "server/admit/padding.h"
+#include "server/admit/row_writer.h"
+#include "server/admit/validator.h"
+#include "server/request/find_served.h"
+
+namespace mpsd {
+namespace {
+
+// Errors of the request itself say which request they are about.
+absl::Status WithId(const absl::Status& status, absl::string_view id) {
+  if (id.empty()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("[request id: ", id, "] ", status.message()));
+}
+
+}  // namespace
+
+void Admission::Handle(const InferMessage& message, Request* request) {
+  const absl::Status status = Admit(message, request);
+  if (!status.ok()) request->reply.Fail(status);
+}
+
+absl::Status Admission::Admit(const InferMessage& message, Request* request) const {
+  if (models_->stopping) return absl::UnavailableError("Server exiting");
+  if (!models_->accepting) return absl::UnavailableError("Server not ready");
+  absl::StatusOr<ServedModel*> model = FindServed(*models_, message.model, message.version);
+  if (!model.ok()) {
+    metrics_->unknown_model_requests.fetch_add(1, std::memory_order_relaxed);
+    return model.status();
+  }
+  request->metrics = &(*model)->metrics;
+  // A model that has lost all its workers keeps its queue: a new worker comes in a moment.
+  if (!(*model)->loaded) {
+    return absl::UnavailableError(
+        absl::StrCat("Request for model '", message.model, "' is not at ready state"));
+  }
+  return Enter(message, *model, request);
+}
+
+absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,
+                              Request* request) const {
+  if (message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs) {
+    request->deadline_ns = std::min(request->deadline_ns,
+                                    request->arrival_ns + message.timeout_us * kNsPerUs);
+  }
+  if (request->deadline_ns <= clock_->NowNs()) {
+    return absl::DeadlineExceededError("Request timeout expired");
+  }
+  InputOrder order;
+  absl::Status status = Validate(message, *model, request, &order);
+  if (status.ok()) status = ApplyPadding(model->spec, request);
+  RowTargets targets;
+  if (status.ok()) status = model->queue->Reserve(request, &targets);
+  if (!status.ok()) return WithId(status, message.id);
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    char pad_element[8];
+    PadElement(model->spec, i, pad_element);
+    WriteRows(order[i]->payload, request->inputs[i], request->rows, pad_element,
+              targets.inputs[i]);
+  }
+  model->queue->Commit(request);
+  return absl::OkStatus();
+}
+
+}  // namespace mpsd

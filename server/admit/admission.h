@@ -1,0 +1,29 @@
+// Admission: takes a message, and lets it in or not.
+#pragma once
+
+#include "proto/base/clock.h"
+#include "server/request/infer_message.h"
+#include "server/request/request.h"
+#include "server/request/served_model.h"
+
+namespace mpsd {
+
+// Thread-safe: no state of its own. Runs on the gRPC thread that read the message: finds the model,
+// validates, reserves rows, copies the payload into them, and hands the request over. Never blocks.
+class Admission final : public InferHandler {
+ public:
+  Admission(const ModelDirectory* models, ServerMetrics* metrics, const Clock* clock)
+      : models_(models), metrics_(metrics), clock_(clock) {}
+
+  void Handle(const InferMessage& message, Request* request) override;
+
+ private:
+  absl::Status Admit(const InferMessage& message, Request* request) const;
+  absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request) const;
+
+  const ModelDirectory* const models_;
+  ServerMetrics* const metrics_;
+  const Clock* const clock_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,41 @@
+#include "server/admit/padding.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+absl::Status PadDim(const PadRule& rule, RequestInput* input) {
+  const int64_t length = input->dims[rule.dim];
+  const auto bucket = std::lower_bound(rule.buckets.begin(), rule.buckets.end(), length);
+  if (bucket == rule.buckets.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input '", rule.input, "' is of length ", length, ", but at most ",
+                     rule.buckets.back(), " is served"));
+  }
+  input->padded_dims[rule.dim] = *bucket;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ApplyPadding(const ModelSpec& spec, Request* request) {
+  for (RequestInput& input : request->inputs) input.padded_dims = input.dims;
+  for (const PadRule& rule : spec.pad) {
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      if (spec.inputs[i].name != rule.input) continue;
+      if (absl::Status status = PadDim(rule, &request->inputs[i]); !status.ok()) return status;
+    }
+  }
+  for (RequestInput& input : request->inputs) {
+    const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.padded_dims);
+    if (!bytes.has_value()) return absl::InvalidArgumentError("a padded input is too large");
+    input.row_bytes = *bytes;
+    request->key.insert(request->key.end(), input.padded_dims.begin(), input.padded_dims.end());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mpsd

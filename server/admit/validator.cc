@@ -1,0 +1,220 @@
+#include "server/admit/validator.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/base/limits.h"
+#include "proto/base/shape.h"
+
+namespace mpsd {
+namespace {
+
+// The words of one model's refusals.
+class Refusals {
+ public:
+  explicit Refusals(const ServedModel& model) : for_model_(" for model '" + model.name + "'") {}
+
+  template <typename... Words>
+  absl::Status operator()(const Words&... words) const {
+    return absl::InvalidArgumentError(absl::StrCat(words...));
+  }
+  const std::string& for_model() const { return for_model_; }
+
+ private:
+  std::string for_model_;
+};
+
+std::string Quoted(const std::vector<absl::string_view>& names) {
+  return absl::StrCat("[", absl::StrJoin(names, ",", [](std::string* out, absl::string_view name) {
+                        absl::StrAppend(out, "'", name, "'");
+                      }), "]");
+}
+
+absl::Status WrongInputCount(const InferMessage& message, const ServedModel& model) {
+  std::vector<absl::string_view> got;
+  for (const InputMessage& input : message.inputs) got.push_back(input.name);
+  std::vector<absl::string_view> missing;
+  for (const TensorSpec& tensor : model.spec.inputs) {
+    if (std::find(got.begin(), got.end(), tensor.name) == got.end()) missing.push_back(tensor.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "expected ", model.spec.inputs.size(), " inputs but got ", message.inputs.size(),
+      " inputs for model '", model.name, "'. Got input(s) ", Quoted(got),
+      ", but missing required input(s) ", Quoted(missing),
+      ". Please provide all required input(s)."));
+}
+
+// The message's inputs in the spec's order.
+absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
+  const std::vector<TensorSpec>& specs = model.spec.inputs;
+  order->assign(specs.size(), nullptr);
+  for (const InputMessage& input : message.inputs) {
+    const auto found = std::find_if(specs.begin(), specs.end(), [&](const TensorSpec& tensor) {
+      return tensor.name == input.name;
+    });
+    if (found == specs.end()) {
+      if (message.inputs.size() != specs.size()) continue;
+      return absl::InvalidArgumentError(absl::StrCat("unexpected inference input '", input.name,
+                                                     "' for model '", model.name, "'"));
+    }
+    const InputMessage*& place = (*order)[static_cast<size_t>(found - specs.begin())];
+    if (place != nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", input.name, "' already exists in request"));
+    }
+    place = &input;
+  }
+  if (message.inputs.size() != specs.size()) return WrongInputCount(message, model);
+  return absl::OkStatus();
+}
+
+std::string ExpectedShape(const TensorSpec& tensor, bool batches) {
+  Dims dims = tensor.dims;
+  if (batches) dims.insert(dims.begin(), -1);
+  return ShapeText(dims);
+}
+
+absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
+                        const ServedModel& model, Request* request) {
+  const Refusals refuse(model);
+  if (input.dims.size() > kMaxRank + 1) {
+    return refuse("input '", tensor.name, "' has more than ", kMaxRank, " dimensions",
+                  refuse.for_model());
+  }
+  if (std::find(input.dims.begin(), input.dims.end(), -1) != input.dims.end()) {
+    return refuse("All input dimensions should be specified for input '", tensor.name,
+                  "' for model '", model.name, "', got ", ShapeText(input.dims));
+  }
+  absl::Span<const int64_t> dims = input.dims;
+  if (model.spec.batches()) {
+    if (dims.empty()) {
+      return refuse("input '", tensor.name, "' has no shape but model requires batch dimension",
+                    " for '", model.name, "'");
+    }
+    dims.remove_prefix(1);
+  }
+  const auto fits = [](int64_t want, int64_t have) {
+    return want < 0 ? have >= 0 : want == have;
+  };
+  const bool right = std::equal(tensor.dims.begin(), tensor.dims.end(), dims.begin(), dims.end(),
+                                fits);
+  if (!right || (model.spec.batches() && input.dims[0] < 1)) {
+    return refuse("unexpected shape for input '", tensor.name, "'", refuse.for_model(),
+                  ". Expected ", ExpectedShape(tensor, model.spec.batches()), ", got ",
+                  ShapeText(input.dims), ".");
+  }
+  RequestInput& parsed = request->inputs.emplace_back();
+  parsed.datatype = tensor.datatype;
+  parsed.dims.assign(dims.begin(), dims.end());
+  return absl::OkStatus();
+}
+
+absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, bool first,
+                        const ServedModel& model, Request* request) {
+  if (!model.spec.batches()) return absl::OkStatus();
+  const int64_t rows = input.dims[0];
+  if (rows > model.spec.max_batch_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("inference request batch-size must be <= ", model.spec.max_batch_size,
+                     " for '", model.name, "'"));
+  }
+  if (!first && rows != request->rows) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input '", tensor.name, "' batch size does not match other inputs for '",
+                     model.name, "'"));
+  }
+  request->rows = static_cast<uint32_t>(rows);
+  return absl::OkStatus();
+}
+
+absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
+                        const ServedModel& model) {
+  const Refusals refuse(model);
+  if (input.has_typed && !input.typed_error.empty()) return refuse(input.typed_error);
+  if (!input.has_data) {
+    return refuse("unable to find data for input tensor '", tensor.name, "' for model '",
+                  model.name, "' in request.");
+  }
+  const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, input.dims);
+  if (!bytes.has_value()) {
+    return refuse("input '", tensor.name, "' is larger than any tensor can be",
+                  refuse.for_model());
+  }
+  if (input.payload.bytes != *bytes) {
+    return refuse("input byte size mismatch for input '", tensor.name, "'", refuse.for_model(),
+                  ". Expected ", *bytes, ", got ", input.payload.bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInput(const InputMessage& input, size_t index, const InferMessage& message,
+                        const ServedModel& model, Request* request) {
+  const TensorSpec& tensor = model.spec.inputs[index];
+  if (input.datatype != DataTypeName(tensor.datatype)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "inference input '", tensor.name, "' data-type is '", input.datatype, "', but model '",
+        model.name, "' expects '", DataTypeName(tensor.datatype), "'"));
+  }
+  if (message.raw_count > 0 && input.has_typed) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "contents field must not be specified when using raw_input_contents for '", tensor.name,
+        "' for model '", model.name, "'"));
+  }
+  absl::Status status = CheckShape(input, tensor, model, request);
+  if (status.ok()) status = CheckBatch(input, tensor, index == 0, model, request);
+  if (status.ok()) status = CheckBytes(input, tensor, model);
+  return status;
+}
+
+absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
+                          Request* request) {
+  const std::vector<TensorSpec>& specs = model.spec.outputs;
+  if (message.outputs.empty()) {
+    for (uint32_t i = 0; i < specs.size(); ++i) request->wanted_outputs.push_back(i);
+    return absl::OkStatus();
+  }
+  for (const absl::string_view name : message.outputs) {
+    uint32_t index = 0;
+    while (index < specs.size() && specs[index].name != name) ++index;
+    if (index == specs.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("unexpected inference output '", name,
+                                                     "' for model '", model.name, "'"));
+    }
+    const auto& wanted = request->wanted_outputs;
+    if (std::find(wanted.begin(), wanted.end(), index) != wanted.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("output '", name, "' already exists in request"));
+    }
+    request->wanted_outputs.push_back(index);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request,
+                      InputOrder* order) {
+  if (!message.parameter_error.empty()) return absl::InvalidArgumentError(message.parameter_error);
+  if (message.inputs.size() > kMaxTensors || message.outputs.size() > kMaxTensors) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a request has at most ", kMaxTensors, " tensors for model '", model.name,
+                     "'"));
+  }
+  if (message.raw_count > message.inputs.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected ", message.inputs.size(), " raw input contents but got ",
+                     message.raw_count, " for model '", model.name, "'"));
+  }
+  if (absl::Status status = Order(message, model, order); !status.ok()) return status;
+  for (size_t i = 0; i < order->size(); ++i) {
+    absl::Status status = CheckInput(*(*order)[i], i, message, model, request);
+    if (!status.ok()) return status;
+  }
+  return CheckOutputs(message, model, request);
+}
+
+}  // namespace mpsd

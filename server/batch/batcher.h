@@ -1,0 +1,118 @@
+// Batcher: puts requests' rows into slabs and filled rows into batches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "proto/shm/layout.h"
+#include "server/batch/slab_table.h"
+#include "server/request/completed_batch.h"
+#include "server/request/request.h"
+
+namespace mpsd {
+
+// A batch as it was formed: who is in it, and where the rows lie.
+struct FormedBatch {
+  std::vector<BatchEntry> entries;
+  std::vector<RowRun> runs;
+  absl::InlinedVector<RequestInput, 2> inputs;  // of each entry alike: padded dims and row bytes
+  uint32_t row_count = 0;
+  int64_t latest_deadline_ns = 0;
+
+  void Clear();
+};
+
+// Requests in a line. Intrusive: a request is in one list at most.
+class RequestList {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  Request* head() const { return head_; }
+  uint32_t rows() const { return rows_; }
+
+  // Behind every request whose deadline is not later; at the end, for requests that arrive in the
+  // order of their deadlines.
+  void InsertByDeadline(Request* request);
+  void Remove(Request* request);
+
+ private:
+  Request* head_ = nullptr;
+  Request* tail_ = nullptr;
+  uint32_t rows_ = 0;
+};
+
+// Thread-compatible: guarded by the pool's mutex. Never blocks, never copies a payload, never
+// moves a row, never gives a reply.
+//
+// There is one open slab a shape key; at most kMaxOpenSlabs keys keep one, the least recently used
+// is closed. Rows that are reserved but not yet filled are passed over by Form().
+class Batcher {
+ public:
+  // `spec` outlives it.
+  explicit Batcher(const ModelSpec* spec) : spec_(spec) {}
+
+  SlabTable* slabs() { return &slabs_; }
+
+  // Reserves the rows of a new request. RESOURCE_EXHAUSTED when no slab has room.
+  absl::Status Reserve(Request* request, RowTargets* targets);
+
+  // The rows are filled; or their worker was lost and they are to go again.
+  void Enqueue(Request* request);
+
+  // Takes a queued request out of the line and gives its rows up.
+  void Remove(Request* request);
+
+  // Gives rows up that a batch had, or that a reserved request never filled.
+  void EndRows(const RowPlace& place, uint32_t rows);
+
+  // Takes the next batch out of the line, earliest deadline first. False when nobody waits.
+  // Requests whose deadline has passed go to `expired` instead, their rows given up.
+  bool Form(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* expired);
+
+  // The same for the next suspect, alone. False when there is none.
+  bool FormSuspect(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* expired);
+
+  // All queued requests whose deadline has passed, their rows given up.
+  void TakeExpired(int64_t now_ns, std::vector<Request*>* expired);
+
+  // Every queued request, their rows given up.
+  void TakeAll(std::vector<Request*>* all);
+
+  bool has_suspects() const { return !suspects_.empty(); }
+
+  // When a batch is worth closing though company might come: once the earliest in line has waited
+  // for `max_delay_ns`, or at once (0) if as many rows wait as a batch takes.
+  int64_t DueNs(int64_t max_delay_ns) const;
+
+ private:
+  // All requests of one shape key.
+  struct KeyQueue {
+    RequestList waiting;
+    std::vector<uint64_t> row_bytes;  // an input each
+    uint32_t row_capacity = 0;
+    bool has_slab = false;
+    uint32_t slab = 0;
+    uint64_t last_used = 0;
+  };
+
+  KeyQueue* QueueOf(const Request& request);
+  absl::Status OpenSlab(KeyQueue* queue);
+  void CloseLeastRecentlyUsed(const KeyQueue* keep);
+  bool CloseIdleSlabs();
+  KeyQueue* Earliest() const;
+  void Append(Request* request, FormedBatch* batch);
+  void Drop(RequestList* list, Request* request, std::vector<Request*>* dropped);
+  void TakeExpiredFrom(RequestList* list, int64_t now_ns, std::vector<Request*>* expired);
+  uint32_t max_rows() const { return spec_->batches() ? spec_->max_batch_size : 1; }
+
+  const ModelSpec* const spec_;
+  SlabTable slabs_;
+  absl::flat_hash_map<ShapeKey, std::unique_ptr<KeyQueue>> queues_;
+  RequestList suspects_;
+  uint64_t use_count_ = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,56 @@
+#include "server/batch/slab_sizing.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "proto/base/limits.h"
+#include "server/batch/slab_table.h"
+
+namespace mpsd {
+namespace {
+
+int64_t LargestDim(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
+  if (input.dims[dim] >= 0) return input.dims[dim];
+  for (const PadRule& rule : spec.pad) {
+    if (rule.input == input.name && rule.dim == dim && !rule.buckets.empty()) {
+      return rule.buckets.back();
+    }
+  }
+  return kAssumedUnknownDim;
+}
+
+std::vector<uint64_t> LargestRows(const ModelSpec& spec) {
+  std::vector<uint64_t> rows;
+  for (const TensorSpec& input : spec.inputs) {
+    Dims dims;
+    for (uint32_t dim = 0; dim < input.dims.size(); ++dim) {
+      dims.push_back(LargestDim(spec, input, dim));
+    }
+    rows.push_back(TensorBytes(input.datatype, dims).value_or(0));
+  }
+  return rows;
+}
+
+}  // namespace
+
+uint32_t SlabRows(const ModelSpec& spec, absl::Span<const uint64_t> row_bytes) {
+  if (!spec.batches()) return 1;
+  uint64_t bytes = 0;
+  for (const uint64_t row : row_bytes) bytes += row;
+  const uint64_t fitting = kSlabBytesTarget / std::max<uint64_t>(bytes, 1);
+  const uint64_t wanted = std::min<uint64_t>(fitting, 4ULL * spec.max_batch_size);
+  return static_cast<uint32_t>(std::max<uint64_t>(wanted, spec.max_batch_size));
+}
+
+uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64_t queue_bytes,
+                          uint64_t page_bytes) {
+  const std::vector<uint64_t> rows = LargestRows(spec);
+  const uint32_t batch = std::max(1U, spec.max_batch_size);
+  const uint64_t slab = SlabTable::Bytes(rows, SlabRows(spec, rows));
+  const uint64_t queue = SlabTable::Bytes(rows, batch) * queue_requests;
+  const uint64_t wanted = std::clamp(queue, kMinSlabSegmentBytes, kMaxSlabSegmentBytes);
+  const uint64_t bytes = std::max(std::min(wanted, queue_bytes), slab) + 2 * slab + page_bytes;
+  return bytes / page_bytes * page_bytes;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,26 @@
+// How large slabs and the shared memory of a pool are: pure formulas over a model's spec.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "proto/link/model_spec.h"
+
+namespace mpsd {
+
+// Rows of a slab of such rows: four batches of the largest size where they fit into
+// kSlabBytesTarget, else as many as do, but never less than one largest batch.
+uint32_t SlabRows(const ModelSpec& spec, absl::Span<const uint64_t> row_bytes);
+
+// Bytes of the largest row, an input each, padding included; a dim without a bound counts as
+// kAssumedUnknownDim.
+inline constexpr int64_t kAssumedUnknownDim = 512;
+
+// The slab segment of a pool: room for a queue full of largest requests and a few slabs, at least
+// kMinSlabSegmentBytes, at most kMaxSlabSegmentBytes or one largest slab or the queue's byte limit.
+inline constexpr uint64_t kMinSlabSegmentBytes = 4ULL << 20;
+inline constexpr uint64_t kMaxSlabSegmentBytes = 128ULL << 20;
+uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64_t queue_bytes,
+                          uint64_t page_bytes);
+
+}  // namespace mpsd

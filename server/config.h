@@ -1,0 +1,86 @@
+// Config: what the daemon was told to do, parsed, checked and complete with defaults.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/base/limits.h"
+#include "proto/link/model_spec.h"
+
+namespace mpsd {
+
+enum class ModelFormat { kTorchScript, kAoti, kSynthetic };
+enum class WarmUp { kAuto, kNone, kSmallest, kAll };
+
+// How many; 0 stands for "auto".
+struct PlacementConfig {
+  uint32_t processes = 0;
+  uint32_t lanes = 0;
+  uint32_t threads = 0;
+};
+
+struct BatchingConfig {
+  int64_t max_delay_ns = 0;  // how long a lane may idle for company; 0: it never waits
+};
+
+struct ModelConfig {
+  std::string name;
+  std::string path;  // absolute; empty for synthetic models
+  ModelFormat format = ModelFormat::kTorchScript;
+  std::string device = "auto";
+  PlacementConfig placement;
+  ModelSpec spec;  // as far as the config says it; empty lists are left to the model
+  WarmUp warmup = WarmUp::kAuto;
+  BatchingConfig batching;
+  uint32_t queue_requests = kDefaultQueueRequests;
+  uint64_t queue_bytes = kDefaultQueueBytes;
+  std::map<std::string, std::string> parameters;
+};
+
+struct ListenConfig {
+  std::vector<std::string> grpc = {"127.0.0.1:8001"};
+  std::string http = "127.0.0.1:8002";  // empty: none
+};
+
+struct LimitsConfig {
+  uint64_t message_bytes = kDefaultMaxMessageBytes;
+  uint64_t shared_memory_bytes = 0;  // 0: what the host and its cgroup leave
+  int64_t drain_timeout_ns = 30LL * 1'000'000'000;
+  int64_t lame_duck_ns = 0;
+};
+
+struct LogConfig {
+  std::string level = "info";
+  std::string file;  // empty: stderr
+};
+
+struct Config {
+  ListenConfig listen;
+  std::string server_name = "mpsd";
+  std::string state_dir;  // absolute: the lock, the workers' temporary folders
+  LimitsConfig limits;
+  LogConfig log;
+  std::vector<ModelConfig> models;
+};
+
+// Parses `text`; `file` is what errors are reported against and what relative paths start from.
+// INVALID_ARGUMENT holds every mistake on a line of its own, 20 of them at most:
+// "demo.json:12: models[0].batching.max_dleay: unknown key; did you mean 'max_delay'?".
+absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
+absl::StatusOr<Config> ReadConfig(const std::string& file);
+
+// The config of a daemon that serves one model file and nothing else. The shapes of `inputs` are
+// whole: where the first dim is -1 the model batches, up to `max_batch_size` (0: 64). No inputs:
+// the file says them.
+absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
+                                           std::vector<TensorSpec> inputs, uint32_t max_batch_size);
+
+// Where the daemon keeps its state when the config does not say: $XDG_RUNTIME_DIR/mpsd, else
+// /tmp/mpsd-<uid>.
+std::string DefaultStateDir();
+
+}  // namespace mpsd

@@ -1,0 +1,24 @@
+// Reads a config document that is JSON already; server/config.h is what the rest of the daemon
+// sees.
+#pragma once
+
+#include <string>
+
+#include "proto/link/json_object.h"
+#include "server/config.h"
+
+namespace mpsd {
+
+// Thread-compatible. `folder` is absolute; relative paths of the document start from it. Reports
+// every mistake to `errors`; `config` is whole only when there was none.
+void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
+                        Config* config);
+
+// `path` made absolute, from `folder` where it is relative, without "." and "..".
+std::string ResolvePath(const std::string& folder, const std::string& path);
+
+// What is wrong with an address to listen on; empty when nothing is. The three forms are host:port,
+// [v6]:port and unix:path; the last one only where `unix_allowed`.
+std::string AddressFault(const std::string& address, bool unix_allowed);
+
+}  // namespace mpsd

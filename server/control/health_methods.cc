@@ -1,0 +1,46 @@
+#include "server/control/health_methods.h"
+
+#include <optional>
+
+#include "proto/health.pb.h"
+
+namespace mpsd {
+namespace {
+
+namespace pb = grpc::health::v1;
+
+// Nothing for a name that is not known.
+std::optional<bool> IsServing(const ModelDirectory& models, const std::string& name) {
+  if (name.empty() || name == "inference.GRPCInferenceService") return models.AllReady();
+  const ServedModel* model = models.Find(name);
+  if (model == nullptr) return std::nullopt;
+  return model->ready && models.accepting && !models.stopping;
+}
+
+constexpr int kServiceUnknown = 3;  // only ever an answer of Watch
+
+}  // namespace
+
+void AddHealthMethods(const ModelDirectory* models, MethodTable* table) {
+  table->AddTyped<pb::HealthCheckRequest, pb::HealthCheckResponse>(
+      "/grpc.health.v1.Health/Check", MethodTable::Kind::kUnary,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        const std::optional<bool> serving = IsServing(*models, request.service());
+        if (!serving.has_value()) return absl::NotFoundError("unknown service");
+        response->set_status(*serving ? pb::HealthCheckResponse::SERVING
+                                      : pb::HealthCheckResponse::NOT_SERVING);
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::HealthCheckRequest, pb::HealthCheckResponse>(
+      "/grpc.health.v1.Health/Watch", MethodTable::Kind::kWatched,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        const std::optional<bool> serving = IsServing(*models, request.service());
+        const int known = serving.value_or(false) ? pb::HealthCheckResponse::SERVING
+                                                  : pb::HealthCheckResponse::NOT_SERVING;
+        response->set_status(static_cast<pb::HealthCheckResponse::ServingStatus>(
+            serving.has_value() ? known : kServiceUnknown));
+        return absl::OkStatus();
+      });
+}
+
+}  // namespace mpsd

@@ -1,0 +1,90 @@
+#include "server/control/inference_methods.h"
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "proto/inference.pb.h"
+#include "server/request/find_served.h"
+
+namespace mpsd {
+namespace {
+
+namespace pb = inference;
+using Kind = MethodTable::Kind;
+
+std::string Name(absl::string_view method) {
+  return absl::StrCat("/inference.GRPCInferenceService/", method);
+}
+
+void Describe(const TensorSpec& tensor, bool batches,
+              pb::ModelMetadataResponse::TensorMetadata* metadata) {
+  metadata->set_name(tensor.name);
+  metadata->set_datatype(std::string(DataTypeName(tensor.datatype)));
+  if (batches) metadata->add_shape(-1);
+  for (const int64_t dim : tensor.dims) metadata->add_shape(dim);
+}
+
+absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataRequest& request,
+                      pb::ModelMetadataResponse* response) {
+  absl::StatusOr<ServedModel*> model = FindServed(models, request.name(), request.version());
+  if (!model.ok()) return model.status();
+  if (!(*model)->loaded) {
+    return absl::UnavailableError(
+        absl::StrCat("Request for model '", request.name(), "' is not at ready state"));
+  }
+  const ModelSpec& spec = (*model)->spec;
+  response->set_name((*model)->name);
+  response->add_versions((*model)->version);
+  response->set_platform((*model)->platform);
+  for (const TensorSpec& input : spec.inputs) {
+    Describe(input, spec.batches(), response->add_inputs());
+  }
+  for (const TensorSpec& output : spec.outputs) {
+    Describe(output, spec.batches(), response->add_outputs());
+  }
+  (*response->mutable_properties())["max_batch_size"] = absl::StrCat(spec.max_batch_size);
+  return absl::OkStatus();
+}
+
+// Unknown models and versions are not ready; only a malformed version is an error.
+absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest& request,
+                       pb::ModelReadyResponse* response) {
+  absl::StatusOr<ServedModel*> model = FindServed(models, request.name(), request.version());
+  if (absl::IsInvalidArgument(model.status())) return model.status();
+  response->set_ready(model.ok() && (*model)->ready && models.accepting && !models.stopping);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddInferenceMethods(const ModelDirectory* models, const std::string& server_name,
+                         MethodTable* table) {
+  table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
+      Name("ServerLive"), Kind::kUnary, [](const CallerInfo&, const auto&, auto* response) {
+        response->set_live(true);
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::ServerReadyRequest, pb::ServerReadyResponse>(
+      Name("ServerReady"), Kind::kUnary, [models](const CallerInfo&, const auto&, auto* response) {
+        response->set_ready(models->AllReady());
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::ModelReadyRequest, pb::ModelReadyResponse>(
+      Name("ModelReady"), Kind::kUnary,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        return Readiness(*models, request, response);
+      });
+  table->AddTyped<pb::ServerMetadataRequest, pb::ServerMetadataResponse>(
+      Name("ServerMetadata"), Kind::kUnary,
+      [server_name](const CallerInfo&, const auto&, auto* response) {
+        response->set_name(server_name);
+        response->set_version(MPSD_VERSION);
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::ModelMetadataRequest, pb::ModelMetadataResponse>(
+      Name("ModelMetadata"), Kind::kUnary,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        return Metadata(*models, request, response);
+      });
+}
+
+}  // namespace mpsd

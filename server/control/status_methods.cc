@@ -1,0 +1,89 @@
+#include "server/control/status_methods.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "proto/control.pb.h"
+
+namespace mpsd {
+namespace {
+
+namespace pb = mpsd::control::v1;
+
+std::string TensorsText(const std::vector<TensorSpec>& tensors, bool batches) {
+  return absl::StrJoin(tensors, ", ", [batches](std::string* out, const TensorSpec& tensor) {
+    TensorSpec whole = tensor;
+    if (batches) whole.dims.insert(whole.dims.begin(), -1);
+    absl::StrAppend(out, TensorText(whole));
+  });
+}
+
+void Describe(const WorkerInfo& info, pb::WorkerStatus* status) {
+  status->set_index(info.index);
+  status->set_pid(info.pid);
+  status->set_epoch(info.epoch);
+  status->set_state(info.state);
+  status->set_lanes(info.lanes);
+  status->set_device(info.device);
+  status->set_resident_bytes(info.resident_bytes);
+  status->set_restarts(info.restarts);
+  status->set_uptime_ms(info.uptime_ms);
+  status->set_last_exit(info.last_exit);
+}
+
+std::string StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers) {
+  if (model.ready) return "ready";
+  for (const WorkerInfo& worker : workers) {
+    if (!worker.last_words.empty()) return absl::StrCat("unavailable: ", worker.last_words);
+  }
+  return "loading";
+}
+
+void Describe(const ServedModel& model, const std::vector<WorkerInfo>& workers,
+              pb::ModelStatus* status) {
+  status->set_name(model.name);
+  status->set_version(model.version);
+  status->set_ready(model.ready);
+  status->set_state(StateOf(model, workers));
+  status->set_platform(model.platform);
+  status->set_queued_requests(model.metrics.queued_requests);
+  status->set_running_batches(model.metrics.running_batches);
+  for (const auto& [name, value] : model.parameters) (*status->mutable_parameters())[name] = value;
+  uint32_t lanes = 0;
+  for (const WorkerInfo& worker : workers) {
+    lanes += worker.lanes;
+    status->set_device(worker.device);
+    Describe(worker, status->add_workers());
+  }
+  status->set_lanes(lanes);
+  if (!model.loaded) return;
+  const ModelSpec& spec = model.spec;
+  status->set_max_batch_size(spec.max_batch_size);
+  status->set_spec(absl::StrCat(TensorsText(spec.inputs, spec.batches()), " -> ",
+                                TensorsText(spec.outputs, spec.batches())));
+}
+
+}  // namespace
+
+void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
+                      const std::string& server_name, MethodTable* table) {
+  const int64_t start_time_ms = absl::ToUnixMillis(absl::Now());
+  table->AddTyped<pb::StatusRequest, pb::StatusReply>(
+      "/mpsd.control.v1.Control/Status", MethodTable::Kind::kUnary,
+      [=](const CallerInfo& caller, const auto&, auto* reply) {
+        if (!caller.IsLocal()) {
+          return absl::PermissionDeniedError("control calls are for callers on this host");
+        }
+        reply->set_server_name(server_name);
+        reply->set_server_version(MPSD_VERSION);
+        reply->set_start_time_ms(start_time_ms);
+        reply->set_ready(models->AllReady());
+        for (const auto& model : models->models()) {
+          Describe(*model, workers->Workers(model->name), reply->add_models());
+        }
+        return absl::OkStatus();
+      });
+}
+
+}  // namespace mpsd

@@ -1,0 +1,17 @@
+// mpsd.control.v1.Control: what `mpsd ps` asks.
+#pragma once
+
+#include <string>
+
+#include "server/accept/method_table.h"
+#include "server/request/served_model.h"
+#include "server/request/worker_status.h"
+
+namespace mpsd {
+
+// Adds the method to the table. The referents outlive it. Callers from another host are refused:
+// the answer names pids and files.
+void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
+                      const std::string& server_name, MethodTable* table);
+
+}  // namespace mpsd

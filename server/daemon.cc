@@ -1,0 +1,310 @@
+#include "server/daemon.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "proto/base/clock.h"
+#include "proto/base/platform.h"
+#include "server/accept/grpc_server.h"
+#include "server/accept/method_table.h"
+#include "server/admit/admission.h"
+#include "server/control/health_methods.h"
+#include "server/control/inference_methods.h"
+#include "server/control/status_methods.h"
+#include "server/dispatch/plane.h"
+#include "server/dispatch/pool.h"
+#include "server/instance_lock.h"
+#include "server/placement.h"
+#include "server/ready_table.h"
+#include "server/reply/answer_step.h"
+#include "server/supervise/supervisor.h"
+#include "server/telemetry/http_server.h"
+#include "server/telemetry/log.h"
+#include "server/telemetry/metrics_page.h"
+#include "server/telemetry/sd_notify.h"
+
+namespace mpsd {
+namespace {
+
+// The step between folders: a queue thread looks for completions in the plane.
+class PlaneCompletions final : public CompletionSource {
+ public:
+  explicit PlaneCompletions(Plane* plane) : plane_(plane) {}
+  size_t Drain() override { return plane_->Drain(); }
+  void Wake() override { plane_->Wake(); }
+  bool Park() override { return plane_->Park(); }
+
+ private:
+  Plane* const plane_;
+};
+
+class DirectoryHealth final : public HealthSource {
+ public:
+  explicit DirectoryHealth(const ModelDirectory* models) : models_(models) {}
+
+  bool Live() override { return true; }
+
+  Readiness Ready() override {
+    Readiness readiness;
+    readiness.ready = models_->AllReady();
+    if (readiness.ready) return readiness;
+    for (const auto& model : models_->models()) {
+      if (!model->ready) readiness.unready_models.push_back(model->name);
+    }
+    readiness.reason = models_->stopping ? "the server is stopping" : "not every model is ready";
+    return readiness;
+  }
+
+ private:
+  const ModelDirectory* const models_;
+};
+
+const char* FormatName(ModelFormat format) {
+  switch (format) {
+    case ModelFormat::kTorchScript: return "torchscript";
+    case ModelFormat::kAoti: return "aoti";
+    case ModelFormat::kSynthetic: return "synthetic";
+  }
+  return "";
+}
+
+const char* PlatformName(ModelFormat format) {
+  switch (format) {
+    case ModelFormat::kTorchScript: return "pytorch_libtorch";
+    case ModelFormat::kAoti: return "torch_aoti";
+    case ModelFormat::kSynthetic: return "synthetic";
+  }
+  return "";
+}
+
+const char* WarmUpName(WarmUp warmup) {
+  switch (warmup) {
+    case WarmUp::kAuto: return "auto";
+    case WarmUp::kNone: return "none";
+    case WarmUp::kSmallest: return "smallest";
+    case WarmUp::kAll: return "all";
+  }
+  return "";
+}
+
+// All parts, in the order in which they are made; they end in the opposite one.
+class Daemon {
+ public:
+  Daemon(const Config& config, std::unique_ptr<LogFile> log_file, LogLevel level,
+         std::string worker_binary)
+      : config_(config),
+        logger_(std::move(log_file), level, clock_, &metrics_),
+        page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
+        health_(&models_),
+        answers_(clock_),
+        completions_(&plane_),
+        supervisor_({std::move(worker_binary), absl::StrCat(config.state_dir, "/workers"),
+                     config.limits.shared_memory_bytes},
+                    &plane_, clock_, &logger_),
+        admission_(&models_, &metrics_, clock_),
+        grpc_(&admission_, &methods_, &completions_, &metrics_, clock_),
+        notifier_(ServiceNotifier::FromEnvironment()) {}
+
+  ~Daemon() {
+    grpc_.Stop(0);
+    supervisor_.Stop();
+  }
+
+  int Run(const SignalWaiter& signals);
+
+ private:
+  void AddModels();
+  void AddModel(const ModelConfig& model, uint32_t cores);
+  absl::Status Listen();
+  void Announce();
+  void DrainAndStop(const SignalWaiter& signals);
+
+  const Config& config_;
+  const Clock* const clock_ = Clock::Real();
+  ServerMetrics metrics_;
+  Logger logger_;
+  MetricsPage page_;
+  ModelDirectory models_;
+  DirectoryHealth health_;
+  AnswerStep answers_;
+  Plane plane_;
+  std::vector<std::unique_ptr<Pool>> pools_;
+  PlaneCompletions completions_;
+  Supervisor supervisor_;
+  Admission admission_;
+  MethodTable methods_;
+  GrpcServer grpc_;
+  std::unique_ptr<HttpServer> http_;
+  ServiceNotifier notifier_;
+};
+
+void Daemon::AddModels() {
+  const uint32_t cores = platform::UsableCores();
+  for (const ModelConfig& model : config_.models) AddModel(model, cores);
+  AddInferenceMethods(&models_, config_.server_name, &methods_);
+  AddHealthMethods(&models_, &methods_);
+  AddStatusMethods(&models_, &supervisor_, config_.server_name, &methods_);
+}
+
+void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
+  auto served = std::make_unique<ServedModel>();
+  served->name = model.name;
+  served->platform = PlatformName(model.format);
+  served->parameters = model.parameters;
+  const Placement placement =
+      DecidePlacement(model, cores, static_cast<uint32_t>(config_.models.size()));
+  PoolOptions options;
+  options.lane_depth = placement.lane_depth;
+  options.max_delay_ns = model.batching.max_delay_ns;
+  options.queue_requests = model.queue_requests;
+  options.queue_bytes = model.queue_bytes;
+  pools_.push_back(
+      std::make_unique<Pool>(served.get(), options, clock_, &answers_, &supervisor_));
+  served->queue = pools_.back().get();
+  plane_.Add(pools_.back().get());
+
+  SupervisedModel supervised;
+  supervised.served = served.get();
+  supervised.pool = pools_.back().get();
+  supervised.processes = placement.processes;
+  supervised.queue_requests = model.queue_requests;
+  supervised.queue_bytes = model.queue_bytes;
+  LoadOrder& order = supervised.order;
+  order.model = model.name;
+  order.format = FormatName(model.format);
+  order.path = model.path;
+  order.device = model.device;
+  order.warmup = WarmUpName(model.warmup);
+  order.lanes = placement.lanes;
+  order.threads = placement.threads;
+  order.spec = model.spec;
+  order.parameters = model.parameters;
+  models_.Add(std::move(served));
+  page_.AddModel(&models_.Find(model.name)->metrics);
+  supervisor_.Add(std::move(supervised));
+}
+
+absl::Status Daemon::Listen() {
+  GrpcServerOptions options;
+  options.addresses = config_.listen.grpc;
+  options.message_bytes = config_.limits.message_bytes;
+  // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
+  options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
+  if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
+  if (config_.listen.http.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<HttpServer>> http =
+      HttpServer::Start(config_.listen.http, &page_, &health_);
+  if (http.ok()) http_ = *std::move(http);
+  return http.status();
+}
+
+void Daemon::Announce() {
+  ReadyTableFacts facts;
+  const absl::StatusOr<std::string> program = platform::ExecutablePath();
+  std::error_code error;
+  if (program.ok()) facts.program = std::filesystem::proximate(*program, error).string();
+  facts.grpc = grpc_.bound();
+  if (http_ != nullptr) {
+    const std::string& address = config_.listen.http;
+    facts.http = absl::StrCat(address.substr(0, address.rfind(':')), ":", http_->port());
+  }
+  std::fputs(ReadyTable(facts, models_, supervisor_).c_str(), stdout);
+  std::fflush(stdout);
+  notifier_.Ready("serving").IgnoreError();
+}
+
+int Daemon::Run(const SignalWaiter& signals) {
+  AddModels();
+  if (absl::Status status = Listen(); !status.ok()) {
+    std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+    return kExitCannotListen;
+  }
+  models_.accepting = true;
+  absl::Status status = supervisor_.Start();
+  if (status.ok()) {
+    status = supervisor_.WaitUntilSettled([&signals] { return signals.requests() > 0; });
+  }
+  if (!status.ok()) {
+    std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+    DrainAndStop(signals);
+    return kExitConfig;
+  }
+  if (signals.requests() == 0) Announce();
+  signals.WaitFor(1, absl::InfiniteDuration());
+  DrainAndStop(signals);
+  return kExitOk;
+}
+
+// Not ready at once; what is inside ends; then the server, then the workers.
+void Daemon::DrainAndStop(const SignalWaiter& signals) {
+  models_.stopping = true;
+  notifier_.Stopping("draining").IgnoreError();
+  logger_.Log(LogLevel::kInfo, "draining", {{"inside", plane_.inside()}});
+  const int64_t until_ns = clock_->NowNs() + config_.limits.drain_timeout_ns;
+  if (signals.requests() == 1) {
+    signals.WaitFor(2, absl::Nanoseconds(config_.limits.lame_duck_ns));
+  }
+  while (plane_.inside() > 0 && clock_->NowNs() < until_ns) {
+    if (signals.WaitFor(2, absl::Milliseconds(5))) break;
+  }
+  for (const std::unique_ptr<Pool>& pool : pools_) pool->FailAll("Server exiting");
+  const bool hurry = signals.requests() > 1;
+  grpc_.Stop(hurry ? 0 : std::max<int64_t>(kNsPerSecond, until_ns - clock_->NowNs()));
+  supervisor_.Stop();
+  logger_.Log(LogLevel::kInfo, "stopped");
+}
+
+absl::StatusOr<std::string> WorkerBinary() {
+  absl::StatusOr<std::string> program = platform::ExecutablePath();
+  if (!program.ok()) return program.status();
+  const std::string worker =
+      (std::filesystem::path(*program).parent_path() / "mpsd-worker").string();
+  if (access(worker.c_str(), X_OK) != 0) {
+    return absl::NotFoundError(absl::StrCat("there is no ", worker, " to run models with"));
+  }
+  return worker;
+}
+
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int Complain(const absl::Status& status, int exit_code) {
+  std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+  return exit_code;
+}
+
+}  // namespace
+
+int RunDaemon(const Config& config, const SignalWaiter& signals) {
+  absl::StatusOr<InstanceLock> lock = InstanceLock::Take(config.state_dir);
+  if (!lock.ok()) {
+    return Complain(lock.status(), absl::IsAlreadyExists(lock.status()) ? kExitRunsAlready
+                                                                        : kExitConfig);
+  }
+  absl::StatusOr<std::string> worker = WorkerBinary();
+  if (!worker.ok()) return Complain(worker.status(), kExitConfig);
+  absl::StatusOr<std::unique_ptr<LogFile>> log_file = LogFile::Open(config.log.file);
+  if (!log_file.ok()) return Complain(log_file.status(), kExitConfig);
+  RaiseDescriptorLimit();
+  // What a daemon that was killed left behind.
+  std::error_code ignored;
+  std::filesystem::remove_all(config.state_dir + "/workers", ignored);
+  const LogLevel level = ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
+  Daemon daemon(config, *std::move(log_file), level, *std::move(worker));
+  return daemon.Run(signals);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,19 @@
+// Daemon: builds all parts of the front end from a config, wires them, runs them, ends them.
+#pragma once
+
+#include "server/config.h"
+#include "server/signals.h"
+
+namespace mpsd {
+
+// What `mpsd serve` exits with.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitCannotListen = 69;
+inline constexpr int kExitRunsAlready = 75;
+inline constexpr int kExitConfig = 78;
+
+// Serves until it is asked to end, then drains. Returns the exit code; errors were written to
+// stderr, and once the models are settled a table of what is ready to stdout. Called by main, once.
+int RunDaemon(const Config& config, const SignalWaiter& signals);
+
+}  // namespace mpsd

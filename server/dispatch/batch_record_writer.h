@@ -1,0 +1,16 @@
+// Writes a formed batch into a batch record of a mailbox.
+#pragma once
+
+#include <cstdint>
+
+#include "proto/shm/layout.h"
+#include "server/batch/batcher.h"
+#include "server/dispatch/output_lease.h"
+
+namespace mpsd {
+
+// REQUIRES: the record is free: its completion was consumed, or it was never used.
+void WriteBatchRecord(const FormedBatch& formed, uint64_t batch_id, const OutputLease& lease,
+                      bool has_batch_dim, BatchRecord* record);
+
+}  // namespace mpsd

@@ -1,0 +1,129 @@
+#include "server/dispatch/completion_reader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/shape.h"
+
+namespace mpsd {
+namespace {
+
+// One copy, which the compiler may not undo by reading the source again.
+template <typename T>
+void CopyOnce(const T* source, size_t count, T* target) {
+  std::memcpy(static_cast<void*>(target), static_cast<const void*>(source), count * sizeof(T));
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// The record's fixed part, in private memory.
+struct RecordHead {
+  uint64_t batch_id;
+  BatchOutcome outcome;
+  uint32_t row_count;
+  uint32_t output_count;
+  uint32_t text_bytes;
+  uint64_t output_bytes_needed;
+  int64_t started_ns;
+  int64_t finished_ns;
+};
+static_assert(sizeof(RecordHead) == offsetof(CompletionRecord, outputs));
+
+absl::Status Lie(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("the worker's completion lies: ", what));
+}
+
+bool DimsMatch(absl::Span<const int64_t> spec, absl::Span<const int64_t> row_dims) {
+  const auto fits = [](int64_t want, int64_t have) { return want < 0 || want == have; };
+  return std::equal(spec.begin(), spec.end(), row_dims.begin(), row_dims.end(), fits);
+}
+
+absl::Status CheckOutput(const OutputRecord& output, const TensorSpec& tensor,
+                         const ExpectedCompletion& expected, bool batches) {
+  if (output.rank > kMaxRank + 1) return Lie("rank");
+  if (static_cast<DataType>(output.datatype) != tensor.datatype) return Lie("datatype");
+  absl::Span<const int64_t> dims(output.dims, output.rank);
+  if (batches) {
+    if (dims.empty() || dims[0] != expected.row_count) return Lie("batch dim");
+    dims.remove_prefix(1);
+  }
+  if (!DimsMatch(tensor.dims, dims)) return Lie("shape");
+  const std::optional<uint64_t> bytes =
+      TensorBytes(tensor.datatype, absl::MakeSpan(output.dims, output.rank));
+  if (bytes != output.bytes) return Lie("byte count");
+  if (output.offset % kTensorAlignment != 0 || output.offset > expected.lease_bytes ||
+      output.bytes > expected.lease_bytes - output.offset) {
+    return Lie("place of an output");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadOutputs(const CompletionRecord& record, const RecordHead& head,
+                         const ExpectedCompletion& expected, const ModelSpec& spec,
+                         CompletedBatch* batch) {
+  if (head.output_count != spec.outputs.size()) return Lie("output count");
+  for (uint32_t i = 0; i < head.output_count; ++i) {
+    OutputRecord output;
+    CopyOnce(&record.outputs[i], 1, &output);
+    if (absl::Status status = CheckOutput(output, spec.outputs[i], expected, spec.batches());
+        !status.ok()) {
+      return status;
+    }
+    BatchOutput& target = batch->outputs.emplace_back();
+    target.datatype = spec.outputs[i].datatype;
+    target.dims.assign(output.dims, output.dims + output.rank);
+    target.bytes = absl::string_view(expected.lease_data + output.offset, output.bytes);
+  }
+  batch->row_failed.resize(expected.row_count);
+  CopyOnce(record.row_failed, expected.row_count, batch->row_failed.data());
+  return absl::OkStatus();
+}
+
+// The worker's text, made fit for a client: printable, bounded.
+std::string ReadText(const CompletionRecord& record, uint32_t bytes) {
+  std::string text(std::min<size_t>(bytes, kErrorTextBytes), '\0');
+  CopyOnce(static_cast<const char*>(record.text), text.size(), text.data());
+  const auto unprintable = [](char c) { return c < ' ' || c > '~'; };
+  std::replace_if(text.begin(), text.end(), unprintable, ' ');
+  return text;
+}
+
+}  // namespace
+
+absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
+                            const ModelSpec& spec, CompletedBatch* batch, uint64_t* needed_bytes) {
+  RecordHead head;
+  CopyOnce(reinterpret_cast<const RecordHead*>(&record), 1, &head);
+  *needed_bytes = 0;
+  batch->outputs.clear();
+  batch->row_failed.assign(expected.row_count, 0);
+  batch->failure = absl::OkStatus();
+  batch->row_failure_text.clear();
+  batch->row_count = expected.row_count;
+  if (head.batch_id != expected.batch_id) return Lie("batch id");
+  batch->started_ns = std::clamp(head.started_ns, expected.batched_ns, expected.now_ns);
+  batch->finished_ns = std::clamp(head.finished_ns, batch->started_ns, expected.now_ns);
+  switch (head.outcome) {
+    case BatchOutcome::kDone:
+      if (head.row_count != expected.row_count) return Lie("row count");
+      batch->row_failure_text = ReadText(record, head.text_bytes);
+      return ReadOutputs(record, head, expected, spec, batch);
+    case BatchOutcome::kFailed:
+      batch->failure = absl::InternalError(ReadText(record, head.text_bytes));
+      return absl::OkStatus();
+    case BatchOutcome::kSkipped:
+      batch->failure = absl::DeadlineExceededError("Request timeout expired");
+      return absl::OkStatus();
+    case BatchOutcome::kOutputTooLarge:
+      if (head.output_bytes_needed <= expected.lease_bytes) return Lie("bytes needed");
+      *needed_bytes = head.output_bytes_needed;
+      return absl::OkStatus();
+    case BatchOutcome::kInvalid:
+      break;
+  }
+  return Lie("outcome");
+}
+
+}  // namespace mpsd

@@ -1,0 +1,31 @@
+// CompletionReader: takes a completion record out of a worker's memory and believes nothing of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/link/model_spec.h"
+#include "proto/shm/layout.h"
+#include "server/request/completed_batch.h"
+
+namespace mpsd {
+
+// What the front end knows of the batch, whatever the worker says.
+struct ExpectedCompletion {
+  uint64_t batch_id = 0;
+  uint32_t row_count = 0;
+  uint64_t lease_bytes = 0;
+  const char* lease_data = nullptr;
+  int64_t batched_ns = 0;
+  int64_t now_ns = 0;
+};
+
+// Copies the record once, checks the copy, and fills outputs, row_failed, failure and times of
+// `batch`. `needed_bytes` is the lease that the worker asks for, 0 if none. INVALID_ARGUMENT with
+// what the lie was: the worker is to be killed. Thread-safe.
+absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
+                            const ModelSpec& spec, CompletedBatch* batch, uint64_t* needed_bytes);
+
+}  // namespace mpsd

@@ -1,0 +1,27 @@
+#include "server/dispatch/output_lease.h"
+
+#include <utility>
+
+#include "server/dispatch/worker_link.h"
+
+namespace mpsd {
+
+void OutputLease::Begin(std::shared_ptr<WorkerLink> link, uint64_t offset, uint64_t bytes) {
+  link_ = std::move(link);
+  offset_ = offset;
+  bytes_ = bytes;
+  references_.store(1, std::memory_order_relaxed);
+}
+
+void OutputLease::Unref() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  // The link must outlive the call that may end this lease.
+  const std::shared_ptr<WorkerLink> link = link_;
+  link->Released(this);
+}
+
+bool OutputLease::TryPin(uint64_t bytes) { return link_->TryPin(bytes); }
+
+void OutputLease::Unpin(uint64_t bytes) { link_->Unpin(bytes); }
+
+}  // namespace mpsd

@@ -1,0 +1,41 @@
+#include "server/dispatch/output_sizing.h"
+
+#include <algorithm>
+
+#include "proto/base/limits.h"
+#include "proto/base/shape.h"
+
+namespace mpsd {
+namespace {
+
+uint64_t LargestLease(const ModelSpec& spec) {
+  const uint32_t rows = std::max(1U, spec.max_batch_size);
+  const std::optional<uint64_t> known = KnownOutputBytes(spec, rows);
+  return known.value_or(std::max<uint64_t>(rows * kAssumedOutputRowBytes, 8ULL << 20));
+}
+
+}  // namespace
+
+std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows) {
+  uint64_t total = 0;
+  for (const TensorSpec& output : spec.outputs) {
+    Dims dims = output.dims;
+    if (spec.batches()) dims.insert(dims.begin(), rows);
+    const std::optional<uint64_t> bytes = TensorBytes(output.datatype, dims);
+    const std::optional<uint64_t> aligned = AlignUp(bytes.value_or(0), kTensorAlignment);
+    if (!bytes.has_value() || !aligned.has_value()) return std::nullopt;
+    total += *aligned;
+  }
+  return total;
+}
+
+uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth) {
+  return std::max(kMinPinBytes, lanes * lane_depth * LargestLease(spec));
+}
+
+uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth) {
+  // A pinned answer holds its whole batch's lease, and holes lie between leases: hence twice.
+  return lanes * lane_depth * LargestLease(spec) + 2 * PinLimitBytes(spec, lanes, lane_depth);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,49 @@
+// Plane: all pools, as the threads see them that wait for completions.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "server/dispatch/pool.h"
+
+namespace mpsd {
+
+// Thread-safe. The pools are added before any thread uses it and outlive it.
+//
+// Several threads take turns at finding completions: the gRPC queue threads while they are awake,
+// the completion thread when they all sleep. Each calls Wake() when it begins to work and Park()
+// before it sleeps; the last one to park asks the workers to ring the bell.
+class Plane {
+ public:
+  void Add(Pool* pool) { pools_.push_back(pool); }
+
+  // Takes what has completed in all pools and gives the replies. Returns how many batches it took.
+  size_t Drain() { return DrainSince(kNoDeadline); }
+
+  // The same for a thread that woke by time-out: what was complete before `late_ns` should have
+  // rung, and is counted.
+  size_t DrainSince(int64_t late_ns);
+
+  // The caller looks for completions from now on, so nobody needs to ring.
+  void Wake();
+
+  // The caller is about to sleep. False when completions were found meanwhile: drain on.
+  bool Park();
+
+  // Pool::Tick() of all.
+  void Tick();
+
+  int64_t inside() const;
+
+ private:
+  static constexpr int64_t kNoDeadline = INT64_MIN;
+
+  void SetParked(bool parked);
+
+  std::vector<Pool*> pools_;
+  std::atomic<int> awake_{0};
+};
+
+}  // namespace mpsd

@@ -1,0 +1,163 @@
+// Pool: the queue of one model and the lanes that serve it. Here requests become batches, batches go
+// to lanes, and what comes back goes to its replies.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/base/clock.h"
+#include "server/batch/batcher.h"
+#include "server/dispatch/worker_link.h"
+#include "server/request/completed_batch.h"
+#include "server/request/request.h"
+#include "server/request/served_model.h"
+
+namespace mpsd {
+
+// What a pool asks of its supervisor. Implemented by supervise/. Thread-safe. Called with a pool's
+// mutex held: it may only take note.
+class PoolKeeper {
+ public:
+  virtual ~PoolKeeper() = default;
+
+  // The worker was caught lying: kill it.
+  virtual void Condemn(const std::string& model, uint32_t worker, const std::string& reason) = 0;
+
+  // Call Tick() at this time at the latest.
+  virtual void WakeBy(int64_t when_ns) = 0;
+};
+
+struct PoolOptions {
+  uint32_t lane_depth = 1;  // batches a lane has at most: 1 on a cpu, 2 on a gpu
+  int64_t max_delay_ns = 0;
+  uint32_t queue_requests = kDefaultQueueRequests;
+  uint64_t queue_bytes = kDefaultQueueBytes;
+};
+
+// How a worker ended, as far as its requests are concerned.
+enum class WorkerEnd {
+  kKilled,   // from outside, or by us: says nothing about what it ran
+  kCrashed,  // by itself: what it ran is suspect
+};
+
+// Thread-safe: everything is behind one mutex, which is never held across a payload copy, a system
+// call on the request's path or a reply. Owned by the daemon; outlives the calls' last Cancel().
+// Never starts or ends a worker.
+class Pool final : public RequestQueue {
+ public:
+  Pool(ServedModel* model, const PoolOptions& options, const Clock* clock, CompletionSink* replies,
+       PoolKeeper* keeper);
+  ~Pool() override;
+
+  // ---- accept/ and admit/ ----
+  absl::Status Reserve(Request* request, RowTargets* targets) override;
+  void Commit(Request* request) override;
+  void Cancel(Request* request) override;
+
+  // ---- the threads that wait for completions ----
+
+  // Takes what has completed, dispatches anew, gives the replies. Returns how many batches it took.
+  // Those that were complete before `late_ns` are counted as missed by the bell.
+  size_t Drain(int64_t late_ns);
+
+  // Workers ring the bell for each completion, or leave it alone.
+  void SetParked(bool parked);
+
+  // ---- supervise/ ----
+
+  // Gives the pool the memory for its rows. The model's spec is complete by now. Called once.
+  void AddSlabSegment(OwnedSegment segment);
+
+  // The worker serves from now on.
+  void Attach(std::shared_ptr<WorkerLink> link);
+
+  // The worker is confirmed dead: what it had goes again, or ends.
+  void Detach(uint32_t worker, WorkerEnd end);
+
+  // Ends requests whose deadline has passed, wherever they are; dispatches what has waited for
+  // company long enough. Called every few milliseconds.
+  void Tick();
+
+  // Ends everything that has not ended as UNAVAILABLE with this text.
+  void FailAll(const char* text);
+
+  // Requests that are inside: queued or running.
+  int64_t inside() const { return inside_.load(std::memory_order_relaxed); }
+
+  // True while a lane has a batch, though perhaps nobody waits for it any more.
+  bool busy() const { return model_->metrics.running_batches.load(std::memory_order_relaxed) > 0; }
+
+  bool has_slabs() const;
+  // What a worker is to be sent of the pool's slabs, in the order of their numbers.
+  std::vector<std::pair<int, uint64_t>> SlabDescriptors() const;
+  WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const;
+
+ private:
+  // What is found out under the mutex and done after it.
+  struct Work {
+    absl::InlinedVector<std::pair<std::shared_ptr<WorkerLink>, LanePort*>, 4> wakes;
+    std::vector<std::unique_ptr<InflightBatch>> completed;
+    std::vector<std::pair<Request*, absl::Status>> ended;
+  };
+
+  void Dispatch(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool DispatchSuspect(int64_t now_ns, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Submit(std::unique_ptr<InflightBatch> batch, WorkerLink* link, LanePort* port,
+              int64_t now_ns, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  LanePort* FreeLane(WorkerLink** link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  WorkerLink* IsolatedWorker() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PutBack(FormedBatch* formed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::unique_ptr<InflightBatch> NewBatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  void TakeCompletions(WorkerLink* link, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool TakeCompletion(WorkerLink* link, LanePort* port, Work* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
+                            Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndBatch(WorkerLink* link, LanePort* port, uint32_t place)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndEntries(InflightBatch* batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Condemn(WorkerLink* link, const std::string& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  void DispatchAgain(InflightBatch* batch, WorkerEnd end, bool alone, Work* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ExpireRunning(int64_t now_ns, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool AbandonRunning(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CancelIfDead(LanePort* port, uint32_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteQueueOf(const Request& request, int sign) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndExpired(std::vector<Request*>* expired, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // Wakes lanes, gives replies, and takes the batches' memory back.
+  void Carry(Work* work) ABSL_LOCKS_EXCLUDED(mu_);
+
+  uint64_t OutputBytes(const FormedBatch& formed) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // Constant after construction.
+  ServedModel* const model_;
+  const PoolOptions options_;
+  const Clock* const clock_;
+  CompletionSink* const replies_;
+  PoolKeeper* const keeper_;
+
+  std::atomic<int64_t> inside_{0};
+
+  mutable absl::Mutex mu_;
+  Batcher batcher_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<WorkerLink>> links_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::unique_ptr<InflightBatch>> spare_batches_ ABSL_GUARDED_BY(mu_);
+  std::vector<Request*> expired_ ABSL_GUARDED_BY(mu_);  // scratch
+  uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;   // reserved ones included
+  uint64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t next_batch_id_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t learned_row_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of outputs whose shape the spec leaves open
+};
+
+}  // namespace mpsd

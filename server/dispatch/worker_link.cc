@@ -1,0 +1,130 @@
+#include "server/dispatch/worker_link.h"
+
+#include <utility>
+
+#include "proto/base/check.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+namespace {
+
+uint64_t SegmentBytes(const WorkerLink::Options& options) {
+  const uint64_t page = platform::PageBytes();
+  const uint64_t bytes = OutputAreaOffset(options.lanes, page) + options.output_bytes;
+  return (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+uint64_t WorkerLink::SharedBytes(const Options& options) {
+  return SegmentBytes(options) + MailboxBytes(options.lanes, platform::PageBytes());
+}
+
+absl::StatusOr<std::shared_ptr<WorkerLink>> WorkerLink::Create(const Options& options) {
+  absl::StatusOr<OwnedSegment> mailbox =
+      OwnedSegment::Create(SegmentKind::kMailbox,
+                           MailboxBytes(options.lanes, platform::PageBytes()), options.epoch);
+  if (!mailbox.ok()) return mailbox.status();
+  absl::StatusOr<OwnedSegment> worker =
+      OwnedSegment::Create(SegmentKind::kWorker, SegmentBytes(options), options.epoch);
+  if (!worker.ok()) return worker.status();
+  absl::StatusOr<platform::Bell> bell = platform::CreateBell();
+  if (!bell.ok()) return bell.status();
+  return std::shared_ptr<WorkerLink>(
+      new WorkerLink(options, *std::move(mailbox), *std::move(worker), *std::move(bell)));
+}
+
+WorkerLink::WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegment worker,
+                       platform::Bell bell)
+    : options_(options),
+      mailbox_(std::move(mailbox)),
+      worker_(std::move(worker)),
+      bell_(std::move(bell)),
+      mailbox_page_(reinterpret_cast<MailboxPage*>(mailbox_.data() + sizeof(SegmentHeader))),
+      outputs_(OutputAreaOffset(options.lanes, platform::PageBytes()), options.output_bytes,
+               kTensorAlignment) {
+  auto* mailboxes = reinterpret_cast<LaneMailbox*>(mailbox_.data() + kLaneAreaOffset);
+  const auto* reports = reinterpret_cast<const LaneReport*>(worker_.data() + kLaneAreaOffset);
+  for (uint32_t lane = 0; lane < options.lanes; ++lane) {
+    ports_.emplace_back(mailboxes + lane, reports + lane);
+  }
+}
+
+WorkerLink::~WorkerLink() { MPSD_CHECK(released_.load() == nullptr); }
+
+OutputLease* WorkerLink::LeaseOutput(uint64_t bytes) {
+  ReapReleased();
+  std::optional<uint64_t> offset = outputs_.Allocate(bytes);
+  if (!offset.has_value()) {
+    // Said first, looked at again after: a release in between is found here or rings the bell.
+    starved_.store(true, std::memory_order_seq_cst);
+    ReapReleased();
+    offset = outputs_.Allocate(bytes);
+    if (!offset.has_value()) return nullptr;
+  }
+  if (spare_leases_.empty()) spare_leases_.push_back(std::make_unique<OutputLease>());
+  OutputLease* lease = spare_leases_.back().release();
+  spare_leases_.pop_back();
+  lease->Begin(shared_from_this(), *offset, bytes);
+  return lease;
+}
+
+void WorkerLink::ReapReleased() {
+  OutputLease* lease = released_.exchange(nullptr, std::memory_order_acquire);
+  while (lease != nullptr) {
+    OutputLease* next = lease->next_;
+    outputs_.Free(lease->offset_, lease->bytes_);
+    lease->link_.reset();
+    spare_leases_.emplace_back(lease);
+    lease = next;
+  }
+}
+
+void WorkerLink::Released(OutputLease* lease) {
+  if (detached_.load(std::memory_order_acquire)) {
+    delete lease;
+    return;
+  }
+  OutputLease* head = released_.load(std::memory_order_relaxed);
+  do {
+    lease->next_ = head;
+  } while (!released_.compare_exchange_weak(head, lease, std::memory_order_seq_cst));
+  if (starved_.exchange(false, std::memory_order_seq_cst)) platform::RingBell(bell_.ring_fd.get());
+  // Detach() may have come between the look and the push: then nobody else will empty the list.
+  if (!detached_.load(std::memory_order_seq_cst)) return;
+  for (lease = released_.exchange(nullptr); lease != nullptr;) {
+    OutputLease* next = lease->next_;
+    delete lease;
+    lease = next;
+  }
+}
+
+void WorkerLink::Detach() {
+  detached_.store(true, std::memory_order_seq_cst);
+  ReapReleased();
+}
+
+void WorkerLink::SetParked(bool parked) {
+  mailbox_page_->front_parked.store(parked ? 1 : 0, std::memory_order_seq_cst);
+}
+
+bool WorkerLink::TryPin(uint64_t bytes) {
+  const uint64_t before = pinned_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (before + bytes <= options_.pin_limit_bytes) return true;
+  Unpin(bytes);
+  return false;
+}
+
+void WorkerLink::Unpin(uint64_t bytes) {
+  pinned_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+uint64_t WorkerLink::timeout_wakeups() const {
+  uint64_t count = 0;
+  for (const LanePort& port : ports_) {
+    count += port.report->timeout_wakeups.load(std::memory_order_relaxed);
+  }
+  return count;
+}
+
+}  // namespace mpsd

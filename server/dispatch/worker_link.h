@@ -1,0 +1,124 @@
+// WorkerLink: the front end's side of one worker incarnation: its mailbox, its segment, its lanes.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/shm/doorbell.h"
+#include "proto/shm/layout.h"
+#include "proto/shm/ring.h"
+#include "proto/shm/segment.h"
+#include "server/batch/batcher.h"
+#include "server/dispatch/output_lease.h"
+#include "server/request/completed_batch.h"
+
+namespace mpsd {
+
+// A batch that a lane has, or had. Owned by its lane's port, then by whoever gives its replies.
+struct InflightBatch {
+  uint64_t id = 0;
+  FormedBatch formed;
+  OutputLease* lease = nullptr;  // holds one reference
+  int64_t batched_ns = 0;
+  CompletedBatch completed;
+};
+
+// One lane as the front end drives it. Guarded by the pool's mutex, but for Pending().
+struct LanePort {
+  LanePort(LaneMailbox* mailbox_words, const LaneReport* report_words)
+      : mailbox(mailbox_words),
+        report(report_words),
+        submit(mailbox_words->submit_entries, &mailbox_words->submit_tail,
+               &report_words->submit_head),
+        completions(report_words->completion_entries, &report_words->completion_tail,
+                    &mailbox_words->completion_head),
+        bell(&mailbox_words->sequence, &report_words->parked) {}
+
+  LaneMailbox* const mailbox;
+  const LaneReport* const report;  // hostile
+  RingProducer submit;
+  RingConsumer completions;
+  LaneBell bell;
+  std::array<std::unique_ptr<InflightBatch>, kRingEntries> inflight;  // by record
+  uint32_t inflight_count = 0;
+};
+
+// Made by supervise/ when a worker has loaded its model, shared with the pool while it serves, and
+// with every answer whose bytes still lie in the worker's segment. What the pool uses is guarded by
+// the pool's mutex; the release list and the pinned count are lock-free.
+class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
+ public:
+  struct Options {
+    uint32_t worker = 0;  // index in the pool
+    uint32_t epoch = 0;
+    uint32_t lanes = 1;
+    uint64_t output_bytes = 0;
+    uint64_t pin_limit_bytes = 0;
+  };
+
+  // Bytes of shared memory that a worker takes, slabs not counted.
+  static uint64_t SharedBytes(const Options& options);
+
+  static absl::StatusOr<std::shared_ptr<WorkerLink>> Create(const Options& options);
+  ~WorkerLink();
+
+  // ---- for supervise/: what the worker gets ----
+  const OwnedSegment& mailbox_segment() const { return mailbox_; }
+  const OwnedSegment& worker_segment() const { return worker_; }
+  const platform::Bell& bell() const { return bell_; }
+  uint32_t worker() const { return options_.worker; }
+  uint32_t lanes() const { return options_.lanes; }
+
+  // ---- for the pool, under its mutex ----
+  std::deque<LanePort>& ports() { return ports_; }
+  uint32_t inflight_batches = 0;
+  bool isolated = false;    // kept for suspects
+  bool condemned = false;   // caught lying: gets nothing any more, will be killed
+
+  // A lease of `bytes`; null when the area is full, in which case the next release rings the bell.
+  OutputLease* LeaseOutput(uint64_t bytes);
+  uint64_t output_area_bytes() const { return options_.output_bytes; }
+  const char* OutputData(uint64_t offset) const { return worker_.data() + offset; }
+
+  // Frees what has been released since.
+  void ReapReleased();
+
+  // Workers ring the bell after publishing, or leave it alone.
+  void SetParked(bool parked);
+
+  // The worker is gone: from now on released leases only go away.
+  void Detach();
+
+  // ---- any thread ----
+  void Released(OutputLease* lease);
+  bool TryPin(uint64_t bytes);
+  void Unpin(uint64_t bytes);
+  uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
+  uint64_t timeout_wakeups() const;
+
+ private:
+  WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegment worker,
+             platform::Bell bell);
+
+  const Options options_;
+  OwnedSegment mailbox_;
+  OwnedSegment worker_;
+  platform::Bell bell_;
+  MailboxPage* const mailbox_page_;
+  std::deque<LanePort> ports_;
+  ExtentAllocator outputs_;
+  std::vector<std::unique_ptr<OutputLease>> spare_leases_;
+
+  std::atomic<OutputLease*> released_{nullptr};
+  std::atomic<bool> starved_{false};
+  std::atomic<bool> detached_{false};
+  std::atomic<uint64_t> pinned_bytes_{0};
+};
+
+}  // namespace mpsd

@@ -1,0 +1,93 @@
+// mpsd: the daemon and its command line. `serve` and `check` are answered here; the verbs that talk
+// to a running daemon are the client's.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "client/cli/exit_code.h"
+#include "client/cli/verbs.h"
+#include "server/config.h"
+#include "server/daemon.h"
+#include "server/signals.h"
+
+namespace mpsd {
+namespace {
+
+constexpr const char* kDefaultConfig = "/etc/mpsd/mpsd.json";
+
+struct ServeFlags {
+  std::string config = kDefaultConfig;
+  std::string model_file;
+  std::vector<std::string> inputs;
+  uint32_t max_batch_size = 0;
+};
+
+int Complain(const absl::Status& status, int exit_code) {
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return exit_code;
+}
+
+absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
+  if (flags.model_file.empty()) return ReadConfig(flags.config);
+  std::vector<TensorSpec> inputs;
+  for (const std::string& text : flags.inputs) {
+    absl::StatusOr<TensorSpec> input = ParseTensorText(text);
+    if (!input.ok()) return input.status();
+    inputs.push_back(*std::move(input));
+  }
+  return ConfigFromModelFile(flags.model_file, std::move(inputs), flags.max_batch_size);
+}
+
+int Serve(const ServeFlags& flags) {
+  const SignalWaiter signals;
+  const absl::StatusOr<Config> config = ConfigOf(flags);
+  if (!config.ok()) return Complain(config.status(), kExitConfig);
+  return RunDaemon(*config, signals);
+}
+
+int Check(const std::string& file) {
+  const absl::StatusOr<Config> config = ReadConfig(file);
+  if (!config.ok()) return Complain(config.status(), kExitConfig);
+  std::printf("%s is right: %zu models\n", file.c_str(), config->models.size());
+  return kExitOk;
+}
+
+void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("serve", "run the daemon in the foreground");
+  CLI::Option* config = verb->add_option("--config", flags->config, "config file");
+  CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_file,
+                                        "serve this one model file, without a config");
+  verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
+  verb->add_option("--max-batch-size", flags->max_batch_size, "rows of a batch at most")
+      ->needs(model);
+  config->excludes(model);
+  verb->callback([=] { *exit_code = Serve(*flags); });
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("mpsd serves PyTorch models over gRPC.\n\nExit codes: 0 ok, 1 the server answered an "
+               "error, 64 wrong usage, 66 a file cannot be read, 69 no server there, or an address "
+               "that cannot be bound, 75 it runs already, 78 wrong config, or not enough memory "
+               "for it.");
+  app.require_subcommand(1);
+  int exit_code = kExitOk;
+  ServeFlags serve;
+  AddServe(&app, &serve, &exit_code);
+  std::string checked;
+  CLI::App* check = app.add_subcommand("check", "check a config file");
+  check->add_option("FILE", checked)->required();
+  check->callback([&] { exit_code = Check(checked); });
+  app.add_subcommand("version", "print the version")->callback([] {
+    std::printf("mpsd %s\n", MPSD_VERSION);
+  });
+  cli::AddInferVerb(app, &exit_code);
+  cli::AddPsVerb(app, &exit_code);
+  return cli::ParseAndRun(app, argc, argv, &exit_code);
+}
+
+}  // namespace
+}  // namespace mpsd
+
+int main(int argc, char** argv) { return mpsd::Main(argc, argv); }

@@ -1,0 +1,123 @@
+#include "server/reply/answer_step.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace mpsd {
+namespace {
+
+// The rows of `entry` in an output of the batch, as they lie.
+AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32_t output) {
+  const BatchOutput& source = batch.outputs[output];
+  AnswerOutput answer;
+  answer.name = batch.spec->outputs[output].name;
+  answer.datatype = source.datatype;
+  answer.dims = source.dims;
+  answer.bytes = source.bytes;
+  if (batch.spec->batches()) {
+    const size_t row_bytes = source.bytes.size() / batch.row_count;
+    answer.dims[0] = entry.row_count;
+    answer.bytes = source.bytes.substr(entry.first_row * row_bytes, entry.row_count * row_bytes);
+  }
+  return answer;
+}
+
+// The length that the request's own input had where the batch's was padded.
+int64_t OwnLength(const ModelSpec& spec, const PadRule& rule, const Request& request) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if (spec.inputs[i].name == rule.input) return request.inputs[i].dims[rule.dim];
+  }
+  return -1;
+}
+
+bool AnyRowFailed(const CompletedBatch& batch, const BatchEntry& entry) {
+  const auto first = batch.row_failed.begin() + entry.first_row;
+  return std::any_of(first, first + entry.row_count, [](uint8_t failed) { return failed != 0; });
+}
+
+// One request's answer and the memory of what had to be cut.
+struct AnswerAndCuts {
+  Answer answer;
+  std::vector<std::unique_ptr<char[]>> cuts;
+};
+
+void CutBack(const CompletedBatch& batch, const BatchEntry& entry, uint32_t output,
+             AnswerOutput* answer, AnswerAndCuts* whole) {
+  const ModelSpec& spec = *batch.spec;
+  for (const PadRule& rule : spec.pad) {
+    for (const PadCut& cut : rule.outputs) {
+      if (cut.output != spec.outputs[output].name) continue;
+      const int64_t length = OwnLength(spec, rule, *entry.request);
+      const size_t dim = cut.dim + (spec.batches() ? 1 : 0);
+      if (dim >= answer->dims.size() || answer->dims[dim] <= length) continue;
+      uint64_t bytes = 0;
+      BatchOutput rows{answer->datatype, answer->dims, answer->bytes};
+      whole->cuts.push_back(CutRows(rows, 0, entry.row_count, cut.dim, length, &bytes));
+      answer->dims[dim] = length;
+      answer->bytes = absl::string_view(whole->cuts.back().get(), bytes);
+      whole->answer.memory = nullptr;
+    }
+  }
+}
+
+void SendAnswer(const CompletedBatch& batch, const BatchEntry& entry) {
+  AnswerAndCuts whole;
+  whole.answer.memory = batch.memory;
+  for (const uint32_t output : entry.request->wanted_outputs) {
+    AnswerOutput answer = RowsOf(batch, entry, output);
+    CutBack(batch, entry, output, &answer, &whole);
+    whole.answer.outputs.push_back(std::move(answer));
+  }
+  entry.request->reply.Send(whole.answer);
+}
+
+}  // namespace
+
+void AnswerStep::Complete(const CompletedBatch& batch) {
+  if (batch.entries.empty()) return;
+  batch.metrics->batches.fetch_add(1, std::memory_order_relaxed);
+  batch.metrics->batch_rows.ObserveRows(batch.row_count);
+  for (const BatchEntry& entry : batch.entries) {
+    if (entry.request == nullptr) continue;
+    ObserveStages(batch, *entry.request);
+    if (!batch.failure.ok()) {
+      entry.request->reply.Fail(batch.failure);
+    } else if (AnyRowFailed(batch, entry)) {
+      entry.request->reply.Fail(absl::InternalError(batch.row_failure_text));
+    } else {
+      SendAnswer(batch, entry);
+    }
+  }
+}
+
+void AnswerStep::ObserveStages(const CompletedBatch& batch, const Request& request) const {
+  ModelMetrics& metrics = *batch.metrics;
+  metrics.queue.ObserveNs(batch.batched_ns - request.arrival_ns);
+  metrics.dispatch.ObserveNs(batch.started_ns - batch.batched_ns);
+  metrics.execute.ObserveNs(batch.finished_ns - batch.started_ns);
+  metrics.respond.ObserveNs(clock_->NowNs() - batch.finished_ns);
+}
+
+std::unique_ptr<char[]> CutRows(const BatchOutput& output, uint32_t first_row, uint32_t rows,
+                                uint32_t dim, int64_t length, uint64_t* bytes) {
+  // [rows][outer][dim][inner] with dim cut: each (row, outer) keeps its first `length * inner`.
+  const size_t cut_dim = dim + 1;
+  uint64_t inner = ElementBytes(output.datatype);
+  for (size_t d = cut_dim + 1; d < output.dims.size(); ++d) {
+    inner *= static_cast<uint64_t>(output.dims[d]);
+  }
+  uint64_t outer = 1;
+  for (size_t d = 1; d < cut_dim; ++d) outer *= static_cast<uint64_t>(output.dims[d]);
+  const uint64_t from_bytes = static_cast<uint64_t>(output.dims[cut_dim]) * inner;
+  const uint64_t to_bytes = static_cast<uint64_t>(length) * inner;
+  *bytes = rows * outer * to_bytes;
+  auto cut = std::make_unique<char[]>(*bytes);
+  const char* source = output.bytes.data() + first_row * outer * from_bytes;
+  for (uint64_t i = 0; i < rows * outer; ++i) {
+    std::memcpy(cut.get() + i * to_bytes, source + i * from_bytes, to_bytes);
+  }
+  return cut;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,29 @@
+#include "server/request/find_served.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+
+absl::StatusOr<ServedModel*> FindServed(const ModelDirectory& models, absl::string_view name,
+                                        absl::string_view version) {
+  ServedModel* model = models.Find(name);
+  if (model == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' is not found"));
+  }
+  if (version.empty()) return model;
+  if (!std::all_of(version.begin(), version.end(), absl::ascii_isdigit) || version.size() > 19) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "failed to get model version from specified version string '", version, "'"));
+  }
+  if (version != model->version) {
+    return absl::NotFoundError(absl::StrCat("Request for unknown model: '", name, "' version ",
+                                            version, " is not found"));
+  }
+  return model;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,80 @@
+// Reply: the duty to end one request exactly once.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/check.h"
+#include "proto/base/datatype.h"
+#include "proto/base/shape.h"
+
+namespace mpsd {
+
+// Memory that the bytes of an answer lie in, counted. Thread-safe: the last Unref may come from any
+// thread, long after the worker that wrote the bytes is gone.
+class AnswerMemory {
+ public:
+  virtual ~AnswerMemory() = default;
+  virtual void Ref() = 0;
+  virtual void Unref() = 0;
+
+  // Asks to keep `bytes` of it for as long as a client takes to read them. False when so much is
+  // kept already that the bytes must be copied: a slow reader never starves a model.
+  virtual bool TryPin(uint64_t bytes) = 0;
+  virtual void Unpin(uint64_t bytes) = 0;
+};
+
+struct AnswerOutput {
+  absl::string_view name;
+  DataType datatype = DataType::kInvalid;
+  Dims dims;
+  absl::string_view bytes;
+};
+
+// The outputs of one request. Its bytes are valid until Send() returns; beyond that only with a
+// reference on `memory`.
+struct Answer {
+  absl::InlinedVector<AnswerOutput, 2> outputs;
+  AnswerMemory* memory = nullptr;  // null: the bytes must be copied
+};
+
+// Ends a call towards its client. Implemented by accept/. Called once, from any thread.
+class ReplySink {
+ public:
+  virtual ~ReplySink() = default;
+  virtual void Send(const Answer& answer) = 0;
+  virtual void Fail(const absl::Status& status) = 0;
+};
+
+// Move-only. Whoever holds it must Send() or Fail() before it goes; the destructor CHECKs that.
+class Reply {
+ public:
+  Reply() = default;
+  explicit Reply(ReplySink* sink) : sink_(sink) {}
+  Reply(Reply&& other) noexcept : sink_(std::exchange(other.sink_, nullptr)) {}
+  Reply& operator=(Reply&& other) noexcept {
+    MPSD_CHECK(sink_ == nullptr);
+    sink_ = std::exchange(other.sink_, nullptr);
+    return *this;
+  }
+  ~Reply() { MPSD_CHECK(sink_ == nullptr); }
+
+  // True while the duty is not done.
+  bool owed() const { return sink_ != nullptr; }
+
+  void Send(const Answer& answer) { Take()->Send(answer); }
+  void Fail(const absl::Status& status) { Take()->Fail(status); }
+
+ private:
+  ReplySink* Take() {
+    MPSD_CHECK(sink_ != nullptr);
+    return std::exchange(sink_, nullptr);
+  }
+
+  ReplySink* sink_ = nullptr;
+};
+
+}  // namespace mpsd

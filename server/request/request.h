@@ -1,0 +1,92 @@
+// Request: one accepted call, from admission to its one ending.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "proto/base/datatype.h"
+#include "proto/base/shape.h"
+#include "server/request/reply.h"
+
+namespace mpsd {
+
+class RequestQueue;
+struct ModelMetrics;
+
+// The non-batch dims of all inputs, padding included, one behind the other: requests of equal keys
+// can share a batch.
+using ShapeKey = absl::InlinedVector<int64_t, 8>;
+
+// One input as admission understood it.
+struct RequestInput {
+  DataType datatype = DataType::kInvalid;
+  Dims dims;                  // of a row, as the client sent them
+  Dims padded_dims;           // of a row, as the batch carries them
+  uint64_t row_bytes = 0;     // padded
+};
+
+// Where a request's rows lie.
+struct RowPlace {
+  uint32_t slab = 0;
+  uint32_t first_row = 0;
+};
+
+enum class RequestState : uint8_t {
+  kNew,       // → kReserved
+  kReserved,  // rows are reserved, the copy is under way  → kQueued, kEnded
+  kQueued,    // rows are filled                           → kRunning, kEnded
+  kRunning,   // in a batch of a lane                      → kQueued (worker lost), kEnded
+  kEnded,     // its reply was, or is just being, given
+};
+
+// Thread-compatible. Embedded in its call (accept/), lent to a RequestQueue from Reserve() until its
+// reply is given. Grouped by who writes.
+struct Request {
+  // Written by accept/ and admit/ before Reserve(), constant afterwards.
+  RequestQueue* queue = nullptr;  // set once Reserve() succeeded
+  ModelMetrics* metrics = nullptr;
+  uint32_t rows = 1;
+  int64_t arrival_ns = 0;
+  int64_t deadline_ns = 0;
+  ShapeKey key;
+  absl::InlinedVector<RequestInput, 2> inputs;
+  absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
+  Reply reply;
+
+  // Guarded by the queue's mutex from Reserve() on.
+  RequestState state = RequestState::kNew;
+  bool suspect = false;     // was in a worker that crashed
+  uint8_t dispatches = 0;
+  RowPlace place;
+  uint64_t queued_bytes = 0;
+  Request* previous = nullptr;
+  Request* next = nullptr;
+
+  // Makes the object fit for the next call. REQUIRES: no reply is owed.
+  void Reset();
+};
+
+// The memory that a reserved request's rows are to be copied to: input i's first row. Pad bytes are
+// written by whoever copies.
+struct RowTargets {
+  absl::InlinedVector<char*, 4> inputs;
+};
+
+// Where admitted requests go. Thread-safe. Implemented by dispatch/.
+class RequestQueue {
+ public:
+  virtual ~RequestQueue() = default;
+
+  // Reserves rows. RESOURCE_EXHAUSTED "Exceeds maximum queue size"; the reply then is still owed by
+  // the caller. After OK the queue owns the reply.
+  virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
+
+  // The rows are filled: the request may be put into a batch.
+  virtual void Commit(Request* request) = 0;
+
+  // Nobody waits for the request any more: ends it as CANCELLED unless it has ended. Not to be
+  // called between Reserve() and Commit().
+  virtual void Cancel(Request* request) = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,50 @@
+#include "server/signals.h"
+
+#include <pthread.h>
+
+#include "proto/base/platform.h"
+
+namespace mpsd {
+
+SignalWaiter::SignalWaiter() {
+  std::signal(SIGPIPE, SIG_IGN);
+  sigemptyset(&signals_);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&signals_, signal);
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  thread_ = std::thread([this] { Main(); });
+}
+
+SignalWaiter::~SignalWaiter() {
+  {
+    absl::MutexLock lock(&mu_);
+    done_ = true;
+  }
+  pthread_kill(thread_.native_handle(), SIGUSR2);
+  thread_.join();
+}
+
+int SignalWaiter::requests() const {
+  absl::MutexLock lock(&mu_);
+  return requests_;
+}
+
+bool SignalWaiter::WaitFor(int requests, absl::Duration limit) const {
+  absl::MutexLock lock(&mu_);
+  const auto enough = [this, requests]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return requests_ >= requests;
+  };
+  return mu_.AwaitWithTimeout(absl::Condition(&enough), limit);
+}
+
+void SignalWaiter::Main() {
+  platform::NameThread("signals");
+  for (;;) {
+    int signal = 0;
+    sigwait(&signals_, &signal);
+    absl::MutexLock lock(&mu_);
+    if (done_) return;
+    if (signal != SIGUSR2) ++requests_;
+  }
+}
+
+}  // namespace mpsd

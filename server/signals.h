@@ -1,0 +1,36 @@
+// SignalWaiter: turns termination signals into state that others can wait for.
+#pragma once
+
+#include <csignal>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace mpsd {
+
+// Made by main before any other thread, so that every thread inherits the blocked signals. Its own
+// thread takes SIGTERM and SIGINT. Thread-safe.
+class SignalWaiter {
+ public:
+  SignalWaiter();
+  ~SignalWaiter();
+
+  // How many times the daemon was asked to end: once, to drain; twice, to hurry.
+  int requests() const;
+
+  // Waits until that many requests have come, at most for `limit`. True when they have.
+  bool WaitFor(int requests, absl::Duration limit) const;
+
+ private:
+  void Main();
+
+  sigset_t signals_;
+  mutable absl::Mutex mu_;
+  int requests_ ABSL_GUARDED_BY(mu_) = 0;
+  bool done_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,32 @@
+#include "server/supervise/memory_budget.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/platform.h"
+#include "proto/base/units.h"
+
+namespace mpsd {
+namespace {
+
+// Left to the front end's own heap and to the workers' models.
+constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
+
+}  // namespace
+
+absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what) {
+  if (cap_bytes_ > 0 && taken_bytes_ + bytes > cap_bytes_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, " needs ", BytesText(bytes), " of shared memory, but of the ",
+                     BytesText(cap_bytes_), " that limits.shared_memory allows ",
+                     BytesText(taken_bytes_), " are taken"));
+  }
+  const uint64_t available = platform::AvailableMemoryBytes();
+  if (bytes + kKeptFreeBytes > available) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, " needs ", BytesText(bytes), " of shared memory, but the host and its",
+                     " memory cgroup have only ", BytesText(available), " left"));
+  }
+  taken_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+}  // namespace mpsd

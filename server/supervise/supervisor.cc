@@ -1,0 +1,434 @@
+#include "server/supervise/supervisor.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "server/batch/slab_sizing.h"
+#include "server/supervise/backoff_policy.h"
+#include "server/supervise/exit_reason.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint64_t kWakeToken = 0;
+constexpr uint64_t kTokensPerWorker = 4;  // control, output, exit, bell
+constexpr int64_t kBusyTickNs = 20 * kNsPerMs;
+constexpr int64_t kIdleTickNs = 200 * kNsPerMs;
+constexpr int kLastReads = 8;
+constexpr int64_t kStopGraceNs = 300 * kNsPerMs;
+// A completion this old that nobody rang for was missed, not just not yet rung.
+constexpr int64_t kMissedNs = 5 * kNsPerMs;
+
+const char* const kStateNames[] = {"waiting to start", "loading", "warming up", "serving"};
+
+}  // namespace
+
+Supervisor::Supervisor(SupervisorOptions options, Plane* plane, const Clock* clock,
+                       Logger* logger)
+    : options_(std::move(options)),
+      plane_(plane),
+      clock_(clock),
+      logger_(logger),
+      budget_(options_.shared_memory_bytes) {}
+
+Supervisor::~Supervisor() { Stop(); }
+
+void Supervisor::Add(SupervisedModel model) {
+  models_.push_back(std::make_unique<SupervisedModel>(std::move(model)));
+  SupervisedModel* added = models_.back().get();
+  added->served->metrics.workers_configured.store(added->processes);
+  absl::MutexLock lock(&mu_);
+  settled_[added->served->name] = false;
+  published_[added->served->name].resize(added->processes);
+  for (uint32_t i = 0; i < added->processes; ++i) {
+    auto worker = std::make_unique<Worker>();
+    worker->model = added;
+    worker->index = i;
+    worker->first_token = 1 + workers_.size() * kTokensPerWorker;
+    worker->info.index = i;
+    worker->info.lanes = added->order.lanes;
+    workers_.push_back(std::move(worker));
+  }
+}
+
+absl::Status Supervisor::Start() {
+  absl::StatusOr<platform::Bell> bell = platform::CreateBell();
+  if (!bell.ok()) return bell.status();
+  absl::StatusOr<platform::Poller> poller = platform::Poller::Create();
+  if (!poller.ok()) return poller.status();
+  wake_ = *std::move(bell);
+  poller_ = *std::move(poller);
+  if (absl::Status status = poller_.AddReadable(wake_.poll_fd.get(), kWakeToken); !status.ok()) {
+    return status;
+  }
+  thread_ = std::thread([this] { Main(); });
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::WaitUntilSettled(const std::function<bool()>& give_up) {
+  while (!give_up()) {
+    absl::MutexLock lock(&mu_);
+    const auto all_settled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      return !memory_status_.ok() ||
+             std::all_of(settled_.begin(), settled_.end(), [](const auto& s) { return s.second; });
+    };
+    if (mu_.AwaitWithTimeout(absl::Condition(&all_settled), absl::Milliseconds(100))) {
+      return memory_status_;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Supervisor::Stop() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  platform::RingBell(wake_.ring_fd.get());
+  thread_.join();
+}
+
+void Supervisor::Condemn(const std::string& model, uint32_t worker, const std::string& reason) {
+  absl::MutexLock lock(&mu_);
+  condemned_.push_back({model, {worker, reason}});
+  platform::RingBell(wake_.ring_fd.get());
+}
+
+void Supervisor::WakeBy(int64_t when_ns) {
+  int64_t known_ns = wake_by_ns_.load();
+  while (when_ns < known_ns && !wake_by_ns_.compare_exchange_weak(known_ns, when_ns)) {
+  }
+  if (when_ns < known_ns) platform::RingBell(wake_.ring_fd.get());
+}
+
+std::vector<WorkerInfo> Supervisor::Workers(const std::string& model) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = published_.find(model);
+  if (found == published_.end()) return {};
+  std::vector<WorkerInfo> workers = found->second;
+  for (WorkerInfo& info : workers) {
+    if (info.pid == 0) continue;
+    info.resident_bytes = platform::ResidentMemoryBytes(static_cast<pid_t>(info.pid));
+    info.uptime_ms = clock_->NowNs() / kNsPerMs - info.uptime_ms;
+  }
+  return workers;
+}
+
+// ---- the thread ----
+
+void Supervisor::Main() {
+  platform::NameThread("supervisor");
+  plane_->Wake();
+  while (!stopping_) {
+    HandleTimers();
+    KillCondemned();
+    if (plane_->Drain() > 0) continue;
+    if (plane_->Park()) Wait();
+  }
+  KillAll();
+  plane_->Park();
+}
+
+// Sleeps, and handles what ended the sleep. The plane is awake again afterwards.
+void Supervisor::Wait() {
+  // The tokens are copied: handling one may remove another's descriptor, never its worker.
+  const std::vector<uint64_t> tokens = poller_.Wait(NextTimeoutNs());
+  plane_->Wake();
+  if (tokens.empty()) plane_->DrainSince(clock_->NowNs() - kMissedNs);
+  for (const uint64_t token : tokens) Handle(token);
+}
+
+void Supervisor::Handle(uint64_t token) {
+  if (token == kWakeToken) {
+    platform::ClearBell(wake_.poll_fd.get());
+    return;
+  }
+  Worker* worker = workers_[(token - 1) / kTokensPerWorker].get();
+  switch ((token - 1) % kTokensPerWorker) {
+    case 0: return ReadControl(worker);
+    case 1: return ReadOutput(worker);
+    case 2: return ReadExit(worker);
+    default:
+      if (worker->link != nullptr) platform::ClearBell(worker->link->bell().poll_fd.get());
+  }
+}
+
+int64_t Supervisor::NextTimeoutNs() const {
+  int64_t next_ns = std::min(next_tick_ns_, wake_by_ns_.load());
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->process == nullptr) next_ns = std::min(next_ns, worker->start_at_ns);
+  }
+  return std::max<int64_t>(0, next_ns - clock_->NowNs());
+}
+
+void Supervisor::HandleTimers() {
+  const int64_t now_ns = clock_->NowNs();
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->process == nullptr && worker->start_at_ns <= now_ns) StartWorker(worker.get());
+  }
+  if (now_ns < std::min(next_tick_ns_, wake_by_ns_.load())) return;
+  wake_by_ns_ = INT64_MAX;
+  plane_->Tick();
+  next_tick_ns_ = now_ns + (plane_->inside() > 0 ? kBusyTickNs : kIdleTickNs);
+}
+
+// ---- a worker's life ----
+
+void Supervisor::StartWorker(Worker* worker) {
+  const SupervisedModel& model = *worker->model;
+  WorkerProcessOptions options;
+  options.binary = options_.worker_binary;
+  options.temporary_folder = absl::StrCat(options_.temporary_folder, "/", model.served->name, "-",
+                                          worker->index);
+  options.threads = model.order.threads;
+  auto process = WorkerProcess::Spawn(options, &poller_, worker->first_token);
+  ++worker->epoch;
+  worker->info.restarts = worker->epoch - 1;
+  if (worker->epoch > 1) model.served->metrics.worker_restarts.fetch_add(1);
+  absl::Status status = process.status();
+  if (status.ok()) {
+    worker->process = *std::move(process);
+    LoadOrder order = model.order;
+    order.epoch = worker->epoch;
+    status = worker->process->Send(order);
+  }
+  if (!status.ok()) {
+    ++worker->failures;
+    worker->start_at_ns = clock_->NowNs() + BackoffNs(worker->failures + 1, 0);
+    worker->info.last_words = std::string(status.message());
+    if (worker->process != nullptr) worker->process->Kill();
+    Settle(*worker, status);
+    logger_->Log(LogLevel::kError, "worker_not_started",
+                 {{"model", model.served->name}, {"reason", worker->info.last_words}});
+    return;
+  }
+  worker->state = State::kLoading;
+  worker->info.pid = worker->process->pid();
+  worker->info.epoch = worker->epoch;
+  worker->info.uptime_ms = clock_->NowNs() / kNsPerMs;  // the start, until it is asked for
+  Publish(worker);
+}
+
+void Supervisor::ReadControl(Worker* worker) {
+  if (worker->process == nullptr) return;
+  absl::StatusOr<MessageReader::Received> received = worker->process->Receive();
+  if (received.ok()) return Take(worker, *std::move(received));
+  if (absl::IsOutOfRange(received.status())) return;
+  // End of file: it has ended or is ending. Anything else: it does not keep to the protocol.
+  if (absl::IsUnavailable(received.status())) {
+    worker->process->Hang();
+  } else {
+    GiveUp(worker, std::string(received.status().message()));
+  }
+}
+
+void Supervisor::Take(Worker* worker, MessageReader::Received received) {
+  if (const auto* failure = std::get_if<Failure>(&received.message)) {
+    worker->info.last_words = failure->text;
+    Settle(*worker, absl::InternalError(failure->text));
+    return;
+  }
+  const auto* report = std::get_if<LoadReport>(&received.message);
+  absl::Status status = absl::InternalError("it sent a message out of turn");
+  if (report != nullptr && worker->state == State::kLoading) status = OnLoaded(worker, *report);
+  if (std::holds_alternative<Ready>(received.message) && worker->state == State::kWarming) {
+    OnReady(worker);
+    status = absl::OkStatus();
+  }
+  if (!status.ok()) GiveUp(worker, std::string(status.message()));
+}
+
+absl::Status Supervisor::OnLoaded(Worker* worker, const LoadReport& report) {
+  ServedModel* served = worker->model->served;
+  worker->info.device = report.device;
+  if (!served->loaded) {
+    if (absl::Status status = CompleteSpec(worker->model, report); !status.ok()) {
+      if (absl::IsResourceExhausted(status)) {
+        absl::MutexLock lock(&mu_);
+        memory_status_ = status;
+      }
+      return status;
+    }
+  } else if (!(report.spec == served->spec)) {
+    return absl::FailedPreconditionError("the model file is not the one that is served");
+  }
+  return AttachSegments(worker);
+}
+
+// The first worker of a model says what the model takes; then the pool gets its memory.
+absl::Status Supervisor::CompleteSpec(SupervisedModel* model, const LoadReport& report) {
+  ServedModel* served = model->served;
+  if (report.spec.inputs.empty() || report.spec.outputs.empty()) {
+    return absl::InvalidArgumentError("it reported a model without inputs or outputs");
+  }
+  served->spec = report.spec;
+  const uint64_t bytes = SlabSegmentBytes(served->spec, model->queue_requests, model->queue_bytes,
+                                          platform::PageBytes());
+  absl::Status status = budget_.Take(bytes, absl::StrCat("model '", served->name, "'"));
+  if (!status.ok()) return status;
+  absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
+  if (!segment.ok()) return segment.status();
+  model->pool->AddSlabSegment(*std::move(segment));
+  served->loaded = true;
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::AttachSegments(Worker* worker) {
+  SupervisedModel* model = worker->model;
+  const WorkerLink::Options options =
+      model->pool->LinkOptions(worker->index, worker->epoch, model->order.lanes);
+  absl::Status status =
+      budget_.Take(WorkerLink::SharedBytes(options),
+                   absl::StrCat("a worker of model '", model->served->name, "'"));
+  if (!status.ok()) {
+    absl::MutexLock lock(&mu_);
+    memory_status_ = status;
+    return status;
+  }
+  absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
+  if (!link.ok()) return link.status();
+  AttachOrder order;
+  order.layout_hash = LayoutHash();
+  order.mailbox_bytes = (*link)->mailbox_segment().bytes();
+  order.worker_segment_bytes = (*link)->worker_segment().bytes();
+  std::vector<int> fds = {(*link)->mailbox_segment().peer_fd(),
+                          (*link)->worker_segment().peer_fd(), (*link)->bell().ring_fd.get()};
+  for (const auto& [fd, bytes] : model->pool->SlabDescriptors()) {
+    fds.push_back(fd);
+    order.slab_segment_bytes.push_back(bytes);
+  }
+  worker->link = *std::move(link);
+  worker->state = State::kWarming;
+  Publish(worker);
+  return worker->process->Send(order, fds);
+}
+
+void Supervisor::OnReady(Worker* worker) {
+  const absl::Status status =
+      poller_.AddReadable(worker->link->bell().poll_fd.get(), worker->first_token + 3);
+  if (!status.ok()) return GiveUp(worker, std::string(status.message()));
+  worker->state = State::kServing;
+  worker->serving_since_ns = clock_->NowNs();
+  worker->info.last_words.clear();
+  Publish(worker);
+  worker->model->pool->Attach(worker->link);
+  Settle(*worker, absl::OkStatus());
+  logger_->Log(LogLevel::kInfo, "worker_ready",
+               {{"model", worker->model->served->name},
+                {"worker", worker->index},
+                {"pid", worker->process->pid()},
+                {"epoch", worker->epoch},
+                {"device", worker->info.device}});
+}
+
+void Supervisor::ReadOutput(Worker* worker) {
+  if (worker->process == nullptr) return;
+  worker->process->ReadOutput([this, worker](const std::string& line) {
+    worker->info.last_words = line;
+    logger_->Log(LogLevel::kInfo, "worker_output",
+                 {{"model", worker->model->served->name},
+                  {"worker", worker->index},
+                  {"pid", worker->process->pid()},
+                  {"line", line}});
+  });
+}
+
+void Supervisor::ReadExit(Worker* worker) {
+  if (worker->process == nullptr) return;
+  const int wait_status = worker->process->Reap(/*wait=*/false);
+  if (wait_status < 0) return;
+  // What it wrote last may not have been read yet.
+  for (int i = 0; i < kLastReads; ++i) ReadOutput(worker);
+  const ExitReason reason = DescribeExit(wait_status);
+  const int64_t now_ns = clock_->NowNs();
+  const bool served_well = worker->state == State::kServing &&
+                           now_ns - worker->serving_since_ns > kGoodServiceNs;
+  worker->failures = served_well ? 1 : worker->failures + 1;
+  worker->start_at_ns =
+      now_ns + BackoffNs(worker->failures, absl::Uniform<double>(random_, 0, 1));
+  worker->info.last_exit = reason.text;
+  logger_->Log(LogLevel::kWarn, "worker_died",
+               {{"model", worker->model->served->name},
+                {"worker", worker->index},
+                {"pid", worker->process->pid()},
+                {"epoch", worker->epoch},
+                {"exit", reason.text},
+                {"while", kStateNames[static_cast<int>(worker->state)]},
+                {"last_words", worker->info.last_words}});
+  worker->process.reset();
+  if (worker->link != nullptr) {
+    poller_.RemoveReadable(worker->link->bell().poll_fd.get());
+    worker->model->pool->Detach(worker->index, reason.end);
+    budget_.GiveBack(WorkerLink::SharedBytes(worker->model->pool->LinkOptions(
+        worker->index, worker->epoch, worker->model->order.lanes)));
+    worker->link.reset();
+  }
+  Settle(*worker, absl::InternalError(absl::StrCat("it died: ", reason.text)));
+  worker->state = State::kWaiting;
+  worker->info.pid = 0;
+  Publish(worker);
+}
+
+void Supervisor::GiveUp(Worker* worker, const std::string& reason) {
+  worker->info.last_words = reason;
+  logger_->Log(LogLevel::kError, "worker_killed",
+               {{"model", worker->model->served->name},
+                {"worker", worker->index},
+                {"pid", worker->process->pid()},
+                {"reason", reason}});
+  worker->process->Hang();
+  worker->process->Kill();
+  Settle(*worker, absl::InternalError(reason));
+}
+
+void Supervisor::KillCondemned() {
+  decltype(condemned_) condemned;
+  {
+    absl::MutexLock lock(&mu_);
+    condemned.swap(condemned_);
+  }
+  for (const auto& [model, sentence] : condemned) {
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+      const bool is_it = worker->model->served->name == model &&
+                         worker->index == sentence.first && worker->process != nullptr;
+      if (is_it) GiveUp(worker.get(), sentence.second);
+    }
+  }
+}
+
+// Asks all workers to go by closing their sockets, then makes them.
+void Supervisor::KillAll() {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->process != nullptr) worker->process->Hang();
+  }
+  const int64_t until_ns = clock_->NowNs() + kStopGraceNs;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->process == nullptr) continue;
+    int wait_status = worker->process->Reap(/*wait=*/false);
+    while (wait_status < 0 && clock_->NowNs() < until_ns) {
+      poller_.Wait(5 * kNsPerMs);
+      wait_status = worker->process->Reap(/*wait=*/false);
+    }
+    if (wait_status < 0) {
+      worker->process->Kill();
+      worker->process->Reap(/*wait=*/true);
+    }
+    if (worker->link != nullptr) worker->model->pool->Detach(worker->index, WorkerEnd::kKilled);
+    worker->link.reset();
+    worker->process.reset();
+  }
+}
+
+void Supervisor::Publish(Worker* worker) {
+  worker->info.state = kStateNames[static_cast<int>(worker->state)];
+  absl::MutexLock lock(&mu_);
+  published_[worker->model->served->name][worker->index] = worker->info;
+}
+
+// The model serves, or has failed once: whoever waits for the start need not wait for it any more.
+void Supervisor::Settle(const Worker& worker, const absl::Status& status) {
+  absl::MutexLock lock(&mu_);
+  settled_[worker.model->served->name] = true;
+  if (!status.ok()) published_[worker.model->served->name][worker.index] = worker.info;
+}
+
+}  // namespace mpsd

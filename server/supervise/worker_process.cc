@@ -1,0 +1,145 @@
+#include "server/supervise/worker_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+
+extern char** environ;
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kMaxLineBytes = 2048;
+
+// This process's environment with the worker's own settings: libraries that start a thread a core
+// each would run over one another, and what is left in the temporary folder goes with it.
+std::vector<std::string> Environment(const WorkerProcessOptions& options) {
+  const std::string threads = absl::StrCat(options.threads);
+  const std::vector<std::pair<std::string, std::string>> own = {
+      {"OMP_NUM_THREADS", threads},      {"OMP_THREAD_LIMIT", ""},
+      {"MKL_NUM_THREADS", threads},      {"OPENBLAS_NUM_THREADS", threads},
+      {"VECLIB_MAXIMUM_THREADS", threads}, {"TMPDIR", options.temporary_folder},
+      {"MPS_FORCE_GRAPH_PATH", "1"},     {"NOTIFY_SOCKET", ""}};
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const auto is_own = [&](const std::pair<std::string, std::string>& pair) {
+      return absl::StartsWith(*variable, pair.first + "=");
+    };
+    if (std::none_of(own.begin(), own.end(), is_own)) environment.push_back(*variable);
+  }
+  for (const auto& [name, value] : own) {
+    if (!value.empty()) environment.push_back(absl::StrCat(name, "=", value));
+  }
+  return environment;
+}
+
+absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
+  int fds[2];
+  if (pipe(fds) != 0) return absl::ErrnoToStatus(errno, "cannot create a pipe");
+  for (const int fd : fds) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(fds[0], F_SETFL, O_NONBLOCK);
+  return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
+    const WorkerProcessOptions& options, platform::Poller* poller, uint64_t first_token) {
+  auto sockets = platform::SocketPair();
+  if (!sockets.ok()) return sockets.status();
+  auto pipe = Pipe();
+  if (!pipe.ok()) return pipe.status();
+  std::error_code error;
+  std::filesystem::create_directories(options.temporary_folder, error);
+  if (error) return absl::InternalError(absl::StrCat("cannot make ", options.temporary_folder));
+
+  platform::SpawnOptions spawn;
+  spawn.path = options.binary;
+  spawn.environment = Environment(options);
+  spawn.control_fd = std::move(sockets->second);
+  spawn.output_fd = std::move(pipe->second);
+  absl::StatusOr<pid_t> pid = platform::Spawn(std::move(spawn));
+  if (!pid.ok()) return pid.status();
+
+  std::unique_ptr<WorkerProcess> process(new WorkerProcess(poller));
+  process->pid_ = *pid;
+  process->control_ = std::move(sockets->first);
+  process->output_ = std::move(pipe->first);
+  process->temporary_folder_ = options.temporary_folder;
+  absl::StatusOr<UniqueFd> exit = poller->AddExit(*pid, first_token + 2);
+  absl::Status status = exit.status();
+  if (status.ok()) status = poller->AddReadable(process->control_.get(), first_token);
+  if (status.ok()) status = poller->AddReadable(process->output_.get(), first_token + 1);
+  if (!status.ok()) {
+    process->Kill();
+    process->Reap(/*wait=*/true);
+    return status;
+  }
+  process->exit_ = *std::move(exit);
+  return process;
+}
+
+WorkerProcess::~WorkerProcess() {
+  MPSD_CHECK(reaped_);
+  Hang();
+  if (output_.valid()) poller_->RemoveReadable(output_.get());
+  if (exit_.valid()) poller_->RemoveReadable(exit_.get());
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_folder_, ignored);
+}
+
+absl::Status WorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
+  return SendMessage(control_.get(), message, fds);
+}
+
+bool WorkerProcess::ReadOutput(const std::function<void(const std::string&)>& on_line) {
+  char chunk[4096];
+  const ssize_t got = read(output_.get(), chunk, sizeof(chunk));
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (got == 0) {
+    if (!line_.empty()) on_line(std::exchange(line_, {}));
+    poller_->RemoveReadable(output_.get());
+    output_.Reset();
+    return false;
+  }
+  for (ssize_t i = 0; i < got; ++i) {
+    if (chunk[i] != '\n') line_.push_back(chunk[i]);
+    if ((chunk[i] == '\n' && !line_.empty()) || line_.size() >= kMaxLineBytes) {
+      on_line(std::exchange(line_, {}));
+    }
+  }
+  return true;
+}
+
+void WorkerProcess::Hang() {
+  if (!control_.valid()) return;
+  poller_->RemoveReadable(control_.get());
+  control_.Reset();
+}
+
+void WorkerProcess::Kill() {
+  if (!reaped_) kill(pid_, SIGKILL);
+}
+
+int WorkerProcess::Reap(bool wait) {
+  MPSD_CHECK(!reaped_);
+  int status = 0;
+  pid_t pid = -1;
+  do {
+    pid = waitpid(pid_, &status, wait ? 0 : WNOHANG);
+  } while (pid < 0 && errno == EINTR);
+  if (pid != pid_) return -1;
+  reaped_ = true;
+  return status;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,60 @@
+// One log line: its level, its fields and its text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+namespace mpsd {
+
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
+
+// "debug", "info", "warn", "error".
+std::optional<LogLevel> ParseLogLevel(std::string_view text);
+const char* LogLevelName(LogLevel level);
+
+// A key and a value of a log line. Points to texts that must live until Log() returns.
+struct LogField {
+  using Value = std::variant<std::string_view, int64_t, uint64_t, double, bool>;
+
+  template <typename T>
+  LogField(std::string_view k, const T& v) : key(k), value(ToValue(v)) {}
+
+  std::string_view key;  // not "time", "level" or "event"
+  Value value;
+
+ private:
+  template <typename T>
+  static Value ToValue(const T& v) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return v;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<double>(v);
+    } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      return static_cast<int64_t>(v);
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<uint64_t>(v);
+    } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      return std::string_view(v);
+    } else {
+      return std::string_view(v.data(), v.size());
+    }
+  }
+};
+
+// {"time":"2026-01-31T12:00:00.000Z","level":"info","event":"…", then the fields}. Always valid
+// JSON on one line: bytes that are no UTF-8 are replaced, a text is cut at 2 KiB.
+std::string JsonLine(absl::Time time, LogLevel level, std::string_view event,
+                     absl::Span<const LogField> fields);
+
+// 12:00:00.000 info  worker_ready  model=m pid=17. Control characters are escaped.
+std::string ReadableLine(absl::Time time, LogLevel level, std::string_view event,
+                         absl::Span<const LogField> fields);
+
+}  // namespace mpsd

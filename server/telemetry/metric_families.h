@@ -1,0 +1,26 @@
+// From counters to Prometheus' metric families. Pure: what is read is what is given.
+#pragma once
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "prometheus/metric_family.h"
+#include "server/telemetry/model_metrics.h"
+#include "server/telemetry/process_stats.h"
+
+namespace mpsd {
+
+// One family a metric, with one series (or one a code or stage) for each of `models`. Series of
+// codes that never occurred are left out; OK is always there.
+std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
+
+std::vector<prometheus::MetricFamily> ServerFamilies(const ServerMetrics& server);
+
+std::vector<prometheus::MetricFamily> ProcessFamilies(const ProcessStats& process,
+                                                      double start_time_seconds);
+
+// A gauge that is always 1; its labels are what it says.
+prometheus::MetricFamily InfoFamily(const char* name, const char* help,
+                                    std::vector<prometheus::ClientMetric::Label> labels);
+
+}  // namespace mpsd

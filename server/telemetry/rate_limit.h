@@ -1,0 +1,32 @@
+// RateLimit: so many a second, and no more than that in one go.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "proto/base/clock.h"
+
+namespace mpsd {
+
+// A bucket of tokens that starts full and fills with time. Pure. Thread-compatible.
+class RateLimit {
+ public:
+  RateLimit(uint32_t per_second, int64_t now_ns)
+      : cost_ns_(kNsPerSecond / per_second), saved_ns_(kNsPerSecond), last_ns_(now_ns) {}
+
+  // True when one more is allowed at `now_ns`, which never runs backwards.
+  bool Take(int64_t now_ns) {
+    saved_ns_ = std::min(kNsPerSecond, saved_ns_ + (now_ns - last_ns_));
+    last_ns_ = now_ns;
+    if (saved_ns_ < cost_ns_) return false;
+    saved_ns_ -= cost_ns_;
+    return true;
+  }
+
+ private:
+  const int64_t cost_ns_;
+  int64_t saved_ns_;  // 0 to a second's worth
+  int64_t last_ns_;
+};
+
+}  // namespace mpsd

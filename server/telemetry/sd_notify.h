@@ -1,0 +1,42 @@
+// ServiceNotifier: tells systemd how the daemon is doing, by its notification protocol.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/clock.h"
+
+namespace mpsd {
+
+// Sends one datagram a call to the socket that the service manager named. Without one every call is
+// OK and does nothing, so that the daemon runs the same by hand, under launchd and under systemd.
+// Thread-safe. Owned by main. An error is for the log: it never stops the daemon.
+class ServiceNotifier {
+ public:
+  // What NOTIFY_SOCKET says. Called once, before any thread is started.
+  static ServiceNotifier FromEnvironment();
+
+  // `socket` is a path, or an abstract name when it begins with '@'; empty: no service manager.
+  explicit ServiceNotifier(std::string socket) : socket_(std::move(socket)) {}
+
+  // Every model serves, or the reload that Reloading() announced is over.
+  absl::Status Ready(absl::string_view status) const;
+
+  // A reload has begun; Ready() ends it. `clock` is the host's monotonic one.
+  absl::Status Reloading(const Clock& clock) const;
+
+  // The daemon drains and will exit.
+  absl::Status Stopping(absl::string_view status) const;
+
+  // One line for `systemctl status`.
+  absl::Status SetStatus(absl::string_view status) const;
+
+ private:
+  absl::Status Send(absl::string_view message) const;
+
+  const std::string socket_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,247 @@
+#include "client/cli/infer_verb.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "client/cli/file.h"
+#include "client/cli/npy.h"
+#include "client/tensor.h"
+#include "tests/fakes/fake_inference_server.h"
+
+namespace mpsd::cli {
+namespace {
+
+using inference::ModelInferRequest;
+using inference::ModelInferResponse;
+
+template <class T>
+std::string BytesOf(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+void AddInput(inference::ModelMetadataResponse* metadata, const std::string& name,
+              const std::string& datatype, const std::vector<int64_t>& shape) {
+  auto* input = metadata->add_inputs();
+  input->set_name(name);
+  input->set_datatype(datatype);
+  input->mutable_shape()->Add(shape.begin(), shape.end());
+}
+
+// A vector of two for each row: (1, 0), (1, 1), (1, 2), ...
+grpc::Status Embed(grpc::ServerContext&, const ModelInferRequest& request,
+                   ModelInferResponse* response) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < request.inputs(0).shape(0); ++i) {
+    values.insert(values.end(), {1, static_cast<float>(i)});
+  }
+  response->set_model_name("m");
+  response->set_model_version("1");
+  auto* output = response->add_outputs();
+  output->set_name("y");
+  output->set_datatype("FP32");
+  output->add_shape(request.inputs(0).shape(0));
+  output->add_shape(2);
+  response->add_raw_output_contents(BytesOf(values));
+  return grpc::Status::OK;
+}
+
+class InferVerbTest : public testing::Test {
+ protected:
+  InferVerbTest() {
+    server_.metadata.set_name("m");
+    AddInput(&server_.metadata, "x", "FP32", {-1, 3});
+    server_.infer = Embed;
+    options_.server.address = server_.address();
+    options_.model = "m";
+  }
+
+  // Makes the model a text encoder whose vocabulary the daemon names.
+  void ServeTexts() {
+    server_.metadata.clear_inputs();
+    AddInput(&server_.metadata, "input_ids", "INT64", {-1, -1});
+    AddInput(&server_.metadata, "attention_mask", "INT64", {-1, -1});
+    const std::string vocab = server_.folder() + "/vocab.txt";
+    ASSERT_TRUE(WriteWholeFile(vocab, "[PAD]\n[UNK]\n[CLS]\n[SEP]\nhello\nworld\n").ok());
+    server_.status = [vocab](auto&, auto&, control::v1::StatusReply* reply) {
+      auto* model = reply->add_models();
+      model->set_name("m");
+      (*model->mutable_parameters())["vocab"] = vocab;
+      return grpc::Status::OK;
+    };
+  }
+
+  int Run() {
+    server_.Start();
+    return RunInfer(options_, out_, err_);
+  }
+
+  FakeInferenceServer server_;
+  InferOptions options_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(InferVerbTest, SendsAFileAndKeepsAnOutput) {
+  const std::string input = server_.folder() + "/x.npy";
+  const std::string output = server_.folder() + "/y.npy";
+  const std::string bytes = BytesOf<float>({1, 2, 3});
+  ASSERT_TRUE(WriteWholeFile(input, *FormatNpy({DataType::kFp32, {1, 3}, bytes})).ok());
+  options_.inputs = {"x=@" + input};
+  options_.outputs = {"y=@" + output};
+  options_.id = "seven";
+  EXPECT_EQ(Run(), 0) << err_.str();
+  const ModelInferRequest sent = server_.LastInfer();
+  EXPECT_EQ(sent.raw_input_contents(0), bytes);
+  EXPECT_EQ(sent.outputs(0).name(), "y");
+  EXPECT_EQ(sent.id(), "seven");
+  EXPECT_TRUE(absl::StrContains(out_.str(), "y       FP32      [1,2]")) << out_.str();
+  EXPECT_EQ(ParseNpy(*ReadWholeFile(output, 4096))->bytes, BytesOf<float>({1, 0}));
+}
+
+TEST_F(InferVerbTest, MakesRandomInputsOfTheModelsShape) {
+  options_.inputs = {"x=random"};
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(server_.LastInfer().inputs(0).shape(0), 1);
+  EXPECT_EQ(server_.LastInfer().inputs(0).shape(1), 3);
+  EXPECT_EQ(server_.LastInfer().raw_input_contents(0).size(), 12U);
+}
+
+TEST_F(InferVerbTest, PutsTheBatchWhereTheModelLeavesDim0Open) {
+  options_.inputs = {"x=random"};
+  options_.batch = 5;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(server_.LastInfer().inputs(0).shape(0), 5);
+}
+
+TEST_F(InferVerbTest, TakesTheShapeThatWasAskedFor) {
+  options_.inputs = {"x=random"};
+  options_.shapes = {"x=2,7"};
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(server_.LastInfer().inputs(0).shape(1), 7);
+}
+
+TEST_F(InferVerbTest, SendsTextsAsRowsFilledUpBehindTheMask) {
+  ServeTexts();
+  options_.texts = {"Hello", "hello world"};
+  EXPECT_EQ(Run(), 0) << err_.str();
+  const ModelInferRequest sent = server_.LastInfer();
+  ASSERT_EQ(sent.inputs_size(), 2);
+  EXPECT_EQ(sent.inputs(0).shape(0), 2);
+  EXPECT_EQ(sent.inputs(0).shape(1), 4);
+  EXPECT_EQ(sent.raw_input_contents(0), BytesOf<int64_t>({2, 4, 3, 0, 2, 4, 5, 3}));
+  EXPECT_EQ(sent.raw_input_contents(1), BytesOf<int64_t>({1, 1, 1, 0, 1, 1, 1, 1}));
+  EXPECT_TRUE(absl::StrContains(out_.str(), "2  0.7071  1.0000")) << out_.str();
+}
+
+TEST_F(InferVerbTest, SendsTokenTypesWhereTheModelTakesThem) {
+  ServeTexts();
+  AddInput(&server_.metadata, "token_type_ids", "INT64", {-1, -1});
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(server_.LastInfer().raw_input_contents(2), BytesOf<int64_t>({0, 0, 0}));
+}
+
+TEST_F(InferVerbTest, WritesJsonForPrograms) {
+  ServeTexts();
+  options_.texts = {"hello", "world"};
+  options_.server.json = true;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  const auto report = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(report["outputs"][0]["data"], nlohmann::json({1.0, 0.0, 1.0, 1.0}));
+  EXPECT_EQ(report["outputs"][0]["shape"], nlohmann::json({2, 2}));
+  EXPECT_EQ(report["texts"][1]["tokens"], 3);
+  EXPECT_NEAR(report["cosine"][0][1].get<double>(), 0.70710678, 1e-6);
+}
+
+TEST_F(InferVerbTest, Exits1WithTheServersText) {
+  server_.infer = [](auto&, auto&, auto*) {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "worker lost");
+  };
+  options_.inputs = {"x=random"};
+  EXPECT_EQ(Run(), 1);
+  EXPECT_EQ(err_.str(), "mpsd: UNAVAILABLE: worker lost\n");
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(InferVerbTest, Exits1ForAnUnknownModel) {
+  options_.model = "other";
+  options_.inputs = {"x=random"};
+  EXPECT_EQ(Run(), 1);
+  EXPECT_EQ(err_.str(), "mpsd: NOT_FOUND: Request for unknown model: 'other' is not found\n");
+}
+
+TEST_F(InferVerbTest, Exits64ForACommandLineWithoutSense) {
+  const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> wrong = {
+      {{}, {}},
+      {{"x"}, {}},
+      {{"x=file.npy"}, {}},
+      {{"=random"}, {}},
+      {{"x=@"}, {}},
+      {{"x=random"}, {"x=1,a"}},
+      {{"x=random"}, {"x"}},
+      {{"x=random"}, {"z=1"}},
+      {{"x=random"}, {"x=-1"}},
+  };
+  server_.Start();
+  for (const auto& [inputs, shapes] : wrong) {
+    options_.inputs = inputs;
+    options_.shapes = shapes;
+    EXPECT_EQ(RunInfer(options_, out_, err_), 64) << testing::PrintToString(inputs);
+  }
+  options_.inputs = {"x=random"};
+  options_.shapes = {};
+  for (const char* timeout : {"5", "0", "-1s"}) {
+    options_.server.timeout = timeout;
+    EXPECT_EQ(RunInfer(options_, out_, err_), 64) << timeout;
+  }
+}
+
+TEST_F(InferVerbTest, Exits64ForAnInputThatTheModelHasNot) {
+  options_.inputs = {"z=random"};
+  EXPECT_EQ(Run(), 64);
+  EXPECT_EQ(err_.str(), "mpsd: input 'z': model 'm' has none of this name\n");
+}
+
+TEST_F(InferVerbTest, Exits64WhereTheModelTakesNoTexts) {
+  ServeTexts();
+  server_.metadata.clear_inputs();
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 64);
+}
+
+TEST_F(InferVerbTest, Exits64WhereNobodyNamesAVocabulary) {
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 64);
+  EXPECT_TRUE(absl::StrContains(err_.str(), "say --vocab FILE")) << err_.str();
+}
+
+TEST_F(InferVerbTest, Exits66ForAFileThatCannotBeRead) {
+  options_.inputs = {"x=@" + server_.folder() + "/none.npy"};
+  EXPECT_EQ(Run(), 66);
+  EXPECT_TRUE(absl::StrContains(err_.str(), "none.npy")) << err_.str();
+}
+
+TEST_F(InferVerbTest, Exits66ForAVocabularyThatCannotBeRead) {
+  options_.texts = {"hello"};
+  options_.vocab = server_.folder() + "/none.txt";
+  EXPECT_EQ(Run(), 66);
+}
+
+TEST_F(InferVerbTest, Exits69WhereNobodyListens) {
+  options_.inputs = {"x=random"};
+  EXPECT_EQ(RunInfer(options_, out_, err_), 69);
+  EXPECT_EQ(err_.str(), "mpsd: no server is reachable at " + server_.address() + "\n");
+}
+
+TEST_F(InferVerbTest, Exits73WhereAnOutputCannotBeWritten) {
+  options_.inputs = {"x=random"};
+  options_.outputs = {"y=@" + server_.folder() + "/no/such/folder/y.npy"};
+  EXPECT_EQ(Run(), 73);
+}
+
+}  // namespace
+}  // namespace mpsd::cli

@@ -1,0 +1,134 @@
+#include "client/cli/ps_verb.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "client/cli/verbs.h"
+#include "tests/fakes/fake_inference_server.h"
+
+namespace mpsd::cli {
+namespace {
+
+grpc::Status OneModel(grpc::ServerContext&, const control::v1::StatusRequest&,
+                      control::v1::StatusReply* reply) {
+  reply->set_server_name("mpsd");
+  reply->set_server_version("0.1.0");
+  reply->set_ready(true);
+  auto* model = reply->add_models();
+  model->set_name("mlp");
+  model->set_version("1");
+  model->set_state("ready");
+  model->set_device("cpu");
+  model->set_max_batch_size(8);
+  model->set_lanes(2);
+  model->set_queued_requests(17);
+  auto* worker = model->add_workers();
+  worker->set_index(0);
+  worker->set_pid(4711);
+  worker->set_epoch(3);
+  worker->set_lanes(2);
+  worker->set_resident_bytes(64 << 20);
+  worker->set_restarts(2);
+  worker->set_uptime_ms(3'725'000);
+  worker->set_last_exit("signal 11 (SIGSEGV)");
+  return grpc::Status::OK;
+}
+
+class PsVerbTest : public testing::Test {
+ protected:
+  int Run() {
+    server_.Start();
+    options_.address = server_.address();
+    return RunPs(options_, out_, err_);
+  }
+
+  FakeInferenceServer server_;
+  ServerOptions options_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(PsVerbTest, ShowsModelsAndWorkersInColumns) {
+  server_.status = OneModel;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  const std::string text = out_.str();
+  EXPECT_TRUE(absl::StartsWith(text, "mpsd 0.1.0 at unix:")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "\nmlp    1        ready  -         cpu           1      2"))
+      << text;
+  EXPECT_TRUE(absl::StrContains(text, "64 MiB         2   1h 2m  signal 11 (SIGSEGV)\n")) << text;
+  EXPECT_FALSE(absl::StrContains(text, " \n")) << text;
+}
+
+TEST_F(PsVerbTest, WritesJsonForPrograms) {
+  server_.status = OneModel;
+  options_.json = true;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  const auto report = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(report["models"][0]["queued_requests"], 17);
+  EXPECT_EQ(report["models"][0]["workers"][0]["pid"], 4711);
+}
+
+TEST_F(PsVerbTest, Exits1WhereTheServerIsNotOurs) {
+  EXPECT_EQ(Run(), 1);
+  EXPECT_TRUE(absl::StartsWith(err_.str(), "mpsd: UNIMPLEMENTED")) << err_.str();
+}
+
+class VerbsTest : public testing::Test {
+ protected:
+  int Parse(std::vector<const char*> arguments) {
+    CLI::App app("test");
+    int exit_code = 0;
+    AddInferVerb(app, &exit_code);
+    AddPsVerb(app, &exit_code);
+    arguments.insert(arguments.begin(), "mpsd");
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int result =
+        ParseAndRun(app, static_cast<int>(arguments.size()), arguments.data(), &exit_code);
+    out_ = testing::internal::GetCapturedStdout();
+    err_ = testing::internal::GetCapturedStderr();
+    return result;
+  }
+
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(VerbsTest, RunWhatTheCommandLineNames) {
+  FakeInferenceServer server;
+  server.metadata.set_name("m");
+  server.infer = [](auto&, auto&, auto*) { return grpc::Status::OK; };
+  server.Start();
+  auto* input = server.metadata.add_inputs();
+  input->set_name("x");
+  input->set_datatype("INT8");
+  input->add_shape(-1);
+  const std::string address = server.address();
+  EXPECT_EQ(Parse({"infer", "m", "--address", address.c_str(), "--input", "x=random", "--batch",
+                   "4", "--timeout", "20s", "--json"}),
+            0)
+      << err_;
+  EXPECT_EQ(server.LastInfer().raw_input_contents(0).size(), 4U);
+}
+
+TEST_F(VerbsTest, Exit64ForAWrongCommandLineAnd0ForHelp) {
+  EXPECT_EQ(Parse({"infer"}), 64);
+  EXPECT_EQ(Parse({"ps", "--no-such-option"}), 64);
+  EXPECT_EQ(Parse({"infer", "m", "--batch", "0"}), 64);
+  EXPECT_EQ(Parse({"infer", "--help"}), 0);
+  EXPECT_TRUE(absl::StrContains(out_, "NAME=@FILE.npy"));
+}
+
+TEST_F(VerbsTest, TakeTheAddressFromTheEnvironment) {
+  const FakeInferenceServer not_started;
+  setenv("MPSD_ADDRESS", not_started.address().c_str(), 1);
+  EXPECT_EQ(Parse({"ps"}), 69);
+  unsetenv("MPSD_ADDRESS");
+  EXPECT_TRUE(absl::StrContains(err_, not_started.address())) << err_;
+}
+
+}  // namespace
+}  // namespace mpsd::cli

@@ -1,0 +1,52 @@
+// FakeInferenceServer: a server of the protocol inside the test, which answers as it was told.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/synchronization/mutex.h"
+#include "proto/control.grpc.pb.h"
+#include "proto/inference.grpc.pb.h"
+
+namespace mpsd {
+
+// Thread-safe once it is started; the handlers are set before, and run on gRPC's threads. Listens
+// on a Unix socket in a temporary folder of its own.
+class FakeInferenceServer {
+ public:
+  template <class Request, class Response>
+  using Handler = std::function<grpc::Status(grpc::ServerContext&, const Request&, Response*)>;
+
+  FakeInferenceServer();
+  ~FakeInferenceServer();
+
+  // REQUIRES: called once.
+  void Start();
+
+  std::string address() const { return "unix:" + folder_ + "/s"; }
+  const std::string& folder() const { return folder_; }
+
+  // What the last call of ModelInfer asked for.
+  inference::ModelInferRequest LastInfer() const;
+
+  bool ready = true;
+  inference::ModelMetadataResponse metadata;
+  Handler<inference::ModelInferRequest, inference::ModelInferResponse> infer;
+  Handler<control::v1::StatusRequest, control::v1::StatusReply> status;
+
+ private:
+  class InferenceService;
+  class ControlService;
+
+  std::string folder_;
+  std::unique_ptr<InferenceService> inference_service_;
+  std::unique_ptr<ControlService> control_service_;
+  std::unique_ptr<grpc::Server> server_;
+  mutable absl::Mutex mu_;
+  inference::ModelInferRequest last_infer_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

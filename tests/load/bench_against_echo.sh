@@ -1,0 +1,48 @@
+#!/bin/sh
+# mpsd-bench against mpsd-echo: every call answered and checked, wrong answers and failures noticed.
+# Usage: bench_against_echo.sh MPSD_BENCH MPSD_ECHO
+set -eu
+bench=$1
+echo_server=$2
+folder=$(mktemp -d)
+"$echo_server" --listen "unix:$folder/echo.sock" --lifetime 50 >"$folder/unix" &
+unix_pid=$!
+"$echo_server" --listen 127.0.0.1:0 --lifetime 50 >"$folder/tcp" &
+tcp_pid=$!
+trap 'kill $unix_pid $tcp_pid 2>/dev/null || true; rm -rf "$folder"' EXIT
+
+address() {
+  for _ in $(seq 300); do
+    if grep -q listening "$1"; then sed 's/listening //' "$1"; return; fi
+    sleep 0.1
+  done
+  echo "no echo server came up" >&2
+  return 1
+}
+tcp=$(address "$folder/tcp")
+unix=$(address "$folder/unix")
+
+expect() {
+  wanted=$1
+  shift
+  status=0
+  "$bench" "$@" >"$folder/report" 2>&1 || status=$?
+  if [ "$status" -ne "$wanted" ]; then
+    echo "exit status $status instead of $wanted: mpsd-bench $*"
+    cat "$folder/report"
+    exit 1
+  fi
+}
+
+expect 0 --target "$tcp" --input 'INPUT0:FP32[1,256]' --echo --requests 200 --concurrency 8 \
+  --pid "echo=$tcp_pid"
+grep -q '200 answered' "$folder/report"
+expect 0 --target "$unix" --input 'ids:INT64[1,-1]=0..1000' --input 'mask:INT64[1,-1]=1' \
+  --lengths 8,16,30,100 --echo --requests 200 --concurrency 16 --threads 2 --channels 2 --json
+grep -q '"answered":200' "$folder/report"
+expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --burst 4 \
+  --duration 200ms --warmup 0
+# An echo's answer is no answer of an identity model, and nobody listens on the last address.
+expect 1 --target "$tcp" --input 'INPUT0:FP32[1,256]' --verify-identity --requests 20
+expect 69 --target "unix:$folder/nobody.sock" --input 'INPUT0:FP32[1,256]' --requests 1 \
+  --connect 300ms

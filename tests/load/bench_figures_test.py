@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Tests of the arithmetic behind load_tests/bench.py."""
+
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../load_tests"))
+import bench_figures as figures  # noqa: E402
+import random_bert  # noqa: E402
+
+BEFORE = """# HELP mpsd_batch_rows Rows of each batch.
+# TYPE mpsd_batch_rows histogram
+mpsd_batch_rows_count{model="mlp",version="1"} 10
+mpsd_batch_rows_sum{model="mlp",version="1"} 100
+mpsd_batch_rows_bucket{model="mlp",version="1",le="1"} 3
+mpsd_timeout_wakeups_total{model="mlp",version="1"} 1
+mpsd_timeout_wakeups_total{model="other",version="1"} 2
+mpsd_open_calls 7
+"""
+AFTER = BEFORE.replace("} 100", "} 420").replace("_count{model=\"mlp\",version=\"1\"} 10",
+                                               "_count{model=\"mlp\",version=\"1\"} 20")
+
+
+class Figures(unittest.TestCase):
+    def test_median_and_spread(self):
+        self.assertEqual(figures.median([3, 1, 2]), 2)
+        self.assertEqual(figures.median([1, 2, 3, 10]), 2.5)
+        self.assertIsNone(figures.median([]))
+        self.assertEqual(figures.spread([90, 100, 120]), 0.3)
+        self.assertEqual(figures.spread([5]), 0)
+
+    def test_metric_sums_what_the_model_has(self):
+        self.assertEqual(figures.metric(BEFORE, "mpsd_timeout_wakeups_total"), 3)
+        self.assertEqual(figures.metric(BEFORE, "mpsd_timeout_wakeups_total", "other"), 2)
+        self.assertEqual(figures.metric(BEFORE, "mpsd_open_calls"), 7)
+        self.assertEqual(figures.metric(BEFORE, "mpsd_batch_rows"), 0)
+
+    def test_mean_batch_is_of_the_run_alone(self):
+        self.assertEqual(figures.mean_batch(BEFORE, AFTER, "mlp"), 32)
+        self.assertIsNone(figures.mean_batch(BEFORE, BEFORE, "mlp"))
+
+    def test_bare_rate_between_two_sizes(self):
+        rates = {1: 100.0, 2: 200.0, 4: 200.0}  # batches take 10, 10 and 20 ms
+        self.assertEqual(figures.bare_rate(rates, 2), 200)
+        self.assertAlmostEqual(figures.bare_rate(rates, 3), 3 / 0.015)
+        self.assertEqual(figures.bare_rate(rates, 9), 200)
+
+    def test_mixed_rate_is_the_mean_of_times(self):
+        self.assertAlmostEqual(figures.mixed_rate([100, 50]), 2 / (0.01 + 0.02))
+
+    def test_rows_are_met_at_the_target_and_not_beyond(self):
+        self.assertTrue(figures.at_least("T1", "q", 70, 100, 0.7).met)
+        self.assertFalse(figures.at_least("T1", "q", 69, 100, 0.7).met)
+        self.assertTrue(figures.at_most("T2", "q", 135, 100, 1.35).met)
+        self.assertFalse(figures.at_most("T2", "q", 136, 100, 1.35).met)
+        self.assertFalse(figures.at_most("T2", "nothing was measured", 0, 100, 1.35).met)
+        self.assertFalse(figures.at_least("T1", "no ceiling", 5, 0, 0.7).met)
+
+    def test_table_says_what_is_not_met(self):
+        text = figures.table([figures.at_least("T1", "q", 1, 100, 0.7), figures.Row("–", "r", "5")])
+        self.assertIn("NOT MET", text.splitlines()[2])
+        self.assertTrue(text.splitlines()[3].endswith("| –       |"))
+        self.assertEqual(len({len(line) for line in text.splitlines()}), 1)
+
+
+class RandomBert(unittest.TestCase):
+    def test_has_the_size_of_minilm(self):
+        shapes = random_bert.tensor_shapes(random_bert.CONFIG).values()
+        parameters = sum(shape[0] * (shape[1] if len(shape) > 1 else 1) for shape in shapes)
+        self.assertAlmostEqual(parameters / 1e6, 22.6, delta=0.1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+#include "load_tests/request_set.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "proto/inference.pb.h"
+
+namespace mpsd::load {
+namespace {
+
+inference::ModelInferRequest Parse(const PreparedRequest& prepared) {
+  grpc::Slice slice;
+  EXPECT_TRUE(prepared.bytes.DumpToSingleSlice(&slice).ok());
+  inference::ModelInferRequest request;
+  EXPECT_TRUE(request.ParseFromArray(slice.begin(), static_cast<int>(slice.size())));
+  return request;
+}
+
+RequestPlan PlanOf(const std::vector<std::string>& inputs, std::vector<int64_t> lengths) {
+  RequestPlan plan{.model = "m", .lengths = std::move(lengths)};
+  for (const std::string& text : inputs) plan.inputs.push_back(*ParseInputPlan(text));
+  return plan;
+}
+
+TEST(RequestSet, EncodesModelShapeAndRawContents) {
+  const auto requests = PrepareRequests(PlanOf({"INPUT0:FP32[1,256]"}, {}));
+  ASSERT_TRUE(requests.ok());
+  ASSERT_EQ(requests->size(), 1u);
+  const auto request = Parse(requests->front());
+  EXPECT_EQ(request.model_name(), "m");
+  ASSERT_EQ(request.inputs_size(), 1);
+  EXPECT_EQ(request.inputs(0).name(), "INPUT0");
+  EXPECT_EQ(request.inputs(0).datatype(), "FP32");
+  EXPECT_EQ(request.inputs(0).shape(1), 256);
+  ASSERT_EQ(request.raw_input_contents_size(), 1);
+  EXPECT_EQ(request.raw_input_contents(0).size(), 1024u);
+  EXPECT_EQ(request.raw_input_contents(0), requests->front().payload);
+}
+
+TEST(RequestSet, MakesOneRequestALength) {
+  const auto requests =
+      PrepareRequests(PlanOf({"ids:INT64[1,-1]=0..1000", "mask:INT64[1,-1]=1"}, {8, 30}));
+  ASSERT_TRUE(requests.ok());
+  ASSERT_EQ(requests->size(), 2u);
+  const auto request = Parse((*requests)[1]);
+  EXPECT_EQ(request.inputs(0).shape(1), 30);
+  ASSERT_EQ(request.raw_input_contents_size(), 2);
+  EXPECT_EQ(request.raw_input_contents(1).size(), 30 * sizeof(int64_t));
+  int64_t last = 0;
+  std::memcpy(&last, request.raw_input_contents(1).data() + 29 * sizeof(last), sizeof(last));
+  EXPECT_EQ(last, 1);
+}
+
+TEST(RequestSet, RefusesAnOpenDimWithoutLengths) {
+  EXPECT_FALSE(PrepareRequests(PlanOf({"ids:INT64[1,-1]"}, {})).ok());
+}
+
+TEST(RequestSet, RefusesBytesAndBadRanges) {
+  EXPECT_FALSE(ParseInputPlan("text:BYTES[1]").ok());
+  EXPECT_FALSE(ParseInputPlan("x:FP32[1]=a").ok());
+  EXPECT_FALSE(ParseInputPlan("x:FP32[1]=2..1").ok());
+  EXPECT_FALSE(ParseInputPlan("x:FP32[1]=1..2..3").ok());
+  EXPECT_TRUE(ParseInputPlan("x:FP32[1]=-1..1").ok());
+}
+
+}  // namespace
+}  // namespace mpsd::load

@@ -1,0 +1,215 @@
+#include "server/telemetry/metrics_page.h"
+
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "gtest/gtest.h"
+
+namespace mpsd {
+namespace {
+
+using Series = std::map<std::string, double>;
+
+// The exposition read back: one value a series, keyed by the text before it. A series that stands
+// twice fails the test, since Prometheus refuses the whole scrape.
+Series Parse(const std::string& text) {
+  Series series;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const size_t space = line.rfind(' ');
+    double value = 0;
+    EXPECT_TRUE(absl::SimpleAtod(line.substr(space + 1), &value)) << line;
+    EXPECT_TRUE(series.emplace(line.substr(0, space), value).second) << "twice: " << line;
+  }
+  return series;
+}
+
+class MetricsPageTest : public testing::Test {
+ protected:
+  MetricsPageTest() {
+    model_.model = "m";
+    page_.AddModel(&model_);
+  }
+
+  double Value(const std::string& name) {
+    const Series series = Parse(page_.Text());
+    const auto found = series.find(name);
+    EXPECT_NE(found, series.end()) << name;
+    return found == series.end() ? -1 : found->second;
+  }
+
+  ServerMetrics server_;
+  ModelMetrics model_;
+  MetricsPage page_{&server_, {{"version", "1.2.3"}, {"grpc", "1.51.1"}}};
+};
+
+TEST_F(MetricsPageTest, CountsRequestsByTheNameOfTheirCode) {
+  model_.requests_by_code[0] = 7;
+  model_.requests_by_code[3] = 2;
+  EXPECT_EQ(Value(R"(mpsd_requests_total{model="m",version="1",code="OK"})"), 7);
+  EXPECT_EQ(Value(R"(mpsd_requests_total{model="m",version="1",code="INVALID_ARGUMENT"})"), 2);
+}
+
+TEST_F(MetricsPageTest, EveryCodeHasItsGrpcName) {
+  const char* names[kStatusCodes] = {"OK",
+                                     "CANCELLED",
+                                     "UNKNOWN",
+                                     "INVALID_ARGUMENT",
+                                     "DEADLINE_EXCEEDED",
+                                     "NOT_FOUND",
+                                     "ALREADY_EXISTS",
+                                     "PERMISSION_DENIED",
+                                     "RESOURCE_EXHAUSTED",
+                                     "FAILED_PRECONDITION",
+                                     "ABORTED",
+                                     "OUT_OF_RANGE",
+                                     "UNIMPLEMENTED",
+                                     "INTERNAL",
+                                     "UNAVAILABLE",
+                                     "DATA_LOSS",
+                                     "UNAUTHENTICATED"};
+  for (size_t code = 0; code < kStatusCodes; ++code) model_.requests_by_code[code] = code + 1;
+  const Series series = Parse(page_.Text());
+  for (size_t code = 0; code < kStatusCodes; ++code) {
+    const std::string name =
+        std::string(R"(mpsd_requests_total{model="m",version="1",code=")") + names[code] + "\"}";
+    ASSERT_TRUE(series.contains(name)) << name;
+    EXPECT_EQ(series.at(name), code + 1);
+  }
+}
+
+TEST_F(MetricsPageTest, OnlyCodesThatOccurredAreShownAndOkAlways) {
+  const std::string text = page_.Text();
+  EXPECT_TRUE(absl::StrContains(text, R"(code="OK"} 0)"));
+  EXPECT_FALSE(absl::StrContains(text, "CANCELLED"));
+}
+
+TEST_F(MetricsPageTest, HistogramIsCumulativeAndItsCountIsTheLastBucket) {
+  model_.execute.ObserveNs(10'000);         // ≤ 20 µs
+  model_.execute.ObserveNs(20'000);         // a bound belongs to its bucket
+  model_.execute.ObserveNs(3'000'000);      // ≤ 5 ms
+  model_.execute.ObserveNs(7'000'000'000);  // beyond all bounds
+  const Series series = Parse(page_.Text());
+  const std::string labels = R"({model="m",version="1",stage="execute")";
+  const auto bucket = [&](const std::string& bound) {
+    return series.at("mpsd_stage_seconds_bucket" + labels + ",le=\"" + bound + "\"}");
+  };
+  EXPECT_EQ(bucket("2e-05"), 2);
+  EXPECT_EQ(bucket("0.002"), 2);
+  EXPECT_EQ(bucket("0.005"), 3);
+  EXPECT_EQ(bucket("5"), 3);
+  EXPECT_EQ(bucket("+Inf"), 4);
+  EXPECT_EQ(series.at("mpsd_stage_seconds_count" + labels + "}"), 4);
+  EXPECT_NEAR(series.at("mpsd_stage_seconds_sum" + labels + "}"), 7.00303, 1e-9);
+}
+
+TEST_F(MetricsPageTest, EachStageHasItsOwnHistogram) {
+  model_.queue.ObserveNs(1);
+  model_.dispatch.ObserveNs(1);
+  model_.dispatch.ObserveNs(1);
+  for (int i = 0; i < 3; ++i) model_.execute.ObserveNs(1);
+  for (int i = 0; i < 4; ++i) model_.respond.ObserveNs(1);
+  const std::string start = R"(mpsd_stage_seconds_count{model="m",version="1",stage=")";
+  EXPECT_EQ(Value(start + "queue\"}"), 1);
+  EXPECT_EQ(Value(start + "dispatch\"}"), 2);
+  EXPECT_EQ(Value(start + "execute\"}"), 3);
+  EXPECT_EQ(Value(start + "respond\"}"), 4);
+}
+
+TEST_F(MetricsPageTest, BatchRowsAddUp) {
+  model_.batch_rows.ObserveRows(1);
+  model_.batch_rows.ObserveRows(8);
+  model_.batch_rows.ObserveRows(2000);
+  EXPECT_EQ(Value(R"(mpsd_batch_rows_bucket{model="m",version="1",le="8"})"), 2);
+  EXPECT_EQ(Value(R"(mpsd_batch_rows_count{model="m",version="1"})"), 3);
+  EXPECT_EQ(Value(R"(mpsd_batch_rows_sum{model="m",version="1"})"), 2009);
+}
+
+TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
+  model_.batches = 1;
+  model_.gathered_batches = 2;
+  model_.skipped_batches = 3;
+  model_.dispatched_again = 4;
+  model_.timeout_wakeups = 5;
+  model_.copied_replies = 6;
+  model_.queued_requests = 7;
+  model_.queued_bytes = 8;
+  model_.running_batches = 9;
+  model_.workers_configured = 10;
+  model_.workers_ready = 11;
+  model_.input_slabs_leased = 12;
+  model_.output_leases = 13;
+  model_.pinned_output_bytes = 14;
+  model_.worker_restarts = 15;
+  const char* names[] = {"mpsd_batches_total",         "mpsd_gathered_batches_total",
+                         "mpsd_skipped_batches_total", "mpsd_dispatched_again_total",
+                         "mpsd_timeout_wakeups_total", "mpsd_copied_replies_total",
+                         "mpsd_queue_requests",        "mpsd_queue_bytes",
+                         "mpsd_running_batches",       "mpsd_workers_configured",
+                         "mpsd_workers_ready",         "mpsd_input_slabs_leased",
+                         "mpsd_output_leases",         "mpsd_pinned_output_bytes",
+                         "mpsd_worker_restarts_total"};
+  double expected = 1;
+  for (const char* name : names) {
+    EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
+  }
+}
+
+TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {
+  server_.unknown_model_requests = 1;
+  server_.log_lines_dropped = 2;
+  server_.open_calls = 3;
+  EXPECT_EQ(Value("mpsd_unknown_model_requests_total"), 1);
+  EXPECT_EQ(Value("mpsd_log_lines_dropped_total"), 2);
+  EXPECT_EQ(Value("mpsd_open_calls"), 3);
+  EXPECT_EQ(Value(R"(mpsd_build_info{version="1.2.3",grpc="1.51.1"})"), 1);
+}
+
+TEST_F(MetricsPageTest, ShowsTheProcess) {
+  EXPECT_GT(Value("process_resident_memory_bytes"), 1e6);
+  EXPECT_GE(Value("process_open_fds"), 3);
+  EXPECT_GT(Value("process_max_fds"), Value("process_open_fds"));
+  EXPECT_GT(Value("process_start_time_seconds"), 1.7e9);
+  EXPECT_GT(Value("process_cpu_seconds_total"), 0);
+}
+
+TEST_F(MetricsPageTest, EscapesLabels) {
+  ModelMetrics odd;
+  odd.model = "a\"b\\c\nd";
+  page_.AddModel(&odd);
+  EXPECT_TRUE(
+      absl::StrContains(page_.Text(), R"(mpsd_batches_total{model="a\"b\\c\nd",version="1"} 0)"));
+  page_.RemoveModel(&odd);
+}
+
+TEST_F(MetricsPageTest, ARemovedModelLeavesNoSeries) {
+  page_.RemoveModel(&model_);
+  EXPECT_FALSE(absl::StrContains(page_.Text(), "model="));
+}
+
+TEST_F(MetricsPageTest, TwoModelsShareAFamily) {
+  ModelMetrics other;
+  other.model = "other";
+  page_.AddModel(&other);
+  const std::string text = page_.Text();
+  const size_t type = text.find("# TYPE mpsd_batches_total counter");
+  ASSERT_NE(type, std::string::npos);
+  EXPECT_EQ(text.find("# TYPE mpsd_batches_total", type + 1), std::string::npos);
+  EXPECT_EQ(Value(R"(mpsd_batches_total{model="other",version="1"})"), 0);
+  page_.RemoveModel(&other);
+}
+
+TEST(MetricsPageDeathTest, TheSameModelTwiceIsRefused) {
+  ServerMetrics server;
+  ModelMetrics model;
+  MetricsPage page(&server, {});
+  page.AddModel(&model);
+  EXPECT_DEATH(page.AddModel(&model), "check failed");
+}
+
+}  // namespace
+}  // namespace mpsd

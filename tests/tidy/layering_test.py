@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Holds #include lines and linked binaries to the table of cmake/Layering.cmake.
+
+layering_test.py [--binaries BUILD/bin] [--self-test]
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+import tree
+
+# What an #include line names, by its first folder. Abseil is the common vocabulary of all code.
+LIBRARIES = {
+    "grpc": "grpc", "grpcpp": "grpc", "google": "protobuf", "torch": "torch", "ATen": "torch",
+    "c10": "torch", "prometheus": "prometheus", "CivetServer.h": "civetweb",
+    "civetweb.h": "civetweb", "spdlog": "spdlog", "fmt": "spdlog", "CLI": "cli11",
+    "nlohmann": "json",
+}
+FRONT_ONLY = {"grpc", "protobuf", "prometheus", "civetweb", "proto"}
+
+# What a top folder must never name, whatever the table says of the folders in it: libraries, and
+# other top folders.
+FORBIDDEN_TARGETS = {
+    "proto": {"torch", "prometheus", "civetweb"}, "worker": FRONT_ONLY, "server": {"torch"},
+    "client": {"torch"}, "load_tests": set(), "tests": set(),
+}
+FORBIDDEN_FOLDERS = {
+    "proto": {"server", "worker", "client", "load_tests", "tests"},
+    "worker": {"server", "client", "load_tests", "tests"},
+    "server": {"worker", "client", "load_tests", "tests"},
+    "client": {"worker", "server", "load_tests", "tests"},
+    "load_tests": {"worker", "tests"},
+    "tests": set(),
+}
+GRPC_FOLDERS = {"accept", "control"}
+
+FORBIDDEN_LIBRARIES = {
+    "mpsd": r"libtorch|libc10",
+    "mpsd-worker": r"libgrpc|libgpr|libprotobuf|libprometheus|libcivetweb",
+}
+FORBIDDEN_SYMBOLS = {
+    "mpsd": r"_ZNK?(2at|3c10|5torch)\d",
+    "mpsd-worker": r"_ZNK?(4grpc|6google8protobuf|10prometheus)\d",
+}
+
+
+def read_table(root):
+    """{library: the names it may use} from cmake/Layering.cmake."""
+    text = (root / "cmake/Layering.cmake").read_text()
+    return {name: set(edges.split())
+            for name, edges in re.findall(r"set\(MPSD_EDGES_(\w+)([^)]*)\)", text)}
+
+
+def read_libraries(root):
+    """{source path without its suffix: library} from the mpsd_library() calls."""
+    owners = {}
+    for path in tree.files(root, "CMakeLists.txt"):
+        for body in re.findall(r"^mpsd_library\(([^)]*)\)", path.read_text(), re.MULTILINE):
+            words = body.split()
+            for word in words[1:words.index("DEPS") if "DEPS" in words else None]:
+                source = (path.parent / word).relative_to(root)
+                owners[str(source.with_suffix(""))] = words[0]
+    return owners
+
+
+def owner_of(path, table, owners):
+    """The library that a file of ours is in; None where the table does not know it."""
+    if re.search(r"\.pb\.h$", str(path)):
+        return "proto"
+    known = owners.get(str(path.with_suffix("")))
+    if known:
+        return known
+    for folder in path.parts[-2::-1]:
+        if folder in table:
+            return folder
+    return None
+
+
+def target_of(include, table, owners):
+    """What an #include line names: a library of the table, or a top folder of ours."""
+    parts = include.parts
+    if parts[0] in LIBRARIES:
+        return LIBRARIES[parts[0]]
+    if parts[0] in ("proto", "server", "worker", "client"):
+        return owner_of(include, table, owners) or parts[0]
+    return parts[0] if parts[0] in ("tests", "load_tests") else None
+
+
+def check_include(path, include, table, owners):
+    """The complaint about one #include line, or None."""
+    top = path.parts[0]
+    if top not in FORBIDDEN_TARGETS:
+        return None
+    target = target_of(include, table, owners)
+    if target is None:
+        return None
+    first = include.parts[0]
+    if target in FORBIDDEN_TARGETS[top] or first in FORBIDDEN_FOLDERS[top]:
+        return f"{top}/ must not include {include}"
+    if top == "server" and target == "grpc" and not GRPC_FOLDERS & set(path.parts):
+        return f"only accept/ and control/ may include {include}"
+    owner = owner_of(path, table, owners)
+    if top == "tests" or owner is None or owner == target:
+        return None
+    if target in table or target in LIBRARIES.values():
+        if target not in table.get(owner, set()):
+            return f"'{owner}' must not name '{target}' ({include}; see cmake/Layering.cmake)"
+    return None
+
+
+def check_sources(root):
+    table, owners = read_table(root), read_libraries(root)
+    complaints = []
+    for file in tree.files(root, ".h", ".cc"):
+        path = file.relative_to(root)
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s*[<"]([^">]+)[">]', line)
+            complaint = match and check_include(path, pathlib.PurePath(match[1]), table, owners)
+            if complaint:
+                complaints.append(f"{path}:{number}: {complaint}")
+    return complaints
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def check_binaries(folder):
+    complaints = []
+    for name, pattern in FORBIDDEN_LIBRARIES.items():
+        for line in output_of("ldd", f"{folder}/{name}").splitlines():
+            if re.search(pattern, line):
+                complaints.append(f"{name} links {line.strip()}")
+        symbols = output_of("nm", f"{folder}/{name}").split()
+        bad = [s for s in symbols if re.match(FORBIDDEN_SYMBOLS[name], s)]
+        if bad:
+            complaints.append(f"{name} has {len(bad)} symbols such as {bad[0]}")
+    return complaints
+
+
+def check(root, binaries=None):
+    return check_binaries(binaries) if binaries else check_sources(root)
+
+
+TABLE = """set(MPSD_EDGES_base absl)
+set(MPSD_EDGES_proto protobuf grpc)
+set(MPSD_EDGES_batch base)
+set(MPSD_EDGES_config base json)
+set(MPSD_EDGES_accept base proto grpc
+                      protobuf)
+set(MPSD_EDGES_model base torch)
+"""
+
+
+def self_test():
+    def planted(path, include, *wanted):
+        contents = {"cmake/Layering.cmake": TABLE, path: f"#include {include}\n",
+                    "server/CMakeLists.txt": "mpsd_library(config config_reader.cc DEPS base)\n"}
+        tree.expect(check_sources, contents, *wanted)
+
+    planted("server/batch/a.cc", '"proto/base/clock.h"')
+    planted("server/batch/a.cc", '"absl/status/status.h"')
+    planted("server/batch/a.cc", "<vector>")
+    planted("server/accept/a.cc", "<grpcpp/grpcpp.h>")
+    planted("server/accept/a.cc", '"proto/inference.pb.h"')
+    planted("server/config_reader.h", "<nlohmann/json.hpp>")
+    planted("tests/batch/a.cc", '"worker/model/model.h"')
+    planted("server/batch/a.cc", "<grpcpp/grpcpp.h>", "only accept/ and control/")
+    planted("server/main.cc", "<torch/script.h>", "server/ must not include torch")
+    planted("server/batch/a.cc", '"server/accept/b.h"', "'batch' must not name 'accept'")
+    planted("server/batch/a.cc", '"worker/model/model.h"', "must not include worker/")
+    planted("server/config_reader.cc", "<torch/script.h>", "must not include torch")
+    planted("proto/base/a.h", "<nlohmann/json.hpp>", "'base' must not name 'json'")
+    planted("worker/model/a.cc", "<grpcpp/grpcpp.h>", "worker/ must not include grpcpp")
+    planted("worker/model/a.cc", "<google/protobuf/message.h>", "worker/ must not include google")
+    planted("worker/tools/a.cc", "<prometheus/counter.h>", "worker/ must not include prometheus")
+    planted("worker/main.cc", '"server/config.h"', "worker/ must not include server/")
+    planted("client/a.cc", '"server/config.h"', "client/ must not include server/")
+    planted("proto/base/a.cc", '"tests/fakes/clock.h"', "proto/ must not include tests/")
+    planted("server/batch/a.cc", '"server/config_reader.h"', "'batch' must not name 'config'")
+    assert re.search(FORBIDDEN_LIBRARIES["mpsd"], "libtorch_cpu.so => /x/libtorch_cpu.so (0x1)")
+    assert re.match(FORBIDDEN_SYMBOLS["mpsd-worker"], "_ZN4grpc6Server5StartEv")
+    assert re.match(FORBIDDEN_SYMBOLS["mpsd"], "_ZNK2at6Tensor3sumEv")
+
+
+if __name__ == "__main__":
+    sys.exit(tree.main(check, self_test, binaries="check the binaries of this folder instead"))

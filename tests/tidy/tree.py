@@ -1,0 +1,73 @@
+"""The files of the repository, for the tidy tests, and how those tests are run."""
+import argparse
+import pathlib
+import sys
+import tempfile
+
+SKIPPED = {".git", ".deps", "build", "models", "node_modules", "__pycache__", "results"}
+
+
+def files(root, *suffixes):
+    """Every file of ours below `root` with one of the suffixes (all files without any), sorted."""
+    found = []
+    for path in sorted(pathlib.Path(root).iterdir()):
+        if path.name in SKIPPED:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            found += files(path, *suffixes)
+        elif path.is_file() and (not suffixes or path.name.endswith(suffixes)):
+            found.append(path)
+    return found
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+class Planted:
+    """A temporary tree with the given files, for a self-test."""
+
+    def __init__(self, **contents):
+        self.contents = contents
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(self.folder.name)
+        for name, text in self.contents.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return root
+
+    def __exit__(self, *unused):
+        self.folder.cleanup()
+
+
+def expect(check, contents, *wanted):
+    """Asserts that `check` of a tree with `contents` complains of exactly the wanted texts."""
+    with Planted(**contents) as root:
+        found = check(root)
+    assert len(found) == len(wanted), f"expected {wanted}, got {found}"
+    for text, complaint in zip(wanted, found):
+        assert text in complaint, f"expected {text!r} in {complaint!r}"
+
+
+def main(check, self_test, **extra):
+    """Runs check(root) or the self-test, prints the complaints and returns the exit status."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--self-test", action="store_true")
+    for name, text in extra.items():
+        parser.add_argument("--" + name.replace("_", "-"), help=text)
+    options = vars(parser.parse_args())
+    root = pathlib.Path(options.pop("root"))
+    if options.pop("self_test"):
+        self_test()
+        print("the self-test passed")
+        return 0
+    given = {name: value for name, value in options.items() if value is not None}
+    complaints = check(root, **given)
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    print(f"{len(complaints)} complaints")
+    return 1 if complaints else 0

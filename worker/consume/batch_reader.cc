@@ -1,0 +1,89 @@
+#include "worker/consume/batch_reader.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "proto/base/shape.h"
+
+namespace mpsd {
+namespace {
+
+absl::Status Malformed() { return absl::InternalError("a malformed batch record"); }
+
+// Bytes of one input's region in a slab: all its rows, rounded up to the next region.
+std::optional<uint64_t> RegionBytes(uint32_t row_capacity, uint64_t row_bytes) {
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(row_bytes, row_capacity, &bytes)) return std::nullopt;
+  return AlignUp(bytes, kTensorAlignment);
+}
+
+bool Matches(absl::Span<const int64_t> expected, absl::Span<const int64_t> actual) {
+  const auto fits = [](int64_t want, int64_t have) { return want < 0 || want == have; };
+  return std::equal(expected.begin(), expected.end(), actual.begin(), actual.end(), fits);
+}
+
+}  // namespace
+
+absl::Status BatchReader::Read(const BatchRecord& record, Batch* batch) const {
+  batch->id = record.batch_id;
+  batch->live_until_ns = record.live_until_ns;
+  batch->row_count = record.row_count;
+  batch->has_batch_dim = record.has_batch_dim != 0;
+  batch->output_bytes = record.output_bytes;
+  batch->output = attachment_->OutputBytes(record.output_offset, record.output_bytes);
+  const uint32_t most_rows = std::max(1U, spec_->max_batch_size);
+  if (batch->output == nullptr || batch->has_batch_dim != spec_->batches() ||
+      batch->row_count == 0 || batch->row_count > most_rows) {
+    return Malformed();
+  }
+  if (absl::Status status = ReadInputs(record, batch); !status.ok()) return status;
+  return ReadRuns(record, batch);
+}
+
+absl::Status BatchReader::ReadInputs(const BatchRecord& record, Batch* batch) const {
+  if (record.input_count != spec_->inputs.size()) return Malformed();
+  batch->inputs.resize(record.input_count);
+  for (uint32_t i = 0; i < record.input_count; ++i) {
+    const InputRecord& source = record.inputs[i];
+    BatchInput& input = batch->inputs[i];
+    if (source.rank > kMaxRank) return Malformed();
+    input.datatype = static_cast<DataType>(source.datatype);
+    input.dims.assign(source.dims, source.dims + source.rank);
+    input.row_bytes = source.row_bytes;
+    const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.dims);
+    if (input.datatype != spec_->inputs[i].datatype || bytes != input.row_bytes ||
+        !Matches(spec_->inputs[i].dims, input.dims)) {
+      return Malformed();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchReader::ReadRuns(const BatchRecord& record, Batch* batch) const {
+  if (record.run_count == 0 || record.run_count > kMaxRuns) return Malformed();
+  batch->runs.resize(record.run_count);
+  uint64_t rows = 0;
+  for (uint32_t r = 0; r < record.run_count; ++r) {
+    const RowRun& source = record.runs[r];
+    BatchRun& run = batch->runs[r];
+    run.row_count = source.row_count;
+    run.inputs.clear();
+    rows += source.row_count;
+    if (source.row_count == 0 || source.first_row > source.row_capacity ||
+        source.row_count > source.row_capacity - source.first_row) {
+      return Malformed();
+    }
+    uint64_t offset = source.slab_offset;
+    for (const BatchInput& input : batch->inputs) {
+      const std::optional<uint64_t> region = RegionBytes(source.row_capacity, input.row_bytes);
+      if (!region.has_value()) return Malformed();
+      const char* data = attachment_->SlabBytes(source.segment, offset, *region);
+      if (data == nullptr) return Malformed();
+      run.inputs.push_back(data + source.first_row * input.row_bytes);
+      offset += *region;
+    }
+  }
+  return rows == batch->row_count ? absl::OkStatus() : Malformed();
+}
+
+}  // namespace mpsd

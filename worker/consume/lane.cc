@@ -1,0 +1,94 @@
+#include "worker/consume/lane.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/platform.h"
+#include "worker/execute/lease_sink.h"
+
+namespace mpsd {
+namespace {
+
+// A safety net only: work that is found because of it was missed by the bell, and is counted.
+constexpr int64_t kParkTimeoutNs = kNsPerSecond;
+
+}  // namespace
+
+Lane::Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock)
+    : index_(index),
+      attachment_(attachment),
+      model_(model),
+      clock_(clock),
+      report_(attachment->report(index)),
+      submitted_(attachment->mailbox(index).submit_entries,
+                 &attachment->mailbox(index).submit_tail, &report_->submit_head),
+      completed_(report_->completion_entries, &report_->completion_tail,
+                 &attachment->mailbox(index).completion_head),
+      sleep_(&attachment->mailbox(index).sequence, &report_->parked),
+      reader_(attachment, &model->spec()),
+      executor_(index, model, clock) {}
+
+void Lane::Start(std::string warmup) {
+  thread_ = std::thread([this, warmup = std::move(warmup)] { Main(warmup); });
+}
+
+absl::Status Lane::WarmedUp() {
+  warmed_up_.WaitForNotification();
+  return warmup_status_;
+}
+
+void Lane::Main(const std::string& warmup) {
+  platform::NameThread(absl::StrCat("lane-", index_).c_str());
+  warmup_status_ = model_->BindLane(index_);
+  if (warmup_status_.ok()) warmup_status_ = WarmUpLane(model_, index_, warmup);
+  const bool serve = warmup_status_.ok();
+  warmed_up_.Notify();
+  if (serve) Serve();
+}
+
+void Lane::Serve() {
+  for (;;) {
+    while (!submitted_.Pending()) Sleep();
+    MPSD_CHECK(!submitted_.Corrupt());
+    ServeOne();
+  }
+}
+
+void Lane::Sleep() {
+  const bool woken = sleep_.Sleep([this] { return submitted_.Pending(); }, kParkTimeoutNs);
+  report_->heartbeat.fetch_add(1, std::memory_order_relaxed);
+  if (!woken && submitted_.Pending()) {
+    report_->timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Lane::ServeOne() {
+  const uint32_t place = submitted_.Peek();
+  MPSD_CHECK(place < kRingEntries);
+  const BatchRecord& source = attachment_->mailbox(index_).records[place];
+  CompletionRecord* record = &report_->records[place];
+  const absl::Status status = reader_.Read(source, &batch_);
+  const bool live = source.cancelled.load(std::memory_order_acquire) == 0 &&
+                    batch_.live_until_ns > clock_->NowNs();
+  submitted_.Pop();
+  if (status.ok() && live) {
+    executor_.Execute(batch_, record);
+  } else {
+    record->batch_id = source.batch_id;
+    record->outcome = status.ok() ? BatchOutcome::kSkipped : BatchOutcome::kFailed;
+    record->output_count = 0;
+    record->started_ns = record->finished_ns = clock_->NowNs();
+    SetText(record, status.message());
+  }
+  Complete(place);
+}
+
+void Lane::Complete(uint32_t place) {
+  MPSD_CHECK(completed_.Push(place));
+  const SharedWord& parked = attachment_->mailbox_page().front_parked;
+  if (parked.load(std::memory_order_seq_cst) != 0) platform::RingBell(attachment_->bell_fd());
+}
+
+}  // namespace mpsd

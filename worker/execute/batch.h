@@ -1,0 +1,35 @@
+// Batch: one job of a lane, in the worker's private memory, checked against the segments' bounds.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "proto/base/datatype.h"
+#include "proto/base/shape.h"
+
+namespace mpsd {
+
+struct BatchInput {
+  DataType datatype = DataType::kInvalid;
+  Dims dims;  // of one row, without the batch dim
+  uint64_t row_bytes = 0;
+};
+
+// Rows that lie one behind the other; `inputs[i]` points at the first of them in input i's region.
+struct BatchRun {
+  uint32_t row_count = 0;
+  absl::InlinedVector<const char*, 4> inputs;
+};
+
+struct Batch {
+  uint64_t id = 0;
+  int64_t live_until_ns = 0;
+  uint32_t row_count = 0;
+  bool has_batch_dim = false;
+  absl::InlinedVector<BatchInput, 4> inputs;
+  absl::InlinedVector<BatchRun, 4> runs;
+  char* output = nullptr;  // the lease, in this worker's own segment
+  uint64_t output_bytes = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,44 @@
+#include "worker/execute/lease_sink.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "proto/base/shape.h"
+
+namespace mpsd {
+
+void* LeaseSink::Add(DataType datatype, absl::Span<const int64_t> dims) {
+  const std::optional<uint64_t> bytes = TensorBytes(datatype, dims);
+  const std::optional<uint64_t> offset = AlignUp(needed_bytes_, kTensorAlignment);
+  if (!bytes.has_value() || !offset.has_value() || dims.size() > kMaxRank + 1 ||
+      record_->output_count == kMaxTensors) {
+    valid_ = false;
+    return nullptr;
+  }
+  OutputRecord& output = record_->outputs[record_->output_count++];
+  output.datatype = static_cast<uint32_t>(datatype);
+  output.rank = static_cast<uint32_t>(dims.size());
+  std::copy(dims.begin(), dims.end(), output.dims);
+  output.offset = *offset;
+  output.bytes = *bytes;
+  needed_bytes_ = *offset + *bytes;
+  return fits() ? lease_ + *offset : nullptr;
+}
+
+void LeaseSink::FailRow(uint32_t row, absl::string_view why) {
+  if (row >= row_count_) {
+    valid_ = false;
+    return;
+  }
+  record_->row_failed[row] = 1;
+  SetText(record_, why);
+}
+
+void SetText(CompletionRecord* record, absl::string_view text) {
+  const size_t bytes = std::min(text.size(), kErrorTextBytes);
+  std::memcpy(record->text, text.data(), bytes);
+  record->text_bytes = static_cast<uint32_t>(bytes);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "proto/base/limits.h"
+#include "worker/execute/batch_executor.h"
+
+namespace mpsd {
+namespace {
+
+// Takes the outputs of a warm-up run and forgets them.
+class Scratch final : public OutputSink {
+ public:
+  void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
+    const std::optional<uint64_t> bytes = TensorBytes(datatype, dims);
+    if (!bytes.has_value()) return nullptr;
+    memory_.resize(std::max<size_t>(memory_.size(), *bytes + 1));
+    return memory_.data();
+  }
+  void FailRow(uint32_t, absl::string_view) override {}
+
+ private:
+  std::vector<char> memory_;
+};
+
+// Zeros, aligned as slabs are.
+class Zeros {
+ public:
+  const void* Get(uint64_t bytes) {
+    const uint64_t rounded = (bytes + kTensorAlignment) / kTensorAlignment * kTensorAlignment;
+    memory_.emplace_back(static_cast<char*>(std::aligned_alloc(kTensorAlignment, rounded)));
+    std::fill_n(memory_.back().get(), rounded, '\0');
+    return memory_.back().get();
+  }
+
+ private:
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  std::vector<std::unique_ptr<char, Free>> memory_;
+};
+
+// The length that stands for an unknown dim: of the padded dims the step-th bucket, else 1.
+int64_t LengthOf(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
+  for (const PadRule& rule : spec.pad) {
+    if (rule.input != input.name || rule.dim != dim || rule.buckets.empty()) continue;
+    return rule.buckets[std::min(step, rule.buckets.size() - 1)];
+  }
+  return 1;
+}
+
+absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
+  const ModelSpec& spec = model->spec();
+  Zeros zeros;
+  std::vector<InputTensor> inputs;
+  for (const TensorSpec& tensor : spec.inputs) {
+    InputTensor& input = inputs.emplace_back();
+    input.datatype = tensor.datatype;
+    if (spec.batches()) input.dims.push_back(rows);
+    for (uint32_t dim = 0; dim < tensor.dims.size(); ++dim) {
+      const int64_t length = tensor.dims[dim];
+      input.dims.push_back(length >= 0 ? length : LengthOf(spec, tensor, dim, step));
+    }
+    const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.dims);
+    if (!bytes.has_value()) return absl::InvalidArgumentError("a shape too large to warm up");
+    input.bytes = *bytes;
+    input.data = zeros.Get(*bytes);
+  }
+  Scratch scratch;
+  return model->Run(lane, inputs, rows, &scratch);
+}
+
+size_t BucketSteps(const ModelSpec& spec) {
+  size_t steps = 1;
+  for (const PadRule& rule : spec.pad) steps = std::max(steps, rule.buckets.size());
+  return steps;
+}
+
+}  // namespace
+
+absl::Status WarmUpLane(Model* model, uint32_t lane, absl::string_view warmup) {
+  if (warmup == "none") return absl::OkStatus();
+  const bool all = warmup == "all" || (warmup == "auto" && model->device() != "cpu");
+  const ModelSpec& spec = model->spec();
+  std::set<uint32_t> batches = {1};
+  if (all && spec.batches()) batches.insert(spec.max_batch_size);
+  const size_t steps = all ? BucketSteps(spec) : 1;
+  for (size_t step = 0; step < steps; ++step) {
+    for (const uint32_t rows : batches) {
+      if (absl::Status status = RunZeros(model, lane, rows, step); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,110 @@
+// mpsd-worker: runs one model for one front end. It is started by mpsd, never by hand, but for
+// `mpsd-worker --describe`, which reads a LoadOrder's worth of flags and prints what the model takes.
+//
+// Order: the main thread loads the model (and so is the first to touch the device), maps the shared
+// memory, starts the lanes, waits until all are warm, says so, and then waits for the end of the
+// control socket, which is the end of the front end, and so its own.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "proto/base/clock.h"
+#include "proto/base/platform.h"
+#include "proto/link/messages.h"
+#include "worker/consume/attachment.h"
+#include "worker/consume/lane.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int kControlFd = 3;
+
+// Exit codes that the supervisor tells apart.
+constexpr int kExitOk = 0;
+constexpr int kExitCannotServe = 3;
+constexpr int kExitBadOrder = 4;
+
+int Refuse(const absl::Status& status, int exit_code) {
+  const std::string text(status.message());
+  std::fprintf(stderr, "%s\n", text.c_str());
+  SendMessage(kControlFd, Failure{text}).IgnoreError();
+  return exit_code;
+}
+
+// The next message, whole; the socket is blocking.
+absl::StatusOr<MessageReader::Received> Receive(MessageReader* reader) {
+  for (;;) {
+    absl::StatusOr<MessageReader::Received> received = reader->Read(kControlFd);
+    if (!absl::IsOutOfRange(received.status())) return received;
+  }
+}
+
+template <typename T>
+absl::StatusOr<std::pair<T, std::vector<UniqueFd>>> Expect(MessageReader* reader) {
+  absl::StatusOr<MessageReader::Received> received = Receive(reader);
+  if (!received.ok()) return received.status();
+  T* order = std::get_if<T>(&received->message);
+  if (order == nullptr) return absl::InvalidArgumentError("an order out of turn");
+  return std::make_pair(std::move(*order), std::move(received->fds));
+}
+
+absl::Status StartLanes(const LoadOrder& order, const Attachment& attachment, Model* model,
+                        std::vector<std::unique_ptr<Lane>>* lanes) {
+  for (uint32_t i = 0; i < order.lanes; ++i) {
+    lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real()));
+  }
+  // One lane after the other: first calls compile, and compiling is not what to race at.
+  for (const std::unique_ptr<Lane>& lane : *lanes) {
+    lane->Start(order.warmup);
+    if (absl::Status status = lane->WarmedUp(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+int Serve() {
+  MessageReader reader;
+  auto load = Expect<LoadOrder>(&reader);
+  if (!load.ok()) return kExitBadOrder;
+  const LoadOrder& order = load->first;
+  if (order.lanes == 0 || order.lanes > kMaxLanes) return kExitBadOrder;
+
+  absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+  if (!model.ok()) return Refuse(model.status(), kExitCannotServe);
+  LoadReport report;
+  report.spec = (*model)->spec();
+  report.device = (*model)->device();
+  report.runtime = RuntimeName();
+  report.resident_bytes = platform::ResidentMemoryBytes(getpid());
+  if (!SendMessage(kControlFd, report).ok()) return kExitOk;
+
+  auto attach = Expect<AttachOrder>(&reader);
+  if (!attach.ok()) return absl::IsUnavailable(attach.status()) ? kExitOk : kExitBadOrder;
+  absl::StatusOr<Attachment> attachment =
+      Attachment::Map(attach->first, std::move(attach->second), order.lanes, order.epoch);
+  if (!attachment.ok()) return Refuse(attachment.status(), kExitBadOrder);
+
+  const int64_t begin_ns = Clock::Real()->NowNs();
+  std::vector<std::unique_ptr<Lane>> lanes;
+  if (absl::Status status = StartLanes(order, *attachment, model->get(), &lanes); !status.ok()) {
+    const int code = Refuse(status, kExitCannotServe);
+    _exit(code);
+  }
+  if (!SendMessage(kControlFd, Ready{Clock::Real()->NowNs() - begin_ns}).ok()) _exit(kExitOk);
+  while (Receive(&reader).ok()) {
+  }
+  // Lanes may be in the middle of a batch that nobody waits for: leave without destructors.
+  _exit(kExitOk);
+}
+
+}  // namespace
+}  // namespace mpsd
+
+int main() {
+  mpsd::platform::DieWithParent();
+  return mpsd::Serve();
+}

@@ -1,0 +1,92 @@
+#include "worker/model/foreign_errors.h"
+
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kMaxBytes = 400;
+constexpr absl::string_view kInterpreter = "The following operation failed in the TorchScript";
+constexpr absl::string_view kArrow = "<--- HERE";
+
+absl::string_view FirstLine(absl::string_view text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const absl::string_view stripped = absl::StripAsciiWhitespace(line);
+    if (!stripped.empty()) return stripped;
+  }
+  return "";
+}
+
+// Behind the arrow the source may go on, indented; the reason stands at the line's beginning.
+absl::string_view FirstLineAtMargin(absl::string_view text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (!line.empty() && !absl::ascii_isspace(line.front())) return line;
+  }
+  return "";
+}
+
+// Cut where no UTF-8 character is split.
+absl::string_view Cut(absl::string_view text) {
+  if (text.size() <= kMaxBytes) return text;
+  size_t end = kMaxBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+// "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory …"
+bool IsOutOfMemory(absl::string_view line) {
+  return absl::StrContains(line, "can't allocate memory") ||
+         absl::StrContains(line, "out of memory") || absl::StrContains(line, "std::bad_alloc");
+}
+
+bool EndsWord(char c) {
+  return absl::ascii_isspace(c) || c == '\'' || c == '"' || c == ')' || c == ',' || c == '(';
+}
+
+// An absolute path is a word that begins with a slash and has another one.
+std::string WithoutPaths(absl::string_view line) {
+  std::string out;
+  size_t at = 0;
+  while (at < line.size()) {
+    size_t end = at;
+    while (end < line.size() && !EndsWord(line[end])) ++end;
+    const absl::string_view word = line.substr(at, end - at);
+    const bool path = absl::StartsWith(word, "/") && absl::StrContains(word.substr(1), '/');
+    absl::StrAppend(&out, path ? "(path)" : word);
+    if (end < line.size()) out.push_back(line[end]);
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string MeaningfulLine(absl::string_view what) {
+  // The interpreter prints the failing source first, with an arrow, and says why behind it; other
+  // parts of libtorch begin with the reason.
+  const size_t arrow =
+      absl::StartsWith(what, kInterpreter) ? what.rfind(kArrow) : absl::string_view::npos;
+  if (arrow != absl::string_view::npos) {
+    const absl::string_view reason = FirstLineAtMargin(what.substr(arrow + kArrow.size()));
+    if (!reason.empty()) what = reason;
+  }
+  absl::string_view line = FirstLine(what);
+  absl::ConsumePrefix(&line, "RuntimeError: ");
+  absl::ConsumePrefix(&line, "builtins.");
+  if (line.empty()) return "no reason was given";
+  return std::string(Cut(line));
+}
+
+absl::Status ExecuteFailure(absl::string_view what) {
+  const std::string line = MeaningfulLine(what);
+  return absl::InternalError(absl::StrCat(
+      "PyTorch execute failure: ", IsOutOfMemory(line) ? "out of memory" : WithoutPaths(line)));
+}
+
+}  // namespace mpsd

@@ -1,0 +1,47 @@
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "worker/model/model.h"
+#include "worker/model/synthetic_model.h"
+#ifdef MPSD_WITH_TORCH
+#include "worker/model/torchscript_model.h"
+#endif
+
+namespace mpsd {
+namespace {
+
+#ifdef MPSD_WITH_TORCH
+absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
+  if (order.format == "torchscript") return LoadTorchScript(order);
+  return absl::UnimplementedError(
+      absl::StrCat("model '", order.model,
+                   "': the format aoti is not built in yet; export the model as "
+                   "TorchScript and say format: torchscript"));
+}
+#else
+absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
+  return absl::UnimplementedError(
+      absl::StrCat("model '", order.model, "' is of the format ", order.format,
+                   ", but this mpsd-worker was built without libtorch"));
+}
+#endif
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
+  if (order.format == "synthetic") return SyntheticModel::Load(order, SyntheticEffects::Real());
+  if (order.format == "torchscript" || order.format == "aoti") return LoadWithTorch(order);
+  return absl::InvalidArgumentError(absl::StrCat("model '", order.model, "': unknown format '",
+                                                 order.format,
+                                                 "'; there are torchscript, aoti, synthetic"));
+}
+
+std::string RuntimeName() {
+#ifdef MPSD_WITH_TORCH
+  return TorchRuntimeName();
+#else
+  return "synthetic";
+#endif
+}
+
+}  // namespace mpsd

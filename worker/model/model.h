@@ -1,0 +1,69 @@
+// Model: a loaded model, whatever its format, as the lanes run it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "proto/link/messages.h"
+#include "proto/link/model_spec.h"
+
+namespace mpsd {
+
+// One input of a batch: contiguous rows, 64-byte aligned, that nobody may write. `dims` begins with
+// the batch dim when the model batches.
+struct InputTensor {
+  const void* data = nullptr;
+  uint64_t bytes = 0;
+  DataType datatype = DataType::kInvalid;
+  Dims dims;
+};
+
+// Where the outputs of one run go. Lives on the lane's thread for the time of one Run().
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+
+  // Declares the next output, in the order of the model's outputs, and returns where its bytes are
+  // to be written: contiguous, row-major. Null when there is no room left; the model then goes on
+  // declaring its other outputs (so that the room needed is known) and writes nothing.
+  virtual void* Add(DataType datatype, absl::Span<const int64_t> dims) = 0;
+
+  // The row failed though the batch did not; its output bytes are not looked at.
+  virtual void FailRow(uint32_t row, absl::string_view why) = 0;
+};
+
+// Thread-safe where said. Owned by the worker's main, outlives the lanes. Foreign exceptions never
+// leave an implementation: they become a Status whose text is fit for clients (no path, no pid).
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // What the model takes and gives, complete. Constant after loading. Thread-safe.
+  virtual const ModelSpec& spec() const = 0;
+
+  // The device it runs on, "cpu", "cuda:0". Constant. Thread-safe.
+  virtual std::string device() const = 0;
+
+  // Called once by each lane, on the lane's own thread, before its first Run().
+  virtual absl::Status BindLane(uint32_t lane) = 0;
+
+  // Runs one batch on the lane's stream and returns when the outputs are in the sink. Lanes call it
+  // concurrently, each with its own number. INTERNAL "PyTorch execute failure: …" when it threw.
+  virtual absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs,
+                           uint32_t row_count, OutputSink* sink) = 0;
+};
+
+// Loads the model that the order names. Called on the process's main thread. The error's text says
+// what to do; it is for the operator, and may hold the model's path.
+absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
+
+// What models run on in this binary: "torch 2.11.0"; "synthetic" if it was built without libtorch.
+std::string RuntimeName();
+
+}  // namespace mpsd

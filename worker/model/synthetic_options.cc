@@ -1,0 +1,71 @@
+#include "worker/model/synthetic_options.h"
+
+#include <array>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/units.h"
+#include "proto/link/json_object.h"
+
+namespace mpsd {
+namespace {
+
+constexpr std::array<std::string_view, 9> kKeys = {"delay",      "delay_per_row", "fail_if",
+                                                   "throw_if",   "crash_if",      "hang_if",
+                                                   "load_delay", "fail_at_load",  "crash_at_load"};
+
+absl::Status Read(const std::string& text, int64_t* duration_ns) {
+  absl::StatusOr<int64_t> parsed = ParseDurationNs(text);
+  if (parsed.ok()) *duration_ns = *parsed;
+  return parsed.status();
+}
+
+absl::Status Read(const std::string& text, std::optional<double>* value) {
+  double number = 0;
+  if (!absl::SimpleAtod(text, &number)) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number"));
+  }
+  *value = number;
+  return absl::OkStatus();
+}
+
+absl::Status Read(const std::string& text, bool* flag) {
+  if (text != "true" && text != "false") {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' must be 'true' or 'false'"));
+  }
+  *flag = text == "true";
+  return absl::OkStatus();
+}
+
+absl::Status ReadOne(const std::string& key, const std::string& text, SyntheticOptions* options) {
+  if (key == "delay") return Read(text, &options->delay_ns);
+  if (key == "delay_per_row") return Read(text, &options->delay_per_row_ns);
+  if (key == "fail_if") return Read(text, &options->fail_if);
+  if (key == "throw_if") return Read(text, &options->throw_if);
+  if (key == "crash_if") return Read(text, &options->crash_if);
+  if (key == "hang_if") return Read(text, &options->hang_if);
+  if (key == "load_delay") return Read(text, &options->load_delay_ns);
+  if (key == "fail_at_load") return Read(text, &options->fail_at_load);
+  if (key == "crash_at_load") return Read(text, &options->crash_at_load);
+  if (key == "vocab") return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown parameter", DidYouMean(key, kKeys, "a synthetic model has")));
+}
+
+}  // namespace
+
+absl::StatusOr<SyntheticOptions> SyntheticOptions::Parse(
+    const std::map<std::string, std::string>& parameters) {
+  SyntheticOptions options;
+  for (const auto& [key, text] : parameters) {
+    const absl::Status status = ReadOne(key, text, &options);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("parameters.", key, ": ", status.message()));
+    }
+  }
+  return options;
+}
+
+}  // namespace mpsd

@@ -72,11 +72,17 @@ Failure InferRun::Connect() {
   return {};
 }
 
+// A server that is not mpsd, or mpsd on another host.
+bool KeepsStatusToItself(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnimplemented ||
+         status.code() == absl::StatusCode::kPermissionDenied;
+}
+
 Failure InferRun::FindVocab(std::string* path) const {
   *path = options_.vocab;
   if (!path->empty()) return {};
   const auto daemon = client_->GetDaemonStatus(Deadline());
-  if (!daemon.ok() && daemon.status().code() != absl::StatusCode::kUnimplemented) {
+  if (!daemon.ok() && !KeepsStatusToItself(daemon.status())) {
     return {kExitServerError, daemon.status()};
   }
   if (daemon.ok()) {

@@ -11,12 +11,12 @@ namespace mpsd::cli {
 namespace {
 
 void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
-  verb->add_option("--address", options->address, "The server: HOST:PORT or unix:PATH")
+  verb->add_option("--address", options->address, "the server: HOST:PORT or unix:PATH")
       ->envname("MPSD_ADDRESS")
       ->capture_default_str();
-  verb->add_option("--timeout", options->timeout, "How long an answer may take")
+  verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
-  verb->add_flag("--json", options->json, "Write JSON");
+  verb->add_flag("--json", options->json, "write JSON");
 }
 
 // One value an option: a text that begins like an option is a text all the same.
@@ -31,27 +31,27 @@ void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values,
 void AddInferVerb(CLI::App& app, int* exit_code) {
   // CLI11 holds the callback for as long as the application lives, and its options with it.
   const auto options = std::make_shared<InferOptions>();
-  CLI::App* verb = app.add_subcommand("infer", "Send one request to a running daemon");
-  verb->add_option("model", options->model, "The model's name")->required();
+  CLI::App* verb = app.add_subcommand("infer", "send one request to a running daemon");
+  verb->add_option("model", options->model, "the model's name")->required();
   AddList(verb, "--input", &options->inputs, "NAME=@FILE.npy or NAME=random; may be repeated");
   AddList(verb, "--shape", &options->shapes, "NAME=1,16: the shape of that input");
   AddList(verb, "--text", &options->texts,
-          "A text for a text encoder; several become the rows of one batch");
+          "a text for a text encoder; several become the rows of one batch");
   AddList(verb, "--output", &options->outputs,
           "NAME or NAME=@FILE.npy: only these outputs; kept in the file");
   verb->add_option("--vocab", options->vocab, "vocab.txt of the text encoder");
-  verb->add_option("--batch", options->batch, "Rows of the random inputs")
+  verb->add_option("--batch", options->batch, "rows of the random inputs")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--seed", options->seed, "Of the random inputs")->capture_default_str();
-  verb->add_option("--model-version", options->version, "Default: the highest that is ready");
-  verb->add_option("--id", options->id, "The request's id");
+  verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
+  verb->add_option("--model-version", options->version, "default: the highest that is ready");
+  verb->add_option("--id", options->id, "the request's id");
   AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunInfer(*options, std::cout, std::cerr); });
 }
 
 void AddPsVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<ServerOptions>();
-  CLI::App* verb = app.add_subcommand("ps", "Show a running daemon's models and workers");
+  CLI::App* verb = app.add_subcommand("ps", "show a running daemon's models and workers");
   AddCommonOptions(verb, options.get());
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
 }

@@ -219,6 +219,16 @@ TEST_F(InferVerbTest, Exits64WhereNobodyNamesAVocabulary) {
   EXPECT_TRUE(absl::StrContains(err_.str(), "say --vocab FILE")) << err_.str();
 }
 
+TEST_F(InferVerbTest, Exits64WhereTheDaemonKeepsItsVocabularyToItself) {
+  ServeTexts();
+  server_.status = [](auto&, auto&, auto*) {
+    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "");
+  };
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 64);
+  EXPECT_TRUE(absl::StrContains(err_.str(), "say --vocab FILE")) << err_.str();
+}
+
 TEST_F(InferVerbTest, Exits66ForAFileThatCannotBeRead) {
   options_.inputs = {"x=@" + server_.folder() + "/none.npy"};
   EXPECT_EQ(Run(), 66);

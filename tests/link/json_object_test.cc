@@ -22,6 +22,8 @@ TEST(DidYouMean, FindsTheWordThatIsALetterAway) {
   EXPECT_EQ(Nearest("ame"), name);  // one too few
   EXPECT_EQ(Nearest("nam"), name);
   EXPECT_EQ(Nearest("nabe"), name);  // one changed
+  EXPECT_EQ(Nearest("xid"), "; did you mean 'id'?");
+  EXPECT_EQ(Nearest("xxid"), "; there are name, max_delay, id");
 }
 
 TEST(DidYouMean, LongerWordsMayBeFurtherAway) {

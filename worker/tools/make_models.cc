@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "worker/tools/model_maker.h"
 
 namespace mpsd {
@@ -17,7 +18,7 @@ int MakeAll(const std::string& dir, bool large) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   for (const std::string& name : MadeModels(large)) {
-    const std::string path = dir + "/" + name + ".pt";
+    const std::string path = absl::StrCat(dir, "/", name, ".pt");
     const absl::Status status = MakeModel(name, path);
     if (!status.ok()) {
       std::fprintf(stderr, "mpsd-make-models: %s\n", std::string(status.message()).c_str());

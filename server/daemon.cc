@@ -70,28 +70,38 @@ class DirectoryHealth final : public HealthSource {
 
 const char* FormatName(ModelFormat format) {
   switch (format) {
-    case ModelFormat::kTorchScript: return "torchscript";
-    case ModelFormat::kAoti: return "aoti";
-    case ModelFormat::kSynthetic: return "synthetic";
+    case ModelFormat::kTorchScript:
+      return "torchscript";
+    case ModelFormat::kAoti:
+      return "aoti";
+    case ModelFormat::kSynthetic:
+      return "synthetic";
   }
   return "";
 }
 
 const char* PlatformName(ModelFormat format) {
   switch (format) {
-    case ModelFormat::kTorchScript: return "pytorch_libtorch";
-    case ModelFormat::kAoti: return "torch_aoti";
-    case ModelFormat::kSynthetic: return "synthetic";
+    case ModelFormat::kTorchScript:
+      return "pytorch_libtorch";
+    case ModelFormat::kAoti:
+      return "torch_aoti";
+    case ModelFormat::kSynthetic:
+      return "synthetic";
   }
   return "";
 }
 
 const char* WarmUpName(WarmUp warmup) {
   switch (warmup) {
-    case WarmUp::kAuto: return "auto";
-    case WarmUp::kNone: return "none";
-    case WarmUp::kSmallest: return "smallest";
-    case WarmUp::kAll: return "all";
+    case WarmUp::kAuto:
+      return "auto";
+    case WarmUp::kNone:
+      return "none";
+    case WarmUp::kSmallest:
+      return "smallest";
+    case WarmUp::kAll:
+      return "all";
   }
   return "";
 }
@@ -167,8 +177,7 @@ void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
   options.max_delay_ns = model.batching.max_delay_ns;
   options.queue_requests = model.queue_requests;
   options.queue_bytes = model.queue_bytes;
-  pools_.push_back(
-      std::make_unique<Pool>(served.get(), options, clock_, &answers_, &supervisor_));
+  pools_.push_back(std::make_unique<Pool>(served.get(), options, clock_, &answers_, &supervisor_));
   served->queue = pools_.back().get();
   plane_.Add(pools_.back().get());
 
@@ -291,8 +300,8 @@ int Complain(const absl::Status& status, int exit_code) {
 int RunDaemon(const Config& config, const SignalWaiter& signals) {
   absl::StatusOr<InstanceLock> lock = InstanceLock::Take(config.state_dir);
   if (!lock.ok()) {
-    return Complain(lock.status(), absl::IsAlreadyExists(lock.status()) ? kExitRunsAlready
-                                                                        : kExitConfig);
+    return Complain(lock.status(),
+                    absl::IsAlreadyExists(lock.status()) ? kExitRunsAlready : kExitConfig);
   }
   absl::StatusOr<std::string> worker = WorkerBinary();
   if (!worker.ok()) return Complain(worker.status(), kExitConfig);

@@ -8,7 +8,8 @@
 
 namespace mpsd {
 
-// Held for the daemon's life; the kernel lets it go when the process ends, however it ends.
+// Thread-compatible. Held for the daemon's life; the kernel lets it go when the process ends,
+// however it ends.
 class InstanceLock {
  public:
   // Makes the folder if need be. ALREADY_EXISTS naming who holds it.

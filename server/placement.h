@@ -16,8 +16,8 @@ struct Placement {
 
 // `cores` is what this host lets us use, shared evenly among `model_count` models. On a cpu one
 // process with a lane for each core of its share, less the one that the front end needs; on a gpu
-// one process with a few lanes; on Apple's, where threads are not safe in stock builds, processes of
-// one lane each.
+// one process with a few lanes; on Apple's, where threads are not safe in stock builds, processes
+// of one lane each.
 Placement DecidePlacement(const ModelConfig& model, uint32_t cores, uint32_t model_count);
 
 }  // namespace mpsd

@@ -10,9 +10,9 @@
 namespace mpsd {
 
 struct ReadyTableFacts {
-  std::string program;               // how to call mpsd from here
-  std::vector<std::string> grpc;     // bound addresses
-  std::string http;                  // empty: none
+  std::string program;            // how to call mpsd from here
+  std::vector<std::string> grpc;  // bound addresses
+  std::string http;               // empty: none
 };
 
 // A table of models and lines to copy and try. Pure but for the models' atomics.

@@ -30,9 +30,8 @@ int SignalWaiter::requests() const {
 
 bool SignalWaiter::WaitFor(int requests, absl::Duration limit) const {
   absl::MutexLock lock(&mu_);
-  const auto enough = [this, requests]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return requests_ >= requests;
-  };
+  const auto enough = [this, requests]()
+                          ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return requests_ >= requests; };
   return mu_.AwaitWithTimeout(absl::Condition(&enough), limit);
 }
 

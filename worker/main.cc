@@ -1,5 +1,4 @@
-// mpsd-worker: runs one model for one front end. It is started by mpsd, never by hand, but for
-// `mpsd-worker --describe`, which reads a LoadOrder's worth of flags and prints what the model takes.
+// mpsd-worker: runs one model for one front end. It is started by mpsd, never by hand.
 //
 // Order: the main thread loads the model (and so is the first to touch the device), maps the shared
 // memory, starts the lanes, waits until all are warm, says so, and then waits for the end of the

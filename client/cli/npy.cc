@@ -110,7 +110,7 @@ absl::StatusOr<Header> ParseHeader(absl::string_view text) {
 // Takes magic, version and header off the front of `file`.
 absl::StatusOr<absl::string_view> ConsumeHeader(absl::string_view* file) {
   if (!absl::ConsumePrefix(file, kMagic) || file->size() < 2) return Malformed("no magic number");
-  const int version = (*file)[0];
+  const int version = static_cast<unsigned char>((*file)[0]);
   if (version != 1 && version != 2) return Malformed(absl::StrCat("version ", version));
   file->remove_prefix(2);
   const size_t length_bytes = version == 1 ? 2 : 4;

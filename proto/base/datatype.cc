@@ -11,9 +11,21 @@ struct Entry {
 };
 
 constexpr std::array<Entry, kDataTypeCount> kEntries = {{
-    {"INVALID", 0}, {"BOOL", 1},  {"UINT8", 1}, {"UINT16", 2}, {"UINT32", 4},
-    {"UINT64", 8},  {"INT8", 1},  {"INT16", 2}, {"INT32", 4},  {"INT64", 8},
-    {"FP16", 2},    {"FP32", 4},  {"FP64", 8},  {"BF16", 2},   {"BYTES", 0},
+    {"INVALID", 0},
+    {"BOOL", 1},
+    {"UINT8", 1},
+    {"UINT16", 2},
+    {"UINT32", 4},
+    {"UINT64", 8},
+    {"INT8", 1},
+    {"INT16", 2},
+    {"INT32", 4},
+    {"INT64", 8},
+    {"FP16", 2},
+    {"FP32", 4},
+    {"FP64", 8},
+    {"BF16", 2},
+    {"BYTES", 0},
 }};
 
 const Entry& Find(DataType datatype) {

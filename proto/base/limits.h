@@ -8,7 +8,7 @@ namespace mpsd {
 
 // A request.
 inline constexpr size_t kMaxTensors = 64;
-inline constexpr size_t kMaxRank = 8;               // the batch dim not counted
+inline constexpr size_t kMaxRank = 8;  // the batch dim not counted
 inline constexpr uint32_t kMaxBatchRows = 1024;
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
@@ -23,18 +23,18 @@ inline constexpr uint32_t kArmedGenericCalls = 32;
 inline constexpr uint32_t kDefaultQueueRequests = 256;
 inline constexpr uint64_t kDefaultQueueBytes = 512ULL << 20;
 inline constexpr uint32_t kMaxDispatches = 3;
-inline constexpr uint32_t kMaxOpenSlabs = 64;       // shape keys with a slab of their own
+inline constexpr uint32_t kMaxOpenSlabs = 64;  // shape keys with a slab of their own
 
 // The memory plane.
-inline constexpr uint32_t kMaxLanes = 32;           // a worker
-inline constexpr uint32_t kMaxWorkers = 64;         // a pool
-inline constexpr uint32_t kRingEntries = 4;         // a lane and direction
-inline constexpr uint32_t kMaxLaneDepth = 2;        // one running and one queued batch
-inline constexpr uint32_t kMaxRuns = 128;           // a batch
-inline constexpr uint32_t kMaxSlabSegments = 64;    // a pool
+inline constexpr uint32_t kMaxLanes = 32;         // a worker
+inline constexpr uint32_t kMaxWorkers = 64;       // a pool
+inline constexpr uint32_t kRingEntries = 4;       // a lane and direction
+inline constexpr uint32_t kMaxLaneDepth = 2;      // one running and one queued batch
+inline constexpr uint32_t kMaxRuns = 128;         // a batch
+inline constexpr uint32_t kMaxSlabSegments = 64;  // a pool
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kSlabBytesTarget = 4ULL << 20;
-inline constexpr size_t kCacheLineBytes = 128;      // Apple's; twice x86's
+inline constexpr size_t kCacheLineBytes = 128;  // Apple's; twice x86's
 inline constexpr size_t kErrorTextBytes = 512;
 
 // A reply whose bytes are not more than this is copied: a slice of the slab costs more than it.

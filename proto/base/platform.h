@@ -21,10 +21,10 @@ namespace mpsd::platform {
 
 // One piece of anonymous shared memory: the owner's mapping and what a peer may get.
 struct SharedMemory {
-  void* data = nullptr;   // mapped read-write, `bytes` long, all of it allocated
+  void* data = nullptr;  // mapped read-write, `bytes` long, all of it allocated
   uint64_t bytes = 0;
-  UniqueFd writable_fd;   // for a peer that owns the content
-  UniqueFd readonly_fd;   // for a peer that reads: mapping it writable fails
+  UniqueFd writable_fd;  // for a peer that owns the content
+  UniqueFd readonly_fd;  // for a peer that reads: mapping it writable fails
 };
 
 // Who writes the memory's content. kCreator: the peers can only read (Linux: sealed
@@ -82,10 +82,10 @@ class Poller {
 
 struct SpawnOptions {
   std::string path;
-  std::vector<std::string> arguments;     // argv[1...]
-  std::vector<std::string> environment;   // whole, "NAME=value"
-  UniqueFd control_fd;                    // becomes descriptor 3
-  UniqueFd output_fd;                     // becomes stdout and stderr
+  std::vector<std::string> arguments;    // argv[1...]
+  std::vector<std::string> environment;  // whole, "NAME=value"
+  UniqueFd control_fd;                   // becomes descriptor 3
+  UniqueFd output_fd;                    // becomes stdout and stderr
 };
 // posix_spawn, never a fork: descriptors other than 0..3 are closed, the signal mask is empty.
 absl::StatusOr<pid_t> Spawn(SpawnOptions options);

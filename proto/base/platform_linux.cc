@@ -40,9 +40,7 @@ constexpr uint64_t kAllocationStep = 64ULL << 20;
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-absl::Status Errno(absl::string_view what) {
-  return absl::ErrnoToStatus(errno, what);
-}
+absl::Status Errno(absl::string_view what) { return absl::ErrnoToStatus(errno, what); }
 
 std::string ReadSmallFile(const std::string& path) {
   std::ifstream file(path);
@@ -67,7 +65,8 @@ std::vector<std::string> CgroupFolders(absl::string_view controller) {
     const std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (fields.size() != 3) continue;
     const std::vector<absl::string_view> controllers = absl::StrSplit(fields[1], ',');
-    if (std::find(controllers.begin(), controllers.end(), controller) == controllers.end()) continue;
+    if (std::find(controllers.begin(), controllers.end(), controller) == controllers.end())
+      continue;
     const std::string mount =
         controller.empty() ? "/sys/fs/cgroup" : absl::StrCat("/sys/fs/cgroup/", controller);
     for (std::string path = fields[2]; path.size() > 1; path.erase(path.rfind('/'))) {
@@ -201,7 +200,8 @@ absl::Status Poller::AddReadable(int fd, uint64_t token) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = token;
-  if (epoll_ctl(fd_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return Errno("cannot watch a descriptor");
+  if (epoll_ctl(fd_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+    return Errno("cannot watch a descriptor");
   return absl::OkStatus();
 }
 
@@ -250,8 +250,8 @@ absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
   environment.push_back(nullptr);
 
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, options.path.c_str(), &actions, &attributes,
-                                arguments.data(), environment.data());
+  const int error = posix_spawn(&pid, options.path.c_str(), &actions, &attributes, arguments.data(),
+                                environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) return absl::ErrnoToStatus(error, absl::StrCat("cannot start ", options.path));

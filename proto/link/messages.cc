@@ -22,10 +22,17 @@ struct FrameHeader {
 };
 
 json Body(const LoadOrder& order) {
-  return {{"type", "load"},           {"model", order.model},     {"format", order.format},
-          {"path", order.path},       {"device", order.device},   {"warmup", order.warmup},
-          {"epoch", order.epoch},     {"lanes", order.lanes},     {"threads", order.threads},
-          {"spec", ToJson(order.spec)}, {"parameters", order.parameters}};
+  return {{"type", "load"},
+          {"model", order.model},
+          {"format", order.format},
+          {"path", order.path},
+          {"device", order.device},
+          {"warmup", order.warmup},
+          {"epoch", order.epoch},
+          {"lanes", order.lanes},
+          {"threads", order.threads},
+          {"spec", ToJson(order.spec)},
+          {"parameters", order.parameters}};
 }
 
 json Body(const LoadReport& report) {

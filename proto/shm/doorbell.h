@@ -18,8 +18,7 @@ namespace mpsd {
 class LaneBell {
  public:
   LaneBell() = default;
-  LaneBell(SharedWord* sequence, const SharedWord* parked)
-      : sequence_(sequence), parked_(parked) {}
+  LaneBell(SharedWord* sequence, const SharedWord* parked) : sequence_(sequence), parked_(parked) {}
 
   // Call after publishing. True when the lane sleeps and Wake() is owed.
   bool Ring() {

@@ -1,12 +1,11 @@
-// What stands in shared memory, byte for byte. Data only: behaviour is in ring.h, doorbell.h and the
-// two sides' own readers and writers.
+// What stands in shared memory, byte for byte. Data only: behaviour is in ring.h, doorbell.h and
+// the two sides' own readers and writers.
 //
 // Every segment has one writing process. Slab segments and mailboxes are written by the front end
-// and mapped read-only by workers; a worker segment is written by its worker and mapped read-only by
-// the front end, which treats every word in it as hostile.
+// and mapped read-only by workers; a worker segment is written by its worker and mapped read-only
+// by the front end, which treats every word in it as hostile.
 //
-// slab segment     rows of request payloads: any slab at any 64-byte-aligned offset, no header of its
-//                  own but the segment's
+// slab segment     SegmentHeader · slabs of request rows, each at a 64-byte-aligned offset
 // mailbox          SegmentHeader · MailboxPage · LaneMailbox × lanes
 // worker segment   SegmentHeader · WorkerPage · LaneReport × lanes · output area (page-aligned)
 #pragma once
@@ -55,7 +54,7 @@ static_assert(sizeof(RowRun) == 24);
 
 struct InputRecord {
   uint32_t datatype;
-  uint32_t rank;             // without the batch dim
+  uint32_t rank;  // without the batch dim
   int64_t dims[kMaxRank];
   uint64_t row_bytes;
 };
@@ -64,15 +63,15 @@ static_assert(sizeof(InputRecord) == 80);
 // The job as written by the front end. Immutable from the moment its ring entry is published until
 // the completion is consumed, but for `cancelled`.
 struct alignas(kCacheLineBytes) BatchRecord {
-  uint64_t batch_id;         // never used twice in the life of a front end
-  int64_t live_until_ns;     // monotonic: past it no row of the batch is waited for
-  uint64_t output_offset;    // the output lease, in the worker's segment
+  uint64_t batch_id;       // never used twice in the life of a front end
+  int64_t live_until_ns;   // monotonic: past it no row of the batch is waited for
+  uint64_t output_offset;  // the output lease, in the worker's segment
   uint64_t output_bytes;
   uint32_t row_count;
   uint32_t run_count;
   uint32_t input_count;
   uint32_t has_batch_dim;
-  SharedWord cancelled;      // 1: nobody waits for any row of it
+  SharedWord cancelled;  // 1: nobody waits for any row of it
   uint32_t reserved[3];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
@@ -160,13 +159,21 @@ constexpr uint64_t OutputAreaOffset(uint32_t lanes, uint64_t page_bytes) {
 // Both sides compute it from their own headers; a worker of another build is refused at attach.
 constexpr uint64_t LayoutHash() {
   uint64_t hash = 14695981039346656037ULL;
-  const uint64_t facts[] = {
-      kLayoutVersion,         sizeof(BatchRecord),      sizeof(CompletionRecord),
-      sizeof(LaneMailbox),    sizeof(LaneReport),       offsetof(BatchRecord, inputs),
-      offsetof(BatchRecord, runs), offsetof(CompletionRecord, outputs),
-      offsetof(CompletionRecord, row_failed),  offsetof(CompletionRecord, text),
-      offsetof(LaneMailbox, records),          offsetof(LaneReport, records),
-      kRingEntries,           kMaxRank,                 kMaxTensors};
+  const uint64_t facts[] = {kLayoutVersion,
+                            sizeof(BatchRecord),
+                            sizeof(CompletionRecord),
+                            sizeof(LaneMailbox),
+                            sizeof(LaneReport),
+                            offsetof(BatchRecord, inputs),
+                            offsetof(BatchRecord, runs),
+                            offsetof(CompletionRecord, outputs),
+                            offsetof(CompletionRecord, row_failed),
+                            offsetof(CompletionRecord, text),
+                            offsetof(LaneMailbox, records),
+                            offsetof(LaneReport, records),
+                            kRingEntries,
+                            kMaxRank,
+                            kMaxTensors};
   for (const uint64_t fact : facts) hash = (hash ^ fact) * 1099511628211ULL;
   return hash;
 }

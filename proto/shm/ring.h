@@ -1,15 +1,16 @@
 // The two ends of a single-producer, single-consumer ring that lies across two segments.
 //
-// The producer's process writes entries and tail, the consumer's process writes head; each end keeps
-// its own index in private memory and believes nothing of the other's but after validation. Indices
-// count up and wrap at 2^32; an entry's place is its index modulo kRingEntries.
+// The producer's process writes entries and tail, the consumer's process writes head; each end
+// keeps its own index in private memory and believes nothing of the other's but after validation.
+// Indices count up and wrap at 2^32; an entry's place is its index modulo kRingEntries.
 //
 // Invariants
 //   1. tail - head <= kRingEntries, in unsigned arithmetic. A peer that breaks it is lying.
 //   2. An entry is immutable from the store of tail that publishes it until the store of head that
 //      passes it.
 //   3. Tail is stored seq_cst and a sleeper's flag is loaded after it: together with the sleeper's
-//      store of the flag and load of tail, in that order, one of the two sees the other (doorbell.h).
+//      store of the flag and load of tail, in that order, one of the two sees the other; see
+//      doorbell.h.
 #pragma once
 
 #include <atomic>

@@ -73,8 +73,7 @@ void GenericCall::Answer() {
 
 void GenericCall::Watch() {
   std::string response;
-  const absl::Status status =
-      method_->unary(CallerInfo{rpc_->server.peer()}, request_, &response);
+  const absl::Status status = method_->unary(CallerInfo{rpc_->server.peer()}, request_, &response);
   if (!status.ok() || over_ || context_->stopping->load()) {
     Finish(status.ok() ? absl::UnavailableError("Server exiting") : status);
     return;

@@ -24,8 +24,7 @@ struct GenericCallContext {
   const std::atomic<bool>* stopping = nullptr;  // watched calls end
 };
 
-// Owned by its queue thread; deleted when the server shuts down and its tags are back. All member
-// functions run on the queue's thread.
+// Lives on its queue's thread; deleted when the server shuts down and its tags are back.
 //
 // The life of a call: Arrived → Read → the method → Written, once or, for a watched method, again
 // and again with Woken between → Finished. Done comes when the call is over or cancelled, in any

@@ -59,8 +59,8 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   InferCallContext infer{&infer_service_, nullptr, handler_, metrics_, clock_};
   GenericCallContext generic{&generic_service_, nullptr, methods_, metrics_, &stopping_};
   for (uint32_t i = 0; i < options.queue_threads; ++i) {
-    threads_.push_back(std::make_unique<QueueThread>(builder.AddCompletionQueue(), infer, generic,
-                                                     completions_));
+    threads_.push_back(
+        std::make_unique<QueueThread>(builder.AddCompletionQueue(), infer, generic, completions_));
   }
   server_ = builder.BuildAndStart();
   for (size_t i = 0; i < ports.size(); ++i) {

@@ -21,7 +21,7 @@ struct GrpcServerOptions {
   uint32_t queue_threads = 1;
 };
 
-// Owned by the daemon; Start and Stop are called from its main thread.
+// Thread-compatible. Owned by the daemon, which calls it from its main thread.
 class GrpcServer {
  public:
   // The referents outlive the server.

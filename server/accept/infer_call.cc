@@ -14,9 +14,9 @@ namespace {
 
 // The client's deadline on our clock: the default where it has none, never beyond the cap.
 int64_t MonotonicDeadlineNs(const grpc::ServerContext& context, int64_t now_ns) {
-  const gpr_timespec left = gpr_time_sub(
-      gpr_convert_clock_type(context.raw_deadline(), GPR_CLOCK_MONOTONIC),
-      gpr_now(GPR_CLOCK_MONOTONIC));
+  const gpr_timespec left =
+      gpr_time_sub(gpr_convert_clock_type(context.raw_deadline(), GPR_CLOCK_MONOTONIC),
+                   gpr_now(GPR_CLOCK_MONOTONIC));
   const int64_t cap_ns = now_ns + kMaxTimeoutNs;
   if (left.tv_sec >= kMaxTimeoutNs / kNsPerSecond) {
     const bool none = gpr_time_cmp(context.raw_deadline(),
@@ -58,8 +58,8 @@ void InferCall::Arrived(bool ok) {
 void InferCall::Send(const Answer& answer) {
   Count(absl::StatusCode::kOk);
   const absl::string_view version = message_.version.empty() ? "1" : message_.version;
-  const grpc::ByteBuffer bytes = WriteReply({message_.model, version, message_.id}, answer,
-                                            request_.metrics, &scratch_);
+  const grpc::ByteBuffer bytes =
+      WriteReply({message_.model, version, message_.id}, answer, request_.metrics, &scratch_);
   // After this the other threads may be done with the call: nothing of it is touched any more.
   rpc_->writer.Finish(bytes, grpc::Status::OK, &finished_);
 }

@@ -25,13 +25,13 @@ struct InferCallContext {
   const Clock* clock = nullptr;
 };
 
-// Owned by its queue thread; deleted when the server shuts down and its tags are back.
+// Lives on its queue's thread, but for Send() and Fail(); deleted when the server shuts down and
+// its tags are back.
 //
 // The life of a call: Arm() starts waiting. Arrived(true) means that a call started, and promises
 // two more tags: Finished, which follows our own Finish, and Done, which says that the call is over
 // or cancelled. They come in either order. Arrived(false) means that the server shuts down; then no
-// Done ever comes. Send() and Fail() may be called from any thread, once; every other member
-// function is called on the queue's thread.
+// Done ever comes. Send() or Fail() is called once, from any thread.
 class InferCall final : public ReplySink {
  public:
   explicit InferCall(const InferCallContext* context);

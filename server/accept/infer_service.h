@@ -8,8 +8,8 @@
 
 namespace mpsd {
 
-// Registered with the server; outlives it. Generated service classes would bring every method of
-// the service, each with a server thread pool or callback threads of its own.
+// Thread-safe. Registered with the server; outlives it. Generated service classes would bring every
+// method of the service, each with a server thread pool or callback threads of its own.
 class InferService final : public grpc::Service {
  public:
   static constexpr const char* kMethod = "/inference.GRPCInferenceService/ModelInfer";

@@ -42,17 +42,17 @@ class MethodTable {
   // The same for a function over protobuf messages.
   template <typename Request, typename Response, typename Function>
   void AddTyped(const std::string& name, Kind kind, Function function) {
-    Add(name, kind, [function](const CallerInfo& caller, absl::string_view bytes,
-                               std::string* response) {
-      Request request;
-      if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return absl::InvalidArgumentError("the bytes are not a request of this method");
-      }
-      Response reply;
-      const absl::Status status = function(caller, request, &reply);
-      if (status.ok()) reply.SerializeToString(response);
-      return status;
-    });
+    Add(name, kind,
+        [function](const CallerInfo& caller, absl::string_view bytes, std::string* response) {
+          Request request;
+          if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+            return absl::InvalidArgumentError("the bytes are not a request of this method");
+          }
+          Response reply;
+          const absl::Status status = function(caller, request, &reply);
+          if (status.ok()) reply.SerializeToString(response);
+          return status;
+        });
   }
 
   // Null when there is none of that name.

@@ -3,14 +3,14 @@
 
 namespace mpsd {
 
-// Called on the thread of the queue that the operation was started on.
+// Lives on the thread of the queue that the operation was started on.
 class QueueTag {
  public:
   virtual ~QueueTag() = default;
   virtual void Proceed(bool ok) = 0;
 };
 
-// A tag that calls one member function of its owner.
+// A tag that calls one member function of its owner. Lives on the owner's thread.
 template <typename Owner, void (Owner::*Method)(bool)>
 class MemberTag final : public QueueTag {
  public:

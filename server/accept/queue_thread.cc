@@ -8,9 +8,8 @@
 
 namespace mpsd {
 
-QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue,
-                         InferCallContext infer, GenericCallContext generic,
-                         CompletionSource* completions)
+QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,
+                         GenericCallContext generic, CompletionSource* completions)
     : queue_(std::move(queue)), infer_(infer), generic_(generic), completions_(completions) {
   infer_.queue = queue_.get();
   generic_.queue = queue_.get();

@@ -120,9 +120,8 @@ absl::Status RequestWire::Split() {
       whole = reader.Bytes(length, [&](absl::string_view piece) { payload.Append(piece); });
       if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
     } else {
-      whole = reader.Bytes(length, [&](absl::string_view piece) {
-        fields_.append(piece.data(), piece.size());
-      });
+      whole = reader.Bytes(
+          length, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });
     }
     if (!whole) return Malformed();
   }
@@ -151,8 +150,7 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
   InputMessage& input = message->inputs.emplace_back();
   input.name = View(source.name());
   input.datatype = View(source.datatype());
-  input.dims = absl::MakeConstSpan(source.shape().data(),
-                                   static_cast<size_t>(source.shape_size()));
+  input.dims = absl::MakeConstSpan(source.shape().data(), static_cast<size_t>(source.shape_size()));
   if (index < raw_.size()) {
     input.has_data = true;
     input.payload = raw_[index];
@@ -162,10 +160,10 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
   if (absl::IsNotFound(bytes.status())) return;
   input.has_typed = true;
   if (!bytes.ok()) {
-    input.typed_error = absl::StrCat("unexpected explicit tensor data for input tensor '",
-                                     input.name, "' for model '", message->model,
-                                     "' of type '", bytes.status().message(),
-                                     "', expected datatype '", input.datatype, "'");
+    input.typed_error =
+        absl::StrCat("unexpected explicit tensor data for input tensor '", input.name,
+                     "' for model '", message->model, "' of type '", bytes.status().message(),
+                     "', expected datatype '", input.datatype, "'");
     return;
   }
   if (raw_count_ > 0) return;
@@ -190,8 +188,7 @@ void RequestWire::DescribeParameters(InferMessage* message) const {
         message->parameter_error =
             "invalid value type for 'priority' parameter, expected int64_param or uint64_param.";
       }
-    } else if (absl::StartsWith(name, "triton_") &&
-               name != "triton_enable_empty_final_response") {
+    } else if (absl::StartsWith(name, "triton_") && name != "triton_enable_empty_final_response") {
       message->parameter_error = absl::StrCat(
           "parameter keys starting with 'triton_' are reserved and cannot be specified.");
     }

@@ -12,7 +12,7 @@
 
 namespace mpsd {
 
-// Lives in its call; used again from call to call. The bytes' top level is walked by hand:
+// Lives on its call's thread; used again from call to call. The bytes' top level is walked by hand:
 // raw_input_contents is left where it lies in the transport's buffers, everything else is copied
 // together, parsed as protobuf, and looked at through views.
 class RequestWire {
@@ -32,8 +32,8 @@ class RequestWire {
   void DescribeParameters(InferMessage* message) const;
 
   std::vector<grpc::Slice> slices_;
-  std::string fields_;              // the bytes of all fields but the raw contents
-  std::vector<Payload> raw_;        // at most kMaxTensors + 1 are kept
+  std::string fields_;        // the bytes of all fields but the raw contents
+  std::vector<Payload> raw_;  // at most kMaxTensors + 1 are kept
   uint32_t raw_count_ = 0;
   inference::ModelInferRequest parsed_;
   std::vector<std::string> typed_;  // typed contents, as raw bytes

@@ -43,21 +43,34 @@ const char* FilledType(const inference::InferTensorContents& contents) {
 
 std::string BytesOf(const inference::InferTensorContents& contents, DataType datatype) {
   switch (datatype) {
-    case DataType::kBool: return Narrowed<uint8_t>(contents.bool_contents());
-    case DataType::kInt8: return Narrowed<int8_t>(contents.int_contents());
-    case DataType::kInt16: return Narrowed<int16_t>(contents.int_contents());
-    case DataType::kInt32: return Narrowed<int32_t>(contents.int_contents());
-    case DataType::kInt64: return Narrowed<int64_t>(contents.int64_contents());
-    case DataType::kUint8: return Narrowed<uint8_t>(contents.uint_contents());
-    case DataType::kUint16: return Narrowed<uint16_t>(contents.uint_contents());
-    case DataType::kUint32: return Narrowed<uint32_t>(contents.uint_contents());
-    case DataType::kUint64: return Narrowed<uint64_t>(contents.uint64_contents());
-    case DataType::kFp32: return Narrowed<float>(contents.fp32_contents());
-    case DataType::kFp64: return Narrowed<double>(contents.fp64_contents());
-    case DataType::kBytes: return LengthPrefixed(contents.bytes_contents());
+    case DataType::kBool:
+      return Narrowed<uint8_t>(contents.bool_contents());
+    case DataType::kInt8:
+      return Narrowed<int8_t>(contents.int_contents());
+    case DataType::kInt16:
+      return Narrowed<int16_t>(contents.int_contents());
+    case DataType::kInt32:
+      return Narrowed<int32_t>(contents.int_contents());
+    case DataType::kInt64:
+      return Narrowed<int64_t>(contents.int64_contents());
+    case DataType::kUint8:
+      return Narrowed<uint8_t>(contents.uint_contents());
+    case DataType::kUint16:
+      return Narrowed<uint16_t>(contents.uint_contents());
+    case DataType::kUint32:
+      return Narrowed<uint32_t>(contents.uint_contents());
+    case DataType::kUint64:
+      return Narrowed<uint64_t>(contents.uint64_contents());
+    case DataType::kFp32:
+      return Narrowed<float>(contents.fp32_contents());
+    case DataType::kFp64:
+      return Narrowed<double>(contents.fp64_contents());
+    case DataType::kBytes:
+      return LengthPrefixed(contents.bytes_contents());
     case DataType::kFp16:
     case DataType::kBf16:
-    case DataType::kInvalid: break;
+    case DataType::kInvalid:
+      break;
   }
   return std::string();
 }

@@ -15,8 +15,7 @@ namespace {
 // Errors of the request itself say which request they are about.
 absl::Status WithId(const absl::Status& status, absl::string_view id) {
   if (id.empty()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat("[request id: ", id, "] ", status.message()));
+  return absl::Status(status.code(), absl::StrCat("[request id: ", id, "] ", status.message()));
 }
 
 }  // namespace
@@ -46,8 +45,8 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request) con
 absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,
                               Request* request) const {
   if (message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs) {
-    request->deadline_ns = std::min(request->deadline_ns,
-                                    request->arrival_ns + message.timeout_us * kNsPerUs);
+    request->deadline_ns =
+        std::min(request->deadline_ns, request->arrival_ns + message.timeout_us * kNsPerUs);
   }
   if (request->deadline_ns <= clock_->NowNs()) {
     return absl::DeadlineExceededError("Request timeout expired");
@@ -61,8 +60,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,
   for (uint32_t i = 0; i < order.size(); ++i) {
     char pad_element[8];
     PadElement(model->spec, i, pad_element);
-    WriteRows(order[i]->payload, request->inputs[i], request->rows, pad_element,
-              targets.inputs[i]);
+    WriteRows(order[i]->payload, request->inputs[i], request->rows, pad_element, targets.inputs[i]);
   }
   model->queue->Commit(request);
   return absl::OkStatus();

@@ -11,9 +11,9 @@ absl::Status PadDim(const PadRule& rule, RequestInput* input) {
   const int64_t length = input->dims[rule.dim];
   const auto bucket = std::lower_bound(rule.buckets.begin(), rule.buckets.end(), length);
   if (bucket == rule.buckets.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input '", rule.input, "' is of length ", length, ", but at most ",
-                     rule.buckets.back(), " is served"));
+    return absl::InvalidArgumentError(absl::StrCat("input '", rule.input, "' is of length ", length,
+                                                   ", but at most ", rule.buckets.back(),
+                                                   " is served"));
   }
   input->padded_dims[rule.dim] = *bucket;
   return absl::OkStatus();

@@ -107,23 +107,36 @@ void WriteRows(const Payload& payload, const RequestInput& input, uint32_t rows,
 void EncodeElement(DataType datatype, double value, char element[8]) {
   std::memset(element, 0, 8);
   switch (datatype) {
-    case DataType::kBool: return Put<uint8_t>(value != 0, element);
-    case DataType::kUint8: return Put(static_cast<uint8_t>(value), element);
-    case DataType::kUint16: return Put(static_cast<uint16_t>(value), element);
-    case DataType::kUint32: return Put(static_cast<uint32_t>(value), element);
-    case DataType::kUint64: return Put(static_cast<uint64_t>(value), element);
-    case DataType::kInt8: return Put(static_cast<int8_t>(value), element);
-    case DataType::kInt16: return Put(static_cast<int16_t>(value), element);
-    case DataType::kInt32: return Put(static_cast<int32_t>(value), element);
-    case DataType::kInt64: return Put(static_cast<int64_t>(value), element);
-    case DataType::kFp16: return Put(HalfBits(static_cast<float>(value)), element);
-    case DataType::kFp32: return Put(static_cast<float>(value), element);
-    case DataType::kFp64: return Put(value, element);
+    case DataType::kBool:
+      return Put<uint8_t>(value != 0, element);
+    case DataType::kUint8:
+      return Put(static_cast<uint8_t>(value), element);
+    case DataType::kUint16:
+      return Put(static_cast<uint16_t>(value), element);
+    case DataType::kUint32:
+      return Put(static_cast<uint32_t>(value), element);
+    case DataType::kUint64:
+      return Put(static_cast<uint64_t>(value), element);
+    case DataType::kInt8:
+      return Put(static_cast<int8_t>(value), element);
+    case DataType::kInt16:
+      return Put(static_cast<int16_t>(value), element);
+    case DataType::kInt32:
+      return Put(static_cast<int32_t>(value), element);
+    case DataType::kInt64:
+      return Put(static_cast<int64_t>(value), element);
+    case DataType::kFp16:
+      return Put(HalfBits(static_cast<float>(value)), element);
+    case DataType::kFp32:
+      return Put(static_cast<float>(value), element);
+    case DataType::kFp64:
+      return Put(value, element);
     case DataType::kBf16:
       return Put(static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16),
                  element);
     case DataType::kBytes:
-    case DataType::kInvalid: return;
+    case DataType::kInvalid:
+      return;
   }
 }
 

@@ -29,9 +29,12 @@ class Refusals {
 };
 
 std::string Quoted(const std::vector<absl::string_view>& names) {
-  return absl::StrCat("[", absl::StrJoin(names, ",", [](std::string* out, absl::string_view name) {
-                        absl::StrAppend(out, "'", name, "'");
-                      }), "]");
+  return absl::StrCat("[",
+                      absl::StrJoin(names, ",",
+                                    [](std::string* out, absl::string_view name) {
+                                      absl::StrAppend(out, "'", name, "'");
+                                    }),
+                      "]");
 }
 
 absl::Status WrongInputCount(const InferMessage& message, const ServedModel& model) {
@@ -41,11 +44,11 @@ absl::Status WrongInputCount(const InferMessage& message, const ServedModel& mod
   for (const TensorSpec& tensor : model.spec.inputs) {
     if (std::find(got.begin(), got.end(), tensor.name) == got.end()) missing.push_back(tensor.name);
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "expected ", model.spec.inputs.size(), " inputs but got ", message.inputs.size(),
-      " inputs for model '", model.name, "'. Got input(s) ", Quoted(got),
-      ", but missing required input(s) ", Quoted(missing),
-      ". Please provide all required input(s)."));
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected ", model.spec.inputs.size(), " inputs but got ", message.inputs.size(),
+                   " inputs for model '", model.name, "'. Got input(s) ", Quoted(got),
+                   ", but missing required input(s) ", Quoted(missing),
+                   ". Please provide all required input(s)."));
 }
 
 // The message's inputs in the spec's order.
@@ -97,11 +100,9 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
     }
     dims.remove_prefix(1);
   }
-  const auto fits = [](int64_t want, int64_t have) {
-    return want < 0 ? have >= 0 : want == have;
-  };
-  const bool right = std::equal(tensor.dims.begin(), tensor.dims.end(), dims.begin(), dims.end(),
-                                fits);
+  const auto fits = [](int64_t want, int64_t have) { return want < 0 ? have >= 0 : want == have; };
+  const bool right =
+      std::equal(tensor.dims.begin(), tensor.dims.end(), dims.begin(), dims.end(), fits);
   if (!right || (model.spec.batches() && input.dims[0] < 1)) {
     return refuse("unexpected shape for input '", tensor.name, "'", refuse.for_model(),
                   ". Expected ", ExpectedShape(tensor, model.spec.batches()), ", got ",
@@ -123,9 +124,8 @@ absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, boo
                      " for '", model.name, "'"));
   }
   if (!first && rows != request->rows) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input '", tensor.name, "' batch size does not match other inputs for '",
-                     model.name, "'"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "input '", tensor.name, "' batch size does not match other inputs for '", model.name, "'"));
   }
   request->rows = static_cast<uint32_t>(rows);
   return absl::OkStatus();
@@ -141,8 +141,7 @@ absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
   }
   const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, input.dims);
   if (!bytes.has_value()) {
-    return refuse("input '", tensor.name, "' is larger than any tensor can be",
-                  refuse.for_model());
+    return refuse("input '", tensor.name, "' is larger than any tensor can be", refuse.for_model());
   }
   if (input.payload.bytes != *bytes) {
     return refuse("input byte size mismatch for input '", tensor.name, "'", refuse.for_model(),
@@ -160,9 +159,9 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
         model.name, "' expects '", DataTypeName(tensor.datatype), "'"));
   }
   if (message.raw_count > 0 && input.has_typed) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "contents field must not be specified when using raw_input_contents for '", tensor.name,
-        "' for model '", model.name, "'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("contents field must not be specified when using raw_input_contents for '",
+                     tensor.name, "' for model '", model.name, "'"));
   }
   absl::Status status = CheckShape(input, tensor, model, request);
   if (status.ok()) status = CheckBatch(input, tensor, index == 0, model, request);
@@ -170,8 +169,7 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
   return status;
 }
 
-absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
-                          Request* request) {
+absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model, Request* request) {
   const std::vector<TensorSpec>& specs = model.spec.outputs;
   if (message.outputs.empty()) {
     for (uint32_t i = 0; i < specs.size(); ++i) request->wanted_outputs.push_back(i);
@@ -181,8 +179,8 @@ absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
     uint32_t index = 0;
     while (index < specs.size() && specs[index].name != name) ++index;
     if (index == specs.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("unexpected inference output '", name,
-                                                     "' for model '", model.name, "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("unexpected inference output '", name, "' for model '", model.name, "'"));
     }
     const auto& wanted = request->wanted_outputs;
     if (std::find(wanted.begin(), wanted.end(), index) != wanted.end()) {
@@ -200,9 +198,8 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
                       InputOrder* order) {
   if (!message.parameter_error.empty()) return absl::InvalidArgumentError(message.parameter_error);
   if (message.inputs.size() > kMaxTensors || message.outputs.size() > kMaxTensors) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a request has at most ", kMaxTensors, " tensors for model '", model.name,
-                     "'"));
+    return absl::InvalidArgumentError(absl::StrCat("a request has at most ", kMaxTensors,
+                                                   " tensors for model '", model.name, "'"));
   }
   if (message.raw_count > message.inputs.size()) {
     return absl::InvalidArgumentError(

@@ -59,8 +59,7 @@ absl::Status Batcher::Reserve(Request* request, RowTargets* targets) {
 }
 
 void Batcher::Enqueue(Request* request) {
-  MPSD_CHECK(request->state == RequestState::kReserved ||
-             request->state == RequestState::kRunning);
+  MPSD_CHECK(request->state == RequestState::kReserved || request->state == RequestState::kRunning);
   request->state = RequestState::kQueued;
   RequestList& list = request->suspect ? suspects_ : QueueOf(*request)->waiting;
   list.InsertByDeadline(request);
@@ -84,8 +83,8 @@ bool Batcher::Form(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* ex
         Drop(&queue->waiting, request, expired);
         continue;
       }
-      const bool room = batch->row_count + request->rows <= max_rows() &&
-                        batch->runs.size() < kMaxRuns;
+      const bool room =
+          batch->row_count + request->rows <= max_rows() && batch->runs.size() < kMaxRuns;
       if (!room) break;
       queue->waiting.Remove(request);
       Append(request, batch);

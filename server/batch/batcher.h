@@ -26,7 +26,7 @@ struct FormedBatch {
   void Clear();
 };
 
-// Requests in a line. Intrusive: a request is in one list at most.
+// Requests in a line. Thread-compatible. Intrusive: a request is in one list at most.
 class RequestList {
  public:
   bool empty() const { return head_ == nullptr; }

@@ -1,4 +1,5 @@
-// SlabTable: the slabs of one pool's segments, which of their rows are in use, and when one is free.
+// SlabTable: the slabs of one pool's segments, which of their rows are in use, and when one is
+// free.
 #pragma once
 
 #include <cstdint>

@@ -11,9 +11,9 @@ namespace mpsd {
 
 class WorkerLink;
 
-// Counted: one reference for the batch, one for each answer slice that points into it. The last
-// Unref, on whatever thread, hands it back to its link. While a lease is out its link, and so the
-// mapping, lives.
+// Thread-safe. Counted: one reference for the batch, one for each answer slice that points into it.
+// The last Unref, on whatever thread, hands it back to its link. While a lease is out its link, and
+// so the mapping, lives.
 class OutputLease final : public AnswerMemory {
  public:
   // Begins a life with one reference.

@@ -293,8 +293,8 @@ void Pool::EndBatch(WorkerLink* link, LanePort* port, uint32_t place) {
 }
 
 // The outputs did not fit: the requests go again, with a lease that holds them, if any can.
-void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes,
-                                const WorkerLink& link, Work* work) {
+void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
+                                Work* work) {
   const uint32_t rows = batch->formed.row_count;
   const bool possible = needed_bytes <= link.output_area_bytes() / 2;
   if (possible) learned_row_bytes_ = std::max(learned_row_bytes_, (needed_bytes + rows - 1) / rows);
@@ -307,8 +307,8 @@ void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes,
       batcher_.EndRows(entry.place, entry.row_count);
       entry.request->state = RequestState::kEnded;
       inside_.fetch_sub(1, std::memory_order_relaxed);
-      work->ended.emplace_back(entry.request, absl::ResourceExhaustedError(
-                                                  "the outputs exceed the memory for answers"));
+      work->ended.emplace_back(
+          entry.request, absl::ResourceExhaustedError("the outputs exceed the memory for answers"));
     }
     entry.request = nullptr;
     entry.row_count = 0;
@@ -413,9 +413,8 @@ void Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
       batcher_.EndRows(entry.place, entry.row_count);
       request->state = RequestState::kEnded;
       inside_.fetch_sub(1, std::memory_order_relaxed);
-      work->ended.emplace_back(request,
-                               strike ? absl::InternalError("request crashed its worker")
-                                      : absl::UnavailableError("worker lost"));
+      work->ended.emplace_back(request, strike ? absl::InternalError("request crashed its worker")
+                                               : absl::UnavailableError("worker lost"));
       continue;
     }
     request->suspect = request->suspect || end == WorkerEnd::kCrashed;

@@ -1,5 +1,5 @@
-// Pool: the queue of one model and the lanes that serve it. Here requests become batches, batches go
-// to lanes, and what comes back goes to its replies.
+// Pool: the queue of one model and the lanes that serve it. Here requests become batches, batches
+// go to lanes, and what comes back goes to its replies.
 #pragma once
 
 #include <atomic>
@@ -157,7 +157,8 @@ class Pool final : public RequestQueue {
   uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;   // reserved ones included
   uint64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t next_batch_id_ ABSL_GUARDED_BY(mu_) = 1;
-  uint64_t learned_row_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of outputs whose shape the spec leaves open
+  uint64_t learned_row_bytes_ ABSL_GUARDED_BY(mu_) =
+      0;  // of outputs whose shape the spec leaves open
 };
 
 }  // namespace mpsd

@@ -21,9 +21,8 @@ uint64_t WorkerLink::SharedBytes(const Options& options) {
 }
 
 absl::StatusOr<std::shared_ptr<WorkerLink>> WorkerLink::Create(const Options& options) {
-  absl::StatusOr<OwnedSegment> mailbox =
-      OwnedSegment::Create(SegmentKind::kMailbox,
-                           MailboxBytes(options.lanes, platform::PageBytes()), options.epoch);
+  absl::StatusOr<OwnedSegment> mailbox = OwnedSegment::Create(
+      SegmentKind::kMailbox, MailboxBytes(options.lanes, platform::PageBytes()), options.epoch);
   if (!mailbox.ok()) return mailbox.status();
   absl::StatusOr<OwnedSegment> worker =
       OwnedSegment::Create(SegmentKind::kWorker, SegmentBytes(options), options.epoch);

@@ -49,9 +49,10 @@ struct LanePort {
   uint32_t inflight_count = 0;
 };
 
-// Made by supervise/ when a worker has loaded its model, shared with the pool while it serves, and
-// with every answer whose bytes still lie in the worker's segment. What the pool uses is guarded by
-// the pool's mutex; the release list and the pinned count are lock-free.
+// Thread-safe where said. Made by supervise/ when a worker has loaded its model, shared with the
+// pool while it serves, and with every answer whose bytes still lie in the worker's segment. What
+// the pool uses is guarded by the pool's mutex; the release list and the pinned count are
+// lock-free.
 class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
  public:
   struct Options {
@@ -78,8 +79,8 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // ---- for the pool, under its mutex ----
   std::deque<LanePort>& ports() { return ports_; }
   uint32_t inflight_batches = 0;
-  bool isolated = false;    // kept for suspects
-  bool condemned = false;   // caught lying: gets nothing any more, will be killed
+  bool isolated = false;   // kept for suspects
+  bool condemned = false;  // caught lying: gets nothing any more, will be killed
 
   // A lease of `bytes`; null when the area is full, in which case the next release rings the bell.
   OutputLease* LeaseOutput(uint64_t bytes);

@@ -49,7 +49,7 @@ void CutBack(const CompletedBatch& batch, const BatchEntry& entry, uint32_t outp
     for (const PadCut& cut : rule.outputs) {
       if (cut.output != spec.outputs[output].name) continue;
       const int64_t length = OwnLength(spec, rule, *entry.request);
-      const size_t dim = cut.dim + (spec.batches() ? 1 : 0);
+      const size_t dim = cut.dim + 1;  // only models that batch pad
       if (dim >= answer->dims.size() || answer->dims[dim] <= length) continue;
       uint64_t bytes = 0;
       BatchOutput rows{answer->datatype, answer->dims, answer->bytes};

@@ -35,8 +35,8 @@ struct CompletedBatch {
   std::vector<BatchEntry> entries;
   std::vector<BatchOutput> outputs;
   std::vector<uint8_t> row_failed;
-  absl::Status failure;           // of the whole batch
-  std::string row_failure_text;   // of the failed rows
+  absl::Status failure;          // of the whole batch
+  std::string row_failure_text;  // of the failed rows
   AnswerMemory* memory = nullptr;
   uint32_t row_count = 0;
   int64_t batched_ns = 0;

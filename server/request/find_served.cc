@@ -16,12 +16,12 @@ absl::StatusOr<ServedModel*> FindServed(const ModelDirectory& models, absl::stri
   }
   if (version.empty()) return model;
   if (!std::all_of(version.begin(), version.end(), absl::ascii_isdigit) || version.size() > 19) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "failed to get model version from specified version string '", version, "'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to get model version from specified version string '", version, "'"));
   }
   if (version != model->version) {
-    return absl::NotFoundError(absl::StrCat("Request for unknown model: '", name, "' version ",
-                                            version, " is not found"));
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' version ", version, " is not found"));
   }
   return model;
 }

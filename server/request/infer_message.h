@@ -25,10 +25,10 @@ struct InputMessage {
   absl::string_view name;
   absl::string_view datatype;
   absl::Span<const int64_t> dims;
-  bool has_typed = false;       // `contents` is there
-  bool has_data = false;        // `payload` is there, from raw or typed contents
+  bool has_typed = false;  // `contents` is there
+  bool has_data = false;   // `payload` is there, from raw or typed contents
   Payload payload;
-  std::string typed_error;      // why `contents` cannot be read as the datatype; empty: it can
+  std::string typed_error;  // why `contents` cannot be read as the datatype; empty: it can
 };
 
 // The views point into buffers of the call, which lives until the request has ended.
@@ -38,9 +38,9 @@ struct InferMessage {
   absl::string_view id;
   absl::InlinedVector<InputMessage, 2> inputs;
   absl::InlinedVector<absl::string_view, 2> outputs;  // asked for; none: all
-  uint32_t raw_count = 0;            // entries of raw_input_contents
-  std::string parameter_error;       // a parameter that cannot be taken; empty: none
-  int64_t timeout_us = 0;            // the "timeout" parameter; 0: none
+  uint32_t raw_count = 0;                             // entries of raw_input_contents
+  std::string parameter_error;  // a parameter that cannot be taken; empty: none
+  int64_t timeout_us = 0;       // the "timeout" parameter; 0: none
 };
 
 // Takes requests off accept/'s hands. Implemented by admit/. Thread-safe.

@@ -41,7 +41,8 @@ struct Answer {
   AnswerMemory* memory = nullptr;  // null: the bytes must be copied
 };
 
-// Ends a call towards its client. Implemented by accept/. Called once, from any thread.
+// Ends a call towards its client. Implemented by accept/. Thread-safe: called once, from any
+// thread.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
@@ -49,7 +50,8 @@ class ReplySink {
   virtual void Fail(const absl::Status& status) = 0;
 };
 
-// Move-only. Whoever holds it must Send() or Fail() before it goes; the destructor CHECKs that.
+// Thread-compatible, move-only. Whoever holds it must Send() or Fail() before it goes; the
+// destructor CHECKs that.
 class Reply {
  public:
   Reply() = default;

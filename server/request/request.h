@@ -20,9 +20,9 @@ using ShapeKey = absl::InlinedVector<int64_t, 8>;
 // One input as admission understood it.
 struct RequestInput {
   DataType datatype = DataType::kInvalid;
-  Dims dims;                  // of a row, as the client sent them
-  Dims padded_dims;           // of a row, as the batch carries them
-  uint64_t row_bytes = 0;     // padded
+  Dims dims;               // of a row, as the client sent them
+  Dims padded_dims;        // of a row, as the batch carries them
+  uint64_t row_bytes = 0;  // padded
 };
 
 // Where a request's rows lie.
@@ -39,8 +39,8 @@ enum class RequestState : uint8_t {
   kEnded,     // its reply was, or is just being, given
 };
 
-// Thread-compatible. Embedded in its call (accept/), lent to a RequestQueue from Reserve() until its
-// reply is given. Grouped by who writes.
+// Thread-compatible. Embedded in its call (accept/), lent to a RequestQueue from Reserve() until
+// its reply is given. Grouped by who writes.
 struct Request {
   // Written by accept/ and admit/ before Reserve(), constant afterwards.
   RequestQueue* queue = nullptr;  // set once Reserve() succeeded
@@ -55,7 +55,7 @@ struct Request {
 
   // Guarded by the queue's mutex from Reserve() on.
   RequestState state = RequestState::kNew;
-  bool suspect = false;     // was in a worker that crashed
+  bool suspect = false;  // was in a worker that crashed
   uint8_t dispatches = 0;
   RowPlace place;
   uint64_t queued_bytes = 0;

@@ -14,10 +14,9 @@ constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
 
 absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what) {
   if (cap_bytes_ > 0 && taken_bytes_ + bytes > cap_bytes_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(what, " needs ", BytesText(bytes), " of shared memory, but of the ",
-                     BytesText(cap_bytes_), " that limits.shared_memory allows ",
-                     BytesText(taken_bytes_), " are taken"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        what, " needs ", BytesText(bytes), " of shared memory, but of the ", BytesText(cap_bytes_),
+        " that limits.shared_memory allows ", BytesText(taken_bytes_), " are taken"));
   }
   const uint64_t available = platform::AvailableMemoryBytes();
   if (bytes + kKeptFreeBytes > available) {

@@ -24,8 +24,7 @@ const char* const kStateNames[] = {"waiting to start", "loading", "warming up", 
 
 }  // namespace
 
-Supervisor::Supervisor(SupervisorOptions options, Plane* plane, const Clock* clock,
-                       Logger* logger)
+Supervisor::Supervisor(SupervisorOptions options, Plane* plane, const Clock* clock, Logger* logger)
     : options_(std::move(options)),
       plane_(plane),
       clock_(clock),
@@ -144,9 +143,12 @@ void Supervisor::Handle(uint64_t token) {
   }
   Worker* worker = workers_[(token - 1) / kTokensPerWorker].get();
   switch ((token - 1) % kTokensPerWorker) {
-    case 0: return ReadControl(worker);
-    case 1: return ReadOutput(worker);
-    case 2: return ReadExit(worker);
+    case 0:
+      return ReadControl(worker);
+    case 1:
+      return ReadOutput(worker);
+    case 2:
+      return ReadExit(worker);
     default:
       if (worker->link != nullptr) platform::ClearBell(worker->link->bell().poll_fd.get());
   }
@@ -177,8 +179,8 @@ void Supervisor::StartWorker(Worker* worker) {
   const SupervisedModel& model = *worker->model;
   WorkerProcessOptions options;
   options.binary = options_.worker_binary;
-  options.temporary_folder = absl::StrCat(options_.temporary_folder, "/", model.served->name, "-",
-                                          worker->index);
+  options.temporary_folder =
+      absl::StrCat(options_.temporary_folder, "/", model.served->name, "-", worker->index);
   options.threads = model.order.threads;
   auto process = WorkerProcess::Spawn(options, &poller_, worker->first_token);
   ++worker->epoch;
@@ -276,9 +278,8 @@ absl::Status Supervisor::AttachSegments(Worker* worker) {
   SupervisedModel* model = worker->model;
   const WorkerLink::Options options =
       model->pool->LinkOptions(worker->index, worker->epoch, model->order.lanes);
-  absl::Status status =
-      budget_.Take(WorkerLink::SharedBytes(options),
-                   absl::StrCat("a worker of model '", model->served->name, "'"));
+  absl::Status status = budget_.Take(WorkerLink::SharedBytes(options),
+                                     absl::StrCat("a worker of model '", model->served->name, "'"));
   if (!status.ok()) {
     absl::MutexLock lock(&mu_);
     memory_status_ = status;
@@ -290,8 +291,8 @@ absl::Status Supervisor::AttachSegments(Worker* worker) {
   order.layout_hash = LayoutHash();
   order.mailbox_bytes = (*link)->mailbox_segment().bytes();
   order.worker_segment_bytes = (*link)->worker_segment().bytes();
-  std::vector<int> fds = {(*link)->mailbox_segment().peer_fd(),
-                          (*link)->worker_segment().peer_fd(), (*link)->bell().ring_fd.get()};
+  std::vector<int> fds = {(*link)->mailbox_segment().peer_fd(), (*link)->worker_segment().peer_fd(),
+                          (*link)->bell().ring_fd.get()};
   for (const auto& [fd, bytes] : model->pool->SlabDescriptors()) {
     fds.push_back(fd);
     order.slab_segment_bytes.push_back(bytes);
@@ -340,11 +341,10 @@ void Supervisor::ReadExit(Worker* worker) {
   for (int i = 0; i < kLastReads; ++i) ReadOutput(worker);
   const ExitReason reason = DescribeExit(wait_status);
   const int64_t now_ns = clock_->NowNs();
-  const bool served_well = worker->state == State::kServing &&
-                           now_ns - worker->serving_since_ns > kGoodServiceNs;
+  const bool served_well =
+      worker->state == State::kServing && now_ns - worker->serving_since_ns > kGoodServiceNs;
   worker->failures = served_well ? 1 : worker->failures + 1;
-  worker->start_at_ns =
-      now_ns + BackoffNs(worker->failures, absl::Uniform<double>(random_, 0, 1));
+  worker->start_at_ns = now_ns + BackoffNs(worker->failures, absl::Uniform<double>(random_, 0, 1));
   worker->info.last_exit = reason.text;
   logger_->Log(LogLevel::kWarn, "worker_died",
                {{"model", worker->model->served->name},
@@ -388,8 +388,8 @@ void Supervisor::KillCondemned() {
   }
   for (const auto& [model, sentence] : condemned) {
     for (const std::unique_ptr<Worker>& worker : workers_) {
-      const bool is_it = worker->model->served->name == model &&
-                         worker->index == sentence.first && worker->process != nullptr;
+      const bool is_it = worker->model->served->name == model && worker->index == sentence.first &&
+                         worker->process != nullptr;
       if (is_it) GiveUp(worker.get(), sentence.second);
     }
   }

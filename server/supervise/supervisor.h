@@ -45,8 +45,8 @@ struct SupervisorOptions {
 
 // One thread of its own starts, watches and reaps all workers, in this order for each death: kill →
 // waitpid says that it is gone → its requests are dispatched again → respawn. The same thread waits
-// on the workers' bells. Start() and Stop() are called once each, from main; Condemn(), WakeBy() and
-// Workers() are thread-safe.
+// on the workers' bells. Start() and Stop() are called once each, from main; Condemn(), WakeBy()
+// and Workers() are thread-safe.
 class Supervisor final : public PoolKeeper, public WorkerStatusSource {
  public:
   Supervisor(SupervisorOptions options, Plane* plane, const Clock* clock, Logger* logger);
@@ -79,12 +79,12 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     uint64_t first_token = 0;
     State state = State::kWaiting;
     uint32_t epoch = 0;
-    uint32_t failures = 0;       // deaths in a row
-    int64_t start_at_ns = 0;     // while waiting
+    uint32_t failures = 0;    // deaths in a row
+    int64_t start_at_ns = 0;  // while waiting
     int64_t serving_since_ns = 0;
     std::unique_ptr<WorkerProcess> process;
     std::shared_ptr<WorkerLink> link;
-    WorkerInfo info;             // published under mu_
+    WorkerInfo info;  // published under mu_
   };
 
   void Main();

@@ -25,10 +25,10 @@ constexpr size_t kMaxLineBytes = 2048;
 std::vector<std::string> Environment(const WorkerProcessOptions& options) {
   const std::string threads = absl::StrCat(options.threads);
   const std::vector<std::pair<std::string, std::string>> own = {
-      {"OMP_NUM_THREADS", threads},      {"OMP_THREAD_LIMIT", ""},
-      {"MKL_NUM_THREADS", threads},      {"OPENBLAS_NUM_THREADS", threads},
+      {"OMP_NUM_THREADS", threads},        {"OMP_THREAD_LIMIT", ""},
+      {"MKL_NUM_THREADS", threads},        {"OPENBLAS_NUM_THREADS", threads},
       {"VECLIB_MAXIMUM_THREADS", threads}, {"TMPDIR", options.temporary_folder},
-      {"MPS_FORCE_GRAPH_PATH", "1"},     {"NOTIFY_SOCKET", ""}};
+      {"MPS_FORCE_GRAPH_PATH", "1"},       {"NOTIFY_SOCKET", ""}};
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const auto is_own = [&](const std::pair<std::string, std::string>& pair) {

@@ -16,7 +16,7 @@ template <size_t kBounds>
 class AtomicHistogram {
  public:
   struct Snapshot {
-    std::array<uint64_t, kBounds + 1> counts{};  // not cumulative; the last one is beyond all bounds
+    std::array<uint64_t, kBounds + 1> counts{};  // not cumulative; the last is beyond all bounds
     double sum = 0;
   };
 
@@ -54,7 +54,7 @@ inline constexpr std::array<double, 16> kSecondsBounds = {
 inline constexpr std::array<double, 11> kBatchBounds = {1,  2,   4,   8,   16,  32,
                                                         64, 128, 256, 512, 1024};
 
-// A stage time in seconds, fed with nanoseconds.
+// A stage time in seconds, fed with nanoseconds. Thread-safe.
 class StageHistogram : public AtomicHistogram<16> {
  public:
   StageHistogram() : AtomicHistogram(kSecondsBounds) {}
@@ -65,6 +65,7 @@ class StageHistogram : public AtomicHistogram<16> {
   Snapshot ReadSeconds() const { return Read(1e-9); }
 };
 
+// Rows of batches. Thread-safe.
 class BatchHistogram : public AtomicHistogram<11> {
  public:
   BatchHistogram() : AtomicHistogram(kBatchBounds) {}
@@ -90,11 +91,11 @@ struct ModelMetrics {
   // Written when a batch ends.
   alignas(128) BatchHistogram batch_rows;
   std::atomic<uint64_t> batches{0};
-  std::atomic<uint64_t> gathered_batches{0};     // of more than one row run
-  std::atomic<uint64_t> skipped_batches{0};      // no live row was left
-  std::atomic<uint64_t> dispatched_again{0};     // requests whose worker died
-  std::atomic<uint64_t> timeout_wakeups{0};      // a wake-up that came by time-out: a bug
-  std::atomic<uint64_t> copied_replies{0};       // large, but copied since too much was pinned
+  std::atomic<uint64_t> gathered_batches{0};  // of more than one row run
+  std::atomic<uint64_t> skipped_batches{0};   // no live row was left
+  std::atomic<uint64_t> dispatched_again{0};  // requests whose worker died
+  std::atomic<uint64_t> timeout_wakeups{0};   // a wake-up that came by time-out: a bug
+  std::atomic<uint64_t> copied_replies{0};    // large, but copied since too much was pinned
 
   // Gauges.
   alignas(128) std::atomic<int64_t> queued_requests{0};

@@ -18,9 +18,9 @@
 
 namespace mpsd {
 
-// Takes batches from the lane's submit ring, in order, runs each and publishes its completion. Never
-// waits for anything but its bell. Owned by the worker's main. Start() and WarmedUp() belong to the
-// main thread; everything else happens on the lane's own thread, which ends with the process: a
+// Lives on its own thread, but for Start() and WarmedUp(), which belong to the main thread. Takes
+// batches from the lane's submit ring, in order, runs each and publishes its completion. Never
+// waits for anything but its bell. Owned by the worker's main. The thread ends with the process: a
 // worker is never asked to stop a lane, it is asked to exit.
 class Lane {
  public:

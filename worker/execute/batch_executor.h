@@ -27,9 +27,9 @@ class BatchExecutor {
   Gather gather_;
 };
 
-// Runs zeros of the model's shapes through the lane, as `warmup` says: "none", "smallest" bucket and
-// batch, or "all" buckets at the smallest and the largest batch; "auto" is smallest on the cpu, all
-// elsewhere. Called on the lane's thread before its first batch.
+// Runs zeros of the model's shapes through the lane, as `warmup` says: "none", "smallest" bucket
+// and batch, or "all" buckets at the smallest and the largest batch; "auto" is smallest on the cpu,
+// all elsewhere. Called on the lane's thread before its first batch.
 absl::Status WarmUpLane(Model* model, uint32_t lane, absl::string_view warmup);
 
 }  // namespace mpsd

@@ -55,8 +55,8 @@ class Model {
 
   // Runs one batch on the lane's stream and returns when the outputs are in the sink. Lanes call it
   // concurrently, each with its own number. INTERNAL "PyTorch execute failure: …" when it threw.
-  virtual absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs,
-                           uint32_t row_count, OutputSink* sink) = 0;
+  virtual absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
+                           OutputSink* sink) = 0;
 };
 
 // Loads the model that the order names. Called on the process's main thread. The error's text says

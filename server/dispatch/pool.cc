@@ -260,6 +260,9 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
     return false;
   }
   port->completions.Pop();
+  ModelMetrics& metrics = model_->metrics;
+  if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
+  if (absl::IsDeadlineExceeded(batch->completed.failure)) metrics.skipped_batches.fetch_add(1);
   if (needed_bytes > 0) RetryWithLargerLease(batch, needed_bytes, *link, work);
   EndEntries(batch);
   work->completed.push_back(std::move(port->inflight[place]));

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ATen/Parallel.h"
-#include "ATen/ops/empty.h"
 #include "ATen/ops/from_blob.h"
 #include "ATen/ops/zeros.h"
 #include "absl/strings/match.h"
@@ -61,7 +60,6 @@ absl::StatusOr<at::Tensor> TorchScriptModel::Borrow(const InputTensor& input) co
   const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
   if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
   const c10::IntArrayRef sizes(input.dims.data(), input.dims.size());
-  if (input.bytes == 0) return at::empty(sizes, at::TensorOptions(*type).device(device_));
   at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
   if (!device_.is_cpu()) return tensor.to(device_);
   return program_.WritesInputs() ? tensor.clone() : tensor;

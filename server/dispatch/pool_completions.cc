@@ -1,0 +1,126 @@
+// Pool: from the lanes to the replies.
+
+#include <algorithm>
+#include <utility>
+
+#include "server/dispatch/completion_reader.h"
+#include "server/dispatch/pool.h"
+
+namespace mpsd {
+
+size_t Pool::Drain(int64_t late_ns) {
+  Work work;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const std::shared_ptr<WorkerLink>& link : links_) {
+      if (!link->condemned && link->inflight_batches > 0) TakeCompletions(link.get(), &work);
+    }
+    Dispatch(&work);
+  }
+  const size_t count = work.completed.size();
+  for (const std::unique_ptr<InflightBatch>& batch : work.completed) {
+    if (batch->completed.finished_ns >= late_ns) continue;
+    model_->metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
+  }
+  Carry(&work);
+  return count;
+}
+
+void Pool::TakeCompletions(WorkerLink* link, Work* work) {
+  for (LanePort& port : link->ports()) {
+    while (port.inflight_count > 0 && port.completions.Pending()) {
+      if (!TakeCompletion(link, &port, work)) return;
+    }
+  }
+}
+
+bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
+  if (port->completions.Corrupt()) {
+    Condemn(link, "its completion ring's tail is out of bounds");
+    return false;
+  }
+  const uint32_t place = port->completions.Peek();
+  if (place >= kRingEntries || port->inflight[place] == nullptr) {
+    Condemn(link, "it completed a batch that it does not have");
+    return false;
+  }
+  InflightBatch* batch = port->inflight[place].get();
+  ExpectedCompletion expected;
+  expected.batch_id = batch->id;
+  expected.row_count = batch->formed.row_count;
+  expected.lease_bytes = batch->lease->bytes();
+  expected.lease_data = link->OutputData(batch->lease->offset());
+  expected.batched_ns = batch->batched_ns;
+  expected.now_ns = clock_->NowNs();
+  uint64_t needed_bytes = 0;
+  const absl::Status status = ReadCompletion(port->report->records[place], expected, model_->spec,
+                                             &batch->completed, &needed_bytes);
+  if (!status.ok()) {
+    Condemn(link, std::string(status.message()));
+    return false;
+  }
+  port->completions.Pop();
+  ModelMetrics& metrics = model_->metrics;
+  if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
+  if (absl::IsDeadlineExceeded(batch->completed.failure)) metrics.skipped_batches.fetch_add(1);
+  if (needed_bytes > 0) RetryWithLargerLease(batch, needed_bytes, *link, work);
+  EndEntries(batch);
+  work->completed.push_back(std::move(port->inflight[place]));
+  EndBatch(link, port, place);
+  return true;
+}
+
+// The rows have ended; whoever is still waited for gets a reply from Carry().
+void Pool::EndEntries(InflightBatch* batch) {
+  CompletedBatch& completed = batch->completed;
+  completed.spec = &model_->spec;
+  completed.metrics = &model_->metrics;
+  completed.memory = batch->lease;
+  completed.batched_ns = batch->batched_ns;
+  completed.entries.swap(batch->formed.entries);
+  int64_t waited_for = 0;
+  for (const BatchEntry& entry : completed.entries) {
+    batcher_.EndRows(entry.place, entry.row_count);
+    if (entry.request == nullptr) continue;
+    entry.request->state = RequestState::kEnded;
+    ++waited_for;
+  }
+  inside_.fetch_sub(waited_for, std::memory_order_relaxed);
+}
+
+void Pool::EndBatch(WorkerLink* link, LanePort* port, uint32_t place) {
+  port->inflight[place] = nullptr;
+  --port->inflight_count;
+  --link->inflight_batches;
+  model_->metrics.running_batches.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// The outputs did not fit: the requests go again, with a lease that holds them, if any can.
+void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
+                                Work* work) {
+  const uint32_t rows = batch->formed.row_count;
+  const bool possible = needed_bytes <= link.output_area_bytes() / 2;
+  if (possible) learned_row_bytes_ = std::max(learned_row_bytes_, (needed_bytes + rows - 1) / rows);
+  for (BatchEntry& entry : batch->formed.entries) {
+    if (entry.request == nullptr) continue;
+    if (possible) {
+      batcher_.Enqueue(entry.request);
+      NoteQueueOf(*entry.request, 1);
+    } else {
+      batcher_.EndRows(entry.place, entry.row_count);
+      entry.request->state = RequestState::kEnded;
+      inside_.fetch_sub(1, std::memory_order_relaxed);
+      work->ended.emplace_back(
+          entry.request, absl::ResourceExhaustedError("the outputs exceed the memory for answers"));
+    }
+    entry.request = nullptr;
+    entry.row_count = 0;
+  }
+}
+
+void Pool::Condemn(WorkerLink* link, const std::string& reason) {
+  link->condemned = true;
+  keeper_->Condemn(model_->name, link->worker(), reason);
+}
+
+}  // namespace mpsd

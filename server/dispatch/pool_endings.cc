@@ -1,0 +1,117 @@
+// Pool: requests that end, or go again, for another reason than an answer.
+
+#include <algorithm>
+
+#include "proto/base/limits.h"
+#include "server/dispatch/pool.h"
+
+namespace mpsd {
+
+void Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, Work* work) {
+  const bool alone = only_batch && batch->formed.entries.size() == 1;
+  for (const BatchEntry& entry : batch->formed.entries) {
+    Request* request = entry.request;
+    if (request == nullptr) {
+      batcher_.EndRows(entry.place, entry.row_count);
+      continue;
+    }
+    ++request->dispatches;
+    const bool strike = alone && end == WorkerEnd::kCrashed;
+    if (strike || request->dispatches >= kMaxDispatches) {
+      batcher_.EndRows(entry.place, entry.row_count);
+      request->state = RequestState::kEnded;
+      inside_.fetch_sub(1, std::memory_order_relaxed);
+      work->ended.emplace_back(request, strike ? absl::InternalError("request crashed its worker")
+                                               : absl::UnavailableError("worker lost"));
+      continue;
+    }
+    request->suspect = request->suspect || end == WorkerEnd::kCrashed;
+    batcher_.Enqueue(request);
+    NoteQueueOf(*request, 1);
+    model_->metrics.dispatched_again.fetch_add(1, std::memory_order_relaxed);
+  }
+  batch->formed.Clear();
+  batch->completed.entries.clear();
+}
+
+void Pool::Tick() {
+  Work work;
+  {
+    absl::MutexLock lock(&mu_);
+    const int64_t now_ns = clock_->NowNs();
+    batcher_.TakeExpired(now_ns, &expired_);
+    EndExpired(&expired_, &work);
+    ExpireRunning(now_ns, &work);
+    Dispatch(&work);
+  }
+  Carry(&work);
+}
+
+void Pool::EndExpired(std::vector<Request*>* expired, Work* work) {
+  for (Request* request : *expired) {
+    NoteQueueOf(*request, -1);
+    inside_.fetch_sub(1, std::memory_order_relaxed);
+    work->ended.emplace_back(request, absl::DeadlineExceededError("Request timeout expired"));
+  }
+  expired->clear();
+}
+
+void Pool::ExpireRunning(int64_t now_ns, Work* work) {
+  for (const std::shared_ptr<WorkerLink>& link : links_) {
+    for (LanePort& port : link->ports()) {
+      for (uint32_t place = 0; place < kRingEntries; ++place) {
+        if (port.inflight[place] == nullptr) continue;
+        for (BatchEntry& entry : port.inflight[place]->formed.entries) {
+          if (entry.request == nullptr || entry.request->deadline_ns > now_ns) continue;
+          entry.request->state = RequestState::kEnded;
+          inside_.fetch_sub(1, std::memory_order_relaxed);
+          work->ended.emplace_back(entry.request,
+                                   absl::DeadlineExceededError("Request timeout expired"));
+          entry.request = nullptr;
+        }
+        CancelIfDead(&port, place);
+      }
+    }
+  }
+}
+
+// Takes a request out of its running batch. Its rows stay until the batch ends.
+bool Pool::AbandonRunning(Request* request) {
+  if (request->state != RequestState::kRunning) return false;
+  for (const std::shared_ptr<WorkerLink>& link : links_) {
+    for (LanePort& port : link->ports()) {
+      for (uint32_t place = 0; place < kRingEntries; ++place) {
+        if (port.inflight[place] == nullptr) continue;
+        for (BatchEntry& entry : port.inflight[place]->formed.entries) {
+          if (entry.request != request) continue;
+          entry.request = nullptr;
+          request->state = RequestState::kEnded;
+          CancelIfDead(&port, place);
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+void Pool::CancelIfDead(LanePort* port, uint32_t place) {
+  const std::vector<BatchEntry>& entries = port->inflight[place]->formed.entries;
+  const auto dead = [](const BatchEntry& entry) { return entry.request == nullptr; };
+  if (!std::all_of(entries.begin(), entries.end(), dead)) return;
+  port->mailbox->records[place].cancelled.store(1, std::memory_order_release);
+}
+
+void Pool::FailAll(const char* text) {
+  Work work;
+  {
+    absl::MutexLock lock(&mu_);
+    batcher_.TakeAll(&expired_);
+    EndExpired(&expired_, &work);
+    ExpireRunning(INT64_MAX, &work);
+    for (auto& [request, status] : work.ended) status = absl::UnavailableError(text);
+  }
+  Carry(&work);
+}
+
+}  // namespace mpsd

@@ -18,6 +18,7 @@ debian_test_packages=(
   clang-14 clang-format-14 clang-tidy-14
   ccache                              # 4.8 / 4.9
   python3-venv
+  systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used
 )
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(

@@ -2,7 +2,9 @@
 
 find_program(MPSD_CCACHE ccache)
 if(MPSD_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${MPSD_CCACHE})
+  # Paths relative to the checkout, so that every clone on this host shares the cache.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_NOHASHDIR=1 ${MPSD_CCACHE})
 endif()
 
 add_library(mpsd_flags INTERFACE)

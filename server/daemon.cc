@@ -258,10 +258,11 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   models_.stopping = true;
   notifier_.Stopping("draining").IgnoreError();
   logger_.Log(LogLevel::kInfo, "draining", {{"inside", plane_.inside()}});
-  const int64_t until_ns = clock_->NowNs() + config_.limits.drain_timeout_ns;
   if (signals.requests() == 1) {
     signals.WaitFor(2, absl::Nanoseconds(config_.limits.lame_duck_ns));
   }
+  models_.accepting = false;
+  const int64_t until_ns = clock_->NowNs() + config_.limits.drain_timeout_ns;
   while (plane_.inside() > 0 && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;
   }

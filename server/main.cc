@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/synchronization/mutex.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/verbs.h"
 #include "server/config.h"
@@ -91,4 +92,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace mpsd
 
-int main(int argc, char** argv) { return mpsd::Main(argc, argv); }
+int main(int argc, char** argv) {
+  // Debian builds Abseil with its deadlock detector on, at some cost for each lock.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  return mpsd::Main(argc, argv);
+}

@@ -26,8 +26,9 @@ namespace mpsd {
 class RingProducer {
  public:
   RingProducer() = default;
-  RingProducer(SharedWord* entries, SharedWord* tail, const SharedWord* head)
-      : entries_(entries), tail_(tail), head_(head) {}
+  // `first` is the index that tail and head hold: 0 in a new segment.
+  RingProducer(SharedWord* entries, SharedWord* tail, const SharedWord* head, uint32_t first = 0)
+      : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
   // Publishes `entry`. False when the peer's head leaves no room or is a lie: with credits in order
   // neither happens, so the caller gives the peer up.
@@ -52,8 +53,10 @@ class RingProducer {
 class RingConsumer {
  public:
   RingConsumer() = default;
-  RingConsumer(const SharedWord* entries, const SharedWord* tail, SharedWord* head)
-      : entries_(entries), tail_(tail), head_(head) {}
+  // `first` is the index that tail and head hold: 0 in a new segment.
+  RingConsumer(const SharedWord* entries, const SharedWord* tail, SharedWord* head,
+               uint32_t first = 0)
+      : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
   // True when Peek() would find something (or a lie).
   bool Pending() const {

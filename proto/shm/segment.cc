@@ -76,6 +76,7 @@ ExtentAllocator::ExtentAllocator(uint64_t first, uint64_t bytes, uint64_t alignm
 }
 
 std::optional<uint64_t> ExtentAllocator::Allocate(uint64_t bytes) {
+  if (bytes > UINT64_MAX - alignment_) return std::nullopt;  // rounding would overflow
   const uint64_t wanted = Rounded(std::max<uint64_t>(bytes, 1));
   const auto fits = [wanted](const Hole& hole) { return hole.bytes >= wanted; };
   const auto hole = std::find_if(holes_.begin(), holes_.end(), fits);

@@ -8,12 +8,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/base/clock.h"
+#include "server/accept/connection_cutter.h"
 
 namespace mpsd {
 namespace {
 
 // Bytes that all connections together may buffer, in messages of the largest size.
 constexpr uint64_t kQuotaMessages = 16;
+// What gRPC gets to cancel the calls that are left, before their connections are cut.
+constexpr int64_t kCancelNs = 200 * kNsPerMs;
 
 std::string WithPort(const std::string& address, int port) {
   if (absl::StartsWith(address, "unix:")) return address;
@@ -80,6 +84,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
 void GrpcServer::Stop(int64_t grace_ns) {
   if (server_ == nullptr) return;
   stopping_ = true;
+  const ConnectionCutter cutter(bound_, grace_ns + kCancelNs);
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
   // A queue that was shut down takes no operation, and an open call still has one to start.
   while (metrics_->open_calls.load(std::memory_order_acquire) > 0) {

@@ -35,8 +35,8 @@ class GrpcServer {
   // The addresses in use, with the ports that were chosen for port 0.
   const std::vector<std::string>& bound() const { return bound_; }
 
-  // Ends: calls that are still open after `grace_ns` are cancelled. Every request's reply must have
-  // been given before. Idempotent.
+  // Ends: calls that are still open after `grace_ns` are cancelled, and connections whose peer does
+  // not even read that are cut. Every request's reply must have been given before. Idempotent.
   void Stop(int64_t grace_ns);
 
  private:

@@ -8,6 +8,14 @@
 
 namespace mpsd {
 
+namespace {
+
+// While the first of a burst of requests runs the others gather into one batch, and a drain takes
+// several completions at once. But no lane idles for longer than a few events take.
+constexpr uint32_t kEventsBetweenDrains = 16;
+
+}  // namespace
+
 QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,
                          GenericCallContext generic, CompletionSource* completions)
     : queue_(std::move(queue)), infer_(infer), generic_(generic), completions_(completions) {
@@ -29,10 +37,16 @@ void QueueThread::Main() {
   bool ok = false;
   completions_->Wake();
   for (;;) {
-    const auto status = queue_->AsyncNext(&tag, &ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
+    auto status = grpc::CompletionQueue::GOT_EVENT;
+    uint32_t events = 0;
+    while (events < kEventsBetweenDrains) {
+      status = queue_->AsyncNext(&tag, &ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
+      if (status != grpc::CompletionQueue::GOT_EVENT) break;
+      static_cast<QueueTag*>(tag)->Proceed(ok);
+      ++events;
+    }
     if (status == grpc::CompletionQueue::SHUTDOWN) break;
-    if (status == grpc::CompletionQueue::GOT_EVENT) static_cast<QueueTag*>(tag)->Proceed(ok);
-    if (completions_->Drain() > 0 || status == grpc::CompletionQueue::GOT_EVENT) continue;
+    if (completions_->Drain() > 0 || events > 0) continue;
     if (!completions_->Park()) continue;
     const bool got = queue_->Next(&tag, &ok);
     completions_->Wake();

@@ -14,8 +14,8 @@ namespace mpsd {
 
 // Thread-compatible: main starts and ends it. Start() once, after the server has started; Join()
 // after the server and the queue were shut down. While there is work the thread alternates between
-// the queue and the workers' completions; before it sleeps in the queue it parks, and whoever finds
-// completions then finishes the calls itself.
+// a few of the queue's events and the workers' completions; before it sleeps in the queue it parks,
+// and whoever finds completions then finishes the calls itself.
 class QueueThread {
  public:
   QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,

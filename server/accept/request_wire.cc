@@ -10,9 +10,13 @@
 namespace mpsd {
 namespace {
 
+constexpr uint32_t kInputsField = 5;
+constexpr uint32_t kOutputsField = 6;
 constexpr uint32_t kRawContentsField = 7;
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
+
+constexpr uint64_t KeyOf(uint32_t field) { return field << 3 | kLengthDelimited; }
 
 absl::Status Malformed() {
   return absl::InvalidArgumentError("the bytes are not a ModelInferRequest");
@@ -91,7 +95,7 @@ void RequestWire::Clear() {
 
 absl::Status RequestWire::Split() {
   SliceReader reader(slices_);
-  std::string skipped;
+  uint32_t tensors[2] = {0, 0};
   while (!reader.AtEnd()) {
     const size_t begin = fields_.size();
     uint64_t key = 0;
@@ -114,11 +118,16 @@ absl::Status RequestWire::Split() {
         return Malformed();
     }
     bool whole = false;
-    if (key == (kRawContentsField << 3 | kLengthDelimited)) {
+    if (key == KeyOf(kRawContentsField)) {
       fields_.resize(begin);
       Payload payload;
       whole = reader.Bytes(length, [&](absl::string_view piece) { payload.Append(piece); });
       if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
+    } else if ((key == KeyOf(kInputsField) || key == KeyOf(kOutputsField)) &&
+               ++tensors[key == KeyOf(kOutputsField)] > kMaxTensors + 1) {
+      // Refused anyway; to parse them all would take far more memory than their bytes.
+      fields_.resize(begin);
+      whole = reader.Bytes(length, [](absl::string_view) {});
     } else {
       whole = reader.Bytes(
           length, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });

@@ -7,27 +7,19 @@
 #include "server/admit/padding.h"
 #include "server/admit/row_writer.h"
 #include "server/admit/validator.h"
+#include "server/admit/with_id.h"
 #include "server/request/find_served.h"
 
 namespace mpsd {
-namespace {
-
-// Errors of the request itself say which request they are about.
-absl::Status WithId(const absl::Status& status, absl::string_view id) {
-  if (id.empty()) return status;
-  return absl::Status(status.code(), absl::StrCat("[request id: ", id, "] ", status.message()));
-}
-
-}  // namespace
-
 void Admission::Handle(const InferMessage& message, Request* request) {
   const absl::Status status = Admit(message, request);
   if (!status.ok()) request->reply.Fail(status);
 }
 
 absl::Status Admission::Admit(const InferMessage& message, Request* request) const {
-  if (models_->stopping) return absl::UnavailableError("Server exiting");
-  if (!models_->accepting) return absl::UnavailableError("Server not ready");
+  if (!models_->accepting) {
+    return absl::UnavailableError(models_->stopping ? "Server exiting" : "Server not ready");
+  }
   absl::StatusOr<ServedModel*> model = FindServed(*models_, message.model, message.version);
   if (!model.ok()) {
     metrics_->unknown_model_requests.fetch_add(1, std::memory_order_relaxed);
@@ -53,7 +45,8 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,
   }
   InputOrder order;
   absl::Status status = Validate(message, *model, request, &order);
-  if (status.ok()) status = ApplyPadding(model->spec, request);
+  if (!status.ok()) return status;
+  status = ApplyPadding(model->spec, request);
   RowTargets targets;
   if (status.ok()) status = model->queue->Reserve(request, &targets);
   if (!status.ok()) return WithId(status, message.id);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/limits.h"
 #include "proto/base/shape.h"
+#include "server/admit/with_id.h"
 
 namespace mpsd {
 namespace {
@@ -66,12 +67,15 @@ absl::Status Order(const InferMessage& message, const ServedModel& model, InputO
     }
     const InputMessage*& place = (*order)[static_cast<size_t>(found - specs.begin())];
     if (place != nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input '", input.name, "' already exists in request"));
+      return WithId(absl::InvalidArgumentError(
+                        absl::StrCat("input '", input.name, "' already exists in request")),
+                    message.id);
     }
     place = &input;
   }
-  if (message.inputs.size() != specs.size()) return WrongInputCount(message, model);
+  if (message.inputs.size() != specs.size()) {
+    return WithId(WrongInputCount(message, model), message.id);
+  }
   return absl::OkStatus();
 }
 
@@ -132,7 +136,7 @@ absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, boo
 }
 
 absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
-                        const ServedModel& model) {
+                        const ServedModel& model, absl::string_view id) {
   const Refusals refuse(model);
   if (input.has_typed && !input.typed_error.empty()) return refuse(input.typed_error);
   if (!input.has_data) {
@@ -141,11 +145,14 @@ absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
   }
   const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, input.dims);
   if (!bytes.has_value()) {
-    return refuse("input '", tensor.name, "' is larger than any tensor can be", refuse.for_model());
+    return WithId(
+        refuse("input '", tensor.name, "' is larger than any tensor can be", refuse.for_model()),
+        id);
   }
   if (input.payload.bytes != *bytes) {
-    return refuse("input byte size mismatch for input '", tensor.name, "'", refuse.for_model(),
-                  ". Expected ", *bytes, ", got ", input.payload.bytes);
+    return WithId(refuse("input byte size mismatch for input '", tensor.name, "'",
+                         refuse.for_model(), ". Expected ", *bytes, ", got ", input.payload.bytes),
+                  id);
   }
   return absl::OkStatus();
 }
@@ -154,9 +161,11 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
                         const ServedModel& model, Request* request) {
   const TensorSpec& tensor = model.spec.inputs[index];
   if (input.datatype != DataTypeName(tensor.datatype)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "inference input '", tensor.name, "' data-type is '", input.datatype, "', but model '",
-        model.name, "' expects '", DataTypeName(tensor.datatype), "'"));
+    return WithId(
+        absl::InvalidArgumentError(absl::StrCat(
+            "inference input '", tensor.name, "' data-type is '", input.datatype, "', but model '",
+            model.name, "' expects '", DataTypeName(tensor.datatype), "'")),
+        message.id);
   }
   if (message.raw_count > 0 && input.has_typed) {
     return absl::InvalidArgumentError(
@@ -165,8 +174,8 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
   }
   absl::Status status = CheckShape(input, tensor, model, request);
   if (status.ok()) status = CheckBatch(input, tensor, index == 0, model, request);
-  if (status.ok()) status = CheckBytes(input, tensor, model);
-  return status;
+  if (!status.ok()) return WithId(status, message.id);
+  return CheckBytes(input, tensor, model, message.id);
 }
 
 absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model, Request* request) {
@@ -198,13 +207,15 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
                       InputOrder* order) {
   if (!message.parameter_error.empty()) return absl::InvalidArgumentError(message.parameter_error);
   if (message.inputs.size() > kMaxTensors || message.outputs.size() > kMaxTensors) {
-    return absl::InvalidArgumentError(absl::StrCat("a request has at most ", kMaxTensors,
-                                                   " tensors for model '", model.name, "'"));
+    return WithId(absl::InvalidArgumentError(absl::StrCat("a request has at most ", kMaxTensors,
+                                                          " tensors for model '", model.name, "'")),
+                  message.id);
   }
   if (message.raw_count > message.inputs.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected ", message.inputs.size(), " raw input contents but got ",
-                     message.raw_count, " for model '", model.name, "'"));
+    return WithId(absl::InvalidArgumentError(absl::StrCat(
+                      "expected ", message.inputs.size(), " raw input contents but got ",
+                      message.raw_count, " for model '", model.name, "'")),
+                  message.id);
   }
   if (absl::Status status = Order(message, model, order); !status.ok()) return status;
   for (size_t i = 0; i < order->size(); ++i) {

@@ -12,7 +12,8 @@ namespace mpsd {
 using InputOrder = absl::InlinedVector<const InputMessage*, 2>;
 
 // Checks the message and fills in the request's rows, inputs (padding not yet applied) and wanted
-// outputs, and the order of its inputs. The status is the client's answer, code and text. Pure.
+// outputs, and the order of its inputs. The status is the client's answer, code and text,
+// the request's id included where the protocol has it. Pure.
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request,
                       InputOrder* order);
 

@@ -81,7 +81,7 @@ bool Batcher::Form(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* ex
     while (Request* request = queue->waiting.head()) {
       if (request->deadline_ns <= now_ns) {
         Drop(&queue->waiting, request, expired);
-        continue;
+        break;  // another key may be the earliest now
       }
       const bool room =
           batch->row_count + request->rows <= max_rows() && batch->runs.size() < kMaxRuns;
@@ -129,7 +129,7 @@ Batcher::KeyQueue* Batcher::QueueOf(const Request& request) {
     queue->row_capacity = SlabRows(*spec_, queue->row_bytes);
     KeyQueue* fresh = queue.get();
     fresh->last_used = ++use_count_;
-    CloseLeastRecentlyUsed(fresh);
+    ForgetIdleKeys(fresh);
     return fresh;
   }
   queue->last_used = ++use_count_;
@@ -141,6 +141,7 @@ absl::Status Batcher::OpenSlab(KeyQueue* queue) {
     slabs_.Close(queue->slab);
     queue->has_slab = false;
   }
+  CloseLeastRecentlyUsed();
   const uint32_t capacity = queue->row_capacity;
   absl::StatusOr<uint32_t> slab = slabs_.Lease(queue->row_bytes, capacity);
   if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.Lease(queue->row_bytes, capacity);
@@ -162,16 +163,32 @@ bool Batcher::CloseIdleSlabs() {
   return closed;
 }
 
-void Batcher::CloseLeastRecentlyUsed(const KeyQueue* keep) {
-  if (queues_.size() <= kMaxOpenSlabs) return;
-  auto oldest = queues_.end();
-  for (auto it = queues_.begin(); it != queues_.end(); ++it) {
-    if (it->second.get() == keep || !it->second->waiting.empty()) continue;
-    if (oldest == queues_.end() || it->second->last_used < oldest->second->last_used) oldest = it;
+// Leaves room for one more open slab.
+void Batcher::CloseLeastRecentlyUsed() {
+  uint32_t open_slabs = 0;
+  KeyQueue* oldest = nullptr;
+  for (const auto& [key, queue] : queues_) {
+    if (!queue->has_slab) continue;
+    ++open_slabs;
+    if (oldest == nullptr || queue->last_used < oldest->last_used) oldest = queue.get();
   }
-  if (oldest == queues_.end()) return;
-  if (oldest->second->has_slab) slabs_.Close(oldest->second->slab);
-  queues_.erase(oldest);
+  if (open_slabs < kMaxOpenSlabs) return;
+  slabs_.Close(oldest->slab);
+  oldest->has_slab = false;
+}
+
+// Forgets the least recently used keys for which nobody waits, until kMaxOpenSlabs are left.
+void Batcher::ForgetIdleKeys(const KeyQueue* keep) {
+  while (queues_.size() > kMaxOpenSlabs) {
+    auto oldest = queues_.end();
+    for (auto it = queues_.begin(); it != queues_.end(); ++it) {
+      if (it->second.get() == keep || !it->second->waiting.empty()) continue;
+      if (oldest == queues_.end() || it->second->last_used < oldest->second->last_used) oldest = it;
+    }
+    if (oldest == queues_.end()) return;
+    if (oldest->second->has_slab) slabs_.Close(oldest->second->slab);
+    queues_.erase(oldest);
+  }
 }
 
 Batcher::KeyQueue* Batcher::Earliest() const {

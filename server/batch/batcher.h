@@ -100,7 +100,8 @@ class Batcher {
 
   KeyQueue* QueueOf(const Request& request);
   absl::Status OpenSlab(KeyQueue* queue);
-  void CloseLeastRecentlyUsed(const KeyQueue* keep);
+  void CloseLeastRecentlyUsed();
+  void ForgetIdleKeys(const KeyQueue* keep);
   bool CloseIdleSlabs();
   KeyQueue* Earliest() const;
   void Append(Request* request, FormedBatch* batch);

@@ -62,6 +62,7 @@ void Pool::Cancel(Request* request) {
     if (request->state == RequestState::kQueued) {
       NoteQueueOf(*request, -1);
       batcher_.Remove(request);
+      NoteSlabs();
     } else if (!AbandonRunning(request)) {
       return;
     }
@@ -77,7 +78,23 @@ void Pool::NoteQueueOf(const Request& request, int sign) {
   ModelMetrics& metrics = model_->metrics;
   metrics.queued_requests.store(queued_requests_, std::memory_order_relaxed);
   metrics.queued_bytes.store(static_cast<int64_t>(queued_bytes_), std::memory_order_relaxed);
-  metrics.input_slabs_leased.store(batcher_.slabs()->leased_count(), std::memory_order_relaxed);
+  NoteSlabs();
+}
+
+void Pool::NoteSlabs() {
+  model_->metrics.input_slabs_leased.store(batcher_.slabs()->leased_count(),
+                                           std::memory_order_relaxed);
+}
+
+void Pool::NoteLinks() {
+  uint64_t pinned_bytes = 0;
+  for (const std::shared_ptr<WorkerLink>& link : links_) {
+    pinned_bytes += link->pinned_bytes();
+    model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(),
+                                              std::memory_order_relaxed);
+  }
+  model_->metrics.pinned_output_bytes.store(static_cast<int64_t>(pinned_bytes),
+                                            std::memory_order_relaxed);
 }
 
 void Pool::AddSlabSegment(OwnedSegment segment) {
@@ -145,9 +162,10 @@ void Pool::Detach(uint32_t worker, WorkerEnd end) {
         EndBatch(link.get(), &port, place);
       }
     }
-    model_->metrics.timeout_wakeups.fetch_add(link->timeout_wakeups(), std::memory_order_relaxed);
+    model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(), std::memory_order_relaxed);
     link->Detach();
     Dispatch(&work);
+    NoteSlabs();
   }
   Carry(&work);
 }

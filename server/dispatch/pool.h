@@ -133,12 +133,17 @@ class Pool final : public RequestQueue {
   bool AbandonRunning(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CancelIfDead(LanePort* port, uint32_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteQueueOf(const Request& request, int sign) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteLinks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndExpired(std::vector<Request*>* expired, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Wakes lanes, gives replies, and takes the batches' memory back.
   void Carry(Work* work) ABSL_LOCKS_EXCLUDED(mu_);
 
-  uint64_t OutputBytes(const FormedBatch& formed) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint64_t OutputBytes(const FormedBatch& formed, const WorkerLink& link) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Half of the area, so that one batch does not wait for all others.
+  static uint64_t LargestLeaseBytes(const WorkerLink& link) { return link.output_area_bytes() / 2; }
 
   // Constant after construction.
   ServedModel* const model_;

@@ -1,9 +1,11 @@
 // Pool: from the lanes to the replies.
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "server/dispatch/completion_reader.h"
+#include "server/dispatch/output_sizing.h"
 #include "server/dispatch/pool.h"
 
 namespace mpsd {
@@ -16,6 +18,7 @@ size_t Pool::Drain(int64_t late_ns) {
       if (!link->condemned && link->inflight_batches > 0) TakeCompletions(link.get(), &work);
     }
     Dispatch(&work);
+    NoteSlabs();
   }
   const size_t count = work.completed.size();
   for (const std::unique_ptr<InflightBatch>& batch : work.completed) {
@@ -95,27 +98,41 @@ void Pool::EndBatch(WorkerLink* link, LanePort* port, uint32_t place) {
   model_->metrics.running_batches.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// The outputs did not fit: the requests go again, with a lease that holds them, if any can.
+// The outputs did not fit: the requests go again with a larger lease, each alone where one that
+// holds them all cannot be had. What each lease is taken for grows by powers of two, so that this
+// ends, whatever the worker says.
 void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                                 Work* work) {
+  std::vector<BatchEntry>& entries = batch->formed.entries;
   const uint32_t rows = batch->formed.row_count;
-  const bool possible = needed_bytes <= link.output_area_bytes() / 2;
-  if (possible) learned_row_bytes_ = std::max(learned_row_bytes_, (needed_bytes + rows - 1) / rows);
-  for (BatchEntry& entry : batch->formed.entries) {
+  const uint64_t largest_bytes = LargestLeaseBytes(link);
+  const bool fits = needed_bytes <= largest_bytes;
+  absl::Status refusal;
+  if (KnownOutputBytes(model_->spec, rows).has_value()) {
+    refusal = absl::InternalError("the model's outputs are larger than its shapes say");
+  } else if (!fits && entries.size() == 1) {
+    refusal = absl::ResourceExhaustedError("the outputs exceed the memory for answers");
+  }
+  if (fits) {
+    const uint64_t row_bytes = std::bit_ceil((needed_bytes + rows - 1) / rows);
+    learned_row_bytes_ = std::max(learned_row_bytes_, row_bytes);
+  }
+  for (BatchEntry& entry : entries) {
     if (entry.request == nullptr) continue;
-    if (possible) {
+    if (refusal.ok()) {
+      entry.request->suspect = entry.request->suspect || !fits;
       batcher_.Enqueue(entry.request);
       NoteQueueOf(*entry.request, 1);
     } else {
       batcher_.EndRows(entry.place, entry.row_count);
       entry.request->state = RequestState::kEnded;
       inside_.fetch_sub(1, std::memory_order_relaxed);
-      work->ended.emplace_back(
-          entry.request, absl::ResourceExhaustedError("the outputs exceed the memory for answers"));
+      work->ended.emplace_back(entry.request, refusal);
     }
-    entry.request = nullptr;
     entry.row_count = 0;
   }
+  // The rows of those that had ended before end with the batch.
+  std::erase_if(entries, [](const BatchEntry& entry) { return entry.row_count == 0; });
 }
 
 void Pool::Condemn(WorkerLink* link, const std::string& reason) {

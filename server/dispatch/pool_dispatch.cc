@@ -90,18 +90,18 @@ std::unique_ptr<InflightBatch> Pool::NewBatch() {
   return batch;
 }
 
-uint64_t Pool::OutputBytes(const FormedBatch& formed) const {
+uint64_t Pool::OutputBytes(const FormedBatch& formed, const WorkerLink& link) const {
   const std::optional<uint64_t> known = KnownOutputBytes(model_->spec, formed.row_count);
   if (known.has_value()) return *known;
   const uint64_t row_bytes = std::max(learned_row_bytes_, kAssumedOutputRowBytes);
-  return row_bytes * formed.row_count;
+  return std::min(row_bytes * formed.row_count, LargestLeaseBytes(link));
 }
 
 // Sends the batch to the lane. False when the worker's output area has no room: the requests are
 // back in the queue, and the release that makes room will ring.
 bool Pool::Submit(std::unique_ptr<InflightBatch> batch, WorkerLink* link, LanePort* port,
                   int64_t now_ns, Work* work) {
-  batch->lease = link->LeaseOutput(OutputBytes(batch->formed));
+  batch->lease = link->LeaseOutput(OutputBytes(batch->formed, *link));
   if (batch->lease == nullptr) {
     PutBack(&batch->formed);
     spare_batches_.push_back(std::move(batch));

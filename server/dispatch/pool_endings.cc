@@ -43,6 +43,8 @@ void Pool::Tick() {
     EndExpired(&expired_, &work);
     ExpireRunning(now_ns, &work);
     Dispatch(&work);
+    NoteSlabs();
+    NoteLinks();
   }
   Carry(&work);
 }
@@ -110,6 +112,7 @@ void Pool::FailAll(const char* text) {
     EndExpired(&expired_, &work);
     ExpireRunning(INT64_MAX, &work);
     for (auto& [request, status] : work.ended) status = absl::UnavailableError(text);
+    NoteSlabs();
   }
   Carry(&work);
 }

@@ -118,12 +118,14 @@ void WorkerLink::Unpin(uint64_t bytes) {
   pinned_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-uint64_t WorkerLink::timeout_wakeups() const {
+uint64_t WorkerLink::TakeTimeoutWakeups() {
   uint64_t count = 0;
   for (const LanePort& port : ports_) {
     count += port.report->timeout_wakeups.load(std::memory_order_relaxed);
   }
-  return count;
+  // The worker writes the counts; what goes back counts for nothing.
+  if (count <= taken_timeout_wakeups_) return 0;
+  return count - std::exchange(taken_timeout_wakeups_, count);
 }
 
 }  // namespace mpsd

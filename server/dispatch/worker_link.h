@@ -101,7 +101,8 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   bool TryPin(uint64_t bytes);
   void Unpin(uint64_t bytes);
   uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
-  uint64_t timeout_wakeups() const;
+  // The lanes' wake-ups by time-out since this was asked last. REQUIRES: the pool's lock is held.
+  uint64_t TakeTimeoutWakeups();
 
  private:
   WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegment worker,
@@ -120,6 +121,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   std::atomic<bool> starved_{false};
   std::atomic<bool> detached_{false};
   std::atomic<uint64_t> pinned_bytes_{0};
+  uint64_t taken_timeout_wakeups_ = 0;
 };
 
 }  // namespace mpsd

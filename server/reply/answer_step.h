@@ -21,8 +21,8 @@ class AnswerStep final : public CompletionSink {
   const Clock* const clock_;
 };
 
-// The bytes of `rows` rows of an output from `first_row` on, with dim `dim` (the batch dim not
-// counted) cut from what it has to `length`. Pure.
+// The bytes of `rows` rows of an output with a batch dim, from `first_row` on, with dim `dim` (the
+// batch dim not counted) cut from what it has to `length`. Pure.
 std::unique_ptr<char[]> CutRows(const BatchOutput& output, uint32_t first_row, uint32_t rows,
                                 uint32_t dim, int64_t length, uint64_t* bytes);
 

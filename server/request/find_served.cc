@@ -15,6 +15,9 @@ absl::StatusOr<ServedModel*> FindServed(const ModelDirectory& models, absl::stri
         absl::StrCat("Request for unknown model: '", name, "' is not found"));
   }
   if (version.empty()) return model;
+  if (version == "-1") {  // Triton's own mark for "any", which a client must not send
+    return absl::InvalidArgumentError("invalid model version specified '-1'");
+  }
   if (!std::all_of(version.begin(), version.end(), absl::ascii_isdigit) || version.size() > 19) {
     return absl::InvalidArgumentError(
         absl::StrCat("failed to get model version from specified version string '", version, "'"));

@@ -55,7 +55,7 @@ struct Request {
 
   // Guarded by the queue's mutex from Reserve() on.
   RequestState state = RequestState::kNew;
-  bool suspect = false;  // was in a worker that crashed
+  bool suspect = false;  // goes alone: its worker crashed, or its batch had too large outputs
   uint8_t dispatches = 0;
   RowPlace place;
   uint64_t queued_bytes = 0;

@@ -42,8 +42,9 @@ class ModelDirectory {
 
   const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
 
-  // The daemon takes requests: false before it has started and from SIGTERM on.
+  // The daemon takes requests: from its start to the end of the lame-duck time.
   std::atomic<bool> accepting{false};
+  // It was asked to end, and is not ready any more.
   std::atomic<bool> stopping{false};
 
   // True when requests are taken and every model is ready.

@@ -1,5 +1,7 @@
 #include "server/supervise/memory_budget.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "proto/base/platform.h"
 #include "proto/base/units.h"
@@ -13,13 +15,13 @@ constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
 }  // namespace
 
 absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what) {
-  if (cap_bytes_ > 0 && taken_bytes_ + bytes > cap_bytes_) {
+  if (cap_bytes_ > 0 && bytes > cap_bytes_ - taken_bytes_) {
     return absl::ResourceExhaustedError(absl::StrCat(
         what, " needs ", BytesText(bytes), " of shared memory, but of the ", BytesText(cap_bytes_),
         " that limits.shared_memory allows ", BytesText(taken_bytes_), " are taken"));
   }
   const uint64_t available = platform::AvailableMemoryBytes();
-  if (bytes + kKeptFreeBytes > available) {
+  if (bytes > available - std::min(available, kKeptFreeBytes)) {
     return absl::ResourceExhaustedError(
         absl::StrCat(what, " needs ", BytesText(bytes), " of shared memory, but the host and its",
                      " memory cgroup have only ", BytesText(available), " left"));

@@ -1,0 +1,49 @@
+// FakePoolKeeper: remembers what a pool asked of its supervisor.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "server/dispatch/pool.h"
+
+namespace mpsd {
+
+// Thread-safe.
+class FakePoolKeeper final : public PoolKeeper {
+ public:
+  struct Condemned {
+    std::string model;
+    uint32_t worker = 0;
+    std::string reason;
+  };
+
+  void Condemn(const std::string& model, uint32_t worker, const std::string& reason) override {
+    absl::MutexLock lock(&mu_);
+    condemned_.push_back({model, worker, reason});
+  }
+
+  void WakeBy(int64_t when_ns) override {
+    absl::MutexLock lock(&mu_);
+    wake_by_ns_ = when_ns;
+  }
+
+  std::vector<Condemned> condemned() const {
+    absl::MutexLock lock(&mu_);
+    return condemned_;
+  }
+
+  // The last time that was asked for; 0: none.
+  int64_t wake_by_ns() const {
+    absl::MutexLock lock(&mu_);
+    return wake_by_ns_;
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  std::vector<Condemned> condemned_ ABSL_GUARDED_BY(mu_);
+  int64_t wake_by_ns_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,85 @@
+// FakeWorker: the worker's side of a WorkerLink inside the test, honest or not.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/base/clock.h"
+#include "proto/shm/layout.h"
+#include "proto/shm/segment.h"
+#include "server/dispatch/worker_link.h"
+
+namespace mpsd {
+
+// Maps the link's segments as a worker process would: mailbox and slabs read-only, its own segment
+// writable. Thread-compatible lane by lane: each is used by one thread at a time, while other threads
+// use other lanes.
+class FakeWorker {
+ public:
+  // A batch that a lane took.
+  struct Job {
+    uint32_t lane = 0;
+    uint32_t place = 0;
+    uint64_t batch_id = 0;
+    uint32_t row_count = 0;
+    uint32_t run_count = 0;
+    uint64_t output_bytes = 0;        // of the lease
+    char* output = nullptr;           // the lease
+    std::vector<std::string> inputs;  // gathered, an input each
+    std::vector<Dims> row_dims;
+  };
+
+  // `slabs` are the descriptors that a pool gives for its workers; the link outlives this.
+  FakeWorker(const WorkerLink& link, const std::vector<std::pair<int, uint64_t>>& slabs,
+             const Clock* clock);
+
+  // Takes the next batch of a lane's submit ring; nothing when there is none.
+  std::optional<Job> Take(uint32_t lane = 0);
+
+  // True when the front end has said that nobody waits for the batch any more.
+  bool Cancelled(const Job& job) const;
+
+  // Writes an honest completion, output i being input i bit for bit, and publishes it.
+  void Complete(const Job& job);
+
+  // The parts of Complete(), for whoever wants to lie in between.
+  CompletionRecord* WriteRecord(const Job& job);
+  void Publish(const Job& job) { Publish(job.lane, job.place); }
+  void Publish(uint32_t lane, uint32_t entry);
+
+  // Completes the batch without outputs.
+  void CompleteWith(const Job& job, BatchOutcome outcome, const std::string& text,
+                    uint64_t needed_bytes = 0);
+
+  LaneReport* report(uint32_t lane) {
+    return reinterpret_cast<LaneReport*>(segment_.data() + kLaneAreaOffset) + lane;
+  }
+  const LaneMailbox& mailbox(uint32_t lane) const {
+    return reinterpret_cast<const LaneMailbox*>(mailbox_.data() + kLaneAreaOffset)[lane];
+  }
+  const MailboxPage& mailbox_page() const {
+    return *reinterpret_cast<const MailboxPage*>(mailbox_.data() + sizeof(SegmentHeader));
+  }
+  MappedSegment& segment() { return segment_; }
+  uint32_t lanes() const { return static_cast<uint32_t>(next_.size()); }
+
+ private:
+  void Gather(const BatchRecord& record, Job* job) const;
+
+  const Clock* const clock_;
+  MappedSegment mailbox_;
+  MappedSegment segment_;
+  std::vector<MappedSegment> slabs_;
+  std::vector<uint32_t> next_;       // submitted batches taken, a lane each
+  std::vector<uint32_t> completed_;  // completions published, a lane each
+
+  // Orders the lanes' uses of a lease one after the other for the thread sanitizer, which does not
+  // see the order that the front end gives them through mappings of its own.
+  std::atomic<uint32_t> published_{0};
+};
+
+}  // namespace mpsd

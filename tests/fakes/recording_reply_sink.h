@@ -1,0 +1,66 @@
+// RecordingReplySink: remembers how a request ended.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/request/reply.h"
+
+namespace mpsd {
+
+// Thread-safe as a reply is: it is ended from any thread, and what it holds may be read once endings()
+// is not 0.
+class RecordingReplySink final : public ReplySink {
+ public:
+  struct Output {
+    std::string name;
+    DataType datatype = DataType::kInvalid;
+    Dims dims;
+    std::string bytes;
+  };
+
+  // With `keep_memory` a reference on the answer's memory is held until DropMemory(), as by a
+  // client that reads slowly.
+  explicit RecordingReplySink(bool keep_memory = false) : keep_memory_(keep_memory) {}
+
+  void Send(const Answer& answer) override {
+    for (const AnswerOutput& output : answer.outputs) {
+      outputs_.push_back(
+          {std::string(output.name), output.datatype, output.dims, std::string(output.bytes)});
+      views_.push_back(output.bytes);
+    }
+    if (keep_memory_ && answer.memory != nullptr) {
+      memory_ = answer.memory;
+      memory_->Ref();
+    }
+    endings_.fetch_add(1, std::memory_order_release);
+  }
+
+  void Fail(const absl::Status& status) override {
+    status_ = status;
+    endings_.fetch_add(1, std::memory_order_release);
+  }
+
+  // How often it was ended: once, if all is well.
+  int endings() const { return endings_.load(std::memory_order_acquire); }
+
+  const absl::Status& status() const { return status_; }
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+  // Where an output's bytes lay; valid while the memory is kept.
+  absl::string_view view(size_t output) const { return views_.at(output); }
+  AnswerMemory* memory() const { return memory_; }
+  void DropMemory() { std::exchange(memory_, nullptr)->Unref(); }
+
+ private:
+  const bool keep_memory_;
+  std::atomic<int> endings_{0};
+  absl::Status status_;
+  std::vector<Output> outputs_;
+  std::vector<absl::string_view> views_;
+  AnswerMemory* memory_ = nullptr;
+};
+
+}  // namespace mpsd

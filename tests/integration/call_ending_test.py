@@ -1,0 +1,155 @@
+"""Calls that end early: cancelled, out of time, refused. What they held comes back."""
+import collections
+import random
+import time
+import unittest
+
+import grpc
+
+import calls
+from daemon import Daemon, wait_until
+from models import placement, synthetic
+
+CANCELLED = grpc.StatusCode.CANCELLED
+DEADLINE_EXCEEDED = grpc.StatusCode.DEADLINE_EXCEEDED
+RESOURCE_EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+LATE_BY_AT_MOST_S = 0.25
+
+
+class CallEnding(unittest.TestCase):
+    def check_serves(self, stub, model="m"):
+        outcome = calls.infer(stub, calls.request(model, {"x": calls.row_of(4)}))
+        self.assertEqual(outcome.code, calls.OK, outcome.text)
+
+    def test_two_thousand_calls_are_cancelled(self):
+        model = synthetic("m", parameters={"delay": "3ms"}, placement=placement(processes=2),
+                          queue={"requests": 64})
+        seed = random.randrange(1 << 30)
+        print(f"  seed {seed}", flush=True)
+        dice = random.Random(seed)
+        endings = collections.Counter()
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            for _ in range(40):
+                futures = [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(i)}),
+                                                  timeout=30) for i in range(50)]
+                dice.shuffle(futures)
+                for future in futures:
+                    if dice.random() < 0.1:
+                        time.sleep(0.001)
+                    future.cancel()
+                endings.update(calls.outcome_of(future).code for future in futures)
+            self.check_serves(stub)
+            # Other than the client the server may have been done before.
+            counted = {code: daemon.metric("mpsd_requests_total", code=code)
+                       for code in ("OK", "CANCELLED", "RESOURCE_EXHAUSTED")}
+            print(f"  the client saw {dict(endings)}, the server counted {counted}", flush=True)
+            self.assertEqual(endings.total(), 2000)
+            self.assertLessEqual(set(endings), {calls.OK, CANCELLED, RESOURCE_EXHAUSTED})
+            self.assertGreater(counted["CANCELLED"], 0)
+            self.assertEqual(daemon.metric("mpsd_requests_total"), sum(counted.values()))
+            self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
+
+    def test_a_cancelled_call_that_waits_never_runs(self):
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "500ms"})
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            running = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "the first")
+            waiting = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(2)}))
+            wait_until(lambda: daemon.metric("mpsd_queue_requests") == 1, 5, "the second")
+            waiting.cancel()
+            wait_until(lambda: daemon.metric("mpsd_queue_requests") == 0, 5, "its removal")
+            self.assertEqual(calls.outcome_of(running).code, calls.OK)
+            self.assertEqual(daemon.metric("mpsd_batches_total"), 1)
+            self.assertEqual(daemon.metric("mpsd_requests_total", code="CANCELLED"), 1)
+
+    def test_client_that_vanishes(self):
+        """A closed connection cancels what was on it."""
+        with Daemon([synthetic("m", max_batch_size=1, parameters={"delay": "200ms"})]) as daemon:
+            with calls.stub(daemon.address) as gone:
+                futures = [gone.ModelInfer.future(calls.request("m", {"x": calls.row_of(i)}))
+                           for i in range(20)]
+                wait_until(lambda: daemon.metric("mpsd_queue_requests") > 10, 5, "a queue")
+            for future in futures:
+                calls.outcome_of(future)
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 2, "the end of its calls")
+            with calls.stub(daemon.address) as stub:
+                self.check_serves(stub)
+
+    def test_the_clients_deadline_while_running(self):
+        with Daemon([synthetic("m", parameters={"delay": "1s"})]) as daemon, \
+                calls.stub(daemon.address) as stub:
+            begin = time.monotonic()
+            outcomes = calls.infer_all(stub, [calls.request("m", {"x": calls.row_of(i)})
+                                              for i in range(8)], limit_s=0.05)
+            self.assertEqual({outcome.code for outcome in outcomes}, {DEADLINE_EXCEEDED})
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 2, "the server's end")
+            self.assertLess(time.monotonic() - begin, 0.9, "not when the batch ended")
+            self.check_serves(stub)
+
+    def check_timeout(self, outcome, begin, timeout_s):
+        self.assertEqual((outcome.code, outcome.text),
+                         (DEADLINE_EXCEEDED, "Request timeout expired"))
+        self.assertLess(outcome.at - begin, timeout_s + LATE_BY_AT_MOST_S)
+
+    def test_the_timeout_parameter_while_running(self):
+        """The server's own clock: the client would wait for long."""
+        with Daemon([synthetic("m", parameters={"delay": "1s"})]) as daemon, \
+                calls.stub(daemon.address) as stub:
+            self.check_serves(stub)
+            begin = time.monotonic()
+            message = calls.request("m", {"x": calls.row_of(1)}, parameters={"timeout": 50_000})
+            self.check_timeout(calls.infer(stub, message), begin, 0.05)
+            self.assertEqual(daemon.metric("mpsd_requests_total", code="DEADLINE_EXCEEDED"), 1)
+            self.check_serves(stub)
+
+    def test_the_timeout_parameter_while_waiting(self):
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "1s"})
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            running = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "the first")
+            begin = time.monotonic()
+            message = calls.request("m", {"x": calls.row_of(2)}, parameters={"timeout": 100_000})
+            self.check_timeout(calls.infer(stub, message), begin, 0.1)
+            self.assertEqual(calls.outcome_of(running).code, calls.OK)
+            self.assertEqual(daemon.metric("mpsd_batches_total"), 1, "the late one never ran")
+
+    def test_the_timeout_parameter_never_lengthens(self):
+        with Daemon([synthetic("m", parameters={"delay": "1s"})]) as daemon, \
+                calls.stub(daemon.address) as stub:
+            message = calls.request("m", {"x": calls.row_of(1)}, parameters={"timeout": 60_000_000})
+            self.assertEqual(calls.infer(stub, message, limit_s=0.1).code, DEADLINE_EXCEEDED)
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 0.7, "the server's end")
+
+    def test_deadlines_in_a_mix(self):
+        """Those with time are answered, those without are told; nobody waits for the others."""
+        model = synthetic("m", max_batch_size=4, parameters={"delay": "100ms"})
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            hurried = [calls.request("m", {"x": calls.row_of(i)}, parameters={"timeout": 150_000})
+                       for i in range(20)]
+            patient = [calls.request("m", {"x": calls.row_of(i)}) for i in range(20)]
+            mixed = [message for pair in zip(hurried, patient) for message in pair]
+            outcomes = calls.infer_all(stub, mixed)
+            self.assertEqual({outcome.code for outcome in outcomes[1::2]}, {calls.OK})
+            late = [outcome for outcome in outcomes[::2] if outcome.code != calls.OK]
+            self.assertEqual({(outcome.code, outcome.text) for outcome in late},
+                             {(DEADLINE_EXCEEDED, "Request timeout expired")})
+            self.check_serves(stub)
+
+    def test_queue_full(self):
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "300ms"},
+                          queue={"requests": 4})
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            running = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "the first")
+            outcomes = calls.infer_all(stub, [calls.request("m", {"x": calls.row_of(i)})
+                                              for i in range(20)])
+            counts = collections.Counter((outcome.code, outcome.text) for outcome in outcomes)
+            full = (RESOURCE_EXHAUSTED, "Exceeds maximum queue size")
+            self.assertEqual(set(counts), {(calls.OK, ""), full})
+            self.assertGreaterEqual(counts[full], 20 - 4 - 2, "the lane may have taken one or two")
+            self.assertEqual(calls.outcome_of(running).code, calls.OK)
+            self.check_serves(stub)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,208 @@
+"""A real daemon for a test: free ports, a config of its own, and a close look at what it leaves."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import procfs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("MPSD_BIN") or ROOT / "build/release/bin")
+MODELS = pathlib.Path(os.environ.get("MPSD_MODELS") or ROOT / ".deps/models")
+WITH_TORCH = os.environ.get("MPSD_TORCH", "ON") == "ON"
+
+START_LIMIT_S = 60
+STOP_LIMIT_S = 20
+REST_LIMIT_S = 5
+# What must be zero when no call is inside.
+GAUGES_AT_REST = ("mpsd_queue_requests", "mpsd_queue_bytes", "mpsd_running_batches",
+                  "mpsd_output_leases", "mpsd_pinned_output_bytes")
+
+
+def wait_until(condition, limit_s, what):
+    """Asks `condition` often until it returns something true, which is returned."""
+    until = time.monotonic() + limit_s
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > until:
+            raise AssertionError(f"{what}: not within {limit_s} s")
+        time.sleep(0.01)
+
+
+def mpsd(*arguments, binaries=BIN, limit_s=60):
+    """Runs a verb to its end."""
+    return subprocess.run([str(binaries / "mpsd"), *map(str, arguments)], capture_output=True,
+                          text=True, timeout=limit_s, check=False)
+
+
+class Daemon:
+    """`with Daemon(models) as daemon:` has a daemon whose models have settled.
+
+    At the end, when the test went well: nothing is inside, SIGTERM is answered with exit code 0,
+    and no process and no temporary folder is left.
+    """
+
+    def __init__(self, models, listen=None, state_dir=None, binaries=BIN, environment=None,
+                 gauges_at_rest=GAUGES_AT_REST, **config):
+        self._folder = tempfile.TemporaryDirectory(prefix="mpsd-test-")
+        self.folder = pathlib.Path(self._folder.name)
+        self.state_dir = pathlib.Path(state_dir or self.folder / "state")
+        self.binaries = binaries
+        self.environment = {**os.environ, **(environment or {})}
+        self.config = {"listen": {"grpc": ["127.0.0.1:0", *(listen or [])],
+                                  "http": "127.0.0.1:0"},
+                       "state_dir": str(self.state_dir), "models": models, **config}
+        self.config_file = self.folder / "config.json"
+        self.config_file.write_text(json.dumps(self.config, indent=1))
+        self.log_file = self.folder / "log"
+        self._gauges_at_rest = gauges_at_rest
+        self._process = None
+        self._killed = False
+        self._ready = threading.Event()
+        self.table = ""
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if kind is None:
+                self.check_and_end()
+        except AssertionError:
+            kind = AssertionError
+            raise
+        finally:
+            if kind is not None:
+                sys.stderr.write(f"the log's last lines:\n{self.log()[-6000:]}\n")
+            self.discard()
+
+    def discard(self):
+        if self.running():
+            self.kill()
+        self._folder.cleanup()
+
+    # The process.
+
+    def start(self):
+        """Returns when every model serves or has failed once."""
+        self._ready.clear()
+        with open(self.log_file, "ab") as log:
+            self._process = subprocess.Popen(
+                [str(self.binaries / "mpsd"), "serve", "--config", str(self.config_file)],
+                stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment)
+        threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
+        wait_until(lambda: self._ready.is_set() or not self.running(), START_LIMIT_S, "the start")
+        assert self._ready.is_set(), f"exit {self._process.returncode}: {self.log()}"
+
+    def _read(self, stdout):
+        self.table = ""
+        for line in stdout:
+            self.table += line
+            where = re.search(r"takes gRPC calls on (.*), http on (\S+)", line)
+            if where:
+                self.listeners = where[1].split(", ")
+                self.address, self.http = self.listeners[0], where[2]
+            if line.startswith("Try:"):
+                self._ready.set()
+        stdout.close()
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def running(self):
+        return self._process is not None and self._process.poll() is None
+
+    def terminate(self):
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, limit_s=STOP_LIMIT_S):
+        """The exit code."""
+        return self._process.wait(limit_s)
+
+    def kill(self):
+        """kill -9; its workers are its own to take along."""
+        self._killed = True
+        self._process.kill()
+        self._process.wait()
+
+    def log(self):
+        return self.log_file.read_text() if self.log_file.exists() else ""
+
+    # What it says of itself.
+
+    def ps(self):
+        done = mpsd("ps", "--json", "--address", self.address, binaries=self.binaries)
+        assert done.returncode == 0, done.stderr
+        return {model["name"]: model for model in json.loads(done.stdout)["models"]}
+
+    def get(self, path):
+        """(status, text) of an HTTP answer."""
+        try:
+            with urllib.request.urlopen(f"http://{self.http}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def metric(self, name, **labels):
+        """The sum of the series of that name which have these labels."""
+        total = 0.0
+        for line in self.get("/metrics")[1].splitlines():
+            match = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
+            if not match or match[1] != name:
+                continue
+            have = dict(re.findall(r'(\w+)="([^"]*)"', match[2] or ""))
+            if labels.items() <= have.items():
+                total += float(match[3])
+        return total
+
+    # What it is made of.
+
+    def workers(self):
+        """The pids of its workers, orphans too: told by their temporary folder."""
+        return procfs.with_environment("TMPDIR", f"{self.state_dir}/workers/")
+
+    def temporary_folders(self):
+        folder = self.state_dir / "workers"
+        return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+    # The end.
+
+    def check_at_rest(self):
+        """Nothing is inside, nothing is held, and no wake-up was missed."""
+        def busy():
+            return {name: value for name in self._gauges_at_rest
+                    if (value := self.metric(name)) != 0}
+        try:
+            wait_until(lambda: not busy(), REST_LIMIT_S, "rest")
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {busy()}") from None
+        assert self.metric("mpsd_timeout_wakeups_total") == 0, "a wake-up was missed"
+
+    def check_nothing_left(self, limit_s=1):
+        wait_until(lambda: not self.workers(), limit_s, "the end of the last worker")
+        # Nobody is there to remove the folders of a daemon that was killed; the next one does.
+        assert self._killed or not self.temporary_folders(), self.temporary_folders()
+
+    def check_and_end(self):
+        if self.running():
+            self.check_at_rest()
+            self.terminate()
+            code = self.wait()
+            assert code == 0, f"exit code {code}"
+        self.check_nothing_left()

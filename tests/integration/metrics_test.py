@@ -1,0 +1,66 @@
+"""What the daemon counts is what happened."""
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import calls
+from daemon import Daemon, ROOT
+from models import synthetic
+
+
+class Metrics(unittest.TestCase):
+    def test_dashboards_and_alerts_find_their_metrics(self):
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
+            done = subprocess.run(
+                [sys.executable, str(ROOT / "tests/deploy/metrics_names_test.py"),
+                 f"http://{daemon.http}/metrics"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_requests_are_counted_exactly(self):
+        model = synthetic("m", parameters={"throw_if": 13, "delay": "1ms"})
+        with Daemon([model, synthetic("other")]) as daemon, calls.stub(daemon.address) as stub:
+            good = [calls.request("m", {"x": calls.row_of(i + 100, rows=1 + i % 3)})
+                    for i in range(30)]
+            self.assertEqual({outcome.code for outcome in calls.infer_all(stub, good)}, {calls.OK})
+            for _ in range(5):
+                calls.infer(stub, calls.request("m", {"x": np.zeros((1, 3), np.float32)}))
+            for _ in range(3):
+                calls.infer(stub, calls.request("m", {"x": calls.row_of(13)}))
+            for _ in range(4):
+                calls.infer(stub, calls.request("nobody", {"x": calls.row_of(1)}))
+            for code, count in (("OK", 30), ("INVALID_ARGUMENT", 5), ("INTERNAL", 3)):
+                self.assertEqual(daemon.metric("mpsd_requests_total", model="m", code=code), count)
+            self.assertEqual(daemon.metric("mpsd_requests_total", model="m"), 38)
+            self.assertEqual(daemon.metric("mpsd_requests_total", model="other"), 0)
+            self.assertEqual(daemon.metric("mpsd_unknown_model_requests_total"), 4)
+            rows = sum(1 + i % 3 for i in range(30)) + 3
+            self.assertEqual(daemon.metric("mpsd_batch_rows_sum", model="m"), rows)
+            self.assertEqual(daemon.metric("mpsd_batch_rows_count", model="m"),
+                             daemon.metric("mpsd_batches_total", model="m"))
+            for stage in ("queue", "dispatch", "execute", "respond"):
+                self.assertEqual(daemon.metric("mpsd_stage_seconds_count", model="m",
+                                               stage=stage), 33, stage)
+            execute = daemon.metric("mpsd_stage_seconds_sum", model="m", stage="execute")
+            self.assertGreaterEqual(execute, 33 * 0.001)
+
+    def test_names_of_models_nobody_serves_do_not_become_series(self):
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            series = len(daemon.get("/metrics")[1].splitlines())
+            calls.infer_all(stub, [calls.request(f"nobody-{i}", {"x": calls.row_of(1)})
+                                   for i in range(200)])
+            text = daemon.get("/metrics")[1]
+            self.assertNotIn("nobody", text)
+            self.assertEqual(len(text.splitlines()), series)
+
+    def test_workers(self):
+        with Daemon([synthetic("m")]) as daemon:
+            self.assertEqual(daemon.metric("mpsd_workers_configured", model="m"), 1)
+            self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 1)
+            self.assertGreater(daemon.metric("process_resident_memory_bytes"), 1 << 20)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

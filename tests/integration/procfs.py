@@ -1,0 +1,43 @@
+"""What /proc says of processes that are not our children."""
+import os
+import pathlib
+
+PROC = pathlib.Path("/proc")
+
+
+def pids():
+    return [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
+
+
+def with_environment(name, prefix):
+    """The processes that were started with the variable `name` set to something that starts so."""
+    start = f"{name}={prefix}".encode()
+    found = []
+    for pid in pids():
+        try:
+            environment = (PROC / str(pid) / "environ").read_bytes()
+        except OSError:  # it has ended, or is not ours to look at
+            continue
+        if any(variable.startswith(start) for variable in environment.split(b"\0")):
+            found.append(pid)
+    return found
+
+
+def memory_files(pid):
+    """The memfds that a process holds, as what tells one file from all others."""
+    found = set()
+    try:
+        for fd in (PROC / str(pid) / "fd").iterdir():
+            try:
+                if os.readlink(fd).startswith("/memfd:"):
+                    status = os.stat(fd)
+                    found.add((status.st_dev, status.st_ino))
+            except OSError:
+                continue
+    except OSError:
+        pass
+    return found
+
+
+def all_memory_files():
+    return set().union(*(memory_files(pid) for pid in pids()))

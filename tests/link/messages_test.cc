@@ -1,0 +1,443 @@
+#include "proto/link/messages.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "proto/base/limits.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint32_t kMagic = 0x4453504d;  // "MPSD", as it stands in every message
+
+std::string Frame(const std::string& body, uint32_t magic = kMagic,
+                  uint32_t version = kLinkVersion) {
+  const uint32_t header[] = {magic, version, static_cast<uint32_t>(body.size())};
+  std::string frame(reinterpret_cast<const char*>(header), sizeof(header));
+  return frame + body;
+}
+
+ModelSpec SomeSpec() {
+  ModelSpec spec;
+  spec.max_batch_size = 8;
+  spec.inputs = {{"ids", DataType::kInt64, {-1}}, {"mask", DataType::kBool, {-1, 2}}};
+  spec.outputs = {{"vector", DataType::kFp32, {384}}};
+  spec.pad = {{"ids", 0, {16, 32, 64}, 1, {}}};
+  return spec;
+}
+
+LoadOrder SomeLoadOrder() {
+  LoadOrder order;
+  order.model = "minilm";
+  order.format = "torchscript";
+  order.path = "/models/a b \"c\"\\é.pt";
+  order.device = "cuda:0";
+  order.warmup = "all";
+  order.epoch = UINT32_MAX;
+  order.lanes = 4;
+  order.threads = 2;
+  order.spec = SomeSpec();
+  order.parameters = {{"delay", "5ms"}, {"", "empty key"}};
+  return order;
+}
+
+// One line of the control socket: what `sender()` writes, `Read()` reads.
+class Messages : public testing::Test {
+ protected:
+  int sender() const { return sockets_.first.get(); }
+  int receiver() const { return sockets_.second.get(); }
+
+  void SendBytes(const std::string& bytes, absl::Span<const int> fds = {}) {
+    ASSERT_TRUE(platform::SendWithFds(sender(), bytes, fds).ok());
+  }
+  void HangUp() { sockets_.first.Reset(); }
+
+  // Reads until there is a whole message or an error. REQUIRES: one of them is there.
+  absl::StatusOr<MessageReader::Received> Read() {
+    for (;;) {
+      absl::StatusOr<MessageReader::Received> received = reader_.Read(receiver());
+      if (!absl::IsOutOfRange(received.status())) return received;
+    }
+  }
+
+  // What the reader makes of these bytes, after which nothing more comes.
+  absl::Status ReadBytes(const std::string& bytes) {
+    SendBytes(bytes);
+    HangUp();
+    return Read().status();
+  }
+
+  // Sends the message and gives back what was read.
+  template <typename T>
+  T Echo(const T& message) {
+    EXPECT_TRUE(SendMessage(sender(), message).ok());
+    absl::StatusOr<MessageReader::Received> received = Read();
+    EXPECT_TRUE(received.ok()) << received.status();
+    if (!received.ok() || !std::holds_alternative<T>(received->message)) {
+      ADD_FAILURE() << "no such message came";
+      return T{};
+    }
+    EXPECT_TRUE(received->fds.empty());
+    return std::get<T>(received->message);
+  }
+
+  bool Readable() const {
+    pollfd waited{receiver(), POLLIN, 0};
+    return poll(&waited, 1, 0) == 1;
+  }
+
+  std::pair<UniqueFd, UniqueFd> sockets_ = platform::SocketPair().value();
+  MessageReader reader_;
+};
+
+// ---- every message arrives as it was sent ----
+
+TEST_F(Messages, CarryALoadOrder) {
+  const LoadOrder sent = SomeLoadOrder();
+  const LoadOrder got = Echo(sent);
+  EXPECT_EQ(got.model, sent.model);
+  EXPECT_EQ(got.format, sent.format);
+  EXPECT_EQ(got.path, sent.path);
+  EXPECT_EQ(got.device, sent.device);
+  EXPECT_EQ(got.warmup, sent.warmup);
+  EXPECT_EQ(got.epoch, sent.epoch);
+  EXPECT_EQ(got.lanes, sent.lanes);
+  EXPECT_EQ(got.threads, sent.threads);
+  EXPECT_EQ(got.spec, sent.spec);
+  EXPECT_EQ(got.parameters, sent.parameters);
+}
+
+TEST_F(Messages, CarryALoadOrderThatSaysNothing) {
+  const LoadOrder got = Echo(LoadOrder{});
+  EXPECT_EQ(got.spec, ModelSpec{});
+  EXPECT_TRUE(got.parameters.empty());
+}
+
+TEST_F(Messages, CarryALoadReport) {
+  LoadReport sent;
+  sent.spec = SomeSpec();
+  sent.device = "cpu";
+  sent.runtime = "torch 2.11.0";
+  sent.resident_bytes = UINT64_MAX;
+  const LoadReport got = Echo(sent);
+  EXPECT_EQ(got.spec, sent.spec);
+  EXPECT_EQ(got.device, sent.device);
+  EXPECT_EQ(got.runtime, sent.runtime);
+  EXPECT_EQ(got.resident_bytes, sent.resident_bytes);
+}
+
+TEST_F(Messages, CarryAnAttachOrder) {
+  AttachOrder sent;
+  sent.layout_hash = UINT64_MAX;
+  sent.mailbox_bytes = 1ULL << 40;
+  sent.worker_segment_bytes = 4096;
+  sent.slab_segment_bytes = {1, 0, UINT64_MAX};
+  const AttachOrder got = Echo(sent);
+  EXPECT_EQ(got.layout_hash, sent.layout_hash);
+  EXPECT_EQ(got.mailbox_bytes, sent.mailbox_bytes);
+  EXPECT_EQ(got.worker_segment_bytes, sent.worker_segment_bytes);
+  EXPECT_EQ(got.slab_segment_bytes, sent.slab_segment_bytes);
+  EXPECT_TRUE(Echo(AttachOrder{}).slab_segment_bytes.empty());
+}
+
+TEST_F(Messages, CarryReady) {
+  EXPECT_EQ(Echo(Ready{26'000'000'000}).warmup_ns, 26'000'000'000);
+  EXPECT_EQ(Echo(Ready{}).warmup_ns, 0);
+}
+
+TEST_F(Messages, CarryAFailure) {
+  EXPECT_EQ(Echo(Failure{"no such file: \"x\"\n\ttry --input"}).text,
+            "no such file: \"x\"\n\ttry --input");
+}
+
+TEST_F(Messages, ReplaceWhatIsNoText) {
+  EXPECT_EQ(Echo(Failure{"a\xff" "b"}).text, "a\xEF\xBF\xBD" "b");
+}
+
+TEST_F(Messages, CarryWhatIsLargerThanAnySocketBuffer) {
+  const Failure sent{std::string(kMaxMessageBytes - 64, 'x')};
+  std::thread writer([&] { EXPECT_TRUE(SendMessage(sender(), sent).ok()); });
+  const absl::StatusOr<MessageReader::Received> received = Read();
+  writer.join();
+  ASSERT_TRUE(received.ok()) << received.status();
+  EXPECT_EQ(std::get<Failure>(received->message).text, sent.text);
+}
+
+TEST_F(Messages, ThatAreTooLargeAreNotSent) {
+  EXPECT_EQ(SendMessage(sender(), Failure{std::string(kMaxMessageBytes, 'x')}).code(),
+            absl::StatusCode::kInvalidArgument);
+  const std::vector<int> fds(kMaxMessageFds + 1, sender());
+  EXPECT_EQ(SendMessage(sender(), Failure{"x"}, fds).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(Readable());
+}
+
+TEST_F(Messages, CannotBeSentToWhoIsGone) {
+  sockets_.second.Reset();
+  EXPECT_FALSE(SendMessage(sender(), Ready{}).ok());
+}
+
+// ---- descriptors ----
+
+ino_t FileOf(int fd) {
+  struct stat info {};
+  EXPECT_EQ(fstat(fd, &info), 0);
+  return info.st_ino;
+}
+
+class MessagesWithDescriptors : public Messages {
+ protected:
+  void SetUp() override {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    read_end_.Reset(ends[0]);
+    ASSERT_EQ(close(ends[1]), 0);
+    other_ = std::move(platform::SocketPair().value().first);
+  }
+
+  UniqueFd read_end_;
+  UniqueFd other_;
+};
+
+TEST_F(MessagesWithDescriptors, CarryThemInTheirOrder) {
+  ASSERT_TRUE(SendMessage(sender(), AttachOrder{}, {read_end_.get(), other_.get()}).ok());
+  const absl::StatusOr<MessageReader::Received> received = Read();
+  ASSERT_TRUE(received.ok()) << received.status();
+  ASSERT_EQ(received->fds.size(), 2u);
+  EXPECT_EQ(FileOf(received->fds[0].get()), FileOf(read_end_.get()));
+  EXPECT_EQ(FileOf(received->fds[1].get()), FileOf(other_.get()));
+  EXPECT_NE(fcntl(received->fds[0].get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST_F(MessagesWithDescriptors, CarryAsManyAsAreAllowed) {
+  const std::vector<int> fds(kMaxMessageFds, other_.get());
+  ASSERT_TRUE(SendMessage(sender(), AttachOrder{}, fds).ok());
+  const absl::StatusOr<MessageReader::Received> received = Read();
+  ASSERT_TRUE(received.ok()) << received.status();
+  EXPECT_EQ(received->fds.size(), kMaxMessageFds);
+}
+
+TEST_F(MessagesWithDescriptors, AreRefusedWithTooMany) {
+  const std::vector<int> fds(kMaxMessageFds + 1, other_.get());
+  SendBytes(Frame(R"({"type":"ready","warmup_ns":1})"), fds);
+  EXPECT_EQ(Read().status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(MessagesWithDescriptors, AreRefusedWithTooManyInPieces) {
+  const std::vector<int> fds(kMaxMessageFds / 2 + 1, other_.get());
+  const std::string frame = Frame(R"({"type":"ready","warmup_ns":1})");
+  SendBytes(frame.substr(0, 3), fds);
+  SendBytes(frame.substr(3, 4), fds);
+  EXPECT_EQ(Read().status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Both lie in the socket before the first is read.
+TEST_F(MessagesWithDescriptors, KeepTheirOwnWhenTheyComeTogether) {
+  ASSERT_TRUE(SendMessage(sender(), Ready{1}).ok());
+  ASSERT_TRUE(SendMessage(sender(), AttachOrder{}, {read_end_.get()}).ok());
+  ASSERT_TRUE(SendMessage(sender(), AttachOrder{}, {other_.get()}).ok());
+  absl::StatusOr<MessageReader::Received> received = Read();
+  ASSERT_TRUE(received.ok()) << received.status();
+  EXPECT_TRUE(received->fds.empty());
+  for (const int fd : {read_end_.get(), other_.get()}) {
+    received = Read();
+    ASSERT_TRUE(received.ok()) << received.status();
+    ASSERT_EQ(received->fds.size(), 1u);
+    EXPECT_EQ(FileOf(received->fds[0].get()), FileOf(fd));
+  }
+}
+
+// ---- a stream has no borders ----
+
+TEST_F(Messages, ArriveInSingleBytes) {
+  ASSERT_TRUE(SendMessage(sender(), SomeLoadOrder()).ok());
+  std::string frame(64 << 10, '\0');
+  frame.resize(static_cast<size_t>(recv(receiver(), frame.data(), frame.size(), 0)));
+  for (size_t i = 0; i < frame.size(); ++i) {
+    SendBytes(frame.substr(i, 1));
+    const absl::StatusOr<MessageReader::Received> received = reader_.Read(receiver());
+    if (i + 1 < frame.size()) {
+      ASSERT_TRUE(absl::IsOutOfRange(received.status())) << i << received.status();
+      continue;
+    }
+    ASSERT_TRUE(received.ok()) << received.status();
+    EXPECT_EQ(std::get<LoadOrder>(received->message).spec, SomeSpec());
+  }
+}
+
+TEST_F(Messages, ArriveOneAfterTheOtherWhenTheyComeTogether) {
+  ASSERT_TRUE(SendMessage(sender(), Ready{1}).ok());
+  ASSERT_TRUE(SendMessage(sender(), Failure{"two"}).ok());
+  ASSERT_TRUE(SendMessage(sender(), Ready{3}).ok());
+  EXPECT_EQ(std::get<Ready>(Read()->message).warmup_ns, 1);
+  EXPECT_EQ(std::get<Failure>(Read()->message).text, "two");
+  EXPECT_EQ(std::get<Ready>(Read()->message).warmup_ns, 3);
+  EXPECT_FALSE(Readable());
+}
+
+// A reader behind a poll is called once for each time that the socket is readable.
+TEST_F(Messages, ThatWaitAreAnnouncedByThePoll) {
+  ASSERT_TRUE(SendMessage(sender(), Ready{1}).ok());
+  ASSERT_TRUE(SendMessage(sender(), Ready{2}).ok());
+  int messages = 0;
+  while (Readable()) messages += reader_.Read(receiver()).ok() ? 1 : 0;
+  EXPECT_EQ(messages, 2);
+}
+
+TEST_F(Messages, EndWithTheSocket) {
+  ASSERT_TRUE(SendMessage(sender(), Ready{1}).ok());
+  HangUp();
+  EXPECT_TRUE(Read().ok());
+  EXPECT_TRUE(absl::IsUnavailable(Read().status()));
+}
+
+TEST_F(Messages, ThatAreCutOffAreNone) {
+  for (const size_t bytes : {size_t{1}, size_t{11}, size_t{12}, size_t{13}, size_t{41}}) {
+    sockets_ = platform::SocketPair().value();
+    reader_ = MessageReader();
+    SendBytes(Frame(R"({"type":"ready","warmup_ns":1})").substr(0, bytes));
+    HangUp();
+    EXPECT_TRUE(absl::IsUnavailable(Read().status())) << bytes;
+  }
+}
+
+// ---- what is no message of this version ----
+
+TEST_F(Messages, RefuseAForeignHeader) {
+  EXPECT_EQ(ReadBytes("GET / HTTP/1.1\r\n\r\n").code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(Messages, RefuseAnotherMagic) {
+  EXPECT_EQ(ReadBytes(Frame("{}", kMagic + 1)).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(Messages, RefuseAnotherVersion) {
+  const std::string body = R"({"type":"ready","warmup_ns":1})";
+  EXPECT_TRUE(ReadBytes(Frame(body)).ok());
+  sockets_ = platform::SocketPair().value();
+  EXPECT_EQ(ReadBytes(Frame(body, kMagic, kLinkVersion + 1)).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// It is refused by its header: nobody waits for, or makes room for, what it announces.
+TEST_F(Messages, RefuseALengthBeyondTheLimit) {
+  for (const uint32_t length : {kMaxMessageBytes + 1, UINT32_MAX}) {
+    sockets_ = platform::SocketPair().value();
+    reader_ = MessageReader();
+    const uint32_t header[] = {kMagic, kLinkVersion, length};
+    SendBytes(std::string(reinterpret_cast<const char*>(header), sizeof(header)));
+    EXPECT_EQ(reader_.Read(receiver()).status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+struct BodyCase {
+  const char* name;
+  std::string body;
+};
+
+class ForeignBody : public Messages, public testing::WithParamInterface<BodyCase> {};
+
+TEST_P(ForeignBody, IsRefused) {
+  EXPECT_EQ(ReadBytes(Frame(GetParam().body)).code(), absl::StatusCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ForeignBody,
+    testing::Values(BodyCase{"Empty", ""}, BodyCase{"NotJson", "warm and ready"},
+                    BodyCase{"CutJson", R"({"type":"ready","warmup_ns":1)"},
+                    BodyCase{"TwoObjects", R"({"type":"ready","warmup_ns":1}{})"},
+                    BodyCase{"List", R"(["ready"])"}, BodyCase{"Text", R"("ready")"},
+                    BodyCase{"Null", "null"}, BodyCase{"NoType", R"({"warmup_ns":1})"},
+                    BodyCase{"TypeOfAnotherType", R"({"type":5,"warmup_ns":1})"},
+                    BodyCase{"UnknownType", R"({"type":"unload"})"},
+                    BodyCase{"NotUtf8", "{\"type\":\"failure\",\"text\":\"\xff\"}"},
+                    BodyCase{"DeepNest", std::string(1 << 20, '[')},
+                    BodyCase{"NegativeNumber", R"({"type":"ready","warmup_ns":-1})"},
+                    BodyCase{"NumberThatOverflowsNs",
+                             R"({"type":"ready","warmup_ns":18446744073709551615})"},
+                    BodyCase{"NumberThatOverflows",
+                             R"({"type":"ready","warmup_ns":18446744073709551616})"},
+                    BodyCase{"Fraction", R"({"type":"ready","warmup_ns":1.5})"}),
+    [](const auto& tested) { return tested.param.name; });
+
+// ---- every field of every message is looked at ----
+
+// Whole, well-formed bodies; each is broken below at each of its fields.
+const std::vector<json>& Bodies() {
+  static const auto* const bodies = new std::vector<json>{
+      {{"type", "load"}, {"model", "m"}, {"format", "synthetic"}, {"path", "p"},
+       {"device", "cpu"}, {"warmup", "none"}, {"epoch", 1}, {"lanes", 2}, {"threads", 3},
+       {"spec", ToJson(SomeSpec())}, {"parameters", {{"a", "b"}}}},
+      {{"type", "loaded"}, {"spec", ToJson(SomeSpec())}, {"device", "cpu"}, {"runtime", "torch"},
+       {"resident_bytes", 5}},
+      {{"type", "attach"}, {"layout_hash", 1}, {"mailbox_bytes", 2}, {"worker_segment_bytes", 3},
+       {"slab_segment_bytes", {4, 5}}},
+      {{"type", "ready"}, {"warmup_ns", 6}},
+      {{"type", "failure"}, {"text", "why"}}};
+  return *bodies;
+}
+
+class EachField : public Messages {
+ protected:
+  // What a fresh reader says of this body.
+  absl::Status ReadBody(const json& body) {
+    sockets_ = platform::SocketPair().value();
+    reader_ = MessageReader();
+    return ReadBytes(Frame(body.dump()));
+  }
+};
+
+TEST_F(EachField, IsTakenWhenItIsRight) {
+  for (const json& body : Bodies()) EXPECT_TRUE(ReadBody(body).ok()) << body;
+}
+
+TEST_F(EachField, IsMissed) {
+  for (const json& body : Bodies()) {
+    for (const auto& item : body.items()) {
+      json without = body;
+      without.erase(item.key());
+      EXPECT_EQ(ReadBody(without).code(), absl::StatusCode::kInvalidArgument) << without;
+    }
+  }
+}
+
+TEST_F(EachField, IsRefusedWithAnotherType) {
+  for (const json& body : Bodies()) {
+    for (const auto& item : body.items()) {
+      json other = body;
+      other[item.key()] = true;
+      EXPECT_EQ(ReadBody(other).code(), absl::StatusCode::kInvalidArgument) << other;
+    }
+  }
+}
+
+TEST_F(EachField, IsRefusedWithAPartOfAnotherType) {
+  json load = Bodies()[0];
+  load["parameters"]["a"] = 1;
+  EXPECT_FALSE(ReadBody(load).ok());
+  load = Bodies()[0];
+  load["spec"]["inputs"][0]["datatype"] = "FP33";
+  EXPECT_FALSE(ReadBody(load).ok());
+  load = Bodies()[0];
+  load["lanes"] = 1ULL << 32;
+  EXPECT_FALSE(ReadBody(load).ok());
+  json attach = Bodies()[2];
+  attach["slab_segment_bytes"][1] = -1;
+  EXPECT_FALSE(ReadBody(attach).ok());
+  attach["slab_segment_bytes"] = json::object();
+  EXPECT_FALSE(ReadBody(attach).ok());
+}
+
+}  // namespace
+}  // namespace mpsd

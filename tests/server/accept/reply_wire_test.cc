@@ -1,0 +1,190 @@
+#include "server/accept/reply_wire.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+#include "proto/base/limits.h"
+#include "proto/inference.pb.h"
+#include "tests/server/accept/slices.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+// Counts what is held.
+class FakeMemory final : public AnswerMemory {
+ public:
+  explicit FakeMemory(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  void Ref() override { ++references; }
+  void Unref() override { --references; }
+  bool TryPin(uint64_t bytes) override {
+    if (pinned_bytes + bytes > limit_bytes_) return false;
+    pinned_bytes += bytes;
+    return true;
+  }
+  void Unpin(uint64_t bytes) override { pinned_bytes -= bytes; }
+
+  int references = 0;
+  uint64_t pinned_bytes = 0;
+
+ private:
+  const uint64_t limit_bytes_;
+};
+
+class ReplyWireTest : public testing::Test {
+ protected:
+  void Add(const std::string& name, DataType datatype, Dims dims, absl::string_view bytes) {
+    answer_.outputs.push_back({names_.emplace_back(name), datatype, std::move(dims), bytes});
+  }
+
+  grpc::ByteBuffer Write() { return WriteReply({"m", "1", "17"}, answer_, &metrics_, &scratch_); }
+
+  static inference::ModelInferResponse Parse(const grpc::ByteBuffer& buffer) {
+    inference::ModelInferResponse response;
+    EXPECT_TRUE(response.ParseFromString(AllBytes(buffer)));
+    EXPECT_EQ(response.SerializeAsString().size(), buffer.Length()) << "nothing but its fields";
+    return response;
+  }
+
+  std::deque<std::string> names_;
+  Answer answer_;
+  ModelMetrics metrics_;
+  std::string scratch_;
+};
+
+TEST_F(ReplyWireTest, IsReadByProtobuf) {
+  const std::string name = "X";
+  const std::string bytes = "01234567";
+  Add(name, DataType::kFp32, {2, 1}, bytes);
+  Add("Y", DataType::kBf16, {}, "ab");
+  const inference::ModelInferResponse response = Parse(Write());
+  EXPECT_EQ(response.model_name(), "m");
+  EXPECT_EQ(response.model_version(), "1");
+  EXPECT_EQ(response.id(), "17");
+  ASSERT_EQ(response.outputs_size(), 2);
+  EXPECT_EQ(response.outputs(0).name(), "X");
+  EXPECT_EQ(response.outputs(0).datatype(), "FP32");
+  EXPECT_THAT(response.outputs(0).shape(), ElementsAre(2, 1));
+  EXPECT_EQ(response.outputs(1).datatype(), "BF16");
+  EXPECT_EQ(response.outputs(1).shape_size(), 0);
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre("01234567", "ab"));
+}
+
+TEST_F(ReplyWireTest, AnEmptyOutputHasItsEntry) {
+  Add("X", DataType::kFp32, {2, 0}, "");
+  Add("Y", DataType::kUint8, {1}, "y");
+  const inference::ModelInferResponse response = Parse(Write());
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre("", "y"));
+  EXPECT_THAT(response.outputs(0).shape(), ElementsAre(2, 0));
+}
+
+TEST_F(ReplyWireTest, LargeDimsAndLongNames) {
+  const std::string name(300, 'n');
+  Add(name, DataType::kInt64, {127, 128, 16384, int64_t{1} << 40}, "x");
+  const inference::ModelInferResponse response = Parse(Write());
+  EXPECT_EQ(response.outputs(0).name(), name);
+  EXPECT_THAT(response.outputs(0).shape(), ElementsAre(127, 128, 16384, int64_t{1} << 40));
+}
+
+TEST_F(ReplyWireTest, EmptyFieldsAreLeftOut) {
+  const grpc::ByteBuffer buffer = WriteReply({"", "", ""}, answer_, &metrics_, &scratch_);
+  EXPECT_EQ(buffer.Length(), 0u);
+}
+
+TEST_F(ReplyWireTest, ASmallOutputIsCopied) {
+  FakeMemory memory(1 << 20);
+  answer_.memory = &memory;
+  const std::string bytes(kCopiedReplyBytes, 'x');
+  Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  const grpc::ByteBuffer buffer = Write();
+  EXPECT_EQ(memory.references, 0);
+  EXPECT_EQ(memory.pinned_bytes, 0u);
+  EXPECT_EQ(Parse(buffer).raw_output_contents(0), bytes);
+}
+
+TEST_F(ReplyWireTest, ALargeOutputIsPinnedUntilTheTransportLetsGo) {
+  FakeMemory memory(1 << 20);
+  answer_.memory = &memory;
+  const std::string bytes(kCopiedReplyBytes + 1, 'x');
+  Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  Add("Y", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  Add("Z", DataType::kUint8, {1}, "z");
+  std::optional<grpc::ByteBuffer> buffer = Write();
+  EXPECT_EQ(memory.references, 2);
+  EXPECT_EQ(memory.pinned_bytes, 2 * bytes.size());
+  EXPECT_THAT(Parse(*buffer).raw_output_contents(), ElementsAre(bytes, bytes, "z"));
+  std::vector<grpc::Slice> slices;
+  ASSERT_TRUE(buffer->Dump(&slices).ok());
+  const auto in_place = [&bytes](const grpc::Slice& slice) {
+    return reinterpret_cast<const char*>(slice.begin()) == bytes.data();
+  };
+  EXPECT_TRUE(std::any_of(slices.begin(), slices.end(), in_place)) << "a slice over the memory";
+  slices.clear();
+  buffer.reset();
+  EXPECT_EQ(memory.references, 0);
+  EXPECT_EQ(memory.pinned_bytes, 0u);
+}
+
+TEST_F(ReplyWireTest, BeyondThePinLimitALargeOutputIsCopiedAndCounted) {
+  FakeMemory memory(kCopiedReplyBytes + 1);
+  answer_.memory = &memory;
+  const std::string bytes(kCopiedReplyBytes + 1, 'x');
+  Add("X", DataType::kUint8, {1}, bytes);
+  Add("Y", DataType::kUint8, {1}, bytes);
+  const grpc::ByteBuffer buffer = Write();
+  EXPECT_EQ(memory.references, 1);
+  EXPECT_EQ(metrics_.copied_replies, 1u);
+  EXPECT_THAT(Parse(buffer).raw_output_contents(), ElementsAre(bytes, bytes));
+}
+
+TEST_F(ReplyWireTest, WithoutMemoryEverythingIsCopied) {
+  std::string bytes(kCopiedReplyBytes + 1, 'x');
+  Add("X", DataType::kUint8, {1}, bytes);
+  const grpc::ByteBuffer buffer = Write();
+  std::fill(bytes.begin(), bytes.end(), '?');
+  EXPECT_EQ(Parse(buffer).raw_output_contents(0), std::string(bytes.size(), 'x'));
+}
+
+TEST_F(ReplyWireTest, TheScratchIsUsedAgain) {
+  Add("X", DataType::kUint8, {1}, "x");
+  const std::string first = AllBytes(Write());
+  EXPECT_EQ(AllBytes(Write()), first);
+}
+
+TEST_F(ReplyWireTest, RandomAnswersAreReadByProtobuf) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    FakeMemory memory(40'000);
+    answer_ = {};
+    answer_.memory = &memory;
+    std::deque<std::string> bytes;
+    for (uint32_t i = random() % 5; i > 0; --i) {
+      bytes.emplace_back(random() % 30'000, static_cast<char>('a' + random() % 26));
+      Add("X", static_cast<DataType>(random() % kDataTypeCount),
+          {static_cast<int64_t>(random()), static_cast<int64_t>(random() % 3)}, bytes.back());
+    }
+    {
+      const inference::ModelInferResponse response = Parse(Write());
+      ASSERT_EQ(response.raw_output_contents_size(), static_cast<int>(bytes.size()));
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        const int index = static_cast<int>(i);
+        ASSERT_EQ(response.raw_output_contents(index), bytes[i]);
+        ASSERT_EQ(response.outputs(index).datatype(), DataTypeName(answer_.outputs[i].datatype));
+        ASSERT_THAT(response.outputs(index).shape(),
+                    ElementsAre(answer_.outputs[i].dims[0], answer_.outputs[i].dims[1]));
+      }
+    }
+    ASSERT_EQ(memory.references, 0);
+    ASSERT_EQ(memory.pinned_bytes, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,194 @@
+#include "server/admit/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "proto/base/limits.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/recording_reply_sink.h"
+#include "tests/server/admit/message_builder.h"
+
+namespace mpsd {
+namespace {
+
+// A queue that gives memory of its own, or refuses.
+class FakeQueue final : public RequestQueue {
+ public:
+  absl::Status Reserve(Request* request, RowTargets* targets) override {
+    if (!refusal.ok()) return refusal;
+    uint64_t bytes = 0;
+    for (const RequestInput& input : request->inputs) bytes += input.row_bytes * request->rows;
+    memory.assign(bytes, '?');
+    bytes = 0;
+    for (const RequestInput& input : request->inputs) {
+      targets->inputs.push_back(memory.data() + bytes);
+      bytes += input.row_bytes * request->rows;
+    }
+    return absl::OkStatus();
+  }
+  void Commit(Request* request) override {
+    ++commits;
+    request->reply.Fail(absl::OkStatus());
+  }
+  void Cancel(Request*) override {}
+
+  absl::Status refusal;
+  std::string memory;
+  int commits = 0;
+};
+
+class AdmissionTest : public testing::Test {
+ protected:
+  AdmissionTest() {
+    auto model = std::make_unique<ServedModel>();
+    model_ = model.get();
+    model->name = "m";
+    model->spec.max_batch_size = 4;
+    model->spec.inputs = {{"A", DataType::kUint8, {-1}}, {"B", DataType::kUint8, {2}}};
+    model->spec.pad = {{"A", 0, {4}, 7, {}}};
+    model->queue = &queue_;
+    model->loaded = true;
+    models_.Add(std::move(model));
+    models_.accepting = true;
+    message_.Raw("A", "UINT8", {2, 3}, 6).Raw("B", "UINT8", {2, 2}, 4);
+  }
+
+  // How a request of this message ended.
+  absl::Status Handle(int64_t timeout_ns = kNsPerSecond) {
+    RecordingReplySink sink;
+    request_.Reset();
+    request_.reply = Reply(&sink);
+    request_.arrival_ns = clock_.NowNs();
+    request_.deadline_ns = clock_.NowNs() + timeout_ns;
+    admission_.Handle(*message_, &request_);
+    EXPECT_EQ(sink.endings(), 1);
+    return sink.status();
+  }
+
+  FakeQueue queue_;
+  FakeClock clock_;
+  ModelDirectory models_;
+  ServerMetrics metrics_;
+  ServedModel* model_ = nullptr;
+  MessageBuilder message_;
+  Request request_;
+  Admission admission_{&models_, &metrics_, &clock_};
+};
+
+TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(queue_.commits, 1);
+  EXPECT_EQ(queue_.memory, "xxx\7xxx\7xxxx");
+  EXPECT_EQ(request_.metrics, &model_->metrics);
+}
+
+TEST_F(AdmissionTest, UnknownModel) {
+  message_->model = "nope";
+  EXPECT_EQ(Handle(), absl::NotFoundError("Request for unknown model: 'nope' is not found"));
+  EXPECT_EQ(metrics_.unknown_model_requests, 1u);
+}
+
+TEST_F(AdmissionTest, UnknownVersion) {
+  message_->version = "99";
+  EXPECT_EQ(Handle(),
+            absl::NotFoundError("Request for unknown model: 'm' version 99 is not found"));
+}
+
+TEST_F(AdmissionTest, BadVersion) {
+  message_->version = "abc";
+  EXPECT_EQ(Handle(), absl::InvalidArgumentError(
+                          "failed to get model version from specified version string 'abc'"));
+}
+
+TEST_F(AdmissionTest, UnknownModelsCarryNoId) {
+  message_.Id("17");
+  message_->model = "nope";
+  EXPECT_EQ(Handle(), absl::NotFoundError("Request for unknown model: 'nope' is not found"));
+  message_->model = "m";
+  message_->version = "99";
+  EXPECT_EQ(Handle(),
+            absl::NotFoundError("Request for unknown model: 'm' version 99 is not found"));
+}
+
+TEST_F(AdmissionTest, ModelThatIsNotReady) {
+  model_->loaded = false;
+  EXPECT_EQ(Handle(), absl::UnavailableError("Request for model 'm' is not at ready state"));
+}
+
+TEST_F(AdmissionTest, AModelThatLostItsWorkersKeepsItsQueue) {
+  model_->ready = false;
+  EXPECT_TRUE(Handle().ok());
+}
+
+TEST_F(AdmissionTest, Starting) {
+  models_.accepting = false;
+  EXPECT_EQ(Handle(), absl::UnavailableError("Server not ready"));
+}
+
+TEST_F(AdmissionTest, StoppingAdmitsUntilTheLameDuckTimeIsOver) {
+  models_.stopping = true;
+  EXPECT_TRUE(Handle().ok());
+}
+
+TEST_F(AdmissionTest, Stopping) {
+  models_.stopping = true;
+  models_.accepting = false;
+  EXPECT_EQ(Handle(), absl::UnavailableError("Server exiting"));
+}
+
+TEST_F(AdmissionTest, ExpiredOnArrivalIsRefusedUnvalidated) {
+  message_->inputs[0].datatype = "nonsense";
+  message_.Id("17");
+  EXPECT_EQ(Handle(0), absl::DeadlineExceededError("Request timeout expired"));
+}
+
+TEST_F(AdmissionTest, ErrorsOfValidationCarryTheIdOnce) {
+  message_.Id("17");
+  message_->inputs[1].datatype = "INT8";
+  EXPECT_EQ(Handle(),
+            absl::InvalidArgumentError("[request id: 17] inference input 'B' data-type is "
+                                       "'INT8', but model 'm' expects 'UINT8'"));
+}
+
+TEST_F(AdmissionTest, BeyondTheLargestBucketCarriesTheId) {
+  MessageBuilder message;
+  message.Raw("A", "UINT8", {1, 5}, 5).Raw("B", "UINT8", {1, 2}, 2).Id("17");
+  *message_.operator->() = *message;
+  EXPECT_EQ(Handle(), absl::InvalidArgumentError(
+                          "[request id: 17] input 'A' is of length 5, but at most 4 is served"));
+}
+
+TEST_F(AdmissionTest, QueueFullCarriesTheId) {
+  queue_.refusal = absl::ResourceExhaustedError("Exceeds maximum queue size");
+  EXPECT_EQ(Handle(), absl::ResourceExhaustedError("Exceeds maximum queue size"));
+  message_.Id("17");
+  EXPECT_EQ(Handle(), absl::ResourceExhaustedError("[request id: 17] Exceeds maximum queue size"));
+  EXPECT_EQ(queue_.commits, 0);
+}
+
+TEST_F(AdmissionTest, TheTimeoutParameterShortensTheDeadline) {
+  message_->timeout_us = 1000;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerMs);
+}
+
+TEST_F(AdmissionTest, TheTimeoutParameterNeverLengthensTheDeadline) {
+  for (const int64_t timeout_us : {int64_t{2'000'000}, INT64_MAX, INT64_MAX / 1000 + 1}) {
+    message_->timeout_us = timeout_us;
+    EXPECT_TRUE(Handle().ok());
+    EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerSecond) << timeout_us;
+  }
+}
+
+TEST_F(AdmissionTest, ATimeoutOfZeroOrLessIsNone) {
+  for (const int64_t timeout_us : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
+    message_->timeout_us = timeout_us;
+    EXPECT_TRUE(Handle().ok());
+    EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerSecond);
+  }
+}
+
+}  // namespace
+}  // namespace mpsd

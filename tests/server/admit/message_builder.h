@@ -1,0 +1,68 @@
+// MessageBuilder: what a client sent, put together by a test.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "server/request/infer_message.h"
+
+namespace mpsd {
+
+// Thread-compatible. Owns the bytes that the message's views point into.
+class MessageBuilder {
+ public:
+  MessageBuilder() { message_.model = "m"; }
+
+  // An input with `bytes` bytes of raw contents.
+  MessageBuilder& Raw(const std::string& name, const std::string& datatype,
+                      std::vector<int64_t> dims, uint64_t bytes) {
+    InputMessage& input = Declare(name, datatype, std::move(dims));
+    input.has_data = true;
+    input.payload.Append(texts_.emplace_back(bytes, 'x'));
+    ++message_.raw_count;
+    return *this;
+  }
+
+  // The same with typed contents, or with an error that they have.
+  MessageBuilder& Typed(const std::string& name, const std::string& datatype,
+                        std::vector<int64_t> dims, uint64_t bytes, const std::string& error = "") {
+    InputMessage& input = Declare(name, datatype, std::move(dims));
+    input.has_typed = true;
+    input.typed_error = error;
+    if (!error.empty()) return *this;
+    input.has_data = true;
+    input.payload.Append(texts_.emplace_back(bytes, 'x'));
+    return *this;
+  }
+
+  // An input without data.
+  InputMessage& Declare(const std::string& name, const std::string& datatype,
+                        std::vector<int64_t> dims) {
+    InputMessage& input = message_.inputs.emplace_back();
+    input.name = texts_.emplace_back(name);
+    input.datatype = texts_.emplace_back(datatype);
+    input.dims = dims_.emplace_back(std::move(dims));
+    return input;
+  }
+
+  MessageBuilder& Wanted(const std::string& output) {
+    message_.outputs.push_back(texts_.emplace_back(output));
+    return *this;
+  }
+
+  MessageBuilder& Id(const std::string& id) {
+    message_.id = texts_.emplace_back(id);
+    return *this;
+  }
+
+  InferMessage* operator->() { return &message_; }
+  const InferMessage& operator*() const { return message_; }
+
+ private:
+  InferMessage message_;
+  std::deque<std::string> texts_;
+  std::deque<std::vector<int64_t>> dims_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,73 @@
+#include "server/admit/padding.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd {
+namespace {
+
+// Two inputs whose dim 0 is padded alike.
+class Padding : public testing::Test {
+ protected:
+  Padding() {
+    spec_.inputs = {{"IDS", DataType::kInt64, {-1}}, {"MASK", DataType::kFp32, {-1, 2}}};
+    spec_.pad = {{"IDS", 0, {16, 64}, 1, {}}, {"MASK", 0, {16, 64}, 0, {}}};
+  }
+
+  absl::Status Apply(int64_t length) {
+    request_.Reset();
+    request_.inputs = {{DataType::kInt64, {length}, {}, 0}, {DataType::kFp32, {length, 2}, {}, 0}};
+    return ApplyPadding(spec_, &request_);
+  }
+
+  ModelSpec spec_;
+  Request request_;
+};
+
+TEST_F(Padding, TakesTheSmallestBucketThatHoldsTheLength) {
+  for (const auto& [length, bucket] :
+       {std::pair<int64_t, int64_t>{0, 16}, {1, 16}, {16, 16}, {17, 64}, {64, 64}}) {
+    ASSERT_TRUE(Apply(length).ok());
+    EXPECT_EQ(request_.inputs[0].padded_dims, (Dims{bucket})) << length;
+    EXPECT_EQ(request_.inputs[0].row_bytes, static_cast<uint64_t>(bucket) * 8);
+    EXPECT_EQ(request_.inputs[1].padded_dims, (Dims{bucket, 2}));
+    EXPECT_EQ(request_.inputs[1].row_bytes, static_cast<uint64_t>(bucket) * 8);
+    EXPECT_EQ(request_.inputs[0].dims, (Dims{length})) << "its own length stays";
+    EXPECT_EQ(request_.key, (ShapeKey{bucket, bucket, 2}));
+  }
+}
+
+TEST_F(Padding, LengthsOfOneBucketHaveOneKey) {
+  ASSERT_TRUE(Apply(3).ok());
+  const ShapeKey key = request_.key;
+  ASSERT_TRUE(Apply(15).ok());
+  EXPECT_EQ(request_.key, key);
+  ASSERT_TRUE(Apply(20).ok());
+  EXPECT_NE(request_.key, key);
+}
+
+TEST_F(Padding, BeyondTheLargestBucketIsRefused) {
+  EXPECT_EQ(Apply(65),
+            absl::InvalidArgumentError("input 'IDS' is of length 65, but at most 64 is served"));
+}
+
+TEST_F(Padding, SeveralDimsOfAnInput) {
+  spec_.pad.push_back({"MASK", 1, {8}, 0, {}});
+  ASSERT_TRUE(Apply(5).ok());
+  EXPECT_EQ(request_.inputs[1].padded_dims, (Dims{16, 8}));
+  EXPECT_EQ(request_.key, (ShapeKey{16, 16, 8}));
+}
+
+TEST_F(Padding, WithoutARuleTheDimsAreTheKey) {
+  spec_.pad.clear();
+  ASSERT_TRUE(Apply(5).ok());
+  EXPECT_EQ(request_.inputs[0].padded_dims, request_.inputs[0].dims);
+  EXPECT_EQ(request_.key, (ShapeKey{5, 5, 2}));
+}
+
+TEST_F(Padding, APaddedSizeThatOverflowsIsRefused) {
+  spec_.pad = {{"MASK", 0, {int64_t{1} << 62}, 0, {}}};
+  EXPECT_EQ(Apply(5), absl::InvalidArgumentError("a padded input is too large"));
+}
+
+}  // namespace
+}  // namespace mpsd

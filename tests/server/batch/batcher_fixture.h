@@ -1,0 +1,81 @@
+// BatcherFixture: a batcher with memory, and requests for it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+#include "server/batch/batcher.h"
+#include "tests/fakes/fake_call.h"
+
+namespace mpsd {
+
+// A model of batches of at most four rows of up to 16 floats. Requests are known by pointers that
+// stay. Lives on the test's thread.
+class BatcherFixture : public testing::Test {
+ protected:
+  static constexpr int64_t kNow = 1000;
+
+  BatcherFixture() : BatcherFixture(4) {}
+  explicit BatcherFixture(uint32_t max_batch_size) {
+    spec_.max_batch_size = max_batch_size;
+    spec_.inputs = {{"IN", DataType::kFp32, {-1}}};
+  }
+
+  // Ends the duty of each reply, which nobody here is to give.
+  void TearDown() override {
+    for (FakeCall& call : calls_) {
+      if (call.request.reply.owed()) call.request.reply.Fail(absl::OkStatus());
+    }
+  }
+
+  void AddMemory(uint64_t bytes = 1 << 20) {
+    absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
+    ASSERT_TRUE(segment.ok()) << segment.status();
+    batcher_.slabs()->AddSegment(*std::move(segment));
+  }
+
+  Request* NewRequest(uint32_t rows = 1, int64_t length = 2, int64_t deadline_ns = 2 * kNow) {
+    FakeCall& call = calls_.emplace_back();
+    call.Describe(rows, {length}, kNow, deadline_ns - kNow);
+    return &call.request;
+  }
+
+  Request* Reserve(uint32_t rows = 1, int64_t length = 2, int64_t deadline_ns = 2 * kNow) {
+    Request* request = NewRequest(rows, length, deadline_ns);
+    RowTargets targets;
+    EXPECT_TRUE(batcher_.Reserve(request, &targets).ok());
+    return request;
+  }
+
+  Request* Enqueue(uint32_t rows = 1, int64_t length = 2, int64_t deadline_ns = 2 * kNow) {
+    Request* request = Reserve(rows, length, deadline_ns);
+    batcher_.Enqueue(request);
+    return request;
+  }
+
+  // The requests of the next batch; none when nobody waits.
+  std::vector<Request*> Form(int64_t now_ns = kNow) {
+    std::vector<Request*> requests;
+    const bool formed = batcher_.Form(now_ns, &batch_, &expired_);
+    EXPECT_EQ(formed, !batch_.entries.empty());
+    for (const BatchEntry& entry : batch_.entries) requests.push_back(entry.request);
+    return requests;
+  }
+
+  // The batch has come back.
+  void End(const std::vector<Request*>& requests) {
+    for (Request* request : requests) batcher_.EndRows(request->place, request->rows);
+  }
+
+  uint32_t leased_slabs() { return batcher_.slabs()->leased_count(); }
+
+  ModelSpec spec_;
+  std::deque<FakeCall> calls_;
+  FormedBatch batch_;
+  std::vector<Request*> expired_;
+  Batcher batcher_{&spec_};
+};
+
+}  // namespace mpsd

@@ -1,0 +1,356 @@
+#include "server/batch/batcher.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "proto/base/limits.h"
+#include "server/batch/slab_sizing.h"
+#include "tests/server/batch/batcher_fixture.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class BatcherTest : public BatcherFixture {
+ protected:
+  BatcherTest() { AddMemory(); }
+};
+
+class SingleRequestBatcher : public BatcherFixture {
+ protected:
+  SingleRequestBatcher() : BatcherFixture(0) { AddMemory(platform::PageBytes()); }
+};
+
+TEST_F(BatcherTest, RowsThatLieBehindEachOtherAreOneRun) {
+  Request* first = Enqueue(1);
+  Request* second = Enqueue(2);
+  EXPECT_THAT(Form(), ElementsAre(first, second));
+  ASSERT_THAT(batch_.runs, SizeIs(1));
+  EXPECT_EQ(batch_.runs[0].first_row, 0u);
+  EXPECT_EQ(batch_.runs[0].row_count, 3u);
+  EXPECT_EQ(batch_.runs[0].row_capacity, SlabRows(spec_, std::vector<uint64_t>{8}));
+  EXPECT_EQ(batch_.row_count, 3u);
+  EXPECT_EQ(batch_.entries[0].first_row, 0u);
+  EXPECT_EQ(batch_.entries[1].first_row, 1u);
+  EXPECT_EQ(batch_.entries[1].row_count, 2u);
+  EXPECT_EQ(first->state, RequestState::kRunning);
+}
+
+TEST_F(BatcherTest, TargetsPointIntoTheRegionOfEachInput) {
+  spec_.inputs.push_back({"MASK", DataType::kUint8, {3}});
+  const auto reserve = [this](RowTargets* targets) {
+    Request* request = NewRequest(2);
+    RequestInput& mask = request->inputs.emplace_back();
+    mask.datatype = DataType::kUint8;
+    mask.padded_dims = mask.dims = {3};
+    mask.row_bytes = 3;
+    request->key.push_back(3);
+    ASSERT_TRUE(batcher_.Reserve(request, targets).ok());
+  };
+  RowTargets first;
+  RowTargets second;
+  reserve(&first);
+  reserve(&second);
+  ASSERT_THAT(first.inputs, SizeIs(2));
+  EXPECT_EQ(second.inputs[0] - first.inputs[0], 2 * 8);
+  EXPECT_EQ(second.inputs[1] - first.inputs[1], 2 * 3);
+  const uint64_t region =
+      SlabTable::Bytes(std::vector<uint64_t>{8}, SlabRows(spec_, std::vector<uint64_t>{8, 3}));
+  EXPECT_EQ(first.inputs[1] - first.inputs[0], static_cast<ptrdiff_t>(region));
+}
+
+// A copier that is preempted in the middle of a row while others go.
+TEST_F(BatcherTest, ARowThatIsNotFilledYetIsPassedOverAndJoinsTheNextBatch) {
+  Request* first = Enqueue();
+  Request* slow = Reserve();
+  Request* third = Enqueue();
+  EXPECT_THAT(Form(), ElementsAre(first, third));
+  ASSERT_THAT(batch_.runs, SizeIs(2));
+  EXPECT_EQ(batch_.runs[0].first_row, 0u);
+  EXPECT_EQ(batch_.runs[1].first_row, 2u);
+  End({first, third});
+  batcher_.Enqueue(slow);
+  EXPECT_THAT(Form(), ElementsAre(slow));
+  EXPECT_EQ(batch_.runs[0].first_row, 1u);
+}
+
+TEST_F(BatcherTest, ACancelledRowIsAHole) {
+  Request* first = Enqueue();
+  Request* cancelled = Enqueue();
+  Request* third = Enqueue();
+  batcher_.Remove(cancelled);
+  EXPECT_EQ(cancelled->state, RequestState::kEnded);
+  EXPECT_THAT(Form(), ElementsAre(first, third));
+  EXPECT_THAT(batch_.runs, SizeIs(2));
+  EXPECT_EQ(batch_.entries[1].first_row, 1u) << "of the batch, not of the slab";
+}
+
+TEST_F(BatcherTest, NoMoreRowsThanTheModelTakes) {
+  Request* first = Enqueue(3);
+  Request* second = Enqueue(2);
+  Request* third = Enqueue(2);
+  EXPECT_THAT(Form(), ElementsAre(first));
+  EXPECT_THAT(Form(), ElementsAre(second, third));
+  EXPECT_EQ(batch_.row_count, 4u);
+  EXPECT_THAT(Form(), IsEmpty());
+}
+
+TEST_F(BatcherTest, EarliestDeadlineFirst) {
+  Request* late = Enqueue(2, 2, kNow + 30);
+  Request* early = Enqueue(2, 2, kNow + 10);
+  Request* middle = Enqueue(2, 2, kNow + 20);
+  EXPECT_THAT(Form(), ElementsAre(early, middle));
+  EXPECT_EQ(batch_.latest_deadline_ns, kNow + 20);
+  EXPECT_THAT(Form(), ElementsAre(late));
+}
+
+TEST_F(BatcherTest, TwoKeysNeverShareABatch) {
+  Request* two = Enqueue(1, 2, kNow + 10);
+  Request* three = Enqueue(1, 3, kNow + 20);
+  Request* other_two = Enqueue(1, 2, kNow + 30);
+  EXPECT_THAT(Form(), ElementsAre(two, other_two));
+  EXPECT_EQ(batch_.inputs[0].row_bytes, 8u);
+  EXPECT_THAT(Form(), ElementsAre(three));
+  EXPECT_EQ(batch_.inputs[0].row_bytes, 12u);
+  EXPECT_NE(two->place.slab, three->place.slab);
+}
+
+TEST_F(BatcherTest, ExpiredRequestsGoElsewhere) {
+  Request* expired = Enqueue(1, 2, kNow + 10);
+  Request* live = Enqueue(1, 2, kNow + 11);
+  EXPECT_THAT(Form(kNow + 10), ElementsAre(live));
+  EXPECT_THAT(expired_, ElementsAre(expired));
+  EXPECT_EQ(expired->state, RequestState::kEnded);
+}
+
+TEST_F(BatcherTest, NoBatchWhereAllHaveExpired) {
+  Request* first = Enqueue(1, 2, kNow + 10);
+  Request* second = Enqueue(1, 3, kNow + 5);
+  EXPECT_THAT(Form(kNow + 10), IsEmpty());
+  EXPECT_THAT(expired_, ElementsAre(second, first));
+}
+
+TEST_F(BatcherTest, AnExpiredHeadDoesNotBringItsLineForward) {
+  Enqueue(1, 2, kNow + 5);
+  Request* late = Enqueue(1, 2, kNow + 100);
+  Request* early = Enqueue(1, 3, kNow + 20);
+  EXPECT_THAT(Form(kNow + 10), ElementsAre(early));
+  EXPECT_THAT(Form(kNow + 10), ElementsAre(late));
+}
+
+TEST_F(BatcherTest, TakeExpiredTakesThoseAlone) {
+  Request* expired = Enqueue(1, 2, kNow + 10);
+  Request* suspect = Reserve(1, 2, kNow + 10);
+  suspect->suspect = true;
+  batcher_.Enqueue(suspect);
+  Request* live = Enqueue(1, 2, kNow + 11);
+  batcher_.TakeExpired(kNow + 10, &expired_);
+  EXPECT_THAT(expired_, ElementsAre(suspect, expired));
+  EXPECT_THAT(Form(), ElementsAre(live));
+}
+
+TEST_F(BatcherTest, TakeAllTakesEveryQueuedRequest) {
+  Enqueue(1, 2);
+  Enqueue(1, 3);
+  Request* reserved = Reserve(1, 4);
+  batcher_.TakeAll(&expired_);
+  EXPECT_THAT(expired_, SizeIs(2));
+  batcher_.Enqueue(reserved);
+  EXPECT_THAT(Form(), ElementsAre(reserved));
+}
+
+TEST_F(BatcherTest, SuspectsRunAlone) {
+  std::vector<Request*> requests;
+  for (int i = 0; i < 3; ++i) requests.push_back(Enqueue());
+  Form();
+  requests[0]->suspect = requests[2]->suspect = true;
+  for (Request* request : requests) batcher_.Enqueue(request);
+  EXPECT_TRUE(batcher_.has_suspects());
+  EXPECT_THAT(Form(), ElementsAre(requests[1]));
+  EXPECT_TRUE(batcher_.FormSuspect(kNow, &batch_, &expired_));
+  ASSERT_THAT(batch_.entries, SizeIs(1));
+  EXPECT_EQ(batch_.entries[0].request, requests[0]);
+  EXPECT_TRUE(batcher_.FormSuspect(kNow, &batch_, &expired_));
+  EXPECT_EQ(batch_.entries[0].request, requests[2]);
+  EXPECT_FALSE(batcher_.FormSuspect(kNow, &batch_, &expired_));
+  EXPECT_FALSE(batcher_.has_suspects());
+}
+
+TEST_F(BatcherTest, ASuspectMayExpireOrBeRemoved) {
+  Request* removed = Reserve();
+  Request* expired = Reserve(1, 2, kNow + 10);
+  for (Request* request : {removed, expired}) {
+    request->suspect = true;
+    batcher_.Enqueue(request);
+  }
+  batcher_.Remove(removed);
+  EXPECT_FALSE(batcher_.FormSuspect(kNow + 10, &batch_, &expired_));
+  EXPECT_THAT(expired_, ElementsAre(expired));
+}
+
+TEST_F(BatcherTest, ABatchThatGoesAgainHasItsRowsWhereTheyWere) {
+  Request* request = Enqueue(2);
+  Form();
+  const RowRun before = batch_.runs[0];
+  batcher_.Enqueue(request);
+  EXPECT_THAT(Form(), ElementsAre(request));
+  EXPECT_EQ(std::memcmp(&before, &batch_.runs[0], sizeof(before)), 0);
+}
+
+TEST_F(BatcherTest, AnOpenSlabBeginsAgainWhenNothingLives) {
+  Request* first = Enqueue(2);
+  EXPECT_EQ(Enqueue(1)->place.first_row, 2u);
+  End(Form());
+  Request* next = Enqueue(1);
+  EXPECT_EQ(next->place.slab, first->place.slab);
+  EXPECT_EQ(next->place.first_row, 0u);
+}
+
+TEST_F(BatcherTest, AFullSlabIsFreedWhenItsLastRowEnds) {
+  const uint32_t capacity = SlabRows(spec_, std::vector<uint64_t>{8});
+  Request* held = Enqueue(1);
+  for (uint32_t row = 1; row < capacity; ++row) Enqueue(1);
+  Request* beyond = Enqueue(1);
+  EXPECT_NE(beyond->place.slab, held->place.slab);
+  EXPECT_EQ(leased_slabs(), 2u);
+  for (uint32_t batches = 0; batches < capacity / 4; ++batches) {
+    std::vector<Request*> batch = Form();
+    std::erase(batch, held);
+    End(batch);
+  }
+  EXPECT_EQ(leased_slabs(), 2u);
+  End({held});
+  EXPECT_EQ(leased_slabs(), 1u);
+}
+
+TEST_F(BatcherTest, ARequestThatFillsASlabGetsItAloneAndFreesIt) {
+  spec_.inputs[0].dims = {1 << 18};
+  ModelSpec large;
+  large.max_batch_size = 4;
+  large.inputs = spec_.inputs;
+  Batcher batcher(&large);
+  absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, 16 << 20, 0);
+  ASSERT_TRUE(segment.ok());
+  batcher.slabs()->AddSegment(*std::move(segment));
+  Request* request = NewRequest(4, 1 << 18);  // 1 MiB a row: four of them are a slab
+  RowTargets targets;
+  ASSERT_TRUE(batcher.Reserve(request, &targets).ok());
+  batcher.Enqueue(request);
+  batcher.Remove(request);
+  EXPECT_EQ(batcher.slabs()->leased_count(), 0u);
+}
+
+TEST_F(SingleRequestBatcher, EachRequestIsABatchWithASlabOfItsOwn) {
+  Request* first = Enqueue();
+  Request* second = Enqueue();
+  EXPECT_NE(first->place.slab, second->place.slab);
+  EXPECT_THAT(Form(), ElementsAre(first));
+  EXPECT_THAT(Form(), ElementsAre(second));
+  EXPECT_EQ(leased_slabs(), 2u);
+  End({first, second});
+  EXPECT_EQ(leased_slabs(), 0u);
+}
+
+TEST_F(SingleRequestBatcher, FullMemoryIsRefusedAndUsedAgain) {
+  std::vector<Request*> held;
+  RowTargets targets;
+  absl::Status status;
+  while (status.ok()) {
+    Request* request = NewRequest();
+    status = batcher_.Reserve(request, &targets);
+    if (status.ok()) held.push_back(request);
+    ASSERT_LT(held.size(), 10'000u);
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  batcher_.EndRows(held.back()->place, 1);
+  EXPECT_TRUE(batcher_.Reserve(NewRequest(), &targets).ok());
+}
+
+TEST_F(BatcherTest, AnotherKeyGetsTheMemoryOfIdleSlabs) {
+  Batcher batcher(&spec_);
+  const std::vector<uint64_t> row = {1 << 18};  // a slab of it is 4 MiB
+  const uint64_t slab_bytes = SlabTable::Bytes(row, SlabRows(spec_, row));
+  absl::StatusOr<OwnedSegment> segment =
+      OwnedSegment::Create(SegmentKind::kSlabs, slab_bytes + platform::PageBytes(), 0);
+  ASSERT_TRUE(segment.ok());
+  batcher.slabs()->AddSegment(*std::move(segment));
+  RowTargets targets;
+  Request* first = NewRequest(1, 1 << 16);
+  Request* second = NewRequest(1, (1 << 16) - 1);
+  ASSERT_TRUE(batcher.Reserve(first, &targets).ok());
+  EXPECT_FALSE(batcher.Reserve(second, &targets).ok());
+  batcher.Enqueue(first);
+  batcher.Remove(first);
+  EXPECT_TRUE(batcher.Reserve(second, &targets).ok());
+}
+
+TEST_F(BatcherTest, OnlySoManyKeysKeepAnOpenSlab) {
+  for (uint32_t key = 0; key < 2 * kMaxOpenSlabs; ++key) batcher_.Remove(Enqueue(1, 2 + key % 96));
+  EXPECT_LE(leased_slabs(), kMaxOpenSlabs);
+}
+
+TEST_F(BatcherTest, TheLeastRecentlyUsedKeyLosesItsSlab) {
+  const auto use = [this](int64_t length) { batcher_.Remove(Enqueue(1, length)); };
+  for (uint32_t key = 0; key < kMaxOpenSlabs; ++key) use(2 + key);
+  use(2);
+  Request* kept = Enqueue(1, 4);
+  const uint32_t slab = kept->place.slab;
+  use(2 + kMaxOpenSlabs);  // closes key 3's
+  EXPECT_EQ(leased_slabs(), kMaxOpenSlabs);
+  EXPECT_EQ(Enqueue(1, 4)->place.slab, slab);
+}
+
+TEST_F(BatcherTest, ARequestWhoseKeyWasForgottenWhileItWasFilledIsServed) {
+  Request* slow = Reserve(1, 2);
+  for (uint32_t key = 1; key <= kMaxOpenSlabs; ++key) batcher_.Remove(Enqueue(1, 2 + key));
+  batcher_.Enqueue(slow);
+  EXPECT_THAT(Form(), ElementsAre(slow));
+  End({slow});
+  EXPECT_LE(leased_slabs(), kMaxOpenSlabs);
+}
+
+TEST_F(BatcherTest, MoreKeysThanSlabsThatAllWaitAreAllServed) {
+  std::vector<Request*> requests;
+  for (uint32_t key = 0; key < kMaxOpenSlabs + 16; ++key) {
+    requests.push_back(Enqueue(1, 2 + key, kNow + 1 + key));
+  }
+  for (Request* request : requests) {
+    EXPECT_THAT(Form(), ElementsAre(request));
+    End({request});
+  }
+  Enqueue(1, 1000);
+  EXPECT_LE(leased_slabs(), kMaxOpenSlabs);
+}
+
+TEST_F(BatcherTest, IsDueOnceTheEarliestHasWaitedOrTheBatchIsFull) {
+  EXPECT_EQ(batcher_.DueNs(50), 0);
+  Enqueue(3);
+  EXPECT_EQ(batcher_.DueNs(50), kNow + 50);
+  Enqueue(1);
+  EXPECT_EQ(batcher_.DueNs(50), 0);
+}
+
+TEST_F(BatcherTest, ABatchHasAtMostSoManyRuns) {
+  spec_.max_batch_size = kMaxBatchRows;
+  Batcher batcher(&spec_);
+  absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, 1 << 20, 0);
+  ASSERT_TRUE(segment.ok());
+  batcher.slabs()->AddSegment(*std::move(segment));
+  for (uint32_t i = 0; i < 2 * kMaxRuns + 10; ++i) {
+    Request* request = NewRequest();
+    RowTargets targets;
+    ASSERT_TRUE(batcher.Reserve(request, &targets).ok());
+    if (i % 2 == 0) batcher.Enqueue(request);  // every other row is a hole
+  }
+  ASSERT_TRUE(batcher.Form(kNow, &batch_, &expired_));
+  EXPECT_THAT(batch_.runs, SizeIs(kMaxRuns));
+  ASSERT_TRUE(batcher.Form(kNow, &batch_, &expired_));
+  EXPECT_THAT(batch_.runs, SizeIs(5));
+}
+
+}  // namespace
+}  // namespace mpsd

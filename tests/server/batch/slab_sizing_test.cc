@@ -1,0 +1,91 @@
+#include "server/batch/slab_sizing.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/base/limits.h"
+#include "server/batch/slab_table.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+ModelSpec SpecOf(uint32_t max_batch_size, Dims dims) {
+  ModelSpec spec;
+  spec.max_batch_size = max_batch_size;
+  spec.inputs = {{"IN", DataType::kFp32, std::move(dims)}};
+  return spec;
+}
+
+uint32_t Rows(uint32_t max_batch_size, uint64_t row_bytes) {
+  return SlabRows(SpecOf(max_batch_size, {1}), std::vector<uint64_t>{row_bytes});
+}
+
+TEST(SlabRows, AreFourLargestBatchesWhereTheyFit) {
+  EXPECT_EQ(Rows(8, 64), 32u);
+  EXPECT_EQ(Rows(8, 0), 32u);
+  EXPECT_EQ(Rows(8, kSlabBytesTarget / 32), 32u);
+}
+
+TEST(SlabRows, AreWhatFitsIntoTheTargetElse) {
+  EXPECT_EQ(Rows(8, kSlabBytesTarget / 20), 20u);
+  EXPECT_EQ(
+      SlabRows(SpecOf(8, {1}), std::vector<uint64_t>{kSlabBytesTarget / 40, kSlabBytesTarget / 40}),
+      20u);
+}
+
+TEST(SlabRows, AreNeverLessThanOneLargestBatch) {
+  EXPECT_EQ(Rows(8, kSlabBytesTarget), 8u);
+  EXPECT_EQ(Rows(8, 100 * kSlabBytesTarget), 8u);
+}
+
+TEST(SlabRows, OfAModelWithoutBatchesAreOne) { EXPECT_EQ(Rows(0, 64), 1u); }
+
+TEST(SlabSegmentBytes, HoldsAQueueOfLargestRequestsAndTwoSlabs) {
+  const ModelSpec spec = SpecOf(8, {1 << 14});  // 512 KiB a batch
+  const std::vector<uint64_t> row = {1 << 16};
+  const uint64_t slab = SlabTable::Bytes(row, SlabRows(spec, row));
+  EXPECT_EQ(SlabSegmentBytes(spec, 64, 1ULL << 30, kPage), (32ULL << 20) + 2 * slab + kPage);
+}
+
+TEST(SlabSegmentBytes, IsAtLeastAndAtMostSoMuch) {
+  const ModelSpec small = SpecOf(1, {1});
+  const uint64_t slab = SlabTable::Bytes(std::vector<uint64_t>{4}, 4);
+  EXPECT_EQ(SlabSegmentBytes(small, 1, 1ULL << 30, kPage),
+            (kMinSlabSegmentBytes + 2 * slab + kPage) / kPage * kPage);
+  const ModelSpec large = SpecOf(8, {1 << 16});  // 2 MiB a batch
+  EXPECT_LE(SlabSegmentBytes(large, 1'000'000, 1ULL << 40, kPage),
+            kMaxSlabSegmentBytes + 2 * (kSlabBytesTarget) + kPage);
+}
+
+TEST(SlabSegmentBytes, IsHeldToTheQueuesBytesButHoldsOneLargestSlab) {
+  const ModelSpec spec = SpecOf(8, {1 << 20});  // 32 MiB a slab
+  const uint64_t slab = 32ULL << 20;
+  EXPECT_EQ(SlabSegmentBytes(spec, 256, 1 << 20, kPage), 3 * slab + kPage);
+}
+
+TEST(SlabSegmentBytes, TakesAnOpenDimForItsLargestBucketElseForTheAssumedOne) {
+  ModelSpec spec = SpecOf(64, {-1});
+  ModelSpec assumed = SpecOf(64, {kAssumedUnknownDim});
+  EXPECT_EQ(SlabSegmentBytes(spec, 256, 1ULL << 30, kPage),
+            SlabSegmentBytes(assumed, 256, 1ULL << 30, kPage));
+  spec.pad = {{"IN", 0, {16, 4096}, 0, {}}};
+  assumed.inputs[0].dims = {4096};
+  EXPECT_EQ(SlabSegmentBytes(spec, 256, 1ULL << 30, kPage),
+            SlabSegmentBytes(assumed, 256, 1ULL << 30, kPage));
+}
+
+TEST(SlabSegmentBytes, ItsHeaderLeavesRoomForTheSlabs) {
+  const ModelSpec spec = SpecOf(8, {1 << 20});
+  absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(
+      SegmentKind::kSlabs, SlabSegmentBytes(spec, 1, 1, platform::PageBytes()), 0);
+  ASSERT_TRUE(segment.ok());
+  SlabTable table;
+  table.AddSegment(*std::move(segment));
+  for (int slab = 0; slab < 3; ++slab) {
+    EXPECT_TRUE(table.Lease(std::vector<uint64_t>{4 << 20}, 8).ok()) << slab;
+  }
+}
+
+}  // namespace
+}  // namespace mpsd

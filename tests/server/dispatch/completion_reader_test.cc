@@ -1,0 +1,249 @@
+#include "server/dispatch/completion_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <random>
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Three rows of a model with two outputs: FP32[2] and INT64[any].
+class Completion : public testing::Test {
+ protected:
+  Completion() {
+    spec_.max_batch_size = 4;
+    spec_.outputs = {{"A", DataType::kFp32, {2}}, {"B", DataType::kInt64, {-1}}};
+    expected_.batch_id = 17;
+    expected_.row_count = 3;
+    expected_.lease_bytes = sizeof(lease_);
+    expected_.lease_data = lease_;
+    expected_.batched_ns = 100;
+    expected_.now_ns = 200;
+    record_ = std::make_unique<CompletionRecord>();
+    record_->batch_id = 17;
+    record_->outcome = BatchOutcome::kDone;
+    record_->row_count = 3;
+    record_->output_count = 2;
+    record_->started_ns = 120;
+    record_->finished_ns = 150;
+    record_->outputs[0] = {static_cast<uint32_t>(DataType::kFp32), 2, {3, 2}, 0, 24};
+    record_->outputs[1] = {static_cast<uint32_t>(DataType::kInt64), 2, {3, 4}, 64, 96};
+  }
+
+  absl::Status Read() {
+    return ReadCompletion(*record_, expected_, spec_, &batch_, &needed_bytes_);
+  }
+
+  alignas(64) char lease_[256] = {};
+  ModelSpec spec_;
+  ExpectedCompletion expected_;
+  std::unique_ptr<CompletionRecord> record_;
+  CompletedBatch batch_;
+  uint64_t needed_bytes_ = 0;
+};
+
+TEST_F(Completion, OfAnHonestWorkerIsTaken) {
+  record_->row_failed[1] = 1;
+  record_->text_bytes = 3;
+  std::memcpy(record_->text, "row", 3);
+  ASSERT_TRUE(Read().ok());
+  EXPECT_TRUE(batch_.failure.ok());
+  EXPECT_EQ(needed_bytes_, 0u);
+  ASSERT_EQ(batch_.outputs.size(), 2u);
+  EXPECT_EQ(batch_.outputs[0].datatype, DataType::kFp32);
+  EXPECT_EQ(batch_.outputs[0].bytes.data(), lease_);
+  EXPECT_EQ(batch_.outputs[0].bytes.size(), 24u);
+  EXPECT_EQ(batch_.outputs[1].dims, (Dims{3, 4}));
+  EXPECT_EQ(batch_.outputs[1].bytes.data(), lease_ + 64);
+  EXPECT_THAT(batch_.row_failed, ElementsAre(0, 1, 0));
+  EXPECT_EQ(batch_.row_failure_text, "row");
+  EXPECT_EQ(batch_.row_count, 3u);
+  EXPECT_EQ(batch_.started_ns, 120);
+  EXPECT_EQ(batch_.finished_ns, 150);
+}
+
+TEST_F(Completion, ThatFillsTheLeaseToItsLastByteIsTaken) {
+  record_->outputs[1] = {static_cast<uint32_t>(DataType::kInt64), 2, {3, 8}, 64, 192};
+  EXPECT_TRUE(Read().ok());
+}
+
+TEST_F(Completion, WithAnEmptyOutputAtTheLeasesEndIsTaken) {
+  record_->outputs[1] = {static_cast<uint32_t>(DataType::kInt64), 2, {3, 0}, 256, 0};
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.outputs[1].bytes.size(), 0u);
+}
+
+TEST_F(Completion, IsReadFreshEachTime) {
+  record_->row_failed[0] = 1;
+  ASSERT_TRUE(Read().ok());
+  record_->row_failed[0] = 0;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.outputs.size(), 2u);
+  EXPECT_THAT(batch_.row_failed, ElementsAre(0, 0, 0));
+}
+
+TEST_F(Completion, OfAFailedModelCarriesItsTextMadePrintable) {
+  record_->outcome = BatchOutcome::kFailed;
+  record_->text_bytes = 5;
+  std::memcpy(record_->text,
+              "a\n\xff"
+              "b\0",
+              5);
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.failure, absl::InternalError("a  b "));
+  EXPECT_TRUE(batch_.outputs.empty());
+}
+
+TEST_F(Completion, ATextLongerThanTheRecordIsCut) {
+  record_->outcome = BatchOutcome::kFailed;
+  std::memset(record_->text, 'x', kErrorTextBytes);
+  for (const uint32_t lie : {static_cast<uint32_t>(kErrorTextBytes) + 1, 0xffff'ffffU}) {
+    record_->text_bytes = lie;
+    ASSERT_TRUE(Read().ok());
+    EXPECT_EQ(batch_.failure.message(), std::string(kErrorTextBytes, 'x'));
+  }
+}
+
+TEST_F(Completion, OfASkippedBatchIsATimeOut) {
+  record_->outcome = BatchOutcome::kSkipped;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.failure, absl::DeadlineExceededError("Request timeout expired"));
+}
+
+TEST_F(Completion, ThatNeedsALargerLeaseSaysHowLarge) {
+  record_->outcome = BatchOutcome::kOutputTooLarge;
+  record_->output_bytes_needed = 257;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(needed_bytes_, 257u);
+}
+
+TEST_F(Completion, TimesAreClampedToWhatCanBe) {
+  record_->started_ns = -5;
+  record_->finished_ns = 1'000'000;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.started_ns, 100);
+  EXPECT_EQ(batch_.finished_ns, 200);
+  record_->started_ns = 180;
+  record_->finished_ns = 110;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.started_ns, 180);
+  EXPECT_EQ(batch_.finished_ns, 180);
+  record_->started_ns = std::numeric_limits<int64_t>::max();
+  record_->finished_ns = std::numeric_limits<int64_t>::min();
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.started_ns, 200);
+  EXPECT_EQ(batch_.finished_ns, 200);
+}
+
+// ---- lies ----
+
+struct LieCase {
+  const char* name;
+  const char* reason;
+  std::function<void(CompletionRecord*)> tell;
+};
+
+class CompletionLie : public Completion, public testing::WithParamInterface<LieCase> {};
+
+TEST_P(CompletionLie, IsRefused) {
+  GetParam().tell(record_.get());
+  const absl::Status status = Read();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().reason));
+}
+
+constexpr int64_t kHuge = int64_t{1} << 62;
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, CompletionLie,
+    testing::Values(
+        LieCase{"BatchId", "batch id", [](CompletionRecord* r) { r->batch_id = 16; }},
+        LieCase{"OutcomeNone", "outcome",
+                [](CompletionRecord* r) { r->outcome = BatchOutcome::kInvalid; }},
+        LieCase{"OutcomeUnknown", "outcome",
+                [](CompletionRecord* r) { r->outcome = static_cast<BatchOutcome>(5); }},
+        LieCase{"RowCount", "row count", [](CompletionRecord* r) { r->row_count = 4; }},
+        LieCase{"FewerOutputs", "output count", [](CompletionRecord* r) { r->output_count = 1; }},
+        LieCase{"MoreOutputs", "output count", [](CompletionRecord* r) { r->output_count = 3; }},
+        LieCase{"OutputsBeyondTheRecord", "output count",
+                [](CompletionRecord* r) { r->output_count = 0xffff'ffff; }},
+        LieCase{"DataType", "datatype",
+                [](CompletionRecord* r) {
+                  r->outputs[0].datatype = static_cast<uint32_t>(DataType::kInt32);
+                }},
+        LieCase{"DataTypeNone", "datatype",
+                [](CompletionRecord* r) { r->outputs[0].datatype = 0xffff; }},
+        LieCase{"RankBeyondTheRecord", "rank",
+                [](CompletionRecord* r) { r->outputs[0].rank = kMaxRank + 2; }},
+        LieCase{"RankHuge", "rank", [](CompletionRecord* r) { r->outputs[0].rank = 0xffff'ffff; }},
+        LieCase{"RankZero", "batch dim", [](CompletionRecord* r) { r->outputs[0].rank = 0; }},
+        LieCase{"RankTooSmall", "shape", [](CompletionRecord* r) { r->outputs[0].rank = 1; }},
+        LieCase{"RankTooLarge", "shape", [](CompletionRecord* r) { r->outputs[0].rank = 3; }},
+        LieCase{"BatchDim", "batch dim", [](CompletionRecord* r) { r->outputs[0].dims[0] = 2; }},
+        LieCase{"FixedDim", "shape", [](CompletionRecord* r) { r->outputs[0].dims[1] = 3; }},
+        LieCase{"NegativeDim", "byte count",
+                [](CompletionRecord* r) { r->outputs[1].dims[1] = -1; }},
+        LieCase{"OverflowingDim", "byte count",
+                [](CompletionRecord* r) { r->outputs[1].dims[1] = kHuge; }},
+        LieCase{"Bytes", "byte count", [](CompletionRecord* r) { r->outputs[1].bytes = 95; }},
+        LieCase{"OffsetNotAligned", "place", [](CompletionRecord* r) { r->outputs[0].offset = 8; }},
+        LieCase{"OffsetBeyondTheLease", "place",
+                [](CompletionRecord* r) { r->outputs[0].offset = 320; }},
+        LieCase{"OffsetHuge", "place",
+                [](CompletionRecord* r) { r->outputs[0].offset = UINT64_MAX - 63; }},
+        LieCase{"EndBeyondTheLease", "place",
+                [](CompletionRecord* r) { r->outputs[1].offset = 192; }},
+        LieCase{"LargerThanTheLease", "place",
+                [](CompletionRecord* r) {
+                  r->outputs[1].dims[1] = 32;
+                  r->outputs[1].bytes = 768;
+                }},
+        LieCase{"NeedsWhatItHas", "bytes needed",
+                [](CompletionRecord* r) {
+                  r->outcome = BatchOutcome::kOutputTooLarge;
+                  r->output_bytes_needed = 256;
+                }}),
+    [](const auto& tested) { return tested.param.name; });
+
+// Arbitrary bytes: whatever is accepted lies in the lease.
+TEST_F(Completion, OfRandomBytesNeverLeavesTheLease) {
+  std::mt19937_64 random(7);  // a fixed seed: the same lies in every run
+  const CompletionRecord honest = *record_;
+  auto* bytes = reinterpret_cast<unsigned char*>(record_.get());
+  for (int round = 0; round < 20'000; ++round) {
+    std::memcpy(static_cast<void*>(record_.get()), &honest, sizeof(honest));
+    const uint64_t changes = random() % 4 + 1;
+    for (uint64_t i = 0; i < changes; ++i) {
+      bytes[random() % (offsetof(CompletionRecord, outputs) + 2 * sizeof(OutputRecord))] =
+          static_cast<unsigned char>(random());
+    }
+    if (!Read().ok()) continue;
+    for (const BatchOutput& output : batch_.outputs) {
+      ASSERT_GE(output.bytes.data(), lease_);
+      ASSERT_LE(output.bytes.data() + output.bytes.size(), lease_ + sizeof(lease_));
+    }
+    ASSERT_GE(batch_.started_ns, expected_.batched_ns);
+    ASSERT_LE(batch_.finished_ns, expected_.now_ns);
+  }
+}
+
+TEST_F(Completion, OfAModelWithoutBatchesHasNoBatchDim) {
+  spec_.max_batch_size = 0;
+  spec_.outputs = {{"A", DataType::kFp32, {2}}};
+  expected_.row_count = record_->row_count = 1;
+  record_->output_count = 1;
+  record_->outputs[0] = {static_cast<uint32_t>(DataType::kFp32), 1, {2}, 0, 8};
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.outputs[0].dims, (Dims{2}));
+}
+
+}  // namespace
+}  // namespace mpsd

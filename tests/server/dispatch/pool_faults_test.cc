@@ -1,0 +1,453 @@
+// Workers that die, workers that lie, and answers that outlive their worker.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <functional>
+
+#include "tests/server/dispatch/pool_fixture.h"
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+using PoolFaults = PoolFixture;
+using Job = FakeWorker::Job;
+
+TEST_F(PoolFaults, ALostBatchGoesAgainFromWhereItsRowsLie) {
+  MakePool();
+  Submit(1, 2);
+  Submit(2);
+  FakeWorker* first = AddWorker(0);
+  const std::optional<Job> lost = first->Take();
+  const RowRun before = first->mailbox(0).records[lost->place].runs[0];
+  Kill(0, WorkerEnd::kKilled);
+  FakeWorker* second = AddWorker(0);
+  const std::optional<Job> again = second->Take();
+  ASSERT_TRUE(again.has_value());
+  const RowRun after = second->mailbox(0).records[again->place].runs[0];
+  EXPECT_EQ(std::memcmp(&before, &after, sizeof(before)), 0);
+  EXPECT_EQ(again->inputs, lost->inputs);
+  EXPECT_NE(again->batch_id, lost->batch_id);
+  EXPECT_EQ(model_.metrics.dispatched_again, 2u);
+  second->Complete(*again);
+  Drain();
+  EXPECT_EQ(calls_[0].Answer(), Rows(1, 2));
+  EXPECT_EQ(calls_[1].Answer(), Rows(2));
+}
+
+TEST_F(PoolFaults, ABatchGoesToAnotherWorkerThatServes) {
+  MakePool();
+  AddWorker(0);
+  FakeCall* call = Submit(1);
+  FakeWorker* other = AddWorker(1);
+  Kill(0, WorkerEnd::kKilled);
+  Serve(other);
+  EXPECT_EQ(call->Answer(), Rows(1));
+  EXPECT_TRUE(model_.ready);
+}
+
+TEST_F(PoolFaults, WhatWasCompletedBeforeTheDeathCounts) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  worker->Complete(*worker->Take());
+  Kill(0);
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PoolFaults, ThreeDispatchesAreAllThereAre) {
+  MakePool();
+  FakeCall* call = Submit(1);
+  for (uint32_t dispatch = 1; dispatch <= kMaxDispatches; ++dispatch) {
+    EXPECT_EQ(call->endings(), 0);
+    EXPECT_TRUE(AddWorker()->Take().has_value());
+    Kill(0, WorkerEnd::kKilled);
+  }
+  EXPECT_EQ(call->status(), absl::UnavailableError("worker lost"));
+}
+
+TEST_F(PoolFaults, ACrashWhileAloneIsTheRequestsOwn) {
+  MakePool();
+  FakeCall* call = Submit(1);
+  EXPECT_TRUE(AddWorker()->Take().has_value());
+  Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(call->status(), absl::InternalError("request crashed its worker"));
+}
+
+TEST_F(PoolFaults, ACrashOfAWorkerWithAnotherBatchIsNoStrike) {
+  MakePool();
+  FakeWorker* worker = AddWorker(0, 2);
+  Submit(1);
+  Submit(2);
+  EXPECT_TRUE(worker->Take(0).has_value());
+  EXPECT_TRUE(worker->Take(1).has_value());
+  Kill(0, WorkerEnd::kCrashed);
+  Serve(AddWorker());
+  EXPECT_EQ(calls_[0].Answer(), Rows(1));
+  EXPECT_EQ(calls_[1].Answer(), Rows(2));
+}
+
+// The worker dies of the value 666, whoever is in the batch with it.
+TEST_F(PoolFaults, BatchMatesOfAPoisonousRequestSucceed) {
+  MakePool();
+  Submit(1);
+  FakeCall* poison = Submit(666);
+  Submit(3);
+  uint32_t deaths = 0;
+  FakeWorker* worker = AddWorker();
+  while (pool_->inside() > 0) {
+    const std::optional<Job> job = worker->Take();
+    ASSERT_TRUE(job.has_value());
+    const float bad = 666;
+    const std::string needle(reinterpret_cast<const char*>(&bad), sizeof(bad));
+    if (job->inputs[0].find(needle) != std::string::npos) {
+      Kill(0, WorkerEnd::kCrashed);
+      ASSERT_LE(++deaths, 2u);
+      worker = AddWorker();
+    } else {
+      worker->Complete(*job);
+      Drain();
+    }
+  }
+  EXPECT_EQ(poison->status(), absl::InternalError("request crashed its worker"));
+  EXPECT_EQ(calls_[0].Answer(), Rows(1));
+  EXPECT_EQ(calls_[2].Answer(), Rows(3));
+  EXPECT_EQ(deaths, 2u);
+}
+
+TEST_F(PoolFaults, SuspectsRunOneAtATimeInOneWorkerWhileOthersGoOn) {
+  MakePool();
+  Submit(1);
+  Submit(2);
+  EXPECT_EQ(AddWorker(0)->Take()->row_count, 2u);
+  Kill(0, WorkerEnd::kCrashed);
+  FakeWorker* kept = AddWorker(0, 2);
+  FakeWorker* other = AddWorker(1);
+  const std::optional<Job> suspect = kept->Take(0);
+  ASSERT_TRUE(suspect.has_value());
+  EXPECT_EQ(suspect->row_count, 1u);
+  EXPECT_FALSE(kept->Take(1).has_value());
+  EXPECT_FALSE(other->Take().has_value()) << "the second suspect waits";
+  Submit(3);
+  EXPECT_FALSE(kept->Take(1).has_value());
+  other->Complete(*other->Take());
+  kept->Complete(*suspect);
+  Drain();
+  EXPECT_EQ(calls_[2].Answer(), Rows(3));
+  kept->Complete(*kept->Take(0));
+  Drain();
+  EXPECT_EQ(calls_[0].Answer(), Rows(1));
+  EXPECT_EQ(calls_[1].Answer(), Rows(2));
+  Submit(4);
+  Submit(5);
+  Submit(6);
+  EXPECT_TRUE(kept->Take(1).has_value()) << "once the suspects are done the worker is for all";
+  Kill(0, WorkerEnd::kKilled);
+  Serve(other);
+}
+
+TEST_F(PoolFaults, ASuspectMayStillBeCancelledAndExpire) {
+  MakePool();
+  Submit(1);
+  Submit(2, 1, 2 * kNsPerSecond);
+  EXPECT_TRUE(AddWorker()->Take().has_value());
+  Kill(0, WorkerEnd::kCrashed);
+  pool_->Cancel(&calls_[0].request);
+  EXPECT_EQ(calls_[0].status().code(), absl::StatusCode::kCancelled);
+  clock_.Advance(2 * kNsPerSecond);
+  pool_->Tick();
+  EXPECT_EQ(calls_[1].status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// ---- lies ----
+
+// One way to lie, to a batch that the worker took and whose honest record it wrote.
+struct LieCase {
+  const char* name;
+  const char* reason;
+  std::function<void(FakeWorker*, const Job&, CompletionRecord*)> tell;
+};
+
+class PoolLies : public PoolFixture, public testing::WithParamInterface<LieCase> {};
+
+TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
+  MakePool();
+  FakeCall* call = Submit(1);
+  FakeWorker* liar = AddWorker(0);
+  const std::optional<Job> job = liar->Take();
+  GetParam().tell(liar, *job, liar->WriteRecord(*job));
+  Drain();
+  ASSERT_THAT(keeper_.condemned(), SizeIs(1));
+  EXPECT_EQ(keeper_.condemned()[0].model, "m");
+  EXPECT_EQ(keeper_.condemned()[0].worker, 0u);
+  EXPECT_THAT(keeper_.condemned()[0].reason, HasSubstr(GetParam().reason));
+  EXPECT_EQ(call->endings(), 0);
+  Submit(2);
+  Drain();
+  EXPECT_FALSE(liar->Take().has_value()) << "it gets nothing any more";
+  EXPECT_THAT(keeper_.condemned(), SizeIs(1));
+  Kill(0, WorkerEnd::kKilled);
+  Serve(AddWorker(0));
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ring, PoolLies,
+    testing::Values(LieCase{"TailFarAhead", "tail is out of bounds",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                              worker->report(job.lane)->completion_tail.store(kRingEntries + 1);
+                            }},
+                    LieCase{"TailBehind", "tail is out of bounds",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                              worker->report(job.lane)->completion_tail.store(0xffff'ffff);
+                            }},
+                    LieCase{"EntryOutOfRange", "a batch that it does not have",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                              worker->Publish(job.lane, kRingEntries);
+                            }},
+                    LieCase{"EntryHuge", "a batch that it does not have",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                              worker->Publish(job.lane, 0xffff'ffff);
+                            }},
+                    LieCase{"EntryOfAnotherPlace", "a batch that it does not have",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                              worker->Publish(job.lane, (job.place + 1) % kRingEntries);
+                            }},
+                    LieCase{"AnotherBatchesId", "batch id",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
+                              ++record->batch_id;
+                              worker->Publish(job);
+                            }},
+                    LieCase{"OutputOutsideTheLease", "place of an output",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
+                              record->outputs[0].offset = 64;
+                              worker->Publish(job);
+                            }},
+                    LieCase{"ZeroedByPunchHole", "batch id",
+                            [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
+                              std::memset(static_cast<void*>(record), 0, sizeof(*record));
+                              worker->Publish(job);
+                            }}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST_F(PoolFaults, ASubmitHeadOutOfBoundsCondemns) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  worker->report(0)->submit_head.store(1);
+  FakeCall* call = Submit(1);
+  ASSERT_THAT(keeper_.condemned(), SizeIs(1));
+  EXPECT_THAT(keeper_.condemned()[0].reason, HasSubstr("head is out of bounds"));
+  Kill(0, WorkerEnd::kKilled);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PoolFaults, TheSameCompletionTwiceCondemns) {
+  PoolOptions options;
+  options.lane_depth = 2;
+  MakePool(options);
+  FakeWorker* worker = AddWorker();
+  FakeCall* first = Submit(1);
+  FakeCall* second = Submit(2);
+  const std::optional<Job> job = worker->Take();
+  worker->Complete(*job);
+  worker->Publish(*job);
+  Drain();
+  EXPECT_EQ(first->Answer(), Rows(1));
+  EXPECT_EQ(second->endings(), 0);
+  EXPECT_THAT(keeper_.condemned(), SizeIs(1));
+  Kill(0, WorkerEnd::kKilled);
+  Serve(AddWorker());
+  EXPECT_EQ(second->Answer(), Rows(2));
+}
+
+TEST_F(PoolFaults, ALiarsOtherCompletionsCountForNothing) {
+  MakePool();
+  FakeWorker* worker = AddWorker(0, 2);
+  FakeCall* first = Submit(1);
+  Submit(2);
+  const std::optional<Job> lie = worker->Take(0);
+  worker->Publish(0, 3);
+  Drain();
+  worker->Complete(*worker->Take(1));
+  Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(calls_[1].endings(), 0);
+  Serve(AddWorker());
+  EXPECT_EQ(first->Answer(), Rows(1));
+  EXPECT_EQ(calls_[1].Answer(), Rows(2));
+}
+
+// ---- outputs that do not fit ----
+
+class PoolUnknownOutputs : public PoolFixture {
+ protected:
+  PoolUnknownOutputs() { model_.spec.outputs[0].dims = {-1}; }
+
+  static void TooLarge(FakeWorker* worker, const Job& job, uint64_t needed_bytes) {
+    worker->CompleteWith(job, BatchOutcome::kOutputTooLarge, "", needed_bytes);
+  }
+};
+
+TEST_F(PoolUnknownOutputs, GoAgainWithALeaseThatHoldsThem) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  const std::optional<Job> job = worker->Take();
+  const uint64_t needed_bytes = job->output_bytes + 1000;
+  TooLarge(worker, *job, needed_bytes);
+  Drain();
+  const std::optional<Job> again = worker->Take();
+  ASSERT_TRUE(again.has_value());
+  EXPECT_GE(again->output_bytes, needed_bytes);
+  worker->Complete(*again);
+  Drain();
+  EXPECT_EQ(call->Answer(), Rows(1));
+  FakeCall* next = Submit(2);
+  EXPECT_GE(worker->mailbox(0).records[0].output_bytes, needed_bytes) << "it has learned";
+  Serve(worker);
+  EXPECT_EQ(next->Answer(), Rows(2));
+}
+
+TEST_F(PoolUnknownOutputs, LargerThanTheAreaAreRefused) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  TooLarge(worker, *worker->Take(), UINT64_MAX);
+  Drain();
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
+  FakeCall* next = Submit(2);
+  Serve(worker);
+  EXPECT_EQ(next->Answer(), Rows(2));
+}
+
+TEST_F(PoolUnknownOutputs, OfAModelWithoutBatchesLargerThanTheAreaAreRefused) {
+  model_.spec.max_batch_size = 0;  // each request has a slab of its own, which ends with it
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  TooLarge(worker, *worker->Take(), UINT64_MAX);
+  Drain();
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(PoolUnknownOutputs, OfACancelledRequestGoNowhere) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  Submit(2);
+  worker->Complete(*worker->Take());
+  Submit(3);
+  Drain();
+  const std::optional<Job> job = worker->Take();
+  ASSERT_EQ(job->row_count, 2u);
+  pool_->Cancel(&calls_[1].request);
+  TooLarge(worker, *job, job->output_bytes + 1);
+  Drain();
+  const std::optional<Job> again = worker->Take();
+  EXPECT_EQ(again->row_count, 1u);
+  worker->Complete(*again);
+  Drain();
+  EXPECT_EQ(calls_[2].Answer(), Rows(3));
+}
+
+TEST_F(PoolUnknownOutputs, SmallBatchesFollowWhereALargeOneCanNeverFit) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  const std::optional<Job> job = worker->Take();
+  TooLarge(worker, *job, workers_[0].link->output_area_bytes() / 2);
+  Drain();
+  Serve(worker);
+  for (float value = 2; value < 10; ++value) Submit(value);
+  Serve(worker);
+  for (const FakeCall& call : calls_) EXPECT_EQ(call.endings(), 1);
+  if (pool_->inside() > 0) pool_->FailAll("left over");
+}
+
+TEST_F(PoolFaults, OutputsBeyondAKnownShapeAreNotTriedForEver) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  for (uint32_t i = 0; i < kMaxDispatches && call->endings() == 0; ++i) {
+    const std::optional<Job> job = worker->Take();
+    if (!job.has_value()) break;
+    worker->CompleteWith(*job, BatchOutcome::kOutputTooLarge, "", job->output_bytes + 1);
+    Drain();
+  }
+  EXPECT_TRUE(call->endings() == 1 || !keeper_.condemned().empty());
+  if (call->endings() == 0) {
+    Kill(0, WorkerEnd::kKilled);
+    Serve(AddWorker());
+  }
+}
+
+// ---- the memory of answers ----
+
+TEST_F(PoolFaults, AnAnswerOutlivesItsWorker) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* slow = Submit(7, 1, kTimeoutNs, /*keep_memory=*/true);
+  Serve(worker);
+  const std::weak_ptr<WorkerLink> link = workers_[0].link;
+  Kill(0);
+  FakeWorker* next = AddWorker();
+  FakeCall* call = Submit(8);
+  Serve(next);
+  EXPECT_EQ(call->Answer(), Rows(8));
+  EXPECT_FALSE(link.expired());
+  EXPECT_EQ(slow->sink.view(0), slow->sink.outputs()[0].bytes);
+  slow->sink.DropMemory();
+  EXPECT_TRUE(link.expired());
+}
+
+TEST_F(PoolFaults, AnAnswerOutlivesThePool) {
+  MakePool();
+  FakeCall* slow = Submit(7, 1, kTimeoutNs, /*keep_memory=*/true);
+  Serve(AddWorker());
+  const std::weak_ptr<WorkerLink> link = workers_[0].link;
+  workers_.clear();
+  pool_.reset();
+  EXPECT_FALSE(link.expired());
+  EXPECT_EQ(slow->sink.view(0), slow->sink.outputs()[0].bytes);
+  slow->sink.DropMemory();
+  EXPECT_TRUE(link.expired());
+}
+
+TEST_F(PoolFaults, AFullOutputAreaHoldsBatchesBackUntilAnAnswerIsRead) {
+  MakePool();
+  WorkerLink::Options options = pool_->LinkOptions(0, 1, 1);
+  options.output_bytes = 64;  // one lease
+  FakeWorker* worker = AddWorkerWith(options);
+  FakeCall* slow = Submit(1, 1, kTimeoutNs, /*keep_memory=*/true);
+  Serve(worker);
+  FakeCall* held = Submit(2);
+  EXPECT_FALSE(worker->Take().has_value());
+  EXPECT_EQ(held->endings(), 0);
+  slow->sink.DropMemory();
+  Serve(worker);
+  EXPECT_EQ(held->Answer(), Rows(2));
+  EXPECT_EQ(slow->Answer(), Rows(1));
+}
+
+TEST_F(PoolFaults, PinningStopsAtTheLimit) {
+  MakePool();
+  WorkerLink::Options options = pool_->LinkOptions(0, 1, 1);
+  options.pin_limit_bytes = 100;
+  FakeWorker* worker = AddWorkerWith(options);
+  FakeCall* call = Submit(1, 1, kTimeoutNs, /*keep_memory=*/true);
+  Serve(worker);
+  AnswerMemory* memory = call->sink.memory();
+  EXPECT_TRUE(memory->TryPin(100));
+  EXPECT_FALSE(memory->TryPin(1));
+  memory->Unpin(60);
+  EXPECT_FALSE(memory->TryPin(61));
+  EXPECT_TRUE(memory->TryPin(60));
+  memory->Unpin(100);
+  EXPECT_EQ(workers_[0].link->pinned_bytes(), 0u);
+  call->sink.DropMemory();
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,347 @@
+#include "server/dispatch/pool.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/server/dispatch/pool_fixture.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+using PoolTest = PoolFixture;
+using Job = FakeWorker::Job;
+
+TEST_F(PoolTest, CarriesARequestToAWorkerAndBack) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(7, 2);
+  EXPECT_EQ(pool_->inside(), 1);
+  const std::optional<Job> job = worker->Take();
+  ASSERT_TRUE(job.has_value());
+  EXPECT_EQ(job->row_count, 2u);
+  EXPECT_TRUE(pool_->busy());
+  worker->Complete(*job);
+  EXPECT_EQ(call->endings(), 0);
+  EXPECT_EQ(Drain(), 1u);
+  ASSERT_EQ(call->endings(), 1);
+  EXPECT_EQ(call->Answer(), Rows(7, 2));
+  EXPECT_EQ(call->sink.outputs()[0].name, "OUT");
+  EXPECT_EQ(call->sink.outputs()[0].dims, (Dims{2, 2}));
+}
+
+TEST_F(PoolTest, RequestsWaitForTheFirstWorker) {
+  MakePool();
+  FakeCall* call = Submit(1);
+  EXPECT_FALSE(model_.ready);
+  FakeWorker* worker = AddWorker();
+  EXPECT_TRUE(model_.ready);
+  Serve(worker);
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PoolTest, WhatWaitsWhileTheLaneIsBusyBecomesOneBatch) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* first = Submit(1);
+  const std::optional<Job> job = worker->Take();
+  for (float value = 2; value < 6; ++value) Submit(value);
+  EXPECT_FALSE(worker->Take().has_value());
+  worker->Complete(*job);
+  Drain();
+  EXPECT_EQ(first->Answer(), Rows(1));
+  const std::optional<Job> second = worker->Take();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->row_count, 4u);
+  EXPECT_EQ(second->run_count, 1u);
+  worker->Complete(*second);
+  Drain();
+  for (size_t i = 1; i < 5; ++i) EXPECT_EQ(calls_[i].Answer(), Rows(static_cast<float>(i + 1)));
+}
+
+TEST_F(PoolTest, ALaneOfDepthTwoGetsASecondBatch) {
+  PoolOptions options;
+  options.lane_depth = 2;
+  MakePool(options);
+  FakeWorker* worker = AddWorker();
+  for (float value = 0; value < 3; ++value) Submit(value);
+  EXPECT_TRUE(worker->Take().has_value());
+  const std::optional<Job> second = worker->Take();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_FALSE(worker->Take().has_value());
+  Kill(0, WorkerEnd::kKilled);
+  Serve(AddWorker());
+}
+
+TEST_F(PoolTest, LanesAreFilledBeforeTheyAreQueuedOn) {
+  PoolOptions options;
+  options.lane_depth = 2;
+  MakePool(options);
+  FakeWorker* worker = AddWorker(0, 2);
+  FakeWorker* other = AddWorker(1, 1);
+  for (float value = 0; value < 3; ++value) Submit(value);
+  EXPECT_EQ(worker->mailbox(0).submit_tail.load(), 1u);
+  EXPECT_EQ(worker->mailbox(1).submit_tail.load(), 1u);
+  EXPECT_EQ(other->mailbox(0).submit_tail.load(), 1u);
+  Serve(worker);
+  Serve(other);
+}
+
+TEST_F(PoolTest, AParkedLaneIsRungAndABusyOneIsLeftAlone) {
+  PoolOptions options;
+  options.lane_depth = 2;
+  MakePool(options);
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  EXPECT_EQ(worker->mailbox(0).sequence.load(), 0u);
+  worker->report(0)->parked.store(1);
+  Submit(2);
+  EXPECT_EQ(worker->mailbox(0).sequence.load(), 1u);
+  Serve(worker);
+}
+
+TEST_F(PoolTest, ParkingTellsEveryWorkerToRing) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  pool_->SetParked(true);
+  EXPECT_EQ(worker->mailbox_page().front_parked.load(), 1u);
+  pool_->SetParked(false);
+  EXPECT_EQ(worker->mailbox_page().front_parked.load(), 0u);
+}
+
+TEST_F(PoolTest, QueueFullByCount) {
+  PoolOptions options;
+  options.queue_requests = 2;
+  MakePool(options);
+  Submit(1);
+  Submit(2);
+  const FakeCall* refused = Submit(3);
+  EXPECT_EQ(refused->status(), absl::ResourceExhaustedError("Exceeds maximum queue size"));
+  EXPECT_EQ(pool_->inside(), 2);
+  Serve(AddWorker());
+  EXPECT_EQ(Submit(4)->endings(), 0);
+  Serve(workers_[0].side.get());
+}
+
+TEST_F(PoolTest, QueueFullByBytes) {
+  PoolOptions options;
+  options.queue_bytes = 24;  // three rows
+  MakePool(options);
+  Submit(1, 2);
+  const FakeCall* refused = Submit(2, 2);
+  EXPECT_EQ(refused->status(), absl::ResourceExhaustedError("Exceeds maximum queue size"));
+  EXPECT_EQ(Submit(3, 1)->endings(), 0);
+  Serve(AddWorker());
+}
+
+TEST_F(PoolTest, ReservedRequestsCountAsQueued) {
+  PoolOptions options;
+  options.queue_requests = 1;
+  MakePool(options);
+  FakeCall* slow = NewCall();
+  RowTargets targets;
+  ASSERT_TRUE(pool_->Reserve(&slow->request, &targets).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(Submit(1)->status()));
+  slow->Fill(targets, 5);
+  pool_->Commit(&slow->request);
+  Serve(AddWorker());
+  EXPECT_EQ(slow->Answer(), Rows(5));
+}
+
+TEST_F(PoolTest, QueueFullWhenTheSlabsAreFull) {
+  model_.spec.inputs[0].dims = model_.spec.outputs[0].dims = {1 << 14};  // 64 KiB a row
+  const uint64_t page = platform::PageBytes();
+  MakePool({}, (1 << 20) + page);  // one slab of 16 rows
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(Submit(1, 4)->endings(), 0);
+  EXPECT_EQ(Submit(2)->status(), absl::ResourceExhaustedError("Exceeds maximum queue size"));
+  Serve(AddWorker());
+  EXPECT_EQ(Submit(3)->endings(), 0);
+  Serve(workers_[0].side.get());
+}
+
+TEST_F(PoolTest, CancelWhileQueued) {
+  MakePool();
+  FakeCall* call = Submit(1);
+  FakeCall* other = Submit(2);
+  pool_->Cancel(&call->request);
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kCancelled);
+  pool_->Cancel(&call->request);
+  EXPECT_EQ(call->endings(), 1);
+  FakeWorker* worker = AddWorker();
+  const std::optional<Job> job = worker->Take();
+  EXPECT_EQ(job->row_count, 1u);
+  worker->Complete(*job);
+  Drain();
+  EXPECT_EQ(other->Answer(), Rows(2));
+}
+
+TEST_F(PoolTest, CancelWhileRunningTellsTheLaneOnceNobodyWaits) {
+  MakePool();
+  Submit(1);
+  Submit(2);
+  FakeWorker* worker = AddWorker();
+  const std::optional<Job> job = worker->Take();
+  ASSERT_EQ(job->row_count, 2u);
+  pool_->Cancel(&calls_[0].request);
+  EXPECT_EQ(calls_[0].status().code(), absl::StatusCode::kCancelled);
+  EXPECT_FALSE(worker->Cancelled(*job));
+  pool_->Cancel(&calls_[1].request);
+  EXPECT_TRUE(worker->Cancelled(*job));
+  EXPECT_EQ(pool_->inside(), 0);
+  EXPECT_TRUE(pool_->busy());
+  worker->CompleteWith(*job, BatchOutcome::kSkipped, "");
+  EXPECT_EQ(Drain(), 1u);
+}
+
+TEST_F(PoolTest, CancelAfterTheAnswerDoesNothing) {
+  MakePool();
+  FakeCall* call = Submit(1);
+  Serve(AddWorker());
+  pool_->Cancel(&call->request);
+  EXPECT_EQ(call->endings(), 1);
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PoolTest, DeadlineWhileQueued) {
+  MakePool();
+  FakeCall* call = Submit(1, 1, kNsPerMs);
+  pool_->Tick();
+  EXPECT_EQ(call->endings(), 0);
+  clock_.Advance(kNsPerMs);
+  pool_->Tick();
+  EXPECT_EQ(call->status(), absl::DeadlineExceededError("Request timeout expired"));
+}
+
+TEST_F(PoolTest, ARequestThatExpiredInTheQueueReachesNoLane) {
+  MakePool();
+  FakeCall* call = Submit(1, 1, kNsPerMs);
+  clock_.Advance(kNsPerMs);
+  FakeWorker* worker = AddWorker();
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(worker->Take().has_value());
+}
+
+TEST_F(PoolTest, DeadlineWhileRunningAnswersAndKeepsTheRowsUntilTheBatchEnds) {
+  model_.spec.max_batch_size = 0;  // a slab a request
+  MakePool({}, platform::PageBytes());
+  FakeCall* call = Submit(1, 1, kNsPerMs);
+  FakeWorker* worker = AddWorker();
+  const std::optional<Job> job = worker->Take();
+  clock_.Advance(kNsPerMs);
+  pool_->Tick();
+  EXPECT_EQ(call->status(), absl::DeadlineExceededError("Request timeout expired"));
+  EXPECT_TRUE(worker->Cancelled(*job));
+  // Its slab holds its bytes still: of the 62 that fit in a page one is missing.
+  const auto slabs = static_cast<int>(platform::PageBytes() / 64 - 3);
+  for (int i = 0; i < slabs; ++i) EXPECT_EQ(Submit(2)->endings(), 0) << i;
+  EXPECT_TRUE(absl::IsResourceExhausted(Submit(2)->status()));
+  worker->Complete(*job);
+  Drain();
+  EXPECT_EQ(Submit(3)->endings(), 0);
+  EXPECT_EQ(call->endings(), 1);
+  Serve(worker);
+}
+
+TEST_F(PoolTest, AnAbandonedBatchWaitsForNobodyWhenItsWorkerDies) {
+  MakePool();
+  FakeCall* call = Submit(1, 1, kNsPerMs);
+  AddWorker();
+  clock_.Advance(kNsPerMs);
+  pool_->Tick();
+  Kill(0);
+  EXPECT_EQ(call->endings(), 1);
+  EXPECT_FALSE(AddWorker()->Take().has_value());
+}
+
+TEST_F(PoolTest, ALaneWaitsForCompanyAtMostTheConfiguredDelay) {
+  PoolOptions options;
+  options.max_delay_ns = 5 * kNsPerMs;
+  MakePool(options);
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  EXPECT_FALSE(worker->Take().has_value());
+  EXPECT_EQ(keeper_.wake_by_ns(), clock_.NowNs() + options.max_delay_ns);
+  clock_.Advance(options.max_delay_ns);
+  pool_->Tick();
+  const std::optional<Job> job = worker->Take();
+  ASSERT_TRUE(job.has_value());
+  worker->Complete(*job);
+  for (float value = 2; value < 6; ++value) Submit(value);
+  Drain();
+  EXPECT_EQ(worker->Take()->row_count, 4u) << "a full batch waits for nobody";
+  Kill(0, WorkerEnd::kKilled);
+  clock_.Advance(options.max_delay_ns);
+  Serve(AddWorker());
+}
+
+TEST_F(PoolTest, FailAllEndsWhatIsQueuedAndWhatRuns) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  const std::optional<Job> job = worker->Take();
+  Submit(2);
+  pool_->FailAll("Server exiting");
+  for (const FakeCall& call : calls_) {
+    EXPECT_EQ(call.status(), absl::UnavailableError("Server exiting"));
+  }
+  EXPECT_EQ(pool_->inside(), 0);
+  worker->Complete(*job);
+  Drain();
+}
+
+TEST_F(PoolTest, CompletionsThatTheBellMissedAreCounted) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  worker->Complete(*worker->Take());
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(pool_->Drain(clock_.NowNs()), 1u);
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 1u);
+  Submit(2);
+  worker->Complete(*worker->Take());
+  EXPECT_EQ(pool_->Drain(clock_.NowNs()), 1u);
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 1u);
+}
+
+TEST_F(PoolTest, NoSlabIsLeasedAtRestWhereNoneStaysOpen) {
+  model_.spec.max_batch_size = 0;
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  EXPECT_EQ(model_.metrics.input_slabs_leased, 1);
+  Serve(worker);
+  EXPECT_EQ(model_.metrics.input_slabs_leased, 0);
+  EXPECT_EQ(calls_[0].sink.outputs()[0].dims, (Dims{2}));
+}
+
+TEST_F(PoolTest, TheModelFailedIsTheAnswerOfEachRequestOfTheBatch) {
+  MakePool();
+  Submit(1);
+  Submit(2);
+  FakeWorker* worker = AddWorker();
+  worker->CompleteWith(*worker->Take(), BatchOutcome::kFailed, "PyTorch execute failure: no");
+  Drain();
+  for (const FakeCall& call : calls_) {
+    EXPECT_EQ(call.status(), absl::InternalError("PyTorch execute failure: no"));
+  }
+}
+
+TEST_F(PoolTest, AFailedRowFailsItsRequestAlone) {
+  MakePool();
+  Submit(1, 2);
+  Submit(2);
+  FakeWorker* worker = AddWorker();
+  const std::optional<Job> job = worker->Take();
+  CompletionRecord* record = worker->WriteRecord(*job);
+  record->row_failed[1] = 1;
+  record->text_bytes = 2;
+  std::memcpy(record->text, "no", 2);
+  worker->Publish(*job);
+  Drain();
+  EXPECT_EQ(calls_[0].status(), absl::InternalError("no"));
+  EXPECT_EQ(calls_[1].Answer(), Rows(2));
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,56 @@
+#include "server/instance_lock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+
+class InstanceLockTest : public testing::Test {
+ protected:
+  InstanceLockTest() {
+    std::string pattern = testing::TempDir() + "lockXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~InstanceLockTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_;
+};
+
+TEST_F(InstanceLockTest, IsTakenOnce) {
+  const absl::StatusOr<InstanceLock> first = InstanceLock::Take(folder_);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const absl::Status second = InstanceLock::Take(folder_).status();
+  EXPECT_EQ(second.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(second.message()), HasSubstr("process " + std::to_string(getpid())));
+  EXPECT_THAT(std::string(second.message()), HasSubstr(folder_ + "/mpsd.lock"));
+}
+
+TEST_F(InstanceLockTest, IsFreeAgainOnceItIsLetGo) {
+  { ASSERT_TRUE(InstanceLock::Take(folder_).ok()); }
+  EXPECT_TRUE(InstanceLock::Take(folder_).ok());
+}
+
+TEST_F(InstanceLockTest, MakesTheFolder) {
+  const std::string folder = folder_ + "/a/b";
+  EXPECT_TRUE(InstanceLock::Take(folder).ok());
+  EXPECT_TRUE(std::filesystem::exists(folder + "/mpsd.lock"));
+}
+
+TEST_F(InstanceLockTest, AnotherFolderIsAnotherLock) {
+  const absl::StatusOr<InstanceLock> first = InstanceLock::Take(folder_ + "/a");
+  EXPECT_TRUE(InstanceLock::Take(folder_ + "/b").ok());
+}
+
+TEST_F(InstanceLockTest, AFolderThatCannotBeIsAnError) {
+  EXPECT_FALSE(InstanceLock::Take("/dev/null/folder").ok());
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,68 @@
+#include "server/request/find_served.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd {
+namespace {
+
+class FindServedTest : public testing::Test {
+ protected:
+  FindServedTest() {
+    auto model = std::make_unique<ServedModel>();
+    model->name = "m";
+    models_.Add(std::move(model));
+  }
+
+  absl::Status Find(absl::string_view name, absl::string_view version) {
+    return FindServed(models_, name, version).status();
+  }
+
+  ModelDirectory models_;
+};
+
+TEST_F(FindServedTest, AnEmptyVersionIsTheHighest) {
+  EXPECT_EQ(FindServed(models_, "m", "").value(), models_.Find("m"));
+  EXPECT_EQ(FindServed(models_, "m", "1").value(), models_.Find("m"));
+}
+
+TEST_F(FindServedTest, UnknownModel) {
+  EXPECT_EQ(Find("x", ""), absl::NotFoundError("Request for unknown model: 'x' is not found"));
+  EXPECT_EQ(Find("", "1"), absl::NotFoundError("Request for unknown model: '' is not found"));
+}
+
+TEST_F(FindServedTest, UnknownVersion) {
+  EXPECT_EQ(Find("m", "99"),
+            absl::NotFoundError("Request for unknown model: 'm' version 99 is not found"));
+}
+
+TEST_F(FindServedTest, VersionsThatAreNoPlainDecimal) {
+  for (const char* version :
+       {"abc", "1abc", " 1", "1 ", "+1", "1.0", "0x1", "-", "99999999999999999999"}) {
+    EXPECT_EQ(
+        Find("m", version).message(),
+        std::string("failed to get model version from specified version string '") + version + "'");
+    EXPECT_EQ(Find("m", version).code(), absl::StatusCode::kInvalidArgument) << version;
+  }
+}
+
+TEST_F(FindServedTest, TheVersionMinusOne) {
+  EXPECT_EQ(Find("m", "-1"), absl::InvalidArgumentError("invalid model version specified '-1'"));
+}
+
+TEST(ModelDirectory, IsReadyWhenRequestsAreTakenAndAllModelsAreReady) {
+  ModelDirectory models;
+  auto added = std::make_unique<ServedModel>();
+  ServedModel* model = added.get();
+  model->name = "m";
+  models.Add(std::move(added));
+  EXPECT_FALSE(models.AllReady());
+  models.accepting = true;
+  EXPECT_FALSE(models.AllReady());
+  model->ready = true;
+  EXPECT_TRUE(models.AllReady());
+  models.stopping = true;
+  EXPECT_FALSE(models.AllReady());
+}
+
+}  // namespace
+}  // namespace mpsd

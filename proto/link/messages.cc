@@ -1,5 +1,6 @@
 #include "proto/link/messages.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -76,6 +77,12 @@ class Fields {
     const uint64_t number = Number(key);
     if (number > UINT32_MAX) return Fail<uint32_t>();
     return static_cast<uint32_t>(number);
+  }
+
+  int64_t Ns(const char* key) {
+    const uint64_t number = Number(key);
+    if (number > INT64_MAX) return Fail<int64_t>();
+    return static_cast<int64_t>(number);
   }
 
   ModelSpec Spec(const char* key) {
@@ -173,7 +180,7 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
   } else if (type == "attach") {
     message = ParseAttach(fields);
   } else if (type == "ready") {
-    message = Ready{static_cast<int64_t>(fields.Number("warmup_ns"))};
+    message = Ready{fields.Ns("warmup_ns")};
   } else if (type == "failure") {
     message = Failure{fields.Text("text")};
   } else {
@@ -201,29 +208,34 @@ absl::Status SendMessage(int socket, const Message& message, absl::Span<const in
 }
 
 absl::StatusOr<MessageReader::Received> MessageReader::Read(int socket) {
-  char chunk[16 << 10];
+  // Never beyond the end of this message: descriptors come with the bytes that they were sent with,
+  // and a poll announces only what still lies in the socket.
   FrameHeader header{};
-  const auto whole = [&] {
-    if (buffer_.size() < sizeof(header)) return false;
+  size_t whole_bytes = sizeof(header);
+  if (buffer_.size() >= sizeof(header)) {
     std::memcpy(&header, buffer_.data(), sizeof(header));
-    return header.length <= kMaxMessageBytes && buffer_.size() - sizeof(header) >= header.length;
-  };
-  if (!whole()) {
-    absl::StatusOr<size_t> got = platform::ReceiveWithFds(socket, absl::MakeSpan(chunk), &fds_);
-    if (!got.ok()) return got.status();
-    if (*got == 0) return absl::UnavailableError("the control socket was closed");
-    buffer_.append(chunk, *got);
-    if (fds_.size() > kMaxMessageFds) return absl::InvalidArgumentError("too many descriptors");
-    const bool complete = whole();
-    const bool known = buffer_.size() < sizeof(header) ||
-                       (header.magic == kMagic && header.version == kLinkVersion &&
-                        header.length <= kMaxMessageBytes);
-    if (!known) return absl::InvalidArgumentError("a control message of another version");
-    if (!complete) return absl::OutOfRangeError("the message is not whole yet");
+    whole_bytes += header.length;
   }
-  absl::StatusOr<Message> message =
-      Parse(absl::string_view(buffer_).substr(sizeof(header), header.length));
-  buffer_.erase(0, sizeof(header) + header.length);
+  char chunk[16 << 10];
+  const size_t wanted_bytes = std::min(sizeof(chunk), whole_bytes - buffer_.size());
+  const absl::StatusOr<size_t> got =
+      platform::ReceiveWithFds(socket, absl::MakeSpan(chunk, wanted_bytes), &fds_);
+  if (!got.ok()) return got.status();
+  if (*got == 0) return absl::UnavailableError("the control socket was closed");
+  buffer_.append(chunk, *got);
+  if (fds_.size() > kMaxMessageFds) return absl::InvalidArgumentError("too many descriptors");
+  if (buffer_.size() < sizeof(header)) return absl::OutOfRangeError("the header is not whole yet");
+
+  std::memcpy(&header, buffer_.data(), sizeof(header));
+  if (header.magic != kMagic || header.version != kLinkVersion ||
+      header.length > kMaxMessageBytes) {
+    return absl::InvalidArgumentError("a control message of another version");
+  }
+  if (buffer_.size() < sizeof(header) + header.length) {
+    return absl::OutOfRangeError("the message is not whole yet");
+  }
+  absl::StatusOr<Message> message = Parse(absl::string_view(buffer_).substr(sizeof(header)));
+  buffer_.clear();
   if (!message.ok()) return message.status();
   return Received{*std::move(message), std::exchange(fds_, {})};
 }

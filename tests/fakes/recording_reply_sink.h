@@ -10,8 +10,8 @@
 
 namespace mpsd {
 
-// Thread-safe as a reply is: it is ended from any thread, and what it holds may be read once endings()
-// is not 0.
+// Thread-safe as a reply is: it is ended from any thread, and what it holds may be read once
+// endings() is not 0.
 class RecordingReplySink final : public ReplySink {
  public:
   struct Output {

@@ -32,14 +32,17 @@ class BadInput(unittest.TestCase):
         outcome = calls.infer(self.stub, calls.request("m", {"x": calls.row_of(5)}))
         self.assertEqual(outcome.code, calls.OK, "a good request after it")
 
-    def check(self, message, code, text, request_id="q"):
-        """Refused so; with a request id the text says which request it is about."""
+    def check(self, message, code, text, names_request=False):
+        """Refused so. Only what is about the tensors themselves names the request's id too."""
         outcome = calls.infer(self.stub, message)
         self.assertEqual((outcome.code, outcome.text), (code, text))
-        if code == INVALID and "version" not in text:
-            message.id = request_id
-            outcome = calls.infer(self.stub, message)
-            self.assertEqual((outcome.code, outcome.text), (code, f"[request id: q] {text}"))
+        message.id = "q"
+        outcome = calls.infer(self.stub, message)
+        prefix = "[request id: q] " if names_request else ""
+        self.assertEqual((outcome.code, outcome.text), (code, prefix + text))
+
+    def check_tensor(self, message, text):
+        self.check(message, INVALID, text, names_request=True)
 
     def typed(self, model="m", name="x", datatype="FP32", shape=(1, 16), **contents):
         message = calls.request(model, {})
@@ -68,9 +71,10 @@ class BadInput(unittest.TestCase):
                    "invalid model version specified '-1'")
 
     def test_missing_inputs(self):
-        self.check(calls.request("three", {"A": zeros(1, 4)}), INVALID,
-                   "expected 3 inputs but got 1 inputs for model 'three'. Got input(s) ['A'], but "
-                   "missing required input(s) ['B','C']. Please provide all required input(s).")
+        self.check_tensor(calls.request("three", {"A": zeros(1, 4)}),
+                          "expected 3 inputs but got 1 inputs for model 'three'. Got input(s) "
+                          "['A'], but missing required input(s) ['B','C']. Please provide all "
+                          "required input(s).")
 
     def test_unknown_input(self):
         self.check(calls.request("m", {"y": calls.row_of(1)}), INVALID,
@@ -80,7 +84,7 @@ class BadInput(unittest.TestCase):
         message = calls.request("three", {"A": zeros(1, 4), "B": zeros(1, 4)})
         message.inputs.add().CopyFrom(message.inputs[0])
         message.raw_input_contents.append(message.raw_input_contents[0])
-        self.check(message, INVALID, "input 'A' already exists in request")
+        self.check_tensor(message, "input 'A' already exists in request")
 
     def test_unknown_output(self):
         self.check(calls.request("m", {"x": calls.row_of(1)}, outputs=["nothing"]), INVALID,
@@ -93,24 +97,26 @@ class BadInput(unittest.TestCase):
     # Types and shapes.
 
     def test_wrong_datatype_raw(self):
-        self.check(calls.request("m", {"x": zeros(1, 16, dtype=np.int32)}), INVALID,
-                   "inference input 'x' data-type is 'INT32', but model 'm' expects 'FP32'")
+        self.check_tensor(calls.request("m", {"x": zeros(1, 16, dtype=np.int32)}),
+                          "inference input 'x' data-type is 'INT32', but model 'm' expects 'FP32'")
 
     def test_wrong_datatype_typed(self):
-        self.check(self.typed(datatype="INT32", int_contents=[1] * 16), INVALID,
-                   "inference input 'x' data-type is 'INT32', but model 'm' expects 'FP32'")
+        self.check_tensor(self.typed(datatype="INT32", int_contents=[1] * 16),
+                          "inference input 'x' data-type is 'INT32', but model 'm' expects 'FP32'")
 
     def test_no_such_datatype(self):
-        self.check(self.typed(datatype="FP31", fp32_contents=[1] * 16), INVALID,
-                   "inference input 'x' data-type is 'FP31', but model 'm' expects 'FP32'")
+        self.check_tensor(self.typed(datatype="FP31", fp32_contents=[1] * 16),
+                          "inference input 'x' data-type is 'FP31', but model 'm' expects 'FP32'")
 
     def test_wrong_shape_raw(self):
-        self.check(calls.request("m", {"x": zeros(1, 15)}), INVALID,
-                   "unexpected shape for input 'x' for model 'm'. Expected [-1,16], got [1,15].")
+        self.check_tensor(calls.request("m", {"x": zeros(1, 15)}),
+                          "unexpected shape for input 'x' for model 'm'. Expected [-1,16], got "
+                          "[1,15].")
 
     def test_wrong_shape_typed(self):
-        self.check(self.typed(shape=(1, 15), fp32_contents=[1] * 15), INVALID,
-                   "unexpected shape for input 'x' for model 'm'. Expected [-1,16], got [1,15].")
+        self.check_tensor(self.typed(shape=(1, 15), fp32_contents=[1] * 15),
+                          "unexpected shape for input 'x' for model 'm'. Expected [-1,16], got "
+                          "[1,15].")
 
     def test_wrong_rank(self):
         for shape in ((16,), (1, 1, 16), (1,) * 20):
@@ -119,22 +125,22 @@ class BadInput(unittest.TestCase):
             self.assertIn("input 'x'", outcome.text)
 
     def test_unspecified_dim(self):
-        self.check(self.typed(shape=(-1, 16), fp32_contents=[1] * 16), INVALID,
-                   "All input dimensions should be specified for input 'x' for model 'm', "
-                   "got [-1,16]")
+        self.check_tensor(self.typed(shape=(-1, 16), fp32_contents=[1] * 16),
+                          "All input dimensions should be specified for input 'x' for model 'm', "
+                          "got [-1,16]")
 
     def test_no_batch_dim(self):
         message = self.typed(shape=(), fp32_contents=[1])
-        self.check(message, INVALID,
-                   "input 'x' has no shape but model requires batch dimension for 'm'")
+        self.check_tensor(message, "input 'x' has no shape but model requires batch dimension for "
+                          "'m'")
 
     def test_batches_disagree(self):
-        self.check(calls.request("three", {"A": zeros(2, 4), "B": zeros(1, 4), "C": zeros(2, 4)}),
-                   INVALID, "input 'B' batch size does not match other inputs for 'three'")
+        message = calls.request("three", {"A": zeros(2, 4), "B": zeros(1, 4), "C": zeros(2, 4)})
+        self.check_tensor(message, "input 'B' batch size does not match other inputs for 'three'")
 
     def test_batch_too_large(self):
-        self.check(calls.request("m", {"x": zeros(9, 16)}), INVALID,
-                   "inference request batch-size must be <= 8 for 'm'")
+        self.check_tensor(calls.request("m", {"x": zeros(9, 16)}),
+                          "inference request batch-size must be <= 8 for 'm'")
 
     def test_batch_of_nothing(self):
         outcome = calls.infer(self.stub, calls.request("m", {"x": zeros(0, 16)}))
@@ -156,12 +162,13 @@ class BadInput(unittest.TestCase):
         for count in (0, 63, 65, 128):
             message = calls.request("m", {"x": calls.row_of(1)})
             message.raw_input_contents[0] = b"\0" * count
-            self.check(message, INVALID, "input byte size mismatch for input 'x' for model 'm'. "
-                       f"Expected 64, got {count}")
+            self.check_tensor(message, "input byte size mismatch for input 'x' for model 'm'. "
+                              f"Expected 64, got {count}")
 
     def test_byte_count_typed(self):
-        self.check(self.typed(fp32_contents=[1] * 15), INVALID,
-                   "input byte size mismatch for input 'x' for model 'm'. Expected 64, got 60")
+        self.check_tensor(self.typed(fp32_contents=[1] * 15),
+                          "input byte size mismatch for input 'x' for model 'm'. Expected 64, "
+                          "got 60")
 
     def test_no_data(self):
         for message in (self.typed(), self.typed(fp32_contents=[])):

@@ -174,10 +174,10 @@ class SlowReader(unittest.TestCase):
                    "all calls answered, though nobody reads")
         self.assertEqual(daemon.metric("mpsd_requests_total", code="OK"), self.CALLS)
         stuck = daemon.metric("mpsd_open_calls")
-        print(f"  {stuck:.0f} of {self.CALLS} calls are stuck, "
-              f"{daemon.metric('mpsd_pinned_output_bytes') / 2**20:.0f} MiB pinned, "
-              f"{daemon.metric('mpsd_copied_replies_total'):.0f} replies copied", flush=True)
         self.assertGreater(stuck, 0, "the slow reader is none")
+        pinned = wait_until(lambda: daemon.metric("mpsd_pinned_output_bytes"), 2, "pinned memory")
+        print(f"  {stuck:.0f} of {self.CALLS} calls are stuck, {pinned / 2**20:.0f} MiB pinned, "
+              f"{daemon.metric('mpsd_copied_replies_total'):.0f} replies copied", flush=True)
         return reader
 
     def infer_big(self, stub):

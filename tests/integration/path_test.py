@@ -29,7 +29,8 @@ class SyntheticPath(unittest.TestCase):
         several = [tensor("INPUT0", [4]), tensor("INPUT1", [2, 3], "INT64"),
                    tensor("INPUT2", [5], "UINT8")]
         cls.daemon = cls.enterClassContext(Daemon(
-            [synthetic("echo"), synthetic("several", several), synthetic("whole", max_batch_size=0)],
+            [synthetic("echo"), synthetic("several", several),
+             synthetic("whole", max_batch_size=0)],
             listen=["unix:mpsd.sock"]))
         cls.client = cls.enterClassContext(triton.InferenceServerClient(cls.daemon.address))
         cls.stub = cls.enterClassContext(calls.stub(cls.daemon.address))

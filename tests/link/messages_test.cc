@@ -362,7 +362,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BodyCase{"TypeOfAnotherType", R"({"type":5,"warmup_ns":1})"},
                     BodyCase{"UnknownType", R"({"type":"unload"})"},
                     BodyCase{"NotUtf8", "{\"type\":\"failure\",\"text\":\"\xff\"}"},
-                    BodyCase{"DeepNest", std::string(1 << 20, '[')},
+                    BodyCase{"DeepNest", std::string(64 << 10, '[')},
                     BodyCase{"NegativeNumber", R"({"type":"ready","warmup_ns":-1})"},
                     BodyCase{"NumberThatOverflowsNs",
                              R"({"type":"ready","warmup_ns":18446744073709551615})"},

@@ -12,7 +12,7 @@ namespace {
 TensorSpec Tensor(std::string_view text) {
   const absl::StatusOr<TensorSpec> tensor = ParseTensorText(text);
   EXPECT_TRUE(tensor.ok()) << tensor.status();
-  return tensor.value_or(TensorSpec());
+  return tensor.ok() ? *tensor : TensorSpec();
 }
 
 std::string Error(std::vector<TensorSpec> inputs, uint32_t max_batch_size) {

@@ -20,8 +20,15 @@ inline constexpr int64_t kLostWakeNs = 20LL * 1'000'000'000;
 // Ends a lane's serving.
 inline constexpr uint64_t kStopHop = UINT64_MAX;
 
-// How many times an end looks for work before it sleeps; asked for before each wait.
+// How many times an end looks for work before it sleeps, and for how many steps it dawdles before
+// and after its last look, where a wake would be lost if it could be; asked for each time.
 using Patience = std::function<uint32_t()>;
+
+// Every other time it lets the peer run, which on a busy host would not happen there by itself.
+inline void Dawdle(uint32_t steps) {
+  if (steps % 2 == 1) std::this_thread::yield();
+  for (volatile uint32_t i = 0; i < steps;) i = i + 1;
+}
 
 // Looks for work `looks` times, letting others run in between. True when there was some.
 inline bool LookFor(const RingConsumer& ring, uint32_t looks) {
@@ -81,8 +88,10 @@ class FrontHops {
  private:
   void Park() {
     page_->front_parked.store(1, std::memory_order_seq_cst);
+    Dawdle(patience_());
     bool rung = false;
     if (!completed_.Pending()) {
+      Dawdle(patience_());
       rung = !poller_.Wait(kLostWakeNs).empty();
       if (!rung && completed_.Pending()) ++lost_wakes_;
       ++parks_;
@@ -140,10 +149,17 @@ class LaneHops {
 
  private:
   void Sleep() {
-    const bool woken = sleep_.Sleep([this] { return submitted_.Pending(); }, kLostWakeNs);
+    const bool woken = sleep_.Sleep([this] { return LookForTheLastTime(); }, kLostWakeNs);
     if (!woken && submitted_.Pending()) {
       report_->timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
     }
+  }
+
+  bool LookForTheLastTime() {
+    Dawdle(patience_());
+    const bool pending = submitted_.Pending();
+    if (!pending) Dawdle(patience_());
+    return pending;
   }
 
   const MailboxPage* const page_;

@@ -19,12 +19,12 @@ struct SharedWords {
   LaneReport report;
 };
 
-// Half of the waits sleep at once, the others look for a while that differs from wait to wait: the
-// sleeps begin at every moment of the peer's work.
+// Some waits sleep at once, the others look for a while that differs widely from wait to wait: the
+// sleeps begin at every moment of the peer's work, and the long ones let both ends run at once.
 Patience Restless(uint32_t seed) {
   return [random = std::mt19937(seed)]() mutable -> uint32_t {
     const uint32_t number = random();
-    return number % 2 == 0 ? 0 : (number >> 8) % 400;
+    return number % 4 == 0 ? 0 : (number >> 8) % (1U << ((number >> 2) % 14));
   };
 }
 

@@ -19,7 +19,7 @@ constexpr uint32_t kEpoch = 9;
 
 class RingTwoProcess : public testing::Test {
  protected:
-  // Starts the peer, which looks `looks` times before each sleep, and hands it the segments.
+  // Starts the peer, which has this patience before each sleep, and hands it the segments.
   void StartPeer(uint32_t looks) {
     auto sockets = platform::SocketPair().value();
     platform::SpawnOptions options;
@@ -35,7 +35,7 @@ class RingTwoProcess : public testing::Test {
     ASSERT_TRUE(platform::SendWithFds(control_.get(), absl::MakeConstSpan("x", 1), fds).ok());
   }
 
-  // Sends kHops ids around, one at a time; the front end looks `looks` times before each sleep.
+  // Sends kHops ids around, one at a time; the front end has this patience before each sleep.
   void Hop(uint32_t looks) {
     FrontHops front(reinterpret_cast<MailboxPage*>(mailbox_.data() + sizeof(SegmentHeader)),
                     reinterpret_cast<LaneMailbox*>(mailbox_.data() + kLaneAreaOffset),

@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "proto/base/limits.h"
+#include "tests/fakes/fake_model.h"
+#include "worker/execute/batch_executor.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// "[1,16] [1,2]": the shapes of one run's inputs.
+std::string ShapesText(absl::Span<const InputTensor> inputs) {
+  std::string text;
+  for (const InputTensor& input : inputs) {
+    text += (text.empty() ? "" : " ") + ShapeText(input.dims);
+  }
+  return text;
+}
+
+// ids[-1] is padded to 16, 32 or 64; mask[-1,3] is not; at most 8 rows.
+ModelSpec PaddedSpec() {
+  ModelSpec spec;
+  spec.max_batch_size = 8;
+  spec.inputs = {{"ids", DataType::kInt64, {-1}}, {"mask", DataType::kBool, {-1, 3}}};
+  spec.outputs = {{"vector", DataType::kFp32, {4}}};
+  spec.pad = {{"ids", 0, {16, 32, 64}, 0, {}}};
+  return spec;
+}
+
+class WarmUp : public testing::Test {
+ protected:
+  absl::Status Warm(const ModelSpec& spec, const std::string& warmup,
+                    const std::string& device = "cpu") {
+    const auto run = [this](absl::Span<const InputTensor> inputs, uint32_t rows, OutputSink* sink) {
+      runs_.push_back(ShapesText(inputs));
+      rows_.push_back(rows);
+      for (const InputTensor& input : inputs) CheckZeros(input);
+      return runs_.size() == fail_at_ ? absl::InternalError("no") : EchoInputs(inputs, rows, sink);
+    };
+    FakeModel model(spec, run, device);
+    return WarmUpLane(&model, 0, warmup);
+  }
+
+  static void CheckZeros(const InputTensor& input) {
+    EXPECT_EQ(input.bytes, TensorBytes(input.datatype, input.dims));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(input.data) % kTensorAlignment, 0u);
+    const char* bytes = static_cast<const char*>(input.data);
+    EXPECT_TRUE(std::all_of(bytes, bytes + input.bytes, [](char byte) { return byte == 0; }));
+  }
+
+  std::vector<std::string> runs_;
+  std::vector<uint32_t> rows_;
+  size_t fail_at_ = 0;
+};
+
+TEST_F(WarmUp, OfNoneRunsNothing) {
+  EXPECT_TRUE(Warm(PaddedSpec(), "none", "cuda:0").ok());
+  EXPECT_THAT(runs_, IsEmpty());
+}
+
+TEST_F(WarmUp, OfTheSmallestRunsOneRowOfTheSmallestBucket) {
+  EXPECT_TRUE(Warm(PaddedSpec(), "smallest", "cuda:0").ok());
+  EXPECT_THAT(runs_, ElementsAre("[1,16] [1,1,3]"));
+  EXPECT_THAT(rows_, ElementsAre(1));
+}
+
+TEST_F(WarmUp, OfAllRunsEveryBucketAtTheSmallestAndTheLargestBatch) {
+  EXPECT_TRUE(Warm(PaddedSpec(), "all").ok());
+  EXPECT_THAT(runs_, ElementsAre("[1,16] [1,1,3]", "[8,16] [8,1,3]", "[1,32] [1,1,3]",
+                                 "[8,32] [8,1,3]", "[1,64] [1,1,3]", "[8,64] [8,1,3]"));
+  EXPECT_THAT(rows_, ElementsAre(1, 8, 1, 8, 1, 8));
+}
+
+TEST_F(WarmUp, OfAllHoldsTheShorterListAtItsLargestBucket) {
+  ModelSpec spec = PaddedSpec();
+  spec.max_batch_size = 1;
+  spec.pad.push_back({"mask", 0, {5, 10}, 0, {}});
+  EXPECT_TRUE(Warm(spec, "all").ok());
+  EXPECT_THAT(runs_, ElementsAre("[1,16] [1,5,3]", "[1,32] [1,10,3]", "[1,64] [1,10,3]"));
+}
+
+TEST_F(WarmUp, ByItselfIsTheSmallestOnTheCpu) {
+  EXPECT_TRUE(Warm(PaddedSpec(), "auto", "cpu").ok());
+  EXPECT_EQ(runs_.size(), 1u);
+}
+
+TEST_F(WarmUp, ByItselfIsAllElsewhere) {
+  for (const char* device : {"cuda:0", "mps"}) {
+    runs_.clear();
+    EXPECT_TRUE(Warm(PaddedSpec(), "auto", device).ok());
+    EXPECT_EQ(runs_.size(), 6u) << device;
+  }
+}
+
+TEST_F(WarmUp, OfAModelWithoutBatchesHasNoBatchDim) {
+  ModelSpec spec = PaddedSpec();
+  spec.max_batch_size = 0;
+  EXPECT_TRUE(Warm(spec, "all").ok());
+  EXPECT_THAT(runs_, ElementsAre("[16] [1,3]", "[32] [1,3]", "[64] [1,3]"));
+  EXPECT_THAT(rows_, ElementsAre(1, 1, 1));
+}
+
+TEST_F(WarmUp, TakesFixedDimsAsTheyAre) {
+  ModelSpec spec;
+  spec.max_batch_size = 4;
+  spec.inputs = {{"image", DataType::kFp32, {3, 2, 0}}};
+  EXPECT_TRUE(Warm(spec, "all").ok());
+  EXPECT_THAT(runs_, ElementsAre("[1,3,2,0]", "[4,3,2,0]"));
+}
+
+TEST_F(WarmUp, EndsAtTheFirstFailure) {
+  fail_at_ = 3;
+  EXPECT_EQ(Warm(PaddedSpec(), "all"), absl::InternalError("no"));
+  EXPECT_EQ(runs_.size(), 3u);
+}
+
+// As a model does that starts all its copies before it waits for them.
+TEST_F(WarmUp, KeepsEveryOutputsPlaceUntilTheRunEnds) {
+  const auto run = [](auto, uint32_t, OutputSink* sink) {
+    constexpr int64_t kBytes[] = {8, 1 << 20, 4 << 20};
+    std::vector<void*> outputs;
+    for (const int64_t bytes : kBytes) outputs.push_back(sink->Add(DataType::kUint8, {bytes}));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      EXPECT_NE(outputs[i], nullptr);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(outputs[i]) % kTensorAlignment, 0u);
+      std::memset(outputs[i], 1, static_cast<size_t>(kBytes[i]));
+    }
+    return absl::OkStatus();
+  };
+  FakeModel model(PaddedSpec(), run);
+  EXPECT_TRUE(WarmUpLane(&model, 0, "smallest").ok());
+}
+
+}  // namespace
+}  // namespace mpsd

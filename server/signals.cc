@@ -8,6 +8,7 @@ namespace mpsd {
 
 SignalWaiter::SignalWaiter() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would reap the workers behind our back
   sigemptyset(&signals_);
   for (const int signal : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -77,12 +76,27 @@ std::vector<std::string> CgroupFolders(absl::string_view controller) {
   return folders;
 }
 
+// The number behind `name` in lines of "name number"; 0 when there is none.
+uint64_t StatField(const std::string& lines, absl::string_view name) {
+  for (absl::string_view line : absl::StrSplit(lines, '\n')) {
+    uint64_t number = 0;
+    if (absl::ConsumePrefix(&line, name) && absl::ConsumePrefix(&line, " ") &&
+        absl::SimpleAtoi(line, &number)) {
+      return number;
+    }
+  }
+  return 0;
+}
+
 std::optional<uint64_t> CgroupMemoryLeft(const std::string& folder, const char* limit_file,
-                                         const char* usage_file) {
+                                         const char* usage_file, absl::string_view cache_field) {
   const std::optional<uint64_t> limit = ReadNumber(absl::StrCat(folder, "/", limit_file));
   const std::optional<uint64_t> usage = ReadNumber(absl::StrCat(folder, "/", usage_file));
   if (!limit.has_value() || !usage.has_value()) return std::nullopt;
-  return *limit > *usage ? *limit - *usage : 0;
+  // Page cache that nobody uses counts as used, but goes when it is asked to.
+  const uint64_t cache = StatField(ReadSmallFile(folder + "/memory.stat"), cache_field);
+  const uint64_t used = *usage - std::min(*usage, cache);
+  return *limit > used ? *limit - used : 0;
 }
 
 uint64_t HostMemoryLeft() {
@@ -172,21 +186,25 @@ void WakeWord(const std::atomic<uint32_t>* word) {
 
 absl::StatusOr<Bell> CreateBell() {
   Bell bell;
-  bell.poll_fd.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!bell.poll_fd.valid()) return Errno("cannot create an eventfd");
-  bell.ring_fd.Reset(fcntl(bell.poll_fd.get(), F_DUPFD_CLOEXEC, 3));
-  if (!bell.ring_fd.valid()) return Errno("cannot duplicate an eventfd");
+  // No eventfd: whoever holds one end of it could make the other end block.
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) return Errno("cannot create a pipe");
+  bell.poll_fd.Reset(fds[0]);
+  bell.ring_fd.Reset(fds[1]);
   return bell;
 }
 
 void RingBell(int ring_fd) {
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(ring_fd, &one, sizeof(one));
+  const char ring = 1;
+  [[maybe_unused]] const ssize_t written = write(ring_fd, &ring, sizeof(ring));
 }
 
 void ClearBell(int poll_fd) {
-  uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = read(poll_fd, &count, sizeof(count));
+  // As much as a full pipe holds, and no more: a ringer without end must not keep us.
+  char rings[4096];
+  for (int i = 0; i < 16; ++i) {
+    if (read(poll_fd, rings, sizeof(rings)) < static_cast<ssize_t>(sizeof(rings))) return;
+  }
 }
 
 absl::StatusOr<Poller> Poller::Create() {
@@ -328,10 +346,11 @@ uint64_t AvailableMemoryBytes() {
     if (other.has_value()) left = std::min(left, *other);
   };
   for (const std::string& folder : CgroupFolders("")) {
-    take(CgroupMemoryLeft(folder, "memory.max", "memory.current"));
+    take(CgroupMemoryLeft(folder, "memory.max", "memory.current", "inactive_file"));
   }
   for (const std::string& folder : CgroupFolders("memory")) {
-    take(CgroupMemoryLeft(folder, "memory.limit_in_bytes", "memory.usage_in_bytes"));
+    take(CgroupMemoryLeft(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                          "total_inactive_file"));
   }
   return left;
 }

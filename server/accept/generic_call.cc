@@ -111,9 +111,9 @@ void GenericCall::Done(bool) {
 
 void GenericCall::TagBack() {
   if (--tags_out_ > 0) return;
+  context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
+  std::string().swap(request_);
   Arm();
-  // Last, since the server's Stop() waits for it before it ends the queue.
-  context_->metrics->open_calls.fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace mpsd

@@ -22,6 +22,7 @@ struct GenericCallContext {
   const MethodTable* methods = nullptr;
   ServerMetrics* metrics = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // watched calls end
+  std::atomic<int>* live_calls = nullptr;
 };
 
 // Lives on its queue's thread; deleted when the server shuts down and its tags are back.
@@ -32,7 +33,10 @@ struct GenericCallContext {
 // Written, Woken and Finished is out at a time.
 class GenericCall {
  public:
-  explicit GenericCall(const GenericCallContext* context) : context_(context) {}
+  explicit GenericCall(const GenericCallContext* context) : context_(context) {
+    context_->live_calls->fetch_add(1, std::memory_order_relaxed);
+  }
+  ~GenericCall() { context_->live_calls->fetch_sub(1, std::memory_order_release); }
 
   void Arm();
 

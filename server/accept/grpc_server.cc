@@ -60,15 +60,17 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   }
   builder.RegisterService(&infer_service_);
   builder.RegisterAsyncGenericService(&generic_service_);
-  InferCallContext infer{&infer_service_, nullptr, handler_, metrics_, clock_};
-  GenericCallContext generic{&generic_service_, nullptr, methods_, metrics_, &stopping_};
+  InferCallContext infer{&infer_service_, nullptr, handler_, metrics_, clock_, &live_calls_};
+  GenericCallContext generic{&generic_service_, nullptr,    methods_,
+                             metrics_,          &stopping_, &live_calls_};
   for (uint32_t i = 0; i < options.queue_threads; ++i) {
     threads_.push_back(
         std::make_unique<QueueThread>(builder.AddCompletionQueue(), infer, generic, completions_));
   }
   server_ = builder.BuildAndStart();
   for (size_t i = 0; i < ports.size(); ++i) {
-    if (server_ != nullptr && ports[i] != 0) continue;
+    const bool last = i + 1 == ports.size();
+    if (ports[i] != 0 && (server_ != nullptr || !last)) continue;
     for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Shutdown();
     threads_.clear();
     return absl::UnavailableError(
@@ -86,8 +88,9 @@ void GrpcServer::Stop(int64_t grace_ns) {
   stopping_ = true;
   const ConnectionCutter cutter(bound_, grace_ns + kCancelNs);
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
-  // A queue that was shut down takes no operation, and an open call still has one to start.
-  while (metrics_->open_calls.load(std::memory_order_acquire) > 0) {
+  // A queue that was shut down takes no operation. Every call, armed or open, ends by being told
+  // that none comes any more.
+  while (live_calls_.load(std::memory_order_acquire) > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Shutdown();

@@ -47,6 +47,7 @@ class GrpcServer {
   const Clock* const clock_;
 
   std::atomic<bool> stopping_{false};
+  std::atomic<int> live_calls_{0};
   InferService infer_service_;
   grpc::AsyncGenericService generic_service_;
   std::unique_ptr<grpc::Server> server_;

@@ -12,6 +12,8 @@
 namespace mpsd {
 namespace {
 
+constexpr size_t kKeptScratchBytes = 64 << 10;
+
 // The client's deadline on our clock: the default where it has none, never beyond the cap.
 int64_t MonotonicDeadlineNs(const grpc::ServerContext& context, int64_t now_ns) {
   const gpr_timespec left =
@@ -28,7 +30,9 @@ int64_t MonotonicDeadlineNs(const grpc::ServerContext& context, int64_t now_ns) 
 
 }  // namespace
 
-InferCall::InferCall(const InferCallContext* context) : context_(context) {}
+InferCall::InferCall(const InferCallContext* context) : context_(context) {
+  context_->live_calls->fetch_add(1, std::memory_order_relaxed);
+}
 
 void InferCall::Arm() {
   rpc_.emplace();
@@ -86,9 +90,9 @@ void InferCall::TagBack() {
   if (--tags_out_ > 0) return;
   wire_.Clear();
   request_.Reset();
+  if (scratch_.capacity() > kKeptScratchBytes) std::string().swap(scratch_);
+  context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
   Arm();
-  // Last, since the server's Stop() waits for it before it ends the queue.
-  context_->metrics->open_calls.fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace mpsd

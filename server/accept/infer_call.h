@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,7 @@ struct InferCallContext {
   InferHandler* handler = nullptr;
   ServerMetrics* metrics = nullptr;
   const Clock* clock = nullptr;
+  std::atomic<int>* live_calls = nullptr;
 };
 
 // Lives on its queue's thread, but for Send() and Fail(); deleted when the server shuts down and
@@ -35,6 +37,7 @@ struct InferCallContext {
 class InferCall final : public ReplySink {
  public:
   explicit InferCall(const InferCallContext* context);
+  ~InferCall() override { context_->live_calls->fetch_sub(1, std::memory_order_release); }
 
   void Arm();
 

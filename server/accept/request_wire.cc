@@ -13,6 +13,10 @@ namespace {
 constexpr uint32_t kInputsField = 5;
 constexpr uint32_t kOutputsField = 6;
 constexpr uint32_t kRawContentsField = 7;
+constexpr size_t kKeptFieldBytes = 64 << 10;
+
+// Everything but raw contents, parsed, takes many times its bytes: it is bounded on its own.
+constexpr size_t kMaxFieldBytes = 4 << 20;
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
 
@@ -80,12 +84,21 @@ absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, InferMessage* mess
   Clear();
   if (!bytes.Dump(&slices_).ok()) return Malformed();
   if (absl::Status status = Split(); !status.ok()) return status;
+  if (fields_.size() > kMaxFieldBytes) {
+    return absl::ResourceExhaustedError(
+        "a request holds at most 4 MiB besides its raw_input_contents");
+  }
   if (!parsed_.ParseFromString(fields_)) return Malformed();
   Describe(message);
   return absl::OkStatus();
 }
 
 void RequestWire::Clear() {
+  // What one large message took is not kept for the small ones to come.
+  if (fields_.size() > kKeptFieldBytes) {
+    std::string().swap(fields_);
+    parsed_ = inference::ModelInferRequest();
+  }
   slices_.clear();
   fields_.clear();
   raw_.clear();

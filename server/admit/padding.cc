@@ -7,6 +7,10 @@
 namespace mpsd {
 namespace {
 
+// A row of all inputs. A dim of zero lets the others be anything, and padding takes the zero away:
+// far below this the products with kMaxBatchRows are far from overflow.
+constexpr uint64_t kMaxPaddedRowBytes = 1ULL << 40;
+
 absl::Status PadDim(const PadRule& rule, RequestInput* input) {
   const int64_t length = input->dims[rule.dim];
   const auto bucket = std::lower_bound(rule.buckets.begin(), rule.buckets.end(), length);
@@ -29,9 +33,13 @@ absl::Status ApplyPadding(const ModelSpec& spec, Request* request) {
       if (absl::Status status = PadDim(rule, &request->inputs[i]); !status.ok()) return status;
     }
   }
+  uint64_t left_bytes = kMaxPaddedRowBytes;
   for (RequestInput& input : request->inputs) {
     const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.padded_dims);
-    if (!bytes.has_value()) return absl::InvalidArgumentError("a padded input is too large");
+    if (!bytes.has_value() || *bytes > left_bytes) {
+      return absl::InvalidArgumentError("the inputs are larger than any that are served");
+    }
+    left_bytes -= *bytes;
     input.row_bytes = *bytes;
     request->key.insert(request->key.end(), input.padded_dims.begin(), input.padded_dims.end());
   }

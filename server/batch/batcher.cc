@@ -38,20 +38,21 @@ absl::Status Batcher::Reserve(Request* request, RowTargets* targets) {
   KeyQueue* queue = QueueOf(*request);
   uint32_t first_row = 0;
   if (!queue->has_slab || !slabs_.Reserve(queue->slab, request->rows, &first_row)) {
-    if (absl::Status status = OpenSlab(queue); !status.ok()) return status;
+    if (absl::Status status = OpenSlab(queue, request->rows); !status.ok()) return status;
     MPSD_CHECK(slabs_.Reserve(queue->slab, request->rows, &first_row));
   }
   request->place = {queue->slab, first_row};
   request->state = RequestState::kReserved;
   targets->inputs.clear();
+  const uint32_t row_capacity = slabs_.slab(queue->slab).row_capacity;
   uint64_t region_offset = 0;
   for (const RequestInput& input : request->inputs) {
     targets->inputs.push_back(
         slabs_.Address(queue->slab, region_offset, first_row, input.row_bytes));
-    region_offset += SlabTable::Bytes({&input.row_bytes, 1}, queue->row_capacity);
+    region_offset += SlabTable::Bytes({&input.row_bytes, 1}, row_capacity);
   }
   // A slab that is full at once serves nobody else.
-  if (request->rows == queue->row_capacity) {
+  if (request->rows == row_capacity) {
     slabs_.Close(queue->slab);
     queue->has_slab = false;
   }
@@ -136,7 +137,7 @@ Batcher::KeyQueue* Batcher::QueueOf(const Request& request) {
   return queue.get();
 }
 
-absl::Status Batcher::OpenSlab(KeyQueue* queue) {
+absl::Status Batcher::OpenSlab(KeyQueue* queue, uint32_t rows) {
   if (queue->has_slab) {
     slabs_.Close(queue->slab);
     queue->has_slab = false;
@@ -145,6 +146,8 @@ absl::Status Batcher::OpenSlab(KeyQueue* queue) {
   const uint32_t capacity = queue->row_capacity;
   absl::StatusOr<uint32_t> slab = slabs_.Lease(queue->row_bytes, capacity);
   if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.Lease(queue->row_bytes, capacity);
+  // Rows that are too large for a whole slab of them get one of their own.
+  if (!slab.ok() && rows < capacity) slab = slabs_.Lease(queue->row_bytes, rows);
   if (!slab.ok()) return slab.status();
   queue->slab = *slab;
   queue->has_slab = true;

@@ -99,7 +99,7 @@ class Batcher {
   };
 
   KeyQueue* QueueOf(const Request& request);
-  absl::Status OpenSlab(KeyQueue* queue);
+  absl::Status OpenSlab(KeyQueue* queue, uint32_t rows);
   void CloseLeastRecentlyUsed();
   void ForgetIdleKeys(const KeyQueue* keep);
   bool CloseIdleSlabs();

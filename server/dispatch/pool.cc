@@ -162,7 +162,8 @@ void Pool::Detach(uint32_t worker, WorkerEnd end) {
         EndBatch(link.get(), &port, place);
       }
     }
-    model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(), std::memory_order_relaxed);
+    model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(),
+                                              std::memory_order_relaxed);
     link->Detach();
     Dispatch(&work);
     NoteSlabs();

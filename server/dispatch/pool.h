@@ -28,8 +28,9 @@ class PoolKeeper {
  public:
   virtual ~PoolKeeper() = default;
 
-  // The worker was caught lying: kill it.
-  virtual void Condemn(const std::string& model, uint32_t worker, const std::string& reason) = 0;
+  // This incarnation of the worker was caught lying: kill it.
+  virtual void Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+                       const std::string& reason) = 0;
 
   // Call Tick() at this time at the latest.
   virtual void WakeBy(int64_t when_ns) = 0;

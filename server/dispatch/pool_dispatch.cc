@@ -98,7 +98,7 @@ uint64_t Pool::OutputBytes(const FormedBatch& formed, const WorkerLink& link) co
 }
 
 // Sends the batch to the lane. False when the worker's output area has no room: the requests are
-// back in the queue, and the release that makes room will ring.
+// back in the queue, and the next drain or tick tries again.
 bool Pool::Submit(std::unique_ptr<InflightBatch> batch, WorkerLink* link, LanePort* port,
                   int64_t now_ns, Work* work) {
   batch->lease = link->LeaseOutput(OutputBytes(batch->formed, *link));

@@ -25,7 +25,8 @@ void Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
                                                : absl::UnavailableError("worker lost"));
       continue;
     }
-    request->suspect = request->suspect || end == WorkerEnd::kCrashed;
+    // Twice is no accident: it may be what makes the kernel kill its worker for want of memory.
+    request->suspect = request->suspect || end == WorkerEnd::kCrashed || request->dispatches >= 2;
     batcher_.Enqueue(request);
     NoteQueueOf(*request, 1);
     model_->metrics.dispatched_again.fetch_add(1, std::memory_order_relaxed);

@@ -53,14 +53,8 @@ WorkerLink::~WorkerLink() { MPSD_CHECK(released_.load() == nullptr); }
 
 OutputLease* WorkerLink::LeaseOutput(uint64_t bytes) {
   ReapReleased();
-  std::optional<uint64_t> offset = outputs_.Allocate(bytes);
-  if (!offset.has_value()) {
-    // Said first, looked at again after: a release in between is found here or rings the bell.
-    starved_.store(true, std::memory_order_seq_cst);
-    ReapReleased();
-    offset = outputs_.Allocate(bytes);
-    if (!offset.has_value()) return nullptr;
-  }
+  const std::optional<uint64_t> offset = outputs_.Allocate(bytes);
+  if (!offset.has_value()) return nullptr;
   if (spare_leases_.empty()) spare_leases_.push_back(std::make_unique<OutputLease>());
   OutputLease* lease = spare_leases_.back().release();
   spare_leases_.pop_back();
@@ -69,7 +63,7 @@ OutputLease* WorkerLink::LeaseOutput(uint64_t bytes) {
 }
 
 void WorkerLink::ReapReleased() {
-  OutputLease* lease = released_.exchange(nullptr, std::memory_order_acquire);
+  OutputLease* lease = released_.exchange(nullptr, std::memory_order_seq_cst);
   while (lease != nullptr) {
     OutputLease* next = lease->next_;
     outputs_.Free(lease->offset_, lease->bytes_);
@@ -88,7 +82,6 @@ void WorkerLink::Released(OutputLease* lease) {
   do {
     lease->next_ = head;
   } while (!released_.compare_exchange_weak(head, lease, std::memory_order_seq_cst));
-  if (starved_.exchange(false, std::memory_order_seq_cst)) platform::RingBell(bell_.ring_fd.get());
   // Detach() may have come between the look and the push: then nobody else will empty the list.
   if (!detached_.load(std::memory_order_seq_cst)) return;
   for (lease = released_.exchange(nullptr); lease != nullptr;) {

@@ -74,6 +74,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   const OwnedSegment& worker_segment() const { return worker_; }
   const platform::Bell& bell() const { return bell_; }
   uint32_t worker() const { return options_.worker; }
+  uint32_t epoch() const { return options_.epoch; }
   uint32_t lanes() const { return options_.lanes; }
 
   // ---- for the pool, under its mutex ----
@@ -82,7 +83,9 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   bool isolated = false;   // kept for suspects
   bool condemned = false;  // caught lying: gets nothing any more, will be killed
 
-  // A lease of `bytes`; null when the area is full, in which case the next release rings the bell.
+  // A lease of `bytes`; null when the area is full. Then the next drain, or the next tick at the
+  // latest, tries again: a release may come from any thread and must not meet a descriptor that the
+  // worker could have made to block.
   OutputLease* LeaseOutput(uint64_t bytes);
   uint64_t output_area_bytes() const { return options_.output_bytes; }
   const char* OutputData(uint64_t offset) const { return worker_.data() + offset; }
@@ -118,7 +121,6 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   std::vector<std::unique_ptr<OutputLease>> spare_leases_;
 
   std::atomic<OutputLease*> released_{nullptr};
-  std::atomic<bool> starved_{false};
   std::atomic<bool> detached_{false};
   std::atomic<uint64_t> pinned_bytes_{0};
   uint64_t taken_timeout_wakeups_ = 0;

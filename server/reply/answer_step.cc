@@ -50,7 +50,8 @@ void CutBack(const CompletedBatch& batch, const BatchEntry& entry, uint32_t outp
       if (cut.output != spec.outputs[output].name) continue;
       const int64_t length = OwnLength(spec, rule, *entry.request);
       const size_t dim = cut.dim + 1;  // only models that batch pad
-      if (dim >= answer->dims.size() || answer->dims[dim] <= length) continue;
+      const bool longer = dim < answer->dims.size() && answer->dims[dim] > length;
+      if (length < 0 || !longer) continue;
       uint64_t bytes = 0;
       BatchOutput rows{answer->datatype, answer->dims, answer->bytes};
       whole->cuts.push_back(CutRows(rows, 0, entry.row_count, cut.dim, length, &bytes));
@@ -113,6 +114,7 @@ std::unique_ptr<char[]> CutRows(const BatchOutput& output, uint32_t first_row, u
   const uint64_t to_bytes = static_cast<uint64_t>(length) * inner;
   *bytes = rows * outer * to_bytes;
   auto cut = std::make_unique<char[]>(*bytes);
+  if (*bytes == 0) return cut;
   const char* source = output.bytes.data() + first_row * outer * from_bytes;
   for (uint64_t i = 0; i < rows * outer; ++i) {
     std::memcpy(cut.get() + i * to_bytes, source + i * from_bytes, to_bytes);

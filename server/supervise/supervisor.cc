@@ -7,6 +7,7 @@
 #include "server/batch/slab_sizing.h"
 #include "server/supervise/backoff_policy.h"
 #include "server/supervise/exit_reason.h"
+#include "server/supervise/servable_spec.h"
 
 namespace mpsd {
 namespace {
@@ -15,6 +16,8 @@ constexpr uint64_t kWakeToken = 0;
 constexpr uint64_t kTokensPerWorker = 4;  // control, output, exit, bell
 constexpr int64_t kBusyTickNs = 20 * kNsPerMs;
 constexpr int64_t kIdleTickNs = 200 * kNsPerMs;
+// A worker that has hung up, or said that it cannot serve, leaves by itself within this.
+constexpr int64_t kLeaveNs = kNsPerSecond;
 constexpr int kLastReads = 8;
 constexpr int64_t kStopGraceNs = 300 * kNsPerMs;
 // A completion this old that nobody rang for was missed, not just not yet rung.
@@ -86,9 +89,10 @@ void Supervisor::Stop() {
   thread_.join();
 }
 
-void Supervisor::Condemn(const std::string& model, uint32_t worker, const std::string& reason) {
+void Supervisor::Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+                         const std::string& reason) {
   absl::MutexLock lock(&mu_);
-  condemned_.push_back({model, {worker, reason}});
+  condemned_.push_back({model, worker, epoch, reason});
   platform::RingBell(wake_.ring_fd.get());
 }
 
@@ -166,6 +170,7 @@ void Supervisor::HandleTimers() {
   const int64_t now_ns = clock_->NowNs();
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->process == nullptr && worker->start_at_ns <= now_ns) StartWorker(worker.get());
+    if (worker->process != nullptr && worker->kill_at_ns <= now_ns) worker->process->Kill();
   }
   if (now_ns < std::min(next_tick_ns_, wake_by_ns_.load())) return;
   wake_by_ns_ = INT64_MAX;
@@ -204,6 +209,7 @@ void Supervisor::StartWorker(Worker* worker) {
     return;
   }
   worker->state = State::kLoading;
+  worker->kill_at_ns = INT64_MAX;
   worker->info.pid = worker->process->pid();
   worker->info.epoch = worker->epoch;
   worker->info.uptime_ms = clock_->NowNs() / kNsPerMs;  // the start, until it is asked for
@@ -218,6 +224,7 @@ void Supervisor::ReadControl(Worker* worker) {
   // End of file: it has ended or is ending. Anything else: it does not keep to the protocol.
   if (absl::IsUnavailable(received.status())) {
     worker->process->Hang();
+    worker->kill_at_ns = clock_->NowNs() + kLeaveNs;
   } else {
     GiveUp(worker, std::string(received.status().message()));
   }
@@ -227,6 +234,7 @@ void Supervisor::Take(Worker* worker, MessageReader::Received received) {
   if (const auto* failure = std::get_if<Failure>(&received.message)) {
     worker->info.last_words = failure->text;
     Settle(*worker, absl::InternalError(failure->text));
+    worker->kill_at_ns = clock_->NowNs() + kLeaveNs;
     return;
   }
   const auto* report = std::get_if<LoadReport>(&received.message);
@@ -243,13 +251,7 @@ absl::Status Supervisor::OnLoaded(Worker* worker, const LoadReport& report) {
   ServedModel* served = worker->model->served;
   worker->info.device = report.device;
   if (!served->loaded) {
-    if (absl::Status status = CompleteSpec(worker->model, report); !status.ok()) {
-      if (absl::IsResourceExhausted(status)) {
-        absl::MutexLock lock(&mu_);
-        memory_status_ = status;
-      }
-      return status;
-    }
+    if (absl::Status status = CompleteSpec(worker->model, report); !status.ok()) return status;
   } else if (!(report.spec == served->spec)) {
     return absl::FailedPreconditionError("the model file is not the one that is served");
   }
@@ -259,43 +261,53 @@ absl::Status Supervisor::OnLoaded(Worker* worker, const LoadReport& report) {
 // The first worker of a model says what the model takes; then the pool gets its memory.
 absl::Status Supervisor::CompleteSpec(SupervisedModel* model, const LoadReport& report) {
   ServedModel* served = model->served;
-  if (report.spec.inputs.empty() || report.spec.outputs.empty()) {
-    return absl::InvalidArgumentError("it reported a model without inputs or outputs");
-  }
+  if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
   served->spec = report.spec;
   const uint64_t bytes = SlabSegmentBytes(served->spec, model->queue_requests, model->queue_bytes,
                                           platform::PageBytes());
-  absl::Status status = budget_.Take(bytes, absl::StrCat("model '", served->name, "'"));
+  absl::Status status = TakeMemory(bytes, absl::StrCat("model '", served->name, "'"));
   if (!status.ok()) return status;
   absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
-  if (!segment.ok()) return segment.status();
+  if (!segment.ok()) {
+    budget_.GiveBack(bytes);
+    return segment.status();
+  }
   model->pool->AddSlabSegment(*std::move(segment));
   served->loaded = true;
   return absl::OkStatus();
+}
+
+// Also tells whoever waits for the start when the memory does not suffice.
+absl::Status Supervisor::TakeMemory(uint64_t bytes, const std::string& what) {
+  const absl::Status status = budget_.Take(bytes, what);
+  if (status.ok()) return status;
+  absl::MutexLock lock(&mu_);
+  memory_status_ = status;
+  return status;
 }
 
 absl::Status Supervisor::AttachSegments(Worker* worker) {
   SupervisedModel* model = worker->model;
   const WorkerLink::Options options =
       model->pool->LinkOptions(worker->index, worker->epoch, model->order.lanes);
-  absl::Status status = budget_.Take(WorkerLink::SharedBytes(options),
-                                     absl::StrCat("a worker of model '", model->served->name, "'"));
-  if (!status.ok()) {
-    absl::MutexLock lock(&mu_);
-    memory_status_ = status;
-    return status;
-  }
+  const uint64_t bytes = WorkerLink::SharedBytes(options);
+  absl::Status status =
+      TakeMemory(bytes, absl::StrCat("a worker of model '", model->served->name, "'"));
+  if (!status.ok()) return status;
   absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
-  if (!link.ok()) return link.status();
+  if (!link.ok()) {
+    budget_.GiveBack(bytes);
+    return link.status();
+  }
   AttachOrder order;
   order.layout_hash = LayoutHash();
   order.mailbox_bytes = (*link)->mailbox_segment().bytes();
   order.worker_segment_bytes = (*link)->worker_segment().bytes();
   std::vector<int> fds = {(*link)->mailbox_segment().peer_fd(), (*link)->worker_segment().peer_fd(),
                           (*link)->bell().ring_fd.get()};
-  for (const auto& [fd, bytes] : model->pool->SlabDescriptors()) {
+  for (const auto& [fd, slab_bytes] : model->pool->SlabDescriptors()) {
     fds.push_back(fd);
-    order.slab_segment_bytes.push_back(bytes);
+    order.slab_segment_bytes.push_back(slab_bytes);
   }
   worker->link = *std::move(link);
   worker->state = State::kWarming;
@@ -386,11 +398,11 @@ void Supervisor::KillCondemned() {
     absl::MutexLock lock(&mu_);
     condemned.swap(condemned_);
   }
-  for (const auto& [model, sentence] : condemned) {
+  for (const Sentence& sentence : condemned) {
     for (const std::unique_ptr<Worker>& worker : workers_) {
-      const bool is_it = worker->model->served->name == model && worker->index == sentence.first &&
-                         worker->process != nullptr;
-      if (is_it) GiveUp(worker.get(), sentence.second);
+      const bool is_it = worker->model->served->name == sentence.model &&
+                         worker->index == sentence.worker && worker->epoch == sentence.epoch;
+      if (is_it && worker->process != nullptr) GiveUp(worker.get(), sentence.reason);
     }
   }
 }

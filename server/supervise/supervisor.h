@@ -65,7 +65,8 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   // Ends all workers and the thread. Requests must have ended before. Idempotent.
   void Stop();
 
-  void Condemn(const std::string& model, uint32_t worker, const std::string& reason) override;
+  void Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+               const std::string& reason) override;
   void WakeBy(int64_t when_ns) override;
   std::vector<WorkerInfo> Workers(const std::string& model) const override;
 
@@ -82,9 +83,18 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     uint32_t failures = 0;    // deaths in a row
     int64_t start_at_ns = 0;  // while waiting
     int64_t serving_since_ns = 0;
+    int64_t kill_at_ns = INT64_MAX;  // while it should be leaving by itself
     std::unique_ptr<WorkerProcess> process;
     std::shared_ptr<WorkerLink> link;
     WorkerInfo info;  // published under mu_
+  };
+
+  // An incarnation that a pool has condemned.
+  struct Sentence {
+    std::string model;
+    uint32_t worker = 0;
+    uint32_t epoch = 0;
+    std::string reason;
   };
 
   void Main();
@@ -99,6 +109,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   absl::Status OnLoaded(Worker* worker, const LoadReport& report);
   absl::Status CompleteSpec(SupervisedModel* model, const LoadReport& report);
   absl::Status AttachSegments(Worker* worker);
+  absl::Status TakeMemory(uint64_t bytes, const std::string& what);
   void OnReady(Worker* worker);
   void ReadOutput(Worker* worker);
   void ReadExit(Worker* worker);
@@ -128,8 +139,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   int64_t next_tick_ns_ = 0;
 
   mutable absl::Mutex mu_;
-  std::vector<std::pair<std::string, std::pair<uint32_t, std::string>>> condemned_
-      ABSL_GUARDED_BY(mu_);
+  std::vector<Sentence> condemned_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::vector<WorkerInfo>> published_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, bool> settled_ ABSL_GUARDED_BY(mu_);
   absl::Status memory_status_ ABSL_GUARDED_BY(mu_);

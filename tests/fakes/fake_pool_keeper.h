@@ -16,12 +16,14 @@ class FakePoolKeeper final : public PoolKeeper {
   struct Condemned {
     std::string model;
     uint32_t worker = 0;
+    uint32_t epoch = 0;
     std::string reason;
   };
 
-  void Condemn(const std::string& model, uint32_t worker, const std::string& reason) override {
+  void Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+               const std::string& reason) override {
     absl::MutexLock lock(&mu_);
-    condemned_.push_back({model, worker, reason});
+    condemned_.push_back({model, worker, epoch, reason});
   }
 
   void WakeBy(int64_t when_ns) override {

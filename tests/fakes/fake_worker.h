@@ -16,8 +16,8 @@
 namespace mpsd {
 
 // Maps the link's segments as a worker process would: mailbox and slabs read-only, its own segment
-// writable. Thread-compatible lane by lane: a lane is used by one thread at a time, while others use
-// other lanes.
+// writable. Thread-compatible lane by lane: a lane is used by one thread at a time, others use
+// others meanwhile.
 class FakeWorker {
  public:
   // A batch that a lane took.

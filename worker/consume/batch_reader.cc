@@ -32,7 +32,8 @@ absl::Status BatchReader::Read(const BatchRecord& record, Batch* batch) const {
   batch->output_bytes = record.output_bytes;
   batch->output = attachment_->OutputBytes(record.output_offset, record.output_bytes);
   const uint32_t most_rows = std::max(1U, spec_->max_batch_size);
-  if (batch->output == nullptr || batch->has_batch_dim != spec_->batches() ||
+  if (batch->output == nullptr || record.output_offset % kTensorAlignment != 0 ||
+      batch->has_batch_dim != spec_->batches() ||
       batch->row_count == 0 || batch->row_count > most_rows) {
     return Malformed();
   }
@@ -69,7 +70,8 @@ absl::Status BatchReader::ReadRuns(const BatchRecord& record, Batch* batch) cons
     run.row_count = source.row_count;
     run.inputs.clear();
     rows += source.row_count;
-    if (source.row_count == 0 || source.first_row > source.row_capacity ||
+    if (source.slab_offset % kTensorAlignment != 0 || source.row_count == 0 ||
+        source.first_row > source.row_capacity ||
         source.row_count > source.row_capacity - source.first_row) {
       return Malformed();
     }

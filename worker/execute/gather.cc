@@ -1,5 +1,6 @@
 #include "worker/execute/gather.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -28,7 +29,7 @@ absl::Span<const InputTensor> Gather::Inputs(const Batch& batch) {
 
 const void* Gather::Contiguous(const Batch& batch, size_t input) {
   const uint64_t row_bytes = batch.inputs[input].row_bytes;
-  const uint64_t wanted = row_bytes * batch.row_count;
+  const uint64_t wanted = std::max<uint64_t>(row_bytes * batch.row_count, 1);  // an address always
   Staging& staging = staging_[input];
   if (staging.bytes < wanted) {
     const uint64_t rounded = (wanted + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;

@@ -1,7 +1,6 @@
 #include "worker/execute/lease_sink.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "proto/base/shape.h"
@@ -11,8 +10,9 @@ namespace mpsd {
 void* LeaseSink::Add(DataType datatype, absl::Span<const int64_t> dims) {
   const std::optional<uint64_t> bytes = TensorBytes(datatype, dims);
   const std::optional<uint64_t> offset = AlignUp(needed_bytes_, kTensorAlignment);
-  if (!bytes.has_value() || !offset.has_value() || dims.size() > kMaxRank + 1 ||
-      record_->output_count == kMaxTensors) {
+  uint64_t end = 0;
+  if (!bytes.has_value() || !offset.has_value() || __builtin_add_overflow(*offset, *bytes, &end) ||
+      dims.size() > kMaxRank + 1 || record_->output_count == kMaxTensors) {
     valid_ = false;
     return nullptr;
   }
@@ -22,7 +22,7 @@ void* LeaseSink::Add(DataType datatype, absl::Span<const int64_t> dims) {
   std::copy(dims.begin(), dims.end(), output.dims);
   output.offset = *offset;
   output.bytes = *bytes;
-  needed_bytes_ = *offset + *bytes;
+  needed_bytes_ = end;
   return fits() ? lease_ + *offset : nullptr;
 }
 
@@ -36,9 +36,7 @@ void LeaseSink::FailRow(uint32_t row, absl::string_view why) {
 }
 
 void SetText(CompletionRecord* record, absl::string_view text) {
-  const size_t bytes = std::min(text.size(), kErrorTextBytes);
-  std::memcpy(record->text, text.data(), bytes);
-  record->text_bytes = static_cast<uint32_t>(bytes);
+  record->text_bytes = static_cast<uint32_t>(text.copy(record->text, kErrorTextBytes));
 }
 
 }  // namespace mpsd

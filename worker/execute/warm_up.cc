@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -10,25 +11,10 @@
 namespace mpsd {
 namespace {
 
-// Takes the outputs of a warm-up run and forgets them.
-class Scratch final : public OutputSink {
- public:
-  void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
-    const std::optional<uint64_t> bytes = TensorBytes(datatype, dims);
-    if (!bytes.has_value()) return nullptr;
-    memory_.resize(std::max<size_t>(memory_.size(), *bytes + 1));
-    return memory_.data();
-  }
-  void FailRow(uint32_t, absl::string_view) override {}
-
- private:
-  std::vector<char> memory_;
-};
-
 // Zeros, aligned as slabs are.
 class Zeros {
  public:
-  const void* Get(uint64_t bytes) {
+  char* Get(uint64_t bytes) {
     const uint64_t rounded = (bytes + kTensorAlignment) / kTensorAlignment * kTensorAlignment;
     memory_.emplace_back(static_cast<char*>(std::aligned_alloc(kTensorAlignment, rounded)));
     std::fill_n(memory_.back().get(), rounded, '\0');
@@ -40,6 +26,19 @@ class Zeros {
     void operator()(char* memory) const { std::free(memory); }
   };
   std::vector<std::unique_ptr<char, Free>> memory_;
+};
+
+// Takes the outputs of a warm-up run, each in a place of its own, and forgets them.
+class Scratch final : public OutputSink {
+ public:
+  void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
+    const std::optional<uint64_t> bytes = TensorBytes(datatype, dims);
+    return bytes.has_value() ? memory_.Get(*bytes) : nullptr;
+  }
+  void FailRow(uint32_t, absl::string_view) override {}
+
+ private:
+  Zeros memory_;
 };
 
 // The length that stands for an unknown dim: of the padded dims the step-th bucket, else 1.

@@ -182,6 +182,7 @@ TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
   ASSERT_THAT(keeper_.condemned(), SizeIs(1));
   EXPECT_EQ(keeper_.condemned()[0].model, "m");
   EXPECT_EQ(keeper_.condemned()[0].worker, 0u);
+  EXPECT_EQ(keeper_.condemned()[0].epoch, epoch_) << "another incarnation is not to suffer for it";
   EXPECT_THAT(keeper_.condemned()[0].reason, HasSubstr(GetParam().reason));
   EXPECT_EQ(call->endings(), 0);
   Submit(2);

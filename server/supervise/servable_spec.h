@@ -6,9 +6,9 @@
 
 namespace mpsd {
 
-// INVALID_ARGUMENT with what is wrong, unless the front end can work with the spec: there are inputs
-// and outputs, padding names dims that exist, of a model that batches, and no row or batch comes near
-// what 64 bits count. Pure.
+// INVALID_ARGUMENT with what is wrong, unless the front end can work with the spec: there are
+// inputs and outputs, padding names dims that exist, of a model that batches, and no row or batch
+// comes near what 64 bits count. Pure.
 absl::Status CheckServable(const ModelSpec& spec);
 
 }  // namespace mpsd

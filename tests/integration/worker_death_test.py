@@ -89,8 +89,10 @@ class WorkerDeath(unittest.TestCase):
             future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}),
                                             timeout=30)
             for epoch in (1, 2, 3):
-                wait_until(lambda: daemon.metric("mpsd_running_batches") == 1 and
-                           worker_of(daemon, "m", 0)["epoch"] == epoch, 10, f"epoch {epoch}")
+                # In this order: an incarnation that serves has none of its forebear's batches.
+                wait_until(lambda: worker_of(daemon, "m", 0)["epoch"] == epoch and
+                           worker_of(daemon, "m", 0)["state"] == "serving" and
+                           daemon.metric("mpsd_running_batches") == 1, 10, f"epoch {epoch}")
                 os.kill(worker_of(daemon, "m", 0)["pid"], signal.SIGKILL)
             outcome = calls.outcome_of(future)
             self.assertEqual((outcome.code, outcome.text), (UNAVAILABLE, "worker lost"))

@@ -163,7 +163,11 @@ TEST_F(Messages, CarryAFailure) {
 }
 
 TEST_F(Messages, ReplaceWhatIsNoText) {
-  EXPECT_EQ(Echo(Failure{"a\xff" "b"}).text, "a\xEF\xBF\xBD" "b");
+  EXPECT_EQ(Echo(Failure{"a\xff"
+                         "b"})
+                .text,
+            "a\xEF\xBF\xBD"
+            "b");
 }
 
 TEST_F(Messages, CarryWhatIsLargerThanAnySocketBuffer) {
@@ -354,37 +358,49 @@ TEST_P(ForeignBody, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, ForeignBody,
-    testing::Values(BodyCase{"Empty", ""}, BodyCase{"NotJson", "warm and ready"},
-                    BodyCase{"CutJson", R"({"type":"ready","warmup_ns":1)"},
-                    BodyCase{"TwoObjects", R"({"type":"ready","warmup_ns":1}{})"},
-                    BodyCase{"List", R"(["ready"])"}, BodyCase{"Text", R"("ready")"},
-                    BodyCase{"Null", "null"}, BodyCase{"NoType", R"({"warmup_ns":1})"},
-                    BodyCase{"TypeOfAnotherType", R"({"type":5,"warmup_ns":1})"},
-                    BodyCase{"UnknownType", R"({"type":"unload"})"},
-                    BodyCase{"NotUtf8", "{\"type\":\"failure\",\"text\":\"\xff\"}"},
-                    BodyCase{"DeepNest", std::string(64 << 10, '[')},
-                    BodyCase{"NegativeNumber", R"({"type":"ready","warmup_ns":-1})"},
-                    BodyCase{"NumberThatOverflowsNs",
-                             R"({"type":"ready","warmup_ns":18446744073709551615})"},
-                    BodyCase{"NumberThatOverflows",
-                             R"({"type":"ready","warmup_ns":18446744073709551616})"},
-                    BodyCase{"Fraction", R"({"type":"ready","warmup_ns":1.5})"}),
+    testing::Values(
+        BodyCase{"Empty", ""}, BodyCase{"NotJson", "warm and ready"},
+        BodyCase{"CutJson", R"({"type":"ready","warmup_ns":1)"},
+        BodyCase{"TwoObjects", R"({"type":"ready","warmup_ns":1}{})"},
+        BodyCase{"List", R"(["ready"])"}, BodyCase{"Text", R"("ready")"}, BodyCase{"Null", "null"},
+        BodyCase{"NoType", R"({"warmup_ns":1})"},
+        BodyCase{"TypeOfAnotherType", R"({"type":5,"warmup_ns":1})"},
+        BodyCase{"UnknownType", R"({"type":"unload"})"},
+        BodyCase{"NotUtf8", "{\"type\":\"failure\",\"text\":\"\xff\"}"},
+        BodyCase{"DeepNest", std::string(64 << 10, '[')},
+        BodyCase{"NegativeNumber", R"({"type":"ready","warmup_ns":-1})"},
+        BodyCase{"NumberThatOverflowsNs", R"({"type":"ready","warmup_ns":18446744073709551615})"},
+        BodyCase{"NumberThatOverflows", R"({"type":"ready","warmup_ns":18446744073709551616})"},
+        BodyCase{"Fraction", R"({"type":"ready","warmup_ns":1.5})"}),
     [](const auto& tested) { return tested.param.name; });
 
 // ---- every field of every message is looked at ----
 
 // Whole, well-formed bodies; each is broken below at each of its fields.
 const std::vector<json>& Bodies() {
-  static const auto* const bodies = new std::vector<json>{
-      {{"type", "load"}, {"model", "m"}, {"format", "synthetic"}, {"path", "p"},
-       {"device", "cpu"}, {"warmup", "none"}, {"epoch", 1}, {"lanes", 2}, {"threads", 3},
-       {"spec", ToJson(SomeSpec())}, {"parameters", {{"a", "b"}}}},
-      {{"type", "loaded"}, {"spec", ToJson(SomeSpec())}, {"device", "cpu"}, {"runtime", "torch"},
-       {"resident_bytes", 5}},
-      {{"type", "attach"}, {"layout_hash", 1}, {"mailbox_bytes", 2}, {"worker_segment_bytes", 3},
-       {"slab_segment_bytes", {4, 5}}},
-      {{"type", "ready"}, {"warmup_ns", 6}},
-      {{"type", "failure"}, {"text", "why"}}};
+  static const auto* const bodies = new std::vector<json>{{{"type", "load"},
+                                                           {"model", "m"},
+                                                           {"format", "synthetic"},
+                                                           {"path", "p"},
+                                                           {"device", "cpu"},
+                                                           {"warmup", "none"},
+                                                           {"epoch", 1},
+                                                           {"lanes", 2},
+                                                           {"threads", 3},
+                                                           {"spec", ToJson(SomeSpec())},
+                                                           {"parameters", {{"a", "b"}}}},
+                                                          {{"type", "loaded"},
+                                                           {"spec", ToJson(SomeSpec())},
+                                                           {"device", "cpu"},
+                                                           {"runtime", "torch"},
+                                                           {"resident_bytes", 5}},
+                                                          {{"type", "attach"},
+                                                           {"layout_hash", 1},
+                                                           {"mailbox_bytes", 2},
+                                                           {"worker_segment_bytes", 3},
+                                                           {"slab_segment_bytes", {4, 5}}},
+                                                          {{"type", "ready"}, {"warmup_ns", 6}},
+                                                          {{"type", "failure"}, {"text", "why"}}};
   return *bodies;
 }
 

@@ -51,8 +51,7 @@ class FrontHops {
         bell_poll_fd_(bell_poll_fd),
         patience_(std::move(patience)),
         submitted_(mailbox->submit_entries, &mailbox->submit_tail, &report->submit_head),
-        completed_(report->completion_entries, &report->completion_tail,
-                   &mailbox->completion_head),
+        completed_(report->completion_entries, &report->completion_tail, &mailbox->completion_head),
         bell_(&mailbox->sequence, &report->parked),
         poller_(platform::Poller::Create().value()) {
     MPSD_CHECK(poller_.AddReadable(bell_poll_fd, 1).ok());
@@ -126,8 +125,7 @@ class LaneHops {
         bell_ring_fd_(bell_ring_fd),
         patience_(std::move(patience)),
         submitted_(mailbox->submit_entries, &mailbox->submit_tail, &report->submit_head),
-        completed_(report->completion_entries, &report->completion_tail,
-                   &mailbox->completion_head),
+        completed_(report->completion_entries, &report->completion_tail, &mailbox->completion_head),
         sleep_(&mailbox->sequence, &report->parked) {}
 
   // Gives every id back until kStopHop, which it gives back too.

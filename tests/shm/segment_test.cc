@@ -149,14 +149,13 @@ TEST_P(ForeignHeader, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, ForeignHeader,
-    testing::Values(
-        HeaderCase{"Magic", [](SegmentHeader* h) { h->magic ^= 1; }},
-        HeaderCase{"Version", [](SegmentHeader* h) { ++h->version; }},
-        HeaderCase{"Kind", [](SegmentHeader* h) { h->kind = SegmentKind::kSlabs; }},
-        HeaderCase{"LayoutHash", [](SegmentHeader* h) { h->layout_hash ^= 1; }},
-        HeaderCase{"Bytes", [](SegmentHeader* h) { h->bytes += 4096; }},
-        HeaderCase{"PageBytes", [](SegmentHeader* h) { h->page_bytes *= 2; }},
-        HeaderCase{"Zeros", [](SegmentHeader* h) { *h = SegmentHeader{}; }}),
+    testing::Values(HeaderCase{"Magic", [](SegmentHeader* h) { h->magic ^= 1; }},
+                    HeaderCase{"Version", [](SegmentHeader* h) { ++h->version; }},
+                    HeaderCase{"Kind", [](SegmentHeader* h) { h->kind = SegmentKind::kSlabs; }},
+                    HeaderCase{"LayoutHash", [](SegmentHeader* h) { h->layout_hash ^= 1; }},
+                    HeaderCase{"Bytes", [](SegmentHeader* h) { h->bytes += 4096; }},
+                    HeaderCase{"PageBytes", [](SegmentHeader* h) { h->page_bytes *= 2; }},
+                    HeaderCase{"Zeros", [](SegmentHeader* h) { *h = SegmentHeader{}; }}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

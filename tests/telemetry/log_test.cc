@@ -91,7 +91,7 @@ TEST_F(LoggerTest, DropsAndCountsWhatExceedsTheRate) {
   EXPECT_EQ(Lines().size(), kLogLinesPerSecond + kLogLinesPerSecond / 2);
 }
 
-// Nobody reads the pipe: lines are lost, each of them is counted, and the logger can still be ended.
+// Nobody reads the pipe: lines are lost, each is counted, and the logger can still be ended.
 TEST_F(LoggerTest, AStuckReaderCostsLinesAndNothingElse) {
   const std::string text(2000, 'x');
   const uint32_t count = 4 * kLogQueueLines;

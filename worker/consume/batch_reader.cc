@@ -33,8 +33,8 @@ absl::Status BatchReader::Read(const BatchRecord& record, Batch* batch) const {
   batch->output = attachment_->OutputBytes(record.output_offset, record.output_bytes);
   const uint32_t most_rows = std::max(1U, spec_->max_batch_size);
   if (batch->output == nullptr || record.output_offset % kTensorAlignment != 0 ||
-      batch->has_batch_dim != spec_->batches() ||
-      batch->row_count == 0 || batch->row_count > most_rows) {
+      batch->has_batch_dim != spec_->batches() || batch->row_count == 0 ||
+      batch->row_count > most_rows) {
     return Malformed();
   }
   if (absl::Status status = ReadInputs(record, batch); !status.ok()) return status;

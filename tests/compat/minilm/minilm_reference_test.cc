@@ -1,5 +1,6 @@
 // The imported MiniLM against what sentence-transformers made of the same tokens. MPSD_MINILM names
-// the archive that mpsd-import-bert wrote; without it there is nothing to check.
+// the archive that mpsd-import-bert wrote, else it is the demo's; without it there is nothing to
+// check.
 
 #include <gtest/gtest.h>
 
@@ -68,8 +69,9 @@ double Cosine(absl::Span<const float> a, absl::Span<const float> b) {
 class MiniLm : public testing::Test {
  protected:
   void SetUp() override {
-    const char* path = std::getenv("MPSD_MINILM");
-    if (path == nullptr) GTEST_SKIP() << "MPSD_MINILM is not set";
+    const char* named = std::getenv("MPSD_MINILM");
+    const char* path = named == nullptr ? MPSD_DEMO_MODEL : named;
+    if (!std::ifstream(path)) GTEST_SKIP() << "there is no " << path;
     LoadOrder order;
     order.model = "minilm";
     order.format = "torchscript";

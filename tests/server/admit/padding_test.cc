@@ -66,7 +66,15 @@ TEST_F(Padding, WithoutARuleTheDimsAreTheKey) {
 
 TEST_F(Padding, APaddedSizeThatOverflowsIsRefused) {
   spec_.pad = {{"MASK", 0, {int64_t{1} << 62}, 0, {}}};
-  EXPECT_EQ(Apply(5), absl::InvalidArgumentError("a padded input is too large"));
+  EXPECT_EQ(Apply(5), absl::InvalidArgumentError("the inputs are larger than any that are served"));
+}
+
+TEST_F(Padding, ARowOfAllInputsHasALargestSize) {
+  const int64_t bucket = (int64_t{1} << 40) / 16;  // half of 1 TiB for each input
+  spec_.pad = {{"IDS", 0, {bucket}, 0, {}}, {"MASK", 0, {bucket}, 0, {}}};
+  EXPECT_TRUE(Apply(5).ok());
+  spec_.pad[1].buckets = {bucket + 1};
+  EXPECT_EQ(Apply(5), absl::InvalidArgumentError("the inputs are larger than any that are served"));
 }
 
 }  // namespace

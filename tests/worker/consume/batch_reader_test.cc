@@ -116,9 +116,7 @@ TEST_P(MalformedBatchRecord, IsRefused) {
   EXPECT_EQ(Read().code(), absl::StatusCode::kInternal);
 }
 
-std::string CaseName(const testing::TestParamInfo<RecordCase>& tested) {
-  return tested.param.name;
-}
+std::string CaseName(const testing::TestParamInfo<RecordCase>& tested) { return tested.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(
     Head, MalformedBatchRecord,
@@ -211,8 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
         RecordCase{"SlabOffsetHuge",
                    [](BatchRecord* r) { r->runs[0].slab_offset = UINT64_MAX - 63; }},
         RecordCase{"SlabNotAligned", [](BatchRecord* r) { r->runs[1].slab_offset += 8; }},
-        RecordCase{"CapacityBeyondTheSegment",
-                   [](BatchRecord* r) { r->runs[0].row_capacity = 9; }},
+        RecordCase{"CapacityBeyondTheSegment", [](BatchRecord* r) { r->runs[0].row_capacity = 9; }},
         RecordCase{"CapacityHuge", [](BatchRecord* r) { r->runs[0].row_capacity = UINT32_MAX; }},
         RecordCase{"NoCapacity", [](BatchRecord* r) { r->runs[0].row_capacity = 0; }},
         RecordCase{"RunOfNoRows",
@@ -221,8 +218,7 @@ INSTANTIATE_TEST_SUITE_P(
                      r->row_count = 2;
                    }},
         RecordCase{"RunBeyondTheCapacity", [](BatchRecord* r) { r->runs[0].first_row = 3; }},
-        RecordCase{"FirstRowBeyondTheCapacity",
-                   [](BatchRecord* r) { r->runs[0].first_row = 5; }},
+        RecordCase{"FirstRowBeyondTheCapacity", [](BatchRecord* r) { r->runs[0].first_row = 5; }},
         RecordCase{"RunThatComesRound",
                    [](BatchRecord* r) { r->runs[0].first_row = UINT32_MAX - 1; }},
         RecordCase{"RowsThatComeRound",

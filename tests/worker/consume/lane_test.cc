@@ -33,8 +33,8 @@ struct Rig {
   Lane lane{0, &attachment, &model, &clock};
   RingProducer submit{front.mailbox(0)->submit_entries, &front.mailbox(0)->submit_tail,
                       &front.report(0)->submit_head};
-  RingConsumer completions{front.report(0)->completion_entries,
-                           &front.report(0)->completion_tail, &front.mailbox(0)->completion_head};
+  RingConsumer completions{front.report(0)->completion_entries, &front.report(0)->completion_tail,
+                           &front.mailbox(0)->completion_head};
   LaneBell bell{&front.mailbox(0)->sequence, &front.report(0)->parked};
 };
 

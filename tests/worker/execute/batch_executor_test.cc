@@ -25,7 +25,8 @@ class BatchExecutorTest : public testing::Test {
     batch_.output = lease_;
     batch_.output_bytes = sizeof(lease_);
     // What the record's place held before: every field must be written anew.
-    std::fill_n(reinterpret_cast<char*>(record_.get()), offsetof(CompletionRecord, outputs), '\x55');
+    std::fill_n(reinterpret_cast<char*>(record_.get()), offsetof(CompletionRecord, outputs),
+                '\x55');
     std::fill_n(record_->row_failed, kMaxBatchRows, uint8_t{1});
   }
 

@@ -25,8 +25,9 @@ class GatherTest : public testing::Test {
   }
 
   void AddRun(uint32_t first_row, uint32_t row_count) {
-    batch_.runs.push_back({row_count, {reinterpret_cast<const char*>(pairs_ + 2 * first_row),
-                                       reinterpret_cast<const char*>(bytes_ + first_row)}});
+    batch_.runs.push_back({row_count,
+                           {reinterpret_cast<const char*>(pairs_ + 2 * first_row),
+                            reinterpret_cast<const char*>(bytes_ + first_row)}});
     batch_.row_count += row_count;
   }
 

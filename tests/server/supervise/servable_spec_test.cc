@@ -1,0 +1,60 @@
+#include "server/supervise/servable_spec.h"
+
+#include "gtest/gtest.h"
+
+namespace mpsd {
+namespace {
+
+ModelSpec Sane() {
+  ModelSpec spec;
+  spec.max_batch_size = 8;
+  spec.inputs = {{"ids", DataType::kInt64, {-1}}};
+  spec.outputs = {{"out", DataType::kFp32, {-1, 4}}};
+  spec.pad = {{"ids", 0, {16, 32}, 0, {{"out", 0}}}};
+  return spec;
+}
+
+TEST(ServableSpec, TakesASaneOne) { EXPECT_TRUE(CheckServable(Sane()).ok()); }
+
+TEST(ServableSpec, RefusesAModelWithoutTensors) {
+  ModelSpec spec = Sane();
+  spec.outputs.clear();
+  spec.pad.clear();
+  EXPECT_FALSE(CheckServable(spec).ok());
+}
+
+TEST(ServableSpec, RefusesPaddingThatNamesNoInput) {
+  ModelSpec spec = Sane();
+  spec.pad[0].input.clear();
+  EXPECT_FALSE(CheckServable(spec).ok());
+}
+
+TEST(ServableSpec, RefusesPaddingOfAFixedDim) {
+  ModelSpec spec = Sane();
+  spec.inputs[0].dims = {16};
+  EXPECT_FALSE(CheckServable(spec).ok());
+}
+
+TEST(ServableSpec, RefusesACutThatNamesNoOutput) {
+  ModelSpec spec = Sane();
+  spec.pad[0].outputs[0].dim = 7;
+  EXPECT_FALSE(CheckServable(spec).ok());
+}
+
+TEST(ServableSpec, RefusesPaddingOfAModelThatDoesNotBatch) {
+  ModelSpec spec = Sane();
+  spec.max_batch_size = 0;
+  EXPECT_FALSE(CheckServable(spec).ok());
+}
+
+TEST(ServableSpec, RefusesBucketsAndRowsBeyondAllMeasure) {
+  ModelSpec spec = Sane();
+  spec.pad[0].buckets = {int64_t{1} << 58};
+  EXPECT_FALSE(CheckServable(spec).ok());
+  spec = Sane();
+  spec.inputs.push_back({"wide", DataType::kFp32, {int64_t{1} << 40, int64_t{1} << 19}});
+  EXPECT_FALSE(CheckServable(spec).ok());
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -73,7 +73,7 @@ def self_test():
     planted("| --- | --- |\n---\n", name="a.md")
     planted("// Auth" + "or: somebody\n", "authorship")
     planted("see /wor" + "k/main\n", "machine's path", name="a.md")
-    planted("docs/work/home is fine, /ho" + "me alone too\n", name="a.md")
+    planted("docs/wo" + "rk/home is fine, /ho" + "me alone too\n", name="a.md")
     planted("https://pyp" + "i.org/simple\n", "registry", name="a.md")
     planted("text\nfor a sub" + "agent\n", "a.md:2", name="a.md")
     planted("exec x # /roo" + "t/x\n", "machine's path", name="run")

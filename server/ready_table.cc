@@ -9,22 +9,11 @@
 namespace mpsd {
 namespace {
 
-std::string Tensors(const std::vector<TensorSpec>& tensors, bool batches) {
-  return absl::StrJoin(tensors, ", ", [batches](std::string* out, const TensorSpec& tensor) {
-    TensorSpec whole = tensor;
-    if (batches) whole.dims.insert(whole.dims.begin(), -1);
-    absl::StrAppend(out, TensorText(whole));
-  });
-}
-
 std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers, size_t width) {
   const WorkerInfo first = workers.empty() ? WorkerInfo{} : workers.front();
   std::string what = "waits for its worker";
   if (!first.last_words.empty()) what = first.last_words;
-  if (model.loaded && model.ready) {
-    what = absl::StrCat(Tensors(model.spec.inputs, model.spec.batches()), " -> ",
-                        Tensors(model.spec.outputs, model.spec.batches()));
-  }
+  if (model.loaded && model.ready) what = SpecText(model.spec);
   return absl::StrFormat("  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
                          model.ready ? "ready" : "NOT READY",
                          first.device.empty() ? "-" : first.device,

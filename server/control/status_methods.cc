@@ -1,7 +1,6 @@
 #include "server/control/status_methods.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/control.pb.h"
@@ -10,14 +9,6 @@ namespace mpsd {
 namespace {
 
 namespace pb = mpsd::control::v1;
-
-std::string TensorsText(const std::vector<TensorSpec>& tensors, bool batches) {
-  return absl::StrJoin(tensors, ", ", [batches](std::string* out, const TensorSpec& tensor) {
-    TensorSpec whole = tensor;
-    if (batches) whole.dims.insert(whole.dims.begin(), -1);
-    absl::StrAppend(out, TensorText(whole));
-  });
-}
 
 void Describe(const WorkerInfo& info, pb::WorkerStatus* status) {
   status->set_index(info.index);
@@ -60,8 +51,7 @@ void Describe(const ServedModel& model, const std::vector<WorkerInfo>& workers,
   if (!model.loaded) return;
   const ModelSpec& spec = model.spec;
   status->set_max_batch_size(spec.max_batch_size);
-  status->set_spec(absl::StrCat(TensorsText(spec.inputs, spec.batches()), " -> ",
-                                TensorsText(spec.outputs, spec.batches())));
+  status->set_spec(SpecText(spec));
 }
 
 }  // namespace

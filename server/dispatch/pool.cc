@@ -102,11 +102,6 @@ void Pool::AddSlabSegment(OwnedSegment segment) {
   batcher_.slabs()->AddSegment(std::move(segment));
 }
 
-bool Pool::has_slabs() const {
-  absl::MutexLock lock(&mu_);
-  return !const_cast<Batcher&>(batcher_).slabs()->segments().empty();
-}
-
 std::vector<std::pair<int, uint64_t>> Pool::SlabDescriptors() const {
   absl::MutexLock lock(&mu_);
   std::vector<std::pair<int, uint64_t>> descriptors;

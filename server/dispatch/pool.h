@@ -96,7 +96,6 @@ class Pool final : public RequestQueue {
   // True while a lane has a batch, though perhaps nobody waits for it any more.
   bool busy() const { return model_->metrics.running_batches.load(std::memory_order_relaxed) > 0; }
 
-  bool has_slabs() const;
   // What a worker is to be sent of the pool's slabs, in the order of their numbers.
   std::vector<std::pair<int, uint64_t>> SlabDescriptors() const;
   WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const;

@@ -3,9 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "proto/base/check.h"
 
 namespace mpsd {
+namespace {
+
+std::string TensorsText(const std::vector<TensorSpec>& tensors, bool batches) {
+  return absl::StrJoin(tensors, ", ", [batches](std::string* out, const TensorSpec& tensor) {
+    TensorSpec whole = tensor;
+    if (batches) whole.dims.insert(whole.dims.begin(), -1);
+    absl::StrAppend(out, TensorText(whole));
+  });
+}
+
+}  // namespace
+
+std::string SpecText(const ModelSpec& spec) {
+  return absl::StrCat(TensorsText(spec.inputs, spec.batches()), " -> ",
+                      TensorsText(spec.outputs, spec.batches()));
+}
 
 void ModelDirectory::Add(std::unique_ptr<ServedModel> model) {
   model->metrics.model = model->name;

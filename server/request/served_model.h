@@ -31,6 +31,9 @@ struct ServedModel {
   std::atomic<bool> loaded{false};  // the spec is known
 };
 
+// "x:FP32[-1,16] -> y:FP32[-1,4]", the batch dim included: how people are shown a spec.
+std::string SpecText(const ModelSpec& spec);
+
 // Thread-safe. The models never move and live as long as the directory.
 class ModelDirectory {
  public:

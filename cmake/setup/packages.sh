@@ -13,7 +13,7 @@ debian_serve_packages=(
   python3-pip ca-certificates         # fetches libtorch
 )
 debian_test_packages=(
-  libgtest-dev                        # 1.12 / 1.14
+  libgtest-dev libgmock-dev           # 1.12 / 1.14
   libbenchmark-dev                    # 1.7 / 1.8
   clang-14 clang-format-14 clang-tidy-14
   ccache                              # 4.8 / 4.9

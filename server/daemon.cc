@@ -147,7 +147,6 @@ class Daemon {
   DirectoryHealth health_;
   AnswerStep answers_;
   Plane plane_;
-  std::vector<std::unique_ptr<Pool>> pools_;
   PlaneCompletions completions_;
   Supervisor supervisor_;
   Admission admission_;
@@ -166,7 +165,7 @@ void Daemon::AddModels() {
 }
 
 void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
-  auto served = std::make_unique<ServedModel>();
+  auto served = std::make_shared<ServedModel>();
   served->name = model.name;
   served->platform = PlatformName(model.format);
   served->parameters = model.parameters;
@@ -177,13 +176,11 @@ void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
   options.max_delay_ns = model.batching.max_delay_ns;
   options.queue_requests = model.queue_requests;
   options.queue_bytes = model.queue_bytes;
-  pools_.push_back(std::make_unique<Pool>(served.get(), options, clock_, &answers_, &supervisor_));
-  served->queue = pools_.back().get();
-  plane_.Add(pools_.back().get());
+  auto pool = std::make_unique<Pool>(served.get(), options, clock_, &answers_, &supervisor_);
 
   SupervisedModel supervised;
-  supervised.served = served.get();
-  supervised.pool = pools_.back().get();
+  supervised.served = served;
+  supervised.pool = pool.get();
   supervised.processes = placement.processes;
   supervised.queue_requests = model.queue_requests;
   supervised.queue_bytes = model.queue_bytes;
@@ -197,8 +194,9 @@ void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
   order.threads = placement.threads;
   order.spec = model.spec;
   order.parameters = model.parameters;
-  models_.Add(std::move(served));
-  page_.AddModel(&models_.Find(model.name)->metrics);
+  served->queue = std::move(pool);
+  page_.AddModel(&served->metrics);
+  models_.Publish(std::move(served));
   supervisor_.Add(std::move(supervised));
 }
 
@@ -266,7 +264,7 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   while (plane_.inside() > 0 && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;
   }
-  for (const std::unique_ptr<Pool>& pool : pools_) pool->FailAll("Server exiting");
+  plane_.FailAll("Server exiting");
   const bool hurry = signals.requests() > 1;
   grpc_.Stop(hurry ? 0 : std::max<int64_t>(kNsPerSecond, until_ns - clock_->NowNs()));
   supervisor_.Stop();

@@ -48,7 +48,7 @@ std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& model
   absl::StrAppendFormat(&text, "\n\n  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width),
                         "MODEL", "STATE", "DEVICE", "WORKERS", "INPUTS -> OUTPUTS");
   for (const auto& model : models.models()) {
-    absl::StrAppend(&text, Row(*model, workers.Workers(model->name), width));
+    absl::StrAppend(&text, Row(*model, workers.Workers(*model), width));
   }
   return absl::StrCat(text, Examples(facts, models));
 }

@@ -11,8 +11,21 @@
 #include "server/request/find_served.h"
 
 namespace mpsd {
+namespace {
+
+// A model is not replaced more often than this while one request looks for it.
+constexpr int kMostLooks = 3;
+
+}  // namespace
+
 void Admission::Handle(const InferMessage& message, Request* request) {
-  const absl::Status status = Admit(message, request);
+  absl::Status status = Admit(message, request);
+  // A queue that was closed after the look has a successor, which takes the request.
+  for (int look = 1; absl::IsAborted(status) && look < kMostLooks; ++look) {
+    request->ForgetModel();
+    status = Admit(message, request);
+  }
+  if (absl::IsAborted(status)) status = absl::UnavailableError(status.message());
   if (!status.ok()) request->reply.Fail(status);
 }
 
@@ -20,18 +33,20 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request) con
   if (!models_->accepting) {
     return absl::UnavailableError(models_->stopping ? "Server exiting" : "Server not ready");
   }
-  absl::StatusOr<ServedModel*> model = FindServed(*models_, message.model, message.version);
+  absl::StatusOr<std::shared_ptr<ServedModel>> model =
+      FindServed(*models_, message.model, message.version);
   if (!model.ok()) {
     metrics_->unknown_model_requests.fetch_add(1, std::memory_order_relaxed);
     return model.status();
   }
+  request->model = *model;
   request->metrics = &(*model)->metrics;
   // A model that has lost all its workers keeps its queue: a new worker comes in a moment.
   if (!(*model)->loaded) {
     return absl::UnavailableError(
         absl::StrCat("Request for model '", message.model, "' is not at ready state"));
   }
-  return Enter(message, *model, request);
+  return Enter(message, model->get(), request);
 }
 
 absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,

@@ -12,7 +12,7 @@ namespace pb = grpc::health::v1;
 // Nothing for a name that is not known.
 std::optional<bool> IsServing(const ModelDirectory& models, const std::string& name) {
   if (name.empty() || name == "inference.GRPCInferenceService") return models.AllReady();
-  const ServedModel* model = models.Find(name);
+  const std::shared_ptr<ServedModel> model = models.Find(name);
   if (model == nullptr) return std::nullopt;
   return model->ready && models.accepting && !models.stopping;
 }

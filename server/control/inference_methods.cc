@@ -25,7 +25,8 @@ void Describe(const TensorSpec& tensor, bool batches,
 
 absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataRequest& request,
                       pb::ModelMetadataResponse* response) {
-  absl::StatusOr<ServedModel*> model = FindServed(models, request.name(), request.version());
+  const absl::StatusOr<std::shared_ptr<ServedModel>> model =
+      FindServed(models, request.name(), request.version());
   if (!model.ok()) return model.status();
   if (!(*model)->loaded) {
     return absl::UnavailableError(
@@ -48,7 +49,8 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
 // Unknown models and versions are not ready; only a malformed version is an error.
 absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest& request,
                        pb::ModelReadyResponse* response) {
-  absl::StatusOr<ServedModel*> model = FindServed(models, request.name(), request.version());
+  const absl::StatusOr<std::shared_ptr<ServedModel>> model =
+      FindServed(models, request.name(), request.version());
   if (absl::IsInvalidArgument(model.status())) return model.status();
   response->set_ready(model.ok() && (*model)->ready && models.accepting && !models.stopping);
   return absl::OkStatus();

@@ -70,7 +70,7 @@ void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* wo
         reply->set_start_time_ms(start_time_ms);
         reply->set_ready(models->AllReady());
         for (const auto& model : models->models()) {
-          Describe(*model, workers->Workers(model->name), reply->add_models());
+          Describe(*model, workers->Workers(*model), reply->add_models());
         }
         return absl::OkStatus();
       });

@@ -2,8 +2,19 @@
 
 namespace mpsd {
 
+void Plane::Add(Pool* pool) {
+  absl::MutexLock lock(&mu_);
+  pools_.push_back(pool);
+}
+
+void Plane::Remove(Pool* pool) {
+  absl::MutexLock lock(&mu_);
+  std::erase(pools_, pool);
+}
+
 size_t Plane::DrainSince(int64_t late_ns) {
   size_t count = 0;
+  absl::ReaderMutexLock lock(&mu_);
   for (Pool* pool : pools_) {
     if (pool->inside() > 0 || pool->busy()) count += pool->Drain(late_ns);
   }
@@ -22,16 +33,24 @@ bool Plane::Park() {
 }
 
 void Plane::Tick() {
+  absl::ReaderMutexLock lock(&mu_);
   for (Pool* pool : pools_) pool->Tick();
+}
+
+void Plane::FailAll(const char* text) {
+  absl::ReaderMutexLock lock(&mu_);
+  for (Pool* pool : pools_) pool->FailAll(text);
 }
 
 int64_t Plane::inside() const {
   int64_t inside = 0;
+  absl::ReaderMutexLock lock(&mu_);
   for (const Pool* pool : pools_) inside += pool->inside();
   return inside;
 }
 
 void Plane::SetParked(bool parked) {
+  absl::ReaderMutexLock lock(&mu_);
   for (Pool* pool : pools_) pool->SetParked(parked);
 }
 

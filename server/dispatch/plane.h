@@ -6,18 +6,23 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "server/dispatch/pool.h"
 
 namespace mpsd {
 
-// Thread-safe. The pools are added before any thread uses it and outlive it.
+// Thread-safe.
 //
 // Several threads take turns at finding completions: the gRPC queue threads while they are awake,
 // the completion thread when they all sleep. Each calls Wake() when it begins to work and Park()
 // before it sleeps; the last one to park asks the workers to ring the bell.
 class Plane {
  public:
-  void Add(Pool* pool) { pools_.push_back(pool); }
+  void Add(Pool* pool);
+
+  // Waits for the threads that are in the middle of a drain; after the return none looks at `pool`.
+  void Remove(Pool* pool);
 
   // Takes what has completed in all pools and gives the replies. Returns how many batches it took.
   size_t Drain() { return DrainSince(kNoDeadline); }
@@ -35,6 +40,9 @@ class Plane {
   // Pool::Tick() of all.
   void Tick();
 
+  // Pool::FailAll() of all.
+  void FailAll(const char* text);
+
   int64_t inside() const;
 
  private:
@@ -42,8 +50,10 @@ class Plane {
 
   void SetParked(bool parked);
 
-  std::vector<Pool*> pools_;
   std::atomic<int> awake_{0};
+
+  mutable absl::Mutex mu_;
+  std::vector<Pool*> pools_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

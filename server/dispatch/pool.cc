@@ -30,6 +30,7 @@ absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   uint64_t bytes = 0;
   for (const RequestInput& input : request->inputs) bytes += input.row_bytes * request->rows;
   absl::MutexLock lock(&mu_);
+  if (closed_) return absl::AbortedError("the model was replaced");
   if (queued_requests_ >= options_.queue_requests ||
       bytes > options_.queue_bytes - std::min(options_.queue_bytes, queued_bytes_)) {
     return absl::ResourceExhaustedError("Exceeds maximum queue size");
@@ -111,6 +112,12 @@ std::vector<std::pair<int, uint64_t>> Pool::SlabDescriptors() const {
   return descriptors;
 }
 
+uint64_t Pool::SlabBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [fd, segment_bytes] : SlabDescriptors()) bytes += segment_bytes;
+  return bytes;
+}
+
 WorkerLink::Options Pool::LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const {
   WorkerLink::Options options;
   options.worker = worker;
@@ -164,6 +171,11 @@ void Pool::Detach(uint32_t worker, WorkerEnd end) {
     NoteSlabs();
   }
   Carry(&work);
+}
+
+void Pool::Close() {
+  absl::MutexLock lock(&mu_);
+  closed_ = true;
 }
 
 void Pool::SetParked(bool parked) {

@@ -29,7 +29,7 @@ class PoolKeeper {
   virtual ~PoolKeeper() = default;
 
   // This incarnation of the worker was caught lying: kill it.
-  virtual void Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+  virtual void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                        const std::string& reason) = 0;
 
   // Call Tick() at this time at the latest.
@@ -50,7 +50,8 @@ enum class WorkerEnd {
 };
 
 // Thread-safe: everything is behind one mutex, which is never held across a payload copy, a system
-// call on the request's path or a reply. Owned by the daemon; outlives the calls' last Cancel().
+// call on the request's path or a reply. Owned by its model, which each request holds: so it
+// outlives the calls' last Cancel().
 // Never starts or ends a worker.
 class Pool final : public RequestQueue {
  public:
@@ -87,6 +88,9 @@ class Pool final : public RequestQueue {
   // company long enough. Called every few milliseconds.
   void Tick();
 
+  // Takes no further request: Reserve() is ABORTED from now on. What is inside goes on.
+  void Close();
+
   // Ends everything that has not ended as UNAVAILABLE with this text.
   void FailAll(const char* text);
 
@@ -95,6 +99,9 @@ class Pool final : public RequestQueue {
 
   // True while a lane has a batch, though perhaps nobody waits for it any more.
   bool busy() const { return model_->metrics.running_batches.load(std::memory_order_relaxed) > 0; }
+
+  // Bytes of all slab segments.
+  uint64_t SlabBytes() const;
 
   // What a worker is to be sent of the pool's slabs, in the order of their numbers.
   std::vector<std::pair<int, uint64_t>> SlabDescriptors() const;
@@ -159,7 +166,8 @@ class Pool final : public RequestQueue {
   std::vector<std::shared_ptr<WorkerLink>> links_ ABSL_GUARDED_BY(mu_);
   std::vector<std::unique_ptr<InflightBatch>> spare_batches_ ABSL_GUARDED_BY(mu_);
   std::vector<Request*> expired_ ABSL_GUARDED_BY(mu_);  // scratch
-  uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;   // reserved ones included
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;  // reserved ones included
   uint64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t next_batch_id_ ABSL_GUARDED_BY(mu_) = 1;
   uint64_t learned_row_bytes_ ABSL_GUARDED_BY(mu_) =

@@ -137,7 +137,7 @@ void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, con
 
 void Pool::Condemn(WorkerLink* link, const std::string& reason) {
   link->condemned = true;
-  keeper_->Condemn(model_->name, link->worker(), link->epoch(), reason);
+  keeper_->Condemn(*model_, link->worker(), link->epoch(), reason);
 }
 
 }  // namespace mpsd

@@ -7,9 +7,10 @@
 
 namespace mpsd {
 
-absl::StatusOr<ServedModel*> FindServed(const ModelDirectory& models, absl::string_view name,
-                                        absl::string_view version) {
-  ServedModel* model = models.Find(name);
+absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,
+                                                        absl::string_view name,
+                                                        absl::string_view version) {
+  std::shared_ptr<ServedModel> model = models.Find(name);
   if (model == nullptr) {
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' is not found"));
@@ -22,7 +23,8 @@ absl::StatusOr<ServedModel*> FindServed(const ModelDirectory& models, absl::stri
     return absl::InvalidArgumentError(
         absl::StrCat("failed to get model version from specified version string '", version, "'"));
   }
-  if (version != model->version) {
+  model = models.Find(name, version);
+  if (model == nullptr) {
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' version ", version, " is not found"));
   }

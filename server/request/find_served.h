@@ -1,6 +1,8 @@
 // FindServed: the model and version that a client names.
 #pragma once
 
+#include <memory>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "server/request/served_model.h"
@@ -9,7 +11,8 @@ namespace mpsd {
 
 // An empty version is the highest one. NOT_FOUND or INVALID_ARGUMENT with the protocol's text.
 // Whether the model is loaded or ready is not looked at. Thread-safe.
-absl::StatusOr<ServedModel*> FindServed(const ModelDirectory& models, absl::string_view name,
-                                        absl::string_view version);
+absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,
+                                                        absl::string_view name,
+                                                        absl::string_view version);
 
 }  // namespace mpsd

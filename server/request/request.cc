@@ -2,16 +2,21 @@
 
 namespace mpsd {
 
-void Request::Reset() {
-  MPSD_CHECK(!reply.owed());
-  queue = nullptr;
+void Request::ForgetModel() {
+  model.reset();
   metrics = nullptr;
   rows = 1;
-  arrival_ns = 0;
-  deadline_ns = 0;
   key.clear();
   inputs.clear();
   wanted_outputs.clear();
+}
+
+void Request::Reset() {
+  MPSD_CHECK(!reply.owed());
+  ForgetModel();
+  queue = nullptr;
+  arrival_ns = 0;
+  deadline_ns = 0;
   state = RequestState::kNew;
   suspect = false;
   dispatches = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/container/inlined_vector.h"
 #include "proto/base/datatype.h"
@@ -12,6 +13,7 @@ namespace mpsd {
 
 class RequestQueue;
 struct ModelMetrics;
+struct ServedModel;
 
 // The non-batch dims of all inputs, padding included, one behind the other: requests of equal keys
 // can share a batch.
@@ -43,7 +45,8 @@ enum class RequestState : uint8_t {
 // its reply is given. Grouped by who writes.
 struct Request {
   // Written by accept/ and admit/ before Reserve(), constant afterwards.
-  RequestQueue* queue = nullptr;  // set once Reserve() succeeded
+  std::shared_ptr<ServedModel> model;  // keeps its queue, its spec and its counters
+  RequestQueue* queue = nullptr;       // set once Reserve() succeeded
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
   int64_t arrival_ns = 0;
@@ -62,6 +65,9 @@ struct Request {
   Request* previous = nullptr;
   Request* next = nullptr;
 
+  // Takes back what admission wrote. REQUIRES: no queue has reserved rows for it.
+  void ForgetModel();
+
   // Makes the object fit for the next call. REQUIRES: no reply is owed.
   void Reset();
 };
@@ -77,8 +83,9 @@ class RequestQueue {
  public:
   virtual ~RequestQueue() = default;
 
-  // Reserves rows. RESOURCE_EXHAUSTED "Exceeds maximum queue size"; the reply then is still owed by
-  // the caller. After OK the queue owns the reply.
+  // Reserves rows. RESOURCE_EXHAUSTED "Exceeds maximum queue size"; ABORTED when it is closed,
+  // since another generation of the model has taken its place: look again. The reply then is still
+  // owed by the caller. After OK the queue owns the reply.
   virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
 
   // The rows are filled: the request may be put into a batch.

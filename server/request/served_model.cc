@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
@@ -25,21 +24,67 @@ std::string SpecText(const ModelSpec& spec) {
                       TensorsText(spec.outputs, spec.batches()));
 }
 
-void ModelDirectory::Add(std::unique_ptr<ServedModel> model) {
-  model->metrics.model = model->name;
-  model->metrics.version = model->version;
-  const bool fresh = by_name_.emplace(model->name, model.get()).second;
-  MPSD_CHECK(fresh);
-  models_.push_back(std::move(model));
+namespace {
+
+// Plain decimals, of which the longer is the higher.
+bool IsHigher(const std::string& a, const std::string& b) {
+  return a.size() != b.size() ? a.size() > b.size() : a > b;
 }
 
-ServedModel* ModelDirectory::Find(absl::string_view name) const {
+bool IsSame(const ServedModel& a, const ServedModel& b) {
+  return a.name == b.name && a.version == b.version;
+}
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ModelDirectory::Publish(std::shared_ptr<ServedModel> model) {
+  model->metrics.model = model->name;
+  model->metrics.version = model->version;
+  const auto same = [&model](const auto& other) { return IsSame(*other, *model); };
+  absl::MutexLock lock(&mu_);
+  std::vector<std::shared_ptr<ServedModel>>& versions = by_name_[model->name];
+  const auto old = std::find_if(versions.begin(), versions.end(), same);
+  if (old != versions.end()) {
+    *std::find(models_.begin(), models_.end(), *old) = model;
+    return std::exchange(*old, std::move(model));
+  }
+  models_.push_back(model);
+  const auto lower = [&model](const auto& other) {
+    return IsHigher(model->version, other->version);
+  };
+  versions.insert(std::find_if(versions.begin(), versions.end(), lower), std::move(model));
+  return nullptr;
+}
+
+void ModelDirectory::Withdraw(const ServedModel& model) {
+  const auto is_it = [&model](const auto& other) { return other.get() == &model; };
+  absl::MutexLock lock(&mu_);
+  std::erase_if(models_, is_it);
+  const auto found = by_name_.find(model.name);
+  if (found == by_name_.end()) return;
+  std::erase_if(found->second, is_it);
+  if (found->second.empty()) by_name_.erase(found);
+}
+
+std::shared_ptr<ServedModel> ModelDirectory::Find(absl::string_view name,
+                                                  absl::string_view version) const {
+  absl::ReaderMutexLock lock(&mu_);
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second;
+  if (found == by_name_.end()) return nullptr;
+  for (const std::shared_ptr<ServedModel>& model : found->second) {
+    if (version.empty() ? model->ready.load() : version == model->version) return model;
+  }
+  return version.empty() ? found->second.front() : nullptr;
+}
+
+std::vector<std::shared_ptr<ServedModel>> ModelDirectory::models() const {
+  absl::ReaderMutexLock lock(&mu_);
+  return models_;
 }
 
 bool ModelDirectory::AllReady() const {
-  const auto ready = [](const std::unique_ptr<ServedModel>& model) { return model->ready.load(); };
+  const auto ready = [](const std::shared_ptr<ServedModel>& model) { return model->ready.load(); };
+  absl::ReaderMutexLock lock(&mu_);
   return accepting && !stopping && std::all_of(models_.begin(), models_.end(), ready);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -17,33 +18,46 @@
 
 namespace mpsd {
 
-// One model and version as the request path sees it. Thread-safe: everything but the two atomics is
-// constant once `ready` was true for the first time.
+// One generation of a model and version, as the request path sees it. Shared: by the directory
+// while it is the one that is served, by its supervisor while it has workers, and by each request
+// that is inside.
+// Thread-safe: everything but the two atomics is constant once `ready` was true for the first time.
 struct ServedModel {
+  // `counters` are those of the generation before it, so that nothing begins again at zero.
+  explicit ServedModel(std::shared_ptr<ModelMetrics> counters = std::make_shared<ModelMetrics>())
+      : shared_metrics(std::move(counters)), metrics(*shared_metrics) {}
+
   std::string name;
   std::string version = "1";
   std::string platform;                           // "pytorch_libtorch", "synthetic"
   std::map<std::string, std::string> parameters;  // from the config, for operators
   ModelSpec spec;                                 // complete once `ready` was true
-  RequestQueue* queue = nullptr;
-  ModelMetrics metrics;
-  std::atomic<bool> ready{false};   // at least one worker serves it
-  std::atomic<bool> loaded{false};  // the spec is known
+  const std::shared_ptr<ModelMetrics> shared_metrics;
+  ModelMetrics& metrics;
+  std::atomic<bool> ready{false};       // at least one worker serves it
+  std::atomic<bool> loaded{false};      // the spec is known
+  std::unique_ptr<RequestQueue> queue;  // reads what stands above
 };
 
 // "x:FP32[-1,16] -> y:FP32[-1,4]", the batch dim included: how people are shown a spec.
 std::string SpecText(const ModelSpec& spec);
 
-// Thread-safe. The models never move and live as long as the directory.
+// Thread-safe.
 class ModelDirectory {
  public:
-  // REQUIRES: no model of that name is there; called before requests are taken.
-  void Add(std::unique_ptr<ServedModel> model);
+  // Requests for its name and version go to this generation from now on. Returns the one that they
+  // went to before; null if none.
+  std::shared_ptr<ServedModel> Publish(std::shared_ptr<ServedModel> model);
 
-  // Null when there is none of that name.
-  ServedModel* Find(absl::string_view name) const;
+  // Requests for it find nothing any more, unless another generation has taken its place.
+  void Withdraw(const ServedModel& model);
 
-  const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
+  // The generation that is served. An empty version is the highest that is ready, or the highest
+  // where none is. Null when there is none.
+  std::shared_ptr<ServedModel> Find(absl::string_view name, absl::string_view version = "") const;
+
+  // All that are served, in the order of their first publication.
+  std::vector<std::shared_ptr<ServedModel>> models() const;
 
   // The daemon takes requests: from its start to the end of the lame-duck time.
   std::atomic<bool> accepting{false};
@@ -54,8 +68,11 @@ class ModelDirectory {
   bool AllReady() const;
 
  private:
-  std::vector<std::unique_ptr<ServedModel>> models_;
-  absl::flat_hash_map<std::string, ServedModel*> by_name_;
+  mutable absl::Mutex mu_;
+  std::vector<std::shared_ptr<ServedModel>> models_ ABSL_GUARDED_BY(mu_);
+  // Of each name, the highest version first.
+  absl::flat_hash_map<std::string, std::vector<std::shared_ptr<ServedModel>>> by_name_
+      ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

@@ -7,6 +7,8 @@
 
 namespace mpsd {
 
+struct ServedModel;
+
 struct WorkerInfo {
   uint32_t index = 0;
   int64_t pid = 0;  // 0: no process
@@ -25,7 +27,7 @@ struct WorkerInfo {
 class WorkerStatusSource {
  public:
   virtual ~WorkerStatusSource() = default;
-  virtual std::vector<WorkerInfo> Workers(const std::string& model) const = 0;
+  virtual std::vector<WorkerInfo> Workers(const ServedModel& model) const = 0;
 };
 
 }  // namespace mpsd

@@ -37,21 +37,26 @@ Supervisor::Supervisor(SupervisorOptions options, Plane* plane, const Clock* clo
 Supervisor::~Supervisor() { Stop(); }
 
 void Supervisor::Add(SupervisedModel model) {
-  models_.push_back(std::make_unique<SupervisedModel>(std::move(model)));
-  SupervisedModel* added = models_.back().get();
-  added->served->metrics.workers_configured.store(added->processes);
+  model.served->metrics.workers_configured.store(model.processes);
+  auto added = std::make_shared<SupervisedModel>(std::move(model));
+  plane_->Add(added->pool);
   absl::MutexLock lock(&mu_);
-  settled_[added->served->name] = false;
-  published_[added->served->name].resize(added->processes);
+  settled_[added->served.get()] = std::nullopt;
+  std::vector<WorkerInfo>& workers = published_[added->served.get()];
+  workers.resize(added->processes);
   for (uint32_t i = 0; i < added->processes; ++i) {
-    auto worker = std::make_unique<Worker>();
-    worker->model = added;
-    worker->index = i;
-    worker->first_token = 1 + workers_.size() * kTokensPerWorker;
-    worker->info.index = i;
-    worker->info.lanes = added->order.lanes;
-    workers_.push_back(std::move(worker));
+    workers[i].index = i;
+    workers[i].lanes = added->order.lanes;
   }
+  added_.push_back(std::move(added));
+  RingWake();
+}
+
+void Supervisor::Retire(const std::shared_ptr<ServedModel>& model) {
+  static_cast<Pool*>(model->queue.get())->Close();
+  absl::MutexLock lock(&mu_);
+  retired_.push_back(model);
+  RingWake();
 }
 
 absl::Status Supervisor::Start() {
@@ -72,14 +77,25 @@ absl::Status Supervisor::WaitUntilSettled(const std::function<bool()>& give_up) 
   while (!give_up()) {
     absl::MutexLock lock(&mu_);
     const auto all_settled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-      return !memory_status_.ok() ||
-             std::all_of(settled_.begin(), settled_.end(), [](const auto& s) { return s.second; });
+      const auto settled = [](const auto& model) { return model.second.has_value(); };
+      return !memory_status_.ok() || std::all_of(settled_.begin(), settled_.end(), settled);
     };
     if (mu_.AwaitWithTimeout(absl::Condition(&all_settled), absl::Milliseconds(100))) {
       return memory_status_;
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status Supervisor::WaitUntilServing(const ServedModel& model,
+                                          const std::function<bool()>& give_up) {
+  while (!give_up()) {
+    absl::MutexLock lock(&mu_);
+    const std::optional<absl::Status>& status = settled_[&model];
+    const auto settled = [&status] { return status.has_value(); };
+    if (mu_.AwaitWithTimeout(absl::Condition(&settled), absl::Milliseconds(100))) return *status;
+  }
+  return absl::CancelledError("nobody waits for the model any more");
 }
 
 void Supervisor::Stop() {
@@ -89,23 +105,28 @@ void Supervisor::Stop() {
   thread_.join();
 }
 
-void Supervisor::Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+void Supervisor::Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                          const std::string& reason) {
   absl::MutexLock lock(&mu_);
-  condemned_.push_back({model, worker, epoch, reason});
-  platform::RingBell(wake_.ring_fd.get());
+  condemned_.push_back({&model, worker, epoch, reason});
+  RingWake();
+}
+
+// Before Start() there is nobody to wake.
+void Supervisor::RingWake() {
+  if (wake_.ring_fd.valid()) platform::RingBell(wake_.ring_fd.get());
 }
 
 void Supervisor::WakeBy(int64_t when_ns) {
   int64_t known_ns = wake_by_ns_.load();
   while (when_ns < known_ns && !wake_by_ns_.compare_exchange_weak(known_ns, when_ns)) {
   }
-  if (when_ns < known_ns) platform::RingBell(wake_.ring_fd.get());
+  if (when_ns < known_ns) RingWake();
 }
 
-std::vector<WorkerInfo> Supervisor::Workers(const std::string& model) const {
+std::vector<WorkerInfo> Supervisor::Workers(const ServedModel& model) const {
   absl::MutexLock lock(&mu_);
-  const auto found = published_.find(model);
+  const auto found = published_.find(&model);
   if (found == published_.end()) return {};
   std::vector<WorkerInfo> workers = found->second;
   for (WorkerInfo& info : workers) {
@@ -122,6 +143,8 @@ void Supervisor::Main() {
   platform::NameThread("supervisor");
   plane_->Wake();
   while (!stopping_) {
+    TakeAdded();
+    EndRetired();
     HandleTimers();
     KillCondemned();
     if (plane_->Drain() > 0) continue;
@@ -133,7 +156,7 @@ void Supervisor::Main() {
 
 // Sleeps, and handles what ended the sleep. The plane is awake again afterwards.
 void Supervisor::Wait() {
-  // The tokens are copied: handling one may remove another's descriptor, never its worker.
+  // The tokens are copied: handling one may remove another's descriptor.
   const std::vector<uint64_t> tokens = poller_.Wait(NextTimeoutNs());
   plane_->Wake();
   if (tokens.empty()) plane_->DrainSince(clock_->NowNs() - kMissedNs);
@@ -145,7 +168,12 @@ void Supervisor::Handle(uint64_t token) {
     platform::ClearBell(wake_.poll_fd.get());
     return;
   }
-  Worker* worker = workers_[(token - 1) / kTokensPerWorker].get();
+  const uint64_t first_token = token - (token - 1) % kTokensPerWorker;
+  const auto found = std::find_if(workers_.begin(), workers_.end(), [=](const auto& candidate) {
+    return candidate->first_token == first_token;
+  });
+  if (found == workers_.end()) return;  // it was forgotten since the token was reported
+  Worker* worker = found->get();
   switch ((token - 1) % kTokensPerWorker) {
     case 0:
       return ReadControl(worker);
@@ -176,6 +204,68 @@ void Supervisor::HandleTimers() {
   wake_by_ns_ = INT64_MAX;
   plane_->Tick();
   next_tick_ns_ = now_ns + (plane_->inside() > 0 ? kBusyTickNs : kIdleTickNs);
+}
+
+// ---- models come and go ----
+
+void Supervisor::TakeAdded() {
+  std::vector<std::shared_ptr<SupervisedModel>> added;
+  {
+    absl::MutexLock lock(&mu_);
+    added.swap(added_);
+  }
+  for (const std::shared_ptr<SupervisedModel>& model : added) {
+    for (uint32_t i = 0; i < model->processes; ++i) {
+      auto worker = std::make_unique<Worker>();
+      worker->model = model;
+      worker->index = i;
+      worker->first_token = next_token_;
+      next_token_ += kTokensPerWorker;
+      worker->info.index = i;
+      worker->info.lanes = model->order.lanes;
+      workers_.push_back(std::move(worker));
+    }
+  }
+}
+
+// A retired model whose last request has ended: its workers go, then it does.
+void Supervisor::EndRetired() {
+  std::vector<std::shared_ptr<ServedModel>> retired;
+  {
+    absl::MutexLock lock(&mu_);
+    retired = retired_;
+  }
+  for (const std::shared_ptr<ServedModel>& model : retired) {
+    auto* pool = static_cast<Pool*>(model->queue.get());
+    if (pool->inside() > 0) continue;
+    const auto is_its = [&model](const auto& worker) { return worker->model->served == model; };
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+      if (is_its(worker)) Dismiss(worker.get());
+    }
+    std::erase_if(workers_,
+                  [&](const auto& worker) { return is_its(worker) && worker->process == nullptr; });
+    if (std::any_of(workers_.begin(), workers_.end(), is_its)) continue;
+    plane_->Remove(pool);
+    Forget(*model);
+  }
+}
+
+// Asks a worker to go that is not needed any more, and makes it if it does not.
+void Supervisor::Dismiss(Worker* worker) {
+  worker->start_at_ns = INT64_MAX;
+  if (worker->process == nullptr || worker->kill_at_ns != INT64_MAX) return;
+  worker->process->Hang();
+  worker->kill_at_ns = clock_->NowNs() + kLeaveNs;
+}
+
+void Supervisor::Forget(const ServedModel& model) {
+  budget_.GiveBack(static_cast<Pool*>(model.queue.get())->SlabBytes());
+  absl::MutexLock lock(&mu_);
+  published_.erase(&model);
+  settled_.erase(&model);
+  std::erase_if(added_, [&model](const auto& added) { return added->served.get() == &model; });
+  std::erase_if(condemned_, [&model](const Sentence& s) { return s.model == &model; });
+  std::erase_if(retired_, [&model](const auto& retired) { return retired.get() == &model; });
 }
 
 // ---- a worker's life ----
@@ -248,10 +338,10 @@ void Supervisor::Take(Worker* worker, MessageReader::Received received) {
 }
 
 absl::Status Supervisor::OnLoaded(Worker* worker, const LoadReport& report) {
-  ServedModel* served = worker->model->served;
+  ServedModel* served = worker->model->served.get();
   worker->info.device = report.device;
   if (!served->loaded) {
-    if (absl::Status status = CompleteSpec(worker->model, report); !status.ok()) return status;
+    if (absl::Status status = CompleteSpec(*worker->model, report); !status.ok()) return status;
   } else if (!(report.spec == served->spec)) {
     return absl::FailedPreconditionError("the model file is not the one that is served");
   }
@@ -259,11 +349,11 @@ absl::Status Supervisor::OnLoaded(Worker* worker, const LoadReport& report) {
 }
 
 // The first worker of a model says what the model takes; then the pool gets its memory.
-absl::Status Supervisor::CompleteSpec(SupervisedModel* model, const LoadReport& report) {
-  ServedModel* served = model->served;
+absl::Status Supervisor::CompleteSpec(const SupervisedModel& model, const LoadReport& report) {
+  ServedModel* served = model.served.get();
   if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
   served->spec = report.spec;
-  const uint64_t bytes = SlabSegmentBytes(served->spec, model->queue_requests, model->queue_bytes,
+  const uint64_t bytes = SlabSegmentBytes(served->spec, model.queue_requests, model.queue_bytes,
                                           platform::PageBytes());
   absl::Status status = TakeMemory(bytes, absl::StrCat("model '", served->name, "'"));
   if (!status.ok()) return status;
@@ -272,7 +362,7 @@ absl::Status Supervisor::CompleteSpec(SupervisedModel* model, const LoadReport& 
     budget_.GiveBack(bytes);
     return segment.status();
   }
-  model->pool->AddSlabSegment(*std::move(segment));
+  model.pool->AddSlabSegment(*std::move(segment));
   served->loaded = true;
   return absl::OkStatus();
 }
@@ -287,7 +377,7 @@ absl::Status Supervisor::TakeMemory(uint64_t bytes, const std::string& what) {
 }
 
 absl::Status Supervisor::AttachSegments(Worker* worker) {
-  SupervisedModel* model = worker->model;
+  const SupervisedModel* model = worker->model.get();
   const WorkerLink::Options options =
       model->pool->LinkOptions(worker->index, worker->epoch, model->order.lanes);
   const uint64_t bytes = WorkerLink::SharedBytes(options);
@@ -400,7 +490,7 @@ void Supervisor::KillCondemned() {
   }
   for (const Sentence& sentence : condemned) {
     for (const std::unique_ptr<Worker>& worker : workers_) {
-      const bool is_it = worker->model->served->name == sentence.model &&
+      const bool is_it = worker->model->served.get() == sentence.model &&
                          worker->index == sentence.worker && worker->epoch == sentence.epoch;
       if (is_it && worker->process != nullptr) GiveUp(worker.get(), sentence.reason);
     }
@@ -433,14 +523,16 @@ void Supervisor::KillAll() {
 void Supervisor::Publish(Worker* worker) {
   worker->info.state = kStateNames[static_cast<int>(worker->state)];
   absl::MutexLock lock(&mu_);
-  published_[worker->model->served->name][worker->index] = worker->info;
+  published_[worker->model->served.get()][worker->index] = worker->info;
 }
 
 // The model serves, or has failed once: whoever waits for the start need not wait for it any more.
 void Supervisor::Settle(const Worker& worker, const absl::Status& status) {
+  const ServedModel* served = worker.model->served.get();
   absl::MutexLock lock(&mu_);
-  settled_[worker.model->served->name] = true;
-  if (!status.ok()) published_[worker.model->served->name][worker.index] = worker.info;
+  std::optional<absl::Status>& settled = settled_[served];
+  if (!settled.has_value()) settled = status;
+  if (!status.ok()) published_[served][worker.index] = worker.info;
 }
 
 }  // namespace mpsd

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,11 +28,11 @@
 
 namespace mpsd {
 
-// What is to be kept running for one model.
+// What is to be kept running for one generation of a model.
 struct SupervisedModel {
-  ServedModel* served = nullptr;
-  Pool* pool = nullptr;
-  LoadOrder order;  // the epoch is filled in for each incarnation
+  std::shared_ptr<ServedModel> served;
+  Pool* pool = nullptr;  // the served model's queue
+  LoadOrder order;       // the epoch is filled in for each incarnation
   uint32_t processes = 1;
   uint32_t queue_requests = 0;
   uint64_t queue_bytes = 0;
@@ -45,37 +46,45 @@ struct SupervisorOptions {
 
 // One thread of its own starts, watches and reaps all workers, in this order for each death: kill →
 // waitpid says that it is gone → its requests are dispatched again → respawn. The same thread waits
-// on the workers' bells. Start() and Stop() are called once each, from main; Condemn(), WakeBy()
-// and Workers() are thread-safe.
+// on the workers' bells. Start() and Stop() are called once each, from main; the others are
+// thread-safe.
 class Supervisor final : public PoolKeeper, public WorkerStatusSource {
  public:
   Supervisor(SupervisorOptions options, Plane* plane, const Clock* clock, Logger* logger);
   ~Supervisor() override;
 
-  // Before Start().
+  // Starts the model's workers as soon as the thread runs.
   void Add(SupervisedModel model);
+
+  // Closes the model's pool; once nothing is inside any more its workers end, and it is forgotten.
+  // REQUIRES: it was added, and is not published any more.
+  void Retire(const std::shared_ptr<ServedModel>& model);
 
   // Starts the thread, which starts the workers.
   absl::Status Start();
 
-  // Blocks until every model either serves or has failed to start once, or `give_up` says so; asks
-  // a few times a second. RESOURCE_EXHAUSTED when the configured models do not fit in memory.
+  // Blocks until every added model either serves or has failed to start once, or `give_up` says so;
+  // asks a few times a second. RESOURCE_EXHAUSTED when a configured model does not fit in memory.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up);
+
+  // The same for one model: OK once it serves, else why it failed to start. CANCELLED when
+  // `give_up` said so.
+  absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up);
 
   // Ends all workers and the thread. Requests must have ended before. Idempotent.
   void Stop();
 
-  void Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+  void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                const std::string& reason) override;
   void WakeBy(int64_t when_ns) override;
-  std::vector<WorkerInfo> Workers(const std::string& model) const override;
+  std::vector<WorkerInfo> Workers(const ServedModel& model) const override;
 
  private:
   enum class State { kWaiting, kLoading, kWarming, kServing };
 
   // One configured worker through all its incarnations. Owned by the thread.
   struct Worker {
-    SupervisedModel* model = nullptr;
+    std::shared_ptr<SupervisedModel> model;
     uint32_t index = 0;
     uint64_t first_token = 0;
     State state = State::kWaiting;
@@ -91,7 +100,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
 
   // An incarnation that a pool has condemned.
   struct Sentence {
-    std::string model;
+    const ServedModel* model = nullptr;
     uint32_t worker = 0;
     uint32_t epoch = 0;
     std::string reason;
@@ -103,11 +112,17 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   void HandleTimers();
   int64_t NextTimeoutNs() const;
 
+  void RingWake();
+  void TakeAdded();
+  void EndRetired();
+  void Dismiss(Worker* worker);
+  void Forget(const ServedModel& model);
+
   void StartWorker(Worker* worker);
   void ReadControl(Worker* worker);
   void Take(Worker* worker, MessageReader::Received received);
   absl::Status OnLoaded(Worker* worker, const LoadReport& report);
-  absl::Status CompleteSpec(SupervisedModel* model, const LoadReport& report);
+  absl::Status CompleteSpec(const SupervisedModel& model, const LoadReport& report);
   absl::Status AttachSegments(Worker* worker);
   absl::Status TakeMemory(uint64_t bytes, const std::string& what);
   void OnReady(Worker* worker);
@@ -125,7 +140,6 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   Logger* const logger_;
 
   // Constant after Start().
-  std::vector<std::unique_ptr<SupervisedModel>> models_;
   platform::Bell wake_;
   std::thread thread_;
   std::atomic<bool> stopping_{false};
@@ -133,6 +147,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
 
   // Owned by the thread.
   std::vector<std::unique_ptr<Worker>> workers_;
+  uint64_t next_token_ = 1;
   platform::Poller poller_;
   MemoryBudget budget_;
   absl::BitGen random_;
@@ -140,8 +155,11 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
 
   mutable absl::Mutex mu_;
   std::vector<Sentence> condemned_ ABSL_GUARDED_BY(mu_);
-  std::map<std::string, std::vector<WorkerInfo>> published_ ABSL_GUARDED_BY(mu_);
-  std::map<std::string, bool> settled_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<SupervisedModel>> added_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<ServedModel>> retired_ ABSL_GUARDED_BY(mu_);
+  std::map<const ServedModel*, std::vector<WorkerInfo>> published_ ABSL_GUARDED_BY(mu_);
+  // How each model's start ended; nothing while it has not.
+  std::map<const ServedModel*, std::optional<absl::Status>> settled_ ABSL_GUARDED_BY(mu_);
   absl::Status memory_status_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -20,10 +20,10 @@ class FakePoolKeeper final : public PoolKeeper {
     std::string reason;
   };
 
-  void Condemn(const std::string& model, uint32_t worker, uint32_t epoch,
+  void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                const std::string& reason) override {
     absl::MutexLock lock(&mu_);
-    condemned_.push_back({model, worker, epoch, reason});
+    condemned_.push_back({model.name, worker, epoch, reason});
   }
 
   void WakeBy(int64_t when_ns) override {

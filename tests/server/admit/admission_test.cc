@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 
 #include "proto/base/limits.h"
 #include "tests/fakes/fake_clock.h"
@@ -42,15 +43,12 @@ class FakeQueue final : public RequestQueue {
 class AdmissionTest : public testing::Test {
  protected:
   AdmissionTest() {
-    auto model = std::make_unique<ServedModel>();
-    model_ = model.get();
-    model->name = "m";
-    model->spec.max_batch_size = 4;
-    model->spec.inputs = {{"A", DataType::kUint8, {-1}}, {"B", DataType::kUint8, {2}}};
-    model->spec.pad = {{"A", 0, {4}, 7, {}}};
-    model->queue = &queue_;
-    model->loaded = true;
-    models_.Add(std::move(model));
+    model_->name = "m";
+    model_->spec.max_batch_size = 4;
+    model_->spec.inputs = {{"A", DataType::kUint8, {-1}}, {"B", DataType::kUint8, {2}}};
+    model_->spec.pad = {{"A", 0, {4}, 7, {}}};
+    model_->loaded = true;
+    models_.Publish(model_);
     models_.accepting = true;
     message_.Raw("A", "UINT8", {2, 3}, 6).Raw("B", "UINT8", {2, 2}, 4);
   }
@@ -67,11 +65,11 @@ class AdmissionTest : public testing::Test {
     return sink.status();
   }
 
-  FakeQueue queue_;
   FakeClock clock_;
   ModelDirectory models_;
   ServerMetrics metrics_;
-  ServedModel* model_ = nullptr;
+  std::shared_ptr<ServedModel> model_ = std::make_shared<ServedModel>();
+  FakeQueue& queue_ = static_cast<FakeQueue&>(*(model_->queue = std::make_unique<FakeQueue>()));
   MessageBuilder message_;
   Request request_;
   Admission admission_{&models_, &metrics_, &clock_};
@@ -82,6 +80,39 @@ TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
   EXPECT_EQ(queue_.commits, 1);
   EXPECT_EQ(queue_.memory, "xxx\7xxx\7xxxx");
   EXPECT_EQ(request_.metrics, &model_->metrics);
+}
+
+// A queue that another generation takes over from while a request looks for it.
+class ClosedQueue final : public RequestQueue {
+ public:
+  explicit ClosedQueue(std::function<void()> on_reserve) : on_reserve_(std::move(on_reserve)) {}
+  absl::Status Reserve(Request*, RowTargets*) override {
+    on_reserve_();
+    return absl::AbortedError("the model was replaced");
+  }
+  void Commit(Request*) override {}
+  void Cancel(Request*) override {}
+
+ private:
+  std::function<void()> on_reserve_;
+};
+
+TEST_F(AdmissionTest, LooksAgainWhenTheModelWasReplaced) {
+  auto old = std::make_shared<ServedModel>();
+  old->name = "m";
+  old->spec = model_->spec;
+  old->loaded = true;
+  old->queue = std::make_unique<ClosedQueue>([this] { models_.Publish(model_); });
+  models_.Publish(old);
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(queue_.commits, 1);
+  EXPECT_EQ(queue_.memory, "xxx\7xxx\7xxxx");
+  EXPECT_EQ(request_.model, model_);
+}
+
+TEST_F(AdmissionTest, AModelThatIsReplacedWithoutEndIsUnavailable) {
+  model_->queue = std::make_unique<ClosedQueue>([] {});
+  EXPECT_EQ(Handle(), absl::UnavailableError("the model was replaced"));
 }
 
 TEST_F(AdmissionTest, UnknownModel) {

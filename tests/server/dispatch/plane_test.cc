@@ -56,5 +56,16 @@ TEST_F(PlaneTest, TicksItsPools) {
   EXPECT_EQ(plane_.Drain(), 1u) << "an abandoned batch is taken though nobody is inside";
 }
 
+TEST_F(PlaneTest, ARemovedPoolIsNotLookedAt) {
+  Make();
+  FakeCall* call = Submit(1);
+  worker_->Complete(*worker_->Take());
+  plane_.Remove(pool_.get());
+  EXPECT_EQ(plane_.Drain(), 0u);
+  EXPECT_EQ(plane_.inside(), 0);
+  Drain();
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -343,5 +343,15 @@ TEST_F(PoolTest, AFailedRowFailsItsRequestAlone) {
   EXPECT_EQ(calls_[1].Answer(), Rows(2));
 }
 
+TEST_F(PoolTest, AClosedPoolEndsWhatIsInsideAndTakesNothing) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* inside = Submit(1);
+  pool_->Close();
+  EXPECT_EQ(Submit(2)->status(), absl::AbortedError("the model was replaced"));
+  Serve(worker);
+  EXPECT_EQ(inside->Answer(), Rows(1));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -8,9 +8,9 @@ namespace {
 class FindServedTest : public testing::Test {
  protected:
   FindServedTest() {
-    auto model = std::make_unique<ServedModel>();
+    auto model = std::make_shared<ServedModel>();
     model->name = "m";
-    models_.Add(std::move(model));
+    models_.Publish(std::move(model));
   }
 
   absl::Status Find(absl::string_view name, absl::string_view version) {
@@ -49,12 +49,47 @@ TEST_F(FindServedTest, TheVersionMinusOne) {
   EXPECT_EQ(Find("m", "-1"), absl::InvalidArgumentError("invalid model version specified '-1'"));
 }
 
+std::shared_ptr<ServedModel> Version(const char* version, bool ready = true) {
+  auto model = std::make_shared<ServedModel>();
+  model->name = "m";
+  model->version = version;
+  model->ready = ready;
+  return model;
+}
+
+TEST(ModelDirectory, AnEmptyVersionIsTheHighestThatIsReady) {
+  ModelDirectory models;
+  const auto two = Version("2");
+  const auto ten = Version("10", /*ready=*/false);
+  models.Publish(two);
+  models.Publish(ten);
+  EXPECT_EQ(models.Find("m"), two);
+  EXPECT_EQ(models.Find("m", "10"), ten);
+  two->ready = false;
+  EXPECT_EQ(models.Find("m"), ten) << "the highest where none is ready";
+  EXPECT_EQ(models.Find("m", "3"), nullptr);
+}
+
+TEST(ModelDirectory, AGenerationTakesTheOthersPlace) {
+  ModelDirectory models;
+  const auto old = Version("1");
+  const auto fresh = Version("1");
+  EXPECT_EQ(models.Publish(old), nullptr);
+  EXPECT_EQ(models.Publish(fresh), old);
+  EXPECT_EQ(models.Find("m"), fresh);
+  EXPECT_EQ(models.models().size(), 1u);
+  models.Withdraw(*old);
+  EXPECT_EQ(models.Find("m"), fresh) << "only the old one was withdrawn";
+  models.Withdraw(*fresh);
+  EXPECT_EQ(models.Find("m"), nullptr);
+  EXPECT_TRUE(models.models().empty());
+}
+
 TEST(ModelDirectory, IsReadyWhenRequestsAreTakenAndAllModelsAreReady) {
   ModelDirectory models;
-  auto added = std::make_unique<ServedModel>();
-  ServedModel* model = added.get();
+  auto model = std::make_shared<ServedModel>();
   model->name = "m";
-  models.Add(std::move(added));
+  models.Publish(model);
   EXPECT_FALSE(models.AllReady());
   models.accepting = true;
   EXPECT_FALSE(models.AllReady());

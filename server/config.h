@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@
 namespace mpsd {
 
 enum class ModelFormat { kTorchScript, kAoti, kSynthetic };
+// What a worker may do besides running its model; see docs/sandbox.md.
+enum class SandboxLevel { kOff, kBasic, kStrict };
 enum class WarmUp { kAuto, kNone, kSmallest, kAll };
 
 // How many; 0 stands for "auto".
@@ -35,6 +38,7 @@ struct ModelConfig {
   PlacementConfig placement;
   ModelSpec spec;  // as far as the config says it; empty lists are left to the model
   WarmUp warmup = WarmUp::kAuto;
+  std::optional<SandboxLevel> sandbox;  // nothing: the daemon's
   BatchingConfig batching;
   uint32_t queue_requests = kDefaultQueueRequests;
   uint64_t queue_bytes = kDefaultQueueBytes;
@@ -64,6 +68,7 @@ struct Config {
   std::string state_dir;  // absolute: the lock, the workers' temporary folders
   LimitsConfig limits;
   LogConfig log;
+  SandboxLevel sandbox = SandboxLevel::kBasic;
   std::vector<ModelConfig> models;
 };
 

@@ -19,8 +19,8 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 6> kConfigKeys = {"listen", "server_name", "state_dir",
-                                                         "models", "limits",      "log"};
+constexpr std::array<std::string_view, 7> kConfigKeys = {
+    "listen", "server_name", "state_dir", "models", "limits", "log", "sandbox"};
 constexpr std::array<std::string_view, 2> kListenKeys = {"grpc", "http"};
 constexpr std::array<std::string_view, 4> kLimitsKeys = {"message", "shared_memory",
                                                          "drain_timeout", "lame_duck"};
@@ -170,6 +170,9 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   if (const nlohmann::json* log = object.Find("log"); log != nullptr) {
     ReadLog(*log, folder, errors, &config->log);
   }
+  size_t sandbox = static_cast<size_t>(config->sandbox);
+  object.GetChoice("sandbox", kSandboxLevels, &sandbox);
+  config->sandbox = static_cast<SandboxLevel>(sandbox);
   ReadModels(object, folder, config);
 }
 

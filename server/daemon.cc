@@ -106,6 +106,18 @@ const char* WarmUpName(WarmUp warmup) {
   return "";
 }
 
+const char* SandboxName(SandboxLevel level) {
+  switch (level) {
+    case SandboxLevel::kOff:
+      return "off";
+    case SandboxLevel::kBasic:
+      return "basic";
+    case SandboxLevel::kStrict:
+      return "strict";
+  }
+  return "";
+}
+
 // All parts, in the order in which they are made; they end in the opposite one.
 class Daemon {
  public:
@@ -190,6 +202,7 @@ void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
   order.path = model.path;
   order.device = model.device;
   order.warmup = WarmUpName(model.warmup);
+  order.sandbox = SandboxName(model.sandbox.value_or(config_.sandbox));
   order.lanes = placement.lanes;
   order.threads = placement.threads;
   order.spec = model.spec;
@@ -297,6 +310,7 @@ int Complain(const absl::Status& status, int exit_code) {
 }  // namespace
 
 int RunDaemon(const Config& config, const SignalWaiter& signals) {
+  platform::HideMemory();
   absl::StatusOr<InstanceLock> lock = InstanceLock::Take(config.state_dir);
   if (!lock.ok()) {
     return Complain(lock.status(),

@@ -20,9 +20,9 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 13> kModelKeys = {
-    "name",    "path", "format", "device",   "placement", "max_batch_size", "inputs",
-    "outputs", "pad",  "warmup", "batching", "queue",     "parameters"};
+constexpr std::array<std::string_view, 14> kModelKeys = {
+    "name",    "path", "format", "device",  "placement", "max_batch_size", "inputs",
+    "outputs", "pad",  "warmup", "sandbox", "batching",  "queue",          "parameters"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
 constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};
@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 3> kFormats = {"torchscript", "aoti", "sy
 constexpr std::array<std::string_view, 4> kWarmUps = {"auto", "none", "smallest", "all"};
 static_assert(static_cast<size_t>(ModelFormat::kSynthetic) + 1 == kFormats.size());
 static_assert(static_cast<size_t>(WarmUp::kAll) + 1 == kWarmUps.size());
+static_assert(static_cast<size_t>(SandboxLevel::kStrict) + 1 == kSandboxLevels.size());
 
 constexpr uint32_t kMaxThreads = 256;
 constexpr uint32_t kMaxDeviceIndex = 255;
@@ -91,6 +92,13 @@ void ReadDevice(const JsonObject& object, std::string* device) {
                                                                "mps"};
   object.Fail("device", absl::StrCat("there is no ", JsonText(nlohmann::json(*device)), " here",
                                      DidYouMean(*device, kDevices, "the choices are")));
+}
+
+void ReadSandbox(const JsonObject& object, std::optional<SandboxLevel>* sandbox) {
+  if (object.Find("sandbox") == nullptr) return;
+  size_t level = static_cast<size_t>(SandboxLevel::kBasic);
+  object.GetChoice("sandbox", kSandboxLevels, &level);
+  *sandbox = static_cast<SandboxLevel>(level);
 }
 
 void ReadCount(const JsonObject& object, std::string_view key, uint32_t maximum, uint32_t* count) {
@@ -190,6 +198,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   size_t warmup = 0;
   object.GetChoice("warmup", kWarmUps, &warmup);
   model.warmup = static_cast<WarmUp>(warmup);
+  ReadSandbox(object, &model.sandbox);
   ReadBatching(object, &model.batching);
   ReadQueue(object, limits, &model);
   ReadParameters(object, folder, &model);

@@ -1,8 +1,9 @@
 // mpsd-worker: runs one model for one front end. It is started by mpsd, never by hand.
 //
-// Order: the main thread loads the model (and so is the first to touch the device), maps the shared
-// memory, starts the lanes, waits until all are warm, says so, and then waits for the end of the
-// control socket, which is the end of the front end, and so its own.
+// Order: the main thread enters the sandbox, starts the runtime and the device (and so is the first
+// to touch it), seals the sandbox, loads the model, whose file is code, maps the shared memory,
+// starts the lanes, waits until all are warm, says so, and then waits for the end of the control
+// socket, which is the end of the front end, and so its own.
 
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "worker/consume/attachment.h"
 #include "worker/consume/lane.h"
 #include "worker/model/model.h"
+#include "worker/sandbox/sandbox.h"
 
 namespace mpsd {
 namespace {
@@ -65,6 +67,17 @@ absl::Status StartLanes(const LoadOrder& order, const Attachment& attachment, Mo
   return absl::OkStatus();
 }
 
+// Nothing of the model is looked at before the sandbox is whole.
+absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
+  absl::StatusOr<SandboxOptions> options = Sandbox::OptionsOf(order);
+  if (!options.ok()) return options.status();
+  const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(*std::move(options));
+  if (!sandbox.ok()) return sandbox.status();
+  if (absl::Status status = StartRuntime(order); !status.ok()) return status;
+  if (absl::Status status = sandbox->Seal(); !status.ok()) return status;
+  return LoadModel(order);
+}
+
 int Serve() {
   MessageReader reader;
   auto load = Expect<LoadOrder>(&reader);
@@ -72,7 +85,7 @@ int Serve() {
   const LoadOrder& order = load->first;
   if (order.lanes == 0 || order.lanes > kMaxLanes) return kExitBadOrder;
 
-  absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+  absl::StatusOr<std::unique_ptr<Model>> model = LoadInSandbox(order);
   if (!model.ok()) return Refuse(model.status(), kExitCannotServe);
   LoadReport report;
   report.spec = (*model)->spec();
@@ -105,5 +118,8 @@ int Serve() {
 
 int main() {
   mpsd::platform::DieWithParent();
-  return mpsd::Serve();
+  const int exit_code = mpsd::Serve();
+  // What a tool does at exit, such as looking for leaks, takes calls that the sandbox denies.
+  std::fflush(nullptr);
+  _exit(exit_code);
 }

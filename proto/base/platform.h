@@ -101,6 +101,10 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
 // Asks the kernel to kill this process when its parent's spawning thread ends, where it can.
 void DieWithParent();
 
+// Lets no other process of this user read or change this one's memory and descriptors, nor the
+// kernel write them to a core file, where the system can. For the life of the process.
+void HideMemory();
+
 // Names the calling thread (15 bytes at most are kept).
 void NameThread(const char* name);
 

@@ -338,6 +338,8 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
 
 void DieWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
+void HideMemory() { prctl(PR_SET_DUMPABLE, 0); }
+
 void NameThread(const char* name) { prctl(PR_SET_NAME, name); }
 
 uint64_t AvailableMemoryBytes() {

@@ -361,6 +361,10 @@ void DieWithParent() {
   // There is no such request here: a worker sees the end of its control socket instead.
 }
 
+void HideMemory() {
+  // Nothing to do: the system gives a task's port to nobody without the entitlement to debug it.
+}
+
 void NameThread(const char* name) {
   char kept[16];
   std::snprintf(kept, sizeof kept, "%s", name);

@@ -23,17 +23,11 @@ struct FrameHeader {
 };
 
 json Body(const LoadOrder& order) {
-  return {{"type", "load"},
-          {"model", order.model},
-          {"format", order.format},
-          {"path", order.path},
-          {"device", order.device},
-          {"warmup", order.warmup},
-          {"epoch", order.epoch},
-          {"lanes", order.lanes},
-          {"threads", order.threads},
-          {"spec", ToJson(order.spec)},
-          {"parameters", order.parameters}};
+  return {
+      {"type", "load"},           {"model", order.model},       {"format", order.format},
+      {"path", order.path},       {"device", order.device},     {"warmup", order.warmup},
+      {"sandbox", order.sandbox}, {"epoch", order.epoch},       {"lanes", order.lanes},
+      {"threads", order.threads}, {"spec", ToJson(order.spec)}, {"parameters", order.parameters}};
 }
 
 json Body(const LoadReport& report) {
@@ -141,6 +135,7 @@ Message ParseLoad(Fields& fields) {
   order.path = fields.Text("path");
   order.device = fields.Text("device");
   order.warmup = fields.Text("warmup");
+  order.sandbox = fields.Text("sandbox");
   order.epoch = fields.Small("epoch");
   order.lanes = fields.Small("lanes");
   order.threads = fields.Small("threads");

@@ -31,8 +31,9 @@ struct LoadOrder {
   std::string model;
   std::string format;  // "torchscript", "aoti", "synthetic"
   std::string path;
-  std::string device;  // "auto", "cpu", "cuda:0", "mps"
-  std::string warmup;  // "auto", "none", "smallest", "all"
+  std::string device;             // "auto", "cpu", "cuda:0", "mps"
+  std::string warmup;             // "auto", "none", "smallest", "all"
+  std::string sandbox = "basic";  // "off", "basic", "strict"
   uint32_t epoch = 0;
   uint32_t lanes = 1;
   uint32_t threads = 1;

@@ -53,7 +53,7 @@ class Daemon:
     """
 
     def __init__(self, models, listen=None, state_dir=None, binaries=BIN, environment=None,
-                 gauges_at_rest=GAUGES_AT_REST, **config):
+                 gauges_at_rest=GAUGES_AT_REST, user=None, **config):
         self._folder = tempfile.TemporaryDirectory(prefix="mpsd-test-")
         self.folder = pathlib.Path(self._folder.name)
         self.state_dir = pathlib.Path(state_dir or self.folder / "state")
@@ -66,6 +66,9 @@ class Daemon:
         self.config_file.write_text(json.dumps(self.config, indent=1))
         self.log_file = self.folder / "log"
         self._gauges_at_rest = gauges_at_rest
+        self._user = user
+        if user is not None:
+            os.chown(self.folder, user, -1)
         self._process = None
         self._killed = False
         self._ready = threading.Event()
@@ -104,7 +107,8 @@ class Daemon:
         with open(self.log_file, "ab") as log:
             self._process = subprocess.Popen(
                 [str(self.binaries / "mpsd"), "serve", "--config", str(self.config_file)],
-                stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment)
+                stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment,
+                user=self._user)
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
         wait_until(lambda: self._ready.is_set() or not self.running(), START_LIMIT_S, "the start")
         assert self._ready.is_set(), f"exit {self._process.returncode}: {self.log()}"

@@ -45,6 +45,7 @@ LoadOrder SomeLoadOrder() {
   order.path = "/models/a b \"c\"\\é.pt";
   order.device = "cuda:0";
   order.warmup = "all";
+  order.sandbox = "strict";
   order.epoch = UINT32_MAX;
   order.lanes = 4;
   order.threads = 2;
@@ -112,6 +113,7 @@ TEST_F(Messages, CarryALoadOrder) {
   EXPECT_EQ(got.path, sent.path);
   EXPECT_EQ(got.device, sent.device);
   EXPECT_EQ(got.warmup, sent.warmup);
+  EXPECT_EQ(got.sandbox, sent.sandbox);
   EXPECT_EQ(got.epoch, sent.epoch);
   EXPECT_EQ(got.lanes, sent.lanes);
   EXPECT_EQ(got.threads, sent.threads);
@@ -384,6 +386,7 @@ const std::vector<json>& Bodies() {
                                                            {"path", "p"},
                                                            {"device", "cpu"},
                                                            {"warmup", "none"},
+                                                           {"sandbox", "basic"},
                                                            {"epoch", 1},
                                                            {"lanes", 2},
                                                            {"threads", 3},

@@ -341,6 +341,11 @@ TEST(ConfigError, TensorsHaveTheLineOfTheirOwn) {
             "length, not -7");
 }
 
+TEST(ConfigError, Sandbox) {
+  EXPECT_EQ(ModelErrorWithPath("\"sandbox\": \"strickt\""),
+            "c.json:3: models[0].sandbox: there is no 'strickt' here; did you mean 'strict'?");
+}
+
 TEST(ConfigError, WarmUp) {
   EXPECT_EQ(ModelErrorWithPath("\"warmup\": \"smalest\""),
             "c.json:3: models[0].warmup: there is no 'smalest' here; did you mean 'smallest'?");

@@ -28,6 +28,7 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(config->limits.lame_duck_ns, 0);
   EXPECT_EQ(config->log.level, "info");
   EXPECT_EQ(config->log.file, "");
+  EXPECT_EQ(config->sandbox, SandboxLevel::kBasic);
   ASSERT_EQ(config->models.size(), 1U);
   const ModelConfig& model = config->models[0];
   EXPECT_EQ(model.path, files.folder() + "/m.pt");
@@ -38,6 +39,7 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(model.placement.threads, 0U);
   EXPECT_EQ(model.spec, ModelSpec());
   EXPECT_EQ(model.warmup, WarmUp::kAuto);
+  EXPECT_EQ(model.sandbox, std::nullopt);
   EXPECT_EQ(model.batching.max_delay_ns, 0);
   EXPECT_EQ(model.queue_requests, kDefaultQueueRequests);
   EXPECT_EQ(model.queue_bytes, kDefaultQueueBytes);
@@ -48,7 +50,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = files.Parse(R"({
     "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0"},
-    "server_name": "gpu-7", "state_dir": "../state",
+    "server_name": "gpu-7", "state_dir": "../state", "sandbox": "strict",
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "shared_memory": "4GiB", "drain_timeout": "1m",
                "lame_duck": "500ms"},
@@ -67,6 +69,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->limits.lame_duck_ns, 500 * kNsPerMs);
   EXPECT_EQ(config->log.level, "debug");
   EXPECT_EQ(config->log.file, files.folder() + "/log/mpsd.log");
+  EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
 }
 
 TEST(Config, ReadsEveryKeyOfAModel) {
@@ -77,7 +80,7 @@ TEST(Config, ReadsEveryKeyOfAModel) {
     "inputs": [{"name": "x", "datatype": "INT64", "shape": [-1]}],
     "outputs": [{"name": "y", "datatype": "FP32", "shape": [16]}],
     "pad": [{"input": "x", "dim": 0, "buckets": [8, 16], "value": 1}],
-    "warmup": "all", "batching": {"max_delay": "500us"},
+    "warmup": "all", "sandbox": "off", "batching": {"max_delay": "500us"},
     "queue": {"requests": 10, "bytes": "1GiB"},
     "parameters": {"vocab": "vocab.txt", "text": "a", "count": 3, "share": 0.5, "on": true}}]})");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -94,6 +97,7 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   spec.pad = {{"x", 0, {8, 16}, 1, {}}};
   EXPECT_EQ(model.spec, spec);
   EXPECT_EQ(model.warmup, WarmUp::kAll);
+  EXPECT_EQ(model.sandbox, SandboxLevel::kOff);
   EXPECT_EQ(model.batching.max_delay_ns, 500 * kNsPerUs);
   EXPECT_EQ(model.queue_requests, 10U);
   EXPECT_EQ(model.queue_bytes, 1ULL << 30);

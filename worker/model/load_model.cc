@@ -36,6 +36,13 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
                                                  "'; there are torchscript, aoti, synthetic"));
 }
 
+absl::Status StartRuntime(const LoadOrder& order) {
+#ifdef MPSD_WITH_TORCH
+  if (order.format != "synthetic") return StartTorch(order);
+#endif
+  return absl::OkStatus();
+}
+
 std::string RuntimeName() {
 #ifdef MPSD_WITH_TORCH
   return TorchRuntimeName();

@@ -59,6 +59,10 @@ class Model {
                            OutputSink* sink) = 0;
 };
 
+// Loads the code of the order's device and wakes the device up, without a look at the model: it
+// takes calls that the sandbox denies afterwards. Called on the process's main thread.
+absl::Status StartRuntime(const LoadOrder& order);
+
 // Loads the model that the order names. Called on the process's main thread. The error's text says
 // what to do; it is for the operator, and may hold the model's path.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);

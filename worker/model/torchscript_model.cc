@@ -202,6 +202,18 @@ absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& ar
 
 }  // namespace
 
+absl::Status StartTorch(const LoadOrder& order) {
+  const absl::StatusOr<c10::Device> device = PickDevice(order.device);
+  if (!device.ok()) return device.status();
+  if (device->is_cpu()) return absl::OkStatus();
+  // The first tensor makes the device's context.
+  return CatchForeign([&] {
+    at::zeros({1}, at::TensorOptions().device(*device));
+    SynchronizeDevice(*device);
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
   if (absl::Status status = CheckFile(order); !status.ok()) return status;
   const absl::StatusOr<c10::Device> device = PickDevice(order.device);

@@ -1,0 +1,59 @@
+// The model of a worker that means harm: linked with the worker's own main in place of the models
+// that there are. It makes every attempt while it is loaded, on the main thread, and again in every
+// run, on the lane's, and answers with what came of them.
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tests/fakes/attempts.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+namespace {
+
+std::vector<int64_t> MakeAttempts() {
+  std::vector<int64_t> outcomes;
+  for (const Attempt& attempt : Attempts()) outcomes.push_back(attempt.run());
+  return outcomes;
+}
+
+// Thread-safe.
+class MisbehavingModel final : public Model {
+ public:
+  explicit MisbehavingModel(ModelSpec spec) : spec_(std::move(spec)), at_load_(MakeAttempts()) {}
+
+  const ModelSpec& spec() const override { return spec_; }
+  std::string device() const override { return "cpu"; }
+  absl::Status BindLane(uint32_t) override { return absl::OkStatus(); }
+
+  absl::Status Run(uint32_t, absl::Span<const InputTensor>, uint32_t, OutputSink* sink) override {
+    const std::vector<int64_t> at_run = MakeAttempts();
+    const int64_t dims[] = {static_cast<int64_t>(at_run.size())};
+    for (const std::vector<int64_t>* outcomes : {&at_load_, &at_run}) {
+      void* target = sink->Add(DataType::kInt64, dims);
+      if (target != nullptr) std::memcpy(target, outcomes->data(), outcomes->size() * 8);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const ModelSpec spec_;
+  const std::vector<int64_t> at_load_;
+};
+
+}  // namespace
+
+absl::Status StartRuntime(const LoadOrder&) { return absl::OkStatus(); }
+
+absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
+  ModelSpec spec;
+  spec.inputs = order.spec.inputs;
+  const auto count = static_cast<int64_t>(Attempts().size());
+  spec.outputs = {{"at_load", DataType::kInt64, {count}}, {"at_run", DataType::kInt64, {count}}};
+  return std::make_unique<MisbehavingModel>(std::move(spec));
+}
+
+std::string RuntimeName() { return "misbehaving"; }
+
+}  // namespace mpsd

@@ -1,0 +1,69 @@
+#include "worker/sandbox/allowed_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+std::optional<FileUse> UseOf(const std::vector<AllowedPath>& allowed, const std::string& path) {
+  for (const AllowedPath& entry : allowed) {
+    if (entry.path == path) return entry.use;
+  }
+  return std::nullopt;
+}
+
+SandboxOptions CpuOptions() {
+  SandboxOptions options;
+  options.device = "cpu";
+  options.model_file = "/models/m.pt";
+  options.temporary_folder = "/run/mpsd/workers/m-0";
+  return options;
+}
+
+TEST(AllowedFiles, TheModelIsReadAndTheTemporaryFolderWritten) {
+  const std::vector<AllowedPath> allowed = AllowedFiles(CpuOptions());
+  EXPECT_EQ(UseOf(allowed, "/models/m.pt"), FileUse::kRead);
+  EXPECT_EQ(UseOf(allowed, "/models"), std::nullopt);
+  EXPECT_EQ(UseOf(allowed, "/run/mpsd/workers/m-0"), FileUse::kScratch);
+  EXPECT_EQ(std::count_if(allowed.begin(), allowed.end(),
+                          [](const AllowedPath& path) { return path.use == FileUse::kScratch; }),
+            1);
+}
+
+TEST(AllowedFiles, OfProcOnlyTheOwnFolder) {
+  const std::vector<AllowedPath> allowed = AllowedFiles(CpuOptions());
+  EXPECT_EQ(UseOf(allowed, absl::StrCat("/proc/", getpid())), FileUse::kRead);
+  EXPECT_EQ(UseOf(allowed, "/proc"), std::nullopt);
+  EXPECT_EQ(UseOf(allowed, "/etc"), std::nullopt);
+  EXPECT_EQ(UseOf(allowed, "/dev"), std::nullopt);
+}
+
+TEST(AllowedFiles, WhereTheLibrariesCameFrom) {
+  ASSERT_EQ(setenv("LD_LIBRARY_PATH", "/opt/a/lib::relative:/opt/b/lib", 1), 0);
+  const std::vector<AllowedPath> allowed = AllowedFiles(CpuOptions());
+  unsetenv("LD_LIBRARY_PATH");
+  EXPECT_EQ(UseOf(allowed, "/opt/a/lib"), FileUse::kRead);
+  EXPECT_EQ(UseOf(allowed, "/opt/b/lib"), FileUse::kRead);
+  EXPECT_EQ(UseOf(allowed, "relative"), std::nullopt);
+}
+
+TEST(AllowedFiles, ADeviceBringsTheFolderOfItsService) {
+  ASSERT_EQ(setenv("CUDA_MPS_PIPE_DIRECTORY", "/run/mps-pipes", 1), 0);
+  SandboxOptions options = CpuOptions();
+  EXPECT_EQ(UseOf(AllowedFiles(options), "/run/mps-pipes"), std::nullopt);
+  options.device = "cuda:0";
+  EXPECT_EQ(UseOf(AllowedFiles(options), "/run/mps-pipes"), FileUse::kDevice);
+  unsetenv("CUDA_MPS_PIPE_DIRECTORY");
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,119 @@
+#include <glob.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "proto/base/platform.h"
+#include "worker/sandbox/allowed_files.h"
+
+namespace mpsd {
+namespace {
+
+// Libraries that are loaded while running, time zones and locales; what the libraries for OpenMP
+// and BLAS ask about the machine. Of /etc there are single files, of /proc nothing of others.
+constexpr const char* kReadable[] = {
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/usr/share/locale",
+    "/usr/share/zoneinfo",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/filesystems",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu",
+    "/sys/devices/system/node",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+    "/dev/random",
+    "/dev/urandom",
+};
+
+constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
+
+// What NVIDIA's driver and runtime libraries read of the machine and of their installation.
+constexpr const char* kGpuReadable[] = {
+    "/usr/local/cuda",     "/usr/share/nvidia",
+    "/etc/nvidia",         "/proc/driver/nvidia",
+    "/proc/devices",       "/proc/modules",
+    "/sys/bus/pci",        "/sys/class/drm",
+    "/sys/devices/pci*",   "/sys/devices/system/memory",
+    "/sys/module/nvidia*",
+};
+
+// The last one is where clients of the Multi-Process Service find it.
+constexpr const char* kGpuDevices[] = {"/dev/nvidia*", "/dev/dri", "/tmp/nvidia-mps"};
+
+int AddFolderOfLibrary(dl_phdr_info* info, size_t, void* folders) {
+  const std::filesystem::path library(info->dlpi_name);
+  if (library.is_absolute()) {
+    static_cast<std::set<std::string>*>(folders)->insert(library.parent_path().string());
+  }
+  return 0;
+}
+
+// Where this process's libraries came from, and where it was told to look for more.
+std::set<std::string> LibraryFolders() {
+  std::set<std::string> folders;
+  dl_iterate_phdr(AddFolderOfLibrary, &folders);
+  if (const char* told = std::getenv("LD_LIBRARY_PATH"); told != nullptr) {
+    for (const absl::string_view folder : absl::StrSplit(told, ':', absl::SkipEmpty())) {
+      if (absl::StartsWith(folder, "/")) folders.emplace(folder);
+    }
+  }
+  return folders;
+}
+
+void AddMatches(const std::string& pattern, FileUse use, std::vector<AllowedPath>* allowed) {
+  glob_t found{};
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    for (size_t i = 0; i < found.gl_pathc; ++i) allowed->push_back({found.gl_pathv[i], use});
+  }
+  globfree(&found);
+}
+
+void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPath>* allowed) {
+  for (const char* pattern : kGpuReadable) AddMatches(pattern, FileUse::kRead, allowed);
+  for (const char* pattern : kGpuDevices) AddMatches(pattern, FileUse::kDevice, allowed);
+  if (const char* mps = std::getenv("CUDA_MPS_PIPE_DIRECTORY"); mps != nullptr) {
+    allowed->push_back({mps, FileUse::kDevice});
+  }
+  // In a Python environment the device's libraries lie in wheels of their own, beside torch's.
+  for (const std::string& folder : library_folders) {
+    AddMatches(folder + "/../../nvidia", FileUse::kRead, allowed);
+  }
+}
+
+}  // namespace
+
+std::vector<AllowedPath> AllowedFiles(const SandboxOptions& options) {
+  std::vector<AllowedPath> allowed;
+  for (const char* path : kReadable) allowed.push_back({path, FileUse::kRead});
+  for (const char* path : kHarmlessDevices) allowed.push_back({path, FileUse::kDevice});
+  // By its number: "self" is looked up by whoever opens it.
+  allowed.push_back({absl::StrCat("/proc/", getpid()), FileUse::kRead});
+  const std::set<std::string> library_folders = LibraryFolders();
+  for (const std::string& folder : library_folders) allowed.push_back({folder, FileUse::kRead});
+  if (const absl::StatusOr<std::string> program = platform::ExecutablePath(); program.ok()) {
+    allowed.push_back({*program, FileUse::kRead});
+  }
+  if (options.device != "cpu") AddGpu(library_folders, &allowed);
+  if (!options.model_file.empty()) allowed.push_back({options.model_file, FileUse::kRead});
+  if (!options.temporary_folder.empty()) {
+    allowed.push_back({options.temporary_folder, FileUse::kScratch});
+  }
+  return allowed;
+}
+
+}  // namespace mpsd

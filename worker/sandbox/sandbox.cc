@@ -1,0 +1,61 @@
+#include "worker/sandbox/sandbox.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "worker/sandbox/confinement.h"
+
+namespace mpsd {
+namespace {
+
+// A basic sandbox is as good as the host can make it, and says where it is not whole.
+absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
+  if (status.ok()) return status;
+  const std::string text(status.message());
+  if (level == SandboxLevel::kStrict) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("sandbox: ", text, "; 'strict' does not go on without it"));
+  }
+  std::fprintf(stderr, "sandbox: %s; going on without it\n", text.c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SandboxOptions> Sandbox::OptionsOf(const LoadOrder& order) {
+  SandboxOptions options;
+  if (order.sandbox == "off") {
+    options.level = SandboxLevel::kOff;
+  } else if (order.sandbox == "strict") {
+    options.level = SandboxLevel::kStrict;
+  } else if (order.sandbox != "basic") {
+    return absl::InvalidArgumentError(absl::StrCat("there is no sandbox '", order.sandbox, "'"));
+  }
+  options.model_file = order.path;
+  options.device = order.format == "synthetic" ? "cpu" : order.device;
+  if (const char* folder = std::getenv("TMPDIR"); folder != nullptr) {
+    options.temporary_folder = folder;
+  }
+  return options;
+}
+
+absl::StatusOr<Sandbox> Sandbox::Enter(SandboxOptions options) {
+  Sandbox sandbox(std::move(options));
+  const SandboxLevel level = sandbox.options_.level;
+  if (level == SandboxLevel::kOff) return sandbox;
+  // The device's compiler keeps its cache in the home folder, which is out of reach from here on.
+  const std::string cache = sandbox.options_.temporary_folder + "/cuda-cache";
+  setenv("CUDA_CACHE_PATH", cache.c_str(), /*replace=*/1);
+  absl::Status status = Tolerate(level, ConfineFiles(sandbox.options_));
+  if (!status.ok()) return status;
+  return sandbox;
+}
+
+absl::Status Sandbox::Seal() const {
+  if (options_.level == SandboxLevel::kOff) return absl::OkStatus();
+  return Tolerate(options_.level, SealCalls(options_));
+}
+
+}  // namespace mpsd

@@ -1,0 +1,190 @@
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/fd.h"
+#include "worker/sandbox/allowed_files.h"
+#include "worker/sandbox/call_filter.h"
+#include "worker/sandbox/confinement.h"
+
+namespace mpsd {
+namespace {
+
+// Landlock as the kernel documents it. The header of an older distribution has the first few of
+// these only, so the names are our own.
+constexpr uint64_t kWriteFile = 1 << 1;
+constexpr uint64_t kReadFile = 1 << 2;
+constexpr uint64_t kReadFolder = 1 << 3;
+constexpr uint64_t kRemoveFolder = 1 << 4;
+constexpr uint64_t kRemoveFile = 1 << 5;
+constexpr uint64_t kMakeFolder = 1 << 7;
+constexpr uint64_t kMakeFile = 1 << 8;
+constexpr uint64_t kMakeFifo = 1 << 10;
+constexpr uint64_t kMakeLink = 1 << 12;
+constexpr uint64_t kMove = 1 << 13;       // version 2
+constexpr uint64_t kTruncate = 1 << 14;   // version 3
+constexpr uint64_t kAskDevice = 1 << 15;  // version 5
+constexpr uint64_t kFirstRights = (1 << 13) - 1;
+constexpr uint64_t kRightsOfFiles = 1 | kWriteFile | kReadFile | kTruncate | kAskDevice;
+constexpr uint64_t kTcpBindAndConnect = 3;          // version 4
+constexpr uint64_t kAbstractSocketsAndSignals = 3;  // version 6
+constexpr int kRulePathBeneath = 1;
+constexpr int kAskVersion = 1;
+constexpr int kVersionWithTruncate = 3;
+
+struct RulesetAttributes {
+  uint64_t files;
+  uint64_t network;  // version 4
+  uint64_t scoped;   // version 6
+};
+
+struct [[gnu::packed]] PathAttributes {
+  uint64_t allowed;
+  int32_t parent_fd;
+};
+
+absl::Status Errno(absl::string_view what) { return absl::ErrnoToStatus(errno, what); }
+
+uint64_t HandledRights(int version) {
+  uint64_t rights = kFirstRights;
+  if (version >= 2) rights |= kMove;
+  if (version >= 3) rights |= kTruncate;
+  if (version >= 5) rights |= kAskDevice;
+  return rights;
+}
+
+uint64_t RightsOf(FileUse use) {
+  constexpr uint64_t kRead = kReadFile | kReadFolder;
+  switch (use) {
+    case FileUse::kRead:
+      return kRead;
+    case FileUse::kDevice:
+      return kRead | kWriteFile | kTruncate | kAskDevice;
+    case FileUse::kScratch:
+      return kRead | kWriteFile | kTruncate | kRemoveFolder | kRemoveFile | kMakeFolder |
+             kMakeFile | kMakeFifo | kMakeLink | kMove;
+  }
+  return 0;
+}
+
+// A path that is not there needs no rule.
+absl::Status Allow(int ruleset, const AllowedPath& path, uint64_t handled) {
+  const UniqueFd fd(open(path.path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat info {};
+  if (!fd.valid() || fstat(fd.get(), &info) != 0) return absl::OkStatus();
+  uint64_t rights = RightsOf(path.use) & handled;
+  if (!S_ISDIR(info.st_mode)) rights &= kRightsOfFiles;
+  const PathAttributes attributes{rights, fd.get()};
+  if (syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &attributes, 0) == 0) {
+    return absl::OkStatus();
+  }
+  return Errno(absl::StrCat("cannot allow ", path.path));
+}
+
+absl::Status RestrictFiles(const SandboxOptions& options) {
+  const int version =
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion));
+  if (version < 1) return Errno("this kernel has no landlock, files are not confined");
+  RulesetAttributes attributes{HandledRights(version), 0, 0};
+  size_t bytes = sizeof(attributes.files);
+  if (version >= 4) {
+    attributes.network = kTcpBindAndConnect;
+    bytes += sizeof(attributes.network);
+  }
+  if (version >= 6) {
+    attributes.scoped = kAbstractSocketsAndSignals;
+    bytes += sizeof(attributes.scoped);
+  }
+  const UniqueFd ruleset(
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, bytes, 0)));
+  if (!ruleset.valid()) return Errno("cannot make a landlock ruleset");
+  for (const AllowedPath& path : AllowedFiles(options)) {
+    absl::Status status = Allow(ruleset.get(), path, attributes.files);
+    if (!status.ok()) return status;
+  }
+  if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
+    return Errno("cannot enter a landlock domain");
+  }
+  if (version >= kVersionWithTruncate) return absl::OkStatus();
+  return absl::UnimplementedError("this kernel's landlock does not deny truncating files by path");
+}
+
+// The rule for /proc/<pid> holds as long as its entry does, which the kernel forgets at will unless
+// somebody holds it.
+void HoldOwnProcessFolder() {
+  [[maybe_unused]] const int fd = open("/proc/self", O_PATH | O_CLOEXEC);
+}
+
+// A superuser keeps only what reading model files of other users takes.
+absl::Status DropCapabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return Errno("cannot read the capabilities");
+  constexpr uint32_t kKept = 1U << CAP_DAC_READ_SEARCH;
+  // A service manager that left none may have forbidden the call too.
+  if ((sets[0].permitted & ~kKept) == 0 && sets[1].permitted == 0) return absl::OkStatus();
+  sets[0] = {sets[0].effective & kKept, sets[0].permitted & kKept, 0};
+  sets[1] = {};
+  if (syscall(SYS_capset, &header, sets) != 0) return Errno("cannot drop the capabilities");
+  return absl::OkStatus();
+}
+
+absl::Status CheckSingleThread() {
+  std::error_code error;
+  size_t threads = 0;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::directory_iterator("/proc/self/task", error)) {
+    ++threads;
+  }
+  if (threads == 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      threads, " threads run already, the libraries' own; their files are not confined"));
+}
+
+// No core file, and no look into the memory from another process of the same user.
+absl::Status HideMemory() {
+  const rlimit none{0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return Errno("cannot forbid core files");
+  if (prctl(PR_SET_DUMPABLE, 0) != 0) return Errno("cannot hide the memory");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ConfineFiles(const SandboxOptions& options) {
+  absl::Status status = CheckSingleThread();
+  HoldOwnProcessFolder();
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) status.Update(Errno("cannot renounce setuid"));
+  status.Update(RestrictFiles(options));
+  status.Update(DropCapabilities());
+  if (options.level == SandboxLevel::kStrict) status.Update(HideMemory());
+  return status;
+}
+
+absl::Status SealCalls(const SandboxOptions& options) {
+  std::vector<sock_filter> instructions = CallFilter(options.level, getpid());
+  if (instructions.empty()) {
+    return absl::UnimplementedError("there is no call filter for this processor");
+  }
+  const sock_fprog program{static_cast<uint16_t>(instructions.size()), instructions.data()};
+  const long result =
+      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  if (result == 0) return absl::OkStatus();
+  if (result > 0) return absl::InternalError("a thread has a call filter of its own");
+  return Errno("this kernel has no seccomp filters, calls are not sealed");
+}
+
+}  // namespace mpsd

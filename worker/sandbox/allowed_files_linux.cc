@@ -42,13 +42,12 @@ constexpr const char* kReadable[] = {
 
 constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
-// What NVIDIA's driver and runtime libraries read of the machine and of their installation.
+// What NVIDIA's driver and runtime libraries read of the machine and of their installation; in
+// containers the driver's own libraries are mounted at /usr/local/nvidia.
 constexpr const char* kGpuReadable[] = {
-    "/usr/local/cuda",     "/usr/share/nvidia",
-    "/etc/nvidia",         "/proc/driver/nvidia",
-    "/proc/devices",       "/proc/modules",
-    "/sys/bus/pci",        "/sys/class/drm",
-    "/sys/devices/pci*",   "/sys/devices/system/memory",
+    "/usr/local/cuda",     "/usr/local/cuda-*",   "/usr/local/nvidia", "/usr/share/nvidia",
+    "/etc/nvidia",         "/proc/driver/nvidia", "/proc/devices",     "/proc/modules",
+    "/sys/bus/pci",        "/sys/class/drm",      "/sys/devices/pci*", "/sys/devices/system/memory",
     "/sys/module/nvidia*",
 };
 

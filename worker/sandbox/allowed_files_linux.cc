@@ -85,6 +85,8 @@ void AddMatches(const std::string& pattern, FileUse use, std::vector<AllowedPath
 void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPath>* allowed) {
   for (const char* pattern : kGpuReadable) AddMatches(pattern, FileUse::kRead, allowed);
   for (const char* pattern : kGpuDevices) AddMatches(pattern, FileUse::kDevice, allowed);
+  // The driver names its threads by way of files, and does not start where it cannot.
+  allowed->push_back({absl::StrCat("/proc/", getpid(), "/task"), FileUse::kDevice});
   if (const char* mps = std::getenv("CUDA_MPS_PIPE_DIRECTORY"); mps != nullptr) {
     allowed->push_back({mps, FileUse::kDevice});
   }

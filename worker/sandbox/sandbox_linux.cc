@@ -122,10 +122,12 @@ absl::Status RestrictFiles(const SandboxOptions& options) {
   return absl::UnimplementedError("this kernel's landlock does not deny truncating files by path");
 }
 
-// The rule for /proc/<pid> holds as long as its entry does, which the kernel forgets at will unless
-// somebody holds it.
-void HoldOwnProcessFolder() {
-  [[maybe_unused]] const int fd = open("/proc/self", O_PATH | O_CLOEXEC);
+// A rule for a folder of /proc holds as long as its entry does, which the kernel forgets at will
+// unless somebody holds it.
+void HoldOwnProcessFolders() {
+  for (const char* folder : {"/proc/self", "/proc/self/task"}) {
+    [[maybe_unused]] const int fd = open(folder, O_PATH | O_CLOEXEC);
+  }
 }
 
 // A superuser keeps only what reading model files of other users takes.
@@ -166,7 +168,7 @@ absl::Status HideMemory() {
 
 absl::Status ConfineFiles(const SandboxOptions& options) {
   absl::Status status = CheckSingleThread();
-  HoldOwnProcessFolder();
+  HoldOwnProcessFolders();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) status.Update(Errno("cannot renounce setuid"));
   status.Update(RestrictFiles(options));
   status.Update(DropCapabilities());

@@ -38,7 +38,7 @@ class HostileWorker {
     PoolOptions options;
     options.lane_depth = 1 + input_.Take<uint8_t>() % kMaxLaneDepth;
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
-    pool_->AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 64 << 10, 0).value());
+    pool_->AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 16 << 10, 0).value());
   }
 
   void Run() {
@@ -88,7 +88,9 @@ class HostileWorker {
     hook_.reset();
     job_.reset();
     side_.reset();
-    link_ = WorkerLink::Create(pool_->LinkOptions(0, ++epoch_, 1)).value();
+    WorkerLink::Options options = pool_->LinkOptions(0, ++epoch_, 1);
+    options.output_bytes = 4 << 10;  // little memory to make anew for each input
+    link_ = WorkerLink::Create(options).value();
     side_ = std::make_unique<FakeWorker>(*link_, pool_->SlabDescriptors(), &clock_);
     hook_.emplace(link_->worker_segment().data(), link_->worker_segment().bytes(), [this] {
       if (loads_until_write_ < 0 || loads_until_write_-- > 0) return;

@@ -71,6 +71,12 @@ void LoadHook::Load(const volatile void* address) {
       volatile uint##bits##_t* word, uint##bits##_t* expected, uint##bits##_t value, int, int) { \
     return __atomic_compare_exchange_n(word, expected, value, true, __ATOMIC_SEQ_CST,          \
                                        __ATOMIC_SEQ_CST);                                      \
+  }                                                                                            \
+  uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                   \
+      volatile uint##bits##_t* word, uint##bits##_t expected, uint##bits##_t value, int, int) { \
+    __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST,               \
+                                __ATOMIC_SEQ_CST);                                             \
+    return expected;                                                                           \
   }
 
 // clang-format on
@@ -91,6 +97,16 @@ void __tsan_vptr_update(void**, void*) {}
 void __tsan_read_range(void* address, size_t) { mpsd::LoadHook::Load(address); }
 void __tsan_write_range(void*, size_t) {}
 void __tsan_atomic_signal_fence(int) {}
+void __tsan_mutex_create(void*, unsigned) {}
+void __tsan_mutex_destroy(void*, unsigned) {}
+void __tsan_mutex_pre_lock(void*, unsigned) {}
+void __tsan_mutex_post_lock(void*, unsigned, int) {}
+int __tsan_mutex_pre_unlock(void*, unsigned) { return 0; }
+void __tsan_mutex_post_unlock(void*, unsigned) {}
+void __tsan_mutex_pre_signal(void*, unsigned) {}
+void __tsan_mutex_post_signal(void*, unsigned) {}
+void __tsan_mutex_pre_divert(void*, unsigned) {}
+void __tsan_mutex_post_divert(void*, unsigned) {}
 void __tsan_atomic_thread_fence(int) {}
 
 // The watched code's memcpy, by the linker's --wrap. A copy is not one load: the memory changes

@@ -16,7 +16,9 @@ namespace {
 
 using Atomics = SimulatedAtomics;
 
-[[maybe_unused]] void PrintTo(const Scenario& scenario, std::ostream* stream) { *stream << scenario.name; }
+[[maybe_unused]] void PrintTo(const Scenario& scenario, std::ostream* stream) {
+  *stream << scenario.name;
+}
 
 class RingModel : public testing::TestWithParam<Scenario> {};
 

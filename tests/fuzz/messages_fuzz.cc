@@ -1,6 +1,6 @@
 // The control socket's reader, over a socket on which anything may come in any pieces. A message
 // that is taken can be sent again and is taken again.
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -41,11 +41,12 @@ void Read(FuzzInput input) {
   std::string bytes = input.TakeText(kMostBytes);
   if (shape % 2 == 0) bytes = WithHeader(bytes);
   MessageReader reader;
-  const int own_fd = sockets->first.get();
+  const int any_fd = STDERR_FILENO;  // not the socket's own: its end must be the last
   for (size_t at = 0; at < bytes.size(); at += piece_bytes) {
     const absl::Span<const char> piece(bytes.data() + at, std::min(piece_bytes, bytes.size() - at));
     const bool with_fd = (shape & 2) != 0;
-    MPSD_CHECK(platform::SendWithFds(own_fd, piece, absl::MakeConstSpan(&own_fd, with_fd)).ok());
+    const absl::Span<const int> fds(&any_fd, with_fd ? 1 : 0);
+    MPSD_CHECK(platform::SendWithFds(sockets->first.get(), piece, fds).ok());
     const absl::StatusOr<MessageReader::Received> received = reader.Read(sockets->second.get());
     if (received.ok()) SendAgain(received->message);
     if (!received.ok() && !absl::IsOutOfRange(received.status())) return;

@@ -19,6 +19,8 @@ debian_test_packages=(
   ccache                              # 4.8 / 4.9
   python3-venv
   systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used
+  spin                                # verifies tests/model/slots.pml
+  libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
 )
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(

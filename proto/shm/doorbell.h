@@ -3,60 +3,104 @@
 // A sleeper stores its flag, then looks at the ring once more, then sleeps; a publisher stores the
 // ring's tail, then looks at the flag. All four are sequentially consistent, so either the sleeper
 // sees the entry or the publisher sees the flag. The sleeper waits only on a word that its waker
-// writes, or on a descriptor.
+// writes, or on a descriptor. Why each access has the order that it has stands in shared_atomics.h.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
-#include "proto/base/platform.h"
-#include "proto/shm/layout.h"
+#include "proto/shm/shared_atomics.h"
 
 namespace mpsd {
 
 // The front end's end of a lane's doorbell. Thread-compatible: guarded like the lane's ring.
-class LaneBell {
+template <typename Atomics>
+class BasicLaneBell {
  public:
-  LaneBell() = default;
-  LaneBell(SharedWord* sequence, const SharedWord* parked) : sequence_(sequence), parked_(parked) {}
+  using Word = typename Atomics::Word;
+
+  BasicLaneBell() = default;
+  BasicLaneBell(Word* sequence, const Word* parked) : sequence_(sequence), parked_(parked) {}
 
   // Call after publishing. True when the lane sleeps and Wake() is owed.
   bool Ring() {
-    if (parked_->load(std::memory_order_seq_cst) == 0) return false;
-    sequence_->store(++count_, std::memory_order_seq_cst);
+    if (parked_->load(Atomics::kParkedLoad) == 0) return false;
+    sequence_->store(++count_, Atomics::kSequenceStore);
     return true;
   }
 
   // The system call of a Ring() that said true. Any thread, without a lock.
-  void Wake() const { platform::WakeWord(sequence_); }
+  void Wake() const { Atomics::Wake(sequence_); }
 
  private:
-  SharedWord* sequence_ = nullptr;
-  const SharedWord* parked_ = nullptr;
+  Word* sequence_ = nullptr;
+  const Word* parked_ = nullptr;
   uint32_t count_ = 0;
 };
 
 // The lane's end. Lives on the lane's thread.
-class LaneSleep {
+template <typename Atomics>
+class BasicLaneSleep {
  public:
-  LaneSleep(const SharedWord* sequence, SharedWord* parked)
-      : sequence_(sequence), parked_(parked) {}
+  using Word = typename Atomics::Word;
+
+  BasicLaneSleep(const Word* sequence, Word* parked) : sequence_(sequence), parked_(parked) {}
 
   // Sleeps until the bell rings, `pending()` is true, or the time-out came. Returns false only when
   // it was the time-out that ended the sleep.
   template <typename Pending>
   bool Sleep(Pending pending, int64_t timeout_ns) {
-    const uint32_t seen = sequence_->load(std::memory_order_seq_cst);
-    parked_->store(1, std::memory_order_seq_cst);
+    const uint32_t seen = sequence_->load(Atomics::kSequenceLoad);
+    parked_->store(1, Atomics::kParkStore);
     bool woken = true;
-    if (!pending()) woken = platform::WaitOnWord(sequence_, seen, timeout_ns);
-    parked_->store(0, std::memory_order_seq_cst);
+    if (!pending()) woken = Atomics::Wait(sequence_, seen, timeout_ns);
+    parked_->store(0, Atomics::kUnparkStore);
     return woken;
   }
 
  private:
-  const SharedWord* sequence_;
-  SharedWord* parked_;
+  const Word* sequence_;
+  Word* parked_;
 };
+
+// The front end's flag, which all lanes of a worker look at. The front end raises it before it
+// looks at the rings for the last time, then sleeps on the descriptor. Thread-compatible.
+template <typename Atomics>
+class BasicFrontFlag {
+ public:
+  using Word = typename Atomics::Word;
+
+  explicit BasicFrontFlag(Word* parked) : parked_(parked) {}
+
+  void Set(bool parked) {
+    if (parked) {
+      parked_->store(1, Atomics::kParkStore);
+    } else {
+      parked_->store(0, Atomics::kUnparkStore);
+    }
+  }
+
+ private:
+  Word* parked_;
+};
+
+// A lane's view of it. Thread-safe.
+template <typename Atomics>
+class BasicFrontBell {
+ public:
+  using Word = typename Atomics::Word;
+
+  explicit BasicFrontBell(const Word* parked) : parked_(parked) {}
+
+  // Call after publishing. True when the front end sleeps and its descriptor is to be rung.
+  bool Owed() const { return parked_->load(Atomics::kParkedLoad) != 0; }
+
+ private:
+  const Word* parked_;
+};
+
+using LaneBell = BasicLaneBell<SharedAtomics>;
+using LaneSleep = BasicLaneSleep<SharedAtomics>;
+using FrontFlag = BasicFrontFlag<SharedAtomics>;
+using FrontBell = BasicFrontBell<SharedAtomics>;
 
 }  // namespace mpsd

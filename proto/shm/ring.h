@@ -11,82 +11,90 @@
 //   3. Tail is stored seq_cst and a sleeper's flag is loaded after it: together with the sleeper's
 //      store of the flag and load of tail, in that order, one of the two sees the other; see
 //      doorbell.h.
+// Why each access has the order that it has stands in shared_atomics.h.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <optional>
 
-#include "proto/base/limits.h"
-#include "proto/shm/layout.h"
+#include "proto/shm/shared_atomics.h"
 
 namespace mpsd {
 
 // Thread-compatible. Lives with the ring's only producer.
-class RingProducer {
+template <typename Atomics>
+class BasicRingProducer {
  public:
-  RingProducer() = default;
+  using Word = typename Atomics::Word;
+
+  BasicRingProducer() = default;
   // `first` is the index that tail and head hold: 0 in a new segment.
-  RingProducer(SharedWord* entries, SharedWord* tail, const SharedWord* head, uint32_t first = 0)
+  BasicRingProducer(Word* entries, Word* tail, const Word* head, uint32_t first = 0)
       : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
   // Publishes `entry`. False when the peer's head leaves no room or is a lie: with credits in order
   // neither happens, so the caller gives the peer up.
   bool Push(uint32_t entry) {
-    const uint32_t used = next_ - head_->load(std::memory_order_acquire);
-    if (used >= kRingEntries) return false;
-    entries_[next_ % kRingEntries].store(entry, std::memory_order_relaxed);
+    const uint32_t used = next_ - head_->load(Atomics::kHeadLoad);
+    if (used >= Atomics::kRingEntries) return false;
+    entries_[next_ % Atomics::kRingEntries].store(entry, Atomics::kEntryStore);
     ++next_;
-    tail_->store(next_, std::memory_order_seq_cst);
+    tail_->store(next_, Atomics::kTailStore);
     return true;
   }
 
  private:
-  SharedWord* entries_ = nullptr;
-  SharedWord* tail_ = nullptr;
-  const SharedWord* head_ = nullptr;
+  Word* entries_ = nullptr;
+  Word* tail_ = nullptr;
+  const Word* head_ = nullptr;
   uint32_t next_ = 0;
 };
 
 // Thread-compatible, but for Pending(), which any thread may call. Lives with the ring's only
 // consumer.
-class RingConsumer {
+template <typename Atomics>
+class BasicRingConsumer {
  public:
-  RingConsumer() = default;
+  using Word = typename Atomics::Word;
+
+  BasicRingConsumer() = default;
   // `first` is the index that tail and head hold: 0 in a new segment.
-  RingConsumer(const SharedWord* entries, const SharedWord* tail, SharedWord* head,
-               uint32_t first = 0)
+  BasicRingConsumer(const Word* entries, const Word* tail, Word* head, uint32_t first = 0)
       : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
   // True when Peek() would find something (or a lie).
   bool Pending() const {
-    return tail_->load(std::memory_order_seq_cst) != next_.load(std::memory_order_relaxed);
+    return tail_->load(Atomics::kTailLoad) != next_.load(std::memory_order_relaxed);
   }
 
   // True when the peer's tail is out of bounds: it is lying.
   bool Corrupt() const {
-    return tail_->load(std::memory_order_acquire) - next_.load(std::memory_order_relaxed) >
-           kRingEntries;
+    return tail_->load(Atomics::kTailCheck) - next_.load(std::memory_order_relaxed) >
+           Atomics::kRingEntries;
   }
 
-  // The next entry, which stays in the ring until Pop(). REQUIRES: Pending() and not Corrupt().
+  // The next entry, which stays in the ring until Pop(). REQUIRES: the caller's own Pending() was
+  // true, and Corrupt() was not.
   uint32_t Peek() const {
-    const uint32_t place = next_.load(std::memory_order_relaxed) % kRingEntries;
-    return entries_[place].load(std::memory_order_relaxed);
+    const uint32_t place = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
+    return entries_[place].load(Atomics::kEntryLoad);
   }
 
   // Gives the entry's place, and what it names, back to the producer.
   void Pop() {
     const uint32_t next = next_.load(std::memory_order_relaxed) + 1;
     next_.store(next, std::memory_order_relaxed);
-    head_->store(next, std::memory_order_release);
+    head_->store(next, Atomics::kHeadStore);
   }
 
  private:
-  const SharedWord* entries_ = nullptr;
-  const SharedWord* tail_ = nullptr;
-  SharedWord* head_ = nullptr;
-  std::atomic<uint32_t> next_{0};  // written by the consumer, read by Pending()
+  const Word* entries_ = nullptr;
+  const Word* tail_ = nullptr;
+  Word* head_ = nullptr;
+  // Written by the consumer, read by Pending().
+  typename Atomics::PrivateWord next_{0};
 };
+
+using RingProducer = BasicRingProducer<SharedAtomics>;
+using RingConsumer = BasicRingConsumer<SharedAtomics>;
 
 }  // namespace mpsd

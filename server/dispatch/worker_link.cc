@@ -39,7 +39,8 @@ WorkerLink::WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegmen
       mailbox_(std::move(mailbox)),
       worker_(std::move(worker)),
       bell_(std::move(bell)),
-      mailbox_page_(reinterpret_cast<MailboxPage*>(mailbox_.data() + sizeof(SegmentHeader))),
+      front_flag_(
+          &reinterpret_cast<MailboxPage*>(mailbox_.data() + sizeof(SegmentHeader))->front_parked),
       outputs_(OutputAreaOffset(options.lanes, platform::PageBytes()), options.output_bytes,
                kTensorAlignment) {
   auto* mailboxes = reinterpret_cast<LaneMailbox*>(mailbox_.data() + kLaneAreaOffset);
@@ -96,9 +97,7 @@ void WorkerLink::Detach() {
   ReapReleased();
 }
 
-void WorkerLink::SetParked(bool parked) {
-  mailbox_page_->front_parked.store(parked ? 1 : 0, std::memory_order_seq_cst);
-}
+void WorkerLink::SetParked(bool parked) { front_flag_.Set(parked); }
 
 bool WorkerLink::TryPin(uint64_t bytes) {
   const uint64_t before = pinned_bytes_.fetch_add(bytes, std::memory_order_relaxed);

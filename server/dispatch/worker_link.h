@@ -115,7 +115,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   OwnedSegment mailbox_;
   OwnedSegment worker_;
   platform::Bell bell_;
-  MailboxPage* const mailbox_page_;
+  FrontFlag front_flag_;
   std::deque<LanePort> ports_;
   ExtentAllocator outputs_;
   std::vector<std::unique_ptr<OutputLease>> spare_leases_;

@@ -45,14 +45,14 @@ class FrontHops {
  public:
   FrontHops(MailboxPage* page, LaneMailbox* mailbox, const LaneReport* report, int bell_poll_fd,
             Patience patience)
-      : page_(page),
-        mailbox_(mailbox),
+      : mailbox_(mailbox),
         report_(report),
         bell_poll_fd_(bell_poll_fd),
         patience_(std::move(patience)),
         submitted_(mailbox->submit_entries, &mailbox->submit_tail, &report->submit_head),
         completed_(report->completion_entries, &report->completion_tail, &mailbox->completion_head),
         bell_(&mailbox->sequence, &report->parked),
+        front_flag_(&page->front_parked),
         poller_(platform::Poller::Create().value()) {
     MPSD_CHECK(poller_.AddReadable(bell_poll_fd, 1).ok());
   }
@@ -86,7 +86,7 @@ class FrontHops {
 
  private:
   void Park() {
-    page_->front_parked.store(1, std::memory_order_seq_cst);
+    front_flag_.Set(true);
     Dawdle(patience_());
     bool rung = false;
     if (!completed_.Pending()) {
@@ -95,11 +95,10 @@ class FrontHops {
       if (!rung && completed_.Pending()) ++lost_wakes_;
       ++parks_;
     }
-    page_->front_parked.store(0, std::memory_order_seq_cst);
+    front_flag_.Set(false);
     if (rung) platform::ClearBell(bell_poll_fd_);
   }
 
-  MailboxPage* const page_;
   LaneMailbox* const mailbox_;
   const LaneReport* const report_;
   const int bell_poll_fd_;
@@ -107,6 +106,7 @@ class FrontHops {
   RingProducer submitted_;
   RingConsumer completed_;
   LaneBell bell_;
+  FrontFlag front_flag_;
   platform::Poller poller_;
   uint32_t next_ = 0;
   uint64_t wakes_ = 0;
@@ -119,14 +119,14 @@ class LaneHops {
  public:
   LaneHops(const MailboxPage* page, const LaneMailbox* mailbox, LaneReport* report,
            int bell_ring_fd, Patience patience)
-      : page_(page),
-        mailbox_(mailbox),
+      : mailbox_(mailbox),
         report_(report),
         bell_ring_fd_(bell_ring_fd),
         patience_(std::move(patience)),
         submitted_(mailbox->submit_entries, &mailbox->submit_tail, &report->submit_head),
         completed_(report->completion_entries, &report->completion_tail, &mailbox->completion_head),
-        sleep_(&mailbox->sequence, &report->parked) {}
+        sleep_(&mailbox->sequence, &report->parked),
+        front_bell_(&page->front_parked) {}
 
   // Gives every id back until kStopHop, which it gives back too.
   void Serve() {
@@ -139,9 +139,7 @@ class LaneHops {
       submitted_.Pop();
       report_->records[place].batch_id = id;
       MPSD_CHECK(completed_.Push(place));
-      if (page_->front_parked.load(std::memory_order_seq_cst) != 0) {
-        platform::RingBell(bell_ring_fd_);
-      }
+      if (front_bell_.Owed()) platform::RingBell(bell_ring_fd_);
     }
   }
 
@@ -160,7 +158,6 @@ class LaneHops {
     return pending;
   }
 
-  const MailboxPage* const page_;
   const LaneMailbox* const mailbox_;
   LaneReport* const report_;
   const int bell_ring_fd_;
@@ -168,6 +165,7 @@ class LaneHops {
   RingConsumer submitted_;
   RingProducer completed_;
   LaneSleep sleep_;
+  FrontBell front_bell_;
 };
 
 }  // namespace mpsd

@@ -27,6 +27,7 @@ Lane::Lane(uint32_t index, const Attachment* attachment, Model* model, const Clo
       completed_(report_->completion_entries, &report_->completion_tail,
                  &attachment->mailbox(index).completion_head),
       sleep_(&attachment->mailbox(index).sequence, &report_->parked),
+      front_bell_(&attachment->mailbox_page().front_parked),
       reader_(attachment, &model->spec()),
       executor_(index, model, clock) {}
 
@@ -87,8 +88,7 @@ void Lane::ServeOne() {
 
 void Lane::Complete(uint32_t place) {
   MPSD_CHECK(completed_.Push(place));
-  const SharedWord& parked = attachment_->mailbox_page().front_parked;
-  if (parked.load(std::memory_order_seq_cst) != 0) platform::RingBell(attachment_->bell_fd());
+  if (front_bell_.Owed()) platform::RingBell(attachment_->bell_fd());
 }
 
 }  // namespace mpsd

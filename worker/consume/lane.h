@@ -52,6 +52,7 @@ class Lane {
   RingConsumer submitted_;
   RingProducer completed_;
   LaneSleep sleep_;
+  FrontBell front_bell_;
   BatchReader reader_;
   BatchExecutor executor_;
   Batch batch_;

@@ -1,0 +1,81 @@
+// The hand-written walk over a ModelInferRequest against protobuf's own reading of the same bytes:
+// the same verdict, the same values.
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "server/accept/request_wire.h"
+#include "tests/server/accept/slices.h"
+
+namespace mpsd {
+namespace {
+
+using inference::ModelInferRequest;
+
+// Groups, which protobuf's third version has no more, are all that it takes and we do not.
+bool HasGroup(const ModelInferRequest& parsed) {
+  const auto& unknown = parsed.GetReflection()->GetUnknownFields(parsed);
+  for (int i = 0; i < unknown.field_count(); ++i) {
+    if (unknown.field(i).type() == google::protobuf::UnknownField::TYPE_GROUP) return true;
+  }
+  return false;
+}
+
+void CheckInput(const InputMessage& input, const ModelInferRequest& parsed, int index) {
+  const auto& source = parsed.inputs(index);
+  MPSD_CHECK(input.name == source.name() && input.datatype == source.datatype());
+  const absl::Span<const int64_t> dims(source.shape().data(),
+                                       static_cast<size_t>(source.shape_size()));
+  MPSD_CHECK(input.dims == dims);
+  if (index >= parsed.raw_input_contents_size()) return;
+  std::string bytes;
+  for (const absl::string_view piece : input.payload.pieces) {
+    bytes.append(piece.data(), piece.size());
+  }
+  MPSD_CHECK(input.has_data && input.payload.bytes == bytes.size());
+  MPSD_CHECK(bytes == parsed.raw_input_contents(index));
+}
+
+void CheckSame(const InferMessage& message, const ModelInferRequest& parsed) {
+  MPSD_CHECK(message.model == parsed.model_name() && message.id == parsed.id());
+  MPSD_CHECK(message.version == parsed.model_version());
+  MPSD_CHECK(message.raw_count == static_cast<uint32_t>(parsed.raw_input_contents_size()));
+  MPSD_CHECK(message.inputs.size() ==
+             std::min<size_t>(static_cast<size_t>(parsed.inputs_size()), kMaxTensors + 1));
+  for (size_t i = 0; i < message.inputs.size(); ++i) {
+    CheckInput(message.inputs[i], parsed, static_cast<int>(i));
+  }
+  for (size_t i = 0; i < message.outputs.size(); ++i) {
+    MPSD_CHECK(message.outputs[i] == parsed.outputs(static_cast<int>(i)).name());
+  }
+}
+
+// The first byte says into how large pieces the transport cut the rest.
+void Read(const std::string& bytes, size_t longest_slice) {
+  static RequestWire wire;
+  std::mt19937 random(7);
+  InferMessage message;
+  ModelInferRequest parsed;
+  const bool whole = parsed.ParseFromString(bytes);
+  const absl::Status status = wire.Read(InSlices(bytes, longest_slice, &random), &message);
+  if (!whole) {
+    MPSD_CHECK(!status.ok());
+  } else if (status.ok()) {
+    CheckSame(message, parsed);
+  } else {
+    MPSD_CHECK(HasGroup(parsed) || status.code() == absl::StatusCode::kResourceExhausted ||
+               parsed.inputs_size() > static_cast<int>(kMaxTensors) ||
+               parsed.outputs_size() > static_cast<int>(kMaxTensors));
+  }
+}
+
+}  // namespace
+}  // namespace mpsd
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  if (bytes == 0) return 0;
+  mpsd::Read(std::string(reinterpret_cast<const char*>(data + 1), bytes - 1), 1 + data[0]);
+  return 0;
+}

@@ -22,8 +22,8 @@ namespace {
 constexpr std::array<std::string_view, 7> kConfigKeys = {
     "listen", "server_name", "state_dir", "models", "limits", "log", "sandbox"};
 constexpr std::array<std::string_view, 2> kListenKeys = {"grpc", "http"};
-constexpr std::array<std::string_view, 4> kLimitsKeys = {"message", "shared_memory",
-                                                         "drain_timeout", "lame_duck"};
+constexpr std::array<std::string_view, 5> kLimitsKeys = {
+    "message", "shared_memory", "connection_pinned", "drain_timeout", "lame_duck"};
 constexpr std::array<std::string_view, 2> kLogKeys = {"level", "file"};
 constexpr std::array<std::string_view, 5> kLevels = {"trace", "debug", "info", "warn", "error"};
 
@@ -33,6 +33,7 @@ constexpr size_t kMaxSocketPathBytes = 107;  // sockaddr_un's, without its final
 constexpr uint64_t kMinMessageBytes = 1 << 10;
 constexpr uint64_t kMaxMessageLimitBytes = (2ULL << 30) - 1;  // gRPC counts in an int
 constexpr uint64_t kMinSharedMemoryBytes = 16ULL << 20;
+constexpr uint64_t kMaxConnectionPinBytes = 1ULL << 40;
 constexpr uint64_t kMaxSharedMemoryBytes = 16ULL << 40;
 constexpr int64_t kMaxShutdownNs = 3600 * kNsPerSecond;
 constexpr absl::string_view kUnix = "unix:";
@@ -117,6 +118,7 @@ void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* li
     object.GetBytes("shared_memory", kMinSharedMemoryBytes, kMaxSharedMemoryBytes,
                     &limits->shared_memory_bytes);
   }
+  object.GetBytes("connection_pinned", 0, kMaxConnectionPinBytes, &limits->connection_pin_bytes);
   object.GetDuration("drain_timeout", kMaxShutdownNs, &limits->drain_timeout_ns);
   object.GetDuration("lame_duck", kMaxShutdownNs, &limits->lame_duck_ns);
 }

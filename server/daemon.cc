@@ -217,6 +217,7 @@ absl::Status Daemon::Listen() {
   GrpcServerOptions options;
   options.addresses = config_.listen.grpc;
   options.message_bytes = config_.limits.message_bytes;
+  options.connection_pin_bytes = config_.limits.connection_pin_bytes;
   // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
   options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;

@@ -2,8 +2,8 @@
 //
 // Order: the main thread enters the sandbox, starts the runtime and the device (and so is the first
 // to touch it), seals the sandbox, loads the model, whose file is code, maps the shared memory,
-// starts the lanes, waits until all are warm, says so, and then waits for the end of the control
-// socket, which is the end of the front end, and so its own.
+// starts the lanes, waits until all are warm, says so, and then maps and unmaps slab segments as it
+// is told, until the end of the control socket, which is the end of the front end, and so its own.
 
 #include <unistd.h>
 
@@ -107,7 +107,10 @@ int Serve() {
     _exit(code);
   }
   if (!SendMessage(kControlFd, Ready{Clock::Real()->NowNs() - begin_ns}).ok()) _exit(kExitOk);
-  while (Receive(&reader).ok()) {
+  for (auto received = Receive(&reader); received.ok(); received = Receive(&reader)) {
+    const absl::StatusOr<Message> answer = attachment->Follow(*std::move(received));
+    if (!answer.ok()) _exit(Refuse(answer.status(), kExitBadOrder));
+    if (!SendMessage(kControlFd, *answer).ok()) break;
   }
   // Lanes may be in the middle of a batch that nobody waits for: leave without destructors.
   _exit(kExitOk);

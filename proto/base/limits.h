@@ -31,21 +31,33 @@ inline constexpr uint32_t kMaxWorkers = 64;       // a pool
 inline constexpr uint32_t kRingEntries = 4;       // a lane and direction
 inline constexpr uint32_t kMaxLaneDepth = 2;      // one running and one queued batch
 inline constexpr uint32_t kMaxRuns = 128;         // a batch
+inline constexpr uint32_t kMaxByteCounts = 512;   // a batch: its runs times its BYTES inputs
 inline constexpr uint32_t kMaxSlabSegments = 64;  // a pool
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kSlabBytesTarget = 4ULL << 20;
+// A slab that several requests share is not larger; rows for which it would be get one extent a
+// request.
+inline constexpr uint64_t kMaxSharedSlabBytes = 64ULL << 20;
 inline constexpr size_t kCacheLineBytes = 128;  // Apple's; twice x86's
 inline constexpr size_t kErrorTextBytes = 512;
 
 // A reply whose bytes are not more than this is copied: a slice of the slab costs more than it.
 inline constexpr size_t kCopiedReplyBytes = 16 << 10;
 
+// Answers that one connection may keep in workers' memory; what goes beyond is copied.
+inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
+// A connection that has let nothing go for this long keeps no further answer there.
+inline constexpr int64_t kSlowReaderNs = 100LL * 1'000'000;
+
 // The control socket.
 inline constexpr uint32_t kMaxMessageBytes = 4U << 20;
 inline constexpr uint32_t kMaxMessageFds = 16;
+inline constexpr uint32_t kFixedAttachFds = 3;  // mailbox, worker segment, bell
 
 static_assert((kRingEntries & (kRingEntries - 1)) == 0, "ring indices wrap by masking");
 static_assert(kMaxLaneDepth < kRingEntries, "credits: a ring can never be full");
+static_assert(kFixedAttachFds + 1 <= kMaxMessageFds, "further segments have messages of their own");
+static_assert(kMaxByteCounts >= kMaxTensors, "one run of any model fits");
 static_assert(kMaxTimeoutNs >= kDefaultTimeoutNs);
 static_assert(kDefaultQueueBytes >= kDefaultMaxMessageBytes, "one legal request always fits");
 static_assert(kMaxBatchRows >= kMaxRuns);

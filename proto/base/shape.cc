@@ -1,5 +1,7 @@
 #include "proto/base/shape.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -37,6 +39,11 @@ std::optional<uint64_t> TensorBytes(DataType datatype, absl::Span<const int64_t>
   const std::optional<uint64_t> count = ElementCount(dims);
   if (!count.has_value()) return std::nullopt;
   return CheckedProduct(*count, element);
+}
+
+bool ShapeFits(absl::Span<const int64_t> spec, absl::Span<const int64_t> dims) {
+  const auto fits = [](int64_t want, int64_t have) { return want < 0 ? have >= 0 : want == have; };
+  return std::equal(spec.begin(), spec.end(), dims.begin(), dims.end(), fits);
 }
 
 std::optional<uint64_t> AlignUp(uint64_t value, uint64_t alignment) {

@@ -50,6 +50,22 @@ json Body(const Ready& ready) { return {{"type", "ready"}, {"warmup_ns", ready.w
 
 json Body(const Failure& failure) { return {{"type", "failure"}, {"text", failure.text}}; }
 
+json Body(const SlabsAdded& added) {
+  return {{"type", "slabs_added"}, {"number", added.number}, {"bytes", added.bytes}};
+}
+
+json Body(const SlabsMapped& mapped) {
+  return {{"type", "slabs_mapped"}, {"number", mapped.number}};
+}
+
+json Body(const SlabsRemoved& removed) {
+  return {{"type", "slabs_removed"}, {"number", removed.number}};
+}
+
+json Body(const SlabsUnmapped& unmapped) {
+  return {{"type", "slabs_unmapped"}, {"number", unmapped.number}};
+}
+
 // Typed reads of a hostile object: a missing or wrong field leaves `*ok` false.
 class Fields {
  public:
@@ -178,6 +194,14 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
     message = Ready{fields.Ns("warmup_ns")};
   } else if (type == "failure") {
     message = Failure{fields.Text("text")};
+  } else if (type == "slabs_added") {
+    message = SlabsAdded{fields.Small("number"), fields.Number("bytes")};
+  } else if (type == "slabs_mapped") {
+    message = SlabsMapped{fields.Small("number")};
+  } else if (type == "slabs_removed") {
+    message = SlabsRemoved{fields.Small("number")};
+  } else if (type == "slabs_unmapped") {
+    message = SlabsUnmapped{fields.Small("number")};
   } else {
     return absl::InvalidArgumentError("a control message of unknown type");
   }

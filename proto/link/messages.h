@@ -8,6 +8,11 @@
 //                        ◀────────────────      LoadReport, or Failure and exit
 //   AttachOrder + fds    ────────────────▶      maps the segments, starts and warms the lanes
 //                        ◀────────────────      Ready, or Failure and exit
+//   then, as memory is added and taken away while it serves:
+//   SlabsAdded + fd      ────────────────▶      maps it
+//                        ◀────────────────      SlabsMapped
+//   SlabsRemoved         ────────────────▶      unmaps it
+//                        ◀────────────────      SlabsUnmapped
 //   …end of file, on either side, is the notice of the other's death.
 #pragma once
 
@@ -50,7 +55,7 @@ struct LoadReport {
 };
 
 // The shared memory to work on. Descriptors, in this order: mailbox, worker segment, the worker's
-// ring end of the front end's bell, then one a slab segment.
+// ring end of the front end's bell, then one a slab segment, whose numbers count from 0.
 struct AttachOrder {
   uint64_t layout_hash = 0;
   uint64_t mailbox_bytes = 0;
@@ -68,7 +73,26 @@ struct Failure {
   std::string text;
 };
 
-using Message = std::variant<LoadOrder, LoadReport, AttachOrder, Ready, Failure>;
+// A further slab segment, with its descriptor. No batch names it before every worker has mapped it.
+struct SlabsAdded {
+  uint32_t number = 0;
+  uint64_t bytes = 0;
+};
+struct SlabsMapped {
+  uint32_t number = 0;
+};
+
+// No batch names the segment any more. Its number is used again only after every worker has said
+// that it let go.
+struct SlabsRemoved {
+  uint32_t number = 0;
+};
+struct SlabsUnmapped {
+  uint32_t number = 0;
+};
+
+using Message = std::variant<LoadOrder, LoadReport, AttachOrder, Ready, Failure, SlabsAdded,
+                             SlabsMapped, SlabsRemoved, SlabsUnmapped>;
 
 // Blocks until all of it is written.
 absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds = {});

@@ -19,7 +19,7 @@
 namespace mpsd {
 
 inline constexpr uint64_t kSegmentMagic = 0x3164'7370'6d2d'6d73ULL;
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kLayoutVersion = 2;
 
 enum class SegmentKind : uint32_t { kSlabs = 1, kMailbox = 2, kWorker = 3 };
 
@@ -42,7 +42,9 @@ static_assert(sizeof(SegmentHeader) == kCacheLineBytes);
 
 // Rows that lie one behind the other in one slab. Input i of row r is at
 // segment + slab_offset + region(i) + r * row_bytes(i), where region(i) is the sum over the inputs
-// before it of row_capacity * row_bytes, rounded up to 64.
+// before it of row_capacity * row_bytes, rounded up to 64. Where an input is BYTES the run is one
+// request that has the slab to itself (first_row is 0, row_capacity is row_count), and the region
+// of a BYTES input is its byte count of BatchRecord::byte_counts, rounded up to 64.
 struct RowRun {
   uint32_t segment;
   uint32_t row_capacity;
@@ -56,7 +58,7 @@ struct InputRecord {
   uint32_t datatype;
   uint32_t rank;  // without the batch dim
   int64_t dims[kMaxRank];
-  uint64_t row_bytes;
+  uint64_t row_bytes;  // 0 for BYTES, whose rows differ
 };
 static_assert(sizeof(InputRecord) == 80);
 
@@ -75,6 +77,8 @@ struct alignas(kCacheLineBytes) BatchRecord {
   uint32_t reserved[3];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
+  // Of the k-th BYTES input of run r, counted among the record's `n` BYTES inputs: [r * n + k].
+  uint64_t byte_counts[kMaxByteCounts];
 };
 
 struct LaneMailbox {
@@ -166,6 +170,7 @@ constexpr uint64_t LayoutHash() {
                             sizeof(LaneReport),
                             offsetof(BatchRecord, inputs),
                             offsetof(BatchRecord, runs),
+                            offsetof(BatchRecord, byte_counts),
                             offsetof(CompletionRecord, outputs),
                             offsetof(CompletionRecord, row_failed),
                             offsetof(CompletionRecord, text),

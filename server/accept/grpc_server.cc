@@ -60,7 +60,13 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   }
   builder.RegisterService(&infer_service_);
   builder.RegisterAsyncGenericService(&generic_service_);
-  InferCallContext infer{&infer_service_, nullptr, handler_, metrics_, clock_, &live_calls_};
+  InferCallContext infer{&infer_service_,
+                         nullptr,
+                         handler_,
+                         metrics_,
+                         clock_,
+                         &live_calls_,
+                         std::make_shared<PinLedger>(options.connection_pin_bytes)};
   GenericCallContext generic{&generic_service_, nullptr,    methods_,
                              metrics_,          &stopping_, &live_calls_};
   for (uint32_t i = 0; i < options.queue_threads; ++i) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "proto/base/limits.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/queue_thread.h"
 
@@ -18,6 +19,7 @@ namespace mpsd {
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // "127.0.0.1:8001", "unix:/run/mpsd/mpsd.sock"
   uint64_t message_bytes = 0;
+  uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;  // see PinLedger
   uint32_t queue_threads = 1;
 };
 

@@ -62,8 +62,10 @@ void InferCall::Arrived(bool ok) {
 void InferCall::Send(const Answer& answer) {
   Count(absl::StatusCode::kOk);
   const absl::string_view version = message_.version.empty() ? "1" : message_.version;
+  ReplyPeer peer;
+  if (HasLargeOutput(answer)) peer = {context_->pins, context_->clock, rpc_->server.peer()};
   const grpc::ByteBuffer bytes =
-      WriteReply({message_.model, version, message_.id}, answer, request_.metrics, &scratch_);
+      WriteReply({message_.model, version, message_.id}, answer, peer, request_.metrics, &scratch_);
   // After this the other threads may be done with the call: nothing of it is touched any more.
   rpc_->writer.Finish(bytes, grpc::Status::OK, &finished_);
 }

@@ -4,11 +4,13 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "proto/base/clock.h"
 #include "server/accept/infer_service.h"
+#include "server/accept/pin_ledger.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/request_wire.h"
 #include "server/request/infer_message.h"
@@ -25,6 +27,7 @@ struct InferCallContext {
   ServerMetrics* metrics = nullptr;
   const Clock* clock = nullptr;
   std::atomic<int>* live_calls = nullptr;
+  std::shared_ptr<PinLedger> pins;
 };
 
 // Lives on its queue's thread, but for Send() and Fail(); deleted when the server shuts down and

@@ -2,6 +2,9 @@
 
 #include <grpc/slice.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "proto/base/limits.h"
@@ -59,33 +62,48 @@ void PutOutput(const AnswerOutput& output, std::string* out) {
 struct PinnedSlice {
   AnswerMemory* memory;
   uint64_t bytes;
+  std::shared_ptr<PinLedger> ledger;
+  PinLedger::Account* account;
+  const Clock* clock;
 };
 
 void ReleaseSlice(void* user_data) {
   const auto* pinned = static_cast<PinnedSlice*>(user_data);
+  pinned->account->Unpin(pinned->bytes, pinned->clock->NowNs());
   pinned->memory->Unpin(pinned->bytes);
   pinned->memory->Unref();
   delete pinned;
 }
 
-grpc::Slice Pinned(const AnswerOutput& output, AnswerMemory* memory) {
-  memory->Ref();
-  // grpc never writes to it; its interface just has no const.
-  return grpc::Slice(const_cast<char*>(output.bytes.data()), output.bytes.size(), ReleaseSlice,
-                     new PinnedSlice{memory, output.bytes.size()});
-}
+bool IsLarge(const AnswerOutput& output) { return output.bytes.size() > kCopiedReplyBytes; }
 
-bool ShouldPin(const AnswerOutput& output, const Answer& answer, ModelMetrics* metrics) {
-  if (answer.memory == nullptr || output.bytes.size() <= kCopiedReplyBytes) return false;
-  if (answer.memory->TryPin(output.bytes.size())) return true;
-  metrics->copied_replies.fetch_add(1, std::memory_order_relaxed);
-  return false;
+// The output where it lies; nothing when its bytes must be copied.
+std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answer,
+                                  const ReplyPeer& peer, ModelMetrics* metrics) {
+  if (answer.memory == nullptr || !IsLarge(output)) return std::nullopt;
+  const uint64_t bytes = output.bytes.size();
+  PinLedger::Account* account = peer.ledger->Of(peer.address);
+  const int64_t now_ns = peer.clock->NowNs();
+  const bool account_has_room = account->TryPin(bytes, peer.ledger->limit_bytes(), now_ns);
+  if (!account_has_room || !answer.memory->TryPin(bytes)) {
+    if (account_has_room) account->Unpin(bytes, now_ns);
+    metrics->copied_replies.fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+  }
+  answer.memory->Ref();
+  // grpc never writes to it; its interface just has no const.
+  return grpc::Slice(const_cast<char*>(output.bytes.data()), bytes, ReleaseSlice,
+                     new PinnedSlice{answer.memory, bytes, peer.ledger, account, peer.clock});
 }
 
 }  // namespace
 
-grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, ModelMetrics* metrics,
-                            std::string* scratch) {
+bool HasLargeOutput(const Answer& answer) {
+  return std::any_of(answer.outputs.begin(), answer.outputs.end(), IsLarge);
+}
+
+grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
+                            ModelMetrics* metrics, std::string* scratch) {
   scratch->clear();
   PutText(1, head.model, scratch);
   PutText(2, head.version, scratch);
@@ -95,10 +113,10 @@ grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, ModelMe
   for (const AnswerOutput& output : answer.outputs) {
     PutKey(6, scratch);
     PutVarint(output.bytes.size(), scratch);
-    if (ShouldPin(output, answer, metrics)) {
+    if (std::optional<grpc::Slice> pinned = Pinned(output, answer, peer, metrics)) {
       slices.emplace_back(scratch->data(), scratch->size());
       scratch->clear();
-      slices.push_back(Pinned(output, answer.memory));
+      slices.push_back(*std::move(pinned));
     } else {
       scratch->append(output.bytes.data(), output.bytes.size());
     }

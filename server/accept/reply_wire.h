@@ -3,9 +3,12 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
+#include <memory>
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "proto/base/clock.h"
+#include "server/accept/pin_ledger.h"
 #include "server/request/reply.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -18,10 +21,21 @@ struct ReplyHead {
   absl::string_view id;
 };
 
-// Small answers, and those of memory that has too much pinned already, are copied; the slices of
-// the others hold a reference on the answer's memory until the transport lets them go. `scratch` is
-// the caller's, used again from call to call. Thread-safe.
-grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, ModelMetrics* metrics,
-                            std::string* scratch);
+// Who the answer goes to, as far as it matters for how long its memory may be kept. Looked at only
+// for an answer that is large enough to be left where it lies.
+struct ReplyPeer {
+  std::shared_ptr<PinLedger> ledger;
+  const Clock* clock = nullptr;
+  std::string address;
+};
+
+// Small answers, and those of a worker or for a connection that has too much pinned already, are
+// copied; the slices of the others hold a reference on the answer's memory until the transport lets
+// them go. `scratch` is the caller's, used again from call to call. Thread-safe.
+grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
+                            ModelMetrics* metrics, std::string* scratch);
+
+// True when some output is too large to be copied as a matter of course.
+bool HasLargeOutput(const Answer& answer);
 
 }  // namespace mpsd

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "server/admit/padding.h"
-#include "server/admit/row_writer.h"
 #include "server/admit/validator.h"
 #include "server/admit/with_id.h"
 #include "server/request/find_served.h"
@@ -58,18 +57,15 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,
   if (request->deadline_ns <= clock_->NowNs()) {
     return absl::DeadlineExceededError("Request timeout expired");
   }
-  InputOrder order;
-  absl::Status status = Validate(message, *model, request, &order);
+  absl::Status status = Validate(message, *model, request);
   if (!status.ok()) return status;
   status = ApplyPadding(model->spec, request);
+  request->filler = &writer_;
   RowTargets targets;
   if (status.ok()) status = model->queue->Reserve(request, &targets);
   if (!status.ok()) return WithId(status, message.id);
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    char pad_element[8];
-    PadElement(model->spec, i, pad_element);
-    WriteRows(order[i]->payload, request->inputs[i], request->rows, pad_element, targets.inputs[i]);
-  }
+  if (targets.later) return absl::OkStatus();
+  writer_.Fill(model->spec, *request, targets);
   model->queue->Commit(request);
   return absl::OkStatus();
 }

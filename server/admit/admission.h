@@ -2,6 +2,7 @@
 #pragma once
 
 #include "proto/base/clock.h"
+#include "server/admit/row_writer.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
@@ -9,7 +10,8 @@
 namespace mpsd {
 
 // Thread-safe: no state of its own. Runs on the gRPC thread that read the message: finds the model,
-// validates, reserves rows, copies the payload into them, and hands the request over. Never blocks.
+// validates, reserves rows, copies the payload into them, and hands the request over; where there
+// is no room yet the queue has it copied later. Never blocks.
 class Admission final : public InferHandler {
  public:
   Admission(const ModelDirectory* models, ServerMetrics* metrics, const Clock* clock)
@@ -24,6 +26,7 @@ class Admission final : public InferHandler {
   const ModelDirectory* const models_;
   ServerMetrics* const metrics_;
   const Clock* const clock_;
+  const RowWriter writer_;
 };
 
 }  // namespace mpsd

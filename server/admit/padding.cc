@@ -35,13 +35,14 @@ absl::Status ApplyPadding(const ModelSpec& spec, Request* request) {
   }
   uint64_t left_bytes = kMaxPaddedRowBytes;
   for (RequestInput& input : request->inputs) {
+    request->key.insert(request->key.end(), input.padded_dims.begin(), input.padded_dims.end());
+    if (input.datatype == DataType::kBytes) continue;  // is as long as it is
     const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.padded_dims);
     if (!bytes.has_value() || *bytes > left_bytes) {
       return absl::InvalidArgumentError("the inputs are larger than any that are served");
     }
     left_bytes -= *bytes;
     input.row_bytes = *bytes;
-    request->key.insert(request->key.end(), input.padded_dims.begin(), input.padded_dims.end());
   }
   return absl::OkStatus();
 }

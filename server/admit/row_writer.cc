@@ -96,11 +96,21 @@ void WriteRows(const Payload& payload, const RequestInput& input, uint32_t rows,
                const char* pad_element, char* target) {
   PayloadReader source(payload);
   if (input.dims == input.padded_dims) {
-    source.Read(target, input.row_bytes * rows);
+    source.Read(target, input.Bytes(rows));
     return;
   }
   for (uint32_t row = 0; row < rows; ++row) {
     WriteDim(&source, input, 0, input.row_bytes, pad_element, target + row * input.row_bytes);
+  }
+}
+
+void RowWriter::Fill(const ModelSpec& spec, const Request& request,
+                     const RowTargets& targets) const {
+  for (uint32_t i = 0; i < request.inputs.size(); ++i) {
+    char pad_element[8];
+    PadElement(spec, i, pad_element);
+    const RequestInput& input = request.inputs[i];
+    WriteRows(*input.payload, input, request.rows, pad_element, targets.inputs[i]);
   }
 }
 

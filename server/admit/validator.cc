@@ -9,10 +9,14 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/limits.h"
 #include "proto/base/shape.h"
+#include "server/admit/string_elements.h"
 #include "server/admit/with_id.h"
 
 namespace mpsd {
 namespace {
+
+// Which message input carries each input of the spec, in the spec's order.
+using InputOrder = absl::InlinedVector<const InputMessage*, 4>;
 
 // The words of one model's refusals.
 class Refusals {
@@ -104,10 +108,7 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
     }
     dims.remove_prefix(1);
   }
-  const auto fits = [](int64_t want, int64_t have) { return want < 0 ? have >= 0 : want == have; };
-  const bool right =
-      std::equal(tensor.dims.begin(), tensor.dims.end(), dims.begin(), dims.end(), fits);
-  if (!right || (model.spec.batches() && input.dims[0] < 1)) {
+  if (!ShapeFits(tensor.dims, dims) || (model.spec.batches() && input.dims[0] < 1)) {
     return refuse("unexpected shape for input '", tensor.name, "'", refuse.for_model(),
                   ". Expected ", ExpectedShape(tensor, model.spec.batches()), ", got ",
                   ShapeText(input.dims), ".");
@@ -115,6 +116,7 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
   RequestInput& parsed = request->inputs.emplace_back();
   parsed.datatype = tensor.datatype;
   parsed.dims.assign(dims.begin(), dims.end());
+  parsed.payload = &input.payload;
   return absl::OkStatus();
 }
 
@@ -136,12 +138,16 @@ absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, boo
 }
 
 absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
-                        const ServedModel& model, absl::string_view id) {
+                        const ServedModel& model, absl::string_view id, RequestInput* parsed) {
   const Refusals refuse(model);
   if (input.has_typed && !input.typed_error.empty()) return refuse(input.typed_error);
   if (!input.has_data) {
     return refuse("unable to find data for input tensor '", tensor.name, "' for model '",
                   model.name, "' in request.");
+  }
+  if (tensor.datatype == DataType::kBytes) {
+    parsed->tensor_bytes = input.payload.bytes;
+    return WithId(CheckStrings(input.payload, tensor.name, input.dims), id);
   }
   const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, input.dims);
   if (!bytes.has_value()) {
@@ -175,7 +181,7 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
   absl::Status status = CheckShape(input, tensor, model, request);
   if (status.ok()) status = CheckBatch(input, tensor, index == 0, model, request);
   if (!status.ok()) return WithId(status, message.id);
-  return CheckBytes(input, tensor, model, message.id);
+  return CheckBytes(input, tensor, model, message.id, &request->inputs.back());
 }
 
 absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model, Request* request) {
@@ -203,8 +209,7 @@ absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
 
 }  // namespace
 
-absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request,
-                      InputOrder* order) {
+absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request) {
   if (!message.parameter_error.empty()) return absl::InvalidArgumentError(message.parameter_error);
   if (message.inputs.size() > kMaxTensors || message.outputs.size() > kMaxTensors) {
     return WithId(absl::InvalidArgumentError(absl::StrCat("a request has at most ", kMaxTensors,
@@ -217,9 +222,10 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
                       message.raw_count, " for model '", model.name, "'")),
                   message.id);
   }
-  if (absl::Status status = Order(message, model, order); !status.ok()) return status;
-  for (size_t i = 0; i < order->size(); ++i) {
-    absl::Status status = CheckInput(*(*order)[i], i, message, model, request);
+  InputOrder order;
+  if (absl::Status status = Order(message, model, &order); !status.ok()) return status;
+  for (size_t i = 0; i < order.size(); ++i) {
+    absl::Status status = CheckInput(*order[i], i, message, model, request);
     if (!status.ok()) return status;
   }
   return CheckOutputs(message, model, request);

@@ -8,13 +8,9 @@
 
 namespace mpsd {
 
-// Which message input carries each input of the spec, in the spec's order.
-using InputOrder = absl::InlinedVector<const InputMessage*, 2>;
-
-// Checks the message and fills in the request's rows, inputs (padding not yet applied) and wanted
-// outputs, and the order of its inputs. The status is the client's answer, code and text,
-// the request's id included where the protocol has it. Pure.
-absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request,
-                      InputOrder* order);
+// Checks the message and fills in the request's rows, its inputs in the spec's order (padding not
+// yet applied) with where their payloads lie, and its wanted outputs. The status is the client's
+// answer, code and text, the request's id included where the protocol has it. Pure.
+absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request);
 
 }  // namespace mpsd

@@ -11,7 +11,11 @@ namespace mpsd {
 // the protocol know them so. Without an id, or without an error, the status is as it was.
 inline absl::Status WithId(const absl::Status& status, absl::string_view id) {
   if (status.ok() || id.empty()) return status;
-  return absl::Status(status.code(), absl::StrCat("[request id: ", id, "] ", status.message()));
+  absl::Status named(status.code(), absl::StrCat("[request id: ", id, "] ", status.message()));
+  status.ForEachPayload([&named](absl::string_view type, const absl::Cord& payload) {
+    named.SetPayload(type, payload);
+  });
+  return named;
 }
 
 }  // namespace mpsd

@@ -4,6 +4,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "proto/base/platform.h"
 #include "server/batch/slab_sizing.h"
 
 namespace mpsd {
@@ -12,6 +13,7 @@ void FormedBatch::Clear() {
   entries.clear();
   runs.clear();
   inputs.clear();
+  byte_counts.clear();
   row_count = 0;
   latest_deadline_ns = 0;
 }
@@ -36,32 +38,50 @@ void RequestList::Remove(Request* request) {
 
 absl::Status Batcher::Reserve(Request* request, RowTargets* targets) {
   KeyQueue* queue = QueueOf(*request);
+  if (queue->own_extents) return ReserveExtent(request, targets);
   uint32_t first_row = 0;
   if (!queue->has_slab || !slabs_.Reserve(queue->slab, request->rows, &first_row)) {
-    if (absl::Status status = OpenSlab(queue, request->rows); !status.ok()) return status;
+    if (!OpenSlab(queue)) return ReserveExtent(request, targets);
     MPSD_CHECK(slabs_.Reserve(queue->slab, request->rows, &first_row));
   }
-  request->place = {queue->slab, first_row};
-  request->state = RequestState::kReserved;
-  targets->inputs.clear();
-  const uint32_t row_capacity = slabs_.slab(queue->slab).row_capacity;
-  uint64_t region_offset = 0;
-  for (const RequestInput& input : request->inputs) {
-    targets->inputs.push_back(
-        slabs_.Address(queue->slab, region_offset, first_row, input.row_bytes));
-    region_offset += SlabTable::Bytes({&input.row_bytes, 1}, row_capacity);
-  }
+  Place(request, queue->slab, first_row, targets);
   // A slab that is full at once serves nobody else.
-  if (request->rows == row_capacity) {
+  if (request->rows == slabs_.slab(queue->slab).row_capacity) {
     slabs_.Close(queue->slab);
     queue->has_slab = false;
   }
   return absl::OkStatus();
 }
 
+absl::Status Batcher::ReserveExtent(Request* request, RowTargets* targets) {
+  uint64_t bytes = 0;
+  for (const RequestInput& input : request->inputs) {
+    bytes += SlabTable::RegionBytes(input, request->rows);
+  }
+  const absl::StatusOr<uint32_t> slab =
+      LeaseSlab(ExtentBytes(bytes, platform::PageBytes()), request->rows);
+  if (!slab.ok()) return slab.status();
+  uint32_t first_row = 0;
+  MPSD_CHECK(slabs_.Reserve(*slab, request->rows, &first_row));
+  Place(request, *slab, first_row, targets);
+  slabs_.Close(*slab);
+  return absl::OkStatus();
+}
+
+void Batcher::Place(Request* request, uint32_t slab, uint32_t first_row, RowTargets* targets) {
+  request->Go(RequestState::kReserved);
+  request->place = {slab, first_row};
+  targets->inputs.clear();
+  const uint32_t row_capacity = slabs_.slab(slab).row_capacity;
+  uint64_t region_offset = 0;
+  for (const RequestInput& input : request->inputs) {
+    targets->inputs.push_back(slabs_.Address(slab, region_offset, first_row, input.row_bytes));
+    region_offset += SlabTable::RegionBytes(input, row_capacity);
+  }
+}
+
 void Batcher::Enqueue(Request* request) {
-  MPSD_CHECK(request->state == RequestState::kReserved || request->state == RequestState::kRunning);
-  request->state = RequestState::kQueued;
+  request->Go(RequestState::kQueued);
   RequestList& list = request->suspect ? suspects_ : QueueOf(*request)->waiting;
   list.InsertByDeadline(request);
 }
@@ -70,7 +90,7 @@ void Batcher::Remove(Request* request) {
   MPSD_CHECK(request->state == RequestState::kQueued);
   RequestList& list = request->suspect ? suspects_ : QueueOf(*request)->waiting;
   list.Remove(request);
-  request->state = RequestState::kEnded;
+  request->Go(RequestState::kEnded);
   EndRows(request->place, request->rows);
 }
 
@@ -84,9 +104,7 @@ bool Batcher::Form(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* ex
         Drop(&queue->waiting, request, expired);
         break;  // another key may be the earliest now
       }
-      const bool room =
-          batch->row_count + request->rows <= max_rows() && batch->runs.size() < kMaxRuns;
-      if (!room) break;
+      if (!HasRoom(*batch, *request, *queue)) break;
       queue->waiting.Remove(request);
       Append(request, batch);
     }
@@ -128,6 +146,12 @@ Batcher::KeyQueue* Batcher::QueueOf(const Request& request) {
     queue = std::make_unique<KeyQueue>();
     for (const RequestInput& input : request.inputs) queue->row_bytes.push_back(input.row_bytes);
     queue->row_capacity = SlabRows(*spec_, queue->row_bytes);
+    queue->bytes_inputs = static_cast<uint32_t>(
+        std::count_if(request.inputs.begin(), request.inputs.end(),
+                      [](const RequestInput& in) { return in.datatype == DataType::kBytes; }));
+    queue->own_extents =
+        queue->bytes_inputs > 0 ||
+        SlabTable::Bytes(queue->row_bytes, queue->row_capacity) > kMaxSharedSlabBytes;
     KeyQueue* fresh = queue.get();
     fresh->last_used = ++use_count_;
     ForgetIdleKeys(fresh);
@@ -137,24 +161,28 @@ Batcher::KeyQueue* Batcher::QueueOf(const Request& request) {
   return queue.get();
 }
 
-absl::Status Batcher::OpenSlab(KeyQueue* queue, uint32_t rows) {
+bool Batcher::OpenSlab(KeyQueue* queue) {
   if (queue->has_slab) {
     slabs_.Close(queue->slab);
     queue->has_slab = false;
   }
   CloseLeastRecentlyUsed();
-  const uint32_t capacity = queue->row_capacity;
-  absl::StatusOr<uint32_t> slab = slabs_.Lease(queue->row_bytes, capacity);
-  if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.Lease(queue->row_bytes, capacity);
-  // Rows that are too large for a whole slab of them get one of their own.
-  if (!slab.ok() && rows < capacity) slab = slabs_.Lease(queue->row_bytes, rows);
-  if (!slab.ok()) return slab.status();
+  const absl::StatusOr<uint32_t> slab =
+      LeaseSlab(SlabTable::Bytes(queue->row_bytes, queue->row_capacity), queue->row_capacity);
+  if (!slab.ok()) return false;
   queue->slab = *slab;
   queue->has_slab = true;
-  return absl::OkStatus();
+  return true;
 }
 
-// Closes the open slabs in which nothing is live, for the sake of another key.
+// Slabs that idle are closed for the sake of another.
+absl::StatusOr<uint32_t> Batcher::LeaseSlab(uint64_t bytes, uint32_t rows) {
+  absl::StatusOr<uint32_t> slab = slabs_.LeaseBytes(bytes, rows);
+  if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.LeaseBytes(bytes, rows);
+  if (!slab.ok()) missed_bytes_ = std::max(missed_bytes_, bytes);
+  return slab;
+}
+
 bool Batcher::CloseIdleSlabs() {
   bool closed = false;
   for (auto& [key, queue] : queues_) {
@@ -206,8 +234,15 @@ Batcher::KeyQueue* Batcher::Earliest() const {
   return earliest;
 }
 
+bool Batcher::HasRoom(const FormedBatch& batch, const Request& request,
+                      const KeyQueue& queue) const {
+  const size_t runs = batch.runs.size() + 1;
+  return batch.row_count + request.rows <= max_rows() && runs <= kMaxRuns &&
+         runs * queue.bytes_inputs <= kMaxByteCounts;
+}
+
 void Batcher::Append(Request* request, FormedBatch* batch) {
-  if (batch->entries.empty()) batch->inputs = request->inputs;
+  if (batch->entries.empty()) batch->inputs.assign(request->inputs.begin(), request->inputs.end());
   const Slab& slab = slabs_.slab(request->place.slab);
   const uint32_t first = request->place.first_row;
   RowRun* last = batch->runs.empty() ? nullptr : &batch->runs.back();
@@ -218,16 +253,19 @@ void Batcher::Append(Request* request, FormedBatch* batch) {
     last->row_count += request->rows;
   } else {
     batch->runs.push_back({slab.segment, slab.row_capacity, first, request->rows, slab.offset});
+    for (const RequestInput& input : request->inputs) {
+      if (input.datatype == DataType::kBytes) batch->byte_counts.push_back(input.tensor_bytes);
+    }
   }
   batch->entries.push_back({request, batch->row_count, request->rows, request->place});
   batch->row_count += request->rows;
   batch->latest_deadline_ns = std::max(batch->latest_deadline_ns, request->deadline_ns);
-  request->state = RequestState::kRunning;
+  request->Go(RequestState::kRunning);
 }
 
 void Batcher::Drop(RequestList* list, Request* request, std::vector<Request*>* dropped) {
   list->Remove(request);
-  request->state = RequestState::kEnded;
+  request->Go(RequestState::kEnded);
   EndRows(request->place, request->rows);
   dropped->push_back(request);
 }

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/shm/layout.h"
 #include "server/batch/slab_table.h"
 #include "server/request/completed_batch.h"
@@ -19,7 +20,8 @@ namespace mpsd {
 struct FormedBatch {
   std::vector<BatchEntry> entries;
   std::vector<RowRun> runs;
-  absl::InlinedVector<RequestInput, 2> inputs;  // of each entry alike: padded dims and row bytes
+  std::vector<RequestInput> inputs;   // of each entry alike: padded dims and row bytes
+  std::vector<uint64_t> byte_counts;  // of each run, its BYTES inputs one after the other
   uint32_t row_count = 0;
   int64_t latest_deadline_ns = 0;
 
@@ -48,16 +50,25 @@ class RequestList {
 // moves a row, never gives a reply.
 //
 // There is one open slab a shape key; at most kMaxOpenSlabs keys keep one, the least recently used
-// is closed. Rows that are reserved but not yet filled are passed over by Form().
+// is closed. Rows that are reserved but not yet filled are passed over by Form(). A request with a
+// BYTES input, or with rows too large to share a slab, gets an extent of its own, as does one for
+// whose key no whole slab is to be had.
 class Batcher {
  public:
   // `spec` outlives it.
   explicit Batcher(const ModelSpec* spec) : spec_(spec) {}
 
   SlabTable* slabs() { return &slabs_; }
+  const SlabTable& slab_table() const { return slabs_; }
 
   // Reserves the rows of a new request. RESOURCE_EXHAUSTED when no slab has room.
   absl::Status Reserve(Request* request, RowTargets* targets);
+
+  // The largest slab for which no segment has had room since this was asked last; 0: none.
+  uint64_t TakeMissedBytes() { return std::exchange(missed_bytes_, 0); }
+
+  // Closes the open slabs in which nothing is live. True when there was one.
+  bool CloseIdleSlabs();
 
   // The rows are filled; or their worker was lost and they are to go again.
   void Enqueue(Request* request);
@@ -93,17 +104,22 @@ class Batcher {
     RequestList waiting;
     std::vector<uint64_t> row_bytes;  // an input each
     uint32_t row_capacity = 0;
+    uint32_t bytes_inputs = 0;  // of datatype BYTES
+    bool own_extents = false;   // its requests share no slab
     bool has_slab = false;
     uint32_t slab = 0;
     uint64_t last_used = 0;
   };
 
   KeyQueue* QueueOf(const Request& request);
-  absl::Status OpenSlab(KeyQueue* queue, uint32_t rows);
+  absl::Status ReserveExtent(Request* request, RowTargets* targets);
+  absl::StatusOr<uint32_t> LeaseSlab(uint64_t bytes, uint32_t rows);
+  bool OpenSlab(KeyQueue* queue);
+  void Place(Request* request, uint32_t slab, uint32_t first_row, RowTargets* targets);
   void CloseLeastRecentlyUsed();
   void ForgetIdleKeys(const KeyQueue* keep);
-  bool CloseIdleSlabs();
   KeyQueue* Earliest() const;
+  bool HasRoom(const FormedBatch& batch, const Request& request, const KeyQueue& queue) const;
   void Append(Request* request, FormedBatch* batch);
   void Drop(RequestList* list, Request* request, std::vector<Request*>* dropped);
   void TakeExpiredFrom(RequestList* list, int64_t now_ns, std::vector<Request*>* expired);
@@ -114,6 +130,7 @@ class Batcher {
   absl::flat_hash_map<ShapeKey, std::unique_ptr<KeyQueue>> queues_;
   RequestList suspects_;
   uint64_t use_count_ = 0;
+  uint64_t missed_bytes_ = 0;
 };
 
 }  // namespace mpsd

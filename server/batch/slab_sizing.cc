@@ -53,4 +53,19 @@ uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64
   return bytes / page_bytes * page_bytes;
 }
 
+uint64_t GrowthBytes(uint64_t needed_bytes, uint64_t have_bytes, uint64_t page_bytes) {
+  const uint64_t again = std::clamp(have_bytes, kMinSlabSegmentBytes, kMaxGrowthBytes);
+  const uint64_t bytes = std::max(again, needed_bytes + sizeof(SegmentHeader)) + page_bytes - 1;
+  return bytes / page_bytes * page_bytes;
+}
+
+uint64_t MaxSlabBytes(uint64_t first_segment_bytes, uint64_t queue_bytes) {
+  return first_segment_bytes + 2 * queue_bytes;
+}
+
+uint64_t ExtentBytes(uint64_t bytes, uint64_t page_bytes) {
+  if (bytes <= kSlabBytesTarget) return bytes;
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
 }  // namespace mpsd

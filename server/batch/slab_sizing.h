@@ -23,4 +23,17 @@ inline constexpr uint64_t kMaxSlabSegmentBytes = 128ULL << 20;
 uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64_t queue_bytes,
                           uint64_t page_bytes);
 
+// A further segment for a pool that has `have_bytes` and found no room for `needed_bytes`: as much
+// again as there is, within bounds, but room for what is needed.
+inline constexpr uint64_t kMaxGrowthBytes = 64ULL << 20;
+uint64_t GrowthBytes(uint64_t needed_bytes, uint64_t have_bytes, uint64_t page_bytes);
+
+// All segments of a pool together: a full queue, as much again for what runs or was abandoned, and
+// the holes between.
+uint64_t MaxSlabBytes(uint64_t first_segment_bytes, uint64_t queue_bytes);
+
+// An extent for one request: whole pages once it is larger than a slab should be, so that what is
+// left between such extents is of use.
+uint64_t ExtentBytes(uint64_t bytes, uint64_t page_bytes);
+
 }  // namespace mpsd

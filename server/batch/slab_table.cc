@@ -8,10 +8,49 @@
 
 namespace mpsd {
 
-void SlabTable::AddSegment(OwnedSegment segment) {
-  const uint64_t first = sizeof(SegmentHeader);
-  extents_.emplace_back(first, segment.bytes() - first, kTensorAlignment);
-  segments_.push_back(std::move(segment));
+SlabTable::Segment::Segment(OwnedSegment owned)
+    : memory(std::move(owned)),
+      extents(sizeof(SegmentHeader), memory.bytes() - sizeof(SegmentHeader), kTensorAlignment) {}
+
+void SlabTable::AddSegment(OwnedSegment segment, uint32_t number) {
+  MPSD_CHECK(number < kMaxSlabSegments);
+  if (segments_.size() <= number) segments_.resize(number + 1);
+  MPSD_CHECK(segments_[number] == nullptr);
+  segment_bytes_ += segment.bytes();
+  ++segment_count_;
+  segments_[number] = std::make_unique<Segment>(std::move(segment));
+}
+
+std::optional<uint32_t> SlabTable::RetireIdle(uint32_t idle_calls) {
+  std::optional<uint32_t> retired;
+  for (uint32_t number = 1; number < segments_.size(); ++number) {
+    Segment* segment = segments_[number].get();
+    if (segment == nullptr || segment->retiring) continue;
+    segment->idle_calls = segment->extents.used_bytes() == 0 ? segment->idle_calls + 1 : 0;
+    if (retired.has_value() || segment->idle_calls < idle_calls) continue;
+    segment->retiring = true;
+    retired = number;
+  }
+  return retired;
+}
+
+OwnedSegment SlabTable::RemoveSegment(uint32_t number) {
+  MPSD_CHECK(number < segments_.size() && segments_[number] != nullptr);
+  const std::unique_ptr<Segment> segment = std::move(segments_[number]);
+  MPSD_CHECK(segment->retiring && segment->extents.used_bytes() == 0);
+  segment_bytes_ -= segment->memory.bytes();
+  --segment_count_;
+  return std::move(segment->memory);
+}
+
+std::vector<SlabSegment> SlabTable::Segments() const {
+  std::vector<SlabSegment> segments;
+  for (uint32_t number = 0; number < segments_.size(); ++number) {
+    if (segments_[number] == nullptr) continue;
+    const OwnedSegment& memory = segments_[number]->memory;
+    segments.push_back({number, memory.peer_fd(), memory.bytes()});
+  }
+  return segments;
 }
 
 uint64_t SlabTable::Bytes(absl::Span<const uint64_t> row_bytes, uint32_t row_capacity) {
@@ -24,11 +63,22 @@ uint64_t SlabTable::Bytes(absl::Span<const uint64_t> row_bytes, uint32_t row_cap
   return bytes;
 }
 
+uint64_t SlabTable::RegionBytes(const RequestInput& input, uint32_t rows) {
+  const std::optional<uint64_t> region = AlignUp(input.Bytes(rows), kTensorAlignment);
+  MPSD_CHECK(region.has_value());
+  return *region;
+}
+
 absl::StatusOr<uint32_t> SlabTable::Lease(absl::Span<const uint64_t> row_bytes,
                                           uint32_t row_capacity) {
-  const uint64_t bytes = Bytes(row_bytes, row_capacity);
-  for (uint32_t segment = 0; segment < extents_.size(); ++segment) {
-    const std::optional<uint64_t> offset = extents_[segment].Allocate(bytes);
+  return LeaseBytes(Bytes(row_bytes, row_capacity), row_capacity);
+}
+
+absl::StatusOr<uint32_t> SlabTable::LeaseBytes(uint64_t bytes, uint32_t row_capacity) {
+  for (uint32_t number = 0; number < segments_.size(); ++number) {
+    Segment* segment = segments_[number].get();
+    if (segment == nullptr || segment->retiring) continue;
+    const std::optional<uint64_t> offset = segment->extents.Allocate(bytes);
     if (!offset.has_value()) continue;
     if (unused_.empty()) {
       unused_.push_back(static_cast<uint32_t>(slabs_.size()));
@@ -36,7 +86,7 @@ absl::StatusOr<uint32_t> SlabTable::Lease(absl::Span<const uint64_t> row_bytes,
     }
     const uint32_t index = unused_.back();
     unused_.pop_back();
-    slabs_[index] = Slab{segment, *offset, std::max<uint64_t>(bytes, 1), row_capacity, 0, 0, true};
+    slabs_[index] = Slab{number, *offset, std::max<uint64_t>(bytes, 1), row_capacity, 0, 0, true};
     ++leased_count_;
     return index;
   }
@@ -71,12 +121,12 @@ void SlabTable::Close(uint32_t slab) {
 char* SlabTable::Address(uint32_t slab, uint64_t region_offset, uint32_t row,
                          uint64_t row_bytes) const {
   const Slab& entry = slabs_[slab];
-  return segments_[entry.segment].data() + entry.offset + region_offset + row * row_bytes;
+  return segments_[entry.segment]->memory.data() + entry.offset + region_offset + row * row_bytes;
 }
 
 void SlabTable::Free(uint32_t slab) {
   Slab& entry = slabs_[slab];
-  extents_[entry.segment].Free(entry.offset, entry.bytes);
+  segments_[entry.segment]->extents.Free(entry.offset, entry.bytes);
   entry = Slab{};
   unused_.push_back(slab);
   --leased_count_;

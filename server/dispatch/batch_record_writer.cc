@@ -9,6 +9,7 @@ namespace mpsd {
 void WriteBatchRecord(const FormedBatch& formed, uint64_t batch_id, const OutputLease& lease,
                       bool has_batch_dim, BatchRecord* record) {
   MPSD_CHECK(formed.inputs.size() <= kMaxTensors && formed.runs.size() <= kMaxRuns);
+  MPSD_CHECK(formed.byte_counts.size() <= kMaxByteCounts);
   record->batch_id = batch_id;
   record->live_until_ns = formed.latest_deadline_ns;
   record->output_offset = lease.offset();
@@ -27,6 +28,7 @@ void WriteBatchRecord(const FormedBatch& formed, uint64_t batch_id, const Output
     target.row_bytes = source.row_bytes;
   }
   std::copy(formed.runs.begin(), formed.runs.end(), record->runs);
+  std::copy(formed.byte_counts.begin(), formed.byte_counts.end(), record->byte_counts);
 }
 
 }  // namespace mpsd

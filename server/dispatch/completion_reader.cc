@@ -35,11 +35,6 @@ absl::Status Lie(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("the worker's completion lies: ", what));
 }
 
-bool DimsMatch(absl::Span<const int64_t> spec, absl::Span<const int64_t> row_dims) {
-  const auto fits = [](int64_t want, int64_t have) { return want < 0 || want == have; };
-  return std::equal(spec.begin(), spec.end(), row_dims.begin(), row_dims.end(), fits);
-}
-
 absl::Status CheckOutput(const OutputRecord& output, const TensorSpec& tensor,
                          const ExpectedCompletion& expected, bool batches) {
   if (output.rank > kMaxRank + 1) return Lie("rank");
@@ -49,10 +44,13 @@ absl::Status CheckOutput(const OutputRecord& output, const TensorSpec& tensor,
     if (dims.empty() || dims[0] != expected.row_count) return Lie("batch dim");
     dims.remove_prefix(1);
   }
-  if (!DimsMatch(tensor.dims, dims)) return Lie("shape");
-  const std::optional<uint64_t> bytes =
-      TensorBytes(tensor.datatype, absl::MakeSpan(output.dims, output.rank));
-  if (bytes != output.bytes) return Lie("byte count");
+  if (!ShapeFits(tensor.dims, dims)) return Lie("shape");
+  const absl::Span<const int64_t> whole(output.dims, output.rank);
+  if (tensor.datatype == DataType::kBytes) {
+    if (!ElementCount(whole).has_value()) return Lie("shape");
+  } else if (TensorBytes(tensor.datatype, whole) != output.bytes) {
+    return Lie("byte count");
+  }
   if (output.offset % kTensorAlignment != 0 || output.offset > expected.lease_bytes ||
       output.bytes > expected.lease_bytes - output.offset) {
     return Lie("place of an output");
@@ -60,10 +58,31 @@ absl::Status CheckOutput(const OutputRecord& output, const TensorSpec& tensor,
   return absl::OkStatus();
 }
 
+// Walks the elements of a BYTES output once and keeps where each row ends: the worker may write
+// other lengths at any time, so that nobody is to look at them again.
+absl::Status WalkRows(absl::string_view bytes, uint64_t rows, uint64_t elements,
+                      std::vector<uint64_t>* row_ends) {
+  const uint64_t row_elements = elements / rows;
+  uint64_t at = 0;
+  for (uint64_t row = 0; row < rows; ++row) {
+    for (uint64_t i = 0; i < row_elements; ++i) {
+      uint32_t length = 0;
+      if (bytes.size() - at < sizeof(length)) return Lie("elements");
+      CopyOnce(bytes.data() + at, sizeof(length), reinterpret_cast<char*>(&length));
+      at += sizeof(length);
+      if (bytes.size() - at < length) return Lie("elements");
+      at += length;
+    }
+    row_ends->push_back(at);
+  }
+  return at == bytes.size() ? absl::OkStatus() : Lie("elements");
+}
+
 absl::Status ReadOutputs(const CompletionRecord& record, const RecordHead& head,
                          const ExpectedCompletion& expected, const ModelSpec& spec,
                          CompletedBatch* batch) {
   if (head.output_count != spec.outputs.size()) return Lie("output count");
+  batch->outputs.resize(head.output_count);
   for (uint32_t i = 0; i < head.output_count; ++i) {
     OutputRecord output;
     CopyOnce(&record.outputs[i], 1, &output);
@@ -71,10 +90,18 @@ absl::Status ReadOutputs(const CompletionRecord& record, const RecordHead& head,
         !status.ok()) {
       return status;
     }
-    BatchOutput& target = batch->outputs.emplace_back();
+    BatchOutput& target = batch->outputs[i];
     target.datatype = spec.outputs[i].datatype;
     target.dims.assign(output.dims, output.dims + output.rank);
     target.bytes = absl::string_view(expected.lease_data + output.offset, output.bytes);
+    target.row_ends.clear();
+    if (target.datatype != DataType::kBytes) continue;
+    const uint64_t rows = spec.batches() ? expected.row_count : 1;
+    const uint64_t elements = ElementCount(target.dims).value();
+    if (absl::Status status = WalkRows(target.bytes, rows, elements, &target.row_ends);
+        !status.ok()) {
+      return status;
+    }
   }
   batch->row_failed.resize(expected.row_count);
   CopyOnce(record.row_failed, expected.row_count, batch->row_failed.data());
@@ -97,7 +124,7 @@ absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedComple
   RecordHead head;
   CopyOnce(reinterpret_cast<const RecordHead*>(&record), 1, &head);
   *needed_bytes = 0;
-  batch->outputs.clear();
+  if (head.outcome != BatchOutcome::kDone) batch->outputs.clear();
   batch->row_failed.assign(expected.row_count, 0);
   batch->failure = absl::OkStatus();
   batch->row_failure_text.clear();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/check.h"
 #include "server/dispatch/worker_link.h"
 
 namespace mpsd {
@@ -14,7 +15,9 @@ void OutputLease::Begin(std::shared_ptr<WorkerLink> link, uint64_t offset, uint6
 }
 
 void OutputLease::Unref() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  const uint32_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
+  MPSD_CHECK(before > 0);
+  if (before > 1) return;
   // The link must outlive the call that may end this lease.
   const std::shared_ptr<WorkerLink> link = link_;
   link->Released(this);

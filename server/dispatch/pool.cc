@@ -17,7 +17,9 @@ Pool::Pool(ServedModel* model, const PoolOptions& options, const Clock* clock,
       clock_(clock),
       replies_(replies),
       keeper_(keeper),
-      batcher_(&model->spec) {}
+      batcher_(&model->spec) {
+  MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
+}
 
 Pool::~Pool() {
   for (const std::shared_ptr<WorkerLink>& link : links_) {
@@ -28,15 +30,19 @@ Pool::~Pool() {
 
 absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   uint64_t bytes = 0;
-  for (const RequestInput& input : request->inputs) bytes += input.row_bytes * request->rows;
+  for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
   absl::MutexLock lock(&mu_);
   if (closed_) return absl::AbortedError("the model was replaced");
-  if (queued_requests_ >= options_.queue_requests ||
-      bytes > options_.queue_bytes - std::min(options_.queue_bytes, queued_bytes_)) {
-    return absl::ResourceExhaustedError("Exceeds maximum queue size");
-  }
-  if (absl::Status status = batcher_.Reserve(request, targets); !status.ok()) {
-    return absl::ResourceExhaustedError("Exceeds maximum queue size");
+  if (QueueIsFull(bytes)) return FullError();
+  targets->later = false;
+  const bool placed = batcher_.Reserve(request, targets).ok();
+  WishForSlabs();
+  if (!placed) {
+    if (request->filler == nullptr || (wished_bytes_ == 0 && !growing_)) return FullError();
+    request->Go(RequestState::kWaiting);
+    waiting_.InsertByDeadline(request);
+    targets->inputs.clear();
+    targets->later = true;
   }
   request->queued_bytes = bytes;
   request->queue = this;
@@ -45,12 +51,21 @@ absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   return absl::OkStatus();
 }
 
+bool Pool::QueueIsFull(uint64_t bytes) const {
+  return queued_requests_ >= options_.queue_requests ||
+         bytes > options_.queue_bytes - std::min(options_.queue_bytes, queued_bytes_);
+}
+
 void Pool::Commit(Request* request) {
   Work work;
   {
     absl::MutexLock lock(&mu_);
     batcher_.Enqueue(request);
-    Dispatch(&work);
+    if (request->cancelled) {
+      EndQueued(request, &work);
+    } else {
+      Dispatch(&work);
+    }
   }
   Carry(&work);
 }
@@ -59,18 +74,39 @@ void Pool::Cancel(Request* request) {
   Work work;
   {
     absl::MutexLock lock(&mu_);
-    MPSD_CHECK(request->state != RequestState::kReserved);
-    if (request->state == RequestState::kQueued) {
-      NoteQueueOf(*request, -1);
-      batcher_.Remove(request);
-      NoteSlabs();
-    } else if (!AbandonRunning(request)) {
-      return;
+    switch (request->state) {
+      case RequestState::kReserved:
+        request->cancelled = true;  // another thread fills its rows: Commit() ends it
+        return;
+      case RequestState::kQueued:
+        EndQueued(request, &work);
+        break;
+      case RequestState::kWaiting:
+        waiting_.Remove(request);
+        request->Go(RequestState::kEnded);
+        NoteQueueOf(*request, -1);
+        inside_.fetch_sub(1, std::memory_order_relaxed);
+        work.ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
+        break;
+      case RequestState::kRunning:
+        if (!AbandonRunning(request)) return;
+        inside_.fetch_sub(1, std::memory_order_relaxed);
+        work.ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
+        break;
+      case RequestState::kNew:
+      case RequestState::kEnded:
+        return;
     }
-    inside_.fetch_sub(1, std::memory_order_relaxed);
-    work.ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
   }
   Carry(&work);
+}
+
+// A queued request that its client has given up.
+void Pool::EndQueued(Request* request, Work* work) {
+  batcher_.Remove(request);
+  NoteQueueOf(*request, -1);
+  inside_.fetch_sub(1, std::memory_order_relaxed);
+  work->ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
 }
 
 void Pool::NoteQueueOf(const Request& request, int sign) {
@@ -83,39 +119,39 @@ void Pool::NoteQueueOf(const Request& request, int sign) {
 }
 
 void Pool::NoteSlabs() {
-  model_->metrics.input_slabs_leased.store(batcher_.slabs()->leased_count(),
-                                           std::memory_order_relaxed);
+  const SlabTable& slabs = batcher_.slab_table();
+  ModelMetrics& metrics = model_->metrics;
+  metrics.input_slabs_leased.store(slabs.leased_count(), std::memory_order_relaxed);
+  metrics.slab_segment_bytes.store(static_cast<int64_t>(slabs.segment_bytes()),
+                                   std::memory_order_relaxed);
 }
 
+// What is held of the workers' output areas, of those that are gone too.
 void Pool::NoteLinks() {
   uint64_t pinned_bytes = 0;
-  for (const std::shared_ptr<WorkerLink>& link : links_) {
-    pinned_bytes += link->pinned_bytes();
-    model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(),
-                                              std::memory_order_relaxed);
-  }
+  uint64_t leases = 0;
+  const auto count = [&](const WorkerLink& link) {
+    pinned_bytes += link.pinned_bytes();
+    leases += link.leases_out();
+  };
+  for (const std::shared_ptr<WorkerLink>& link : links_) count(*link);
+  std::erase_if(past_links_, [&](const std::weak_ptr<WorkerLink>& past) {
+    const std::shared_ptr<WorkerLink> link = past.lock();
+    if (link != nullptr) count(*link);
+    return link == nullptr;
+  });
+  model_->metrics.output_leases.store(static_cast<int64_t>(leases), std::memory_order_relaxed);
   model_->metrics.pinned_output_bytes.store(static_cast<int64_t>(pinned_bytes),
                                             std::memory_order_relaxed);
 }
 
-void Pool::AddSlabSegment(OwnedSegment segment) {
-  absl::MutexLock lock(&mu_);
-  batcher_.slabs()->AddSegment(std::move(segment));
-}
-
-std::vector<std::pair<int, uint64_t>> Pool::SlabDescriptors() const {
-  absl::MutexLock lock(&mu_);
-  std::vector<std::pair<int, uint64_t>> descriptors;
-  for (const OwnedSegment& segment : const_cast<Batcher&>(batcher_).slabs()->segments()) {
-    descriptors.emplace_back(segment.peer_fd(), segment.bytes());
-  }
-  return descriptors;
+void Pool::NoteWakeups(WorkerLink* link) {
+  model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(), std::memory_order_relaxed);
 }
 
 uint64_t Pool::SlabBytes() const {
-  uint64_t bytes = 0;
-  for (const auto& [fd, segment_bytes] : SlabDescriptors()) bytes += segment_bytes;
-  return bytes;
+  absl::MutexLock lock(&mu_);
+  return batcher_.slab_table().segment_bytes();
 }
 
 WorkerLink::Options Pool::LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const {
@@ -159,14 +195,15 @@ void Pool::Detach(uint32_t worker, WorkerEnd end) {
     for (LanePort& port : link->ports()) {
       for (uint32_t place = 0; place < kRingEntries; ++place) {
         if (port.inflight[place] == nullptr) continue;
+        port.inflight[place]->slot.Go(SlotState::kDead);
         DispatchAgain(port.inflight[place].get(), end, one_batch, &work);
         work.completed.push_back(std::move(port.inflight[place]));
         EndBatch(link.get(), &port, place);
       }
     }
-    model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(),
-                                              std::memory_order_relaxed);
+    NoteWakeups(link.get());
     link->Detach();
+    past_links_.push_back(link);
     Dispatch(&work);
     NoteSlabs();
   }
@@ -186,18 +223,29 @@ void Pool::SetParked(bool parked) {
 void Pool::Carry(Work* work) {
   for (const auto& [link, port] : work->wakes) port->bell.Wake();
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
+    batch->slot.Go(SlotState::kReplying);
     replies_->Complete(batch->completed);
   }
   for (auto& [request, status] : work->ended) request->reply.Fail(status);
+  Recycle(work);
+  for (const auto& [request, targets] : work->fills) {
+    request->filler->Fill(model_->spec, *request, targets);
+    Commit(request);
+  }
+}
+
+// The batches' own references on their leases go; answers may hold others.
+void Pool::Recycle(Work* work) {
   if (work->completed.empty()) return;
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
     std::exchange(batch->lease, nullptr)->Unref();
-    model_->metrics.output_leases.fetch_sub(1, std::memory_order_relaxed);
   }
   absl::MutexLock lock(&mu_);
   for (std::unique_ptr<InflightBatch>& batch : work->completed) {
+    batch->slot.Go(SlotState::kFree);
     spare_batches_.push_back(std::move(batch));
   }
+  NoteLinks();
 }
 
 }  // namespace mpsd

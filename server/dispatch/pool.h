@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,8 +76,22 @@ class Pool final : public RequestQueue {
 
   // ---- supervise/ ----
 
-  // Gives the pool the memory for its rows. The model's spec is complete by now. Called once.
-  void AddSlabSegment(OwnedSegment segment);
+  // Gives the pool memory for its rows. The model's spec is complete by now, and every worker that
+  // serves has mapped the segment. The first one, number 0, stays.
+  void AddSlabSegment(OwnedSegment segment, uint32_t number = 0);
+
+  // The bytes that a further segment should hold, since rows found no room; nothing when none is
+  // wanted. Who takes the wish answers it with AddSlabSegment() or RefuseSlabs().
+  std::optional<uint64_t> TakeSlabWish();
+
+  // There is no more memory for now: who waits for it is refused.
+  void RefuseSlabs();
+
+  // A segment that has held nothing for `idle_calls` calls of this. It takes no rows from now on.
+  std::optional<uint32_t> RetireIdleSegment(uint32_t idle_calls);
+
+  // Takes a retired segment back. No worker has it mapped any more.
+  OwnedSegment RemoveSlabSegment(uint32_t number);
 
   // The worker serves from now on.
   void Attach(std::shared_ptr<WorkerLink> link);
@@ -104,16 +119,25 @@ class Pool final : public RequestQueue {
   uint64_t SlabBytes() const;
 
   // What a worker is to be sent of the pool's slabs, in the order of their numbers.
-  std::vector<std::pair<int, uint64_t>> SlabDescriptors() const;
+  std::vector<SlabSegment> SlabDescriptors() const;
   WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const;
 
  private:
   // What is found out under the mutex and done after it.
   struct Work {
     absl::InlinedVector<std::pair<std::shared_ptr<WorkerLink>, LanePort*>, 4> wakes;
-    std::vector<std::unique_ptr<InflightBatch>> completed;
-    std::vector<std::pair<Request*, absl::Status>> ended;
+    absl::InlinedVector<std::unique_ptr<InflightBatch>, 16> completed;
+    absl::InlinedVector<std::pair<Request*, absl::Status>, 4> ended;
+    std::vector<std::pair<Request*, RowTargets>> fills;  // whose rows have been waited for
   };
+
+  bool QueueIsFull(uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status FullError() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WishForSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PlaceWaiting(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeExpiredWaiting(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  int64_t RetryDelayNs() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void MeasureRate(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   void Dispatch(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool DispatchSuspect(int64_t now_ns, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -141,11 +165,15 @@ class Pool final : public RequestQueue {
   void CancelIfDead(LanePort* port, uint32_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteQueueOf(const Request& request, int sign) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteWakeups(WorkerLink* link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndQueued(Request* request, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteLinks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndExpired(std::vector<Request*>* expired, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  // Wakes lanes, gives replies, and takes the batches' memory back.
+  // Wakes lanes, gives replies, takes the batches' memory back, and fills the rows of requests that
+  // have waited for them.
   void Carry(Work* work) ABSL_LOCKS_EXCLUDED(mu_);
+  void Recycle(Work* work) ABSL_LOCKS_EXCLUDED(mu_);
 
   uint64_t OutputBytes(const FormedBatch& formed, const WorkerLink& link) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -164,12 +192,21 @@ class Pool final : public RequestQueue {
   mutable absl::Mutex mu_;
   Batcher batcher_ ABSL_GUARDED_BY(mu_);
   std::vector<std::shared_ptr<WorkerLink>> links_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::weak_ptr<WorkerLink>> past_links_ ABSL_GUARDED_BY(mu_);  // answers lie there
   std::vector<std::unique_ptr<InflightBatch>> spare_batches_ ABSL_GUARDED_BY(mu_);
   std::vector<Request*> expired_ ABSL_GUARDED_BY(mu_);  // scratch
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;  // reserved ones included
   uint64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t next_batch_id_ ABSL_GUARDED_BY(mu_) = 1;
+  RequestList waiting_ ABSL_GUARDED_BY(mu_);  // admitted, for whose rows there is no room yet
+  uint64_t first_slab_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t wished_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of the largest slab without room
+  bool growing_ ABSL_GUARDED_BY(mu_) = false;       // a wish was taken and not yet answered
+  int64_t no_growth_until_ns_ ABSL_GUARDED_BY(mu_) = INT64_MIN;
+  uint64_t ended_requests_ ABSL_GUARDED_BY(mu_) = 0;  // by an answer, since rate_since_ns_
+  int64_t rate_since_ns_ ABSL_GUARDED_BY(mu_) = 0;
+  double requests_per_ns_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t next_batch_ ABSL_GUARDED_BY(mu_) = 1;
   uint64_t learned_row_bytes_ ABSL_GUARDED_BY(mu_) =
       0;  // of outputs whose shape the spec leaves open
 };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "proto/base/check.h"
 #include "server/dispatch/completion_reader.h"
 #include "server/dispatch/output_sizing.h"
 #include "server/dispatch/pool.h"
@@ -17,6 +18,7 @@ size_t Pool::Drain(int64_t late_ns) {
     for (const std::shared_ptr<WorkerLink>& link : links_) {
       if (!link->condemned && link->inflight_batches > 0) TakeCompletions(link.get(), &work);
     }
+    if (!waiting_.empty()) PlaceWaiting(&work);
     Dispatch(&work);
     NoteSlabs();
   }
@@ -48,6 +50,7 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
     return false;
   }
   InflightBatch* batch = port->inflight[place].get();
+  MPSD_CHECK(batch->slot.with_lane() && IsOfEpoch(batch->id, link->epoch()));
   ExpectedCompletion expected;
   expected.batch_id = batch->id;
   expected.row_count = batch->formed.row_count;
@@ -63,6 +66,7 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
     return false;
   }
   port->completions.Pop();
+  batch->slot.Go(SlotState::kCompleted);
   ModelMetrics& metrics = model_->metrics;
   if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
   if (absl::IsDeadlineExceeded(batch->completed.failure)) metrics.skipped_batches.fetch_add(1);
@@ -85,10 +89,11 @@ void Pool::EndEntries(InflightBatch* batch) {
   for (const BatchEntry& entry : completed.entries) {
     batcher_.EndRows(entry.place, entry.row_count);
     if (entry.request == nullptr) continue;
-    entry.request->state = RequestState::kEnded;
+    entry.request->Go(RequestState::kEnded);
     ++waited_for;
   }
   inside_.fetch_sub(waited_for, std::memory_order_relaxed);
+  ended_requests_ += static_cast<uint64_t>(waited_for);
 }
 
 void Pool::EndBatch(WorkerLink* link, LanePort* port, uint32_t place) {
@@ -125,7 +130,7 @@ void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, con
       NoteQueueOf(*entry.request, 1);
     } else {
       batcher_.EndRows(entry.place, entry.row_count);
-      entry.request->state = RequestState::kEnded;
+      entry.request->Go(RequestState::kEnded);
       inside_.fetch_sub(1, std::memory_order_relaxed);
       work->ended.emplace_back(entry.request, refusal);
     }

@@ -107,20 +107,21 @@ bool Pool::Submit(std::unique_ptr<InflightBatch> batch, WorkerLink* link, LanePo
     spare_batches_.push_back(std::move(batch));
     return false;
   }
+  batch->slot.Go(SlotState::kLeased);
   for (const BatchEntry& entry : batch->formed.entries) NoteQueueOf(*entry.request, -1);
-  batch->id = next_batch_id_++;
+  batch->id = BatchIdOf(next_batch_++, link->epoch());
   batch->batched_ns = now_ns;
   const auto free_place = std::find(port->inflight.begin(), port->inflight.end(), nullptr);
-  MPSD_CHECK(free_place != port->inflight.end());
+  MPSD_CHECK(free_place != port->inflight.end() && port->inflight_count < kMaxLaneDepth);
   const auto place = static_cast<uint32_t>(free_place - port->inflight.begin());
   WriteBatchRecord(batch->formed, batch->id, *batch->lease, model_->spec.batches(),
                    &port->mailbox->records[place]);
+  batch->slot.Go(SlotState::kRunning);
   *free_place = std::move(batch);
   ++port->inflight_count;
   ++link->inflight_batches;
   model_->metrics.running_batches.fetch_add(1, std::memory_order_relaxed);
-  model_->metrics.output_leases.fetch_add(1, std::memory_order_relaxed);
-  if (!port->submit.Push(place)) {
+  if (!port->submit.Push(place)) {  // the lane has credit, so this is no lack of room
     Condemn(link, "its submit ring's head is out of bounds");
   } else if (port->bell.Ring()) {
     work->wakes.emplace_back(link->shared_from_this(), port);

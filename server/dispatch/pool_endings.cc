@@ -19,7 +19,7 @@ void Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
     const bool strike = alone && end == WorkerEnd::kCrashed;
     if (strike || request->dispatches >= kMaxDispatches) {
       batcher_.EndRows(entry.place, entry.row_count);
-      request->state = RequestState::kEnded;
+      request->Go(RequestState::kEnded);
       inside_.fetch_sub(1, std::memory_order_relaxed);
       work->ended.emplace_back(request, strike ? absl::InternalError("request crashed its worker")
                                                : absl::UnavailableError("worker lost"));
@@ -40,12 +40,16 @@ void Pool::Tick() {
   {
     absl::MutexLock lock(&mu_);
     const int64_t now_ns = clock_->NowNs();
+    TakeExpiredWaiting(now_ns);
     batcher_.TakeExpired(now_ns, &expired_);
     EndExpired(&expired_, &work);
     ExpireRunning(now_ns, &work);
+    if (!waiting_.empty()) PlaceWaiting(&work);
     Dispatch(&work);
+    MeasureRate(now_ns);
     NoteSlabs();
     NoteLinks();
+    for (const std::shared_ptr<WorkerLink>& link : links_) NoteWakeups(link.get());
   }
   Carry(&work);
 }
@@ -66,7 +70,7 @@ void Pool::ExpireRunning(int64_t now_ns, Work* work) {
         if (port.inflight[place] == nullptr) continue;
         for (BatchEntry& entry : port.inflight[place]->formed.entries) {
           if (entry.request == nullptr || entry.request->deadline_ns > now_ns) continue;
-          entry.request->state = RequestState::kEnded;
+          entry.request->Go(RequestState::kEnded);
           inside_.fetch_sub(1, std::memory_order_relaxed);
           work->ended.emplace_back(entry.request,
                                    absl::DeadlineExceededError("Request timeout expired"));
@@ -88,7 +92,7 @@ bool Pool::AbandonRunning(Request* request) {
         for (BatchEntry& entry : port.inflight[place]->formed.entries) {
           if (entry.request != request) continue;
           entry.request = nullptr;
-          request->state = RequestState::kEnded;
+          request->Go(RequestState::kEnded);
           CancelIfDead(&port, place);
           return true;
         }
@@ -98,10 +102,14 @@ bool Pool::AbandonRunning(Request* request) {
   return false;
 }
 
+// Nobody waits for the batch any more: its slot is abandoned, and the lane may skip it.
 void Pool::CancelIfDead(LanePort* port, uint32_t place) {
-  const std::vector<BatchEntry>& entries = port->inflight[place]->formed.entries;
+  InflightBatch* batch = port->inflight[place].get();
+  if (batch->slot.state() == SlotState::kAbandoned) return;
+  const std::vector<BatchEntry>& entries = batch->formed.entries;
   const auto dead = [](const BatchEntry& entry) { return entry.request == nullptr; };
   if (!std::all_of(entries.begin(), entries.end(), dead)) return;
+  batch->slot.Go(SlotState::kAbandoned);
   port->mailbox->records[place].cancelled.store(1, std::memory_order_release);
 }
 
@@ -109,6 +117,7 @@ void Pool::FailAll(const char* text) {
   Work work;
   {
     absl::MutexLock lock(&mu_);
+    TakeExpiredWaiting(INT64_MAX);
     batcher_.TakeAll(&expired_);
     EndExpired(&expired_, &work);
     ExpireRunning(INT64_MAX, &work);

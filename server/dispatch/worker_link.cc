@@ -60,6 +60,7 @@ OutputLease* WorkerLink::LeaseOutput(uint64_t bytes) {
   OutputLease* lease = spare_leases_.back().release();
   spare_leases_.pop_back();
   lease->Begin(shared_from_this(), *offset, bytes);
+  leases_out_.fetch_add(1, std::memory_order_relaxed);
   return lease;
 }
 
@@ -75,6 +76,7 @@ void WorkerLink::ReapReleased() {
 }
 
 void WorkerLink::Released(OutputLease* lease) {
+  leases_out_.fetch_sub(1, std::memory_order_relaxed);
   if (detached_.load(std::memory_order_acquire)) {
     delete lease;
     return;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,12 +17,14 @@
 #include "proto/shm/segment.h"
 #include "server/batch/batcher.h"
 #include "server/dispatch/output_lease.h"
+#include "server/dispatch/slot_state.h"
 #include "server/request/completed_batch.h"
 
 namespace mpsd {
 
 // A batch that a lane has, or had. Owned by its lane's port, then by whoever gives its replies.
 struct InflightBatch {
+  Slot slot;
   uint64_t id = 0;
   FormedBatch formed;
   OutputLease* lease = nullptr;  // holds one reference
@@ -77,6 +80,10 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   uint32_t epoch() const { return options_.epoch; }
   uint32_t lanes() const { return options_.lanes; }
 
+  // Keeps `token` until the segments are unmapped, which may be long after the worker's death: the
+  // last answer that lies in them lets them go. Called once, before the pool gets the link.
+  void HoldUntilUnmapped(std::shared_ptr<void> token) { token_ = std::move(token); }
+
   // ---- for the pool, under its mutex ----
   std::deque<LanePort>& ports() { return ports_; }
   uint32_t inflight_batches = 0;
@@ -104,6 +111,8 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   bool TryPin(uint64_t bytes);
   void Unpin(uint64_t bytes);
   uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
+  // Leases that somebody holds a reference on.
+  uint32_t leases_out() const { return leases_out_.load(std::memory_order_relaxed); }
   // The lanes' wake-ups by time-out since this was asked last. REQUIRES: the pool's lock is held.
   uint64_t TakeTimeoutWakeups();
 
@@ -111,6 +120,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegment worker,
              platform::Bell bell);
 
+  std::shared_ptr<void> token_;  // first, so that it goes after the segments
   const Options options_;
   OwnedSegment mailbox_;
   OwnedSegment worker_;
@@ -123,6 +133,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   std::atomic<OutputLease*> released_{nullptr};
   std::atomic<bool> detached_{false};
   std::atomic<uint64_t> pinned_bytes_{0};
+  std::atomic<uint32_t> leases_out_{0};
   uint64_t taken_timeout_wakeups_ = 0;
 };
 

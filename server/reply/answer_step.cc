@@ -15,9 +15,14 @@ AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32
   answer.datatype = source.datatype;
   answer.dims = source.dims;
   answer.bytes = source.bytes;
-  if (batch.spec->batches()) {
+  if (!batch.spec->batches()) return answer;
+  answer.dims[0] = entry.row_count;
+  if (source.datatype == DataType::kBytes) {
+    const uint64_t begin = entry.first_row == 0 ? 0 : source.row_ends[entry.first_row - 1];
+    const uint64_t end = source.row_ends[entry.first_row + entry.row_count - 1];
+    answer.bytes = source.bytes.substr(begin, end - begin);
+  } else {
     const size_t row_bytes = source.bytes.size() / batch.row_count;
-    answer.dims[0] = entry.row_count;
     answer.bytes = source.bytes.substr(entry.first_row * row_bytes, entry.row_count * row_bytes);
   }
   return answer;
@@ -53,7 +58,7 @@ void CutBack(const CompletedBatch& batch, const BatchEntry& entry, uint32_t outp
       const bool longer = dim < answer->dims.size() && answer->dims[dim] > length;
       if (length < 0 || !longer) continue;
       uint64_t bytes = 0;
-      BatchOutput rows{answer->datatype, answer->dims, answer->bytes};
+      BatchOutput rows{answer->datatype, answer->dims, answer->bytes, {}};
       whole->cuts.push_back(CutRows(rows, 0, entry.row_count, cut.dim, length, &bytes));
       answer->dims[dim] = length;
       answer->bytes = absl::string_view(whole->cuts.back().get(), bytes);

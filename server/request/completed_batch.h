@@ -27,6 +27,7 @@ struct BatchOutput {
   DataType datatype = DataType::kInvalid;
   Dims dims;  // with the batch dim when the model batches
   absl::string_view bytes;
+  std::vector<uint64_t> row_ends;  // of BYTES: where each row of `bytes` ends, as was validated
 };
 
 struct CompletedBatch {

@@ -48,8 +48,8 @@ class InferHandler {
  public:
   virtual ~InferHandler() = default;
 
-  // Admits or refuses; either way the request's reply is given, now or later. The message's bytes
-  // are not looked at after it returns.
+  // Admits or refuses; either way the request's reply is given, now or later. The message and its
+  // bytes stay where they are until then: a request may have to wait for memory to be copied to.
   virtual void Handle(const InferMessage& message, struct Request* request) = 0;
 };
 

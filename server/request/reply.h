@@ -37,7 +37,7 @@ struct AnswerOutput {
 // The outputs of one request. Its bytes are valid until Send() returns; beyond that only with a
 // reference on `memory`.
 struct Answer {
-  absl::InlinedVector<AnswerOutput, 2> outputs;
+  absl::InlinedVector<AnswerOutput, 4> outputs;
   AnswerMemory* memory = nullptr;  // null: the bytes must be copied
 };
 

@@ -9,6 +9,7 @@ void Request::ForgetModel() {
   key.clear();
   inputs.clear();
   wanted_outputs.clear();
+  filler = nullptr;
 }
 
 void Request::Reset() {
@@ -18,6 +19,7 @@ void Request::Reset() {
   arrival_ns = 0;
   deadline_ns = 0;
   state = RequestState::kNew;
+  cancelled = false;
   suspect = false;
   dispatches = 0;
   place = {};

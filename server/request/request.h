@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/container/inlined_vector.h"
+#include "proto/base/check.h"
 #include "proto/base/datatype.h"
 #include "proto/base/shape.h"
 #include "server/request/reply.h"
@@ -12,8 +13,11 @@
 namespace mpsd {
 
 class RequestQueue;
+class RowFiller;
 struct ModelMetrics;
 struct ServedModel;
+struct ModelSpec;
+struct Payload;
 
 // The non-batch dims of all inputs, padding included, one behind the other: requests of equal keys
 // can share a batch.
@@ -22,9 +26,16 @@ using ShapeKey = absl::InlinedVector<int64_t, 8>;
 // One input as admission understood it.
 struct RequestInput {
   DataType datatype = DataType::kInvalid;
-  Dims dims;               // of a row, as the client sent them
-  Dims padded_dims;        // of a row, as the batch carries them
-  uint64_t row_bytes = 0;  // padded
+  Dims dims;                         // of a row, as the client sent them
+  Dims padded_dims;                  // of a row, as the batch carries them
+  uint64_t row_bytes = 0;            // padded; 0 for BYTES, whose rows differ
+  uint64_t tensor_bytes = 0;         // of all rows together; of BYTES only
+  const Payload* payload = nullptr;  // the client's bytes, which lie there until the reply is given
+
+  // Bytes of `rows` rows, as they lie in a slab.
+  uint64_t Bytes(uint32_t rows) const {
+    return datatype == DataType::kBytes ? tensor_bytes : row_bytes * rows;
+  }
 };
 
 // Where a request's rows lie.
@@ -34,12 +45,31 @@ struct RowPlace {
 };
 
 enum class RequestState : uint8_t {
-  kNew,       // → kReserved
+  kNew,       // → kReserved, kWaiting
+  kWaiting,   // admitted, waits for memory to lie in      → kReserved, kEnded
   kReserved,  // rows are reserved, the copy is under way  → kQueued, kEnded
   kQueued,    // rows are filled                           → kRunning, kEnded
   kRunning,   // in a batch of a lane                      → kQueued (worker lost), kEnded
   kEnded,     // its reply was, or is just being, given
 };
+
+constexpr bool MayGo(RequestState from, RequestState to) {
+  switch (from) {
+    case RequestState::kNew:
+      return to == RequestState::kReserved || to == RequestState::kWaiting;
+    case RequestState::kWaiting:
+      return to == RequestState::kReserved || to == RequestState::kEnded;
+    case RequestState::kReserved:
+      return to == RequestState::kQueued || to == RequestState::kEnded;
+    case RequestState::kQueued:
+      return to == RequestState::kRunning || to == RequestState::kEnded;
+    case RequestState::kRunning:
+      return to == RequestState::kQueued || to == RequestState::kEnded;
+    case RequestState::kEnded:
+      return false;
+  }
+  return false;
+}
 
 // Thread-compatible. Embedded in its call (accept/), lent to a RequestQueue from Reserve() until
 // its reply is given. Grouped by who writes.
@@ -52,13 +82,15 @@ struct Request {
   int64_t arrival_ns = 0;
   int64_t deadline_ns = 0;
   ShapeKey key;
-  absl::InlinedVector<RequestInput, 2> inputs;
+  absl::InlinedVector<RequestInput, 4> inputs;
   absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
+  const RowFiller* filler = nullptr;                // null: it cannot wait for memory
   Reply reply;
 
   // Guarded by the queue's mutex from Reserve() on.
   RequestState state = RequestState::kNew;
-  bool suspect = false;  // goes alone: its worker crashed, or its batch had too large outputs
+  bool cancelled = false;  // while its rows were being filled
+  bool suspect = false;    // goes alone: its worker crashed, or its batch had too large outputs
   uint8_t dispatches = 0;
   RowPlace place;
   uint64_t queued_bytes = 0;
@@ -68,6 +100,12 @@ struct Request {
   // Takes back what admission wrote. REQUIRES: no queue has reserved rows for it.
   void ForgetModel();
 
+  // The one way on. REQUIRES: a legal one.
+  void Go(RequestState to) {
+    MPSD_CHECK(MayGo(state, to));
+    state = to;
+  }
+
   // Makes the object fit for the next call. REQUIRES: no reply is owed.
   void Reset();
 };
@@ -76,6 +114,17 @@ struct Request {
 // written by whoever copies.
 struct RowTargets {
   absl::InlinedVector<char*, 4> inputs;
+  // There is no room yet: the queue has the rows filled and commits the request itself, later and
+  // on another thread. `inputs` is empty.
+  bool later = false;
+};
+
+// Copies a request's payload into its rows. Implemented by admit/. Thread-safe.
+class RowFiller {
+ public:
+  virtual ~RowFiller() = default;
+  virtual void Fill(const ModelSpec& spec, const Request& request,
+                    const RowTargets& targets) const = 0;
 };
 
 // Where admitted requests go. Thread-safe. Implemented by dispatch/.
@@ -85,14 +134,15 @@ class RequestQueue {
 
   // Reserves rows. RESOURCE_EXHAUSTED "Exceeds maximum queue size"; ABORTED when it is closed,
   // since another generation of the model has taken its place: look again. The reply then is still
-  // owed by the caller. After OK the queue owns the reply.
+  // owed by the caller. After OK the queue owns the reply; with `targets->later` it owns the whole
+  // request, which may have ended by now.
   virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
 
   // The rows are filled: the request may be put into a batch.
   virtual void Commit(Request* request) = 0;
 
-  // Nobody waits for the request any more: ends it as CANCELLED unless it has ended. Not to be
-  // called between Reserve() and Commit().
+  // Nobody waits for the request any more: ends it as CANCELLED unless it has ended, now or when
+  // its rows are filled. Not to be called by anyone between his own Reserve() and Commit().
   virtual void Cancel(Request* request) = 0;
 };
 

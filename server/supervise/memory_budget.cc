@@ -15,10 +15,10 @@ constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
 }  // namespace
 
 absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what) {
-  if (cap_bytes_ > 0 && bytes > cap_bytes_ - taken_bytes_) {
+  if (cap_bytes_ > 0 && bytes > cap_bytes_ - taken_bytes()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         what, " needs ", BytesText(bytes), " of shared memory, but of the ", BytesText(cap_bytes_),
-        " that limits.shared_memory allows ", BytesText(taken_bytes_), " are taken"));
+        " that limits.shared_memory allows ", BytesText(taken_bytes()), " are taken"));
   }
   const uint64_t available = platform::AvailableMemoryBytes();
   if (bytes > available - std::min(available, kKeptFreeBytes)) {
@@ -26,8 +26,15 @@ absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what) {
         absl::StrCat(what, " needs ", BytesText(bytes), " of shared memory, but the host and its",
                      " memory cgroup have only ", BytesText(available), " left"));
   }
-  taken_bytes_ += bytes;
+  taken_->fetch_add(bytes, std::memory_order_relaxed);
   return absl::OkStatus();
+}
+
+std::shared_ptr<void> MemoryBudget::Share(uint64_t bytes) {
+  // The counter is what it points to, and what its end leaves less of.
+  return std::shared_ptr<void>(taken_.get(), [taken = taken_, bytes](void*) {
+    taken->fetch_sub(bytes, std::memory_order_relaxed);
+  });
 }
 
 }  // namespace mpsd

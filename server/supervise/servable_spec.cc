@@ -31,7 +31,15 @@ absl::Status CheckPad(const ModelSpec& spec, const PadRule& rule) {
   if (!HasOpenDim(spec.inputs, rule.input, rule.dim)) {
     return absl::InvalidArgumentError(absl::StrCat("padding of '", rule.input, "' names no dim"));
   }
+  if (Find(spec.inputs, rule.input)->datatype == DataType::kBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", rule.input, "' is BYTES, not to be padded"));
+  }
   for (const PadCut& cut : rule.outputs) {
+    const TensorSpec* output = Find(spec.outputs, cut.output);
+    if (output != nullptr && output->datatype == DataType::kBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("'", cut.output, "' is BYTES, not to be cut"));
+    }
     if (HasOpenDim(spec.outputs, cut.output, cut.dim)) continue;
     return absl::InvalidArgumentError(absl::StrCat("the cut of '", cut.output, "' names no dim"));
   }
@@ -47,7 +55,10 @@ absl::Status CheckSize(const std::vector<TensorSpec>& tensors) {
   for (const TensorSpec& tensor : tensors) {
     Dims dims = tensor.dims;
     std::replace(dims.begin(), dims.end(), int64_t{-1}, int64_t{1});
-    const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, dims);
+    // A BYTES row is as long as a client makes it; its elements' lengths are what is known.
+    const DataType counted =
+        tensor.datatype == DataType::kBytes ? DataType::kUint32 : tensor.datatype;
+    const std::optional<uint64_t> bytes = TensorBytes(counted, dims);
     if (!bytes.has_value() || *bytes > left_bytes) {
       return absl::InvalidArgumentError(
           absl::StrCat("'", tensor.name, "' is larger, or of another kind, than can be served"));

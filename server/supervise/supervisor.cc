@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "server/batch/slab_sizing.h"
@@ -203,6 +204,7 @@ void Supervisor::HandleTimers() {
   if (now_ns < std::min(next_tick_ns_, wake_by_ns_.load())) return;
   wake_by_ns_ = INT64_MAX;
   plane_->Tick();
+  TickSlabs();
   next_tick_ns_ = now_ns + (plane_->inside() > 0 ? kBusyTickNs : kIdleTickNs);
 }
 
@@ -329,11 +331,16 @@ void Supervisor::Take(Worker* worker, MessageReader::Received received) {
   }
   const auto* report = std::get_if<LoadReport>(&received.message);
   absl::Status status = absl::InternalError("it sent a message out of turn");
-  if (report != nullptr && worker->state == State::kLoading) status = OnLoaded(worker, *report);
-  if (std::holds_alternative<Ready>(received.message) && worker->state == State::kWarming) {
-    OnReady(worker);
+  if (report != nullptr && worker->state == State::kLoading) {
+    status = OnLoaded(worker, *report);
+  } else if (std::holds_alternative<Ready>(received.message) && worker->state == State::kWarming) {
+    worker->ready = true;
     status = absl::OkStatus();
+  } else if (worker->link != nullptr) {
+    status = worker->model->slabs->Take(worker->link.get(), received.message);
   }
+  const bool may_serve = status.ok() && worker->ready && worker->state == State::kWarming;
+  if (may_serve && worker->model->slabs->Settled(worker->link.get())) OnReady(worker);
   if (!status.ok()) GiveUp(worker, std::string(status.message()));
 }
 
@@ -341,7 +348,8 @@ absl::Status Supervisor::OnLoaded(Worker* worker, const LoadReport& report) {
   ServedModel* served = worker->model->served.get();
   worker->info.device = report.device;
   if (!served->loaded) {
-    if (absl::Status status = CompleteSpec(*worker->model, report); !status.ok()) return status;
+    if (absl::Status status = CompleteSpec(worker->model.get(), report); !status.ok())
+      return status;
   } else if (!(report.spec == served->spec)) {
     return absl::FailedPreconditionError("the model file is not the one that is served");
   }
@@ -349,11 +357,11 @@ absl::Status Supervisor::OnLoaded(Worker* worker, const LoadReport& report) {
 }
 
 // The first worker of a model says what the model takes; then the pool gets its memory.
-absl::Status Supervisor::CompleteSpec(const SupervisedModel& model, const LoadReport& report) {
-  ServedModel* served = model.served.get();
+absl::Status Supervisor::CompleteSpec(SupervisedModel* model, const LoadReport& report) {
+  ServedModel* served = model->served.get();
   if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
   served->spec = report.spec;
-  const uint64_t bytes = SlabSegmentBytes(served->spec, model.queue_requests, model.queue_bytes,
+  const uint64_t bytes = SlabSegmentBytes(served->spec, model->queue_requests, model->queue_bytes,
                                           platform::PageBytes());
   absl::Status status = TakeMemory(bytes, absl::StrCat("model '", served->name, "'"));
   if (!status.ok()) return status;
@@ -362,7 +370,8 @@ absl::Status Supervisor::CompleteSpec(const SupervisedModel& model, const LoadRe
     budget_.GiveBack(bytes);
     return segment.status();
   }
-  model.pool->AddSlabSegment(*std::move(segment));
+  model->pool->AddSlabSegment(*std::move(segment));
+  model->slabs = std::make_unique<SlabAnnouncer>(model->pool, &budget_, served->name);
   served->loaded = true;
   return absl::OkStatus();
 }
@@ -395,14 +404,36 @@ absl::Status Supervisor::AttachSegments(Worker* worker) {
   order.worker_segment_bytes = (*link)->worker_segment().bytes();
   std::vector<int> fds = {(*link)->mailbox_segment().peer_fd(), (*link)->worker_segment().peer_fd(),
                           (*link)->bell().ring_fd.get()};
-  for (const auto& [fd, slab_bytes] : model->pool->SlabDescriptors()) {
-    fds.push_back(fd);
-    order.slab_segment_bytes.push_back(slab_bytes);
-  }
+  const SlabSegment first = model->pool->SlabDescriptors().front();
+  fds.push_back(first.fd);
+  order.slab_segment_bytes.push_back(first.bytes);
+  (*link)->HoldUntilUnmapped(budget_.Share(bytes));
   worker->link = *std::move(link);
   worker->state = State::kWarming;
+  worker->ready = false;
   Publish(worker);
-  return worker->process->Send(order, fds);
+  status = worker->process->Send(order, fds);
+  model->slabs->Attach(worker->link.get(),
+                       [worker](const Message& message, absl::Span<const int> message_fds) {
+                         return worker->process->Send(message, message_fds);
+                       });
+  return status;
+}
+
+void Supervisor::TickSlabs() {
+  const auto find = [this](const WorkerLink* link) {
+    const auto is_it = [link](const auto& worker) { return worker->link.get() == link; };
+    return std::find_if(workers_.begin(), workers_.end(), is_it)->get();
+  };
+  const auto ready = [&find](const WorkerLink* link) { return find(link)->ready; };
+  absl::flat_hash_set<const SupervisedModel*> ticked;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    const std::shared_ptr<SupervisedModel>& model = worker->model;
+    if (model->slabs == nullptr || !ticked.insert(model.get()).second) continue;
+    for (const WorkerLink* link : model->slabs->Tick(ready)) {
+      GiveUp(find(link), "it does not say what memory it has mapped");
+    }
+  }
 }
 
 void Supervisor::OnReady(Worker* worker) {
@@ -460,8 +491,7 @@ void Supervisor::ReadExit(Worker* worker) {
   if (worker->link != nullptr) {
     poller_.RemoveReadable(worker->link->bell().poll_fd.get());
     worker->model->pool->Detach(worker->index, reason.end);
-    budget_.GiveBack(WorkerLink::SharedBytes(worker->model->pool->LinkOptions(
-        worker->index, worker->epoch, worker->model->order.lanes)));
+    worker->model->slabs->Detach(worker->link.get());
     worker->link.reset();
   }
   Settle(*worker, absl::InternalError(absl::StrCat("it died: ", reason.text)));

@@ -23,6 +23,7 @@
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"
 #include "server/supervise/memory_budget.h"
+#include "server/supervise/slab_announcer.h"
 #include "server/supervise/worker_process.h"
 #include "server/telemetry/log.h"
 
@@ -36,6 +37,7 @@ struct SupervisedModel {
   uint32_t processes = 1;
   uint32_t queue_requests = 0;
   uint64_t queue_bytes = 0;
+  std::unique_ptr<SlabAnnouncer> slabs;  // made with the pool's first segment
 };
 
 struct SupervisorOptions {
@@ -93,6 +95,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     int64_t start_at_ns = 0;  // while waiting
     int64_t serving_since_ns = 0;
     int64_t kill_at_ns = INT64_MAX;  // while it should be leaving by itself
+    bool ready = false;              // it is warm; perhaps it has not mapped all slabs yet
     std::unique_ptr<WorkerProcess> process;
     std::shared_ptr<WorkerLink> link;
     WorkerInfo info;  // published under mu_
@@ -122,10 +125,11 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   void ReadControl(Worker* worker);
   void Take(Worker* worker, MessageReader::Received received);
   absl::Status OnLoaded(Worker* worker, const LoadReport& report);
-  absl::Status CompleteSpec(const SupervisedModel& model, const LoadReport& report);
+  absl::Status CompleteSpec(SupervisedModel* model, const LoadReport& report);
   absl::Status AttachSegments(Worker* worker);
   absl::Status TakeMemory(uint64_t bytes, const std::string& what);
   void OnReady(Worker* worker);
+  void TickSlabs();
   void ReadOutput(Worker* worker);
   void ReadExit(Worker* worker);
   void GiveUp(Worker* worker, const std::string& reason);

@@ -49,7 +49,10 @@ constexpr ModelGauge kModelGauges[] = {
     {"mpsd_workers_configured", "Workers that should serve.", &ModelMetrics::workers_configured},
     {"mpsd_workers_ready", "Workers that do serve.", &ModelMetrics::workers_ready},
     {"mpsd_input_slabs_leased", "Input slabs in use.", &ModelMetrics::input_slabs_leased},
-    {"mpsd_output_leases", "Output slabs in use.", &ModelMetrics::output_leases},
+    {"mpsd_slab_segment_bytes", "Shared memory that requests' rows may lie in.",
+     &ModelMetrics::slab_segment_bytes},
+    {"mpsd_output_leases", "Output slabs in use, by batches or by replies that are not read yet.",
+     &ModelMetrics::output_leases},
     {"mpsd_pinned_output_bytes", "Output bytes that unfinished replies point into.",
      &ModelMetrics::pinned_output_bytes},
 };

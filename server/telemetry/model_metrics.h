@@ -104,6 +104,7 @@ struct ModelMetrics {
   std::atomic<int64_t> workers_configured{0};
   std::atomic<int64_t> workers_ready{0};
   std::atomic<int64_t> input_slabs_leased{0};
+  std::atomic<int64_t> slab_segment_bytes{0};
   std::atomic<int64_t> output_leases{0};
   std::atomic<int64_t> pinned_output_bytes{0};
   std::atomic<uint64_t> worker_restarts{0};

@@ -83,5 +83,15 @@ TEST(ShapeText, IsABracketedList) {
   EXPECT_EQ(ShapeText({}), "[]");
 }
 
+TEST(ShapeFits, MinusOneStandsForAnyLength) {
+  EXPECT_TRUE(ShapeFits({}, {}));
+  EXPECT_TRUE(ShapeFits({-1, 4}, {7, 4}));
+  EXPECT_TRUE(ShapeFits({-1}, {0}));
+  EXPECT_FALSE(ShapeFits({-1}, {-1}));
+  EXPECT_FALSE(ShapeFits({-1, 4}, {7, 5}));
+  EXPECT_FALSE(ShapeFits({-1, 4}, {7}));
+  EXPECT_FALSE(ShapeFits({4}, {4, 1}));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -38,7 +38,8 @@ class FakeModel final : public Model {
 // Output i is input i, bit for bit.
 inline absl::Status EchoInputs(absl::Span<const InputTensor> inputs, uint32_t, OutputSink* sink) {
   for (const InputTensor& input : inputs) {
-    void* output = sink->Add(input.datatype, input.dims);
+    void* output = input.datatype == DataType::kBytes ? sink->AddBytes(input.dims, input.bytes)
+                                                      : sink->Add(input.datatype, input.dims);
     if (output != nullptr && input.bytes > 0) std::memcpy(output, input.data, input.bytes);
   }
   return absl::OkStatus();

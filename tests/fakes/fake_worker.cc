@@ -19,14 +19,18 @@ MappedSegment MapCopy(int fd, uint64_t bytes, bool writable) {
 
 }  // namespace
 
-FakeWorker::FakeWorker(const WorkerLink& link, const std::vector<std::pair<int, uint64_t>>& slabs,
+FakeWorker::FakeWorker(const WorkerLink& link, const std::vector<SlabSegment>& slabs,
                        const Clock* clock)
     : clock_(clock),
       mailbox_(MapCopy(link.mailbox_segment().peer_fd(), link.mailbox_segment().bytes(), false)),
       segment_(MapCopy(link.worker_segment().peer_fd(), link.worker_segment().bytes(), true)),
       next_(link.lanes()),
       completed_(link.lanes()) {
-  for (const auto& [fd, bytes] : slabs) slabs_.push_back(MapCopy(fd, bytes, false));
+  for (const SlabSegment& segment : slabs) AddSlabs(segment);
+}
+
+void FakeWorker::AddSlabs(const SlabSegment& segment) {
+  slabs_.emplace(segment.number, MapCopy(segment.fd, segment.bytes, false));
 }
 
 std::optional<FakeWorker::Job> FakeWorker::Take(uint32_t lane) {
@@ -54,16 +58,20 @@ void FakeWorker::Gather(const BatchRecord& record, Job* job) const {
   for (uint32_t i = 0; i < record.input_count; ++i) {
     const InputRecord& input = record.inputs[i];
     job->row_dims.emplace_back(input.dims, input.dims + input.rank);
+    job->datatypes.push_back(static_cast<DataType>(input.datatype));
   }
+  const uint64_t* byte_counts = record.byte_counts;
   for (uint32_t r = 0; r < record.run_count; ++r) {
     const RowRun& run = record.runs[r];
     MPSD_CHECK(run.first_row + run.row_count <= run.row_capacity);
     uint64_t region = run.slab_offset;
     for (uint32_t i = 0; i < record.input_count; ++i) {
       const uint64_t row_bytes = record.inputs[i].row_bytes;
-      job->inputs[i].append(slabs_[run.segment].data() + region + run.first_row * row_bytes,
-                            run.row_count * row_bytes);
-      region += *AlignUp(run.row_capacity * row_bytes, kTensorAlignment);
+      const bool counted = job->datatypes[i] == DataType::kBytes;
+      const uint64_t bytes = counted ? *byte_counts++ : run.row_count * row_bytes;
+      job->inputs[i].append(slabs_.at(run.segment).data() + region + run.first_row * row_bytes,
+                            bytes);
+      region += *AlignUp(counted ? bytes : run.row_capacity * row_bytes, kTensorAlignment);
     }
   }
 }
@@ -91,7 +99,7 @@ CompletionRecord* FakeWorker::WriteRecord(const Job& job) {
   for (size_t i = 0; i < job.inputs.size(); ++i) {
     OutputRecord& output = record->outputs[i];
     const std::string& bytes = job.inputs[i];
-    output.datatype = static_cast<uint32_t>(DataType::kFp32);
+    output.datatype = static_cast<uint32_t>(job.datatypes[i]);
     output.rank = static_cast<uint32_t>(job.row_dims[i].size() + 1);
     output.dims[0] = job.row_count;
     std::copy(job.row_dims[i].begin(), job.row_dims[i].end(), output.dims + 1);

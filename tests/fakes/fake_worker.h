@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,11 +32,14 @@ class FakeWorker {
     char* output = nullptr;           // the lease
     std::vector<std::string> inputs;  // gathered, an input each
     std::vector<Dims> row_dims;
+    std::vector<DataType> datatypes;
   };
 
   // `slabs` are the descriptors that a pool gives for its workers; the link outlives this.
-  FakeWorker(const WorkerLink& link, const std::vector<std::pair<int, uint64_t>>& slabs,
-             const Clock* clock);
+  FakeWorker(const WorkerLink& link, const std::vector<SlabSegment>& slabs, const Clock* clock);
+
+  // Maps a further segment of the pool.
+  void AddSlabs(const SlabSegment& segment);
 
   // Takes the next batch of a lane's submit ring; nothing when there is none.
   std::optional<Job> Take(uint32_t lane = 0);
@@ -73,9 +77,9 @@ class FakeWorker {
   const Clock* const clock_;
   MappedSegment mailbox_;
   MappedSegment segment_;
-  std::vector<MappedSegment> slabs_;
-  std::vector<uint32_t> next_;       // submitted batches taken, a lane each
-  std::vector<uint32_t> completed_;  // completions published, a lane each
+  std::map<uint32_t, MappedSegment> slabs_;  // by number
+  std::vector<uint32_t> next_;               // submitted batches taken, a lane each
+  std::vector<uint32_t> completed_;          // completions published, a lane each
 
   // Orders the lanes' uses of a lease one after the other for the thread sanitizer, which does not
   // see the order that the front end gives them through mappings of its own.

@@ -154,6 +154,15 @@ TEST_F(Messages, CarryAnAttachOrder) {
   EXPECT_TRUE(Echo(AttachOrder{}).slab_segment_bytes.empty());
 }
 
+TEST_F(Messages, CarryWhatIsSaidOfSlabSegments) {
+  const SlabsAdded added = Echo(SlabsAdded{63, UINT64_MAX});
+  EXPECT_EQ(added.number, 63u);
+  EXPECT_EQ(added.bytes, UINT64_MAX);
+  EXPECT_EQ(Echo(SlabsMapped{1}).number, 1u);
+  EXPECT_EQ(Echo(SlabsRemoved{2}).number, 2u);
+  EXPECT_EQ(Echo(SlabsUnmapped{UINT32_MAX}).number, UINT32_MAX);
+}
+
 TEST_F(Messages, CarryReady) {
   EXPECT_EQ(Echo(Ready{26'000'000'000}).warmup_ns, 26'000'000'000);
   EXPECT_EQ(Echo(Ready{}).warmup_ns, 0);

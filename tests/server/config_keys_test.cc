@@ -153,6 +153,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->server_name, defaults.server_name);
   EXPECT_EQ(config->limits.message_bytes, defaults.limits.message_bytes);
   EXPECT_EQ(config->limits.shared_memory_bytes, defaults.limits.shared_memory_bytes);
+  EXPECT_EQ(config->limits.connection_pin_bytes, defaults.limits.connection_pin_bytes);
   EXPECT_EQ(config->limits.drain_timeout_ns, defaults.limits.drain_timeout_ns);
   EXPECT_EQ(config->limits.lame_duck_ns, defaults.limits.lame_duck_ns);
   EXPECT_EQ(config->log.level, defaults.log.level);

@@ -52,7 +52,8 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
     "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0"},
     "server_name": "gpu-7", "state_dir": "../state", "sandbox": "strict",
     "models": [{"name": "m", "path": "m.pt"}],
-    "limits": {"message": "1MiB", "shared_memory": "4GiB", "drain_timeout": "1m",
+    "limits": {"message": "1MiB", "shared_memory": "4GiB", "connection_pinned": "2MiB",
+               "drain_timeout": "1m",
                "lame_duck": "500ms"},
     "log": {"level": "debug", "file": "log/mpsd.log"}})");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -65,6 +66,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
             files.folder().substr(0, files.folder().rfind('/')) + "/state/");
   EXPECT_EQ(config->limits.message_bytes, 1ULL << 20);
   EXPECT_EQ(config->limits.shared_memory_bytes, 4ULL << 30);
+  EXPECT_EQ(config->limits.connection_pin_bytes, 2ULL << 20);
   EXPECT_EQ(config->limits.drain_timeout_ns, 60 * kNsPerSecond);
   EXPECT_EQ(config->limits.lame_duck_ns, 500 * kNsPerMs);
   EXPECT_EQ(config->log.level, "debug");

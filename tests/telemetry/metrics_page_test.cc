@@ -142,17 +142,18 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.workers_configured = 10;
   model_.workers_ready = 11;
   model_.input_slabs_leased = 12;
-  model_.output_leases = 13;
-  model_.pinned_output_bytes = 14;
-  model_.worker_restarts = 15;
+  model_.slab_segment_bytes = 13;
+  model_.output_leases = 14;
+  model_.pinned_output_bytes = 15;
+  model_.worker_restarts = 16;
   const char* names[] = {"mpsd_batches_total",         "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total", "mpsd_dispatched_again_total",
                          "mpsd_timeout_wakeups_total", "mpsd_copied_replies_total",
                          "mpsd_queue_requests",        "mpsd_queue_bytes",
                          "mpsd_running_batches",       "mpsd_workers_configured",
                          "mpsd_workers_ready",         "mpsd_input_slabs_leased",
-                         "mpsd_output_leases",         "mpsd_pinned_output_bytes",
-                         "mpsd_worker_restarts_total"};
+                         "mpsd_slab_segment_bytes",    "mpsd_output_leases",
+                         "mpsd_pinned_output_bytes",   "mpsd_worker_restarts_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;

@@ -5,8 +5,6 @@
 namespace mpsd {
 namespace {
 
-constexpr size_t kFixedFds = 3;
-
 bool Inside(uint64_t offset, uint64_t bytes, uint64_t first, uint64_t end) {
   return offset >= first && offset <= end && bytes <= end - offset;
 }
@@ -19,7 +17,8 @@ absl::StatusOr<Attachment> Attachment::Map(const AttachOrder& order, std::vector
     return absl::FailedPreconditionError("mpsd and mpsd-worker are of different builds");
   }
   const uint64_t output_offset = OutputAreaOffset(lanes, platform::PageBytes());
-  if (fds.size() != kFixedFds + order.slab_segment_bytes.size() ||
+  if (fds.size() != kFixedAttachFds + order.slab_segment_bytes.size() ||
+      order.slab_segment_bytes.size() > kMaxSlabSegments ||
       order.worker_segment_bytes < output_offset ||
       order.mailbox_bytes < MailboxBytes(lanes, platform::PageBytes())) {
     return absl::InvalidArgumentError("the attach order does not fit its descriptors");
@@ -32,11 +31,10 @@ absl::StatusOr<Attachment> Attachment::Map(const AttachOrder& order, std::vector
   if (!worker.ok()) return worker.status();
   Attachment attachment(*std::move(mailbox), *std::move(worker), std::move(fds[2]));
   attachment.output_offset_ = output_offset;
-  for (size_t i = 0; i < order.slab_segment_bytes.size(); ++i) {
-    absl::StatusOr<MappedSegment> slabs = MappedSegment::Map(
-        std::move(fds[kFixedFds + i]), order.slab_segment_bytes[i], /*writable=*/false);
-    if (!slabs.ok()) return slabs.status();
-    attachment.slabs_.push_back(*std::move(slabs));
+  for (uint32_t i = 0; i < order.slab_segment_bytes.size(); ++i) {
+    absl::Status status =
+        attachment.AddSlabs(i, std::move(fds[kFixedAttachFds + i]), order.slab_segment_bytes[i]);
+    if (!status.ok()) return status;
   }
   const auto& header = *reinterpret_cast<const SegmentHeader*>(attachment.mailbox_.data());
   if (absl::Status status = CheckHeader(header, SegmentKind::kMailbox, order.mailbox_bytes);
@@ -48,6 +46,47 @@ absl::StatusOr<Attachment> Attachment::Map(const AttachOrder& order, std::vector
               order.worker_segment_bytes, epoch);
   reinterpret_cast<WorkerPage*>(own + sizeof(SegmentHeader))->lanes = lanes;
   return attachment;
+}
+
+absl::StatusOr<Message> Attachment::Follow(MessageReader::Received order) {
+  if (const auto* added = std::get_if<SlabsAdded>(&order.message)) {
+    if (order.fds.size() != 1) return absl::InvalidArgumentError("a segment has one descriptor");
+    absl::Status status = AddSlabs(added->number, std::move(order.fds[0]), added->bytes);
+    if (!status.ok()) return status;
+    return SlabsMapped{added->number};
+  }
+  if (const auto* removed = std::get_if<SlabsRemoved>(&order.message)) {
+    if (absl::Status status = RemoveSlabs(removed->number); !status.ok()) return status;
+    return SlabsUnmapped{removed->number};
+  }
+  return absl::InvalidArgumentError("an order out of turn");
+}
+
+absl::Status Attachment::AddSlabs(uint32_t number, UniqueFd fd, uint64_t bytes) {
+  if (number >= kMaxSlabSegments || slabs_->owned[number].has_value() ||
+      bytes < sizeof(SegmentHeader)) {
+    return absl::InvalidArgumentError("a slab segment that cannot be");
+  }
+  absl::StatusOr<MappedSegment> segment =
+      MappedSegment::Map(std::move(fd), bytes, /*writable=*/false);
+  if (!segment.ok()) return segment.status();
+  const auto& header = *reinterpret_cast<const SegmentHeader*>(segment->data());
+  absl::Status status = CheckHeader(header, SegmentKind::kSlabs, bytes);
+  if (!status.ok()) return status;
+  slabs_->owned[number].emplace(*std::move(segment));
+  Mapping& mapping = slabs_->seen[number];
+  mapping.bytes.store(bytes, std::memory_order_relaxed);
+  mapping.data.store(slabs_->owned[number]->data(), std::memory_order_release);
+  return absl::OkStatus();
+}
+
+absl::Status Attachment::RemoveSlabs(uint32_t number) {
+  if (number >= kMaxSlabSegments || !slabs_->owned[number].has_value()) {
+    return absl::InvalidArgumentError("a slab segment that is not there");
+  }
+  slabs_->seen[number].data.store(nullptr, std::memory_order_release);
+  slabs_->owned[number].reset();
+  return absl::OkStatus();
 }
 
 const MailboxPage& Attachment::mailbox_page() const {
@@ -63,10 +102,12 @@ const LaneMailbox& Attachment::mailbox(uint32_t lane) const {
 }
 
 const char* Attachment::SlabBytes(uint32_t segment, uint64_t offset, uint64_t bytes) const {
-  if (segment >= slabs_.size()) return nullptr;
-  const MappedSegment& slabs = slabs_[segment];
-  if (!Inside(offset, bytes, sizeof(SegmentHeader), slabs.bytes())) return nullptr;
-  return slabs.data() + offset;
+  if (segment >= kMaxSlabSegments) return nullptr;
+  const Mapping& mapping = slabs_->seen[segment];
+  const char* data = mapping.data.load(std::memory_order_acquire);
+  if (data == nullptr) return nullptr;
+  const uint64_t end = mapping.bytes.load(std::memory_order_relaxed);
+  return Inside(offset, bytes, sizeof(SegmentHeader), end) ? data + offset : nullptr;
 }
 
 char* Attachment::OutputBytes(uint64_t offset, uint64_t bytes) const {

@@ -17,9 +17,10 @@ std::optional<uint64_t> RegionBytes(uint32_t row_capacity, uint64_t row_bytes) {
   return AlignUp(bytes, kTensorAlignment);
 }
 
-bool Matches(absl::Span<const int64_t> expected, absl::Span<const int64_t> actual) {
-  const auto fits = [](int64_t want, int64_t have) { return want < 0 || want == have; };
-  return std::equal(expected.begin(), expected.end(), actual.begin(), actual.end(), fits);
+// Nothing for dims that cannot be.
+std::optional<uint64_t> RowBytes(DataType datatype, absl::Span<const int64_t> dims) {
+  if (datatype != DataType::kBytes) return TensorBytes(datatype, dims);
+  return ElementCount(dims).has_value() ? std::optional<uint64_t>(0) : std::nullopt;
 }
 
 }  // namespace
@@ -44,6 +45,7 @@ absl::Status BatchReader::Read(const BatchRecord& record, Batch* batch) const {
 absl::Status BatchReader::ReadInputs(const BatchRecord& record, Batch* batch) const {
   if (record.input_count != spec_->inputs.size()) return Malformed();
   batch->inputs.resize(record.input_count);
+  batch->bytes_inputs = 0;
   for (uint32_t i = 0; i < record.input_count; ++i) {
     const InputRecord& source = record.inputs[i];
     BatchInput& input = batch->inputs[i];
@@ -51,41 +53,60 @@ absl::Status BatchReader::ReadInputs(const BatchRecord& record, Batch* batch) co
     input.datatype = static_cast<DataType>(source.datatype);
     input.dims.assign(source.dims, source.dims + source.rank);
     input.row_bytes = source.row_bytes;
-    const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.dims);
-    if (input.datatype != spec_->inputs[i].datatype || bytes != input.row_bytes ||
-        !Matches(spec_->inputs[i].dims, input.dims)) {
+    if (input.datatype != spec_->inputs[i].datatype ||
+        RowBytes(input.datatype, input.dims) != input.row_bytes ||
+        !ShapeFits(spec_->inputs[i].dims, input.dims)) {
       return Malformed();
     }
+    if (input.datatype == DataType::kBytes) ++batch->bytes_inputs;
   }
   return absl::OkStatus();
 }
 
 absl::Status BatchReader::ReadRuns(const BatchRecord& record, Batch* batch) const {
-  if (record.run_count == 0 || record.run_count > kMaxRuns) return Malformed();
+  if (record.run_count == 0 || record.run_count > kMaxRuns ||
+      record.run_count * batch->bytes_inputs > kMaxByteCounts) {
+    return Malformed();
+  }
   batch->runs.resize(record.run_count);
+  const uint64_t* byte_counts = record.byte_counts;
   uint64_t rows = 0;
   for (uint32_t r = 0; r < record.run_count; ++r) {
-    const RowRun& source = record.runs[r];
-    BatchRun& run = batch->runs[r];
-    run.row_count = source.row_count;
-    run.inputs.clear();
-    rows += source.row_count;
-    if (source.slab_offset % kTensorAlignment != 0 || source.row_count == 0 ||
-        source.first_row > source.row_capacity ||
-        source.row_count > source.row_capacity - source.first_row) {
-      return Malformed();
-    }
-    uint64_t offset = source.slab_offset;
-    for (const BatchInput& input : batch->inputs) {
-      const std::optional<uint64_t> region = RegionBytes(source.row_capacity, input.row_bytes);
-      if (!region.has_value()) return Malformed();
-      const char* data = attachment_->SlabBytes(source.segment, offset, *region);
-      if (data == nullptr) return Malformed();
-      run.inputs.push_back(data + source.first_row * input.row_bytes);
-      offset += *region;
-    }
+    rows += record.runs[r].row_count;
+    absl::Status status = ReadRun(record.runs[r], byte_counts, *batch, &batch->runs[r]);
+    if (!status.ok()) return status;
+    byte_counts += batch->bytes_inputs;
   }
   return rows == batch->row_count ? absl::OkStatus() : Malformed();
+}
+
+absl::Status BatchReader::ReadRun(const RowRun& source, const uint64_t* byte_counts,
+                                  const Batch& batch, BatchRun* run) const {
+  run->row_count = source.row_count;
+  run->inputs.clear();
+  run->input_bytes.clear();
+  if (source.slab_offset % kTensorAlignment != 0 || source.row_count == 0 ||
+      source.first_row > source.row_capacity ||
+      source.row_count > source.row_capacity - source.first_row) {
+    return Malformed();
+  }
+  // Rows that differ in length have no row number in a slab: the run is the slab.
+  if (batch.bytes_inputs > 0 && source.row_count != source.row_capacity) return Malformed();
+  uint64_t offset = source.slab_offset;
+  for (const BatchInput& input : batch.inputs) {
+    const bool counted = input.datatype == DataType::kBytes;
+    const uint64_t bytes = counted ? *byte_counts++ : source.row_count * input.row_bytes;
+    const std::optional<uint64_t> region = counted
+                                               ? AlignUp(bytes, kTensorAlignment)
+                                               : RegionBytes(source.row_capacity, input.row_bytes);
+    if (!region.has_value()) return Malformed();
+    const char* data = attachment_->SlabBytes(source.segment, offset, *region);
+    if (data == nullptr) return Malformed();
+    run->inputs.push_back(data + source.first_row * input.row_bytes);
+    run->input_bytes.push_back(bytes);
+    offset += *region;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace mpsd

@@ -22,6 +22,8 @@ class BatchReader {
  private:
   absl::Status ReadInputs(const BatchRecord& record, Batch* batch) const;
   absl::Status ReadRuns(const BatchRecord& record, Batch* batch) const;
+  absl::Status ReadRun(const RowRun& source, const uint64_t* byte_counts, const Batch& batch,
+                       BatchRun* run) const;
 
   const Attachment* const attachment_;
   const ModelSpec* const spec_;

@@ -11,14 +11,15 @@ namespace mpsd {
 
 struct BatchInput {
   DataType datatype = DataType::kInvalid;
-  Dims dims;  // of one row, without the batch dim
-  uint64_t row_bytes = 0;
+  Dims dims;               // of one row, without the batch dim
+  uint64_t row_bytes = 0;  // 0 for BYTES, whose rows differ
 };
 
 // Rows that lie one behind the other; `inputs[i]` points at the first of them in input i's region.
 struct BatchRun {
   uint32_t row_count = 0;
   absl::InlinedVector<const char*, 4> inputs;
+  absl::InlinedVector<uint64_t, 4> input_bytes;  // of all its rows, an input each
 };
 
 struct Batch {
@@ -26,6 +27,7 @@ struct Batch {
   int64_t live_until_ns = 0;
   uint32_t row_count = 0;
   bool has_batch_dim = false;
+  uint32_t bytes_inputs = 0;  // inputs of datatype BYTES
   absl::InlinedVector<BatchInput, 4> inputs;
   absl::InlinedVector<BatchRun, 4> runs;
   char* output = nullptr;  // the lease, in this worker's own segment

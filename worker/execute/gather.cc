@@ -18,18 +18,19 @@ absl::Span<const InputTensor> Gather::Inputs(const Batch& batch) {
     const BatchInput& input = batch.inputs[i];
     InputTensor& tensor = tensors_[i];
     tensor.datatype = input.datatype;
-    tensor.bytes = input.row_bytes * batch.row_count;
+    tensor.bytes = 0;
+    for (const BatchRun& run : batch.runs) tensor.bytes += run.input_bytes[i];
     tensor.dims.clear();
     if (batch.has_batch_dim) tensor.dims.push_back(batch.row_count);
     tensor.dims.insert(tensor.dims.end(), input.dims.begin(), input.dims.end());
-    tensor.data = batch.runs.size() == 1 ? batch.runs[0].inputs[i] : Contiguous(batch, i);
+    tensor.data =
+        batch.runs.size() == 1 ? batch.runs[0].inputs[i] : Contiguous(batch, i, tensor.bytes);
   }
   return tensors_;
 }
 
-const void* Gather::Contiguous(const Batch& batch, size_t input) {
-  const uint64_t row_bytes = batch.inputs[input].row_bytes;
-  const uint64_t wanted = std::max<uint64_t>(row_bytes * batch.row_count, 1);  // an address always
+const void* Gather::Contiguous(const Batch& batch, size_t input, uint64_t bytes) {
+  const uint64_t wanted = std::max<uint64_t>(bytes, 1);  // an address always
   Staging& staging = staging_[input];
   if (staging.bytes < wanted) {
     const uint64_t rounded = (wanted + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
@@ -39,8 +40,8 @@ const void* Gather::Contiguous(const Batch& batch, size_t input) {
   }
   char* target = staging.memory.get();
   for (const BatchRun& run : batch.runs) {
-    std::memcpy(target, run.inputs[input], run.row_count * row_bytes);
-    target += run.row_count * row_bytes;
+    std::memcpy(target, run.inputs[input], run.input_bytes[input]);
+    target += run.input_bytes[input];
   }
   return staging.memory.get();
 }

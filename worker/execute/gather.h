@@ -11,7 +11,8 @@
 
 namespace mpsd {
 
-// A batch of one run is used where it lies, without a copy; several runs are copied into memory of
+// A batch of one run is used where it lies, without a copy, aligned as its first row happens to be;
+// several runs are copied, 64-byte aligned, into memory of
 // the lane's own, which grows to the largest batch seen and is kept. Lives on the lane's thread.
 class Gather {
  public:
@@ -27,7 +28,7 @@ class Gather {
     uint64_t bytes = 0;
   };
 
-  const void* Contiguous(const Batch& batch, size_t input);
+  const void* Contiguous(const Batch& batch, size_t input, uint64_t bytes);
 
   std::vector<InputTensor> tensors_;
   std::vector<Staging> staging_;  // an input each

@@ -8,7 +8,16 @@
 namespace mpsd {
 
 void* LeaseSink::Add(DataType datatype, absl::Span<const int64_t> dims) {
-  const std::optional<uint64_t> bytes = TensorBytes(datatype, dims);
+  return Place(datatype, dims, TensorBytes(datatype, dims));
+}
+
+void* LeaseSink::AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) {
+  if (!ElementCount(dims).has_value()) return Place(DataType::kBytes, dims, std::nullopt);
+  return Place(DataType::kBytes, dims, bytes);
+}
+
+void* LeaseSink::Place(DataType datatype, absl::Span<const int64_t> dims,
+                       std::optional<uint64_t> bytes) {
   const std::optional<uint64_t> offset = AlignUp(needed_bytes_, kTensorAlignment);
   uint64_t end = 0;
   if (!bytes.has_value() || !offset.has_value() || __builtin_add_overflow(*offset, *bytes, &end) ||

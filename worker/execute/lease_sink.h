@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -17,6 +18,7 @@ class LeaseSink final : public OutputSink {
       : lease_(lease), lease_bytes_(lease_bytes), row_count_(row_count), record_(record) {}
 
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
+  void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
   void FailRow(uint32_t row, absl::string_view why) override;
 
   // False once an output did not fit, was of no serveable type, or was one too many.
@@ -25,6 +27,8 @@ class LeaseSink final : public OutputSink {
   uint64_t needed_bytes() const { return needed_bytes_; }
 
  private:
+  void* Place(DataType datatype, absl::Span<const int64_t> dims, std::optional<uint64_t> bytes);
+
   char* const lease_;
   const uint64_t lease_bytes_;
   const uint32_t row_count_;

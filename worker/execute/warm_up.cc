@@ -35,6 +35,7 @@ class Scratch final : public OutputSink {
     const std::optional<uint64_t> bytes = TensorBytes(datatype, dims);
     return bytes.has_value() ? memory_.Get(*bytes) : nullptr;
   }
+  void* AddBytes(absl::Span<const int64_t>, uint64_t bytes) override { return memory_.Get(bytes); }
   void FailRow(uint32_t, absl::string_view) override {}
 
  private:
@@ -62,7 +63,10 @@ absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
       const int64_t length = tensor.dims[dim];
       input.dims.push_back(length >= 0 ? length : LengthOf(spec, tensor, dim, step));
     }
-    const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.dims);
+    // Zeros are strings without a character, too: their lengths.
+    const DataType counted =
+        input.datatype == DataType::kBytes ? DataType::kUint32 : input.datatype;
+    const std::optional<uint64_t> bytes = TensorBytes(counted, input.dims);
     if (!bytes.has_value()) return absl::InvalidArgumentError("a shape too large to warm up");
     input.bytes = *bytes;
     input.data = zeros.Get(*bytes);

@@ -15,8 +15,11 @@
 
 namespace mpsd {
 
-// One input of a batch: contiguous rows, 64-byte aligned, that nobody may write. `dims` begins with
-// the batch dim when the model batches.
+// One input of a batch: contiguous rows that nobody may write. `dims` begins with the batch dim
+// when the model batches. The data are aligned as one row is: a batch that begins with a later row
+// of a slab begins at a multiple of the row's bytes behind a 64-byte boundary, so that an element
+// of 2, 4 or 8 bytes always lies at a multiple of its size, and nothing more is promised. BYTES:
+// each element is a u32 length and as many bytes, one behind the other, without alignment.
 struct InputTensor {
   const void* data = nullptr;
   uint64_t bytes = 0;
@@ -33,6 +36,10 @@ class OutputSink {
   // to be written: contiguous, row-major. Null when there is no room left; the model then goes on
   // declaring its other outputs (so that the room needed is known) and writes nothing.
   virtual void* Add(DataType datatype, absl::Span<const int64_t> dims) = 0;
+
+  // The same for an output of datatype BYTES, whose elements, each a u32 length and as many bytes,
+  // take `bytes` bytes together.
+  virtual void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) = 0;
 
   // The row failed though the batch did not; its output bytes are not looked at.
   virtual void FailRow(uint32_t row, absl::string_view why) = 0;

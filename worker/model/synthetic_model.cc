@@ -95,10 +95,6 @@ absl::Status CheckMirrored(const ModelSpec& spec) {
       return absl::InvalidArgumentError(
           absl::StrCat("output ", TensorText(output), " must mirror input ", TensorText(input)));
     }
-    if (input.datatype == DataType::kBytes) {
-      return absl::UnimplementedError(
-          absl::StrCat("input '", input.name, "' is BYTES, which is not served yet"));
-    }
   }
   return absl::OkStatus();
 }
@@ -169,7 +165,8 @@ absl::Status SyntheticModel::Run(uint32_t, absl::Span<const InputTensor> inputs,
     if (!status.ok()) return status;
   }
   for (const InputTensor& input : inputs) {
-    void* output = sink->Add(input.datatype, input.dims);
+    void* output = input.datatype == DataType::kBytes ? sink->AddBytes(input.dims, input.bytes)
+                                                      : sink->Add(input.datatype, input.dims);
     if (output != nullptr && input.bytes > 0) std::memcpy(output, input.data, input.bytes);
   }
   return absl::OkStatus();

@@ -43,6 +43,10 @@ class Embeddings final : public OutputSink {
     values_.resize(static_cast<size_t>(dims[0]) * width_);
     return values_.data();
   }
+  void* AddBytes(absl::Span<const int64_t>, uint64_t) override {
+    ADD_FAILURE() << "it has no strings";
+    return nullptr;
+  }
   void FailRow(uint32_t, absl::string_view why) override { ADD_FAILURE() << why; }
 
   absl::Span<const float> Row(size_t row) const {

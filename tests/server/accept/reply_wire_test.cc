@@ -9,6 +9,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/inference.pb.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/server/accept/slices.h"
 
 namespace mpsd {
@@ -44,7 +45,9 @@ class ReplyWireTest : public testing::Test {
     answer_.outputs.push_back({names_.emplace_back(name), datatype, std::move(dims), bytes});
   }
 
-  grpc::ByteBuffer Write() { return WriteReply({"m", "1", "17"}, answer_, &metrics_, &scratch_); }
+  grpc::ByteBuffer Write() {
+    return WriteReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_);
+  }
 
   static inference::ModelInferResponse Parse(const grpc::ByteBuffer& buffer) {
     inference::ModelInferResponse response;
@@ -57,6 +60,8 @@ class ReplyWireTest : public testing::Test {
   Answer answer_;
   ModelMetrics metrics_;
   std::string scratch_;
+  FakeClock clock_;
+  ReplyPeer peer_{std::make_shared<PinLedger>(1ULL << 30), &clock_, "ipv4:1"};
 };
 
 TEST_F(ReplyWireTest, IsReadByProtobuf) {
@@ -94,7 +99,7 @@ TEST_F(ReplyWireTest, LargeDimsAndLongNames) {
 }
 
 TEST_F(ReplyWireTest, EmptyFieldsAreLeftOut) {
-  const grpc::ByteBuffer buffer = WriteReply({"", "", ""}, answer_, &metrics_, &scratch_);
+  const grpc::ByteBuffer buffer = WriteReply({"", "", ""}, answer_, peer_, &metrics_, &scratch_);
   EXPECT_EQ(buffer.Length(), 0u);
 }
 
@@ -184,6 +189,56 @@ TEST_F(ReplyWireTest, RandomAnswersAreReadByProtobuf) {
     ASSERT_EQ(memory.references, 0);
     ASSERT_EQ(memory.pinned_bytes, 0u);
   }
+}
+
+TEST_F(ReplyWireTest, BeyondTheConnectionsLimitAnswersAreCopied) {
+  FakeMemory memory(1ULL << 30);
+  answer_.memory = &memory;
+  peer_.ledger = std::make_shared<PinLedger>(3 * kCopiedReplyBytes);
+  const std::string bytes(2 * kCopiedReplyBytes, 'x');
+  Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  {
+    const grpc::ByteBuffer first = Write();
+    EXPECT_EQ(memory.references, 1);
+    const grpc::ByteBuffer second = Write();
+    EXPECT_EQ(memory.references, 1);
+    EXPECT_EQ(metrics_.copied_replies, 1u);
+    EXPECT_EQ(memory.pinned_bytes, bytes.size());
+    const PinLedger::Account* own = peer_.ledger->Of(peer_.address);
+    for (int i = 2; peer_.ledger->Of(peer_.address) == own; ++i) {
+      peer_.address = "ipv4:" + std::to_string(i);
+    }
+    const grpc::ByteBuffer other = Write();
+    EXPECT_EQ(memory.references, 2) << "another connection has a limit of its own";
+    EXPECT_EQ(AllBytes(first), AllBytes(second));
+  }
+  EXPECT_EQ(memory.references, 0);
+  EXPECT_EQ(memory.pinned_bytes, 0u);
+  EXPECT_EQ(peer_.ledger->Of("ipv4:1")->pinned_bytes(), 0u);
+}
+
+TEST_F(ReplyWireTest, WhereTheWorkersLimitRefusesTheConnectionKeepsNothing) {
+  FakeMemory memory(0);
+  answer_.memory = &memory;
+  const std::string bytes(2 * kCopiedReplyBytes, 'x');
+  Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  Write();
+  EXPECT_EQ(peer_.ledger->Of(peer_.address)->pinned_bytes(), 0u);
+  EXPECT_EQ(metrics_.copied_replies, 1u);
+}
+
+// gRPC may hold a slice longer than the server that made it lives.
+TEST_F(ReplyWireTest, TheLedgerOutlivesTheLastSlice) {
+  FakeMemory memory(1ULL << 30);
+  answer_.memory = &memory;
+  const std::string bytes(2 * kCopiedReplyBytes, 'x');
+  Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  std::optional<grpc::ByteBuffer> buffer = Write();
+  const std::weak_ptr<PinLedger> ledger = peer_.ledger;
+  peer_.ledger.reset();
+  EXPECT_FALSE(ledger.expired());
+  buffer.reset();
+  EXPECT_TRUE(ledger.expired());
 }
 
 }  // namespace

@@ -77,5 +77,18 @@ TEST_F(Padding, ARowOfAllInputsHasALargestSize) {
   EXPECT_EQ(Apply(5), absl::InvalidArgumentError("the inputs are larger than any that are served"));
 }
 
+TEST_F(Padding, StringsAreAsLongAsTheyAre) {
+  spec_.inputs = {{"T", DataType::kBytes, {-1}}};
+  spec_.pad.clear();
+  RequestInput& input = request_.inputs.emplace_back();
+  input.datatype = DataType::kBytes;
+  input.dims = {3};
+  input.tensor_bytes = 77;
+  ASSERT_TRUE(ApplyPadding(spec_, &request_).ok());
+  EXPECT_EQ(request_.inputs[0].row_bytes, 0u);
+  EXPECT_EQ(request_.inputs[0].tensor_bytes, 77u);
+  EXPECT_EQ(request_.key, (ShapeKey{3}));
+}
+
 }  // namespace
 }  // namespace mpsd

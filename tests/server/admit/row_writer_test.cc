@@ -172,5 +172,31 @@ TEST(PadElement, IsTheRulesValueInTheInputsDatatype) {
   EXPECT_EQ(value, -1);
 }
 
+TEST(RowWriter, FillsEachInputFromItsOwnPayload) {
+  ModelSpec spec;
+  spec.inputs = {{"T", DataType::kBytes, {1}}, {"N", DataType::kUint8, {2}}};
+  Payload strings;
+  strings.Append(absl::string_view("\2\0\0", 3));
+  strings.Append(absl::string_view("\0ab", 3));
+  Payload numbers;
+  numbers.Append("xy");
+  Request request;
+  request.inputs.resize(2);
+  request.inputs[0].datatype = DataType::kBytes;
+  request.inputs[0].dims = request.inputs[0].padded_dims = {1};
+  request.inputs[0].tensor_bytes = 6;
+  request.inputs[0].payload = &strings;
+  request.inputs[1].datatype = DataType::kUint8;
+  request.inputs[1].dims = request.inputs[1].padded_dims = {2};
+  request.inputs[1].row_bytes = 2;
+  request.inputs[1].payload = &numbers;
+  char rows[2][8] = {};
+  RowTargets targets;
+  targets.inputs = {rows[0], rows[1]};
+  RowWriter().Fill(spec, request, targets);
+  EXPECT_EQ(std::string(rows[0], 8), std::string("\2\0\0\0ab\0\0", 8));
+  EXPECT_EQ(std::string(rows[1], 3), std::string("xy\0", 3));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -28,7 +28,7 @@ class Validation : public testing::Test {
 
   absl::Status Check() {
     request_.Reset();
-    return Validate(*message_, model_, &request_, &order_);
+    return Validate(*message_, model_, &request_);
   }
 
   // The text of a refusal; each of them is INVALID_ARGUMENT.
@@ -42,7 +42,6 @@ class Validation : public testing::Test {
   ServedModel model_;
   MessageBuilder message_;
   Request request_;
-  InputOrder order_;
 };
 
 TEST_F(Validation, FillsTheRequestInTheOrderOfTheSpec) {
@@ -53,7 +52,9 @@ TEST_F(Validation, FillsTheRequestInTheOrderOfTheSpec) {
   EXPECT_EQ(request_.inputs[0].datatype, DataType::kFp32);
   EXPECT_EQ(request_.inputs[0].dims, (Dims{16}));
   EXPECT_EQ(request_.inputs[1].dims, (Dims{3}));
-  EXPECT_THAT(order_, ElementsAre(&message_->inputs[1], &message_->inputs[0]));
+  ASSERT_EQ(request_.inputs.size(), 2u);
+  EXPECT_EQ(request_.inputs[0].payload, &message_->inputs[1].payload);
+  EXPECT_EQ(request_.inputs[1].payload, &message_->inputs[0].payload);
   EXPECT_THAT(request_.wanted_outputs, ElementsAre(1, 0));
 }
 
@@ -240,7 +241,7 @@ TEST_F(Validation, ProductsThatOverflow) {
   for (const int64_t dim : {kHuge, INT64_MAX, INT64_MAX / 4 + 1}) {
     MessageBuilder message;
     message.Raw("A", "FP32", {1, dim}, 64);
-    const absl::Status status = Validate(*message, model_, &request_, &order_);
+    const absl::Status status = Validate(*message, model_, &request_);
     EXPECT_EQ(status, absl::InvalidArgumentError(
                           "input 'A' is larger than any tensor can be for model 'm'"))
         << dim;
@@ -376,6 +377,45 @@ TEST_F(Validation, ErrorsOfNamesParametersAndDataDoNot) {
   EXPECT_EQ(Refusal(), "unexpected explicit tensor data");
   message_->parameter_error = "a parameter";
   EXPECT_EQ(Refusal(), "a parameter");
+}
+
+// ---- strings ----
+
+class StringValidation : public Validation {
+ protected:
+  StringValidation() { model_.spec.inputs = {{"T", DataType::kBytes, {2}}}; }
+
+  // A raw input of `dims` with these bytes.
+  void Send(std::vector<int64_t> dims, std::string bytes) {
+    bytes_ = std::move(bytes);
+    InputMessage& input = message_.Declare("T", "BYTES", std::move(dims));
+    input.has_data = true;
+    input.payload.Append(bytes_);
+    message_->raw_count = 1;
+  }
+
+  std::string bytes_;
+};
+
+TEST_F(StringValidation, KeepsTheBytesOfTheWholeTensor) {
+  Send({1, 2}, std::string("\1\0\0\0a\0\0\0\0", 9));
+  ASSERT_TRUE(Check().ok());
+  EXPECT_EQ(request_.inputs[0].tensor_bytes, 9u);
+  EXPECT_EQ(request_.inputs[0].Bytes(1), 9u);
+  EXPECT_EQ(request_.inputs[0].payload, &message_->inputs[0].payload);
+}
+
+TEST_F(StringValidation, TheElementsOfAllRowsAreCounted) {
+  Send({2, 2}, std::string(12, '\0'));
+  message_.Id("7");
+  EXPECT_EQ(Refusal(), "[request id: 7] expected 4 string elements for inference input 'T', got 3");
+}
+
+TEST_F(StringValidation, FromTypedContentsToo) {
+  Send({1, 2}, std::string(4, '\0'));
+  message_->raw_count = 0;
+  message_->inputs[0].has_typed = true;
+  EXPECT_EQ(Refusal(), "expected 2 string elements for inference input 'T', got 1");
 }
 
 }  // namespace

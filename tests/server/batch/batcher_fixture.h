@@ -33,7 +33,7 @@ class BatcherFixture : public testing::Test {
   void AddMemory(uint64_t bytes = 1 << 20) {
     absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
     ASSERT_TRUE(segment.ok()) << segment.status();
-    batcher_.slabs()->AddSegment(*std::move(segment));
+    batcher_.slabs()->AddSegment(*std::move(segment), batcher_.slabs()->segment_count());
   }
 
   Request* NewRequest(uint32_t rows = 1, int64_t length = 2, int64_t deadline_ns = 2 * kNow) {

@@ -235,7 +235,7 @@ TEST_F(BatcherTest, ARequestThatFillsASlabGetsItAloneAndFreesIt) {
   Batcher batcher(&large);
   absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, 16 << 20, 0);
   ASSERT_TRUE(segment.ok());
-  batcher.slabs()->AddSegment(*std::move(segment));
+  batcher.slabs()->AddSegment(*std::move(segment), 0);
   Request* request = NewRequest(4, 1 << 18);  // 1 MiB a row: four of them are a slab
   RowTargets targets;
   ASSERT_TRUE(batcher.Reserve(request, &targets).ok());
@@ -277,7 +277,7 @@ TEST_F(BatcherTest, AnotherKeyGetsTheMemoryOfIdleSlabs) {
   absl::StatusOr<OwnedSegment> segment =
       OwnedSegment::Create(SegmentKind::kSlabs, slab_bytes + platform::PageBytes(), 0);
   ASSERT_TRUE(segment.ok());
-  batcher.slabs()->AddSegment(*std::move(segment));
+  batcher.slabs()->AddSegment(*std::move(segment), 0);
   RowTargets targets;
   Request* first = NewRequest(1, 1 << 16);
   Request* second = NewRequest(1, (1 << 16) - 1);
@@ -339,7 +339,7 @@ TEST_F(BatcherTest, ABatchHasAtMostSoManyRuns) {
   Batcher batcher(&spec_);
   absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, 1 << 20, 0);
   ASSERT_TRUE(segment.ok());
-  batcher.slabs()->AddSegment(*std::move(segment));
+  batcher.slabs()->AddSegment(*std::move(segment), 0);
   for (uint32_t i = 0; i < 2 * kMaxRuns + 10; ++i) {
     Request* request = NewRequest();
     RowTargets targets;
@@ -350,6 +350,80 @@ TEST_F(BatcherTest, ABatchHasAtMostSoManyRuns) {
   EXPECT_THAT(batch_.runs, SizeIs(kMaxRuns));
   ASSERT_TRUE(batcher.Form(kNow, &batch_, &expired_));
   EXPECT_THAT(batch_.runs, SizeIs(5));
+}
+
+TEST_F(BatcherTest, RowsTooLargeToShareASlabGetAnExtentARequest) {
+  constexpr int64_t kLength = (kMaxSharedSlabBytes / 4 + 4096) / 4;  // four rows are too many
+  AddMemory(kMaxSharedSlabBytes);
+  Request* first = Enqueue(1, kLength);
+  Request* second = Enqueue(2, kLength);
+  EXPECT_EQ(leased_slabs(), 2u);
+  EXPECT_THAT(Form(), ElementsAre(first, second));
+  ASSERT_THAT(batch_.runs, SizeIs(2));
+  EXPECT_EQ(batch_.runs[1].row_capacity, 2u);
+  EXPECT_EQ(batch_.runs[1].first_row, 0u);
+  End({first, second});
+  EXPECT_EQ(leased_slabs(), 0u);
+}
+
+TEST_F(BatcherTest, WhatFoundNoRoomIsSaidOnce) {
+  EXPECT_EQ(batcher_.TakeMissedBytes(), 0u);
+  RowTargets targets;
+  Request* request = NewRequest(1, 1 << 20);  // 4 MiB
+  EXPECT_FALSE(batcher_.Reserve(request, &targets).ok());
+  EXPECT_EQ(request->state, RequestState::kNew);
+  EXPECT_GE(batcher_.TakeMissedBytes(), 4ULL << 20);
+  EXPECT_EQ(batcher_.TakeMissedBytes(), 0u);
+}
+
+class StringBatcher : public BatcherFixture {
+ protected:
+  StringBatcher() {
+    spec_.inputs.assign(kStrings, {"T", DataType::kBytes, {1}});
+    spec_.max_batch_size = kMaxBatchRows;
+    AddMemory(4 << 20);
+  }
+
+  Request* EnqueueStrings(uint64_t bytes) {
+    Request* request = &calls_.emplace_back().request;
+    request->arrival_ns = kNow;
+    request->deadline_ns = 2 * kNow;
+    for (uint32_t i = 0; i < kStrings; ++i) {
+      RequestInput& input = request->inputs.emplace_back();
+      input.datatype = DataType::kBytes;
+      input.dims = input.padded_dims = {1};
+      input.tensor_bytes = bytes + i;
+    }
+    request->key.assign(kStrings, 1);
+    RowTargets targets;
+    EXPECT_TRUE(batcher_.Reserve(request, &targets).ok());
+    EXPECT_EQ(targets.inputs[1] - targets.inputs[0],
+              static_cast<ptrdiff_t>(*AlignUp(bytes, kTensorAlignment)));
+    batcher_.Enqueue(request);
+    return request;
+  }
+
+  static constexpr uint32_t kStrings = 8;
+};
+
+TEST_F(StringBatcher, EachRequestIsARunOfItsOwnBytes) {
+  Request* first = EnqueueStrings(10);
+  Request* second = EnqueueStrings(1000);
+  EXPECT_THAT(Form(), ElementsAre(first, second));
+  EXPECT_THAT(batch_.runs, SizeIs(2));
+  ASSERT_THAT(batch_.byte_counts, SizeIs(2 * kStrings));
+  EXPECT_EQ(batch_.byte_counts[1], 11u);
+  EXPECT_EQ(batch_.byte_counts[kStrings], 1000u);
+  End({first, second});
+  EXPECT_EQ(leased_slabs(), 0u);
+}
+
+TEST_F(StringBatcher, ABatchHasNoMoreByteCountsThanItsRecord) {
+  constexpr size_t kFitting = kMaxByteCounts / kStrings;
+  for (size_t i = 0; i < kFitting + 1; ++i) EnqueueStrings(1);
+  EXPECT_THAT(Form(), SizeIs(kFitting));
+  EXPECT_THAT(batch_.byte_counts, SizeIs(kMaxByteCounts));
+  EXPECT_THAT(Form(), SizeIs(1));
 }
 
 }  // namespace

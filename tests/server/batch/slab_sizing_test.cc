@@ -81,10 +81,27 @@ TEST(SlabSegmentBytes, ItsHeaderLeavesRoomForTheSlabs) {
       SegmentKind::kSlabs, SlabSegmentBytes(spec, 1, 1, platform::PageBytes()), 0);
   ASSERT_TRUE(segment.ok());
   SlabTable table;
-  table.AddSegment(*std::move(segment));
+  table.AddSegment(*std::move(segment), 0);
   for (int slab = 0; slab < 3; ++slab) {
     EXPECT_TRUE(table.Lease(std::vector<uint64_t>{4 << 20}, 8).ok()) << slab;
   }
+}
+
+TEST(GrowthBytes, AsMuchAgainWithinBoundsAndWhatIsNeeded) {
+  EXPECT_EQ(GrowthBytes(100, 0, kPage), kMinSlabSegmentBytes);
+  EXPECT_EQ(GrowthBytes(100, 10ULL << 20, kPage), 10ULL << 20);
+  EXPECT_EQ(GrowthBytes(100, 1ULL << 40, kPage), kMaxGrowthBytes);
+  const uint64_t large = 3 * kMaxGrowthBytes;
+  EXPECT_GE(GrowthBytes(large, 0, kPage), large + sizeof(SegmentHeader));
+  EXPECT_EQ(GrowthBytes(large, 0, kPage) % kPage, 0u);
+  EXPECT_LT(GrowthBytes(large, 0, kPage), large + 2 * kPage);
+}
+
+TEST(ExtentBytes, WholePagesBeyondASlab) {
+  EXPECT_EQ(ExtentBytes(100, 4096), 100u);
+  EXPECT_EQ(ExtentBytes(kSlabBytesTarget, 4096), kSlabBytesTarget);
+  EXPECT_EQ(ExtentBytes(kSlabBytesTarget + 1, 4096), kSlabBytesTarget + 4096);
+  EXPECT_EQ(ExtentBytes(kSlabBytesTarget + 1, 16384), kSlabBytesTarget + 16384);
 }
 
 }  // namespace

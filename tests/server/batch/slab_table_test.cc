@@ -13,7 +13,7 @@ class SlabTableTest : public testing::Test {
     absl::StatusOr<OwnedSegment> segment =
         OwnedSegment::Create(SegmentKind::kSlabs, platform::PageBytes(), 0);
     ASSERT_TRUE(segment.ok());
-    table_.AddSegment(*std::move(segment));
+    table_.AddSegment(*std::move(segment), table_.segment_count());
   }
 
   SlabTable table_;
@@ -91,6 +91,52 @@ using SlabTableDeath = SlabTableTest;
 TEST_F(SlabTableDeath, EndingMoreRowsThanLiveIsAFalseBelief) {
   const uint32_t slab = table_.Lease(std::vector<uint64_t>{16}, 4).value();
   EXPECT_DEATH(table_.EndRows(slab, 1), "check failed");
+}
+
+// ---- segments that come and go ----
+
+TEST_F(SlabTableTest, ARetiringSegmentTakesNoSlabAndIsGivenBack) {
+  AddSegment();
+  EXPECT_EQ(table_.segment_bytes(), 2 * platform::PageBytes());
+  EXPECT_EQ(table_.RetireIdle(2), std::nullopt);
+  EXPECT_EQ(table_.RetireIdle(2), std::optional<uint32_t>(1));
+  const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
+  ASSERT_TRUE(table_.Lease(row, 1).ok());
+  EXPECT_FALSE(table_.Lease(row, 1).ok());
+  EXPECT_EQ(table_.RemoveSegment(1).bytes(), platform::PageBytes());
+  EXPECT_EQ(table_.segment_count(), 1u);
+  ASSERT_EQ(table_.Segments().size(), 1u);
+  AddSegment();
+  EXPECT_TRUE(table_.Lease(row, 1).ok());
+}
+
+TEST_F(SlabTableTest, ASegmentInUseIsNotIdleNorIsItsTimeCounted) {
+  AddSegment();
+  const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
+  ASSERT_TRUE(table_.Lease(row, 1).ok());
+  const uint32_t second = table_.Lease(row, 1).value();
+  EXPECT_EQ(table_.RetireIdle(1), std::nullopt);
+  table_.Close(second);
+  EXPECT_EQ(table_.RetireIdle(2), std::nullopt);
+  EXPECT_EQ(table_.RetireIdle(2), std::optional<uint32_t>(1));
+}
+
+TEST_F(SlabTableTest, NumbersMayHaveGaps) {
+  absl::StatusOr<OwnedSegment> segment =
+      OwnedSegment::Create(SegmentKind::kSlabs, platform::PageBytes(), 0);
+  table_.AddSegment(*std::move(segment), 5);
+  ASSERT_EQ(table_.Segments().size(), 2u);
+  EXPECT_EQ(table_.Segments()[1].number, 5u);
+  const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
+  ASSERT_TRUE(table_.Lease(row, 1).ok());
+  EXPECT_EQ(table_.slab(table_.Lease(row, 1).value()).segment, 5u);
+}
+
+TEST_F(SlabTableDeath, ASegmentThatIsNotRetiringStays) {
+  AddSegment();
+  EXPECT_DEATH(table_.RemoveSegment(1), "check failed");
+  EXPECT_DEATH(table_.RemoveSegment(0), "check failed");
+  EXPECT_DEATH(table_.RemoveSegment(7), "check failed");
 }
 
 }  // namespace

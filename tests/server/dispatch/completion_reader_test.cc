@@ -189,8 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
         LieCase{"RankTooLarge", "shape", [](CompletionRecord* r) { r->outputs[0].rank = 3; }},
         LieCase{"BatchDim", "batch dim", [](CompletionRecord* r) { r->outputs[0].dims[0] = 2; }},
         LieCase{"FixedDim", "shape", [](CompletionRecord* r) { r->outputs[0].dims[1] = 3; }},
-        LieCase{"NegativeDim", "byte count",
-                [](CompletionRecord* r) { r->outputs[1].dims[1] = -1; }},
+        LieCase{"NegativeDim", "shape", [](CompletionRecord* r) { r->outputs[1].dims[1] = -1; }},
         LieCase{"OverflowingDim", "byte count",
                 [](CompletionRecord* r) { r->outputs[1].dims[1] = kHuge; }},
         LieCase{"Bytes", "byte count", [](CompletionRecord* r) { r->outputs[1].bytes = 95; }},
@@ -243,6 +242,91 @@ TEST_F(Completion, OfAModelWithoutBatchesHasNoBatchDim) {
   record_->outputs[0] = {static_cast<uint32_t>(DataType::kFp32), 1, {2}, 0, 8};
   ASSERT_TRUE(Read().ok());
   EXPECT_EQ(batch_.outputs[0].dims, (Dims{2}));
+}
+
+// ---- strings ----
+
+// Output B is of two strings a row; its elements lie at the lease's offset 64.
+class StringCompletion : public Completion {
+ protected:
+  StringCompletion() {
+    spec_.outputs[1] = {"B", DataType::kBytes, {2}};
+    record_->outputs[1] = {static_cast<uint32_t>(DataType::kBytes), 2, {3, 2}, 64, 0};
+    for (uint32_t i = 0; i < 6; ++i) Append(std::string(i, 'a'));
+  }
+
+  void Append(const std::string& text) {
+    const auto length = static_cast<uint32_t>(text.size());
+    uint64_t& bytes = record_->outputs[1].bytes;
+    std::memcpy(lease_ + 64 + bytes, &length, sizeof(length));
+    std::memcpy(lease_ + 64 + bytes + sizeof(length), text.data(), text.size());
+    bytes += sizeof(length) + text.size();
+  }
+
+  void SetLength(uint64_t at, uint32_t length) {
+    std::memcpy(lease_ + 64 + at, &length, sizeof(length));
+  }
+};
+
+TEST_F(StringCompletion, SaysWhereEachRowEnds) {
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(batch_.outputs[1].row_ends, ElementsAre(9, 22, 39));
+  EXPECT_EQ(batch_.outputs[1].bytes.size(), 39u);
+  EXPECT_TRUE(batch_.outputs[0].row_ends.empty());
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.outputs[1].row_ends.size(), 3u) << "read over the one before";
+}
+
+// What was validated is not looked at again: the worker may write it at any time.
+TEST_F(StringCompletion, KeepsTheRowsEndsWhateverIsWrittenLater) {
+  ASSERT_TRUE(Read().ok());
+  SetLength(0, UINT32_MAX);
+  EXPECT_THAT(batch_.outputs[1].row_ends, ElementsAre(9, 22, 39));
+}
+
+TEST_F(StringCompletion, WithFewerElementsIsALie) {
+  record_->outputs[1].bytes -= 4 + 5;
+  EXPECT_FALSE(Read().ok());
+}
+
+TEST_F(StringCompletion, WithMoreElementsIsALie) {
+  Append("");
+  EXPECT_FALSE(Read().ok());
+}
+
+TEST_F(StringCompletion, WithALengthBeyondItsBytesIsALie) {
+  for (const uint32_t length : {1U, 31U, 0xffffU, UINT32_MAX}) {
+    SetLength(0, length);
+    EXPECT_FALSE(Read().ok()) << length;
+  }
+}
+
+TEST_F(StringCompletion, OfMoreElementsThanBytesIsALieSoonFound) {
+  spec_.outputs[1].dims = {-1};
+  record_->outputs[1].dims[1] = int64_t{1} << 58;
+  EXPECT_FALSE(Read().ok());
+  record_->outputs[1].dims[1] = INT64_MAX;
+  EXPECT_FALSE(Read().ok());
+}
+
+TEST_F(StringCompletion, OfNoElementsHasNoBytes) {
+  spec_.outputs[1].dims = {-1};
+  record_->outputs[1].dims[1] = 0;
+  record_->outputs[1].bytes = 0;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(batch_.outputs[1].row_ends, ElementsAre(0, 0, 0));
+  record_->outputs[1].bytes = 1;
+  EXPECT_FALSE(Read().ok());
+}
+
+TEST_F(StringCompletion, OfRandomBytesStaysInItsLease) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 20'000; ++round) {
+    for (char& byte : lease_) byte = static_cast<char>(random() % 4 == 0 ? random() % 8 : 0);
+    record_->outputs[1].bytes = random() % 192;
+    if (!Read().ok()) continue;
+    EXPECT_EQ(batch_.outputs[1].row_ends.back(), record_->outputs[1].bytes);
+  }
 }
 
 }  // namespace

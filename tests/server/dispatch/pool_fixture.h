@@ -38,6 +38,7 @@ class PoolFixture : public testing::Test {
   // I2: nothing is left behind, in no counter and in no memory.
   void TearDown() override {
     if (pool_ == nullptr) return;
+    pool_->Tick();  // what gauges show is as of the last
     EXPECT_EQ(pool_->inside(), 0);
     EXPECT_FALSE(pool_->busy());
     EXPECT_EQ(model_.metrics.queued_requests, 0);

@@ -122,5 +122,42 @@ TEST(WorkerLink, SharedBytesIsWhatItsSegmentsTake) {
   EXPECT_EQ((*link)->ports().size(), 3u);
 }
 
+TEST(WorkerLink, CountsTheLeasesThatAreOut) {
+  const std::shared_ptr<WorkerLink> link = LinkOf(256);
+  EXPECT_EQ(link->leases_out(), 0u);
+  OutputLease* first = link->LeaseOutput(64);
+  OutputLease* second = link->LeaseOutput(64);
+  second->Ref();
+  EXPECT_EQ(link->leases_out(), 2u);
+  first->Unref();
+  second->Unref();
+  EXPECT_EQ(link->leases_out(), 1u) << "an answer holds it";
+  link->Detach();
+  second->Unref();
+  EXPECT_EQ(link->leases_out(), 0u);
+}
+
+// What the memory was charged to is told only when the memory is gone.
+TEST(WorkerLink, KeepsItsTokenUntilTheLastAnswerIsRead) {
+  std::shared_ptr<WorkerLink> link = LinkOf(64);
+  auto token = std::make_shared<int>(1);
+  const std::weak_ptr<int> charged = token;
+  link->HoldUntilUnmapped(std::move(token));
+  OutputLease* lease = link->LeaseOutput(64);
+  link->Detach();
+  link.reset();
+  EXPECT_FALSE(charged.expired());
+  lease->Unref();
+  EXPECT_TRUE(charged.expired());
+}
+
+TEST(WorkerLinkDeath, OneReferenceTooFewIsAFalseBelief) {
+  const std::shared_ptr<WorkerLink> link = LinkOf(64);
+  OutputLease* lease = link->LeaseOutput(64);
+  lease->Unref();
+  EXPECT_DEATH(lease->Unref(), "check failed");
+  link->Detach();
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -235,5 +235,22 @@ TEST(CutRows, KeepsTheFirstOfTheDimInEachRow) {
   EXPECT_THAT(Cut({2, 3}, 0, 2, 0, 0), ElementsAre());
 }
 
+// Rows of strings differ in length: each answer is cut where the rows were found to end.
+TEST_F(AnswerStepTest, StringsAreCutAtTheirRowsEnds) {
+  spec_.outputs = {{"T", DataType::kBytes, {1}}};
+  FakeCall* first = Add(1);
+  FakeCall* second = Add(2);
+  FakeCall* third = Add(1);
+  const std::string bytes = "aabbbbbbc";
+  batch_.outputs.push_back({DataType::kBytes, {4, 1}, bytes, {2, 5, 8, 9}});
+  batch_.row_failed.assign(4, 0);
+  step_.Complete(batch_);
+  EXPECT_EQ(first->sink.outputs().at(0).bytes, "aa");
+  EXPECT_EQ(second->sink.outputs().at(0).bytes, "bbbbbb");
+  EXPECT_EQ(second->sink.outputs().at(0).dims, (Dims{2, 1}));
+  EXPECT_EQ(third->sink.outputs().at(0).bytes, "c");
+  EXPECT_EQ(third->sink.outputs().at(0).datatype, DataType::kBytes);
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -45,5 +45,20 @@ TEST(MemoryBudget, SizesThatOverflowAreRefused) {
   EXPECT_FALSE(open.Take(UINT64_MAX, "all").ok());
 }
 
+TEST(MemoryBudget, AShareIsGivenBackWithItsLastCopyEvenAfterTheBudget) {
+  auto budget = std::make_unique<MemoryBudget>(1000);
+  ASSERT_TRUE(budget->Take(600, "one").ok());
+  std::shared_ptr<void> share = budget->Share(600);
+  std::shared_ptr<void> copy = share;
+  share.reset();
+  EXPECT_EQ(budget->taken_bytes(), 600u);
+  copy.reset();
+  EXPECT_EQ(budget->taken_bytes(), 0u);
+  ASSERT_TRUE(budget->Take(600, "two").ok());
+  share = budget->Share(600);
+  budget.reset();
+  share.reset();
+}
+
 }  // namespace
 }  // namespace mpsd

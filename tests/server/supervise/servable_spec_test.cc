@@ -56,5 +56,17 @@ TEST(ServableSpec, RefusesBucketsAndRowsBeyondAllMeasure) {
   EXPECT_FALSE(CheckServable(spec).ok());
 }
 
+TEST(ServableSpec, TakesStringsButPadsAndCutsNone) {
+  ModelSpec spec = Sane();
+  spec.inputs.push_back({"text", DataType::kBytes, {2}});
+  spec.outputs.push_back({"words", DataType::kBytes, {-1}});
+  EXPECT_TRUE(CheckServable(spec).ok());
+  spec.pad[0].outputs.push_back({"words", 0});
+  EXPECT_FALSE(CheckServable(spec).ok());
+  spec = Sane();
+  spec.inputs[0].datatype = DataType::kBytes;
+  EXPECT_FALSE(CheckServable(spec).ok());
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -147,5 +147,51 @@ INSTANTIATE_TEST_SUITE_P(
                   [](AttachOrder*, auto* fds) { (*fds)[3].Reset(dup((*fds)[2].get())); }}),
     [](const auto& tested) { return tested.param.name; });
 
+// ---- segments that come and go ----
+
+class FollowTest : public AttachmentTest {
+ protected:
+  absl::StatusOr<Message> Follow(Message message, int fd = -1) {
+    MessageReader::Received order{std::move(message), {}};
+    if (fd >= 0) order.fds.emplace_back(dup(fd));
+    return attachment_.Follow(std::move(order));
+  }
+
+  Attachment attachment_ = Map();
+  const OwnedSegment more_ =
+      OwnedSegment::Create(SegmentKind::kSlabs, 2 * FrontMemory::Page(), 0).value();
+};
+
+TEST_F(FollowTest, MapsAndUnmapsASegment) {
+  const uint64_t first = sizeof(SegmentHeader);
+  EXPECT_EQ(attachment_.SlabBytes(7, first, 1), nullptr);
+  const absl::StatusOr<Message> mapped = Follow(SlabsAdded{7, more_.bytes()}, more_.peer_fd());
+  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  EXPECT_EQ(std::get<SlabsMapped>(*mapped).number, 7u);
+  more_.data()[first] = 'y';
+  ASSERT_NE(attachment_.SlabBytes(7, first, more_.bytes() - first), nullptr);
+  EXPECT_EQ(*attachment_.SlabBytes(7, first, 1), 'y');
+  EXPECT_EQ(attachment_.SlabBytes(7, first, more_.bytes() - first + 1), nullptr);
+  const absl::StatusOr<Message> unmapped = Follow(SlabsRemoved{7});
+  ASSERT_TRUE(unmapped.ok());
+  EXPECT_EQ(std::get<SlabsUnmapped>(*unmapped).number, 7u);
+  EXPECT_EQ(attachment_.SlabBytes(7, first, 1), nullptr);
+  EXPECT_TRUE(Follow(SlabsAdded{7, more_.bytes()}, more_.peer_fd()).ok()) << "the number is free";
+}
+
+TEST_F(FollowTest, RefusesWhatCannotBe) {
+  const int fd = more_.peer_fd();
+  EXPECT_FALSE(Follow(SlabsAdded{kMaxSlabSegments, more_.bytes()}, fd).ok());
+  EXPECT_FALSE(Follow(SlabsAdded{1, more_.bytes()}, fd).ok()) << "the number is taken";
+  EXPECT_FALSE(Follow(SlabsAdded{7, more_.bytes()}).ok()) << "no descriptor";
+  EXPECT_FALSE(Follow(SlabsAdded{7, 1}, fd).ok());
+  EXPECT_FALSE(Follow(SlabsAdded{7, more_.bytes() + FrontMemory::Page()}, fd).ok());
+  EXPECT_FALSE(Follow(SlabsAdded{7, front_.Order().mailbox_bytes}, front_.Fds()[0].get()).ok());
+  EXPECT_FALSE(Follow(SlabsRemoved{7}).ok());
+  EXPECT_FALSE(Follow(SlabsRemoved{UINT32_MAX}).ok());
+  EXPECT_FALSE(Follow(Ready{}).ok());
+  EXPECT_EQ(attachment_.SlabBytes(7, sizeof(SegmentHeader), 1), nullptr);
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -257,5 +257,66 @@ TEST_F(BatchRecordTest, OfRandomBytesNeverLeavesTheSegments) {
   EXPECT_EQ(sum, 0u) << "bytes were read that are none of the slabs'";
 }
 
+// ---- strings ----
+
+// Input B is of strings, one of them a row: each run is a slab of its own.
+class StringRecord : public BatchRecordTest {
+ protected:
+  StringRecord() {
+    spec_.inputs[1] = {"B", DataType::kBytes, {1}};
+    record_->inputs[1] = {static_cast<uint32_t>(DataType::kBytes), 1, {1}, 0};
+    record_->runs[0] = {0, 2, 0, 2, sizeof(SegmentHeader)};
+    record_->runs[1] = {1, 1, 0, 1, FrontMemory::Page() - 192};
+    record_->byte_counts[0] = 9;
+    record_->byte_counts[1] = 100;
+  }
+};
+
+TEST_F(StringRecord, SaysHowLongEachRunIs) {
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.bytes_inputs, 1u);
+  EXPECT_EQ(batch_.runs[0].input_bytes[0], 16u);
+  EXPECT_EQ(batch_.runs[0].input_bytes[1], 9u);
+  EXPECT_EQ(batch_.runs[1].input_bytes[1], 100u);
+  EXPECT_EQ(batch_.runs[0].inputs[1] - batch_.runs[0].inputs[0], 64);
+}
+
+TEST_F(StringRecord, MayFillItsSegmentToTheLastByte) {
+  record_->byte_counts[1] = 128;
+  EXPECT_TRUE(Read().ok());
+  record_->byte_counts[1] = 129;
+  EXPECT_FALSE(Read().ok());
+  record_->byte_counts[1] = UINT64_MAX;
+  EXPECT_FALSE(Read().ok());
+}
+
+TEST_F(StringRecord, OfARunThatIsNotItsWholeSlabIsRefused) {
+  record_->runs[0].row_capacity = 3;
+  EXPECT_FALSE(Read().ok());
+}
+
+TEST_F(StringRecord, WithBytesARowIsRefused) {
+  record_->inputs[1].row_bytes = 8;
+  EXPECT_FALSE(Read().ok());
+}
+
+TEST_F(StringRecord, WithMoreCountsThanItHoldsIsRefused) {
+  constexpr uint32_t kStrings = 8;
+  spec_.max_batch_size = kMaxRuns;
+  spec_.inputs.assign(kStrings, {"B", DataType::kBytes, {1}});
+  record_->input_count = kStrings;
+  for (uint32_t i = 0; i < kStrings; ++i) {
+    record_->inputs[i] = {static_cast<uint32_t>(DataType::kBytes), 1, {1}, 0};
+  }
+  const auto read = [this](uint32_t runs) {
+    record_->row_count = record_->run_count = runs;
+    for (uint32_t i = 0; i < runs; ++i) record_->runs[i] = {1, 1, 0, 1, sizeof(SegmentHeader)};
+    return Read().ok();
+  };
+  std::fill_n(record_->byte_counts, kMaxByteCounts, 0);
+  EXPECT_TRUE(read(kMaxByteCounts / kStrings));
+  EXPECT_FALSE(read(kMaxByteCounts / kStrings + 1));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -21,7 +21,7 @@ class BatchExecutorTest : public testing::Test {
     batch_.row_count = 2;
     batch_.has_batch_dim = true;
     batch_.inputs.push_back({DataType::kFp32, {2}, 8});
-    batch_.runs.push_back({2, {reinterpret_cast<const char*>(rows_)}});
+    batch_.runs.push_back({2, {reinterpret_cast<const char*>(rows_)}, {sizeof(rows_)}});
     batch_.output = lease_;
     batch_.output_bytes = sizeof(lease_);
     // What the record's place held before: every field must be written anew.

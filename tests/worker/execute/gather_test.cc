@@ -25,9 +25,11 @@ class GatherTest : public testing::Test {
   }
 
   void AddRun(uint32_t first_row, uint32_t row_count) {
-    batch_.runs.push_back({row_count,
-                           {reinterpret_cast<const char*>(pairs_ + 2 * first_row),
-                            reinterpret_cast<const char*>(bytes_ + first_row)}});
+    batch_.runs.push_back(
+        {row_count,
+         {reinterpret_cast<const char*>(pairs_ + 2 * first_row),
+          reinterpret_cast<const char*>(bytes_ + first_row)},
+         {row_count * batch_.inputs[0].row_bytes, row_count * batch_.inputs[1].row_bytes}});
     batch_.row_count += row_count;
   }
 
@@ -127,6 +129,21 @@ TEST_F(GatherTest, GivesRowsWithoutBytesAPlace) {
   EXPECT_NE(input.data, nullptr);
   EXPECT_EQ(input.bytes, 0u);
   EXPECT_EQ(input.dims, (Dims{2, 0}));
+}
+
+// Rows of strings differ in length: each run says its own.
+TEST_F(GatherTest, PutsStringsOneBehindTheOther) {
+  batch_.inputs.assign(1, {DataType::kBytes, {1}, 0});
+  const std::string first("\1\0\0\0a", 5);
+  const std::string second("\0\0\0\0\2\0\0\0bc", 10);
+  batch_.runs.push_back({1, {first.data()}, {first.size()}});
+  batch_.row_count = 1;
+  EXPECT_EQ(gather_.Inputs(batch_)[0].data, first.data()) << "one run is not copied";
+  batch_.runs.push_back({2, {second.data()}, {second.size()}});
+  batch_.row_count = 3;
+  const InputTensor& input = gather_.Inputs(batch_)[0];
+  EXPECT_EQ(std::string(static_cast<const char*>(input.data), input.bytes), first + second);
+  EXPECT_EQ(input.dims, (Dims{3, 1}));
 }
 
 }  // namespace

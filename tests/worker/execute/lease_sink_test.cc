@@ -146,5 +146,19 @@ TEST(SetText, TakesNoTextForAnEmptyOne) {
   EXPECT_EQ(record->text_bytes, 0u);
 }
 
+TEST_F(LeaseSinkTest, StringsTakeTheBytesThatTheyAreSaidTo) {
+  LeaseSink sink = Sink();
+  EXPECT_EQ(sink.AddBytes({3, 1}, 70), lease_);
+  EXPECT_EQ(sink.Add(DataType::kUint8, {1}), lease_ + 128);
+  EXPECT_EQ(record_->outputs[0].datatype, static_cast<uint32_t>(DataType::kBytes));
+  EXPECT_EQ(record_->outputs[0].bytes, 70u);
+  EXPECT_EQ(record_->outputs[0].rank, 2u);
+  EXPECT_EQ(sink.AddBytes({3}, 1000), nullptr);
+  EXPECT_TRUE(sink.valid());
+  EXPECT_FALSE(sink.fits());
+  EXPECT_EQ(sink.AddBytes({-1}, 1), nullptr);
+  EXPECT_FALSE(sink.valid());
+}
+
 }  // namespace
 }  // namespace mpsd

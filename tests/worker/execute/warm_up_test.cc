@@ -138,5 +138,18 @@ TEST_F(WarmUp, KeepsEveryOutputsPlaceUntilTheRunEnds) {
   EXPECT_TRUE(WarmUpLane(&model, 0, "smallest").ok());
 }
 
+TEST_F(WarmUp, StringsAreEmptyOnes) {
+  ModelSpec spec;
+  spec.max_batch_size = 2;
+  spec.inputs = {{"text", DataType::kBytes, {3}}};
+  uint64_t bytes = 0;
+  FakeModel model(spec, [&bytes](absl::Span<const InputTensor> inputs, uint32_t rows, auto* sink) {
+    bytes = inputs[0].bytes;
+    return EchoInputs(inputs, rows, sink);
+  });
+  ASSERT_TRUE(WarmUpLane(&model, 0, "smallest").ok());
+  EXPECT_EQ(bytes, 3 * sizeof(uint32_t));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -32,6 +32,13 @@ class CollectingSink final : public OutputSink {
     output.bytes.resize(TensorBytes(datatype, dims).value());
     return room_ ? output.bytes.data() : nullptr;
   }
+  void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override {
+    Output& output = outputs_.emplace_back();
+    output.datatype = DataType::kBytes;
+    output.dims.assign(dims.begin(), dims.end());
+    output.bytes.resize(bytes);
+    return room_ ? output.bytes.data() : nullptr;
+  }
   void FailRow(uint32_t row, absl::string_view why) override {
     failed_rows_[row] = std::string(why);
   }

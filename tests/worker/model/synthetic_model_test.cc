@@ -124,12 +124,6 @@ TEST(SyntheticLoad, AsksForItsInputs) {
   EXPECT_THAT(LoadError(order), HasSubstr("--input INPUT0:FP32[-1,16]"));
 }
 
-TEST(SyntheticLoad, RefusesBytes) {
-  LoadOrder order = OrderOf({});
-  order.spec.inputs[0].datatype = DataType::kBytes;
-  EXPECT_THAT(LoadError(order), HasSubstr("'INPUT0' is BYTES"));
-}
-
 TEST(SyntheticLoad, NamesTheParameterAtFault) {
   EXPECT_THAT(LoadError(OrderOf({{"crash_fi", "1"}})), HasSubstr("did you mean 'crash_if'?"));
   EXPECT_THAT(LoadError(OrderOf({{"delay", "soon"}})), HasSubstr("parameters.delay: 'soon'"));
@@ -243,6 +237,20 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(SyntheticDeathTest, TheRealCrashEndsTheProcess) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_DEATH(SyntheticEffects::Real().crash(), "");
+}
+
+TEST_F(Synthetic, GivesStringsBack) {
+  LoadOrder order = OrderOf({{"fail_if", "1"}});
+  order.spec.inputs = {{"INPUT0", DataType::kBytes, {1}}};
+  Load(order);
+  const std::string bytes("\1\0\0\0a\0\0\0\0", 9);
+  const InputTensor input = {bytes.data(), bytes.size(), DataType::kBytes, {2, 1}};
+  ASSERT_TRUE(model_->Run(0, {&input, 1}, 2, &sink_).ok());
+  ASSERT_EQ(sink_.outputs().size(), 1u);
+  EXPECT_EQ(sink_.outputs()[0].datatype, DataType::kBytes);
+  EXPECT_EQ(sink_.outputs()[0].dims, (Dims{2, 1}));
+  EXPECT_EQ(sink_.outputs()[0].bytes, bytes);
+  EXPECT_TRUE(sink_.failed_rows().empty());
 }
 
 }  // namespace

@@ -1,0 +1,127 @@
+#include "server/supervise/slab_announcer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+void SlabAnnouncer::Attach(const WorkerLink* worker, Send send) {
+  Peer& peer = peers_.emplace_back();
+  peer.worker = worker;
+  peer.send = std::move(send);
+  for (const SlabSegment& segment : pool_->SlabDescriptors()) {
+    if (segment.number > 0 && !retiring_.test(segment.number)) Tell(segment, &peer);
+  }
+  if (announced_.has_value()) Tell(Announced(), &peer);
+}
+
+void SlabAnnouncer::Detach(const WorkerLink* worker) {
+  std::erase_if(peers_, [worker](const Peer& peer) { return peer.worker == worker; });
+  Advance();
+}
+
+absl::Status SlabAnnouncer::Take(const WorkerLink* worker, const Message& message) {
+  Peer* peer = Find(worker);
+  std::bitset<kMaxSlabSegments>* owed = nullptr;
+  uint32_t number = 0;
+  if (const auto* mapped = std::get_if<SlabsMapped>(&message)) {
+    owed = peer == nullptr ? nullptr : &peer->to_map;
+    number = mapped->number;
+  } else if (const auto* unmapped = std::get_if<SlabsUnmapped>(&message)) {
+    owed = peer == nullptr ? nullptr : &peer->to_unmap;
+    number = unmapped->number;
+  }
+  if (owed == nullptr || number >= kMaxSlabSegments || !owed->test(number)) {
+    return absl::InvalidArgumentError("it sent a message out of turn");
+  }
+  owed->reset(number);
+  if (peer->to_map.none() && peer->to_unmap.none()) peer->owing_ticks = 0;
+  Advance();
+  return absl::OkStatus();
+}
+
+bool SlabAnnouncer::Settled(const WorkerLink* worker) const {
+  const auto is_it = [worker](const Peer& peer) { return peer.worker == worker; };
+  const auto peer = std::find_if(peers_.begin(), peers_.end(), is_it);
+  return peer != peers_.end() && peer->to_map.none() && peer->to_unmap.none();
+}
+
+std::vector<const WorkerLink*> SlabAnnouncer::Tick(
+    const std::function<bool(const WorkerLink*)>& serves) {
+  if (!announced_.has_value()) {
+    if (const std::optional<uint64_t> bytes = pool_->TakeSlabWish()) Grow(*bytes);
+  }
+  if (const std::optional<uint32_t> number = pool_->RetireIdleSegment(kIdleTicks)) Retire(*number);
+  std::vector<const WorkerLink*> overdue;
+  for (Peer& peer : peers_) {
+    const bool owes = peer.to_map.any() || peer.to_unmap.any();
+    if (!owes || !serves(peer.worker)) continue;
+    if (++peer.owing_ticks == kPatienceTicks) overdue.push_back(peer.worker);
+  }
+  return overdue;
+}
+
+// The numbers of serving, announced and retiring segments alike are taken.
+void SlabAnnouncer::Grow(uint64_t bytes) {
+  uint32_t number = 1;
+  while (number < kMaxSlabSegments && taken_.test(number)) ++number;
+  const std::string what = absl::StrCat("more rows of model '", model_, "'");
+  if (number == kMaxSlabSegments || !budget_->Take(bytes, what).ok()) return pool_->RefuseSlabs();
+  absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
+  if (!segment.ok()) {
+    budget_->GiveBack(bytes);
+    return pool_->RefuseSlabs();
+  }
+  taken_.set(number);
+  announced_.emplace(*std::move(segment));
+  announced_number_ = number;
+  for (Peer& peer : peers_) Tell(Announced(), &peer);
+  Advance();
+}
+
+void SlabAnnouncer::Retire(uint32_t number) {
+  retiring_.set(number);
+  for (Peer& peer : peers_) {
+    peer.to_unmap.set(number);
+    peer.send(SlabsRemoved{number}, {}).IgnoreError();
+  }
+  Advance();
+}
+
+void SlabAnnouncer::Tell(const SlabSegment& segment, Peer* peer) {
+  peer->to_map.set(segment.number);
+  peer->send(SlabsAdded{segment.number, segment.bytes}, {segment.fd}).IgnoreError();
+}
+
+// Goes on with every segment for which no worker's answer is missing any more.
+void SlabAnnouncer::Advance() {
+  std::bitset<kMaxSlabSegments> missing;
+  for (const Peer& peer : peers_) missing |= peer.to_map | peer.to_unmap;
+  if (announced_.has_value() && !missing.test(announced_number_)) {
+    OwnedSegment segment = *std::move(announced_);
+    announced_.reset();
+    pool_->AddSlabSegment(std::move(segment), announced_number_);
+  }
+  for (uint32_t number = 1; number < kMaxSlabSegments; ++number) {
+    if (!retiring_.test(number) || missing.test(number)) continue;
+    const OwnedSegment segment = pool_->RemoveSlabSegment(number);
+    budget_->GiveBack(segment.bytes());
+    retiring_.reset(number);
+    taken_.reset(number);
+  }
+}
+
+SlabSegment SlabAnnouncer::Announced() const {
+  return {announced_number_, announced_->peer_fd(), announced_->bytes()};
+}
+
+SlabAnnouncer::Peer* SlabAnnouncer::Find(const WorkerLink* worker) {
+  const auto is_it = [worker](const Peer& peer) { return peer.worker == worker; };
+  const auto peer = std::find_if(peers_.begin(), peers_.end(), is_it);
+  return peer == peers_.end() ? nullptr : &*peer;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,104 @@
+"""Shared memory that grows with the load and is given back, and what no one may take too much of."""
+import os
+import signal
+import unittest
+
+import grpc
+import numpy as np
+
+import calls
+import procfs
+from daemon import Daemon, wait_until
+from models import placement, synthetic, tensor
+
+MIB = 1 << 20
+ANY = [tensor("x", [-1])]
+RESOURCE_EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def row_of_bytes(value, size):
+    return calls.row_of(value, width=size // 4)[0]
+
+
+def slab_bytes(daemon):
+    return daemon.metric("mpsd_slab_segment_bytes")
+
+
+class Growth(unittest.TestCase):
+    def check_answers(self, sent, outcomes):
+        for array, outcome in zip(sent, outcomes, strict=True):
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            np.testing.assert_array_equal(calls.arrays(outcome.response)["OUTPUT0"], array)
+
+    def test_segments_come_with_the_load_and_go_after_it(self):
+        model = synthetic("m", ANY, max_batch_size=0, parameters={"delay": "1s"},
+                          placement=placement(processes=2, lanes=2))
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            first = slab_bytes(daemon)
+            files = procfs.memory_files(daemon.pid)
+            size = int(first // 8)
+            sent = [row_of_bytes(i, size) for i in range(32)]
+            messages = [calls.request("m", {"x": array}) for array in sent]
+            futures = [stub.ModelInfer.future(message, timeout=calls.LIMIT_S)
+                       for message in messages]
+            wait_until(lambda: slab_bytes(daemon) > first, 10, "a further segment")
+            self.check_answers(sent, [calls.outcome_of(future) for future in futures])
+            self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
+            wait_until(lambda: slab_bytes(daemon) == first, 20, "the end of the further segments")
+            wait_until(lambda: procfs.memory_files(daemon.pid) == files, 5, "closed memory files")
+            for worker in daemon.workers():
+                self.assertLessEqual(procfs.memory_files(worker), files)
+            # And once more, with numbers that were used before.
+            self.check_answers(sent[:16], calls.infer_all(stub, messages[:16]))
+
+    def test_a_request_larger_than_every_segment_is_served(self):
+        model = synthetic("m", ANY, max_batch_size=0)
+        with Daemon([model], limits={"message": "200MiB"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            first = slab_bytes(daemon)
+            sent = row_of_bytes(7, int(first) + 4 * MIB)
+            outcome = calls.infer(stub, calls.request("m", {"x": sent}))
+            # It has come in, whether or not a worker has room for an answer of that size.
+            if outcome.code != calls.OK:
+                self.assertEqual(outcome.text, "the outputs exceed the memory for answers")
+            wait_until(lambda: slab_bytes(daemon) == first, 20, "the end of its segment")
+            small = row_of_bytes(3, 4096)
+            self.check_answers([small], [calls.infer(stub, calls.request("m", {"x": small}))])
+
+    def test_a_worker_that_starts_later_has_every_segment(self):
+        model = synthetic("m", ANY, max_batch_size=0, parameters={"delay": "300ms"},
+                          placement=placement(processes=2))
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            first = slab_bytes(daemon)
+            sent = [row_of_bytes(i, int(first // 8)) for i in range(40)]
+            futures = [stub.ModelInfer.future(calls.request("m", {"x": array}), timeout=30)
+                       for array in sent]
+            wait_until(lambda: slab_bytes(daemon) > first, 10, "a further segment")
+            victim = daemon.workers()[0]
+            os.kill(victim, signal.SIGKILL)
+            self.check_answers(sent, [calls.outcome_of(future) for future in futures])
+            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 10, "both workers")
+            self.check_answers(sent[:24], calls.infer_all(stub, [
+                calls.request("m", {"x": array}) for array in sent[:24]]))
+
+    def test_the_budget_is_the_limit(self):
+        model = synthetic("m", ANY, max_batch_size=0, parameters={"delay": "200ms"})
+        with Daemon([model], limits={"shared_memory": "64MiB"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            first = slab_bytes(daemon)
+            size = int(first // 4)
+            outcomes = calls.infer_all(stub, [calls.request("m", {"x": row_of_bytes(i, size)})
+                                              for i in range(200)], limit_s=60)
+            refused = [outcome for outcome in outcomes if outcome.code != calls.OK]
+            self.assertTrue(refused, "64 MiB held everything")
+            for outcome in refused:
+                self.assertEqual((outcome.code, outcome.text),
+                                 (RESOURCE_EXHAUSTED, "Exceeds maximum queue size"))
+            self.assertLess(len(refused), 200)
+            wait_until(lambda: slab_bytes(daemon) == first, 20, "what it takes at rest")
+            self.check_answers([row_of_bytes(1, size)], [
+                calls.infer(stub, calls.request("m", {"x": row_of_bytes(1, size)}))])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,197 @@
+#include "server/supervise/slab_announcer.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "server/batch/slab_sizing.h"
+#include "tests/server/dispatch/pool_fixture.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A pool without room, and workers who say what they were told.
+class SlabAnnouncerTest : public PoolFixture {
+ protected:
+  static constexpr uint64_t kRowBytes = 64 << 10;
+
+  class NoFiller final : public RowFiller {
+   public:
+    void Fill(const ModelSpec&, const Request&, const RowTargets&) const override {}
+  };
+
+  SlabAnnouncerTest() {
+    model_.spec.max_batch_size = 0;
+    model_.spec.inputs[0].dims = model_.spec.outputs[0].dims = {kRowBytes / sizeof(float)};
+    MakePool({}, kRowBytes + platform::PageBytes());  // one row
+    announcer_ = std::make_unique<SlabAnnouncer>(pool_.get(), &budget_, "m");
+    Submit(1);
+  }
+
+  WorkerLink* Attach(uint32_t index) {
+    AddWorker(index);
+    WorkerLink* link = workers_.back().link.get();
+    announcer_->Attach(link, [this, link](const Message& message, absl::Span<const int> fds) {
+      if (const auto* added = std::get_if<SlabsAdded>(&message)) {
+        EXPECT_EQ(fds.size(), 1u);
+        added_[link].push_back(added->number);
+      }
+      if (const auto* removed = std::get_if<SlabsRemoved>(&message)) {
+        removed_[link].push_back(removed->number);
+      }
+      return absl::OkStatus();
+    });
+    return link;
+  }
+
+  // A request for which there is no room.
+  FakeCall* Wait() {
+    FakeCall* call = NewCall();
+    call->request.filler = &filler_;
+    RowTargets targets;
+    EXPECT_TRUE(pool_->Reserve(&call->request, &targets).ok());
+    EXPECT_TRUE(targets.later);
+    return call;
+  }
+
+  std::vector<const WorkerLink*> Tick() {
+    return announcer_->Tick([](const WorkerLink*) { return true; });
+  }
+
+  void TearDown() override {
+    for (FakeCall& call : calls_) pool_->Cancel(&call.request);
+    while (!workers_.empty()) Kill(workers_.front().link->worker(), WorkerEnd::kKilled);
+    PoolFixture::TearDown();
+  }
+
+  NoFiller filler_;
+  MemoryBudget budget_{64 << 20};
+  std::unique_ptr<SlabAnnouncer> announcer_;
+  std::map<const WorkerLink*, std::vector<uint32_t>> added_;
+  std::map<const WorkerLink*, std::vector<uint32_t>> removed_;
+};
+
+TEST_F(SlabAnnouncerTest, ASegmentServesOnceEveryWorkerHasMappedIt) {
+  WorkerLink* first = Attach(0);
+  WorkerLink* second = Attach(1);
+  EXPECT_TRUE(announcer_->Settled(first));
+  FakeCall* call = Wait();
+  Tick();
+  EXPECT_THAT(added_[first], ElementsAre(1));
+  EXPECT_THAT(added_[second], ElementsAre(1));
+  EXPECT_FALSE(announcer_->Settled(first));
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 1u);
+  EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
+  EXPECT_TRUE(announcer_->Settled(first));
+  EXPECT_EQ(call->request.state, RequestState::kWaiting) << "the second has not said so";
+  EXPECT_TRUE(announcer_->Take(second, SlabsMapped{1}).ok());
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+  EXPECT_NE(call->request.state, RequestState::kWaiting);
+  EXPECT_EQ(budget_.taken_bytes(), pool_->SlabDescriptors()[1].bytes);
+}
+
+TEST_F(SlabAnnouncerTest, WithoutAWorkerItServesAtOnce) {
+  Wait();
+  Tick();
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+}
+
+TEST_F(SlabAnnouncerTest, AWorkerThatDiesIsOutOfTheCount) {
+  WorkerLink* first = Attach(0);
+  WorkerLink* second = Attach(1);
+  Wait();
+  Tick();
+  EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
+  announcer_->Detach(second);
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+}
+
+TEST_F(SlabAnnouncerTest, AWorkerThatComesLaterIsToldOfAllAndMayThenServe) {
+  Wait();
+  Tick();
+  ASSERT_EQ(pool_->SlabDescriptors().size(), 2u);
+  WorkerLink* late = Attach(0);
+  EXPECT_THAT(added_[late], ElementsAre(1));
+  EXPECT_FALSE(announcer_->Settled(late));
+  EXPECT_TRUE(announcer_->Take(late, SlabsMapped{1}).ok());
+  EXPECT_TRUE(announcer_->Settled(late));
+}
+
+TEST_F(SlabAnnouncerTest, AWorkerThatComesWhileOneIsAnnouncedIsWaitedForToo) {
+  WorkerLink* first = Attach(0);
+  Wait();
+  Tick();
+  WorkerLink* late = Attach(1);
+  EXPECT_THAT(added_[late], ElementsAre(1));
+  EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 1u);
+  EXPECT_TRUE(announcer_->Take(late, SlabsMapped{1}).ok());
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+}
+
+TEST_F(SlabAnnouncerTest, AnIdleSegmentGoesOnceEveryWorkerHasLetGo) {
+  WorkerLink* first = Attach(0);
+  WorkerLink* second = Attach(1);
+  FakeCall* call = Wait();
+  Tick();
+  for (WorkerLink* link : {first, second}) {
+    ASSERT_TRUE(announcer_->Take(link, SlabsMapped{1}).ok());
+  }
+  for (const Worker& worker : workers_) worker.side->AddSlabs(pool_->SlabDescriptors()[1]);
+  Serve(workers_[1].side.get());
+  ASSERT_EQ(call->endings(), 1);
+  const uint64_t taken_bytes = budget_.taken_bytes();
+  for (uint32_t i = 0; i + 1 < SlabAnnouncer::kIdleTicks; ++i) Tick();
+  EXPECT_THAT(removed_[first], IsEmpty());
+  for (uint32_t i = 0; i < 2; ++i) Tick();
+  EXPECT_THAT(removed_[first], ElementsAre(1));
+  EXPECT_THAT(removed_[second], ElementsAre(1));
+  EXPECT_TRUE(announcer_->Take(second, SlabsUnmapped{1}).ok());
+  EXPECT_EQ(budget_.taken_bytes(), taken_bytes);
+  Wait();
+  Tick();
+  EXPECT_THAT(added_[first], ElementsAre(1, 2)) << "a number is used again only when it is free";
+  EXPECT_TRUE(announcer_->Take(first, SlabsUnmapped{1}).ok());
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 1u) << "the second is announced only";
+}
+
+TEST_F(SlabAnnouncerTest, AnswersToNoQuestionAreRefused) {
+  WorkerLink* worker = Attach(0);
+  EXPECT_FALSE(announcer_->Take(worker, SlabsMapped{1}).ok());
+  EXPECT_FALSE(announcer_->Take(worker, SlabsMapped{0}).ok());
+  EXPECT_FALSE(announcer_->Take(worker, SlabsMapped{kMaxSlabSegments}).ok());
+  EXPECT_FALSE(announcer_->Take(worker, SlabsUnmapped{UINT32_MAX}).ok());
+  EXPECT_FALSE(announcer_->Take(worker, Ready{}).ok());
+  Wait();
+  Tick();
+  EXPECT_FALSE(announcer_->Take(worker, SlabsUnmapped{1}).ok());
+  EXPECT_FALSE(announcer_->Take(nullptr, SlabsMapped{1}).ok());
+  EXPECT_TRUE(announcer_->Take(worker, SlabsMapped{1}).ok());
+  EXPECT_FALSE(announcer_->Take(worker, SlabsMapped{1}).ok()) << "twice";
+}
+
+TEST_F(SlabAnnouncerTest, BeyondTheBudgetWhoWaitsIsRefused) {
+  ASSERT_TRUE(budget_.Take(63 << 20, "others").ok());
+  FakeCall* call = Wait();
+  Tick();
+  EXPECT_TRUE(absl::IsResourceExhausted(call->status()));
+  EXPECT_EQ(budget_.taken_bytes(), 63ULL << 20);
+}
+
+TEST_F(SlabAnnouncerTest, AWorkerThatNeverAnswersIsGivenUp) {
+  WorkerLink* worker = Attach(0);
+  Wait();
+  for (uint32_t i = 0; i < SlabAnnouncer::kPatienceTicks; ++i) {
+    EXPECT_THAT(announcer_->Tick([](const WorkerLink*) { return false; }), IsEmpty())
+        << "it warms up";
+  }
+  for (uint32_t i = 1; i < SlabAnnouncer::kPatienceTicks; ++i) EXPECT_THAT(Tick(), IsEmpty());
+  EXPECT_THAT(Tick(), ElementsAre(worker));
+  EXPECT_THAT(Tick(), IsEmpty()) << "once";
+}
+
+}  // namespace
+}  // namespace mpsd

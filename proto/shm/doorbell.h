@@ -46,13 +46,17 @@ class BasicLaneSleep {
   BasicLaneSleep(const Word* sequence, Word* parked) : sequence_(sequence), parked_(parked) {}
 
   // Sleeps until the bell rings, `pending()` is true, or the time-out came. Returns false only when
-  // it was the time-out that ended the sleep.
+  // it was the time-out that ended the sleep. A publisher may have been stopped between publishing
+  // and ringing: what is pending at the time-out is given as much time again to be rung for.
   template <typename Pending>
   bool Sleep(Pending pending, int64_t timeout_ns) {
     const uint32_t seen = sequence_->load(Atomics::kSequenceLoad);
     parked_->store(1, Atomics::kParkStore);
     bool woken = true;
-    if (!pending()) woken = Atomics::Wait(sequence_, seen, timeout_ns);
+    if (!pending()) {
+      woken = Atomics::Wait(sequence_, seen, timeout_ns);
+      if (!woken && pending()) woken = Atomics::Wait(sequence_, seen, timeout_ns);
+    }
     parked_->store(0, Atomics::kUnparkStore);
     return woken;
   }

@@ -24,7 +24,7 @@ size_t Pool::Drain(int64_t late_ns) {
   }
   const size_t count = work.completed.size();
   for (const std::unique_ptr<InflightBatch>& batch : work.completed) {
-    if (batch->completed.finished_ns >= late_ns) continue;
+    if (!batch->told || batch->completed.finished_ns >= late_ns) continue;
     model_->metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
   }
   Carry(&work);
@@ -65,7 +65,9 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
     Condemn(link, std::string(status.message()));
     return false;
   }
+  batch->told = port->BellIsSettled();
   port->completions.Pop();
+  ++port->completed;
   batch->slot.Go(SlotState::kCompleted);
   ModelMetrics& metrics = model_->metrics;
   if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);

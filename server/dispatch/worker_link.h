@@ -30,6 +30,7 @@ struct InflightBatch {
   OutputLease* lease = nullptr;  // holds one reference
   int64_t batched_ns = 0;
   CompletedBatch completed;
+  bool told = false;  // when it was taken, its lane had done all to tell of it
 };
 
 // One lane as the front end drives it. Guarded by the pool's mutex, but for Pending().
@@ -50,6 +51,13 @@ struct LanePort {
   LaneBell bell;
   std::array<std::unique_ptr<InflightBatch>, kRingEntries> inflight;  // by record
   uint32_t inflight_count = 0;
+  uint64_t completed = 0;  // batches that came back
+
+  // True when the lane has done all that it does to tell of the next completion.
+  bool BellIsSettled() const {
+    const uint32_t settled = report->bell_settled.load(std::memory_order_relaxed);
+    return static_cast<int32_t>(settled - static_cast<uint32_t>(completed)) > 0;
+  }
 };
 
 // Thread-safe where said. Made by supervise/ when a worker has loaded its model, shared with the

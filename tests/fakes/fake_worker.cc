@@ -134,6 +134,7 @@ void FakeWorker::Publish(uint32_t lane, uint32_t entry) {
   words->completion_entries[completed_[lane] % kRingEntries].store(entry,
                                                                    std::memory_order_relaxed);
   words->completion_tail.store(++completed_[lane], std::memory_order_seq_cst);
+  words->bell_settled.store(completed_[lane], std::memory_order_relaxed);
 }
 
 }  // namespace mpsd

@@ -31,7 +31,7 @@ constexpr size_t kMostCalls = 16;
 class HostileWorker {
  public:
   explicit HostileWorker(FuzzInput input) : input_(input) {
-    model_.name = "m";
+    model_.name = std::string("m");
     model_.spec.max_batch_size = 4;
     model_.spec.inputs = {{"IN", DataType::kFp32, {2}}};
     model_.spec.outputs = {{"OUT", DataType::kFp32, {input_.Take<uint8_t>() % 2 == 0 ? 2 : -1}}};

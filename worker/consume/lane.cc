@@ -89,6 +89,7 @@ void Lane::ServeOne() {
 void Lane::Complete(uint32_t place) {
   MPSD_CHECK(completed_.Push(place));
   if (front_bell_.Owed()) platform::RingBell(attachment_->bell_fd());
+  report_->bell_settled.store(++completed_count_, std::memory_order_relaxed);
 }
 
 }  // namespace mpsd

@@ -51,6 +51,7 @@ class Lane {
   LaneReport* const report_;
   RingConsumer submitted_;
   RingProducer completed_;
+  uint32_t completed_count_ = 0;
   LaneSleep sleep_;
   FrontBell front_bell_;
   BatchReader reader_;

@@ -307,6 +307,17 @@ TEST_F(PoolTest, CompletionsThatTheBellMissedAreCounted) {
   EXPECT_EQ(model_.metrics.timeout_wakeups, 1u);
 }
 
+TEST_F(PoolTest, ACompletionWhoseLaneHasNotRungYetIsNotMissed) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  worker->Complete(*worker->Take());
+  worker->report(0)->bell_settled.store(0);
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(pool_->Drain(clock_.NowNs()), 1u);
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
+}
+
 TEST_F(PoolTest, NoSlabIsLeasedAtRestWhereNoneStaysOpen) {
   model_.spec.max_batch_size = 0;
   MakePool();

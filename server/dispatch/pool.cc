@@ -203,6 +203,7 @@ void Pool::ExpectWorkerAt(int64_t when_ns) {
     absl::MutexLock lock(&mu_);
     worker_expected_ns_ = when_ns;
     if (!links_.empty() || when_ns == INT64_MIN) return;
+    TakeExpiredWaiting(when_ns);
     batcher_.TakeExpired(when_ns, &expired_);
     EndExpired(&expired_, &work);
     for (auto& [request, status] : work.ended) status = NoWorkerInTime();

@@ -89,8 +89,9 @@ void CompletionThread::Wait() {
   std::vector<uint64_t> tokens = poller_.Wait(std::max<int64_t>(0, until_ns - clock_->NowNs()));
   // A process that was stopped comes back without having looked: that is no missed bell.
   if (tokens.empty()) tokens = poller_.Wait(0);
-  plane_->Wake();
-  if (tokens.empty()) plane_->DrainSince(clock_->NowNs() - kMissedNs);
+  // While another thread is awake nobody rings: what it has not come to yet was not missed.
+  const bool alone = plane_->Wake();
+  if (tokens.empty() && alone) plane_->DrainSince(clock_->NowNs() - kMissedNs);
   for (const uint64_t token : tokens) Clear(token);
 }
 

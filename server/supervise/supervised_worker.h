@@ -88,7 +88,7 @@ class SupervisedWorker {
 
     std::unique_ptr<WorkerProcess> process;
     std::shared_ptr<WorkerLink> link;  // from its memory on
-    bool ready = false;  // it is warm; perhaps it has not mapped all slabs yet
+    bool ready = false;                // it is warm; perhaps it has not mapped all slabs yet
     RateLimit control_reads;
     RateLimit output_reads;
     int64_t phase_since_own_ns;

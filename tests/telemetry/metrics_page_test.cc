@@ -149,24 +149,15 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.worker_recycles = 17;
   model_.worker_lines_dropped = 18;
   model_.circuit_open = 19;
-  const char* names[] = {"mpsd_batches_total",
-                         "mpsd_gathered_batches_total",
-                         "mpsd_skipped_batches_total",
-                         "mpsd_dispatched_again_total",
-                         "mpsd_timeout_wakeups_total",
-                         "mpsd_copied_replies_total",
-                         "mpsd_queue_requests",
-                         "mpsd_queue_bytes",
-                         "mpsd_running_batches",
-                         "mpsd_workers_configured",
-                         "mpsd_workers_ready",
-                         "mpsd_input_slabs_leased",
-                         "mpsd_slab_segment_bytes",
-                         "mpsd_output_leases",
-                         "mpsd_pinned_output_bytes",
-                         "mpsd_worker_restarts_total",
-                         "mpsd_worker_recycles_total",
-                         "mpsd_worker_lines_dropped_total",
+  const char* names[] = {"mpsd_batches_total",         "mpsd_gathered_batches_total",
+                         "mpsd_skipped_batches_total", "mpsd_dispatched_again_total",
+                         "mpsd_timeout_wakeups_total", "mpsd_copied_replies_total",
+                         "mpsd_queue_requests",        "mpsd_queue_bytes",
+                         "mpsd_running_batches",       "mpsd_workers_configured",
+                         "mpsd_workers_ready",         "mpsd_input_slabs_leased",
+                         "mpsd_slab_segment_bytes",    "mpsd_output_leases",
+                         "mpsd_pinned_output_bytes",   "mpsd_worker_restarts_total",
+                         "mpsd_worker_recycles_total", "mpsd_worker_lines_dropped_total",
                          "mpsd_circuit_open"};
   double expected = 1;
   for (const char* name : names) {

@@ -18,7 +18,11 @@ struct WorkerStatus {
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;
-  std::string last_exit;  // of the incarnation before; empty: there was none
+  std::string last_exit;                // of the incarnation before; empty: there was none
+  std::string exit_reason;              // the same in one word
+  std::vector<std::string> last_lines;  // that it and those before it wrote
+  int64_t starts_in_ms = -1;            // -1: it does not wait to start
+  std::string generation;               // of a model that is being replaced: "loading", "draining"
 };
 
 struct ModelStatus {
@@ -35,6 +39,7 @@ struct ModelStatus {
   uint32_t lanes = 0;
   std::vector<WorkerStatus> workers;
   std::map<std::string, std::string> parameters;
+  std::string circuit;  // "closed", "open", "probing"
 };
 
 struct DaemonStatus {

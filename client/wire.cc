@@ -48,6 +48,10 @@ WorkerStatus WorkerFromWire(const control::v1::WorkerStatus& wire) {
   worker.restarts = wire.restarts();
   worker.uptime_ms = wire.uptime_ms();
   worker.last_exit = wire.last_exit();
+  worker.exit_reason = wire.exit_reason();
+  worker.last_lines.assign(wire.last_lines().begin(), wire.last_lines().end());
+  if (wire.has_starts_in_ms()) worker.starts_in_ms = wire.starts_in_ms();
+  worker.generation = wire.generation();
   return worker;
 }
 
@@ -65,6 +69,7 @@ ModelStatus ModelFromWire(const control::v1::ModelStatus& wire) {
   model.max_batch_size = wire.max_batch_size();
   model.lanes = wire.lanes();
   for (const auto& worker : wire.workers()) model.workers.push_back(WorkerFromWire(worker));
+  model.circuit = wire.circuit();
   model.parameters.insert(wire.parameters().begin(), wire.parameters().end());
   return model;
 }

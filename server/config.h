@@ -30,6 +30,18 @@ struct BatchingConfig {
   int64_t max_delay_ns = 0;  // how long a lane may idle for company; 0: it never waits
 };
 
+// What workers may take before they are ended, and when they rest or are replaced.
+struct SupervisionConfig {
+  int64_t load_timeout_ns = 300LL * 1'000'000'000;
+  int64_t warmup_timeout_ns = 600LL * 1'000'000'000;
+  int64_t run_timeout_ns = 0;   // 0: by what batches have taken
+  uint32_t circuit_deaths = 5;  // 0: the model never rests
+  int64_t circuit_period_ns = 60LL * 1'000'000'000;
+  uint64_t recycle_resident_bytes = 0;  // 0: never for its memory
+  uint64_t recycle_requests = 0;        // 0: never for what it has answered
+  int64_t recycle_age_ns = 0;           // 0: never for its age
+};
+
 struct ModelConfig {
   std::string name;
   std::string path;  // absolute; empty for synthetic models
@@ -40,6 +52,7 @@ struct ModelConfig {
   WarmUp warmup = WarmUp::kAuto;
   std::optional<SandboxLevel> sandbox;  // nothing: the daemon's
   BatchingConfig batching;
+  SupervisionConfig supervision;
   uint32_t queue_requests = kDefaultQueueRequests;
   uint64_t queue_bytes = kDefaultQueueBytes;
   std::map<std::string, std::string> parameters;

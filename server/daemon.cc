@@ -118,6 +118,16 @@ const char* SandboxName(SandboxLevel level) {
   return "";
 }
 
+SupervisionLimits LimitsOf(const SupervisionConfig& config) {
+  SupervisionLimits limits;
+  limits.load_timeout_ns = config.load_timeout_ns;
+  limits.warmup_timeout_ns = config.warmup_timeout_ns;
+  limits.run_timeout_ns = config.run_timeout_ns;
+  limits.circuit = {config.circuit_deaths, config.circuit_period_ns};
+  limits.recycle = {config.recycle_resident_bytes, config.recycle_requests, config.recycle_age_ns};
+  return limits;
+}
+
 // All parts, in the order in which they are made; they end in the opposite one.
 class Daemon {
  public:
@@ -148,6 +158,8 @@ class Daemon {
   void AddModel(const ModelConfig& model, uint32_t cores);
   absl::Status Listen();
   void Announce();
+  void ReopenLog();
+  int Serve(const SignalWaiter& signals);
   void DrainAndStop(const SignalWaiter& signals);
 
   const Config& config_;
@@ -207,6 +219,7 @@ void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
   order.threads = placement.threads;
   order.spec = model.spec;
   order.parameters = model.parameters;
+  supervised.limits = LimitsOf(model.supervision);
   served->queue = std::move(pool);
   page_.AddModel(&served->metrics);
   models_.Publish(std::move(served));
@@ -243,7 +256,21 @@ void Daemon::Announce() {
   notifier_.Ready("serving").IgnoreError();
 }
 
+// Whoever rotates logs renames the file and then sends SIGUSR1. On an error the old one goes on.
+void Daemon::ReopenLog() {
+  const absl::Status status = logger_.Reopen();
+  const std::string text(status.message());
+  logger_.Log(status.ok() ? LogLevel::kInfo : LogLevel::kError, "log_reopened", {{"error", text}});
+}
+
 int Daemon::Run(const SignalWaiter& signals) {
+  signals.OnReopen([this] { ReopenLog(); });
+  const int code = Serve(signals);
+  signals.OnReopen(nullptr);
+  return code;
+}
+
+int Daemon::Serve(const SignalWaiter& signals) {
   AddModels();
   if (absl::Status status = Listen(); !status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());

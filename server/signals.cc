@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 #include "proto/base/platform.h"
 
 namespace mpsd {
@@ -10,7 +12,7 @@ SignalWaiter::SignalWaiter() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would reap the workers behind our back
   sigemptyset(&signals_);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&signals_, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   thread_ = std::thread([this] { Main(); });
 }
@@ -36,11 +38,21 @@ bool SignalWaiter::WaitFor(int requests, absl::Duration limit) const {
   return mu_.AwaitWithTimeout(absl::Condition(&enough), limit);
 }
 
+void SignalWaiter::OnReopen(std::function<void()> reopen) const {
+  absl::MutexLock lock(&reopen_mu_);
+  reopen_ = std::move(reopen);
+}
+
 void SignalWaiter::Main() {
   platform::NameThread("signals");
   for (;;) {
     int signal = 0;
     sigwait(&signals_, &signal);
+    if (signal == SIGUSR1) {
+      absl::MutexLock lock(&reopen_mu_);
+      if (reopen_) reopen_();
+      continue;
+    }
     absl::MutexLock lock(&mu_);
     if (done_) return;
     if (signal != SIGUSR2) ++requests_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -11,7 +12,8 @@
 namespace mpsd {
 
 // Made by main before any other thread, so that every thread inherits the blocked signals. Its own
-// thread takes SIGTERM and SIGINT. Thread-safe.
+// thread takes SIGTERM and SIGINT, and SIGUSR1, by which whoever rotates logs says that it has.
+// Thread-safe.
 class SignalWaiter {
  public:
   SignalWaiter();
@@ -19,6 +21,9 @@ class SignalWaiter {
 
   // How many times the daemon was asked to end: once, to drain; twice, to hurry.
   int requests() const;
+
+  // Called on the signals' thread for each SIGUSR1: the log is to be opened anew. Null: nothing is.
+  void OnReopen(std::function<void()> reopen) const;
 
   // Waits until that many requests have come, at most for `limit`. True when they have.
   bool WaitFor(int requests, absl::Duration limit) const;
@@ -30,6 +35,10 @@ class SignalWaiter {
   mutable absl::Mutex mu_;
   int requests_ ABSL_GUARDED_BY(mu_) = 0;
   bool done_ ABSL_GUARDED_BY(mu_) = false;
+
+  mutable absl::Mutex reopen_mu_;  // held during the call, so that none goes on after OnReopen()
+  mutable std::function<void()> reopen_ ABSL_GUARDED_BY(reopen_mu_);
+
   std::thread thread_;
 };
 

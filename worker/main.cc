@@ -121,6 +121,7 @@ int Serve() {
 
 int main() {
   mpsd::platform::DieWithParent();
+  mpsd::platform::DieFirstOfMemory();
   const int exit_code = mpsd::Serve();
   // What a tool does at exit, such as looking for leaks, takes calls that the sandbox denies.
   std::fflush(nullptr);

@@ -65,7 +65,8 @@ std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus&
           absl::StrCat(worker.index),
           worker.pid > 0 ? absl::StrCat(worker.pid) : "-",
           absl::StrCat(worker.epoch),
-          OrDash(worker.state),
+          worker.generation.empty() ? OrDash(worker.state)
+                                    : absl::StrCat(worker.state, " (", worker.generation, ")"),
           OrDash(worker.device),
           absl::StrCat(worker.lanes),
           BytesText(worker.resident_bytes),
@@ -102,7 +103,11 @@ json WorkerJson(const WorkerStatus& worker) {
           {"resident_bytes", worker.resident_bytes},
           {"restarts", worker.restarts},
           {"uptime_ms", worker.uptime_ms},
-          {"last_exit", worker.last_exit}};
+          {"last_exit", worker.last_exit},
+          {"exit_reason", worker.exit_reason},
+          {"last_lines", worker.last_lines},
+          {"starts_in_ms", worker.starts_in_ms},
+          {"generation", worker.generation}};
 }
 
 json ModelJson(const ModelStatus& model) {
@@ -118,6 +123,7 @@ json ModelJson(const ModelStatus& model) {
                  {"max_batch_size", model.max_batch_size},
                  {"lanes", model.lanes},
                  {"parameters", model.parameters},
+                 {"circuit", model.circuit},
                  {"workers", json::array()}};
   for (const WorkerStatus& worker : model.workers) report["workers"].push_back(WorkerJson(worker));
   return report;
@@ -133,19 +139,59 @@ std::string DaemonJson(const DaemonStatus& daemon) {
   return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+std::string NextStartText(const WorkerStatus& worker) {
+  if (worker.pid > 0) return absl::StrCat("runs as ", worker.pid, ", ", worker.state);
+  if (worker.starts_in_ms < 0) return "does not run";
+  return absl::StrCat("starts in ", (worker.starts_in_ms + 999) / 1000, "s");
+}
+
+std::string WhyWorkerText(const WorkerStatus& worker) {
+  std::string text = absl::StrCat("  worker ", worker.index, ": ", NextStartText(worker),
+                                  worker.generation.empty() ? "" : " (" + worker.generation + ")",
+                                  ", restarts ", worker.restarts);
+  if (worker.last_exit.empty()) {
+    absl::StrAppend(&text, ", has not ended yet\n");
+  } else {
+    absl::StrAppend(&text, "\n    last exit: ", worker.last_exit, " [", worker.exit_reason, "]\n");
+  }
+  if (!worker.last_lines.empty()) absl::StrAppend(&text, "    last lines:\n");
+  for (const std::string& line : worker.last_lines) absl::StrAppend(&text, "      ", line, "\n");
+  return text;
+}
+
+std::string WhyText(const DaemonStatus& daemon) {
+  std::string text;
+  for (const ModelStatus& model : daemon.models) {
+    absl::StrAppend(&text, model.name, " ", model.version, ": ", OrDash(model.state), ", circuit ",
+                    OrDash(model.circuit), "\n");
+    for (const WorkerStatus& worker : model.workers) text += WhyWorkerText(worker);
+  }
+  return text;
+}
+
 }  // namespace
 
-int RunPs(const ServerOptions& options, std::ostream& out, std::ostream& err) {
-  const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options);
+int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
+  const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options.server);
   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
-  const auto client = client::Client::Connect(options.address, absl::Now() + *timeout);
+  const auto client = client::Client::Connect(options.server.address, absl::Now() + *timeout);
   if (!client.ok()) return Fail(err, kExitNotReachable, client.status());
-  const auto daemon = (*client)->GetDaemonStatus(absl::Now() + *timeout);
+  auto daemon = (*client)->GetDaemonStatus(absl::Now() + *timeout);
   if (!daemon.ok()) return Fail(err, kExitServerError, daemon.status());
-  if (options.json) {
+  if (!options.model.empty()) {
+    std::erase_if(daemon->models,
+                  [&](const ModelStatus& model) { return model.name != options.model; });
+    if (daemon->models.empty()) {
+      const std::string text = absl::StrCat("there is no model '", options.model, "'");
+      return Fail(err, kExitServerError, absl::NotFoundError(text));
+    }
+  }
+  if (options.server.json) {
     out << DaemonJson(*daemon);
+  } else if (options.why) {
+    out << WhyText(*daemon);
   } else {
-    out << HeadText(*daemon, options.address) << "\n"
+    out << HeadText(*daemon, options.server.address) << "\n"
         << ModelsText(*daemon) << "\n"
         << WorkersText(*daemon);
   }

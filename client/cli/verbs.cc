@@ -50,9 +50,13 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
 }
 
 void AddPsVerb(CLI::App& app, int* exit_code) {
-  const auto options = std::make_shared<ServerOptions>();
+  const auto options = std::make_shared<PsOptions>();
   CLI::App* verb = app.add_subcommand("ps", "show a running daemon's models and workers");
-  AddCommonOptions(verb, options.get());
+  verb->add_option("model", options->model, "of this model alone");
+  verb->add_flag(
+      "--why", options->why,
+      "why workers ended: the last exit, the last lines that they wrote, the next start");
+  AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
 }
 

@@ -58,7 +58,8 @@ absl::StatusOr<Bell> CreateBell();
 void RingBell(int ring_fd);
 void ClearBell(int poll_fd);
 
-// Waits for many descriptors and process exits at once. Lives on one thread.
+// Waits for many descriptors and process exits at once. Lives on one thread, but AddReadable() and
+// RemoveReadable() are thread-safe: a token may still be reported once after the removal.
 class Poller {
  public:
   static absl::StatusOr<Poller> Create();
@@ -93,10 +94,16 @@ absl::StatusOr<pid_t> Spawn(SpawnOptions options);
 // A connected pair of stream sockets that no child inherits and that raise no SIGPIPE.
 absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair();
 
-// Sends and receives bytes with descriptors beside them. Receive returns 0 bytes at end of file.
+// Sends and receives bytes with descriptors beside them. Receive returns 0 bytes at end of file;
+// OUT_OF_RANGE when the socket does not block and holds nothing.
 absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds);
 absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
                                       std::vector<UniqueFd>* fds);
+
+// Sends what the socket takes at once, and the descriptors with its first byte. Returns how much; 0
+// when it is full.
+absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
+                                       absl::Span<const int> fds);
 
 // Asks the kernel to kill this process when its parent's spawning thread ends, where it can.
 void DieWithParent();
@@ -104,6 +111,13 @@ void DieWithParent();
 // Lets no other process of this user read or change this one's memory and descriptors, nor the
 // kernel write them to a core file, where the system can. For the life of the process.
 void HideMemory();
+
+// When memory is short this process is to be killed before its parent, if the kernel can be told.
+void DieFirstOfMemory();
+
+// Processes that the kernel has killed for want of memory, in this memory cgroup if it counts them,
+// else on the host; 0 where it tells nobody.
+uint64_t OutOfMemoryKills();
 
 // Names the calling thread (15 bytes at most are kept).
 void NameThread(const char* name);

@@ -23,6 +23,7 @@
 #include <sstream>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -284,29 +285,49 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair() {
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
+namespace {
+
+// As sendmsg(), with descriptors beside the first byte.
+ssize_t SendOnce(int socket, absl::Span<const char> bytes, absl::Span<const int> fds, int flags) {
+  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!fds.empty()) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
+  }
+  ssize_t sent = -1;
+  do {
+    sent = sendmsg(socket, &message, flags | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+}  // namespace
+
 absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds) {
   while (!bytes.empty()) {
-    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (!fds.empty()) {
-      message.msg_control = control;
-      message.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
-      cmsghdr* header = CMSG_FIRSTHDR(&message);
-      header->cmsg_level = SOL_SOCKET;
-      header->cmsg_type = SCM_RIGHTS;
-      header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
-      std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
-    }
-    const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+    const ssize_t sent = SendOnce(socket, bytes, fds, 0);
     if (sent < 0) return Errno("cannot send");
     bytes.remove_prefix(static_cast<size_t>(sent));
     fds = {};
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
+                                       absl::Span<const int> fds) {
+  const ssize_t sent = SendOnce(socket, bytes, fds, MSG_DONTWAIT);
+  if (sent >= 0) return static_cast<size_t>(sent);
+  if (errno == EAGAIN) return 0;
+  return Errno("cannot send");
 }
 
 absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
@@ -322,6 +343,7 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
   do {
     got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return absl::OutOfRangeError("nothing is there to receive");
   if (got < 0) return Errno("cannot receive");
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
@@ -339,6 +361,24 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
 void DieWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 void HideMemory() { prctl(PR_SET_DUMPABLE, 0); }
+
+void DieFirstOfMemory() {
+  // Half of what the host has weighs as much as this: enough to be chosen before a front end that
+  // has mapped all the shared memory, and not before everything else that runs on the host.
+  std::ofstream("/proc/self/oom_score_adj") << 500;
+}
+
+uint64_t OutOfMemoryKills() {
+  const std::pair<const char*, const char*> places[] = {{"", "/memory.events"},
+                                                        {"memory", "/memory.oom_control"}};
+  for (const auto& [controller, file] : places) {
+    for (const std::string& folder : CgroupFolders(controller)) {
+      const std::string lines = ReadSmallFile(folder + file);
+      if (absl::StrContains(lines, "oom_kill ")) return StatField(lines, "oom_kill");
+    }
+  }
+  return StatField(ReadSmallFile("/proc/vmstat"), "oom_kill");
+}
 
 void NameThread(const char* name) { prctl(PR_SET_NAME, name); }
 

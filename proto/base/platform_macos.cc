@@ -336,6 +336,25 @@ absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<co
   return absl::OkStatus();
 }
 
+absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
+                                       absl::Span<const int> fds) {
+  MPSD_CHECK(!bytes.empty() && fds.size() <= kMaxMessageFds);
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))] = {};
+  iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  if (!fds.empty()) AttachFds(&message, fds, control, CMSG_SPACE(fds.size() * sizeof(int)));
+  ssize_t count;
+  do {
+    count = sendmsg(socket, &message, MSG_DONTWAIT);
+  } while (count < 0 && errno == EINTR);
+  if (count >= 0) return static_cast<size_t>(count);
+  // A local socket that has no room for the descriptors says ENOBUFS.
+  if (errno == EAGAIN || errno == ENOBUFS) return 0;
+  return Error("sendmsg");
+}
+
 absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
                                       std::vector<UniqueFd>* fds) {
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))];
@@ -349,6 +368,7 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
   do {
     count = recvmsg(socket, &message, 0);
   } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) return absl::OutOfRangeError("nothing is there to receive");
   if (count < 0) return Error("recvmsg");
   CollectFds(&message, fds);
   if ((message.msg_flags & MSG_CTRUNC) != 0) {
@@ -363,6 +383,15 @@ void DieWithParent() {
 
 void HideMemory() {
   // Nothing to do: the system gives a task's port to nobody without the entitlement to debug it.
+}
+
+void DieFirstOfMemory() {
+  // The system chooses by a process's own footprint here, and a worker's is the larger one.
+}
+
+uint64_t OutOfMemoryKills() {
+  // Nobody is told: a process that was killed for want of memory looks like any that got SIGKILL.
+  return 0;
 }
 
 void NameThread(const char* name) {

@@ -1,6 +1,9 @@
 #include "proto/link/messages.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -15,6 +18,8 @@ namespace {
 using nlohmann::json;
 
 constexpr uint32_t kMagic = 0x4453504d;  // "MPSD"
+// One message of the largest size, and some.
+constexpr size_t kMaxUnsentBytes = kMaxMessageBytes + (1U << 20);
 
 struct FrameHeader {
   uint32_t magic;
@@ -211,19 +216,58 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
   return message;
 }
 
-}  // namespace
-
-absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds) {
+absl::StatusOr<std::string> FrameOf(const Message& message, size_t fd_count) {
   const json object = std::visit([](const auto& body) { return Body(body); }, message);
   // Texts come from models and files: what is not UTF-8 is replaced, never thrown about.
   const std::string body = object.dump(-1, ' ', false, json::error_handler_t::replace);
   const FrameHeader header{kMagic, kLinkVersion, static_cast<uint32_t>(body.size())};
   std::string frame(reinterpret_cast<const char*>(&header), sizeof(header));
   frame += body;
-  if (body.size() > kMaxMessageBytes || fds.size() > kMaxMessageFds) {
+  if (body.size() > kMaxMessageBytes || fd_count > kMaxMessageFds) {
     return absl::InvalidArgumentError("a control message is too large");
   }
-  return platform::SendWithFds(socket, frame, fds);
+  return frame;
+}
+
+}  // namespace
+
+absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds) {
+  const absl::StatusOr<std::string> frame = FrameOf(message, fds.size());
+  return frame.ok() ? platform::SendWithFds(socket, *frame, fds) : frame.status();
+}
+
+absl::Status MessageWriter::Queue(const Message& message, absl::Span<const int> fds) {
+  absl::StatusOr<std::string> bytes = FrameOf(message, fds.size());
+  if (!bytes.ok()) return bytes.status();
+  if (unsent_bytes_ + bytes->size() > kMaxUnsentBytes) {
+    return absl::ResourceExhaustedError("the control socket is not read");
+  }
+  Frame frame;
+  for (const int fd : fds) {
+    frame.fds.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (!frame.fds.back().valid()) return absl::ErrnoToStatus(errno, "cannot copy a descriptor");
+  }
+  frame.bytes = *std::move(bytes);
+  unsent_bytes_ += frame.bytes.size();
+  frames_.push_back(std::move(frame));
+  return absl::OkStatus();
+}
+
+absl::Status MessageWriter::Flush(int socket) {
+  while (!frames_.empty()) {
+    Frame& frame = frames_.front();
+    std::vector<int> fds;
+    for (const UniqueFd& fd : frame.fds) fds.push_back(fd.get());
+    const absl::Span<const char> rest = absl::MakeConstSpan(frame.bytes).subspan(frame.sent);
+    const absl::StatusOr<size_t> sent = platform::SendSomeWithFds(socket, rest, fds);
+    if (!sent.ok()) return sent.status();
+    if (*sent == 0) return absl::OkStatus();
+    frame.fds.clear();
+    frame.sent += *sent;
+    unsent_bytes_ -= *sent;
+    if (frame.sent == frame.bytes.size()) frames_.pop_front();
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<MessageReader::Received> MessageReader::Read(int socket) {

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <variant>
@@ -30,6 +31,9 @@
 namespace mpsd {
 
 inline constexpr uint32_t kLinkVersion = 1;
+
+// The exit code of a worker whose device answers nothing more to this process: a fresh one may do.
+inline constexpr int kWorkerExitDeviceLost = 5;
 
 // Load this model. The spec is what the config says, possibly in part.
 struct LoadOrder {
@@ -96,6 +100,29 @@ using Message = std::variant<LoadOrder, LoadReport, AttachOrder, Ready, Failure,
 
 // Blocks until all of it is written.
 absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds = {});
+
+// Sends messages to a reader that need not be reading: what the socket does not take at once waits
+// here. Thread-compatible.
+class MessageWriter {
+ public:
+  // Takes copies of the descriptors. RESOURCE_EXHAUSTED when the reader leaves too much unread.
+  absl::Status Queue(const Message& message, absl::Span<const int> fds = {});
+
+  // Sends as much as the socket takes now. To be called again until empty().
+  absl::Status Flush(int socket);
+
+  bool empty() const { return frames_.empty(); }
+
+ private:
+  struct Frame {
+    std::string bytes;
+    size_t sent = 0;
+    std::vector<UniqueFd> fds;
+  };
+
+  std::deque<Frame> frames_;
+  size_t unsent_bytes_ = 0;
+};
 
 // Assembles messages from a stream socket. Lives on one thread. Treats what it reads as hostile:
 // anything that is not a whole, well-formed message of this version is an error.

@@ -21,22 +21,31 @@ void Describe(const WorkerInfo& info, pb::WorkerStatus* status) {
   status->set_restarts(info.restarts);
   status->set_uptime_ms(info.uptime_ms);
   status->set_last_exit(info.last_exit);
+  status->set_exit_reason(info.exit_reason);
+  for (const std::string& line : info.last_lines) {
+    status->add_last_lines(line);
+  }
+  if (info.starts_in_ms >= 0) status->set_starts_in_ms(info.starts_in_ms);
 }
 
-std::string StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers) {
-  if (model.ready) return "ready";
+std::string StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers,
+                    const std::vector<OtherGeneration>& others) {
+  if (model.ready && others.empty()) return "ready";
+  if (model.ready) return absl::StrCat("ready, another one ", others.front().state);
   for (const WorkerInfo& worker : workers) {
     if (!worker.last_words.empty()) return absl::StrCat("unavailable: ", worker.last_words);
   }
   return "loading";
 }
 
-void Describe(const ServedModel& model, const std::vector<WorkerInfo>& workers,
-              pb::ModelStatus* status) {
+void Describe(const ServedModel& model, const WorkerStatusSource& source, pb::ModelStatus* status) {
+  const std::vector<WorkerInfo> workers = source.Workers(model);
+  const std::vector<OtherGeneration> others = source.Others(model);
   status->set_name(model.name);
   status->set_version(model.version);
   status->set_ready(model.ready);
-  status->set_state(StateOf(model, workers));
+  status->set_state(StateOf(model, workers, others));
+  status->set_circuit(source.Circuit(model));
   status->set_platform(model.platform);
   status->set_queued_requests(model.metrics.queued_requests);
   status->set_running_batches(model.metrics.running_batches);
@@ -46,6 +55,12 @@ void Describe(const ServedModel& model, const std::vector<WorkerInfo>& workers,
     lanes += worker.lanes;
     status->set_device(worker.device);
     Describe(worker, status->add_workers());
+  }
+  for (const OtherGeneration& other : others) {
+    for (const WorkerInfo& worker : other.workers) {
+      Describe(worker, status->add_workers());
+      status->mutable_workers()->rbegin()->set_generation(other.state);
+    }
   }
   status->set_lanes(lanes);
   if (!model.loaded) return;
@@ -70,7 +85,7 @@ void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* wo
         reply->set_start_time_ms(start_time_ms);
         reply->set_ready(models->AllReady());
         for (const auto& model : models->models()) {
-          Describe(*model, workers->Workers(*model), reply->add_models());
+          Describe(*model, *workers, reply->add_models());
         }
         return absl::OkStatus();
       });

@@ -21,8 +21,10 @@ size_t Plane::DrainSince(int64_t late_ns) {
   return count;
 }
 
-void Plane::Wake() {
-  if (awake_.fetch_add(1, std::memory_order_seq_cst) == 0) SetParked(false);
+bool Plane::Wake() {
+  const bool first = awake_.fetch_add(1, std::memory_order_seq_cst) == 0;
+  if (first) SetParked(false);
+  return first;
 }
 
 bool Plane::Park() {

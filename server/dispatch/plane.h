@@ -31,8 +31,9 @@ class Plane {
   // rung, and is counted.
   size_t DrainSince(int64_t late_ns);
 
-  // The caller looks for completions from now on, so nobody needs to ring.
-  void Wake();
+  // The caller looks for completions from now on, so nobody needs to ring. True when nobody else
+  // did: then what was complete before should have rung.
+  bool Wake();
 
   // The caller is about to sleep. False when completions were found meanwhile: drain on.
   bool Park();

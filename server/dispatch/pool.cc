@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "server/dispatch/output_sizing.h"
 
@@ -33,6 +34,7 @@ absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
   absl::MutexLock lock(&mu_);
   if (closed_) return absl::AbortedError("the model was replaced");
+  if (links_.empty() && request->deadline_ns <= worker_expected_ns_) return NoWorkerInTime();
   if (QueueIsFull(bytes)) return FullError();
   targets->later = false;
   const bool placed = batcher_.Reserve(request, targets).ok();
@@ -176,15 +178,62 @@ void Pool::Attach(std::shared_ptr<WorkerLink> link) {
   Carry(&work);
 }
 
-void Pool::Detach(uint32_t worker, WorkerEnd end) {
+void Pool::Quiesce(uint32_t worker) {
+  absl::MutexLock lock(&mu_);
+  if (WorkerLink* link = Find(worker)) link->quiesced = true;
+}
+
+WorkerProgress Pool::Progress(uint32_t worker) const {
+  WorkerProgress progress;
+  absl::ReaderMutexLock lock(&mu_);
+  WorkerLink* link = Find(worker);
+  if (link == nullptr) return progress;
+  progress.requests = link->answered_requests;
+  progress.inflight = link->inflight_batches;
+  for (const LanePort& port : link->ports()) {
+    progress.lanes.push_back({port.inflight_count, port.completed,
+                              port.report->heartbeat.load(std::memory_order_relaxed)});
+  }
+  return progress;
+}
+
+void Pool::ExpectWorkerAt(int64_t when_ns) {
   Work work;
+  {
+    absl::MutexLock lock(&mu_);
+    worker_expected_ns_ = when_ns;
+    if (!links_.empty() || when_ns == INT64_MIN) return;
+    TakeExpiredWaiting(when_ns);
+    batcher_.TakeExpired(when_ns, &expired_);
+    EndExpired(&expired_, &work);
+    for (auto& [request, status] : work.ended) status = NoWorkerInTime();
+    NoteSlabs();
+  }
+  Carry(&work);
+}
+
+absl::Status Pool::NoWorkerInTime() const {
+  return absl::UnavailableError(absl::StrCat("Request for model '", model_->name,
+                                             "' is not at ready state: no worker can serve it"
+                                             " before the deadline"));
+}
+
+WorkerLink* Pool::Find(uint32_t worker) const {
+  const auto is_it = [worker](const auto& link) { return link->worker() == worker; };
+  const auto found = std::find_if(links_.begin(), links_.end(), is_it);
+  return found == links_.end() ? nullptr : found->get();
+}
+
+bool Pool::Detach(uint32_t worker, WorkerEnd end) {
+  Work work;
+  bool struck = false;
   {
     absl::MutexLock lock(&mu_);
     const auto is_it = [worker](const std::shared_ptr<WorkerLink>& link) {
       return link->worker() == worker;
     };
     const auto found = std::find_if(links_.begin(), links_.end(), is_it);
-    if (found == links_.end()) return;
+    if (found == links_.end()) return false;
     const std::shared_ptr<WorkerLink> link = *found;
     links_.erase(found);
     model_->metrics.workers_ready.store(static_cast<int64_t>(links_.size()));
@@ -196,7 +245,7 @@ void Pool::Detach(uint32_t worker, WorkerEnd end) {
       for (uint32_t place = 0; place < kRingEntries; ++place) {
         if (port.inflight[place] == nullptr) continue;
         port.inflight[place]->slot.Go(SlotState::kDead);
-        DispatchAgain(port.inflight[place].get(), end, one_batch, &work);
+        struck |= DispatchAgain(port.inflight[place].get(), end, one_batch, &work);
         work.completed.push_back(std::move(port.inflight[place]));
         EndBatch(link.get(), &port, place);
       }
@@ -208,6 +257,7 @@ void Pool::Detach(uint32_t worker, WorkerEnd end) {
     NoteSlabs();
   }
   Carry(&work);
+  return struck;
 }
 
 void Pool::Close() {

@@ -17,6 +17,7 @@
 #include "proto/base/clock.h"
 #include "server/batch/batcher.h"
 #include "server/dispatch/worker_link.h"
+#include "server/dispatch/worker_progress.h"
 #include "server/request/completed_batch.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
@@ -96,8 +97,19 @@ class Pool final : public RequestQueue {
   // The worker serves from now on.
   void Attach(std::shared_ptr<WorkerLink> link);
 
-  // The worker is confirmed dead: what it had goes again, or ends.
-  void Detach(uint32_t worker, WorkerEnd end);
+  // No batch goes to the worker any more; what it has goes on.
+  void Quiesce(uint32_t worker);
+
+  // What a worker that is attached has done; empty when it is not.
+  WorkerProgress Progress(uint32_t worker) const;
+
+  // While no worker is attached, none will serve before `when_ns`: what ends before is refused, and
+  // need not wait. INT64_MIN: one may come at any moment.
+  void ExpectWorkerAt(int64_t when_ns);
+
+  // The worker is confirmed dead: what it had goes again, or ends. True when its death was put down
+  // to one request.
+  bool Detach(uint32_t worker, WorkerEnd end);
 
   // Ends requests whose deadline has passed, wherever they are; dispatches what has waited for
   // company long enough. Called every few milliseconds.
@@ -158,7 +170,8 @@ class Pool final : public RequestQueue {
   void EndEntries(InflightBatch* batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Condemn(WorkerLink* link, const std::string& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  void DispatchAgain(InflightBatch* batch, WorkerEnd end, bool alone, Work* work)
+  // True when it put the death down to one request.
+  bool DispatchAgain(InflightBatch* batch, WorkerEnd end, bool alone, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ExpireRunning(int64_t now_ns, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AbandonRunning(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -168,6 +181,8 @@ class Pool final : public RequestQueue {
   void NoteWakeups(WorkerLink* link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndQueued(Request* request, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteLinks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  WorkerLink* Find(uint32_t worker) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  absl::Status NoWorkerInTime() const;
   void EndExpired(std::vector<Request*>* expired, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Wakes lanes, gives replies, takes the batches' memory back, and fills the rows of requests that
@@ -196,7 +211,8 @@ class Pool final : public RequestQueue {
   std::vector<std::unique_ptr<InflightBatch>> spare_batches_ ABSL_GUARDED_BY(mu_);
   std::vector<Request*> expired_ ABSL_GUARDED_BY(mu_);  // scratch
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
-  uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;  // reserved ones included
+  int64_t worker_expected_ns_ ABSL_GUARDED_BY(mu_) = INT64_MIN;  // while none is attached
+  uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;            // reserved ones included
   uint64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   RequestList waiting_ ABSL_GUARDED_BY(mu_);  // admitted, for whose rows there is no room yet
   uint64_t first_slab_bytes_ ABSL_GUARDED_BY(mu_) = 0;

@@ -69,6 +69,7 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
   port->completions.Pop();
   ++port->completed;
   batch->slot.Go(SlotState::kCompleted);
+  link->answered_requests += batch->formed.entries.size();
   ModelMetrics& metrics = model_->metrics;
   if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
   if (absl::IsDeadlineExceeded(batch->completed.failure)) metrics.skipped_batches.fetch_add(1);

@@ -53,7 +53,7 @@ bool Pool::DispatchSuspect(int64_t now_ns, Work* work) {
 WorkerLink* Pool::IsolatedWorker() {
   WorkerLink* idlest = nullptr;
   for (const std::shared_ptr<WorkerLink>& link : links_) {
-    if (link->condemned) continue;
+    if (!link->takes_batches()) continue;
     if (link->isolated) return link.get();
     if (idlest == nullptr || link->inflight_batches < idlest->inflight_batches) idlest = link.get();
   }
@@ -65,7 +65,7 @@ WorkerLink* Pool::IsolatedWorker() {
 LanePort* Pool::FreeLane(WorkerLink** link) {
   LanePort* best = nullptr;
   for (const std::shared_ptr<WorkerLink>& candidate : links_) {
-    if (candidate->condemned) continue;
+    if (!candidate->takes_batches()) continue;
     if (candidate->isolated) {
       if (batcher_.has_suspects() || candidate->inflight_batches > 0) continue;
       candidate->isolated = false;

@@ -7,8 +7,9 @@
 
 namespace mpsd {
 
-void Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, Work* work) {
+bool Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, Work* work) {
   const bool alone = only_batch && batch->formed.entries.size() == 1;
+  bool struck = false;
   for (const BatchEntry& entry : batch->formed.entries) {
     Request* request = entry.request;
     if (request == nullptr) {
@@ -17,6 +18,7 @@ void Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
     }
     ++request->dispatches;
     const bool strike = alone && end == WorkerEnd::kCrashed;
+    struck = struck || strike;
     if (strike || request->dispatches >= kMaxDispatches) {
       batcher_.EndRows(entry.place, entry.row_count);
       request->Go(RequestState::kEnded);
@@ -33,6 +35,7 @@ void Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
   }
   batch->formed.Clear();
   batch->completed.entries.clear();
+  return struck;
 }
 
 void Pool::Tick() {

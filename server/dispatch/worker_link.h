@@ -97,6 +97,9 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   uint32_t inflight_batches = 0;
   bool isolated = false;   // kept for suspects
   bool condemned = false;  // caught lying: gets nothing any more, will be killed
+  bool quiesced = false;   // finishes what it has, and is then asked to go
+  uint64_t answered_requests = 0;
+  bool takes_batches() const { return !condemned && !quiesced; }
 
   // A lease of `bytes`; null when the area is full. Then the next drain, or the next tick at the
   // latest, tries again: a release may come from any thread and must not meet a descriptor that the

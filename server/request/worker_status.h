@@ -19,8 +19,17 @@ struct WorkerInfo {
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;
-  std::string last_exit;   // how the incarnation before ended
-  std::string last_words;  // the last line it wrote, or its failure
+  int64_t starts_in_ms = -1;  // while it waits to start; -1: it does not wait, or nobody knows
+  std::string last_exit;      // how the incarnation before ended
+  std::string exit_reason;    // the same in one word
+  std::string last_words;     // why it does not serve: its failure, or the last line it wrote
+  std::vector<std::string> last_lines;  // that it wrote, dead ones too; the oldest first
+};
+
+// The workers of another generation of the same model and version.
+struct OtherGeneration {
+  std::string state;  // "loading", "draining"
+  std::vector<WorkerInfo> workers;
 };
 
 // Thread-safe. Implemented by supervise/.
@@ -28,6 +37,12 @@ class WorkerStatusSource {
  public:
   virtual ~WorkerStatusSource() = default;
   virtual std::vector<WorkerInfo> Workers(const ServedModel& model) const = 0;
+
+  // "closed", "open", "probing"; empty for a model that is not supervised.
+  virtual std::string Circuit(const ServedModel& model) const = 0;
+
+  // While the model is being replaced.
+  virtual std::vector<OtherGeneration> Others(const ServedModel& model) const = 0;
 };
 
 }  // namespace mpsd

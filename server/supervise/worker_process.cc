@@ -18,8 +18,6 @@ extern char** environ;
 namespace mpsd {
 namespace {
 
-constexpr size_t kMaxLineBytes = 2048;
-
 // This process's environment with the worker's own settings: libraries that start a thread a core
 // each would run over one another, and what is left in the temporary folder goes with it.
 std::vector<std::string> Environment(const WorkerProcessOptions& options) {
@@ -53,7 +51,8 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
-    const WorkerProcessOptions& options, platform::Poller* poller, uint64_t first_token) {
+    const WorkerProcessOptions& options, platform::Poller* poller, uint64_t first_token,
+    FolderRemover* remover) {
   auto sockets = platform::SocketPair();
   if (!sockets.ok()) return sockets.status();
   auto pipe = Pipe();
@@ -70,9 +69,10 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
   absl::StatusOr<pid_t> pid = platform::Spawn(std::move(spawn));
   if (!pid.ok()) return pid.status();
 
-  std::unique_ptr<WorkerProcess> process(new WorkerProcess(poller));
+  std::unique_ptr<WorkerProcess> process(new WorkerProcess(poller, first_token, remover));
   process->pid_ = *pid;
   process->control_ = std::move(sockets->first);
+  fcntl(process->control_.get(), F_SETFL, O_NONBLOCK);
   process->output_ = std::move(pipe->first);
   process->temporary_folder_ = options.temporary_folder;
   absl::StatusOr<UniqueFd> exit = poller->AddExit(*pid, first_token + 2);
@@ -91,39 +91,50 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
 WorkerProcess::~WorkerProcess() {
   MPSD_CHECK(reaped_);
   Hang();
-  if (output_.valid()) poller_->RemoveReadable(output_.get());
+  PauseOutput(true);
   if (exit_.valid()) poller_->RemoveReadable(exit_.get());
-  std::error_code ignored;
-  std::filesystem::remove_all(temporary_folder_, ignored);
+  remover_->Remove(std::move(temporary_folder_));
 }
 
 absl::Status WorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
-  return SendMessage(control_.get(), message, fds);
+  if (absl::Status status = writer_.Queue(message, fds); !status.ok()) return status;
+  return Flush();
 }
 
-bool WorkerProcess::ReadOutput(const std::function<void(const std::string&)>& on_line) {
+absl::Status WorkerProcess::Flush() {
+  if (!control_.valid() || writer_.empty()) return absl::OkStatus();
+  return writer_.Flush(control_.get());
+}
+
+std::string WorkerProcess::ReadOutput() {
   char chunk[4096];
-  const ssize_t got = read(output_.get(), chunk, sizeof(chunk));
-  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  const ssize_t got = output_.valid() ? read(output_.get(), chunk, sizeof(chunk)) : -1;
+  if (got > 0) return std::string(chunk, static_cast<size_t>(got));
   if (got == 0) {
-    if (!line_.empty()) on_line(std::exchange(line_, {}));
-    poller_->RemoveReadable(output_.get());
+    PauseOutput(true);
     output_.Reset();
-    return false;
   }
-  for (ssize_t i = 0; i < got; ++i) {
-    if (chunk[i] != '\n') line_.push_back(chunk[i]);
-    if ((chunk[i] == '\n' && !line_.empty()) || line_.size() >= kMaxLineBytes) {
-      on_line(std::exchange(line_, {}));
-    }
-  }
-  return true;
+  return "";
+}
+
+void WorkerProcess::PauseOutput(bool paused) {
+  if (!output_.valid() || paused == output_paused_) return;
+  output_paused_ = paused;
+  if (paused) return poller_->RemoveReadable(output_.get());
+  // It was in the set before, so that there is room for it.
+  poller_->AddReadable(output_.get(), first_token_ + 1).IgnoreError();
 }
 
 void WorkerProcess::Hang() {
   if (!control_.valid()) return;
   poller_->RemoveReadable(control_.get());
   control_.Reset();
+}
+
+bool WorkerProcess::Stopped() const {
+  siginfo_t info{};
+  const int result = waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT);
+  return result == 0 && info.si_pid == pid_;
 }
 
 void WorkerProcess::Kill() {

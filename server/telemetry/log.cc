@@ -44,15 +44,17 @@ struct Logger::Impl {
         metrics(server_metrics),
         level(lowest),
         limit(kLogLinesPerSecond, host_clock->NowNs()),
+        grave_limit(kLogLinesPerSecond, host_clock->NowNs()),
         pool(std::make_shared<spdlog::details::thread_pool>(
             kLogQueueLines, 1, [] { platform::NameThread("mpsd-log"); })),
         logger(std::make_shared<spdlog::async_logger>(
             "mpsd", std::make_shared<FileSink>(file.get(), metrics), pool,
             spdlog::async_overflow_policy::overrun_oldest)) {}
 
-  bool Allowed() {
+  // Warnings and errors have a limit of their own: a worker that chatters must not hide its death.
+  bool Allowed(LogLevel line_level) {
     absl::MutexLock lock(&mu);
-    return limit.Take(clock->NowNs());
+    return (line_level < LogLevel::kWarn ? limit : grave_limit).Take(clock->NowNs());
   }
 
   // spdlog counts the lines that its queue lost; what is new since the last look is added.
@@ -71,6 +73,7 @@ struct Logger::Impl {
 
   absl::Mutex mu;
   RateLimit limit ABSL_GUARDED_BY(mu);
+  RateLimit grave_limit ABSL_GUARDED_BY(mu);
   size_t counted_overruns ABSL_GUARDED_BY(mu) = 0;
 
   // The queue's lines hold references on the logger; the pool's destructor writes them and joins.
@@ -89,7 +92,7 @@ Logger::~Logger() {
 
 void Logger::Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
   if (level < impl_->level.load(std::memory_order_relaxed)) return;
-  if (!impl_->Allowed()) {
+  if (!impl_->Allowed(level)) {
     impl_->metrics->log_lines_dropped.fetch_add(1, std::memory_order_relaxed);
     return;
   }

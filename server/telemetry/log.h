@@ -18,8 +18,8 @@ namespace mpsd {
 inline constexpr uint32_t kLogLinesPerSecond = 200;
 inline constexpr uint32_t kLogQueueLines = 1024;
 
-// JSON lines; on a terminal, readable ones. Lossy: lines beyond 200 a second, and the oldest ones
-// when the queue to the writing thread is full, are lost and counted in log_lines_dropped.
+// JSON lines; on a terminal, readable ones. Lossy: lines beyond 200 a second, warnings and errors
+// beyond 200 more, and the oldest when the writing thread lags, are counted in log_lines_dropped.
 // Thread-safe. Made by main, handed on by reference, outlives whoever logs. It is for rare events,
 // never for each request: a line costs a few microseconds and allocates.
 class Logger {

@@ -33,6 +33,10 @@ constexpr ModelCounter kModelCounters[] = {
      &ModelMetrics::copied_replies},
     {"mpsd_worker_restarts_total", "Workers started again after a death.",
      &ModelMetrics::worker_restarts},
+    {"mpsd_worker_recycles_total", "Workers replaced for their memory, requests or age.",
+     &ModelMetrics::worker_recycles},
+    {"mpsd_worker_lines_dropped_total", "Lines that workers wrote beyond the rate limit.",
+     &ModelMetrics::worker_lines_dropped},
 };
 
 struct ModelGauge {
@@ -48,6 +52,8 @@ constexpr ModelGauge kModelGauges[] = {
     {"mpsd_running_batches", "Batches that workers hold.", &ModelMetrics::running_batches},
     {"mpsd_workers_configured", "Workers that should serve.", &ModelMetrics::workers_configured},
     {"mpsd_workers_ready", "Workers that do serve.", &ModelMetrics::workers_ready},
+    {"mpsd_circuit_open", "1 while a model rests, since its workers died too often.",
+     &ModelMetrics::circuit_open},
     {"mpsd_input_slabs_leased", "Input slabs in use.", &ModelMetrics::input_slabs_leased},
     {"mpsd_slab_segment_bytes", "Shared memory that requests' rows may lie in.",
      &ModelMetrics::slab_segment_bytes},
@@ -168,6 +174,19 @@ MetricFamily RequestsFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
+MetricFamily ExitsFamily(absl::Span<const ModelMetrics* const> models) {
+  MetricFamily family =
+      Family("mpsd_worker_exits_total", "Workers that ended, by reason.", MetricType::Counter);
+  for (const ModelMetrics* model : models) {
+    for (size_t exit = 0; exit < kWorkerExits; ++exit) {
+      const double value = ToDouble(model->worker_exits[exit]);
+      family.metric.push_back(
+          CounterMetric(value, ModelLabels(*model, "reason", kWorkerExitNames[exit])));
+    }
+  }
+  return family;
+}
+
 MetricFamily StagesFamily(absl::Span<const ModelMetrics* const> models) {
   MetricFamily family = Family("mpsd_stage_seconds", "Time that a request spent in each stage.",
                                MetricType::Histogram);
@@ -197,6 +216,7 @@ std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> mo
   std::vector<MetricFamily> families;
   if (models.empty()) return families;
   families.push_back(RequestsFamily(models));
+  families.push_back(ExitsFamily(models));
   families.push_back(StagesFamily(models));
   families.push_back(BatchRowsFamily(models));
   for (const ModelCounter& counter : kModelCounters) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "server/telemetry/worker_exit.h"
 
 namespace mpsd {
 
@@ -107,7 +108,11 @@ struct ModelMetrics {
   std::atomic<int64_t> slab_segment_bytes{0};
   std::atomic<int64_t> output_leases{0};
   std::atomic<int64_t> pinned_output_bytes{0};
+  std::atomic<int64_t> circuit_open{0};  // 1: its workers died too often, and it rests
   std::atomic<uint64_t> worker_restarts{0};
+  std::atomic<uint64_t> worker_recycles{0};
+  std::atomic<uint64_t> worker_lines_dropped{0};
+  std::array<std::atomic<uint64_t>, kWorkerExits> worker_exits{};
 };
 
 // What is counted for the whole daemon.

@@ -381,6 +381,23 @@ TEST(Sockets, SendMoreThanTheKernelBuffers) {
   EXPECT_EQ(arrived.size(), bytes.size());
 }
 
+TEST(Sockets, SendSomeStopsWhereTheKernelsBufferEnds) {
+  auto sockets = SocketPair();
+  ASSERT_TRUE(sockets.ok());
+  const std::string bytes(4 << 20, 'x');
+  size_t whole = 0;
+  absl::StatusOr<size_t> sent = 1;
+  while (*sent > 0) {
+    sent = SendSomeWithFds(sockets->first.get(), bytes, {});
+    ASSERT_TRUE(sent.ok()) << sent.status();
+    whole += *sent;
+    ASSERT_LT(whole, bytes.size());
+  }
+  EXPECT_GT(whole, 0u);
+  sockets->second.Reset();
+  EXPECT_FALSE(SendSomeWithFds(sockets->first.get(), bytes, {}).ok());
+}
+
 TEST(Sockets, ReceiveNothingAtEndOfFile) {
   auto sockets = SocketPair();
   ASSERT_TRUE(sockets.ok());

@@ -34,6 +34,28 @@ grpc::Status OneModel(grpc::ServerContext&, const control::v1::StatusRequest&,
   worker->set_restarts(2);
   worker->set_uptime_ms(3'725'000);
   worker->set_last_exit("signal 11 (SIGSEGV)");
+  worker->set_exit_reason("signal");
+  worker->add_last_lines("cannot open shared object file");
+  return grpc::Status::OK;
+}
+
+grpc::Status OneResting(grpc::ServerContext&, const control::v1::StatusRequest&,
+                        control::v1::StatusReply* reply) {
+  auto* other = reply->add_models();
+  other->set_name("other");
+  auto* model = reply->add_models();
+  model->set_name("m");
+  model->set_version("1");
+  model->set_state("unavailable: hang");
+  model->set_circuit("open");
+  auto* worker = model->add_workers();
+  worker->set_restarts(4);
+  worker->set_starts_in_ms(1500);
+  worker->set_last_exit("hang: lane 0 made no progress for 30s");
+  worker->set_exit_reason("hang");
+  worker->add_last_lines("first");
+  worker->add_last_lines("second");
+  model->add_workers()->set_pid(12);
   return grpc::Status::OK;
 }
 
@@ -41,12 +63,12 @@ class PsVerbTest : public testing::Test {
  protected:
   int Run() {
     server_.Start();
-    options_.address = server_.address();
+    options_.server.address = server_.address();
     return RunPs(options_, out_, err_);
   }
 
   FakeInferenceServer server_;
-  ServerOptions options_;
+  PsOptions options_;
   std::ostringstream out_;
   std::ostringstream err_;
 };
@@ -64,11 +86,34 @@ TEST_F(PsVerbTest, ShowsModelsAndWorkersInColumns) {
 
 TEST_F(PsVerbTest, WritesJsonForPrograms) {
   server_.status = OneModel;
-  options_.json = true;
+  options_.server.json = true;
   EXPECT_EQ(Run(), 0) << err_.str();
   const auto report = nlohmann::json::parse(out_.str());
   EXPECT_EQ(report["models"][0]["queued_requests"], 17);
   EXPECT_EQ(report["models"][0]["workers"][0]["pid"], 4711);
+  EXPECT_EQ(report["models"][0]["workers"][0]["last_lines"][0], "cannot open shared object file");
+}
+
+TEST_F(PsVerbTest, SaysWhyWorkersEnded) {
+  server_.status = OneResting;
+  options_.why = true;
+  options_.model = "m";
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(out_.str(),
+            "m 1: unavailable: hang, circuit open\n"
+            "  worker 0: starts in 2s, restarts 4\n"
+            "    last exit: hang: lane 0 made no progress for 30s [hang]\n"
+            "    last lines:\n"
+            "      first\n"
+            "      second\n"
+            "  worker 0: runs as 12, , restarts 0, has not ended yet\n");
+}
+
+TEST_F(PsVerbTest, Exits1ForAModelThatIsNotThere) {
+  server_.status = OneModel;
+  options_.model = "nobody";
+  EXPECT_EQ(Run(), 1);
+  EXPECT_EQ(err_.str(), "mpsd: NOT_FOUND: there is no model 'nobody'\n");
 }
 
 TEST_F(PsVerbTest, Exits1WhereTheServerIsNotOurs) {

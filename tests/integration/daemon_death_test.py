@@ -46,7 +46,7 @@ class Killed(unittest.TestCase):
             self.assertLessEqual({outcome.code for outcome in load.outcomes},
                                  {calls.OK, UNAVAILABLE})
             with Daemon([model], state_dir=state, listen=[listener]) as second:
-                self.assertEqual(second.temporary_folders(), ["m-0", "m-1"])
+                self.assertEqual(second.temporary_folders(), ["m-0.1", "m-1.2"])
                 for address in (second.address, listener):
                     with calls.stub(address) as stub:
                         outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))

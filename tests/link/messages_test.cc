@@ -467,5 +467,51 @@ TEST_F(EachField, IsRefusedWithAPartOfAnotherType) {
   EXPECT_FALSE(ReadBody(attach).ok());
 }
 
+// ---- a writer never waits for its reader ----
+
+TEST_F(Messages, AWriterKeepsWhatIsNotReadAndSendsItLater) {
+  fcntl(sender(), F_SETFL, O_NONBLOCK);
+  MessageWriter writer;
+  LoadOrder order = SomeLoadOrder();
+  order.parameters["large"] = std::string(1 << 20, 'x');
+  ASSERT_TRUE(writer.Queue(order).ok());
+  ASSERT_TRUE(writer.Queue(AttachOrder{1, 2, 3, {4}}, std::vector<int>{receiver()}).ok());
+  ASSERT_TRUE(writer.Flush(sender()).ok());
+  EXPECT_FALSE(writer.empty()) << "a socket holds no megabyte";
+  absl::StatusOr<MessageReader::Received> received = absl::OutOfRangeError("");
+  while (absl::IsOutOfRange(received.status())) {
+    received = reader_.Read(receiver());
+    ASSERT_TRUE(writer.Flush(sender()).ok());
+  }
+  ASSERT_TRUE(received.ok()) << received.status();
+  EXPECT_EQ(std::get<LoadOrder>(received->message).parameters["large"].size(), 1U << 20);
+  EXPECT_TRUE(writer.empty());
+  received = Read();
+  ASSERT_TRUE(received.ok()) << received.status();
+  EXPECT_EQ(std::get<AttachOrder>(received->message).slab_segment_bytes[0], 4U);
+  EXPECT_EQ(received->fds.size(), 1U);
+}
+
+TEST_F(Messages, AWriterHoldsSoMuchAndNoMore) {
+  fcntl(sender(), F_SETFL, O_NONBLOCK);
+  MessageWriter writer;
+  LoadOrder order = SomeLoadOrder();
+  order.parameters["large"] = std::string(1 << 20, 'x');
+  absl::Status status;
+  int queued = 0;
+  while (status.ok() && queued < 100) {
+    status = writer.Queue(order);
+    ASSERT_TRUE(writer.Flush(sender()).ok());
+    ++queued;
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_LT(queued, 10);
+}
+
+TEST_F(Messages, ReadingASocketThatDoesNotBlockAndHoldsNothing) {
+  fcntl(receiver(), F_SETFL, O_NONBLOCK);
+  EXPECT_EQ(reader_.Read(receiver()).status().code(), absl::StatusCode::kOutOfRange);
+}
+
 }  // namespace
 }  // namespace mpsd

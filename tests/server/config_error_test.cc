@@ -354,6 +354,15 @@ TEST(ConfigError, WarmUp) {
 TEST(ConfigError, Queue) {
   EXPECT_EQ(ModelErrorWithPath("\"queue\": {\"requests\": 0}"),
             "c.json:3: models[0].queue.requests: must be a whole number from 1 to 65536, not 0");
+  EXPECT_EQ(ModelErrorWithPath("\"run_timeout\": \"auto\", \"recycle\": {\"age\": \"0\"}"), "");
+  EXPECT_EQ(ModelErrorWithPath("\"load_timeout\": \"0\""),
+            "c.json:3: models[0].load_timeout: must be at least '1s', not none");
+  EXPECT_EQ(ModelErrorWithPath("\"run_timeout\": \"10ms\""),
+            "c.json:3: models[0].run_timeout: must be at least '1s', not '10ms'");
+  EXPECT_EQ(ModelErrorWithPath("\"recycle\": {\"resident_memory\": \"1KiB\"}"),
+            "c.json:3: models[0].recycle.resident_memory: must be at least '1MiB', not '1KiB'");
+  EXPECT_EQ(ModelErrorWithPath("\"circuit\": {\"deaths\": 1001}"),
+            "c.json:3: models[0].circuit.deaths: must be a whole number from 0 to 1000, not 1001");
   EXPECT_EQ(ModelErrorWithPath("\"queue\": {\"bytes\": \"64MiB\"}"), "");
   EXPECT_EQ(ModelErrorWithPath("\"queue\": {\n\"bytes\": \"63MiB\"}"),
             "c.json:4: models[0].queue.bytes: must be at least limits.message, 64 MiB, not "

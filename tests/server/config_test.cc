@@ -84,6 +84,9 @@ TEST(Config, ReadsEveryKeyOfAModel) {
     "pad": [{"input": "x", "dim": 0, "buckets": [8, 16], "value": 1}],
     "warmup": "all", "sandbox": "off", "batching": {"max_delay": "500us"},
     "queue": {"requests": 10, "bytes": "1GiB"},
+    "load_timeout": "2s", "warmup_timeout": "3s", "run_timeout": "4s",
+    "circuit": {"deaths": 7, "period": "8s"},
+    "recycle": {"resident_memory": "9MiB", "requests": 10, "age": "11s"},
     "parameters": {"vocab": "vocab.txt", "text": "a", "count": 3, "share": 0.5, "on": true}}]})");
   ASSERT_TRUE(config.ok()) << config.status();
   const ModelConfig& model = config->models[0];
@@ -103,6 +106,14 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   EXPECT_EQ(model.batching.max_delay_ns, 500 * kNsPerUs);
   EXPECT_EQ(model.queue_requests, 10U);
   EXPECT_EQ(model.queue_bytes, 1ULL << 30);
+  EXPECT_EQ(model.supervision.load_timeout_ns, 2'000'000'000);
+  EXPECT_EQ(model.supervision.warmup_timeout_ns, 3'000'000'000);
+  EXPECT_EQ(model.supervision.run_timeout_ns, 4'000'000'000);
+  EXPECT_EQ(model.supervision.circuit_deaths, 7U);
+  EXPECT_EQ(model.supervision.circuit_period_ns, 8'000'000'000);
+  EXPECT_EQ(model.supervision.recycle_resident_bytes, 9ULL << 20);
+  EXPECT_EQ(model.supervision.recycle_requests, 10U);
+  EXPECT_EQ(model.supervision.recycle_age_ns, 11'000'000'000);
   const std::map<std::string, std::string> parameters = {{"vocab", files.folder() + "/vocab.txt"},
                                                          {"text", "a"},
                                                          {"count", "3"},

@@ -91,6 +91,14 @@ TEST_F(LoggerTest, DropsAndCountsWhatExceedsTheRate) {
   EXPECT_EQ(Lines().size(), kLogLinesPerSecond + kLogLinesPerSecond / 2);
 }
 
+TEST_F(LoggerTest, ChatterDoesNotHideWarnings) {
+  for (uint32_t i = 0; i < 2 * kLogLinesPerSecond; ++i) logger_->Log(LogLevel::kInfo, "chatter");
+  logger_->Log(LogLevel::kWarn, "worker_died");
+  EXPECT_EQ(metrics_.log_lines_dropped, kLogLinesPerSecond);
+  for (uint32_t i = 0; i < kLogLinesPerSecond; ++i) logger_->Log(LogLevel::kError, "flood");
+  EXPECT_EQ(metrics_.log_lines_dropped, kLogLinesPerSecond + 1) << "they have a limit too";
+}
+
 // Nobody reads the pipe: lines are lost, each is counted, and the logger can still be ended.
 TEST_F(LoggerTest, AStuckReaderCostsLinesAndNothingElse) {
   const std::string text(2000, 'x');

@@ -146,6 +146,9 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.output_leases = 14;
   model_.pinned_output_bytes = 15;
   model_.worker_restarts = 16;
+  model_.worker_recycles = 17;
+  model_.worker_lines_dropped = 18;
+  model_.circuit_open = 19;
   const char* names[] = {"mpsd_batches_total",         "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total", "mpsd_dispatched_again_total",
                          "mpsd_timeout_wakeups_total", "mpsd_copied_replies_total",
@@ -153,11 +156,20 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_running_batches",       "mpsd_workers_configured",
                          "mpsd_workers_ready",         "mpsd_input_slabs_leased",
                          "mpsd_slab_segment_bytes",    "mpsd_output_leases",
-                         "mpsd_pinned_output_bytes",   "mpsd_worker_restarts_total"};
+                         "mpsd_pinned_output_bytes",   "mpsd_worker_restarts_total",
+                         "mpsd_worker_recycles_total", "mpsd_worker_lines_dropped_total",
+                         "mpsd_circuit_open"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
   }
+}
+
+TEST_F(MetricsPageTest, ShowsWhyWorkersEnded) {
+  model_.worker_exits[static_cast<size_t>(WorkerExit::kHang)] = 3;
+  EXPECT_EQ(Value(R"(mpsd_worker_exits_total{model="m",version="1",reason="hang"})"), 3);
+  EXPECT_EQ(Value(R"(mpsd_worker_exits_total{model="m",version="1",reason="oom"})"), 0)
+      << "a rate needs the zero before the one";
 }
 
 TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {

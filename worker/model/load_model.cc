@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
                                                  "'; there are torchscript, aoti, synthetic"));
 }
 
-absl::Status StartRuntime(const LoadOrder& order) {
+absl::Status StartRuntime([[maybe_unused]] const LoadOrder& order) {
 #ifdef MPSD_WITH_TORCH
   if (order.format != "synthetic") return StartTorch(order);
 #endif

@@ -21,8 +21,8 @@ class PlaneTest : public PoolFixture {
 
 TEST_F(PlaneTest, TheLastThreadToParkAsksForTheBell) {
   Make();
-  plane_.Wake();
-  plane_.Wake();
+  EXPECT_TRUE(plane_.Wake());
+  EXPECT_FALSE(plane_.Wake()) << "another one looks already";
   EXPECT_FALSE(MustRing());
   EXPECT_TRUE(plane_.Park());
   EXPECT_FALSE(MustRing());

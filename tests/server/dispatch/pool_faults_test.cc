@@ -76,6 +76,21 @@ TEST_F(PoolFaults, ACrashWhileAloneIsTheRequestsOwn) {
   EXPECT_EQ(call->status(), absl::InternalError("request crashed its worker"));
 }
 
+// For whoever counts the deaths of a model: one bad request is not its fault.
+TEST_F(PoolFaults, SaysWhetherADeathWasPutDownToOneRequest) {
+  MakePool();
+  AddWorker(0);
+  Submit(1);
+  EXPECT_FALSE(pool_->Detach(7, WorkerEnd::kCrashed)) << "there is no such worker";
+  EXPECT_TRUE(pool_->Detach(0, WorkerEnd::kCrashed));
+  workers_.clear();
+  AddWorker(1);
+  Submit(2);
+  EXPECT_FALSE(pool_->Detach(1, WorkerEnd::kKilled));
+  workers_.clear();
+  Serve(AddWorker(2));
+}
+
 TEST_F(PoolFaults, ACrashOfAWorkerWithAnotherBatchIsNoStrike) {
   MakePool();
   FakeWorker* worker = AddWorker(0, 2);

@@ -357,6 +357,68 @@ TEST_F(PoolTest, AFailedRowFailsItsRequestAlone) {
   EXPECT_EQ(calls_[1].Answer(), Rows(2));
 }
 
+TEST_F(PoolTest, AQuiescedWorkerFinishesWhatItHasAndGetsNoMore) {
+  MakePool();
+  FakeWorker* old = AddWorker(0);
+  FakeCall* inside = Submit(1);
+  const std::optional<FakeWorker::Job> job = old->Take();
+  ASSERT_TRUE(job.has_value());
+  pool_->Quiesce(0);
+  FakeCall* waits = Submit(2);
+  EXPECT_FALSE(old->Take().has_value());
+  FakeWorker* fresh = AddWorker(1);
+  Serve(fresh);
+  EXPECT_EQ(waits->Answer(), Rows(2));
+  EXPECT_EQ(pool_->Progress(0).inflight, 1u);
+  old->Complete(*job);
+  Drain();
+  EXPECT_EQ(inside->Answer(), Rows(1));
+  EXPECT_EQ(pool_->Progress(0).inflight, 0u);
+  EXPECT_FALSE(old->Take().has_value());
+}
+
+TEST_F(PoolTest, KnowsWhatAWorkerHasDone) {
+  MakePool();
+  EXPECT_TRUE(pool_->Progress(0).lanes.empty()) << "it is not attached";
+  FakeWorker* worker = AddWorker(0, 2);
+  worker->report(1)->heartbeat.store(7);
+  Submit(1);
+  WorkerProgress progress = pool_->Progress(0);
+  ASSERT_EQ(progress.lanes.size(), 2u);
+  EXPECT_EQ(progress.inflight, 1u);
+  EXPECT_EQ(progress.lanes[0].inflight + progress.lanes[1].inflight, 1u);
+  EXPECT_EQ(progress.lanes[1].heartbeat, 7u);
+  Serve(worker);
+  progress = pool_->Progress(0);
+  EXPECT_EQ(progress.lanes[0].completed + progress.lanes[1].completed, 1u);
+  EXPECT_EQ(progress.requests, 1u);
+}
+
+TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
+  MakePool();
+  FakeCall* impatient = Submit(1, 1, kNsPerSecond);
+  FakeCall* patient = Submit(2, 1, 10 * kNsPerSecond);
+  pool_->ExpectWorkerAt(clock_.NowNs() + 5 * kNsPerSecond);
+  EXPECT_EQ(impatient->status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(patient->endings(), 0);
+  EXPECT_EQ(Submit(3, 1, kNsPerSecond)->status().code(), absl::StatusCode::kUnavailable);
+  FakeWorker* worker = AddWorker();
+  FakeCall* served = Submit(4, 1, kNsPerSecond);
+  Serve(worker);
+  EXPECT_EQ(patient->Answer(), Rows(2));
+  EXPECT_EQ(served->Answer(), Rows(4)) << "while one is attached nothing is expected";
+}
+
+TEST_F(PoolTest, AWorkerThatMayComeAtAnyMomentIsWaitedFor) {
+  MakePool();
+  pool_->ExpectWorkerAt(clock_.NowNs() + 5 * kNsPerSecond);
+  pool_->ExpectWorkerAt(INT64_MIN);
+  FakeCall* call = Submit(1, 1, kNsPerSecond);
+  EXPECT_EQ(call->endings(), 0);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
 TEST_F(PoolTest, AClosedPoolEndsWhatIsInsideAndTakesNothing) {
   MakePool();
   FakeWorker* worker = AddWorker();

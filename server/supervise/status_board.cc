@@ -1,0 +1,123 @@
+#include "server/supervise/status_board.h"
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+namespace {
+
+constexpr absl::Duration kAskEvery = absl::Milliseconds(100);
+
+}  // namespace
+
+void StatusBoard::Open(const ServedModel& model) {
+  absl::MutexLock lock(&mu_);
+  Entry& entry = entries_[&model];
+  entry.name = model.name;
+  entry.version = model.version;
+}
+
+void StatusBoard::Publish(const ServedModel& model, const WorkerNote& note) {
+  absl::MutexLock lock(&mu_);
+  entries_[&model].workers[note.info.index] = note;
+}
+
+void StatusBoard::Remove(const ServedModel& model, uint32_t worker) {
+  absl::MutexLock lock(&mu_);
+  entries_[&model].workers.erase(worker);
+}
+
+void StatusBoard::PublishCircuit(const ServedModel& model, const char* circuit) {
+  absl::MutexLock lock(&mu_);
+  entries_[&model].circuit = circuit;
+}
+
+void StatusBoard::PublishRetired(const ServedModel& model) {
+  absl::MutexLock lock(&mu_);
+  entries_[&model].retired = true;
+}
+
+void StatusBoard::Forget(const ServedModel& model) {
+  absl::MutexLock lock(&mu_);
+  entries_.erase(&model);
+}
+
+void StatusBoard::Settle(const ServedModel& model, const absl::Status& status) {
+  absl::MutexLock lock(&mu_);
+  std::optional<absl::Status>& settled = entries_[&model].settled;
+  if (!settled.has_value()) settled = status;
+}
+
+void StatusBoard::FailMemory(const absl::Status& status) {
+  absl::MutexLock lock(&mu_);
+  memory_status_ = status;
+}
+
+absl::Status StatusBoard::WaitUntilSettled(const std::function<bool()>& give_up) {
+  while (!give_up()) {
+    absl::MutexLock lock(&mu_);
+    const auto all_settled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      const auto settled = [](const auto& entry) { return entry.second.settled.has_value(); };
+      return !memory_status_.ok() || std::all_of(entries_.begin(), entries_.end(), settled);
+    };
+    if (mu_.AwaitWithTimeout(absl::Condition(&all_settled), kAskEvery)) return memory_status_;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StatusBoard::WaitUntilServing(const ServedModel& model,
+                                           const std::function<bool()>& give_up) {
+  while (!give_up()) {
+    absl::MutexLock lock(&mu_);
+    const auto settled = [this, &model]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      const auto found = entries_.find(&model);
+      return found == entries_.end() || found->second.settled.has_value();
+    };
+    if (!mu_.AwaitWithTimeout(absl::Condition(&settled), kAskEvery)) continue;
+    const auto found = entries_.find(&model);
+    if (found == entries_.end()) break;
+    return *found->second.settled;
+  }
+  return absl::CancelledError("nobody waits for the model any more");
+}
+
+std::vector<WorkerInfo> StatusBoard::Workers(const ServedModel& model) const {
+  absl::ReaderMutexLock lock(&mu_);
+  const auto found = entries_.find(&model);
+  return found == entries_.end() ? std::vector<WorkerInfo>() : WorkersOf(found->second);
+}
+
+std::vector<WorkerInfo> StatusBoard::WorkersOf(const Entry& entry) const {
+  const int64_t now_ns = clock_->NowNs();
+  std::vector<WorkerInfo> workers;
+  for (const auto& [index, note] : entry.workers) {
+    WorkerInfo& info = workers.emplace_back(note.info);
+    if (note.starts_at_ns >= 0) {
+      info.starts_in_ms = std::max<int64_t>(0, note.starts_at_ns - now_ns) / kNsPerMs;
+    }
+    if (info.pid == 0) continue;
+    info.resident_bytes = platform::ResidentMemoryBytes(static_cast<pid_t>(info.pid));
+    info.uptime_ms = (now_ns - note.started_ns) / kNsPerMs;
+  }
+  return workers;
+}
+
+std::string StatusBoard::Circuit(const ServedModel& model) const {
+  absl::ReaderMutexLock lock(&mu_);
+  const auto found = entries_.find(&model);
+  return found == entries_.end() ? "" : found->second.circuit;
+}
+
+std::vector<OtherGeneration> StatusBoard::Others(const ServedModel& model) const {
+  absl::ReaderMutexLock lock(&mu_);
+  std::vector<OtherGeneration> others;
+  for (const auto& [other, entry] : entries_) {
+    if (other == &model || entry.name != model.name || entry.version != model.version) continue;
+    others.push_back({entry.retired ? "draining" : "loading", WorkersOf(entry)});
+  }
+  return others;
+}
+
+}  // namespace mpsd

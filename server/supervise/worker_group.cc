@@ -1,0 +1,281 @@
+#include "server/supervise/worker_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "server/batch/slab_sizing.h"
+#include "server/supervise/backoff_policy.h"
+#include "server/supervise/recycle_policy.h"
+#include "server/supervise/servable_spec.h"
+
+namespace mpsd {
+namespace {
+
+// How often something is looked at that ends soon, like a worker that drains.
+constexpr int64_t kSoonNs = 20 * kNsPerMs;
+// After a replacement that did not come about.
+constexpr int64_t kReplacementRetryNs = 30 * kNsPerSecond;
+
+}  // namespace
+
+WorkerGroup::WorkerGroup(SupervisedModel model, SuperviseServices* services)
+    : model_(std::move(model)), services_(services), circuit_(model_.limits.circuit) {
+  for (uint32_t i = 0; i < model_.processes; ++i) AddWorker(i);
+}
+
+WorkerGroup::~WorkerGroup() = default;
+
+SupervisedWorker* WorkerGroup::AddWorker(uint32_t index) {
+  workers_.push_back(std::make_unique<SupervisedWorker>(this, index, epochs_[index], services_));
+  return workers_.back().get();
+}
+
+SupervisedWorker* WorkerGroup::FindByToken(uint64_t first_token) {
+  for (const auto& worker : workers_) {
+    if (worker->first_token() == first_token) return worker.get();
+  }
+  return nullptr;
+}
+
+SupervisedWorker* WorkerGroup::Find(uint32_t index) {
+  for (const auto& worker : workers_) {
+    if (worker->index() == index) return worker.get();
+  }
+  return nullptr;
+}
+
+// ---- starts ----
+
+void WorkerGroup::StartDue() {
+  Sweep();
+  const int64_t now_ns = services_->clock->NowNs();
+  for (const auto& worker : workers_) {
+    if (worker->has_process() || worker->leaving() || worker->start_at_ns() > now_ns) continue;
+    const auto starting = [](const auto& other) { return other->starting(); };
+    const auto others = std::count_if(workers_.begin(), workers_.end(), starting);
+    if (!circuit_.MayStart(now_ns, static_cast<uint32_t>(others))) continue;
+    worker->Start();
+  }
+  PublishCircuit();
+}
+
+// Forgets the workers that have left for good.
+void WorkerGroup::Sweep() {
+  std::erase_if(workers_, [this](const std::unique_ptr<SupervisedWorker>& worker) {
+    if (worker->has_process() || !worker->leaving()) return false;
+    epochs_[worker->index()] = worker->epoch();
+    services_->board->Remove(*served(), worker->index());
+    return true;
+  });
+}
+
+bool WorkerGroup::ends_soon() const {
+  const auto ends = [](const auto& worker) {
+    return worker->state() == WorkerState::kDraining || worker->state() == WorkerState::kEnding;
+  };
+  return leaving_ || retired_ || std::any_of(workers_.begin(), workers_.end(), ends);
+}
+
+int64_t WorkerGroup::NextNs(int64_t now_ns) const {
+  int64_t next_ns = ends_soon() ? now_ns + kSoonNs : INT64_MAX;
+  // While one probes, the others wait for what it does, not for a time.
+  const bool probes = circuit_.state() == CircuitState::kProbing;
+  for (const auto& worker : workers_) {
+    if (worker->state() != WorkerState::kWaiting || worker->leaving()) continue;
+    const int64_t start_ns = std::max(worker->start_at_ns(), circuit_.open_until_ns());
+    if (!probes || start_ns > now_ns) next_ns = std::min(next_ns, start_ns);
+  }
+  return next_ns;
+}
+
+absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& report) {
+  worker->set_device(report.device);
+  if (!served()->loaded) {
+    if (absl::Status status = CompleteSpec(report); !status.ok()) return status;
+  } else if (!(report.spec == served()->spec)) {
+    return absl::FailedPreconditionError("the model file is not the one that is served");
+  }
+  return worker->AttachSegments();
+}
+
+// The first worker of a model says what the model takes; then the pool gets its memory.
+absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
+  if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
+  served()->spec = report.spec;
+  const uint64_t bytes = SlabSegmentBytes(served()->spec, model_.queue_requests, model_.queue_bytes,
+                                          platform::PageBytes());
+  absl::Status status = TakeMemory(bytes, absl::StrCat("model '", served()->name, "'"));
+  if (!status.ok()) return status;
+  absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
+  if (!segment.ok()) {
+    services_->budget->GiveBack(bytes);
+    return segment.status();
+  }
+  pool()->AddSlabSegment(*std::move(segment));
+  slabs_ = std::make_unique<SlabAnnouncer>(pool(), services_->budget, served()->name);
+  served()->loaded = true;
+  return absl::OkStatus();
+}
+
+// Also tells whoever waits for the start when the memory does not suffice.
+absl::Status WorkerGroup::TakeMemory(uint64_t bytes, const std::string& what) {
+  const absl::Status status = services_->budget->Take(bytes, what);
+  if (!status.ok()) services_->board->FailMemory(status);
+  return status;
+}
+
+void WorkerGroup::OnServing(SupervisedWorker*, int64_t start_took_ns) {
+  last_start_ns_ = start_took_ns;
+  circuit_.OnServing();
+  PublishCircuit();
+}
+
+void WorkerGroup::OnDeath(SupervisedWorker* worker, const ExitReason& reason, bool struck,
+                          bool served_well) {
+  if (served_well) circuit_.OnGoodService();
+  if (reason.counts && !struck) {
+    circuit_.OnDeath(services_->clock->NowNs(), services_->Jitter());
+  }
+  // The fresh one takes the place of the old one, which is gone already.
+  if (replacement_.has_value() && worker->index() == replacement_->old) {
+    worker->Dismiss();
+    replacement_.reset();
+  }
+  PublishCircuit();
+  ExpectWorker();
+}
+
+void WorkerGroup::PublishCircuit() {
+  if (circuit_.state() == published_circuit_) return;
+  published_circuit_ = circuit_.state();
+  const bool closed = published_circuit_ == CircuitState::kClosed;
+  served()->metrics.circuit_open.store(closed ? 0 : 1);
+  services_->board->PublishCircuit(*served(), CircuitStateName(published_circuit_));
+  services_->logger->Log(closed ? LogLevel::kInfo : LogLevel::kWarn, "circuit",
+                         {{"model", served()->name},
+                          {"state", CircuitStateName(published_circuit_)},
+                          {"deaths_allowed", model_.limits.circuit.deaths}});
+}
+
+// Tells the pool when the next worker can serve, so that nobody waits who cannot be served in time.
+void WorkerGroup::ExpectWorker() {
+  const int64_t now_ns = services_->clock->NowNs();
+  int64_t expected_ns = INT64_MAX;
+  for (const auto& worker : workers_) {
+    if (worker->leaving()) continue;
+    const int64_t start_ns = std::max(worker->start_at_ns(), circuit_.open_until_ns());
+    const bool waits = worker->state() == WorkerState::kWaiting && start_ns > now_ns;
+    expected_ns = std::min(expected_ns, waits ? start_ns + last_start_ns_ : INT64_MIN);
+  }
+  if (expected_ns != INT64_MAX) pool()->ExpectWorkerAt(expected_ns);
+}
+
+// ---- time ----
+
+void WorkerGroup::Tick() {
+  for (const auto& worker : workers_) worker->Tick();
+  TickSlabs();
+  const int64_t now_ns = services_->clock->NowNs();
+  for (const auto& worker : workers_) {
+    const bool serves = worker->state() == WorkerState::kServing;
+    if (serves && now_ns - worker->serving_since_ns() > kGoodServiceNs) circuit_.OnGoodService();
+  }
+  ExpectWorker();
+  if (retired_ && pool()->inside() == 0) Dismiss();
+  if (!retired_ && !leaving_) TickReplacement();
+}
+
+void WorkerGroup::TickSlabs() {
+  if (slabs_ == nullptr) return;
+  const auto find = [this](const WorkerLink* link) {
+    const auto is_it = [link](const auto& worker) { return worker->link() == link; };
+    return std::find_if(workers_.begin(), workers_.end(), is_it)->get();
+  };
+  const auto ready = [&find](const WorkerLink* link) { return find(link)->ready(); };
+  for (const WorkerLink* link : slabs_->Tick(ready)) {
+    find(link)->GiveUp(WorkerExit::kProtocol, "it does not say what memory it has mapped");
+  }
+}
+
+void WorkerGroup::Retire() {
+  retired_ = true;
+  services_->board->PublishRetired(*served());
+  Tick();
+}
+
+void WorkerGroup::Dismiss() {
+  if (leaving_) return;
+  leaving_ = true;
+  for (const auto& worker : workers_) worker->Dismiss();
+}
+
+void WorkerGroup::Close() {
+  MPSD_CHECK(gone());
+  services_->plane->Remove(pool());
+  services_->budget->GiveBack(pool()->SlabBytes());
+  services_->board->Forget(*served());
+}
+
+// ---- replacement of workers that have served long enough ----
+
+void WorkerGroup::TickReplacement() {
+  if (replacement_.has_value()) return FinishReplacement();
+  const RecycleLimits& limits = model_.limits.recycle;
+  const int64_t now_ns = services_->clock->NowNs();
+  if (now_ns < no_replacement_until_ns_) return;
+  for (const auto& worker : workers_) {
+    if (worker->state() != WorkerState::kServing) continue;
+    WorkerUse use;
+    use.requests = limits.requests > 0 ? pool()->Progress(worker->index()).requests : 0;
+    use.resident_bytes = limits.resident_bytes > 0 ? worker->resident_bytes() : 0;
+    use.age_ns = now_ns - worker->serving_since_ns();
+    const char* reason = RecycleReason(limits, use, worker->jitter());
+    if (reason != nullptr) return BeginReplacement(worker.get(), reason);
+  }
+}
+
+// One at a time: so the host needs to hold one worker more than is configured, and no more.
+void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
+  const uint32_t index = FreeIndex();
+  const uint64_t resident_bytes = old->resident_bytes();
+  const bool fits = index < kMaxWorkers && resident_bytes < platform::AvailableMemoryBytes();
+  services_->logger->Log(fits ? LogLevel::kInfo : LogLevel::kWarn,
+                         fits ? "worker_replaced" : "worker_not_replaced",
+                         {{"model", served()->name},
+                          {"worker", old->index()},
+                          {"by", index},
+                          {"reason", reason},
+                          {"resident_bytes", resident_bytes}});
+  no_replacement_until_ns_ = services_->clock->NowNs() + kReplacementRetryNs;
+  if (!fits) return;
+  replacement_ = {index, old->index()};
+  AddWorker(index);
+}
+
+void WorkerGroup::FinishReplacement() {
+  SupervisedWorker* fresh = Find(replacement_->fresh);
+  SupervisedWorker* old = Find(replacement_->old);
+  if (fresh->state() == WorkerState::kServing) {
+    if (old->state() != WorkerState::kServing) return;
+    old->Drain();
+    served()->metrics.worker_recycles.fetch_add(1);
+    replacement_.reset();
+    no_replacement_until_ns_ = 0;
+  } else if (fresh->state() == WorkerState::kWaiting && fresh->epoch() > epochs_[fresh->index()]) {
+    // It died on its way: the old one goes on, and there is another try later.
+    fresh->Dismiss();
+    replacement_.reset();
+  }
+}
+
+uint32_t WorkerGroup::FreeIndex() const {
+  uint32_t index = 0;
+  const auto taken = [&index](const auto& worker) { return worker->index() == index; };
+  while (std::any_of(workers_.begin(), workers_.end(), taken)) ++index;
+  return index;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Stands where mpsd-worker should. A model whose parameter `hostile` says how gets a worker that does
+not do as it is told; every other one gets the real worker, $MPSD_REAL_WORKER."""
+import json
+import os
+import pathlib
+import socket
+import struct
+import sys
+import time
+
+HEADER = struct.Struct("<III")
+MAGIC, VERSION = 0x4453504D, 1
+
+
+def order_of(control):
+    """The load order, which stays in the socket."""
+    while True:
+        seen = control.recv(1 << 20, socket.MSG_PEEK)
+        if not seen:
+            sys.exit(0)
+        if len(seen) < HEADER.size:
+            continue
+        length = HEADER.unpack(seen[:HEADER.size])[2]
+        if len(seen) >= HEADER.size + length:
+            return json.loads(seen[HEADER.size:HEADER.size + length])
+        if len(seen) >= 100_000:  # the kernel holds no more of it at once
+            return None
+
+
+def sleep_for_ever(_control):
+    while True:
+        time.sleep(3600)
+
+
+def flood_control(control):
+    """One message that never ends, byte by byte."""
+    control.send(HEADER.pack(MAGIC, VERSION, 4 << 20))
+    while True:
+        control.send(b"x")
+
+
+def speak_out_of_turn(control):
+    body = json.dumps({"type": "ready", "warmup_ns": 1}).encode()
+    control.send(HEADER.pack(MAGIC, VERSION, len(body)) + body)
+    sleep_for_ever(control)
+
+
+def hang_up(control):
+    control.shutdown(socket.SHUT_RDWR)
+    control.close()
+    os.close(3)
+    sleep_for_ever(control)
+
+
+def flood_output(_control):
+    for i in range(20_000):
+        sys.stderr.write(f"line {i}\n")
+    sys.stderr.flush()
+    os._exit(7)
+
+
+def talk_and_die(_control):
+    for i in range(30):
+        sys.stderr.write(f"complaint {i}\n")
+    sys.stderr.write("\x1b[31mno UTF-8: ")
+    sys.stderr.flush()
+    os.write(2, b"\xff\n")
+    os._exit(7)
+
+
+def leave_much_behind(_control):
+    folder = pathlib.Path(os.environ["TMPDIR"])
+    for i in range(20):
+        (folder / str(i)).mkdir()
+        for j in range(200):
+            (folder / str(i) / str(j)).write_bytes(b"x")
+    os._exit(7)
+
+
+def lose_the_device(_control):
+    os._exit(5)
+
+
+def main():
+    control = socket.socket(fileno=os.dup(3))
+    order = order_of(control)
+    how = order["parameters"].get("hostile") if order else "sleep_for_ever"
+    if how is None:
+        os.execv(os.environ["MPSD_REAL_WORKER"], ["mpsd-worker"])
+    globals()[how](control)
+
+
+main()

@@ -1,0 +1,85 @@
+#include "server/supervise/status_board.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/fakes/fake_clock.h"
+
+namespace mpsd {
+namespace {
+
+class StatusBoardTest : public testing::Test {
+ protected:
+  StatusBoardTest() {
+    for (ServedModel* model : {&old_, &new_, &other_}) {
+      model->name = model == &other_ ? "other" : "m";
+      board_.Open(*model);
+    }
+  }
+
+  void Publish(const ServedModel& model, uint32_t index, int64_t starts_at_ns = -1) {
+    StatusBoard::WorkerNote note;
+    note.info.index = index;
+    note.starts_at_ns = starts_at_ns;
+    board_.Publish(model, note);
+  }
+
+  static bool Never() { return false; }
+  static bool AtOnce() { return true; }
+
+  FakeClock clock_;
+  StatusBoard board_{&clock_};
+  ServedModel old_;
+  ServedModel new_;
+  ServedModel other_;
+};
+
+TEST_F(StatusBoardTest, TellsWorkersInTheirOrderAndWhenTheyStart) {
+  Publish(old_, 1, clock_.NowNs() + 2500 * kNsPerMs);
+  Publish(old_, 0);
+  std::vector<WorkerInfo> workers = board_.Workers(old_);
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_EQ(workers[0].index, 0u);
+  EXPECT_EQ(workers[0].starts_in_ms, -1);
+  EXPECT_EQ(workers[1].starts_in_ms, 2500);
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(board_.Workers(old_)[1].starts_in_ms, 1500);
+  board_.Remove(old_, 0);
+  EXPECT_EQ(board_.Workers(old_).size(), 1u);
+}
+
+TEST_F(StatusBoardTest, TellsTheOtherGenerationsOfAModel) {
+  Publish(new_, 0);
+  const std::vector<OtherGeneration> others = board_.Others(old_);
+  ASSERT_EQ(others.size(), 1u) << "a model of another name is none";
+  EXPECT_EQ(others[0].state, "loading");
+  EXPECT_EQ(others[0].workers.size(), 1u);
+  board_.PublishRetired(old_);
+  EXPECT_EQ(board_.Others(new_)[0].state, "draining");
+  board_.Forget(old_);
+  EXPECT_TRUE(board_.Others(new_).empty());
+}
+
+TEST_F(StatusBoardTest, IsSettledWhenEveryModelIs) {
+  board_.Settle(old_, absl::OkStatus());
+  board_.Settle(other_, absl::InternalError("it died"));
+  EXPECT_TRUE(board_.WaitUntilSettled(AtOnce).ok()) << "whoever gives up is not told of an error";
+  board_.Settle(new_, absl::OkStatus());
+  EXPECT_TRUE(board_.WaitUntilSettled(Never).ok());
+}
+
+TEST_F(StatusBoardTest, TheFirstEndOfAStartIsTheOne) {
+  board_.Settle(old_, absl::InternalError("it died"));
+  board_.Settle(old_, absl::OkStatus());
+  EXPECT_EQ(board_.WaitUntilServing(old_, Never).message(), "it died");
+  EXPECT_EQ(board_.WaitUntilServing(new_, AtOnce).code(), absl::StatusCode::kCancelled);
+  board_.Forget(new_);
+  EXPECT_EQ(board_.WaitUntilServing(new_, Never).code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(StatusBoardTest, AModelThatDoesNotFitEndsTheWaitForAll) {
+  board_.FailMemory(absl::ResourceExhaustedError("too much"));
+  EXPECT_EQ(board_.WaitUntilSettled(Never).message(), "too much");
+}
+
+}  // namespace
+}  // namespace mpsd

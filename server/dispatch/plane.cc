@@ -23,15 +23,19 @@ size_t Plane::DrainSince(int64_t late_ns) {
 
 bool Plane::Wake() {
   const bool first = awake_.fetch_add(1, std::memory_order_seq_cst) == 0;
+  // A thread that parks is seen awake, or parking, or it has looked for the last time.
+  const bool alone = first && parking_.load(std::memory_order_seq_cst) == 0;
   if (first) SetParked(false);
-  return first;
+  return alone;
 }
 
 bool Plane::Park() {
+  parking_.fetch_add(1, std::memory_order_seq_cst);
   if (awake_.fetch_sub(1, std::memory_order_seq_cst) == 1) SetParked(true);
-  if (Drain() == 0) return true;
-  Wake();
-  return false;
+  const bool quiet = Drain() == 0;
+  if (!quiet) Wake();
+  parking_.fetch_sub(1, std::memory_order_seq_cst);
+  return quiet;
 }
 
 void Plane::Tick() {

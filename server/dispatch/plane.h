@@ -52,6 +52,7 @@ class Plane {
   void SetParked(bool parked);
 
   std::atomic<int> awake_{0};
+  std::atomic<int> parking_{0};  // threads that look for the last time
 
   mutable absl::Mutex mu_;
   std::vector<Pool*> pools_ ABSL_GUARDED_BY(mu_);

@@ -58,9 +58,13 @@ struct ModelConfig {
   std::map<std::string, std::string> parameters;
 };
 
+// Who may ask for our descriptors.
+enum class Reflection { kLocal, kOff, kOn };
+
 struct ListenConfig {
   std::vector<std::string> grpc = {"127.0.0.1:8001"};
   std::string http = "127.0.0.1:8002";  // empty: none
+  Reflection reflection = Reflection::kLocal;
 };
 
 struct LimitsConfig {
@@ -69,7 +73,16 @@ struct LimitsConfig {
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;
   int64_t drain_timeout_ns = 30LL * 1'000'000'000;
   int64_t lame_duck_ns = 0;
+  uint32_t streams = kDefaultStreams;  // calls of a connection
+  uint64_t metadata_bytes = kDefaultMetadataBytes;
+  int64_t keepalive_ns = kDefaultKeepaliveNs;
+  int64_t handshake_ns = kDefaultHandshakeNs;
+  int64_t connection_idle_ns = 0;  // 0: no limit
+  int64_t connection_age_ns = 0;   // 0: no limit
 };
+
+// Where other servers of the protocol differ from ours, whom clients are to meet.
+enum class Compat { kNone, kTriton };
 
 struct LogConfig {
   std::string level = "info";
@@ -83,6 +96,7 @@ struct Config {
   LimitsConfig limits;
   LogConfig log;
   SandboxLevel sandbox = SandboxLevel::kBasic;
+  Compat compat = Compat::kNone;
   std::vector<ModelConfig> models;
 };
 

@@ -19,11 +19,14 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 7> kConfigKeys = {
-    "listen", "server_name", "state_dir", "models", "limits", "log", "sandbox"};
-constexpr std::array<std::string_view, 2> kListenKeys = {"grpc", "http"};
-constexpr std::array<std::string_view, 5> kLimitsKeys = {
-    "message", "shared_memory", "connection_pinned", "drain_timeout", "lame_duck"};
+constexpr std::array<std::string_view, 8> kConfigKeys = {
+    "listen", "server_name", "state_dir", "models", "limits", "log", "sandbox", "compat"};
+constexpr std::array<std::string_view, 3> kListenKeys = {"grpc", "http", "reflection"};
+constexpr std::array<std::string_view, 3> kReflections = {"local", "off", "on"};
+constexpr std::array<std::string_view, 11> kLimitsKeys = {
+    "message",  "shared_memory", "connection_pinned", "drain_timeout",   "lame_duck",     "streams",
+    "metadata", "keepalive",     "handshake_timeout", "connection_idle", "connection_age"};
+constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 2> kLogKeys = {"level", "file"};
 constexpr std::array<std::string_view, 5> kLevels = {"trace", "debug", "info", "warn", "error"};
 
@@ -35,6 +38,10 @@ constexpr uint64_t kMaxMessageLimitBytes = (2ULL << 30) - 1;  // gRPC counts in 
 constexpr uint64_t kMinSharedMemoryBytes = 16ULL << 20;
 constexpr uint64_t kMaxConnectionPinBytes = 1ULL << 40;
 constexpr uint64_t kMaxSharedMemoryBytes = 16ULL << 40;
+constexpr uint32_t kMaxStreams = 65536;
+constexpr uint64_t kMinMetadataBytes = 1 << 10;
+constexpr uint64_t kMaxMetadataBytes = 1 << 20;
+constexpr int64_t kMaxConnectionNs = 24 * 3600 * kNsPerSecond;
 constexpr int64_t kMaxShutdownNs = 3600 * kNsPerSecond;
 constexpr absl::string_view kUnix = "unix:";
 
@@ -96,6 +103,9 @@ void ReadListen(const nlohmann::json& json, const std::string& folder, JsonError
     if (grpc->is_array() && grpc->empty()) object.Fail("grpc", "must hold at least one address");
     listen->grpc = std::move(addresses);
   }
+  size_t reflection = 0;
+  object.GetChoice("reflection", kReflections, &reflection);
+  listen->reflection = static_cast<Reflection>(reflection);
   const nlohmann::json* http = object.Find("http");
   if (http != nullptr && *http == "") {
     listen->http.clear();
@@ -121,6 +131,12 @@ void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* li
   object.GetBytes("connection_pinned", 0, kMaxConnectionPinBytes, &limits->connection_pin_bytes);
   object.GetDuration("drain_timeout", kMaxShutdownNs, &limits->drain_timeout_ns);
   object.GetDuration("lame_duck", kMaxShutdownNs, &limits->lame_duck_ns);
+  object.Get("streams", 1, kMaxStreams, &limits->streams);
+  object.GetBytes("metadata", kMinMetadataBytes, kMaxMetadataBytes, &limits->metadata_bytes);
+  object.GetDuration("keepalive", kMaxConnectionNs, &limits->keepalive_ns);
+  object.GetDuration("handshake_timeout", kMaxConnectionNs, &limits->handshake_ns);
+  object.GetDuration("connection_idle", kMaxConnectionNs, &limits->connection_idle_ns);
+  object.GetDuration("connection_age", kMaxConnectionNs, &limits->connection_age_ns);
 }
 
 void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
@@ -175,6 +191,9 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   size_t sandbox = static_cast<size_t>(config->sandbox);
   object.GetChoice("sandbox", kSandboxLevels, &sandbox);
   config->sandbox = static_cast<SandboxLevel>(sandbox);
+  size_t compat = 0;
+  object.GetChoice("compat", kCompats, &compat);
+  config->compat = static_cast<Compat>(compat);
   ReadModels(object, folder, config);
 }
 

@@ -19,6 +19,11 @@
 #include "server/admit/admission.h"
 #include "server/control/health_methods.h"
 #include "server/control/inference_methods.h"
+#include "server/control/model_config_method.h"
+#include "server/control/reflection_methods.h"
+#include "server/control/setting_methods.h"
+#include "server/control/shared_memory_methods.h"
+#include "server/control/statistics_method.h"
 #include "server/control/status_methods.h"
 #include "server/dispatch/plane.h"
 #include "server/dispatch/pool.h"
@@ -92,6 +97,29 @@ const char* PlatformName(ModelFormat format) {
   return "";
 }
 
+ReflectionAccess AccessOf(Reflection reflection) {
+  switch (reflection) {
+    case Reflection::kOff:
+      return ReflectionAccess::kOff;
+    case Reflection::kOn:
+      return ReflectionAccess::kOn;
+    case Reflection::kLocal:
+      break;
+  }
+  return ReflectionAccess::kLocal;
+}
+
+ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
+  ModelFacts facts;
+  facts.backend = model.format == ModelFormat::kSynthetic ? "synthetic" : "pytorch";
+  facts.device = model.device;
+  facts.processes = placement.processes;
+  facts.lanes = placement.lanes;
+  facts.max_delay_ns = model.batching.max_delay_ns;
+  facts.queue_requests = model.queue_requests;
+  return facts;
+}
+
 const char* WarmUpName(WarmUp warmup) {
   switch (warmup) {
     case WarmUp::kAuto:
@@ -155,6 +183,7 @@ class Daemon {
 
  private:
   void AddModels();
+  void AddMethods();
   void AddModel(const ModelConfig& model, uint32_t cores);
   absl::Status Listen();
   void Announce();
@@ -183,8 +212,18 @@ class Daemon {
 void Daemon::AddModels() {
   const uint32_t cores = platform::UsableCores();
   for (const ModelConfig& model : config_.models) AddModel(model, cores);
+  AddMethods();
+}
+
+void Daemon::AddMethods() {
+  if (config_.compat == Compat::kTriton) page_.AddTritonNames();
   AddInferenceMethods(&models_, config_.server_name, &methods_);
+  AddModelConfigMethod(&models_, &methods_);
+  AddStatisticsMethod(&models_, &supervisor_, &methods_);
+  AddSettingMethods(&logger_, &methods_);
+  AddSharedMemoryMethods(&methods_);
   AddHealthMethods(&models_, &methods_);
+  AddReflectionMethods(AccessOf(config_.listen.reflection), &methods_);
   AddStatusMethods(&models_, &supervisor_, config_.server_name, &methods_);
 }
 
@@ -195,6 +234,7 @@ void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
   served->parameters = model.parameters;
   const Placement placement =
       DecidePlacement(model, cores, static_cast<uint32_t>(config_.models.size()));
+  served->facts = FactsOf(model, placement);
   PoolOptions options;
   options.lane_depth = placement.lane_depth;
   options.max_delay_ns = model.batching.max_delay_ns;
@@ -229,8 +269,16 @@ void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
 absl::Status Daemon::Listen() {
   GrpcServerOptions options;
   options.addresses = config_.listen.grpc;
-  options.message_bytes = config_.limits.message_bytes;
-  options.connection_pin_bytes = config_.limits.connection_pin_bytes;
+  const LimitsConfig& limits = config_.limits;
+  options.message_bytes = limits.message_bytes;
+  options.connection_pin_bytes = limits.connection_pin_bytes;
+  options.streams = limits.streams;
+  options.metadata_bytes = limits.metadata_bytes;
+  options.keepalive_ns = limits.keepalive_ns;
+  options.handshake_ns = limits.handshake_ns;
+  options.connection_idle_ns = limits.connection_idle_ns;
+  options.connection_age_ns = limits.connection_age_ns;
+  if (config_.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
   // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
   options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;

@@ -15,9 +15,19 @@ inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
 inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
 inline constexpr uint64_t kDefaultMaxMessageBytes = 64ULL << 20;
 
+// A connection.
+inline constexpr uint32_t kDefaultStreams = 128;  // calls at a time
+inline constexpr uint64_t kDefaultMetadataBytes = 8 << 10;
+inline constexpr int64_t kDefaultKeepaliveNs = 60LL * 1'000'000'000;
+inline constexpr int64_t kDefaultHandshakeNs = 10LL * 1'000'000'000;
+
 // Calls that wait armed on each completion queue; a call beyond them waits inside gRPC.
 inline constexpr uint32_t kArmedInferCalls = 1024;
 inline constexpr uint32_t kArmedGenericCalls = 32;
+inline constexpr uint32_t kArmedStreamCalls = 16;  // each arms another when it arrives
+
+// Requests of one stream that are inside, or whose answers are not written yet.
+inline constexpr size_t kMaxStreamRequests = 256;
 
 // A model's queue.
 inline constexpr uint32_t kDefaultQueueRequests = 256;

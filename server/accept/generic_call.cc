@@ -52,12 +52,19 @@ void GenericCall::Arrived(bool ok) {
 
 void GenericCall::Read(bool ok) {
   if (!ok) {
-    Finish(absl::InvalidArgumentError("the call carries no request"));
+    const bool said_all = method_->kind == MethodTable::Kind::kConversation;
+    Finish(said_all ? absl::OkStatus() : absl::InvalidArgumentError("the call carries no request"));
     return;
   }
   request_ = Joined(rpc_->bytes);
   last_response_.clear();
-  method_->kind == MethodTable::Kind::kUnary ? Answer() : Watch();
+  if (method_->kind == MethodTable::Kind::kUnary) return Answer();
+  if (!replaced_) {
+    replaced_ = true;
+    context_->streams->Add(this);
+    (new GenericCall(context_))->Arm();
+  }
+  method_->kind == MethodTable::Kind::kWatched ? Watch() : AnswerOne();
 }
 
 void GenericCall::Answer() {
@@ -69,6 +76,16 @@ void GenericCall::Answer() {
   }
   rpc_->stream.WriteAndFinish(Buffer(last_response_), grpc::WriteOptions(), grpc::Status::OK,
                               &finished_);
+}
+
+void GenericCall::AnswerOne() {
+  const absl::Status status =
+      method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_);
+  if (!status.ok()) {
+    Finish(status);
+    return;
+  }
+  rpc_->stream.Write(Buffer(last_response_), &written_);
 }
 
 void GenericCall::Watch() {
@@ -92,13 +109,15 @@ void GenericCall::Watch() {
 
 void GenericCall::Written(bool ok) {
   if (!ok) over_ = true;
-  Watch();
+  if (method_->kind == MethodTable::Kind::kWatched) return Watch();
+  if (over_ || context_->stopping->load()) return Finish(absl::UnavailableError("Server exiting"));
+  rpc_->stream.Read(&rpc_->bytes, &read_);
 }
 
 void GenericCall::Woken(bool) { Watch(); }
 
 void GenericCall::Finish(const absl::Status& status) {
-  rpc_->stream.Finish(ToGrpcStatus(status), &finished_);
+  rpc_->stream.Finish(ToGrpcStatus(status, StatusStyle::kOwn), &finished_);
 }
 
 void GenericCall::Finished(bool) { TagBack(); }
@@ -113,6 +132,11 @@ void GenericCall::TagBack() {
   if (--tags_out_ > 0) return;
   context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
   std::string().swap(request_);
+  if (replaced_) {
+    context_->streams->Remove(this);
+    delete this;
+    return;
+  }
   Arm();
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "server/accept/method_table.h"
+#include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -21,24 +22,28 @@ struct GenericCallContext {
   grpc::ServerCompletionQueue* queue = nullptr;
   const MethodTable* methods = nullptr;
   ServerMetrics* metrics = nullptr;
+  OpenStreams* streams = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // watched calls end
   std::atomic<int>* live_calls = nullptr;
 };
 
-// Lives on its queue's thread; deleted when the server shuts down and its tags are back.
+// Lives on its queue's thread, but for EndSoon(); deleted when the server shuts down and its tags
+// are back.
 //
 // The life of a call: Arrived → Read → the method → Written, once or, for a watched method, again
-// and again with Woken between → Finished. Done comes when the call is over or cancelled, in any
-// order with the others; it never comes for a call that did not arrive. At most one of Read,
-// Written, Woken and Finished is out at a time.
-class GenericCall {
+// and again with Woken between, for a conversation with Read between → Finished. Done comes when
+// the call is over or cancelled, in any order with the others; it never comes for a call that did
+// not arrive. At most one of Read, Written, Woken and Finished is out at a time. A call that may
+// last arms another in its place, and is deleted when it ends.
+class GenericCall final : public OpenStream {
  public:
   explicit GenericCall(const GenericCallContext* context) : context_(context) {
     context_->live_calls->fetch_add(1, std::memory_order_relaxed);
   }
-  ~GenericCall() { context_->live_calls->fetch_sub(1, std::memory_order_release); }
+  ~GenericCall() override { context_->live_calls->fetch_sub(1, std::memory_order_release); }
 
   void Arm();
+  void EndSoon() override { rpc_->server.TryCancel(); }
 
  private:
   void Arrived(bool ok);
@@ -49,6 +54,7 @@ class GenericCall {
   void Done(bool ok);
 
   void Answer();
+  void AnswerOne();
   void Watch();
   void Finish(const absl::Status& status);
   void TagBack();
@@ -72,7 +78,8 @@ class GenericCall {
   const MethodTable::Method* method_ = nullptr;
   std::string request_;
   std::string last_response_;
-  bool over_ = false;  // Done has come
+  bool over_ = false;      // Done has come
+  bool replaced_ = false;  // another call is armed in its place
   int tags_out_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "server/accept/grpc_server.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpcpp/resource_quota.h>
 
 #include <chrono>
@@ -16,6 +17,9 @@ namespace {
 
 // Bytes that all connections together may buffer, in messages of the largest size.
 constexpr uint64_t kQuotaMessages = 16;
+constexpr int64_t kKeepaliveTimeoutNs = 20 * kNsPerSecond;
+constexpr int64_t kAgeGraceNs = 60 * kNsPerSecond;
+constexpr int64_t kMinPingNs = 10 * kNsPerSecond;
 // What gRPC gets to cancel the calls that are left, before their connections are cut.
 constexpr int64_t kCancelNs = 200 * kNsPerMs;
 
@@ -24,13 +28,31 @@ std::string WithPort(const std::string& address, int port) {
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
 }
 
+// A time of 0 leaves gRPC its default, which is never but for the handshake.
+void AddTime(const char* name, int64_t ns, grpc::ServerBuilder* builder) {
+  if (ns > 0) builder->AddChannelArgument(name, static_cast<int>((ns - 1) / kNsPerMs + 1));
+}
+
+void AddTimes(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
+  AddTime(GRPC_ARG_KEEPALIVE_TIME_MS, options.keepalive_ns, builder);
+  AddTime(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutNs, builder);
+  AddTime(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.handshake_ns, builder);
+  AddTime(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.connection_idle_ns, builder);
+  AddTime(GRPC_ARG_MAX_CONNECTION_AGE_MS, options.connection_age_ns, builder);
+  AddTime(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, kAgeGraceNs, builder);
+  // Clients may ask whether we live as often as every ten seconds, with or without a call.
+  AddTime(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingNs, builder);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+}
+
 void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes));
   builder->SetMaxSendMessageSize(-1);
   // A second daemon must not bind the same port silently.
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1024);
-  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 8 << 10);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.streams));
+  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int>(options.metadata_bytes));
+  AddTimes(options, builder);
   // gRPC would inflate a small message to any size before it looks at the limit.
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
@@ -52,6 +74,8 @@ GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
 GrpcServer::~GrpcServer() { Stop(0); }
 
 absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
+  // It writes a line to stderr for each text of a client that is not UTF-8.
+  google::protobuf::SetLogHandler(nullptr);
   grpc::ServerBuilder builder;
   Configure(options, &builder);
   std::vector<int> ports(options.addresses.size(), 0);
@@ -60,15 +84,14 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   }
   builder.RegisterService(&infer_service_);
   builder.RegisterAsyncGenericService(&generic_service_);
-  InferCallContext infer{&infer_service_,
-                         nullptr,
-                         handler_,
-                         metrics_,
-                         clock_,
-                         &live_calls_,
-                         std::make_shared<PinLedger>(options.connection_pin_bytes)};
-  GenericCallContext generic{&generic_service_, nullptr,    methods_,
-                             metrics_,          &stopping_, &live_calls_};
+  const InferCallContext infer{
+      &infer_service_, nullptr,
+      handler_,        metrics_,
+      clock_,          &streams_,
+      &stopping_,      options.style,
+      &live_calls_,    std::make_shared<PinLedger>(options.connection_pin_bytes)};
+  const GenericCallContext generic{&generic_service_, nullptr,    methods_,    metrics_,
+                                   &streams_,         &stopping_, &live_calls_};
   for (uint32_t i = 0; i < options.queue_threads; ++i) {
     threads_.push_back(
         std::make_unique<QueueThread>(builder.AddCompletionQueue(), infer, generic, completions_));
@@ -92,6 +115,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
 void GrpcServer::Stop(int64_t grace_ns) {
   if (server_ == nullptr) return;
   stopping_ = true;
+  streams_.EndAll();
   const ConnectionCutter cutter(bound_, grace_ns + kCancelNs);
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
   // A queue that was shut down takes no operation. Every call, armed or open, ends by being told

@@ -12,7 +12,9 @@
 #include "absl/status/status.h"
 #include "proto/base/limits.h"
 #include "server/accept/infer_service.h"
+#include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
+#include "server/accept/status_map.h"
 
 namespace mpsd {
 
@@ -21,6 +23,13 @@ struct GrpcServerOptions {
   uint64_t message_bytes = 0;
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;  // see PinLedger
   uint32_t queue_threads = 1;
+  uint32_t streams = 0;         // calls of a connection
+  uint64_t metadata_bytes = 0;  // of a call
+  int64_t keepalive_ns = 0;     // 0: never
+  int64_t handshake_ns = 0;     // 0: gRPC's own
+  int64_t connection_idle_ns = 0;
+  int64_t connection_age_ns = 0;
+  StatusStyle style = StatusStyle::kOwn;
 };
 
 // Thread-compatible. Owned by the daemon, which calls it from its main thread.
@@ -50,6 +59,7 @@ class GrpcServer {
 
   std::atomic<bool> stopping_{false};
   std::atomic<int> live_calls_{0};
+  OpenStreams streams_;
   InferService infer_service_;
   grpc::AsyncGenericService generic_service_;
   std::unique_ptr<grpc::Server> server_;

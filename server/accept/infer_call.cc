@@ -1,35 +1,15 @@
 #include "server/accept/infer_call.h"
 
-#include <grpc/support/time.h>
+#include <deque>
 
-#include <algorithm>
-#include <utility>
-
-#include "proto/base/limits.h"
+#include "server/accept/call_deadline.h"
+#include "server/accept/call_endings.h"
 #include "server/accept/reply_wire.h"
 #include "server/accept/status_map.h"
+#include "server/request/served_model.h"
+#include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
-namespace {
-
-constexpr size_t kKeptScratchBytes = 64 << 10;
-
-// The client's deadline on our clock: the default where it has none, never beyond the cap.
-int64_t MonotonicDeadlineNs(const grpc::ServerContext& context, int64_t now_ns) {
-  const gpr_timespec left =
-      gpr_time_sub(gpr_convert_clock_type(context.raw_deadline(), GPR_CLOCK_MONOTONIC),
-                   gpr_now(GPR_CLOCK_MONOTONIC));
-  const int64_t cap_ns = now_ns + kMaxTimeoutNs;
-  if (left.tv_sec >= kMaxTimeoutNs / kNsPerSecond) {
-    const bool none = gpr_time_cmp(context.raw_deadline(),
-                                   gpr_inf_future(context.raw_deadline().clock_type)) == 0;
-    return none ? now_ns + kDefaultTimeoutNs : cap_ns;
-  }
-  return now_ns + left.tv_sec * kNsPerSecond + left.tv_nsec;
-}
-
-}  // namespace
-
 InferCall::InferCall(const InferCallContext* context) : context_(context) {
   context_->live_calls->fetch_add(1, std::memory_order_relaxed);
 }
@@ -60,25 +40,31 @@ void InferCall::Arrived(bool ok) {
 }
 
 void InferCall::Send(const Answer& answer) {
-  Count(absl::StatusCode::kOk);
-  const absl::string_view version = message_.version.empty() ? "1" : message_.version;
+  if (!wire_.classes().empty()) return SendClasses(answer);
+  SendAll(answer);
+}
+
+void InferCall::SendClasses(Answer answer) {
+  std::deque<std::string> storage;
+  const bool batches = request_.model->spec.batches();
+  const absl::Status status = Classify(wire_.classes(), batches, &answer, &storage);
+  status.ok() ? SendAll(answer) : Fail(status);
+}
+
+void InferCall::SendAll(const Answer& answer) {
+  CountEnding(request_, absl::StatusCode::kOk, context_->clock);
+  const ReplyHead head{message_.model, request_.metrics->version, message_.id,
+                       message_.wants_final_flag};
   ReplyPeer peer;
   if (HasLargeOutput(answer)) peer = {context_->pins, context_->clock, rpc_->server.peer()};
-  const grpc::ByteBuffer bytes =
-      WriteReply({message_.model, version, message_.id}, answer, peer, request_.metrics, &scratch_);
+  const grpc::ByteBuffer bytes = WriteReply(head, answer, peer, request_.metrics, &scratch_);
   // After this the other threads may be done with the call: nothing of it is touched any more.
   rpc_->writer.Finish(bytes, grpc::Status::OK, &finished_);
 }
 
 void InferCall::Fail(const absl::Status& status) {
-  Count(status.code());
-  rpc_->writer.FinishWithError(ToGrpcStatus(status), &finished_);
-}
-
-void InferCall::Count(absl::StatusCode code) {
-  if (request_.metrics == nullptr) return;
-  const size_t index = std::min<size_t>(static_cast<size_t>(code), kStatusCodes - 1);
-  request_.metrics->requests_by_code[index].fetch_add(1, std::memory_order_relaxed);
+  CountEnding(request_, status.code(), context_->clock);
+  rpc_->writer.FinishWithError(ToGrpcStatus(status, context_->style), &finished_);
 }
 
 void InferCall::Finished(bool) { TagBack(); }
@@ -92,7 +78,7 @@ void InferCall::TagBack() {
   if (--tags_out_ > 0) return;
   wire_.Clear();
   request_.Reset();
-  if (scratch_.capacity() > kKeptScratchBytes) std::string().swap(scratch_);
+  TrimScratch(&scratch_);
   context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
   Arm();
 }

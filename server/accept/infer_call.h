@@ -3,32 +3,16 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <atomic>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "proto/base/clock.h"
-#include "server/accept/infer_service.h"
-#include "server/accept/pin_ledger.h"
+#include "server/accept/infer_call_context.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/request_wire.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
-#include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
-
-// What all calls of a queue share.
-struct InferCallContext {
-  InferService* service = nullptr;
-  grpc::ServerCompletionQueue* queue = nullptr;
-  InferHandler* handler = nullptr;
-  ServerMetrics* metrics = nullptr;
-  const Clock* clock = nullptr;
-  std::atomic<int>* live_calls = nullptr;
-  std::shared_ptr<PinLedger> pins;
-};
 
 // Lives on its queue's thread, but for Send() and Fail(); deleted when the server shuts down and
 // its tags are back.
@@ -52,7 +36,8 @@ class InferCall final : public ReplySink {
   void Finished(bool ok);
   void Done(bool ok);
   void TagBack();
-  void Count(absl::StatusCode code);
+  void SendClasses(Answer answer);
+  void SendAll(const Answer& answer);
 
   // One call's worth of gRPC objects, which cannot be used twice.
   struct Rpc {

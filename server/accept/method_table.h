@@ -27,8 +27,9 @@ class MethodTable {
                                            std::string* response)>;
 
   enum class Kind {
-    kUnary,    // one response
-    kWatched,  // a first response, and another each time that it would be a different one
+    kUnary,         // one response
+    kWatched,       // a first response, and another each time that it would be a different one
+    kConversation,  // one response for each request of a stream, in their order
   };
 
   struct Method {

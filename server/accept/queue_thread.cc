@@ -25,6 +25,7 @@ QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, Inf
 
 void QueueThread::Start(int index) {
   for (uint32_t i = 0; i < kArmedInferCalls; ++i) (new InferCall(&infer_))->Arm();
+  for (uint32_t i = 0; i < kArmedStreamCalls; ++i) (new StreamCall(&infer_))->Arm();
   for (uint32_t i = 0; i < kArmedGenericCalls; ++i) (new GenericCall(&generic_))->Arm();
   thread_ = std::thread([this, index] {
     platform::NameThread(absl::StrCat("grpc-", index).c_str());

@@ -9,6 +9,7 @@
 #include "server/accept/completion_source.h"
 #include "server/accept/generic_call.h"
 #include "server/accept/infer_call.h"
+#include "server/accept/stream_call.h"
 
 namespace mpsd {
 

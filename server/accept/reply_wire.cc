@@ -8,38 +8,10 @@
 #include <vector>
 
 #include "proto/base/limits.h"
+#include "server/accept/wire_writer.h"
 
 namespace mpsd {
 namespace {
-
-constexpr uint32_t kLengthDelimited = 2;
-
-void PutVarint(uint64_t value, std::string* out) {
-  while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out->push_back(static_cast<char>(value));
-}
-
-void PutKey(uint32_t field, std::string* out) { PutVarint(field << 3 | kLengthDelimited, out); }
-
-void PutText(uint32_t field, absl::string_view text, std::string* out) {
-  if (text.empty()) return;
-  PutKey(field, out);
-  PutVarint(text.size(), out);
-  out->append(text.data(), text.size());
-}
-
-size_t VarintBytes(uint64_t value) {
-  size_t bytes = 1;
-  for (; value >= 0x80; value >>= 7) ++bytes;
-  return bytes;
-}
-
-size_t TextBytes(absl::string_view text) {
-  return text.empty() ? 0 : 1 + VarintBytes(text.size()) + text.size();
-}
 
 // outputs:5 {name:1 datatype:2 shape:3}
 void PutOutput(const AnswerOutput& output, std::string* out) {
@@ -96,6 +68,34 @@ std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answ
                      new PinnedSlice{answer.memory, bytes, peer.ledger, account, peer.clock});
 }
 
+using Slices = absl::InlinedVector<grpc::Slice, 4>;
+
+// parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 true}}, as it always is.
+constexpr absl::string_view kFinalFlag("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08\x01", 29);
+
+// Appends a ModelInferResponse to the slices.
+void PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
+              ModelMetrics* metrics, std::string* scratch, Slices* slices) {
+  scratch->clear();
+  PutText(1, head.model, scratch);
+  PutText(2, head.version, scratch);
+  PutText(3, head.id, scratch);
+  if (head.final_flag) scratch->append(kFinalFlag.data(), kFinalFlag.size());
+  for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);
+  for (const AnswerOutput& output : answer.outputs) {
+    PutKey(6, scratch);
+    PutVarint(output.bytes.size(), scratch);
+    if (std::optional<grpc::Slice> pinned = Pinned(output, answer, peer, metrics)) {
+      slices->emplace_back(scratch->data(), scratch->size());
+      scratch->clear();
+      slices->push_back(*std::move(pinned));
+    } else {
+      scratch->append(output.bytes.data(), output.bytes.size());
+    }
+  }
+  if (!scratch->empty()) slices->emplace_back(scratch->data(), scratch->size());
+}
+
 }  // namespace
 
 bool HasLargeOutput(const Answer& answer) {
@@ -104,25 +104,33 @@ bool HasLargeOutput(const Answer& answer) {
 
 grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
                             ModelMetrics* metrics, std::string* scratch) {
-  scratch->clear();
-  PutText(1, head.model, scratch);
-  PutText(2, head.version, scratch);
-  PutText(3, head.id, scratch);
-  for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);
-  absl::InlinedVector<grpc::Slice, 4> slices;
-  for (const AnswerOutput& output : answer.outputs) {
-    PutKey(6, scratch);
-    PutVarint(output.bytes.size(), scratch);
-    if (std::optional<grpc::Slice> pinned = Pinned(output, answer, peer, metrics)) {
-      slices.emplace_back(scratch->data(), scratch->size());
-      scratch->clear();
-      slices.push_back(*std::move(pinned));
-    } else {
-      scratch->append(output.bytes.data(), output.bytes.size());
-    }
-  }
-  if (!scratch->empty()) slices.emplace_back(scratch->data(), scratch->size());
+  Slices slices;
+  PutReply(head, answer, peer, metrics, scratch, &slices);
   return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+grpc::ByteBuffer WriteStreamReply(const ReplyHead& head, const Answer& answer,
+                                  const ReplyPeer& peer, ModelMetrics* metrics,
+                                  std::string* scratch) {
+  Slices slices(1);
+  PutReply(head, answer, peer, metrics, scratch, &slices);
+  uint64_t bytes = 0;
+  for (const grpc::Slice& slice : slices) bytes += slice.size();
+  scratch->clear();
+  PutKey(2, scratch);
+  PutVarint(bytes, scratch);
+  slices[0] = grpc::Slice(scratch->data(), scratch->size());
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id) {
+  std::string bytes;
+  PutText(1, text, &bytes);
+  PutKey(2, &bytes);
+  PutVarint(TextBytes(id), &bytes);
+  PutText(3, id, &bytes);
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
 }
 
 }  // namespace mpsd

@@ -19,6 +19,7 @@ struct ReplyHead {
   absl::string_view model;
   absl::string_view version;
   absl::string_view id;
+  bool final_flag = false;  // says that no further answer to this request follows
 };
 
 // Who the answer goes to, as far as it matters for how long its memory may be kept. Looked at only
@@ -37,5 +38,13 @@ grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, const R
 
 // True when some output is too large to be copied as a matter of course.
 bool HasLargeOutput(const Answer& answer);
+
+// The same as a ModelStreamInferResponse.
+grpc::ByteBuffer WriteStreamReply(const ReplyHead& head, const Answer& answer,
+                                  const ReplyPeer& peer, ModelMetrics* metrics,
+                                  std::string* scratch);
+
+// A ModelStreamInferResponse that ends one request, and not its stream, with an error.
+grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id);
 
 }  // namespace mpsd

@@ -1,9 +1,12 @@
 #include "server/accept/request_wire.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "proto/base/limits.h"
 #include "server/accept/typed_contents.h"
 
@@ -74,8 +77,45 @@ class SliceReader {
 
 absl::string_view View(const std::string& text) { return text; }
 
-bool IsInt(const inference::InferParameter& value) {
-  return value.parameter_choice_case() == inference::InferParameter::kInt64Param;
+using Choice = inference::InferParameter::ParameterChoiceCase;
+
+// What a parameter that we know must be; the others may be anything.
+struct KnownParameter {
+  absl::string_view name;
+  absl::Span<const Choice> choices;
+  absl::string_view expected;
+};
+
+constexpr Choice kInt[] = {Choice::kInt64Param};
+constexpr Choice kAnyInt[] = {Choice::kInt64Param, Choice::kUint64Param};
+constexpr Choice kBool[] = {Choice::kBoolParam};
+constexpr Choice kSequence[] = {Choice::kInt64Param, Choice::kUint64Param, Choice::kStringParam};
+constexpr absl::string_view kFinalFlag = "triton_enable_empty_final_response";
+
+constexpr KnownParameter kKnownParameters[] = {
+    {"timeout", kInt, "int64_param"},
+    {"priority", kAnyInt, "int64_param or uint64_param"},
+    {"sequence_id", kSequence, "int64_param or string_param"},
+    {"sequence_start", kBool, "bool_param"},
+    {"sequence_end", kBool, "bool_param"},
+    {kFinalFlag, kBool, "bool_param"},
+};
+
+// Why the parameter cannot be taken; empty: it can.
+std::string ParameterFault(absl::string_view name, Choice choice) {
+  for (const KnownParameter& known : kKnownParameters) {
+    if (name != known.name) continue;
+    if (absl::c_linear_search(known.choices, choice)) return "";
+    return absl::StrCat("invalid value type for '", name, "' parameter, expected ", known.expected,
+                        ".");
+  }
+  if (absl::StartsWith(name, "triton_")) {
+    return "parameter keys starting with 'triton_' are reserved and cannot be specified.";
+  }
+  if (choice != Choice::PARAMETER_CHOICE_NOT_SET) return "";
+  return absl::StrCat("invalid value type for '", name,
+                      "' parameter, expected bool_param, int64_param, string_param, double_param "
+                      "or uint64_param.");
 }
 
 }  // namespace
@@ -103,7 +143,16 @@ void RequestWire::Clear() {
   fields_.clear();
   raw_.clear();
   raw_count_ = 0;
+  classes_.clear();
   typed_.clear();
+}
+
+void RequestWire::DropBuffers() {
+  slices_.clear();
+  raw_.clear();
+  typed_.clear();
+  if (fields_.size() <= kKeptFieldBytes) return;
+  for (auto& input : *parsed_.mutable_inputs()) input.clear_contents();
 }
 
 absl::Status RequestWire::Split() {
@@ -161,9 +210,28 @@ void RequestWire::Describe(InferMessage* message) {
   // One more than is allowed, so that the excess is seen and refused.
   const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
   for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
-  const int outputs = std::min<int>(parsed_.outputs_size(), kMaxTensors + 1);
-  for (int i = 0; i < outputs; ++i) message->outputs.push_back(View(parsed_.outputs(i).name()));
   DescribeParameters(message);
+  DescribeOutputs(message);
+}
+
+void RequestWire::DescribeOutputs(InferMessage* message) {
+  const int outputs = std::min<int>(parsed_.outputs_size(), kMaxTensors + 1);
+  for (int i = 0; i < outputs; ++i) {
+    const auto& output = parsed_.outputs(i);
+    message->outputs.push_back(View(output.name()));
+    if (output.parameters().empty()) continue;
+    const auto found = output.parameters().find("classification");
+    if (found == output.parameters().end()) continue;
+    const int64_t count = found->second.int64_param();
+    if (found->second.parameter_choice_case() != Choice::kInt64Param) {
+      message->parameter_error =
+          "invalid value type for 'classification' parameter, expected int64_param.";
+    } else if (count < 0) {
+      message->parameter_error = "invalid value for 'classification' parameter, expected >= 0.";
+    } else if (count > 0) {
+      classes_.push_back({View(output.name()), count});
+    }
+  }
 }
 
 void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTensor& source,
@@ -197,23 +265,15 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
 void RequestWire::DescribeParameters(InferMessage* message) const {
   message->parameter_error.clear();
   message->timeout_us = 0;
+  message->wants_final_flag = false;
   for (const auto& [name, value] : parsed_.parameters()) {
-    if (name == "timeout") {
-      if (!IsInt(value)) {
-        message->parameter_error =
-            "invalid value type for 'timeout' parameter, expected int64_param.";
-      }
-      message->timeout_us = value.int64_param();
-    } else if (name == "priority") {
-      if (!IsInt(value) &&
-          value.parameter_choice_case() != inference::InferParameter::kUint64Param) {
-        message->parameter_error =
-            "invalid value type for 'priority' parameter, expected int64_param or uint64_param.";
-      }
-    } else if (absl::StartsWith(name, "triton_") && name != "triton_enable_empty_final_response") {
-      message->parameter_error = absl::StrCat(
-          "parameter keys starting with 'triton_' are reserved and cannot be specified.");
+    std::string fault = ParameterFault(name, value.parameter_choice_case());
+    if (!fault.empty()) {
+      message->parameter_error = std::move(fault);
+      return;
     }
+    if (name == "timeout") message->timeout_us = value.int64_param();
+    if (name == kFinalFlag) message->wants_final_flag = value.bool_param();
   }
 }
 

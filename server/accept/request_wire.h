@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "proto/inference.pb.h"
+#include "server/accept/classification.h"
 #include "server/request/infer_message.h"
 
 namespace mpsd {
@@ -21,14 +22,22 @@ class RequestWire {
   // the bytes are no ModelInferRequest.
   absl::Status Read(const grpc::ByteBuffer& bytes, InferMessage* message);
 
+  // The outputs of which only the largest elements are wanted. Valid as long as the message.
+  const std::vector<ClassRequest>& classes() const { return classes_; }
+
   // Gives the transport's buffers back.
   void Clear();
+
+  // Gives back what the tensors lie in; names, ids and parameters of the message stay. Another
+  // thread may be reading these meanwhile.
+  void DropBuffers();
 
  private:
   absl::Status Split();
   void Describe(InferMessage* message);
   void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,
                      InferMessage* message);
+  void DescribeOutputs(InferMessage* message);
   void DescribeParameters(InferMessage* message) const;
 
   std::vector<grpc::Slice> slices_;
@@ -36,6 +45,7 @@ class RequestWire {
   std::vector<Payload> raw_;  // at most kMaxTensors + 1 are kept
   uint32_t raw_count_ = 0;
   inference::ModelInferRequest parsed_;
+  std::vector<ClassRequest> classes_;
   std::vector<std::string> typed_;  // typed contents, as raw bytes
 };
 

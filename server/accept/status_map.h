@@ -3,15 +3,21 @@
 
 #include <grpcpp/support/status.h>
 
-#include <string>
-
 #include "absl/status/status.h"
 
 namespace mpsd {
 
-// The codes are numbered alike. Our texts are made for clients already.
-inline grpc::Status ToGrpcStatus(const absl::Status& status) {
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
-}
+// Whose codes clients are to meet where servers of the protocol differ.
+enum class StatusStyle {
+  kOwn,
+  kTriton,  // a full queue and a time-out in it are UNAVAILABLE
+};
+
+// The codes are numbered alike. Our texts are made for clients already. Payloads of the status
+// whose URL is that of a message become details of a google.rpc.Status. A full queue that does not
+// say when to come again gets a google.rpc.RetryInfo of kDefaultRetryMs. Thread-safe.
+grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style);
+
+inline constexpr int64_t kDefaultRetryMs = 100;
 
 }  // namespace mpsd

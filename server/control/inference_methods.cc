@@ -15,6 +15,9 @@ std::string Name(absl::string_view method) {
   return absl::StrCat("/inference.GRPCInferenceService/", method);
 }
 
+constexpr const char* kExtensions[] = {"classification", "logging", "model_configuration",
+                                       "parameters", "statistics"};
+
 void Describe(const TensorSpec& tensor, bool batches,
               pb::ModelMetadataResponse::TensorMetadata* metadata) {
   metadata->set_name(tensor.name);
@@ -80,6 +83,7 @@ void AddInferenceMethods(const ModelDirectory* models, const std::string& server
       [server_name](const CallerInfo&, const auto&, auto* response) {
         response->set_name(server_name);
         response->set_version(MPSD_VERSION);
+        for (const char* extension : kExtensions) response->add_extensions(extension);
         return absl::OkStatus();
       });
   table->AddTyped<pb::ModelMetadataRequest, pb::ModelMetadataResponse>(

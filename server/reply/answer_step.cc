@@ -4,6 +4,9 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 namespace mpsd {
 namespace {
 
@@ -78,15 +81,49 @@ void SendAnswer(const CompletedBatch& batch, const BatchEntry& entry) {
   entry.request->reply.Send(whole.answer);
 }
 
+// A batch that no lane ran, or that runs again with a larger lease, is no execution.
+bool WasExecuted(const CompletedBatch& batch) {
+  return batch.failure.ok() ? !batch.outputs.empty() : !absl::IsDeadlineExceeded(batch.failure);
+}
+
+// Before any answer is sent: a client that has its answer finds it counted.
+void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
+  if (!WasExecuted(batch)) return;
+  ExecutedBatch executed;
+  executed.row_count = batch.row_count;
+  executed.input_ns = batch.started_ns - batch.batched_ns;
+  executed.infer_ns = batch.finished_ns - batch.started_ns;
+  executed.output_ns = now_ns - batch.finished_ns;
+  executed.ended_ms = absl::ToUnixMillis(absl::Now());
+  for (const BatchEntry& entry : batch.entries) {
+    if (entry.request == nullptr || !batch.failure.ok() || AnyRowFailed(batch, entry)) continue;
+    ++executed.answered_requests;
+    executed.answered_rows += entry.row_count;
+    executed.queue_ns += batch.batched_ns - entry.request->arrival_ns;
+    executed.total_ns += now_ns - entry.request->arrival_ns;
+  }
+  batch.metrics->inference.AddBatch(executed);
+}
+
+void ObserveStages(const CompletedBatch& batch, const Request& request, int64_t now_ns) {
+  ModelMetrics& metrics = *batch.metrics;
+  metrics.queue.ObserveNs(batch.batched_ns - request.arrival_ns);
+  metrics.dispatch.ObserveNs(batch.started_ns - batch.batched_ns);
+  metrics.execute.ObserveNs(batch.finished_ns - batch.started_ns);
+  metrics.respond.ObserveNs(now_ns - batch.finished_ns);
+}
+
 }  // namespace
 
 void AnswerStep::Complete(const CompletedBatch& batch) {
   if (batch.entries.empty()) return;
+  const int64_t now_ns = clock_->NowNs();
   batch.metrics->batches.fetch_add(1, std::memory_order_relaxed);
   batch.metrics->batch_rows.ObserveRows(batch.row_count);
+  CountExecution(batch, now_ns);
   for (const BatchEntry& entry : batch.entries) {
     if (entry.request == nullptr) continue;
-    ObserveStages(batch, *entry.request);
+    ObserveStages(batch, *entry.request, now_ns);
     if (!batch.failure.ok()) {
       entry.request->reply.Fail(batch.failure);
     } else if (AnyRowFailed(batch, entry)) {
@@ -95,14 +132,6 @@ void AnswerStep::Complete(const CompletedBatch& batch) {
       SendAnswer(batch, entry);
     }
   }
-}
-
-void AnswerStep::ObserveStages(const CompletedBatch& batch, const Request& request) const {
-  ModelMetrics& metrics = *batch.metrics;
-  metrics.queue.ObserveNs(batch.batched_ns - request.arrival_ns);
-  metrics.dispatch.ObserveNs(batch.started_ns - batch.batched_ns);
-  metrics.execute.ObserveNs(batch.finished_ns - batch.started_ns);
-  metrics.respond.ObserveNs(clock_->NowNs() - batch.finished_ns);
 }
 
 std::unique_ptr<char[]> CutRows(const BatchOutput& output, uint32_t first_row, uint32_t rows,

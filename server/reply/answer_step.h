@@ -16,8 +16,6 @@ class AnswerStep final : public CompletionSink {
   void Complete(const CompletedBatch& batch) override;
 
  private:
-  void ObserveStages(const CompletedBatch& batch, const Request& request) const;
-
   const Clock* const clock_;
 };
 

@@ -39,8 +39,9 @@ struct InferMessage {
   absl::InlinedVector<InputMessage, 2> inputs;
   absl::InlinedVector<absl::string_view, 2> outputs;  // asked for; none: all
   uint32_t raw_count = 0;                             // entries of raw_input_contents
-  std::string parameter_error;  // a parameter that cannot be taken; empty: none
-  int64_t timeout_us = 0;       // the "timeout" parameter; 0: none
+  std::string parameter_error;    // a parameter that cannot be taken; empty: none
+  int64_t timeout_us = 0;         // the "timeout" parameter; 0: none
+  bool wants_final_flag = false;  // the "triton_enable_empty_final_response" parameter
 };
 
 // Takes requests off accept/'s hands. Implemented by admit/. Thread-safe.

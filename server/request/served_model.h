@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/link/model_spec.h"
+#include "server/request/model_facts.h"
 #include "server/request/request.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -31,7 +32,8 @@ struct ServedModel {
   std::string version = "1";
   std::string platform;                           // "pytorch_libtorch", "synthetic"
   std::map<std::string, std::string> parameters;  // from the config, for operators
-  ModelSpec spec;                                 // complete once `ready` was true
+  ModelFacts facts;
+  ModelSpec spec;  // complete once `ready` was true
   const std::shared_ptr<ModelMetrics> shared_metrics;
   ModelMetrics& metrics;
   std::atomic<bool> ready{false};       // at least one worker serves it

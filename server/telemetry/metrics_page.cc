@@ -10,6 +10,7 @@
 #include "proto/base/check.h"
 #include "server/telemetry/metric_families.h"
 #include "server/telemetry/process_stats.h"
+#include "server/telemetry/triton_families.h"
 
 namespace mpsd {
 namespace {
@@ -28,6 +29,11 @@ void Append(std::vector<prometheus::MetricFamily> more,
 MetricsPage::MetricsPage(const ServerMetrics* server,
                          std::vector<std::pair<std::string, std::string>> build)
     : server_(server), build_(std::move(build)), start_time_seconds_(UnixSeconds()) {}
+
+void MetricsPage::AddTritonNames() {
+  absl::MutexLock lock(&mu_);
+  triton_names_ = true;
+}
 
 void MetricsPage::AddModel(const ModelMetrics* model) {
   absl::MutexLock lock(&mu_);
@@ -53,6 +59,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   {
     absl::MutexLock lock(&mu_);
     Append(ModelFamilies(models_), &families);
+    if (triton_names_) Append(TritonFamilies(models_), &families);
   }
   Append(ServerFamilies(*server_), &families);
   Append(ProcessFamilies(ReadProcessStats(), start_time_seconds_), &families);

@@ -24,6 +24,9 @@ class MetricsPage final : public prometheus::Collectable {
   // The page is made when the daemon starts: process_start_time_seconds is now.
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 
+  // From now on the page has Triton's names for the same counts besides.
+  void AddTritonNames() ABSL_LOCKS_EXCLUDED(mu_);
+
   // REQUIRES: no model of this name and version is registered.
   void AddModel(const ModelMetrics* model);
 
@@ -43,6 +46,7 @@ class MetricsPage final : public prometheus::Collectable {
 
   mutable absl::Mutex mu_;
   std::vector<const ModelMetrics*> models_ ABSL_GUARDED_BY(mu_);
+  bool triton_names_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace mpsd

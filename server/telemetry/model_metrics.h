@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "server/telemetry/inference_statistics.h"
 #include "server/telemetry/worker_exit.h"
 
 namespace mpsd {
@@ -97,6 +98,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> dispatched_again{0};  // requests whose worker died
   std::atomic<uint64_t> timeout_wakeups{0};   // a wake-up that came by time-out: a bug
   std::atomic<uint64_t> copied_replies{0};    // large, but copied since too much was pinned
+  InferenceStatistics inference;
 
   // Gauges.
   alignas(128) std::atomic<int64_t> queued_requests{0};

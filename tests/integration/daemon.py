@@ -53,14 +53,14 @@ class Daemon:
     """
 
     def __init__(self, models, listen=None, state_dir=None, binaries=BIN, environment=None,
-                 gauges_at_rest=GAUGES_AT_REST, user=None, **config):
+                 gauges_at_rest=GAUGES_AT_REST, user=None, listen_more=None, **config):
         self._folder = tempfile.TemporaryDirectory(prefix="mpsd-test-")
         self.folder = pathlib.Path(self._folder.name)
         self.state_dir = pathlib.Path(state_dir or self.folder / "state")
         self.binaries = binaries
         self.environment = {**os.environ, **(environment or {})}
         self.config = {"listen": {"grpc": ["127.0.0.1:0", *(listen or [])],
-                                  "http": "127.0.0.1:0"},
+                                  "http": "127.0.0.1:0", **(listen_more or {})},
                        "state_dir": str(self.state_dir), "models": models, **config}
         self.config_file = self.folder / "config.json"
         self.config_file.write_text(json.dumps(self.config, indent=1))

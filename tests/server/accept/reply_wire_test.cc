@@ -241,5 +241,44 @@ TEST_F(ReplyWireTest, TheLedgerOutlivesTheLastSlice) {
   EXPECT_TRUE(ledger.expired());
 }
 
+TEST_F(ReplyWireTest, AStreamsAnswerIsTheSameInAnEnvelope) {
+  const std::string bytes(kCopiedReplyBytes + 1, 'y');
+  Add("OUT", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  Add("MORE", DataType::kUint8, {2}, "ab");
+  FakeMemory memory(1 << 20);
+  answer_.memory = &memory;
+  {
+    const grpc::ByteBuffer buffer =
+        WriteStreamReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_);
+    EXPECT_EQ(memory.pinned_bytes, bytes.size());
+    inference::ModelStreamInferResponse response;
+    ASSERT_TRUE(response.ParseFromString(AllBytes(buffer)));
+    EXPECT_EQ(response.error_message(), "");
+    EXPECT_EQ(response.infer_response().SerializeAsString(), Parse(Write()).SerializeAsString());
+    EXPECT_EQ(response.SerializeAsString().size(), buffer.Length());
+  }
+  EXPECT_EQ(memory.references, 0);
+  EXPECT_EQ(memory.pinned_bytes, 0u);
+}
+
+TEST_F(ReplyWireTest, AStreamsErrorNamesItsRequest) {
+  for (const char* id : {"", "17"}) {
+    inference::ModelStreamInferResponse response;
+    ASSERT_TRUE(response.ParseFromString(AllBytes(WriteStreamError("no such thing", id))));
+    EXPECT_EQ(response.error_message(), "no such thing");
+    EXPECT_TRUE(response.has_infer_response());
+    EXPECT_EQ(response.infer_response().id(), id);
+  }
+}
+
+TEST_F(ReplyWireTest, TheFinalFlagIsAParameter) {
+  Add("OUT", DataType::kUint8, {2}, "ab");
+  const grpc::ByteBuffer buffer =
+      WriteReply({"m", "1", "17", /*final_flag=*/true}, answer_, peer_, &metrics_, &scratch_);
+  const inference::ModelInferResponse response = Parse(buffer);
+  ASSERT_EQ(response.parameters().count("triton_final_response"), 1u);
+  EXPECT_TRUE(response.parameters().at("triton_final_response").bool_param());
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -252,5 +252,58 @@ TEST_F(AnswerStepTest, StringsAreCutAtTheirRowsEnds) {
   EXPECT_EQ(third->sink.outputs().at(0).datatype, DataType::kBytes);
 }
 
+TEST_F(AnswerStepTest, StatisticsCountABatchBeforeItsAnswers) {
+  Add(1);
+  Add(2);
+  Output();
+  step_.Complete(batch_);
+  const InferenceStatistics::Totals totals = metrics_.inference.Read();
+  EXPECT_EQ(totals.inference_count, 3u);
+  EXPECT_EQ(totals.execution_count, 1u);
+  EXPECT_EQ(totals.success.count, 2u);
+  EXPECT_EQ(totals.success.ns, 800u);
+  EXPECT_EQ(totals.queue.ns, 200u);
+  EXPECT_EQ(totals.compute_input.ns, 200u);
+  EXPECT_EQ(totals.compute_infer.ns, 200u);
+  EXPECT_EQ(totals.compute_output.ns, 200u);
+  EXPECT_GT(totals.last_inference_ms, 0);
+  ASSERT_EQ(totals.by_batch_size.size(), 4u);
+  EXPECT_EQ(totals.by_batch_size[3].compute_infer.count, 1u);
+  EXPECT_EQ(totals.by_batch_size[3].compute_infer.ns, 100u);
+}
+
+TEST_F(AnswerStepTest, StatisticsOfABatchThatFailed) {
+  Add(2);
+  batch_.failure = absl::InternalError("PyTorch execute failure: x");
+  step_.Complete(batch_);
+  const InferenceStatistics::Totals totals = metrics_.inference.Read();
+  EXPECT_EQ(totals.execution_count, 1u);
+  EXPECT_EQ(totals.success.count, 0u);
+  EXPECT_EQ(totals.inference_count, 0u);
+  EXPECT_EQ(totals.by_batch_size[2].compute_infer.count, 1u);
+}
+
+TEST_F(AnswerStepTest, StatisticsLeaveOutRowsThatFailedAndThoseNobodyWaitsFor) {
+  Add(1);
+  Add(1);
+  Add(1);
+  Output();
+  batch_.row_failed[0] = 1;
+  batch_.entries[1].request->reply.Fail(absl::CancelledError());
+  batch_.entries[1].request = nullptr;
+  step_.Complete(batch_);
+  const InferenceStatistics::Totals totals = metrics_.inference.Read();
+  EXPECT_EQ(totals.execution_count, 1u);
+  EXPECT_EQ(totals.success.count, 1u);
+  EXPECT_EQ(totals.inference_count, 1u);
+}
+
+TEST_F(AnswerStepTest, ABatchThatNoLaneRanIsNoExecution) {
+  Add(1);
+  batch_.failure = absl::DeadlineExceededError("Request timeout expired");
+  step_.Complete(batch_);
+  EXPECT_EQ(metrics_.inference.Read().execution_count, 0u);
+}
+
 }  // namespace
 }  // namespace mpsd

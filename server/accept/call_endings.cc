@@ -1,0 +1,26 @@
+#include "server/accept/call_endings.h"
+
+#include <algorithm>
+
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kKeptScratchBytes = 64 << 10;
+
+}  // namespace
+
+void CountEnding(const Request& request, absl::StatusCode code, const Clock* clock) {
+  if (request.metrics == nullptr) return;
+  const size_t index = std::min<size_t>(static_cast<size_t>(code), kStatusCodes - 1);
+  request.metrics->requests_by_code[index].fetch_add(1, std::memory_order_relaxed);
+  if (code == absl::StatusCode::kOk || request.queue == nullptr) return;
+  request.metrics->inference.AddFailure(clock->NowNs() - request.arrival_ns);
+}
+
+void TrimScratch(std::string* scratch) {
+  if (scratch->capacity() > kKeptScratchBytes) std::string().swap(*scratch);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,19 @@
+// How the ending of a request is counted, whatever call it came with.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "proto/base/clock.h"
+#include "server/request/request.h"
+
+namespace mpsd {
+
+// To be called before the ending is sent, so that whoever has it finds it counted. A request that
+// was never admitted is in no statistic of the model. Thread-safe.
+void CountEnding(const Request& request, absl::StatusCode code, const Clock* clock);
+
+// What one large answer took is not kept for the small ones to come.
+void TrimScratch(std::string* scratch);
+
+}  // namespace mpsd

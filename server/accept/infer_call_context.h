@@ -1,0 +1,33 @@
+// InferCallContext: what all calls of a queue that infer share.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <memory>
+
+#include "proto/base/clock.h"
+#include "server/accept/infer_service.h"
+#include "server/accept/open_streams.h"
+#include "server/accept/pin_ledger.h"
+#include "server/accept/status_map.h"
+#include "server/request/infer_message.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// Constant once the queue's thread runs. The referents outlive the calls.
+struct InferCallContext {
+  InferService* service = nullptr;
+  grpc::ServerCompletionQueue* queue = nullptr;
+  InferHandler* handler = nullptr;
+  ServerMetrics* metrics = nullptr;
+  const Clock* clock = nullptr;
+  OpenStreams* streams = nullptr;
+  const std::atomic<bool>* stopping = nullptr;
+  StatusStyle style = StatusStyle::kOwn;
+  std::atomic<int>* live_calls = nullptr;
+  std::shared_ptr<PinLedger> pins;
+};
+
+}  // namespace mpsd

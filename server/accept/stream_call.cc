@@ -1,0 +1,182 @@
+#include "server/accept/stream_call.h"
+
+#include <utility>
+
+#include "proto/base/limits.h"
+#include "server/accept/call_deadline.h"
+
+namespace mpsd {
+
+StreamCall::StreamCall(const InferCallContext* context) : context_(context) {
+  context_->live_calls->fetch_add(1, std::memory_order_relaxed);
+}
+
+StreamCall::~StreamCall() { context_->live_calls->fetch_sub(1, std::memory_order_release); }
+
+void StreamCall::Arm() {
+  rpc_.server.AsyncNotifyWhenDone(&done_);
+  context_->service->RequestStream(&rpc_.server, &rpc_.stream, context_->queue, &arrived_);
+}
+
+void StreamCall::Arrived(bool ok) {
+  if (!ok) {
+    delete this;
+    return;
+  }
+  (new StreamCall(context_))->Arm();
+  context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
+  context_->streams->Add(this);
+  absl::MutexLock lock(&mu_);
+  ending_ = ending_ || context_->stopping->load();
+  ReadNext();
+  FinishIfOver();
+}
+
+void StreamCall::Read(bool ok) {
+  if (ok && !is_done_) Serve(TakeSlot());
+  {
+    absl::MutexLock lock(&mu_);
+    reading_ = false;
+    read_all_ = read_all_ || !ok;
+    ReadNext();
+    FinishIfOver();
+  }
+  DeleteIfOver();
+}
+
+// What was answered holds on to its model no longer.
+void StreamCall::ClearAnswered() {
+  {
+    absl::MutexLock lock(&mu_);
+    clearing_.swap(answered_slots_);
+  }
+  for (StreamSlot* slot : clearing_) slot->Clear();
+  free_slots_.insert(free_slots_.end(), clearing_.begin(), clearing_.end());
+  clearing_.clear();
+}
+
+StreamSlot* StreamCall::TakeSlot() {
+  ClearAnswered();
+  if (free_slots_.empty()) {
+    slots_.push_back(std::make_unique<StreamSlot>(this));
+    return slots_.back().get();
+  }
+  StreamSlot* const slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void StreamCall::Serve(StreamSlot* slot) {
+  Request& request = slot->request;
+  request.arrival_ns = context_->clock->NowNs();
+  request.deadline_ns = MonotonicDeadlineNs(rpc_.server, request.arrival_ns);
+  request.reply = Reply(slot);
+  const absl::Status status = slot->wire.Read(rpc_.bytes, &slot->message);
+  rpc_.bytes.Clear();
+  {
+    absl::MutexLock lock(&mu_);
+    lines_.Join(slot->message.model, slot);
+    ++unanswered_;
+  }
+  if (status.ok()) {
+    context_->handler->Handle(slot->message, &request);
+  } else {
+    request.reply.Fail(status);
+  }
+  slot->wire.DropBuffers();
+}
+
+void StreamCall::ReadNext() {
+  const bool full = unanswered_ + outbox_.size() >= kMaxStreamRequests;
+  if (full || reading_ || read_all_ || broken_ || ending_) return;
+  reading_ = true;
+  rpc_.stream.Read(&rpc_.bytes, &read_);
+}
+
+void StreamCall::Answered(StreamSlot* slot, grpc::ByteBuffer response) {
+  absl::MutexLock lock(&mu_);
+  slot->response = std::move(response);
+  for (StreamSlot* leaving = lines_.Answered(slot); leaving != nullptr; leaving = leaving->next) {
+    --unanswered_;
+    if (!broken_) outbox_.push_back(std::move(leaving->response));
+    leaving->response.Clear();
+    answered_slots_.push_back(leaving);
+  }
+  WriteNext();
+  FinishIfOver();
+}
+
+// A write that another one follows is held back, so that both go to the socket together. Not the
+// first one: the initial metadata goes with it, and its tag does not come before these are sent.
+void StreamCall::WriteNext() {
+  if (writing_ || outbox_.empty()) return;
+  grpc::WriteOptions options;
+  if (has_written_ && outbox_.size() > 1) options.set_buffer_hint();
+  has_written_ = true;
+  writing_ = true;
+  rpc_.stream.Write(outbox_.front(), options, &written_);
+  outbox_.pop_front();
+}
+
+void StreamCall::Written(bool ok) {
+  ClearAnswered();
+  {
+    absl::MutexLock lock(&mu_);
+    writing_ = false;
+    broken_ = broken_ || !ok;
+    if (broken_) outbox_.clear();
+    WriteNext();
+    ReadNext();
+    FinishIfOver();
+  }
+  DeleteIfOver();
+}
+
+void StreamCall::FinishIfOver() {
+  const bool no_more = read_all_ || broken_ || ending_;
+  if (finishing_ || !no_more || unanswered_ > 0 || !outbox_.empty() || writing_) return;
+  finishing_ = true;
+  const bool cut = ending_ && !read_all_;
+  const grpc::Status exiting(grpc::StatusCode::UNAVAILABLE, "Server exiting");
+  rpc_.stream.Finish(cut ? exiting : grpc::Status::OK, &finished_);
+}
+
+void StreamCall::EndSoon() {
+  absl::MutexLock lock(&mu_);
+  ending_ = true;
+  FinishIfOver();
+}
+
+void StreamCall::Finished(bool) {
+  is_finished_ = true;
+  DeleteIfOver();
+}
+
+void StreamCall::Done(bool) {
+  is_done_ = true;
+  if (rpc_.server.IsCancelled()) {
+    // Slots are filled and cleared on this thread only, so that none of them changes hands now.
+    for (const std::unique_ptr<StreamSlot>& slot : slots_) {
+      if (slot->request.queue != nullptr) slot->request.queue->Cancel(&slot->request);
+    }
+    absl::MutexLock lock(&mu_);
+    broken_ = true;
+    outbox_.clear();
+    FinishIfOver();
+  }
+  DeleteIfOver();
+}
+
+// On the queue's thread, with no lock held: the last tag may be back.
+void StreamCall::DeleteIfOver() {
+  if (!is_done_ || !is_finished_) return;
+  {
+    absl::MutexLock lock(&mu_);
+    if (reading_) return;
+  }
+  context_->streams->Remove(this);
+  context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
+  delete this;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,95 @@
+// StreamCall: one ModelStreamInfer call: any number of requests, each with its answer.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "server/accept/answer_lines.h"
+#include "server/accept/infer_call_context.h"
+#include "server/accept/open_streams.h"
+#include "server/accept/queue_tag.h"
+#include "server/accept/stream_slot.h"
+
+namespace mpsd {
+
+// Lives on its queue's thread, but for Answered() and EndSoon(), which come from any; deletes
+// itself when its last tag is back.
+//
+// The life of a call: Arrived(true) promises Done, and arms another call in this one's place.
+// Requests are read one behind the other, as long as fewer than kMaxStreamRequests of them are
+// inside; then the next is read when an answer was written. Their answers leave in the order of
+// their requests to one model, one write at a time. A client that cancels ends what is inside; one
+// that closes its side gets all its answers. Finish is called once: when nothing is read any more,
+// nothing is inside and nothing is left to be written.
+class StreamCall final : public OpenStream {
+ public:
+  explicit StreamCall(const InferCallContext* context);
+  ~StreamCall() override;
+
+  void Arm();
+  void EndSoon() override ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The slot's answer, as it goes over the wire. Called by the slot, once a request.
+  void Answered(StreamSlot* slot, grpc::ByteBuffer response) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const InferCallContext& context() const { return *context_; }
+  std::string peer() const { return rpc_.server.peer(); }
+
+ private:
+  void Arrived(bool ok);
+  void Read(bool ok);
+  void Written(bool ok);
+  void Finished(bool ok);
+  void Done(bool ok);
+
+  void ClearAnswered() ABSL_LOCKS_EXCLUDED(mu_);
+  StreamSlot* TakeSlot() ABSL_LOCKS_EXCLUDED(mu_);
+  void Serve(StreamSlot* slot);
+  void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void FinishIfOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DeleteIfOver();
+
+  struct Rpc {
+    grpc::ServerContext server;
+    grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream{&server};
+    grpc::ByteBuffer bytes;
+  };
+
+  const InferCallContext* const context_;
+  MemberTag<StreamCall, &StreamCall::Arrived> arrived_{this};
+  MemberTag<StreamCall, &StreamCall::Read> read_{this};
+  MemberTag<StreamCall, &StreamCall::Written> written_{this};
+  MemberTag<StreamCall, &StreamCall::Finished> finished_{this};
+  MemberTag<StreamCall, &StreamCall::Done> done_{this};
+
+  Rpc rpc_;
+
+  // Owned by the queue's thread.
+  std::vector<std::unique_ptr<StreamSlot>> slots_;
+  std::vector<StreamSlot*> free_slots_;
+  std::vector<StreamSlot*> clearing_;  // scratch
+  bool is_done_ = false;
+  bool is_finished_ = false;
+
+  absl::Mutex mu_;
+  AnswerLines<StreamSlot> lines_ ABSL_GUARDED_BY(mu_);
+  std::vector<StreamSlot*> answered_slots_ ABSL_GUARDED_BY(mu_);  // to be cleared
+  std::deque<grpc::ByteBuffer> outbox_ ABSL_GUARDED_BY(mu_);
+  size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read is out
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;  // Written is out
+  bool has_written_ ABSL_GUARDED_BY(mu_) = false;
+  bool read_all_ ABSL_GUARDED_BY(mu_) = false;   // the client has closed its side
+  bool broken_ ABSL_GUARDED_BY(mu_) = false;     // nothing can be written any more
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;     // the server stops
+  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // Finish was called
+};
+
+}  // namespace mpsd

@@ -1,0 +1,17 @@
+// grpc.reflection: our services' descriptors, for clients that have no .proto files.
+#pragma once
+
+#include "server/accept/method_table.h"
+
+namespace mpsd {
+
+enum class ReflectionAccess {
+  kOff,
+  kLocal,  // callers on this host
+  kOn,
+};
+
+// Adds the method to the table under v1 and v1alpha, unless it is off.
+void AddReflectionMethods(ReflectionAccess access, MethodTable* table);
+
+}  // namespace mpsd

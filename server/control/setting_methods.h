@@ -1,0 +1,14 @@
+// LogSettings and TraceSetting: settings that may change at run time.
+#pragma once
+
+#include "server/accept/method_table.h"
+#include "server/telemetry/log.h"
+
+namespace mpsd {
+
+// Adds the methods to the table. `logger` outlives it. A request without settings reads. A setting
+// that is unknown, that names a file or that asks for what is not there is refused, and then none
+// of the request's settings is applied.
+void AddSettingMethods(Logger* logger, MethodTable* table);
+
+}  // namespace mpsd

@@ -1,0 +1,19 @@
+// ModelFacts: how a model is run, as its config and the placement decided it: for ModelConfig.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mpsd {
+
+// Constant once the model is in the directory.
+struct ModelFacts {
+  std::string backend;  // "pytorch", "synthetic"
+  std::string device;   // "cpu", "cuda:0", "mps"
+  uint32_t processes = 1;
+  uint32_t lanes = 1;  // of a process
+  int64_t max_delay_ns = 0;
+  uint32_t queue_requests = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,89 @@
+#include "server/accept/answer_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct FakeSlot {
+  int number = 0;
+  bool answered = false;
+  size_t line = 0;
+  FakeSlot* next = nullptr;
+};
+
+class AnswerLinesTest : public testing::Test {
+ protected:
+  // Slots are numbered in the order in which they join.
+  void Join(const std::string& model) {
+    FakeSlot& slot = slots_.emplace_back();
+    slot.number = static_cast<int>(slots_.size()) - 1;
+    lines_.Join(model, &slot);
+  }
+
+  // The numbers that leave.
+  std::vector<int> Answer(size_t number) {
+    std::vector<int> leaving;
+    for (FakeSlot* slot = lines_.Answered(&slots_[number]); slot != nullptr; slot = slot->next) {
+      leaving.push_back(slot->number);
+    }
+    return leaving;
+  }
+
+  std::deque<FakeSlot> slots_;
+  AnswerLines<FakeSlot> lines_;
+};
+
+TEST_F(AnswerLinesTest, AnswersInOrderLeaveAtOnce) {
+  Join("m");
+  Join("m");
+  EXPECT_THAT(Answer(0), ElementsAre(0));
+  EXPECT_THAT(Answer(1), ElementsAre(1));
+}
+
+TEST_F(AnswerLinesTest, AnAnswerWaitsForThoseBeforeIt) {
+  for (int i = 0; i < 4; ++i) Join("m");
+  EXPECT_THAT(Answer(2), IsEmpty());
+  EXPECT_THAT(Answer(1), IsEmpty());
+  EXPECT_THAT(Answer(0), ElementsAre(0, 1, 2));
+  EXPECT_THAT(Answer(3), ElementsAre(3));
+}
+
+TEST_F(AnswerLinesTest, OneModelDoesNotWaitForAnother) {
+  Join("slow");
+  Join("fast");
+  Join("slow");
+  EXPECT_THAT(Answer(1), ElementsAre(1));
+  EXPECT_THAT(Answer(2), IsEmpty());
+  EXPECT_THAT(Answer(0), ElementsAre(0, 2));
+}
+
+TEST_F(AnswerLinesTest, AnEmptyLineIsUsedAgain) {
+  for (int i = 0; i < 100; ++i) {
+    Join("m" + std::to_string(i));
+    EXPECT_THAT(Answer(static_cast<size_t>(i)), ElementsAre(i));
+  }
+  EXPECT_EQ(lines_.line_count(), 1u);
+}
+
+TEST_F(AnswerLinesTest, ALineThatIsTakenByAnotherModelLosesNobody) {
+  Join("a");
+  Join("b");
+  EXPECT_THAT(Answer(0), ElementsAre(0));
+  Join("c");
+  Join("b");
+  EXPECT_THAT(Answer(3), IsEmpty());
+  EXPECT_THAT(Answer(2), ElementsAre(2));
+  EXPECT_THAT(Answer(1), ElementsAre(1, 3));
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -28,9 +28,10 @@ struct GenericCallContext {
 // Lives on its queue's thread; deleted when the server shuts down and its tags are back.
 //
 // The life of a call: Arrived → Read → the method → Written, once or, for a watched method, again
-// and again with Woken between → Finished. Done comes when the call is over or cancelled, in any
+// and again with Woken between → Finished. A deferred method is followed by Answered instead, once
+// its answer was given from whatever thread. Done comes when the call is over or cancelled, in any
 // order with the others; it never comes for a call that did not arrive. At most one of Read,
-// Written, Woken and Finished is out at a time.
+// Written, Woken, Answered and Finished is out at a time, or the answer is awaited.
 class GenericCall {
  public:
   explicit GenericCall(const GenericCallContext* context) : context_(context) {
@@ -45,10 +46,13 @@ class GenericCall {
   void Read(bool ok);
   void Written(bool ok);
   void Woken(bool ok);
+  void Answered(bool ok);
   void Finished(bool ok);
   void Done(bool ok);
 
   void Answer();
+  void Defer();
+  void Respond(const absl::Status& status);
   void Watch();
   void Finish(const absl::Status& status);
   void TagBack();
@@ -58,6 +62,7 @@ class GenericCall {
     grpc::GenericServerAsyncReaderWriter stream{&server};
     grpc::ByteBuffer bytes;
     grpc::Alarm alarm;
+    grpc::Alarm answer_alarm;  // set by whoever gives a deferred answer
   };
 
   const GenericCallContext* const context_;
@@ -65,6 +70,7 @@ class GenericCall {
   MemberTag<GenericCall, &GenericCall::Read> read_{this};
   MemberTag<GenericCall, &GenericCall::Written> written_{this};
   MemberTag<GenericCall, &GenericCall::Woken> woken_{this};
+  MemberTag<GenericCall, &GenericCall::Answered> answered_{this};
   MemberTag<GenericCall, &GenericCall::Finished> finished_{this};
   MemberTag<GenericCall, &GenericCall::Done> done_{this};
 
@@ -72,6 +78,7 @@ class GenericCall {
   const MethodTable::Method* method_ = nullptr;
   std::string request_;
   std::string last_response_;
+  absl::Status deferred_status_;
   bool over_ = false;  // Done has come
   int tags_out_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "proto/base/limits.h"
 #include "server/accept/reply_wire.h"
 #include "server/accept/status_map.h"
+#include "server/request/served_model.h"
 
 namespace mpsd {
 namespace {
@@ -61,7 +62,7 @@ void InferCall::Arrived(bool ok) {
 
 void InferCall::Send(const Answer& answer) {
   Count(absl::StatusCode::kOk);
-  const absl::string_view version = message_.version.empty() ? "1" : message_.version;
+  const absl::string_view version = request_.model->version;
   ReplyPeer peer;
   if (HasLargeOutput(answer)) peer = {context_->pins, context_->clock, rpc_->server.peer()};
   const grpc::ByteBuffer bytes =

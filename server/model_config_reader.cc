@@ -20,9 +20,9 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 14> kModelKeys = {
-    "name",    "path", "format", "device",  "placement", "max_batch_size", "inputs",
-    "outputs", "pad",  "warmup", "sandbox", "batching",  "queue",          "parameters"};
+constexpr std::array<std::string_view, 15> kModelKeys = {
+    "name",    "version", "path",   "format",  "device",   "placement", "max_batch_size", "inputs",
+    "outputs", "pad",     "warmup", "sandbox", "batching", "queue",     "parameters"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
 constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};
@@ -38,6 +38,7 @@ constexpr uint32_t kMaxDeviceIndex = 255;
 constexpr uint32_t kMaxQueueRequests = 65536;
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
+constexpr uint32_t kMaxVersion = 2'000'000'000;
 constexpr size_t kMaxParameters = 64;
 constexpr size_t kMaxParameterBytes = 4096;
 
@@ -83,6 +84,7 @@ void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig
   model->path = ResolvePath(folder, path);
   const std::string fault = FileFault(model->path);
   if (!fault.empty()) object.Fail("path", fault);
+  model->stamp = StampOf(model->path);
 }
 
 void ReadDevice(const JsonObject& object, std::string* device) {
@@ -191,6 +193,9 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
     const std::string fault = ServableNameFault(model.name);
     if (!fault.empty()) object.Fail("name", fault);
   }
+  uint32_t version = 1;
+  object.Get("version", 1, kMaxVersion, &version);
+  model.version = absl::StrCat(version);
   ReadSource(object, folder, &model);
   ReadDevice(object, &model.device);
   ReadPlacement(object, &model.placement);

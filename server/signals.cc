@@ -10,7 +10,7 @@ SignalWaiter::SignalWaiter() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would reap the workers behind our back
   sigemptyset(&signals_);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&signals_, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   thread_ = std::thread([this] { Main(); });
 }
@@ -29,6 +29,19 @@ int SignalWaiter::requests() const {
   return requests_;
 }
 
+int SignalWaiter::hangups() const {
+  absl::MutexLock lock(&mu_);
+  return hangups_;
+}
+
+void SignalWaiter::WaitForNews(int seen) const {
+  absl::MutexLock lock(&mu_);
+  const auto news = [this, seen]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return requests_ > 0 || hangups_ != seen;
+  };
+  mu_.Await(absl::Condition(&news));
+}
+
 bool SignalWaiter::WaitFor(int requests, absl::Duration limit) const {
   absl::MutexLock lock(&mu_);
   const auto enough = [this, requests]()
@@ -43,7 +56,8 @@ void SignalWaiter::Main() {
     sigwait(&signals_, &signal);
     absl::MutexLock lock(&mu_);
     if (done_) return;
-    if (signal != SIGUSR2) ++requests_;
+    if (signal == SIGHUP) ++hangups_;
+    if (signal == SIGTERM || signal == SIGINT) ++requests_;
   }
 }
 

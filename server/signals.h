@@ -11,7 +11,7 @@
 namespace mpsd {
 
 // Made by main before any other thread, so that every thread inherits the blocked signals. Its own
-// thread takes SIGTERM and SIGINT. Thread-safe.
+// thread takes SIGTERM, SIGINT and SIGHUP. Thread-safe.
 class SignalWaiter {
  public:
   SignalWaiter();
@@ -19,6 +19,12 @@ class SignalWaiter {
 
   // How many times the daemon was asked to end: once, to drain; twice, to hurry.
   int requests() const;
+
+  // How many times it was asked, by SIGHUP, to read its config again.
+  int hangups() const;
+
+  // Waits until it is asked to end, or there are other than `seen` hangups.
+  void WaitForNews(int seen) const;
 
   // Waits until that many requests have come, at most for `limit`. True when they have.
   bool WaitFor(int requests, absl::Duration limit) const;
@@ -29,6 +35,7 @@ class SignalWaiter {
   sigset_t signals_;
   mutable absl::Mutex mu_;
   int requests_ ABSL_GUARDED_BY(mu_) = 0;
+  int hangups_ ABSL_GUARDED_BY(mu_) = 0;
   bool done_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

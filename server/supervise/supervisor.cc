@@ -38,7 +38,8 @@ Supervisor::Supervisor(SupervisorOptions options, Plane* plane, const Clock* clo
 Supervisor::~Supervisor() { Stop(); }
 
 void Supervisor::Add(SupervisedModel model) {
-  model.served->metrics.workers_configured.store(model.processes);
+  // Of the generation before and of this one, while both have workers.
+  model.served->metrics.workers_configured.fetch_add(model.processes);
   auto added = std::make_shared<SupervisedModel>(std::move(model));
   plane_->Add(added->pool);
   absl::MutexLock lock(&mu_);
@@ -263,6 +264,7 @@ void Supervisor::Dismiss(Worker* worker) {
 void Supervisor::Forget(const ServedModel& model) {
   budget_.GiveBack(static_cast<Pool*>(model.queue.get())->SlabBytes());
   absl::MutexLock lock(&mu_);
+  model.metrics.workers_configured.fetch_sub(static_cast<int64_t>(published_[&model].size()));
   published_.erase(&model);
   settled_.erase(&model);
   std::erase_if(added_, [&model](const auto& added) { return added->served.get() == &model; });
@@ -277,7 +279,7 @@ void Supervisor::StartWorker(Worker* worker) {
   WorkerProcessOptions options;
   options.binary = options_.worker_binary;
   options.temporary_folder =
-      absl::StrCat(options_.temporary_folder, "/", model.served->name, "-", worker->index);
+      absl::StrCat(options_.temporary_folder, "/", model.served->name, "-", worker->first_token);
   options.threads = model.order.threads;
   auto process = WorkerProcess::Spawn(options, &poller_, worker->first_token);
   ++worker->epoch;

@@ -1,6 +1,7 @@
 // MetricsPage: what a scrape reads.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,8 @@ namespace mpsd {
 
 // Collects the registered counters when it is asked and turns them into Prometheus' text. It stands
 // beside the request's path: whoever counts never meets it, since it only reads atomics.
-// Thread-safe. Owns none of the counters. Series of a removed model end with it.
+// Thread-safe. Owns none of the counters. Series of a model end when nobody owns its counters any
+// more: when its last generation is gone.
 class MetricsPage final : public prometheus::Collectable {
  public:
   // The content type of Text().
@@ -24,12 +26,9 @@ class MetricsPage final : public prometheus::Collectable {
   // The page is made when the daemon starts: process_start_time_seconds is now.
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 
-  // REQUIRES: no model of this name and version is registered.
-  void AddModel(const ModelMetrics* model);
-
-  // REQUIRES: the model is registered. Waits for a scrape that is under way; after the return
-  // nothing reads `model`.
-  void RemoveModel(const ModelMetrics* model);
+  // Counters that are registered already stay so. REQUIRES: no others of this name and version have
+  // an owner.
+  void AddModel(const std::shared_ptr<const ModelMetrics>& model);
 
   std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -37,12 +36,15 @@ class MetricsPage final : public prometheus::Collectable {
   std::string Text() const;
 
  private:
+  // Those that have an owner; the others are forgotten.
+  std::vector<std::shared_ptr<const ModelMetrics>> Models() const ABSL_LOCKS_EXCLUDED(mu_);
+
   const ServerMetrics* const server_;
   const std::vector<std::pair<std::string, std::string>> build_;
   const double start_time_seconds_;
 
   mutable absl::Mutex mu_;
-  std::vector<const ModelMetrics*> models_ ABSL_GUARDED_BY(mu_);
+  mutable std::vector<std::weak_ptr<const ModelMetrics>> models_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

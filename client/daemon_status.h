@@ -42,12 +42,19 @@ struct ModelStatus {
   std::string circuit;  // "closed", "open", "probing"
 };
 
+struct ReloadStatus {
+  bool ok = true;
+  int64_t time_ms = 0;  // since the epoch; 0: there was none
+  std::string text;     // what was done, or why not
+};
+
 struct DaemonStatus {
   std::string server_name;
   std::string server_version;
   int64_t start_time_ms = 0;  // since the epoch
   bool ready = false;
   std::vector<ModelStatus> models;
+  ReloadStatus last_reload;
 };
 
 }  // namespace mpsd::client

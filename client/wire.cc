@@ -125,6 +125,10 @@ DaemonStatus FromWire(const control::v1::StatusReply& reply) {
   status.server_version = reply.server_version();
   status.start_time_ms = reply.start_time_ms();
   status.ready = reply.ready();
+  if (reply.has_last_reload()) {
+    status.last_reload = {reply.last_reload().ok(), reply.last_reload().time_ms(),
+                          reply.last_reload().text()};
+  }
   for (const auto& model : reply.models()) status.models.push_back(ModelFromWire(model));
   return status;
 }

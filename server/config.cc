@@ -1,5 +1,6 @@
 #include "server/config.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
+#include "proto/base/clock.h"
 #include "proto/link/json_object.h"
 #include "server/config_reader.h"
 #include "server/json_lines.h"
@@ -191,6 +193,7 @@ absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
   ModelConfig model;
   model.name = NameOfFile(*path);
   model.path = *std::move(path);
+  model.stamp = StampOf(model.path);
   model.format = *format;
   const absl::Status status = SetInputs(std::move(inputs), max_batch_size, &model.spec);
   if (!status.ok()) return status;
@@ -198,6 +201,32 @@ absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
   config.state_dir = DefaultStateDir();
   config.models.push_back(std::move(model));
   return config;
+}
+
+absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    return absl::NotFoundError(absl::StrCat("there is no folder '", folder, "'"));
+  }
+  absl::StatusOr<std::string> path = AbsolutePath(folder);
+  if (!path.ok()) return path.status();
+  Config config;
+  config.state_dir = DefaultStateDir();
+  config.model_repository = *std::move(path);
+  if (explicit_control) config.model_control = ModelControlMode::kExplicit;
+  return config;
+}
+
+FileStamp StampOf(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {};
+#if defined(__APPLE__)
+  const timespec& modified = status.st_mtimespec;
+#else
+  const timespec& modified = status.st_mtim;
+#endif
+  return {static_cast<uint64_t>(status.st_ino), static_cast<uint64_t>(status.st_size),
+          modified.tv_sec * kNsPerSecond + modified.tv_nsec};
 }
 
 std::string DefaultStateDir() {

@@ -1,6 +1,7 @@
 // Config: what the daemon was told to do, parsed, checked and complete with defaults.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@ namespace mpsd {
 enum class ModelFormat { kTorchScript, kAoti, kSynthetic };
 // What a worker may do besides running its model; see docs/sandbox.md.
 enum class SandboxLevel { kOff, kBasic, kStrict };
+enum class ModelControlMode { kNone, kExplicit };
 enum class WarmUp { kAuto, kNone, kSmallest, kAll };
 
 // How many; 0 stands for "auto".
@@ -24,10 +26,14 @@ struct PlacementConfig {
   uint32_t processes = 0;
   uint32_t lanes = 0;
   uint32_t threads = 0;
+
+  bool operator==(const PlacementConfig&) const = default;
 };
 
 struct BatchingConfig {
   int64_t max_delay_ns = 0;  // how long a lane may idle for company; 0: it never waits
+
+  bool operator==(const BatchingConfig&) const = default;
 };
 
 // What workers may take before they are ended, and when they rest or are replaced.
@@ -40,11 +46,35 @@ struct SupervisionConfig {
   uint64_t recycle_resident_bytes = 0;  // 0: never for its memory
   uint64_t recycle_requests = 0;        // 0: never for what it has answered
   int64_t recycle_age_ns = 0;           // 0: never for its age
+
+  bool operator==(const SupervisionConfig&) const = default;
 };
 
+// Which contents a file had when it was looked at. A file that took another's place, or was written
+// anew, has another stamp.
+struct FileStamp {
+  uint64_t inode = 0;
+  uint64_t bytes = 0;
+  int64_t modified_ns = 0;
+
+  bool operator==(const FileStamp&) const = default;
+};
+
+// What tells one model from another.
+struct ModelKey {
+  std::string name;
+  std::string version;
+
+  auto operator<=>(const ModelKey&) const = default;
+};
+
+// Equal configs make equal generations: a reload leaves such a model alone.
 struct ModelConfig {
   std::string name;
-  std::string path;  // absolute; empty for synthetic models
+  std::string version = "1";  // a plain decimal
+  std::string path;           // absolute; empty for synthetic models
+  FileStamp stamp;            // of the file at `path`
+  bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string device = "auto";
   PlacementConfig placement;
@@ -56,6 +86,9 @@ struct ModelConfig {
   uint32_t queue_requests = kDefaultQueueRequests;
   uint64_t queue_bytes = kDefaultQueueBytes;
   std::map<std::string, std::string> parameters;
+
+  ModelKey key() const { return {name, version}; }
+  bool operator==(const ModelConfig&) const = default;
 };
 
 // Who may ask for our descriptors.
@@ -97,6 +130,9 @@ struct Config {
   LogConfig log;
   SandboxLevel sandbox = SandboxLevel::kBasic;
   Compat compat = Compat::kNone;
+  // Whether clients may load and unload models.
+  ModelControlMode model_control = ModelControlMode::kNone;
+  std::string model_repository;  // absolute; empty: none
   std::vector<ModelConfig> models;
 };
 
@@ -111,6 +147,12 @@ absl::StatusOr<Config> ReadConfig(const std::string& file);
 // the file says them.
 absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
                                            std::vector<TensorSpec> inputs, uint32_t max_batch_size);
+
+// The config of a daemon that serves a model repository and nothing else.
+absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);
+
+// The stamp of the file as it is now; all zero when there is none.
+FileStamp StampOf(const std::string& path);
 
 // Where the daemon keeps its state when the config does not say: $XDG_RUNTIME_DIR/mpsd, else
 // /tmp/mpsd-<uid>.

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -19,8 +20,11 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 8> kConfigKeys = {
-    "listen", "server_name", "state_dir", "models", "limits", "log", "sandbox", "compat"};
+constexpr std::array<std::string_view, 10> kConfigKeys = {
+    "listen",        "server_name", "state_dir", "models",  "model_repository",
+    "model_control", "limits",      "log",       "sandbox", "compat"};
+// In the order of ModelControlMode.
+constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 3> kListenKeys = {"grpc", "http", "reflection"};
 constexpr std::array<std::string_view, 3> kReflections = {"local", "off", "on"};
 constexpr std::array<std::string_view, 11> kLimitsKeys = {
@@ -149,19 +153,36 @@ void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* 
   if (!log->file.empty()) log->file = ResolvePath(folder, log->file);
 }
 
+void ReadRepository(const JsonObject& object, const std::string& folder, Config* config) {
+  size_t mode = 0;
+  object.GetChoice("model_control", kControlModes, &mode);
+  config->model_control = static_cast<ModelControlMode>(mode);
+  if (object.Find("model_repository") == nullptr) return;
+  object.Get("model_repository", &config->model_repository);
+  if (config->model_repository.empty())
+    return object.Fail("model_repository", "must name a folder");
+  config->model_repository = ResolvePath(folder, config->model_repository);
+  std::error_code error;
+  if (std::filesystem::is_directory(config->model_repository, error)) return;
+  object.Fail("model_repository",
+              absl::StrCat("there is no folder '", config->model_repository, "'"));
+}
+
 void ReadModels(const JsonObject& object, const std::string& folder, Config* config) {
-  object.Require("models");
+  const bool has_repository = object.Find("model_repository") != nullptr;
+  if (!has_repository) object.Require("models");
   object.GetList("models", kMaxModels, [&](const nlohmann::json& json, const std::string& path) {
     ModelConfig model = ReadModelConfig(json, path, folder, config->limits, object.errors());
     for (const ModelConfig& other : config->models) {
-      if (other.name != model.name || model.name.empty()) continue;
+      if (other.key() != model.key() || model.name.empty()) continue;
       object.errors()->Add(JsonPath(path, "name"),
-                           absl::StrCat("there is another model '", model.name, "'"));
+                           absl::StrCat("there is another model '", model.name, "'",
+                                        json.contains("version") ? " of this version" : ""));
     }
     config->models.push_back(std::move(model));
   });
   const nlohmann::json* models = object.Find("models");
-  if (models != nullptr && models->is_array() && models->empty()) {
+  if (models != nullptr && models->is_array() && models->empty() && !has_repository) {
     object.Fail("models", "must hold at least one model");
   }
 }
@@ -194,6 +215,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   size_t compat = 0;
   object.GetChoice("compat", kCompats, &compat);
   config->compat = static_cast<Compat>(compat);
+  ReadRepository(object, folder, config);
   ReadModels(object, folder, config);
 }
 

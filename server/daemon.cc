@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -21,15 +22,16 @@
 #include "server/control/inference_methods.h"
 #include "server/control/model_config_method.h"
 #include "server/control/reflection_methods.h"
+#include "server/control/repository_methods.h"
 #include "server/control/setting_methods.h"
 #include "server/control/shared_memory_methods.h"
 #include "server/control/statistics_method.h"
 #include "server/control/status_methods.h"
 #include "server/dispatch/plane.h"
-#include "server/dispatch/pool.h"
 #include "server/instance_lock.h"
-#include "server/placement.h"
+#include "server/model_factory.h"
 #include "server/ready_table.h"
+#include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http_server.h"
@@ -73,30 +75,6 @@ class DirectoryHealth final : public HealthSource {
   const ModelDirectory* const models_;
 };
 
-const char* FormatName(ModelFormat format) {
-  switch (format) {
-    case ModelFormat::kTorchScript:
-      return "torchscript";
-    case ModelFormat::kAoti:
-      return "aoti";
-    case ModelFormat::kSynthetic:
-      return "synthetic";
-  }
-  return "";
-}
-
-const char* PlatformName(ModelFormat format) {
-  switch (format) {
-    case ModelFormat::kTorchScript:
-      return "pytorch_libtorch";
-    case ModelFormat::kAoti:
-      return "torch_aoti";
-    case ModelFormat::kSynthetic:
-      return "synthetic";
-  }
-  return "";
-}
-
 ReflectionAccess AccessOf(Reflection reflection) {
   switch (reflection) {
     case Reflection::kOff:
@@ -109,60 +87,17 @@ ReflectionAccess AccessOf(Reflection reflection) {
   return ReflectionAccess::kLocal;
 }
 
-ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
-  ModelFacts facts;
-  facts.backend = model.format == ModelFormat::kSynthetic ? "synthetic" : "pytorch";
-  facts.device = model.device;
-  facts.processes = placement.processes;
-  facts.lanes = placement.lanes;
-  facts.max_delay_ns = model.batching.max_delay_ns;
-  facts.queue_requests = model.queue_requests;
-  return facts;
-}
-
-const char* WarmUpName(WarmUp warmup) {
-  switch (warmup) {
-    case WarmUp::kAuto:
-      return "auto";
-    case WarmUp::kNone:
-      return "none";
-    case WarmUp::kSmallest:
-      return "smallest";
-    case WarmUp::kAll:
-      return "all";
-  }
-  return "";
-}
-
-const char* SandboxName(SandboxLevel level) {
-  switch (level) {
-    case SandboxLevel::kOff:
-      return "off";
-    case SandboxLevel::kBasic:
-      return "basic";
-    case SandboxLevel::kStrict:
-      return "strict";
-  }
-  return "";
-}
-
-SupervisionLimits LimitsOf(const SupervisionConfig& config) {
-  SupervisionLimits limits;
-  limits.load_timeout_ns = config.load_timeout_ns;
-  limits.warmup_timeout_ns = config.warmup_timeout_ns;
-  limits.run_timeout_ns = config.run_timeout_ns;
-  limits.circuit = {config.circuit_deaths, config.circuit_period_ns};
-  limits.recycle = {config.recycle_resident_bytes, config.recycle_requests, config.recycle_age_ns};
-  return limits;
+LogLevel LevelOf(const Config& config) {
+  return ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
 }
 
 // All parts, in the order in which they are made; they end in the opposite one.
 class Daemon {
  public:
-  Daemon(const Config& config, std::unique_ptr<LogFile> log_file, LogLevel level,
+  Daemon(const Config& config, ConfigSource source, std::unique_ptr<LogFile> log_file,
          std::string worker_binary)
       : config_(config),
-        logger_(std::move(log_file), level, clock_, &metrics_),
+        logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
         health_(&models_),
         answers_(clock_),
@@ -170,11 +105,18 @@ class Daemon {
         supervisor_({std::move(worker_binary), absl::StrCat(config.state_dir, "/workers"),
                      config.limits.shared_memory_bytes},
                     &plane_, clock_, &logger_),
+        factory_(clock_, &answers_, &supervisor_, &page_, platform::UsableCores()),
+        reloader_({&factory_, &models_, &metrics_, &logger_, std::move(source),
+                   [this](const Config& fresh) { Apply(fresh); }},
+                  config),
         admission_(&models_, &metrics_, clock_),
         grpc_(&admission_, &methods_, &completions_, &metrics_, clock_),
-        notifier_(ServiceNotifier::FromEnvironment()) {}
+        notifier_(ServiceNotifier::FromEnvironment()),
+        lame_duck_ns_(config.limits.lame_duck_ns),
+        drain_timeout_ns_(config.limits.drain_timeout_ns) {}
 
   ~Daemon() {
+    reloader_.Stop();
     grpc_.Stop(0);
     supervisor_.Stop();
   }
@@ -182,13 +124,14 @@ class Daemon {
   int Run(const SignalWaiter& signals);
 
  private:
-  void AddModels();
   void AddMethods();
-  void AddModel(const ModelConfig& model, uint32_t cores);
   absl::Status Listen();
   void Announce();
   void ReopenLog();
   int Serve(const SignalWaiter& signals);
+  void ServeUntilAskedToEnd(const SignalWaiter& signals);
+  void Reload();
+  void Apply(const Config& config);
   void DrainAndStop(const SignalWaiter& signals);
 
   const Config& config_;
@@ -202,18 +145,16 @@ class Daemon {
   Plane plane_;
   PlaneCompletions completions_;
   Supervisor supervisor_;
+  ModelFactory factory_;
+  Reloader reloader_;
   Admission admission_;
   MethodTable methods_;
   GrpcServer grpc_;
   std::unique_ptr<HttpServer> http_;
   ServiceNotifier notifier_;
+  std::atomic<int64_t> lame_duck_ns_;
+  std::atomic<int64_t> drain_timeout_ns_;
 };
-
-void Daemon::AddModels() {
-  const uint32_t cores = platform::UsableCores();
-  for (const ModelConfig& model : config_.models) AddModel(model, cores);
-  AddMethods();
-}
 
 void Daemon::AddMethods() {
   if (config_.compat == Compat::kTriton) page_.AddTritonNames();
@@ -224,46 +165,8 @@ void Daemon::AddMethods() {
   AddSharedMemoryMethods(&methods_);
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(AccessOf(config_.listen.reflection), &methods_);
-  AddStatusMethods(&models_, &supervisor_, config_.server_name, &methods_);
-}
-
-void Daemon::AddModel(const ModelConfig& model, uint32_t cores) {
-  auto served = std::make_shared<ServedModel>();
-  served->name = model.name;
-  served->platform = PlatformName(model.format);
-  served->parameters = model.parameters;
-  const Placement placement =
-      DecidePlacement(model, cores, static_cast<uint32_t>(config_.models.size()));
-  served->facts = FactsOf(model, placement);
-  PoolOptions options;
-  options.lane_depth = placement.lane_depth;
-  options.max_delay_ns = model.batching.max_delay_ns;
-  options.queue_requests = model.queue_requests;
-  options.queue_bytes = model.queue_bytes;
-  auto pool = std::make_unique<Pool>(served.get(), options, clock_, &answers_, &supervisor_);
-
-  SupervisedModel supervised;
-  supervised.served = served;
-  supervised.pool = pool.get();
-  supervised.processes = placement.processes;
-  supervised.queue_requests = model.queue_requests;
-  supervised.queue_bytes = model.queue_bytes;
-  LoadOrder& order = supervised.order;
-  order.model = model.name;
-  order.format = FormatName(model.format);
-  order.path = model.path;
-  order.device = model.device;
-  order.warmup = WarmUpName(model.warmup);
-  order.sandbox = SandboxName(model.sandbox.value_or(config_.sandbox));
-  order.lanes = placement.lanes;
-  order.threads = placement.threads;
-  order.spec = model.spec;
-  order.parameters = model.parameters;
-  supervised.limits = LimitsOf(model.supervision);
-  served->queue = std::move(pool);
-  page_.AddModel(&served->metrics);
-  models_.Publish(std::move(served));
-  supervisor_.Add(std::move(supervised));
+  AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
+  AddRepositoryMethods(&reloader_, &methods_);
 }
 
 absl::Status Daemon::Listen() {
@@ -319,7 +222,8 @@ int Daemon::Run(const SignalWaiter& signals) {
 }
 
 int Daemon::Serve(const SignalWaiter& signals) {
-  AddModels();
+  reloader_.Deploy();
+  AddMethods();
   if (absl::Status status = Listen(); !status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
     return kExitCannotListen;
@@ -335,21 +239,45 @@ int Daemon::Serve(const SignalWaiter& signals) {
     return kExitConfig;
   }
   if (signals.requests() == 0) Announce();
-  signals.WaitFor(1, absl::InfiniteDuration());
+  ServeUntilAskedToEnd(signals);
   DrainAndStop(signals);
   return kExitOk;
+}
+
+void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
+  reloader_.Start();
+  for (int seen = 0; signals.requests() == 0;) {
+    signals.WaitForNews(seen);
+    if (signals.hangups() == seen) continue;
+    seen = signals.hangups();
+    Reload();
+  }
+}
+
+void Daemon::Reload() {
+  notifier_.Reloading(*clock_).IgnoreError();
+  reloader_.Reload([this](const absl::Status& status) {
+    notifier_.Ready(status.ok() ? "serving" : "serving; the last reload failed").IgnoreError();
+  });
+}
+
+void Daemon::Apply(const Config& config) {
+  logger_.SetLevel(LevelOf(config));
+  lame_duck_ns_ = config.limits.lame_duck_ns;
+  drain_timeout_ns_ = config.limits.drain_timeout_ns;
 }
 
 // Not ready at once; what is inside ends; then the server, then the workers.
 void Daemon::DrainAndStop(const SignalWaiter& signals) {
   models_.stopping = true;
   notifier_.Stopping("draining").IgnoreError();
+  reloader_.Stop();
   logger_.Log(LogLevel::kInfo, "draining", {{"inside", plane_.inside()}});
   if (signals.requests() == 1) {
-    signals.WaitFor(2, absl::Nanoseconds(config_.limits.lame_duck_ns));
+    signals.WaitFor(2, absl::Nanoseconds(lame_duck_ns_.load()));
   }
   models_.accepting = false;
-  const int64_t until_ns = clock_->NowNs() + config_.limits.drain_timeout_ns;
+  const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
   while (plane_.inside() > 0 && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;
   }
@@ -385,7 +313,7 @@ int Complain(const absl::Status& status, int exit_code) {
 
 }  // namespace
 
-int RunDaemon(const Config& config, const SignalWaiter& signals) {
+int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals) {
   platform::HideMemory();
   absl::StatusOr<InstanceLock> lock = InstanceLock::Take(config.state_dir);
   if (!lock.ok()) {
@@ -400,8 +328,7 @@ int RunDaemon(const Config& config, const SignalWaiter& signals) {
   // What a daemon that was killed left behind.
   std::error_code ignored;
   std::filesystem::remove_all(config.state_dir + "/workers", ignored);
-  const LogLevel level = ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
-  Daemon daemon(config, *std::move(log_file), level, *std::move(worker));
+  Daemon daemon(config, std::move(source), *std::move(log_file), *std::move(worker));
   return daemon.Run(signals);
 }
 

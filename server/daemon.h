@@ -1,6 +1,9 @@
 // Daemon: builds all parts of the front end from a config, wires them, runs them, ends them.
 #pragma once
 
+#include <functional>
+
+#include "absl/status/statusor.h"
 #include "server/config.h"
 #include "server/signals.h"
 
@@ -12,8 +15,11 @@ inline constexpr int kExitCannotListen = 69;
 inline constexpr int kExitRunsAlready = 75;
 inline constexpr int kExitConfig = 78;
 
+// Reads the config again, for a reload. Called on a thread of the daemon.
+using ConfigSource = std::function<absl::StatusOr<Config>()>;
+
 // Serves until it is asked to end, then drains. Returns the exit code; errors were written to
 // stderr, and once the models are settled a table of what is ready to stdout. Called by main, once.
-int RunDaemon(const Config& config, const SignalWaiter& signals);
+int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals);
 
 }  // namespace mpsd

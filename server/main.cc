@@ -21,6 +21,8 @@ constexpr const char* kDefaultConfig = "/etc/mpsd/mpsd.json";
 struct ServeFlags {
   std::string config = kDefaultConfig;
   std::string model_file;
+  std::string model_repository;
+  bool explicit_control = false;
   std::vector<std::string> inputs;
   uint32_t max_batch_size = 0;
 };
@@ -31,6 +33,9 @@ int Complain(const absl::Status& status, int exit_code) {
 }
 
 absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
+  if (!flags.model_repository.empty()) {
+    return ConfigFromRepository(flags.model_repository, flags.explicit_control);
+  }
   if (flags.model_file.empty()) return ReadConfig(flags.config);
   std::vector<TensorSpec> inputs;
   for (const std::string& text : flags.inputs) {
@@ -45,7 +50,8 @@ int Serve(const ServeFlags& flags) {
   const SignalWaiter signals;
   const absl::StatusOr<Config> config = ConfigOf(flags);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
-  return RunDaemon(*config, signals);
+  return RunDaemon(
+      *config, [&flags] { return ConfigOf(flags); }, signals);
 }
 
 int Check(const std::string& file) {
@@ -63,7 +69,13 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
   verb->add_option("--max-batch-size", flags->max_batch_size, "rows of a batch at most")
       ->needs(model);
-  config->excludes(model);
+  CLI::Option* repository =
+      verb->add_option("--model-repository", flags->model_repository,
+                       "serve the models of a folder laid out as Triton's, without a config");
+  verb->add_flag("--explicit", flags->explicit_control, "load those that clients ask for")
+      ->needs(repository);
+  config->excludes(model)->excludes(repository);
+  model->excludes(repository);
   verb->callback([=] { *exit_code = Serve(*flags); });
 }
 

@@ -20,11 +20,11 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 19> kModelKeys = {
-    "name",           "path",        "format",  "device",    "placement",
-    "max_batch_size", "inputs",      "outputs", "pad",       "warmup",
-    "sandbox",        "batching",    "queue",   "circuit",   "load_timeout",
-    "warmup_timeout", "run_timeout", "recycle", "parameters"};
+constexpr std::array<std::string_view, 20> kModelKeys = {
+    "name",         "version",        "path",        "format",  "device",
+    "placement",    "max_batch_size", "inputs",      "outputs", "pad",
+    "warmup",       "sandbox",        "batching",    "queue",   "circuit",
+    "load_timeout", "warmup_timeout", "run_timeout", "recycle", "parameters"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
 constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};
@@ -49,6 +49,7 @@ constexpr uint32_t kMaxRecycleRequests = 4'000'000'000;
 constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
 constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
+constexpr uint32_t kMaxVersion = 2'000'000'000;
 constexpr size_t kMaxParameters = 64;
 constexpr size_t kMaxParameterBytes = 4096;
 
@@ -94,6 +95,7 @@ void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig
   model->path = ResolvePath(folder, path);
   const std::string fault = FileFault(model->path);
   if (!fault.empty()) object.Fail("path", fault);
+  model->stamp = StampOf(model->path);
 }
 
 void ReadDevice(const JsonObject& object, std::string* device) {
@@ -248,6 +250,9 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
     const std::string fault = ServableNameFault(model.name);
     if (!fault.empty()) object.Fail("name", fault);
   }
+  uint32_t version = 1;
+  object.Get("version", 1, kMaxVersion, &version);
+  model.version = absl::StrCat(version);
   ReadSource(object, folder, &model);
   ReadDevice(object, &model.device);
   ReadPlacement(object, &model.placement);

@@ -12,7 +12,7 @@ SignalWaiter::SignalWaiter() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would reap the workers behind our back
   sigemptyset(&signals_);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   thread_ = std::thread([this] { Main(); });
 }
@@ -29,6 +29,19 @@ SignalWaiter::~SignalWaiter() {
 int SignalWaiter::requests() const {
   absl::MutexLock lock(&mu_);
   return requests_;
+}
+
+int SignalWaiter::hangups() const {
+  absl::MutexLock lock(&mu_);
+  return hangups_;
+}
+
+void SignalWaiter::WaitForNews(int seen) const {
+  absl::MutexLock lock(&mu_);
+  const auto news = [this, seen]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return requests_ > 0 || hangups_ != seen;
+  };
+  mu_.Await(absl::Condition(&news));
 }
 
 bool SignalWaiter::WaitFor(int requests, absl::Duration limit) const {
@@ -55,7 +68,8 @@ void SignalWaiter::Main() {
     }
     absl::MutexLock lock(&mu_);
     if (done_) return;
-    if (signal != SIGUSR2) ++requests_;
+    if (signal == SIGHUP) ++hangups_;
+    if (signal == SIGTERM || signal == SIGINT) ++requests_;
   }
 }
 

@@ -37,6 +37,14 @@ std::string HeadText(const DaemonStatus& daemon, const std::string& address) {
                       daemon.ready ? "ready" : "not ready", ", up ", UptimeText(uptime_ms), "\n");
 }
 
+// Nothing to say of a daemon that runs what its config says since it started.
+std::string ReloadText(const client::ReloadStatus& reload) {
+  if (reload.time_ms == 0) return "";
+  const int64_t age_ms = absl::ToUnixMillis(absl::Now()) - reload.time_ms;
+  return absl::StrCat("config ", reload.ok ? "reloaded " : "NOT RELOADED ", UptimeText(age_ms),
+                      " ago: ", reload.text, "\n");
+}
+
 std::string ModelsText(const DaemonStatus& daemon) {
   Table table({{"MODEL"},
                {"VERSION"},
@@ -135,6 +143,10 @@ std::string DaemonJson(const DaemonStatus& daemon) {
                  {"start_time_ms", daemon.start_time_ms},
                  {"ready", daemon.ready},
                  {"models", json::array()}};
+  const client::ReloadStatus& reload = daemon.last_reload;
+  if (reload.time_ms > 0) {
+    report["last_reload"] = {{"ok", reload.ok}, {"time_ms", reload.time_ms}, {"text", reload.text}};
+  }
   for (const ModelStatus& model : daemon.models) report["models"].push_back(ModelJson(model));
   return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -191,7 +203,7 @@ int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
   } else if (options.why) {
     out << WhyText(*daemon);
   } else {
-    out << HeadText(*daemon, options.server.address) << "\n"
+    out << HeadText(*daemon, options.server.address) << ReloadText(daemon->last_reload) << "\n"
         << ModelsText(*daemon) << "\n"
         << WorkersText(*daemon);
   }

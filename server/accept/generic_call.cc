@@ -1,5 +1,6 @@
 #include "server/accept/generic_call.h"
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -59,6 +60,7 @@ void GenericCall::Read(bool ok) {
   request_ = Joined(rpc_->bytes);
   last_response_.clear();
   if (method_->kind == MethodTable::Kind::kUnary) return Answer();
+  if (method_->kind == MethodTable::Kind::kDeferred) return Defer();
   if (!replaced_) {
     replaced_ = true;
     context_->streams->Add(this);
@@ -68,8 +70,23 @@ void GenericCall::Read(bool ok) {
 }
 
 void GenericCall::Answer() {
-  const absl::Status status =
-      method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_);
+  Respond(method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_));
+}
+
+// The call lives until the answer has come: whoever gives it writes here, and wakes the queue.
+void GenericCall::Defer() {
+  method_->deferred(CallerInfo{rpc_->server.peer()}, request_,
+                    [this](const absl::Status& status, std::string response) {
+                      deferred_status_ = status;
+                      last_response_ = std::move(response);
+                      rpc_->answer_alarm.Set(context_->queue, gpr_now(GPR_CLOCK_MONOTONIC),
+                                             &answered_);
+                    });
+}
+
+void GenericCall::Answered(bool) { Respond(deferred_status_); }
+
+void GenericCall::Respond(const absl::Status& status) {
   if (!status.ok()) {
     Finish(status);
     return;

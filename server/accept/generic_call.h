@@ -31,10 +31,11 @@ struct GenericCallContext {
 // are back.
 //
 // The life of a call: Arrived → Read → the method → Written, once or, for a watched method, again
-// and again with Woken between, for a conversation with Read between → Finished. Done comes when
+// and again with Woken between, for a conversation with Read between → Finished. A deferred method
+// is followed by Answered instead, once its answer was given from whatever thread. Done comes when
 // the call is over or cancelled, in any order with the others; it never comes for a call that did
-// not arrive. At most one of Read, Written, Woken and Finished is out at a time. A call that may
-// last arms another in its place, and is deleted when it ends.
+// not arrive. At most one of Read, Written, Woken, Answered and Finished is out at a time, or the
+// answer is awaited. A call that may last arms another in its place, and is deleted when it ends.
 class GenericCall final : public OpenStream {
  public:
   explicit GenericCall(const GenericCallContext* context) : context_(context) {
@@ -50,11 +51,14 @@ class GenericCall final : public OpenStream {
   void Read(bool ok);
   void Written(bool ok);
   void Woken(bool ok);
+  void Answered(bool ok);
   void Finished(bool ok);
   void Done(bool ok);
 
   void Answer();
   void AnswerOne();
+  void Defer();
+  void Respond(const absl::Status& status);
   void Watch();
   void Finish(const absl::Status& status);
   void TagBack();
@@ -64,6 +68,7 @@ class GenericCall final : public OpenStream {
     grpc::GenericServerAsyncReaderWriter stream{&server};
     grpc::ByteBuffer bytes;
     grpc::Alarm alarm;
+    grpc::Alarm answer_alarm;  // set by whoever gives a deferred answer
   };
 
   const GenericCallContext* const context_;
@@ -71,6 +76,7 @@ class GenericCall final : public OpenStream {
   MemberTag<GenericCall, &GenericCall::Read> read_{this};
   MemberTag<GenericCall, &GenericCall::Written> written_{this};
   MemberTag<GenericCall, &GenericCall::Woken> woken_{this};
+  MemberTag<GenericCall, &GenericCall::Answered> answered_{this};
   MemberTag<GenericCall, &GenericCall::Finished> finished_{this};
   MemberTag<GenericCall, &GenericCall::Done> done_{this};
 
@@ -78,6 +84,7 @@ class GenericCall final : public OpenStream {
   const MethodTable::Method* method_ = nullptr;
   std::string request_;
   std::string last_response_;
+  absl::Status deferred_status_;
   bool over_ = false;      // Done has come
   bool replaced_ = false;  // another call is armed in its place
   int tags_out_ = 0;

@@ -53,7 +53,7 @@ void InferCall::SendClasses(Answer answer) {
 
 void InferCall::SendAll(const Answer& answer) {
   CountEnding(request_, absl::StatusCode::kOk, context_->clock);
-  const ReplyHead head{message_.model, request_.metrics->version, message_.id,
+  const ReplyHead head{message_.model, request_.model->version, message_.id,
                        message_.wants_final_flag};
   ReplyPeer peer;
   if (HasLargeOutput(answer)) peer = {context_->pins, context_->clock, rpc_->server.peer()};

@@ -13,7 +13,13 @@ bool CallerInfo::IsLocal() const {
 }
 
 void MethodTable::Add(const std::string& name, Kind kind, Unary unary) {
-  const bool fresh = methods_.emplace(name, Method{kind, std::move(unary)}).second;
+  const bool fresh = methods_.emplace(name, Method{kind, std::move(unary), nullptr}).second;
+  MPSD_CHECK(fresh);
+}
+
+void MethodTable::AddDeferred(const std::string& name, Deferred deferred) {
+  Method method{Kind::kDeferred, nullptr, std::move(deferred)};
+  const bool fresh = methods_.emplace(name, std::move(method)).second;
   MPSD_CHECK(fresh);
 }
 

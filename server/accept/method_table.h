@@ -19,26 +19,48 @@ struct CallerInfo {
 };
 
 // Thread-safe once filled: methods are added before the server starts, and are called from any
-// queue thread. They answer at once and never block.
+// queue thread. They never block: what cannot be answered at once is kDeferred.
 class MethodTable {
  public:
   // Parses nothing itself: request and response are serialized messages.
   using Unary = std::function<absl::Status(const CallerInfo& caller, absl::string_view request,
                                            std::string* response)>;
 
+  // Gives the one answer of a deferred method, from any thread. To be called exactly once.
+  using Answer = std::function<void(const absl::Status& status, std::string response)>;
+  using Deferred =
+      std::function<void(const CallerInfo& caller, absl::string_view request, Answer answer)>;
+
   enum class Kind {
     kUnary,         // one response
     kWatched,       // a first response, and another each time that it would be a different one
     kConversation,  // one response for each request of a stream, in their order
+    kDeferred,      // one response, some time after the method has returned
   };
 
   struct Method {
     Kind kind = Kind::kUnary;
     Unary unary;
+    Deferred deferred;
   };
 
   // Adds "/package.Service/Name".
   void Add(const std::string& name, Kind kind, Unary unary);
+
+  void AddDeferred(const std::string& name, Deferred deferred);
+
+  // The same for a function over protobuf messages, whose answer has no fields.
+  template <typename Request, typename Function>
+  void AddTypedDeferred(const std::string& name, Function function) {
+    AddDeferred(name, [function](const CallerInfo& caller, absl::string_view bytes, Answer answer) {
+      Request request;
+      if (request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return function(caller, request,
+                        [answer](const absl::Status& status) { answer(status, ""); });
+      }
+      answer(absl::InvalidArgumentError("the bytes are not a request of this method"), "");
+    });
+  }
 
   // The same for a function over protobuf messages.
   template <typename Request, typename Response, typename Function>

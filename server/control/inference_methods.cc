@@ -1,5 +1,8 @@
 #include "server/control/inference_methods.h"
 
+#include <utility>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
@@ -37,7 +40,11 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
   }
   const ModelSpec& spec = (*model)->spec;
   response->set_name((*model)->name);
-  response->add_versions((*model)->version);
+  const bool all = request.version().empty();
+  for (std::string& version :
+       all ? models.Versions(request.name()) : std::vector<std::string>{(*model)->version}) {
+    response->add_versions(std::move(version));
+  }
   response->set_platform((*model)->platform);
   for (const TensorSpec& input : spec.inputs) {
     Describe(input, spec.batches(), response->add_inputs());

@@ -69,10 +69,17 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source, pb::Mo
   status->set_spec(SpecText(spec));
 }
 
+void Describe(const ReloadReport& report, pb::ReloadStatus* status) {
+  status->set_ok(report.ok);
+  status->set_time_ms(report.time_ms);
+  status->set_text(report.text);
+}
+
 }  // namespace
 
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
-                      const std::string& server_name, MethodTable* table) {
+                      const ModelControl* control, const std::string& server_name,
+                      MethodTable* table) {
   const int64_t start_time_ms = absl::ToUnixMillis(absl::Now());
   table->AddTyped<pb::StatusRequest, pb::StatusReply>(
       "/mpsd.control.v1.Control/Status", MethodTable::Kind::kUnary,
@@ -84,6 +91,7 @@ void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* wo
         reply->set_server_version(MPSD_VERSION);
         reply->set_start_time_ms(start_time_ms);
         reply->set_ready(models->AllReady());
+        Describe(control->LastReload(), reply->mutable_last_reload());
         for (const auto& model : models->models()) {
           Describe(*model, *workers, reply->add_models());
         }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/accept/method_table.h"
+#include "server/request/model_control.h"
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"
 
@@ -12,6 +13,7 @@ namespace mpsd {
 // Adds the method to the table. The referents outlive it. Callers from another host are refused:
 // the answer names pids and files.
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
-                      const std::string& server_name, MethodTable* table);
+                      const ModelControl* control, const std::string& server_name,
+                      MethodTable* table);
 
 }  // namespace mpsd

@@ -18,6 +18,13 @@ Pool::Pool(ServedModel* model, const PoolOptions& options, const Clock* clock,
       clock_(clock),
       replies_(replies),
       keeper_(keeper),
+      queued_requests_gauge_(&model->metrics.queued_requests),
+      queued_bytes_gauge_(&model->metrics.queued_bytes),
+      input_slabs_gauge_(&model->metrics.input_slabs_leased),
+      segment_bytes_gauge_(&model->metrics.slab_segment_bytes),
+      output_leases_gauge_(&model->metrics.output_leases),
+      pinned_bytes_gauge_(&model->metrics.pinned_output_bytes),
+      workers_ready_gauge_(&model->metrics.workers_ready),
       batcher_(&model->spec) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
 }
@@ -114,18 +121,15 @@ void Pool::EndQueued(Request* request, Work* work) {
 void Pool::NoteQueueOf(const Request& request, int sign) {
   queued_requests_ += static_cast<uint32_t>(sign);
   queued_bytes_ += static_cast<uint64_t>(sign) * request.queued_bytes;
-  ModelMetrics& metrics = model_->metrics;
-  metrics.queued_requests.store(queued_requests_, std::memory_order_relaxed);
-  metrics.queued_bytes.store(static_cast<int64_t>(queued_bytes_), std::memory_order_relaxed);
+  queued_requests_gauge_.Set(queued_requests_);
+  queued_bytes_gauge_.Set(static_cast<int64_t>(queued_bytes_));
   NoteSlabs();
 }
 
 void Pool::NoteSlabs() {
   const SlabTable& slabs = batcher_.slab_table();
-  ModelMetrics& metrics = model_->metrics;
-  metrics.input_slabs_leased.store(slabs.leased_count(), std::memory_order_relaxed);
-  metrics.slab_segment_bytes.store(static_cast<int64_t>(slabs.segment_bytes()),
-                                   std::memory_order_relaxed);
+  input_slabs_gauge_.Set(slabs.leased_count());
+  segment_bytes_gauge_.Set(static_cast<int64_t>(slabs.segment_bytes()));
 }
 
 // What is held of the workers' output areas, of those that are gone too.
@@ -142,9 +146,8 @@ void Pool::NoteLinks() {
     if (link != nullptr) count(*link);
     return link == nullptr;
   });
-  model_->metrics.output_leases.store(static_cast<int64_t>(leases), std::memory_order_relaxed);
-  model_->metrics.pinned_output_bytes.store(static_cast<int64_t>(pinned_bytes),
-                                            std::memory_order_relaxed);
+  output_leases_gauge_.Set(static_cast<int64_t>(leases));
+  pinned_bytes_gauge_.Set(static_cast<int64_t>(pinned_bytes));
 }
 
 void Pool::NoteWakeups(WorkerLink* link) {
@@ -171,7 +174,7 @@ void Pool::Attach(std::shared_ptr<WorkerLink> link) {
   {
     absl::MutexLock lock(&mu_);
     links_.push_back(std::move(link));
-    model_->metrics.workers_ready.store(static_cast<int64_t>(links_.size()));
+    workers_ready_gauge_.Set(static_cast<int64_t>(links_.size()));
     model_->ready.store(true);
     Dispatch(&work);
   }
@@ -236,7 +239,7 @@ bool Pool::Detach(uint32_t worker, WorkerEnd end) {
     if (found == links_.end()) return false;
     const std::shared_ptr<WorkerLink> link = *found;
     links_.erase(found);
-    model_->metrics.workers_ready.store(static_cast<int64_t>(links_.size()));
+    workers_ready_gauge_.Set(static_cast<int64_t>(links_.size()));
     model_->ready.store(!links_.empty());
     // What it completed before it died counts.
     if (!link->condemned) TakeCompletions(link.get(), &work);

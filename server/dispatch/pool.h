@@ -21,6 +21,7 @@
 #include "server/request/completed_batch.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
+#include "server/telemetry/gauge_share.h"
 
 namespace mpsd {
 
@@ -205,6 +206,13 @@ class Pool final : public RequestQueue {
   std::atomic<int64_t> inside_{0};
 
   mutable absl::Mutex mu_;
+  GaugeShare queued_requests_gauge_ ABSL_GUARDED_BY(mu_);
+  GaugeShare queued_bytes_gauge_ ABSL_GUARDED_BY(mu_);
+  GaugeShare input_slabs_gauge_ ABSL_GUARDED_BY(mu_);
+  GaugeShare segment_bytes_gauge_ ABSL_GUARDED_BY(mu_);
+  GaugeShare output_leases_gauge_ ABSL_GUARDED_BY(mu_);
+  GaugeShare pinned_bytes_gauge_ ABSL_GUARDED_BY(mu_);
+  GaugeShare workers_ready_gauge_ ABSL_GUARDED_BY(mu_);
   Batcher batcher_ ABSL_GUARDED_BY(mu_);
   std::vector<std::shared_ptr<WorkerLink>> links_ ABSL_GUARDED_BY(mu_);
   std::vector<std::weak_ptr<WorkerLink>> past_links_ ABSL_GUARDED_BY(mu_);  // answers lie there

@@ -11,9 +11,13 @@ absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& mo
                                                         absl::string_view name,
                                                         absl::string_view version) {
   std::shared_ptr<ServedModel> model = models.Find(name);
-  if (model == nullptr) {
+  if (model == nullptr && !models.Knows(name)) {
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' is not found"));
+  }
+  if (version.empty() && model == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' has no available versions"));
   }
   if (version.empty()) return model;
   if (version == "-1") {  // Triton's own mark for "any", which a client must not send
@@ -24,6 +28,10 @@ absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& mo
         absl::StrCat("failed to get model version from specified version string '", version, "'"));
   }
   model = models.Find(name, version);
+  if (model == nullptr && models.Knows(name, version)) {
+    return absl::UnavailableError(absl::StrCat("Request for unknown model: '", name, "' version ",
+                                               version, " is not at ready state"));
+  }
   if (model == nullptr) {
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' version ", version, " is not found"));

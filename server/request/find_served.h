@@ -9,7 +9,8 @@
 
 namespace mpsd {
 
-// An empty version is the highest one. NOT_FOUND or INVALID_ARGUMENT with the protocol's text.
+// An empty version is the highest one. NOT_FOUND, INVALID_ARGUMENT, or UNAVAILABLE for a version
+// that was unloaded, with the protocol's text.
 // Whether the model is loaded or ready is not looked at. Thread-safe.
 absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,
                                                         absl::string_view name,

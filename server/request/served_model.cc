@@ -38,8 +38,6 @@ bool IsSame(const ServedModel& a, const ServedModel& b) {
 }  // namespace
 
 std::shared_ptr<ServedModel> ModelDirectory::Publish(std::shared_ptr<ServedModel> model) {
-  model->metrics.model = model->name;
-  model->metrics.version = model->version;
   const auto same = [&model](const auto& other) { return IsSame(*other, *model); };
   absl::MutexLock lock(&mu_);
   std::vector<std::shared_ptr<ServedModel>>& versions = by_name_[model->name];
@@ -75,6 +73,34 @@ std::shared_ptr<ServedModel> ModelDirectory::Find(absl::string_view name,
     if (version.empty() ? model->ready.load() : version == model->version) return model;
   }
   return version.empty() ? found->second.front() : nullptr;
+}
+
+void ModelDirectory::Know(const std::string& name, const std::string& version) {
+  absl::MutexLock lock(&mu_);
+  known_.emplace(name, version);
+}
+
+void ModelDirectory::Forget(const std::string& name, const std::string& version) {
+  absl::MutexLock lock(&mu_);
+  known_.erase({name, version});
+}
+
+bool ModelDirectory::Knows(absl::string_view name, absl::string_view version) const {
+  absl::ReaderMutexLock lock(&mu_);
+  const auto found = known_.lower_bound({std::string(name), std::string(version)});
+  return found != known_.end() && found->first == name &&
+         (version.empty() || found->second == version);
+}
+
+std::vector<std::string> ModelDirectory::Versions(absl::string_view name) const {
+  std::vector<std::string> versions;
+  absl::ReaderMutexLock lock(&mu_);
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return versions;
+  for (const std::shared_ptr<ServedModel>& model : found->second) {
+    versions.push_back(model->version);
+  }
+  return versions;
 }
 
 std::vector<std::shared_ptr<ServedModel>> ModelDirectory::models() const {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,19 @@ class ModelDirectory {
   // where none is. Null when there is none.
   std::shared_ptr<ServedModel> Find(absl::string_view name, absl::string_view version = "") const;
 
+  // From now on this version is known though it may not be served: who asks for it is told that it
+  // is not ready, not that there is no such model.
+  void Know(const std::string& name, const std::string& version);
+
+  // The opposite of Know().
+  void Forget(const std::string& name, const std::string& version);
+
+  // Whether this version, or any where it is empty, is known.
+  bool Knows(absl::string_view name, absl::string_view version = "") const;
+
+  // The versions of a model that are served, the highest first.
+  std::vector<std::string> Versions(absl::string_view name) const;
+
   // All that are served, in the order of their first publication.
   std::vector<std::shared_ptr<ServedModel>> models() const;
 
@@ -75,6 +89,7 @@ class ModelDirectory {
   // Of each name, the highest version first.
   absl::flat_hash_map<std::string, std::vector<std::shared_ptr<ServedModel>>> by_name_
       ABSL_GUARDED_BY(mu_);
+  std::set<std::pair<std::string, std::string>> known_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

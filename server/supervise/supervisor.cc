@@ -30,7 +30,8 @@ Supervisor::Supervisor(SupervisorOptions options, Plane* plane, const Clock* clo
 Supervisor::~Supervisor() { Stop(); }
 
 void Supervisor::Add(SupervisedModel model) {
-  model.served->metrics.workers_configured.store(model.processes);
+  // Of the generation before and of this one, while both have workers.
+  model.served->metrics.workers_configured.fetch_add(model.processes);
   services_.plane->Add(model.pool);
   board_.Open(*model.served);
   absl::MutexLock lock(&mu_);

@@ -216,6 +216,7 @@ void WorkerGroup::Close() {
   MPSD_CHECK(gone());
   services_->plane->Remove(pool());
   services_->budget->GiveBack(pool()->SlabBytes());
+  served()->metrics.workers_configured.fetch_sub(model_.processes);
   services_->board->Forget(*served());
 }
 

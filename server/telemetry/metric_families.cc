@@ -79,11 +79,28 @@ struct ServerCounter {
   std::atomic<uint64_t> ServerMetrics::*value;
 };
 
+struct ServerGauge {
+  const char* name;
+  const char* help;
+  std::atomic<int64_t> ServerMetrics::*value;
+};
+
+constexpr ServerGauge kServerGauges[] = {
+    {"mpsd_open_calls", "gRPC calls that are open.", &ServerMetrics::open_calls},
+    {"mpsd_config_reload_ok", "Whether what runs is what the config says; 0 after a failed reload.",
+     &ServerMetrics::config_reload_ok},
+    {"mpsd_config_reload_time_seconds",
+     "When the last reload ended, since the Unix epoch; 0: never.",
+     &ServerMetrics::config_reload_time_s},
+};
+
 constexpr ServerCounter kServerCounters[] = {
     {"mpsd_unknown_model_requests_total", "Requests for a model that is not configured.",
      &ServerMetrics::unknown_model_requests},
     {"mpsd_log_lines_dropped_total", "Log lines lost to the rate limit or a slow log.",
      &ServerMetrics::log_lines_dropped},
+    {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
+     &ServerMetrics::model_load_failures},
 };
 
 double ToDouble(const std::atomic<uint64_t>& value) {
@@ -240,8 +257,9 @@ std::vector<MetricFamily> ServerFamilies(const ServerMetrics& server) {
   for (const ServerCounter& counter : kServerCounters) {
     families.push_back(SingleCounter(counter.name, counter.help, ToDouble(server.*counter.value)));
   }
-  families.push_back(
-      SingleGauge("mpsd_open_calls", "gRPC calls that are open.", ToDouble(server.open_calls)));
+  for (const ServerGauge& gauge : kServerGauges) {
+    families.push_back(SingleGauge(gauge.name, gauge.help, ToDouble(server.*gauge.value)));
+  }
   return families;
 }
 

@@ -1,6 +1,5 @@
 #include "server/telemetry/metrics_page.h"
 
-#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <sstream>
@@ -30,24 +29,26 @@ MetricsPage::MetricsPage(const ServerMetrics* server,
                          std::vector<std::pair<std::string, std::string>> build)
     : server_(server), build_(std::move(build)), start_time_seconds_(UnixSeconds()) {}
 
-void MetricsPage::AddTritonNames() {
-  absl::MutexLock lock(&mu_);
-  triton_names_ = true;
-}
+void MetricsPage::AddTritonNames() { triton_names_ = true; }
 
-void MetricsPage::AddModel(const ModelMetrics* model) {
-  absl::MutexLock lock(&mu_);
-  for (const ModelMetrics* other : models_) {
+void MetricsPage::AddModel(const std::shared_ptr<const ModelMetrics>& model) {
+  for (const std::shared_ptr<const ModelMetrics>& other : Models()) {
+    if (other == model) return;
     MPSD_CHECK(other->model != model->model || other->version != model->version);
   }
+  absl::MutexLock lock(&mu_);
   models_.push_back(model);
 }
 
-void MetricsPage::RemoveModel(const ModelMetrics* model) {
+std::vector<std::shared_ptr<const ModelMetrics>> MetricsPage::Models() const {
+  std::vector<std::shared_ptr<const ModelMetrics>> models;
   absl::MutexLock lock(&mu_);
-  const auto found = std::find(models_.begin(), models_.end(), model);
-  MPSD_CHECK(found != models_.end());
-  models_.erase(found);
+  std::erase_if(models_, [](const auto& model) { return model.expired(); });
+  for (const std::weak_ptr<const ModelMetrics>& model : models_) {
+    if (std::shared_ptr<const ModelMetrics> owned = model.lock())
+      models.push_back(std::move(owned));
+  }
+  return models;
 }
 
 std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
@@ -56,11 +57,11 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   std::vector<prometheus::MetricFamily> families;
   families.push_back(
       InfoFamily("mpsd_build_info", "What this daemon was built from.", std::move(labels)));
-  {
-    absl::MutexLock lock(&mu_);
-    Append(ModelFamilies(models_), &families);
-    if (triton_names_) Append(TritonFamilies(models_), &families);
-  }
+  const std::vector<std::shared_ptr<const ModelMetrics>> owned = Models();
+  std::vector<const ModelMetrics*> models;
+  for (const std::shared_ptr<const ModelMetrics>& model : owned) models.push_back(model.get());
+  Append(ModelFamilies(models), &families);
+  if (triton_names_) Append(TritonFamilies(models), &families);
   Append(ServerFamilies(*server_), &families);
   Append(ProcessFamilies(ReadProcessStats(), start_time_seconds_), &families);
   return families;

@@ -1,6 +1,8 @@
 // MetricsPage: what a scrape reads.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +16,8 @@ namespace mpsd {
 
 // Collects the registered counters when it is asked and turns them into Prometheus' text. It stands
 // beside the request's path: whoever counts never meets it, since it only reads atomics.
-// Thread-safe. Owns none of the counters. Series of a removed model end with it.
+// Thread-safe. Owns none of the counters. Series of a model end when nobody owns its counters any
+// more: when its last generation is gone.
 class MetricsPage final : public prometheus::Collectable {
  public:
   // The content type of Text().
@@ -25,14 +28,11 @@ class MetricsPage final : public prometheus::Collectable {
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 
   // From now on the page has Triton's names for the same counts besides.
-  void AddTritonNames() ABSL_LOCKS_EXCLUDED(mu_);
+  void AddTritonNames();
 
-  // REQUIRES: no model of this name and version is registered.
-  void AddModel(const ModelMetrics* model);
-
-  // REQUIRES: the model is registered. Waits for a scrape that is under way; after the return
-  // nothing reads `model`.
-  void RemoveModel(const ModelMetrics* model);
+  // Counters that are registered already stay so. REQUIRES: no others of this name and version have
+  // an owner.
+  void AddModel(const std::shared_ptr<const ModelMetrics>& model);
 
   std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -40,13 +40,17 @@ class MetricsPage final : public prometheus::Collectable {
   std::string Text() const;
 
  private:
+  // Those that have an owner; the others are forgotten.
+  std::vector<std::shared_ptr<const ModelMetrics>> Models() const ABSL_LOCKS_EXCLUDED(mu_);
+
   const ServerMetrics* const server_;
   const std::vector<std::pair<std::string, std::string>> build_;
   const double start_time_seconds_;
 
+  std::atomic<bool> triton_names_{false};
+
   mutable absl::Mutex mu_;
-  std::vector<const ModelMetrics*> models_ ABSL_GUARDED_BY(mu_);
-  bool triton_names_ ABSL_GUARDED_BY(mu_) = false;
+  mutable std::vector<std::weak_ptr<const ModelMetrics>> models_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

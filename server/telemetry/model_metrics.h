@@ -121,6 +121,9 @@ struct ModelMetrics {
 struct ServerMetrics {
   std::atomic<uint64_t> unknown_model_requests{0};
   std::atomic<uint64_t> log_lines_dropped{0};
+  std::atomic<uint64_t> model_load_failures{0};
+  std::atomic<int64_t> config_reload_ok{1};      // 0: what runs is not what the config says
+  std::atomic<int64_t> config_reload_time_s{0};  // since the epoch; 0: never
   std::atomic<int64_t> open_calls{0};
 };
 

@@ -135,6 +135,21 @@ class Daemon:
     def terminate(self):
         self._process.send_signal(signal.SIGTERM)
 
+    def write_config(self, models, **config):
+        self.config = {**self.config, "models": models, **config}
+        fresh = self.config_file.with_suffix(".new")
+        fresh.write_text(json.dumps(self.config, indent=1))
+        fresh.replace(self.config_file)  # never half a file
+
+    def reload(self, limit_s=START_LIMIT_S):
+        """SIGHUP; how the reload went."""
+        before = self.status().get("last_reload")
+        self._process.send_signal(signal.SIGHUP)
+        def after():
+            report = self.status().get("last_reload")
+            return report if report != before else None
+        return wait_until(after, limit_s, "the end of the reload")
+
     def wait(self, limit_s=STOP_LIMIT_S):
         """The exit code."""
         return self._process.wait(limit_s)
@@ -150,10 +165,13 @@ class Daemon:
 
     # What it says of itself.
 
-    def ps(self):
+    def status(self):
         done = mpsd("ps", "--json", "--address", self.address, binaries=self.binaries)
         assert done.returncode == 0, done.stderr
-        return {model["name"]: model for model in json.loads(done.stdout)["models"]}
+        return json.loads(done.stdout)
+
+    def ps(self):
+        return {model["name"]: model for model in self.status()["models"]}
 
     def get(self, path):
         """(status, text) of an HTTP answer."""

@@ -46,6 +46,43 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_TRUE(model.parameters.empty());
 }
 
+TEST(Config, VersionsOfOneModel) {
+  const ConfigFiles files({"m.pt", "n.pt"});
+  const absl::StatusOr<Config> config = files.Parse(R"({"models": [
+    {"name": "m", "path": "m.pt"}, {"name": "m", "version": 2, "path": "n.pt"}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].version, "1");
+  EXPECT_EQ(config->models[1].version, "2");
+  EXPECT_EQ(files.Error(R"({"models": [
+    {"name": "m", "path": "m.pt", "version": 2}, {"name": "m", "version": 2, "path": "n.pt"}]})"),
+            "c.json:2: models[1].name: there is another model 'm' of this version");
+  EXPECT_EQ(files.Error(R"({"models": [{"name": "m", "path": "m.pt", "version": 0}]})"),
+            "c.json:1: models[0].version: must be 1 to 2000000000, not 0");
+}
+
+TEST(Config, ARepositoryNeedsNoModels) {
+  const ConfigFiles files({"repository/m/1/model.pt"});
+  const absl::StatusOr<Config> config =
+      files.Parse(R"({"model_repository": "repository", "model_control": "explicit"})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->model_repository, files.folder() + "/repository");
+  EXPECT_EQ(config->model_control, ModelControlMode::kExplicit);
+  EXPECT_EQ(files.Error(R"({"model_repository": "nowhere"})"),
+            "c.json:1: model_repository: there is no folder 'nowhere'");
+  EXPECT_TRUE(ConfigFromRepository(files.folder() + "/repository", false).ok());
+  EXPECT_FALSE(ConfigFromRepository(files.folder() + "/nowhere", false).ok());
+}
+
+// A reload must see that a file was written anew, though its name is the same.
+TEST(Config, AModelKnowsWhichFileItWasReadFrom) {
+  const ConfigFiles files({"m.pt"});
+  const char* text = R"({"models": [{"name": "m", "path": "m.pt"}]})";
+  const ModelConfig before = files.Parse(text)->models[0];
+  EXPECT_EQ(files.Parse(text)->models[0], before);
+  files.Write("m.pt", "other contents");
+  EXPECT_FALSE(files.Parse(text)->models[0] == before);
+}
+
 TEST(Config, ReadsEveryKeyOfTheDaemon) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = files.Parse(R"({

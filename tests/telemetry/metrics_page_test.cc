@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "gtest/gtest.h"
+#include "server/telemetry/gauge_share.h"
 
 namespace mpsd {
 namespace {
@@ -32,7 +33,7 @@ class MetricsPageTest : public testing::Test {
  protected:
   MetricsPageTest() {
     model_.model = "m";
-    page_.AddModel(&model_);
+    page_.AddModel(owner_);
   }
 
   double Value(const std::string& name) {
@@ -43,7 +44,8 @@ class MetricsPageTest : public testing::Test {
   }
 
   ServerMetrics server_;
-  ModelMetrics model_;
+  std::shared_ptr<ModelMetrics> owner_ = std::make_shared<ModelMetrics>();
+  ModelMetrics& model_ = *owner_;
   MetricsPage page_{&server_, {{"version", "1.2.3"}, {"grpc", "1.51.1"}}};
 };
 
@@ -191,37 +193,67 @@ TEST_F(MetricsPageTest, ShowsTheProcess) {
 }
 
 TEST_F(MetricsPageTest, EscapesLabels) {
-  ModelMetrics odd;
-  odd.model = "a\"b\\c\nd";
-  page_.AddModel(&odd);
+  const auto odd = std::make_shared<ModelMetrics>();
+  odd->model = "a\"b\\c\nd";
+  page_.AddModel(odd);
   EXPECT_TRUE(
       absl::StrContains(page_.Text(), R"(mpsd_batches_total{model="a\"b\\c\nd",version="1"} 0)"));
-  page_.RemoveModel(&odd);
 }
 
-TEST_F(MetricsPageTest, ARemovedModelLeavesNoSeries) {
-  page_.RemoveModel(&model_);
+TEST_F(MetricsPageTest, AModelThatNobodyOwnsAnyMoreLeavesNoSeries) {
+  EXPECT_TRUE(absl::StrContains(page_.Text(), "model="));
+  owner_.reset();
   EXPECT_FALSE(absl::StrContains(page_.Text(), "model="));
 }
 
 TEST_F(MetricsPageTest, TwoModelsShareAFamily) {
-  ModelMetrics other;
-  other.model = "other";
-  page_.AddModel(&other);
+  const auto other = std::make_shared<ModelMetrics>();
+  other->model = "other";
+  page_.AddModel(other);
   const std::string text = page_.Text();
   const size_t type = text.find("# TYPE mpsd_batches_total counter");
   ASSERT_NE(type, std::string::npos);
   EXPECT_EQ(text.find("# TYPE mpsd_batches_total", type + 1), std::string::npos);
   EXPECT_EQ(Value(R"(mpsd_batches_total{model="other",version="1"})"), 0);
-  page_.RemoveModel(&other);
 }
 
-TEST(MetricsPageDeathTest, TheSameModelTwiceIsRefused) {
+TEST_F(MetricsPageTest, ASecondGenerationWithTheSameCountersIsNoSecondSeries) {
+  page_.AddModel(owner_);
+  EXPECT_EQ(Value(R"(mpsd_batches_total{model="m",version="1"})"), 0);
+}
+
+TEST_F(MetricsPageTest, ShowsHowTheLastReloadWent) {
+  EXPECT_EQ(Value("mpsd_config_reload_ok"), 1);
+  EXPECT_EQ(Value("mpsd_config_reload_time_seconds"), 0);
+  server_.config_reload_ok = 0;
+  server_.config_reload_time_s = 17;
+  server_.model_load_failures = 2;
+  EXPECT_EQ(Value("mpsd_config_reload_ok"), 0);
+  EXPECT_EQ(Value("mpsd_config_reload_time_seconds"), 17);
+  EXPECT_EQ(Value("mpsd_model_load_failures_total"), 2);
+}
+
+TEST(MetricsPageDeathTest, TwoCountersOfOneModelAreRefused) {
   ServerMetrics server;
-  ModelMetrics model;
+  const auto model = std::make_shared<ModelMetrics>();
+  const auto twin = std::make_shared<ModelMetrics>();
   MetricsPage page(&server, {});
-  page.AddModel(&model);
-  EXPECT_DEATH(page.AddModel(&model), "check failed");
+  page.AddModel(model);
+  EXPECT_DEATH(page.AddModel(twin), "check failed");
+}
+
+TEST(GaugeShare, AddsUpWhatItsOwnersHave) {
+  std::atomic<int64_t> gauge{0};
+  GaugeShare first(&gauge);
+  {
+    GaugeShare second(&gauge);
+    first.Set(3);
+    second.Set(4);
+    EXPECT_EQ(gauge, 7);
+    first.Set(1);
+    EXPECT_EQ(gauge, 5);
+  }
+  EXPECT_EQ(gauge, 1) << "an owner that goes takes its share along";
 }
 
 }  // namespace

@@ -36,6 +36,31 @@ TEST(MethodTable, FindsWhatWasAdded) {
   }
 }
 
+TEST(MethodTable, ADeferredMethodAnswersWhenItLikes) {
+  MethodTable table;
+  std::function<void(const absl::Status&)> kept;
+  table.AddTypedDeferred<inference::ModelReadyRequest>(
+      "/x", [&](const CallerInfo&, const auto& request, auto done) {
+        EXPECT_EQ(request.name(), "m");
+        kept = done;
+      });
+  std::vector<absl::Status> answers;
+  const auto answer = [&](const absl::Status& status, const std::string&) {
+    answers.push_back(status);
+  };
+  const MethodTable::Method* method = table.Find("/x");
+  EXPECT_EQ(method->kind, MethodTable::Kind::kDeferred);
+  inference::ModelReadyRequest request;
+  request.set_name("m");
+  method->deferred({}, request.SerializeAsString(), answer);
+  EXPECT_TRUE(answers.empty());
+  kept(absl::NotFoundError("no"));
+  method->deferred({}, "\xff", answer);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0], absl::NotFoundError("no"));
+  EXPECT_EQ(answers[1].code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(MethodTable, TypedMethodsParseAndSerialize) {
   MethodTable table;
   table.AddTyped<inference::ModelReadyRequest, inference::ModelReadyResponse>(

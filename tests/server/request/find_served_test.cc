@@ -70,6 +70,28 @@ TEST(ModelDirectory, AnEmptyVersionIsTheHighestThatIsReady) {
   EXPECT_EQ(models.Find("m", "3"), nullptr);
 }
 
+TEST_F(FindServedTest, AnUnloadedModel) {
+  models_.Know("gone", "7");
+  EXPECT_EQ(Find("gone", ""),
+            absl::NotFoundError("Request for unknown model: 'gone' has no available versions"));
+  EXPECT_EQ(
+      Find("gone", "7"),
+      absl::UnavailableError("Request for unknown model: 'gone' version 7 is not at ready state"));
+  EXPECT_EQ(Find("gone", "8"),
+            absl::NotFoundError("Request for unknown model: 'gone' version 8 is not found"));
+  models_.Forget("gone", "7");
+  EXPECT_EQ(Find("gone", ""),
+            absl::NotFoundError("Request for unknown model: 'gone' is not found"));
+}
+
+TEST(ModelDirectory, TheVersionsOfAModelTheHighestFirst) {
+  ModelDirectory models;
+  models.Publish(Version("2"));
+  models.Publish(Version("10"));
+  EXPECT_EQ(models.Versions("m"), (std::vector<std::string>{"10", "2"}));
+  EXPECT_TRUE(models.Versions("n").empty());
+}
+
 TEST(ModelDirectory, AGenerationTakesTheOthersPlace) {
   ModelDirectory models;
   const auto old = Version("1");

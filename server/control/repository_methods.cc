@@ -1,0 +1,131 @@
+#include "server/control/repository_methods.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "proto/base/limits.h"
+#include "proto/inference.pb.h"
+
+namespace mpsd {
+namespace {
+
+namespace pb = inference;
+using Done = ModelControl::Done;
+
+std::string Name(absl::string_view method) {
+  return absl::StrCat("/inference.GRPCInferenceService/", method);
+}
+
+// No string of a client's reaches a path; these are refused all the same, and by name.
+absl::Status CheckNames(const std::string& repository, const std::string& model) {
+  if (!repository.empty()) {
+    return absl::UnimplementedError("'repository_name' specification is not supported");
+  }
+  if (model.empty()) return absl::InvalidArgumentError("Model name cannot be empty");
+  if (model.size() > kMaxNameBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Model name must not be longer than ", kMaxNameBytes, " bytes"));
+  }
+  if (model == "." || absl::StrContains(model, "..") ||
+      model.find_first_of(std::string("/\\\0", 3)) != std::string::npos) {
+    return absl::InvalidArgumentError("Model name must not contain path traversal characters");
+  }
+  return absl::OkStatus();
+}
+
+using Parameters = google::protobuf::Map<std::string, pb::ModelRepositoryParameter>;
+
+absl::Status ReadLoadParameters(const Parameters& parameters, std::string* config) {
+  for (const auto& [name, value] : parameters) {
+    if (absl::StartsWith(name, "file:")) {
+      return absl::InvalidArgumentError(
+          "models come from configured places only: the parameter 'file:' is not supported");
+    }
+    if (name != "config") {
+      return absl::InvalidArgumentError(absl::StrCat("unrecognized load parameter '", name, "'"));
+    }
+    if (value.parameter_choice_case() != pb::ModelRepositoryParameter::kStringParam) {
+      return absl::InvalidArgumentError(
+          "invalid value type for load parameter 'config', expected string_param.");
+    }
+    *config = value.string_param();
+  }
+  return absl::OkStatus();
+}
+
+// There are no models that depend on others, so that it makes no difference what it says.
+absl::Status CheckUnloadParameters(const Parameters& parameters) {
+  for (const auto& [name, value] : parameters) {
+    if (name != "unload_dependents") {
+      return absl::InvalidArgumentError(absl::StrCat("unrecognized unload parameter '", name, "'"));
+    }
+    if (value.parameter_choice_case() != pb::ModelRepositoryParameter::kBoolParam) {
+      return absl::InvalidArgumentError(
+          "invalid value type for unload parameter 'unload_dependents', expected bool_param.");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Index(const ModelControl& control, const pb::RepositoryIndexRequest& request,
+                   pb::RepositoryIndexResponse* response) {
+  if (!request.repository_name().empty()) {
+    return absl::UnimplementedError("'repository_name' specification is not supported");
+  }
+  for (const ModelListing& listing : control.List()) {
+    if (request.ready() && listing.state != "READY") continue;
+    pb::RepositoryIndexResponse::ModelIndex* index = response->add_models();
+    index->set_name(listing.name);
+    index->set_version(listing.version);
+    index->set_state(listing.state);
+    index->set_reason(WithoutPaths(listing.reason));
+  }
+  return absl::OkStatus();
+}
+
+Done ForClient(Done done) {
+  return [done = std::move(done)](const absl::Status& status) {
+    done(absl::Status(status.code(), WithoutPaths(status.message())));
+  };
+}
+
+}  // namespace
+
+std::string WithoutPaths(absl::string_view text) {
+  std::vector<std::string> words = absl::StrSplit(text, ' ');
+  for (std::string& word : words) {
+    const bool is_division = word == "/";
+    if (!is_division && absl::StrContains(word, '/')) word = "(…)";
+  }
+  return absl::StrJoin(words, " ");
+}
+
+void AddRepositoryMethods(ModelControl* control, MethodTable* table) {
+  table->AddTyped<pb::RepositoryIndexRequest, pb::RepositoryIndexResponse>(
+      Name("RepositoryIndex"), MethodTable::Kind::kUnary,
+      [control](const CallerInfo&, const auto& request, auto* response) {
+        return Index(*control, request, response);
+      });
+  table->AddTypedDeferred<pb::RepositoryModelLoadRequest>(
+      Name("RepositoryModelLoad"), [control](const CallerInfo&, const auto& request, Done done) {
+        std::string config;
+        absl::Status status = CheckNames(request.repository_name(), request.model_name());
+        if (status.ok()) status = ReadLoadParameters(request.parameters(), &config);
+        if (!status.ok()) return done(status);
+        control->Load(request.model_name(), config, ForClient(std::move(done)));
+      });
+  table->AddTypedDeferred<pb::RepositoryModelUnloadRequest>(
+      Name("RepositoryModelUnload"), [control](const CallerInfo&, const auto& request, Done done) {
+        absl::Status status = CheckNames(request.repository_name(), request.model_name());
+        if (status.ok()) status = CheckUnloadParameters(request.parameters());
+        if (!status.ok()) return done(status);
+        control->Unload(request.model_name(), ForClient(std::move(done)));
+      });
+}
+
+}  // namespace mpsd

@@ -1,0 +1,152 @@
+#include "server/model_factory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "server/dispatch/pool.h"
+#include "server/placement.h"
+
+namespace mpsd {
+namespace {
+
+const char* FormatName(ModelFormat format) {
+  switch (format) {
+    case ModelFormat::kTorchScript:
+      return "torchscript";
+    case ModelFormat::kAoti:
+      return "aoti";
+    case ModelFormat::kSynthetic:
+      return "synthetic";
+  }
+  return "";
+}
+
+const char* PlatformName(ModelFormat format) {
+  switch (format) {
+    case ModelFormat::kTorchScript:
+      return "pytorch_libtorch";
+    case ModelFormat::kAoti:
+      return "torch_aoti";
+    case ModelFormat::kSynthetic:
+      return "synthetic";
+  }
+  return "";
+}
+
+const char* WarmUpName(WarmUp warmup) {
+  switch (warmup) {
+    case WarmUp::kAuto:
+      return "auto";
+    case WarmUp::kNone:
+      return "none";
+    case WarmUp::kSmallest:
+      return "smallest";
+    case WarmUp::kAll:
+      return "all";
+  }
+  return "";
+}
+
+const char* SandboxName(SandboxLevel level) {
+  switch (level) {
+    case SandboxLevel::kOff:
+      return "off";
+    case SandboxLevel::kBasic:
+      return "basic";
+    case SandboxLevel::kStrict:
+      return "strict";
+  }
+  return "";
+}
+
+SupervisionLimits LimitsOf(const SupervisionConfig& config) {
+  SupervisionLimits limits;
+  limits.load_timeout_ns = config.load_timeout_ns;
+  limits.warmup_timeout_ns = config.warmup_timeout_ns;
+  limits.run_timeout_ns = config.run_timeout_ns;
+  limits.circuit = {config.circuit_deaths, config.circuit_period_ns};
+  limits.recycle = {config.recycle_resident_bytes, config.recycle_requests, config.recycle_age_ns};
+  return limits;
+}
+
+ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
+  ModelFacts facts;
+  facts.backend = model.format == ModelFormat::kSynthetic ? "synthetic" : "pytorch";
+  facts.device = model.device;
+  facts.processes = placement.processes;
+  facts.lanes = placement.lanes;
+  facts.max_delay_ns = model.batching.max_delay_ns;
+  facts.queue_requests = model.queue_requests;
+  return facts;
+}
+
+LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
+  LoadOrder order;
+  order.model = model.name;
+  order.format = FormatName(model.format);
+  order.path = model.path;
+  order.device = model.device;
+  order.warmup = WarmUpName(model.warmup);
+  order.sandbox = SandboxName(model.sandbox.value_or(SandboxLevel::kBasic));
+  order.lanes = placement.lanes;
+  order.threads = placement.threads;
+  order.spec = model.spec;
+  order.parameters = model.parameters;
+  return order;
+}
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model, size_t model_count,
+                                                 std::shared_ptr<ModelMetrics> counters) {
+  auto served = std::make_shared<ServedModel>(std::move(counters));
+  served->name = model.name;
+  served->version = model.version;
+  served->platform = PlatformName(model.format);
+  served->parameters = model.parameters;
+  const Placement placement = DecidePlacement(model, cores_, static_cast<uint32_t>(model_count));
+  served->facts = FactsOf(model, placement);
+  PoolOptions options;
+  options.lane_depth = placement.lane_depth;
+  options.max_delay_ns = model.batching.max_delay_ns;
+  options.queue_requests = model.queue_requests;
+  options.queue_bytes = model.queue_bytes;
+  auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_);
+
+  SupervisedModel supervised;
+  supervised.served = served;
+  supervised.pool = pool.get();
+  supervised.order = OrderOf(model, placement);
+  supervised.processes = placement.processes;
+  supervised.queue_requests = model.queue_requests;
+  supervised.queue_bytes = model.queue_bytes;
+  supervised.limits = LimitsOf(model.supervision);
+  served->queue = std::move(pool);
+  page_->AddModel(served->shared_metrics);
+  supervisor_->Add(std::move(supervised));
+  return served;
+}
+
+absl::Status ModelFactory::WaitUntilServing(const ServedModel& model,
+                                            const std::function<bool()>& give_up) {
+  constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
+  absl::Status status = supervisor_->WaitUntilServing(model, give_up);
+  // The first one serves. With the old generation's workers gone the others will be needed too.
+  while (status.ok()) {
+    const std::vector<WorkerInfo> workers = supervisor_->Workers(model);
+    const auto serves = [](const WorkerInfo& worker) { return worker.state == "serving"; };
+    if (std::all_of(workers.begin(), workers.end(), serves)) break;
+    for (const WorkerInfo& worker : workers) {
+      if (worker.last_exit.empty()) continue;
+      status =
+          absl::InternalError(worker.last_words.empty() ? worker.last_exit : worker.last_words);
+    }
+    if (give_up()) status = absl::CancelledError("nobody waits for the model any more");
+    absl::SleepFor(kLookInterval);
+  }
+  return status;
+}
+
+}  // namespace mpsd

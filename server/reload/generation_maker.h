@@ -1,0 +1,33 @@
+// How a generation of a model comes to be, and ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "server/config.h"
+#include "server/request/served_model.h"
+
+namespace mpsd {
+
+// Thread-safe. Implemented beside the daemon's wiring, which knows pools and workers.
+class GenerationMaker {
+ public:
+  virtual ~GenerationMaker() = default;
+
+  // A generation whose workers are being started; requests do not find it yet. `model_count` models
+  // share the host. `counters` are those of the generation before, or fresh ones.
+  virtual std::shared_ptr<ServedModel> Start(const ModelConfig& model, size_t model_count,
+                                             std::shared_ptr<ModelMetrics> counters) = 0;
+
+  // Blocks until all its workers serve. Otherwise why one of them failed, or CANCELLED once
+  // `give_up` says so, which is asked a few times a second.
+  virtual absl::Status WaitUntilServing(const ServedModel& model,
+                                        const std::function<bool()>& give_up) = 0;
+
+  // Requests that are inside are finished, then its workers end. Does not wait.
+  // REQUIRES: requests do not find it any more.
+  virtual void Retire(const std::shared_ptr<ServedModel>& model) = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,138 @@
+#include "server/reload/generations.h"
+
+#include <utility>
+
+namespace mpsd {
+
+void Generations::Begin(const ModelConfig& model, size_t model_count) {
+  models_->Know(model.name, model.version);
+  std::shared_ptr<ServedModel> generation =
+      maker_->Start(model, model_count, CountersOf(model.key()));
+  models_->Publish(generation);
+  absl::MutexLock lock(&mu_);
+  Known& known = known_[model.key()];
+  known.source = known.model = model;
+  known.generation = std::move(generation);
+}
+
+absl::Status Generations::Swap(const ModelConfig& source, const ModelConfig& model,
+                               const GiveUp& give_up) {
+  const ModelKey key = model.key();
+  bool is_new = false;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto [known, added] = known_.try_emplace(key);
+    is_new = added;
+    if (added) known->second.source = known->second.model = source;
+    known->second.loading = true;
+  }
+  const std::shared_ptr<ServedModel> candidate =
+      maker_->Start(model, CountWith(key), CountersOf(key));
+  const absl::Status status = maker_->WaitUntilServing(*candidate, give_up);
+  if (!status.ok()) {
+    maker_->Retire(candidate);
+    absl::MutexLock lock(&mu_);
+    Known& known = known_[key];
+    known.loading = false;
+    known.reason = std::string(status.message());
+    if (is_new) known_.erase(key);
+    return status;
+  }
+  models_->Know(key.name, key.version);
+  const std::shared_ptr<ServedModel> old = models_->Publish(candidate);
+  if (old != nullptr) maker_->Retire(old);
+  absl::MutexLock lock(&mu_);
+  known_[key] = {source, model, candidate, {}, false, ""};
+  return status;
+}
+
+void Generations::Unload(const ModelKey& key) {
+  std::shared_ptr<ServedModel> generation;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto known = known_.find(key);
+    if (known == known_.end() || known->second.generation == nullptr) return;
+    generation = std::exchange(known->second.generation, nullptr);
+    known->second.leaving = generation;
+    known->second.reason = "unloaded";
+  }
+  models_->Withdraw(*generation);
+  maker_->Retire(generation);
+}
+
+void Generations::Remove(const ModelKey& key) {
+  models_->Forget(key.name, key.version);
+  Unload(key);
+  absl::MutexLock lock(&mu_);
+  known_.erase(key);
+}
+
+void Generations::Know(const ModelConfig& source, const std::string& reason) {
+  models_->Know(source.name, source.version);
+  absl::MutexLock lock(&mu_);
+  Known& known = known_[source.key()];
+  known.source = source;
+  known.reason = reason;
+}
+
+bool Generations::IsServed(const ModelKey& key) const {
+  absl::MutexLock lock(&mu_);
+  const auto known = known_.find(key);
+  return known != known_.end() && known->second.generation != nullptr;
+}
+
+bool Generations::IsUpToDate(const ModelConfig& model) const {
+  absl::MutexLock lock(&mu_);
+  const auto known = known_.find(model.key());
+  return known != known_.end() && known->second.generation != nullptr &&
+         known->second.generation->ready && known->second.model == model;
+}
+
+std::vector<ModelConfig> Generations::Sources() const {
+  std::vector<ModelConfig> sources;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [key, known] : known_) sources.push_back(known.source);
+  return sources;
+}
+
+std::vector<ModelConfig> Generations::Sources(const std::string& name) const {
+  std::vector<ModelConfig> sources = Sources();
+  std::erase_if(sources, [&name](const ModelConfig& source) { return source.name != name; });
+  return sources;
+}
+
+std::vector<ModelListing> Generations::List() const {
+  std::vector<ModelListing> listings;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [key, known] : known_) {
+    listings.push_back({key.name, key.version, StateOf(known), known.reason});
+  }
+  return listings;
+}
+
+std::string Generations::StateOf(const Known& known) {
+  if (known.generation != nullptr && known.generation->ready) return "READY";
+  if (known.loading || known.generation != nullptr) return "LOADING";
+  return known.leaving.expired() ? "UNAVAILABLE" : "UNLOADING";
+}
+
+// The models that are served when that one is.
+size_t Generations::CountWith(const ModelKey& key) const {
+  size_t count = 1;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [other, known] : known_) count += other != key && known.generation != nullptr;
+  return count;
+}
+
+std::shared_ptr<ModelMetrics> Generations::CountersOf(const ModelKey& key) {
+  std::erase_if(counters_, [](const auto& entry) { return entry.second.expired(); });
+  std::shared_ptr<ModelMetrics> counters = counters_[key].lock();
+  if (counters != nullptr) return counters;
+  counters = std::make_shared<ModelMetrics>();
+  counters->model = key.name;
+  counters->version = key.version;
+  counters_[key] = counters;
+  return counters;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,57 @@
+#include "server/reload/reload_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+const ModelConfig* Find(absl::Span<const ModelConfig> models, const ModelKey& key) {
+  const auto found = std::find_if(models.begin(), models.end(),
+                                  [&key](const ModelConfig& model) { return model.key() == key; });
+  return found == models.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+ReloadPlan PlanReload(absl::Span<const ModelConfig> known, absl::Span<const ModelConfig> wanted) {
+  ReloadPlan plan;
+  for (const ModelConfig& model : wanted) {
+    const ModelConfig* before = Find(known, model.key());
+    if (before == nullptr) {
+      plan.add.push_back(model);
+    } else if (*before == model) {
+      plan.keep.push_back(model.key());
+    } else {
+      plan.replace.push_back(model);
+    }
+  }
+  for (const ModelConfig& model : known) {
+    if (Find(wanted, model.key()) == nullptr) plan.remove.push_back(model.key());
+  }
+  return plan;
+}
+
+std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config& after) {
+  std::vector<std::string> keys;
+  const auto compare = [&keys](const char* key, const auto& a, const auto& b) {
+    if (a != b) keys.emplace_back(key);
+  };
+  compare("listen.grpc", before.listen.grpc, after.listen.grpc);
+  compare("listen.http", before.listen.http, after.listen.http);
+  compare("server_name", before.server_name, after.server_name);
+  compare("state_dir", before.state_dir, after.state_dir);
+  compare("limits.message", before.limits.message_bytes, after.limits.message_bytes);
+  compare("limits.shared_memory", before.limits.shared_memory_bytes,
+          after.limits.shared_memory_bytes);
+  compare("log.file", before.log.file, after.log.file);
+  return keys;
+}
+
+std::string PlanText(const ReloadPlan& plan) {
+  return absl::StrCat(plan.replace.size(), " replaced, ", plan.add.size(), " added, ",
+                      plan.remove.size(), " removed, ", plan.keep.size(), " kept");
+}
+
+}  // namespace mpsd

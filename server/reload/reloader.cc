@@ -1,0 +1,305 @@
+#include "server/reload/reloader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "proto/base/platform.h"
+#include "server/model_config_reader.h"
+#include "server/repository/model_repository.h"
+#include "server/repository/triton_config.h"
+
+namespace mpsd {
+namespace {
+
+absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
+
+// A model that does not say how closed its workers are takes the daemon's word, which may change.
+void Complete(const Config& config, ModelConfig* model) {
+  model->sandbox = model->sandbox.value_or(config.sandbox);
+}
+
+absl::Status InModel(const std::string& name, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("failed to load '", name, "': ", status.message()));
+}
+
+}  // namespace
+
+Reloader::Reloader(ReloaderParts parts, const Config& config)
+    : parts_(std::move(parts)),
+      generations_(parts_.maker, parts_.models),
+      started_with_(config),
+      config_(config),
+      mode_(config.model_control) {}
+
+Reloader::~Reloader() { Stop(); }
+
+void Reloader::Deploy() {
+  const Wanted wanted = WantedBy(config_);
+  const size_t count = static_cast<size_t>(
+      std::count_if(wanted.models.begin(), wanted.models.end(),
+                    [this](const ModelConfig& model) { return IsBegunWith(model); }));
+  for (const ModelConfig& model : wanted.models) {
+    if (IsBegunWith(model)) {
+      generations_.Begin(model, count);
+    } else {
+      generations_.Know(model, "");
+    }
+  }
+}
+
+// Where clients say what is loaded, the models of the repository wait until one does.
+bool Reloader::IsBegunWith(const ModelConfig& model) const {
+  absl::MutexLock lock(&mu_);
+  return mode_ == ModelControlMode::kNone || !model.from_repository;
+}
+
+// A model of the repository that has become faulty stays as it is known.
+Reloader::Wanted Reloader::WantedBy(const Config& config) const {
+  Wanted wanted;
+  wanted.models = config.models;
+  const auto is_configured = [&config](const std::string& name) {
+    return std::any_of(config.models.begin(), config.models.end(),
+                       [&name](const ModelConfig& model) { return model.name == name; });
+  };
+  FoundModels found = ModelRepository(config.model_repository, config.limits).ReadAll();
+  for (ModelConfig& model : found.models) {
+    if (is_configured(model.name)) {
+      found.faults.emplace_back(model.name, "a model of this name is configured besides");
+    } else {
+      wanted.models.push_back(std::move(model));
+    }
+  }
+  for (const auto& [name, fault] : found.faults) {
+    parts_.logger->Log(LogLevel::kError, "model_not_servable",
+                       {{"model", name}, {"reason", fault}});
+    wanted.faults.push_back(absl::StrCat("model '", name, "': ", fault));
+    if (is_configured(name)) continue;
+    for (ModelConfig& model : generations_.Sources(name)) wanted.models.push_back(std::move(model));
+  }
+  for (ModelConfig& model : wanted.models) Complete(config, &model);
+  for (const auto& [name, key] : found.notes) {
+    parts_.logger->Log(LogLevel::kInfo, "model_key_ignored", {{"model", name}, {"key", key}});
+  }
+  return wanted;
+}
+
+void Reloader::Start() {
+  thread_ = std::thread([this] { Main(); });
+}
+
+void Reloader::Stop() {
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+  std::deque<Job> refused;
+  {
+    absl::MutexLock lock(&mu_);
+    refused.swap(jobs_);
+  }
+  for (const Job& job : refused) job.done(Exiting());
+}
+
+bool Reloader::GivenUp() const {
+  absl::MutexLock lock(&mu_);
+  return stopping_;
+}
+
+ReloadReport Reloader::LastReload() const {
+  absl::MutexLock lock(&mu_);
+  return last_reload_;
+}
+
+void Reloader::Reload(Done done) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (std::exchange(reload_waits_, true)) return;
+  }
+  Enqueue({[this] { return RunReload(); }, std::move(done)});
+}
+
+void Reloader::Load(const std::string& name, const std::string& config, Done done) {
+  Enqueue({[this, name, config] { return RunLoad(name, config); }, std::move(done)});
+}
+
+void Reloader::Unload(const std::string& name, Done done) {
+  Enqueue({[this, name] { return RunUnload(name); }, std::move(done)});
+}
+
+void Reloader::Enqueue(Job job) {
+  absl::Status refusal;
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopping_) {
+      refusal = Exiting();
+    } else if (jobs_.size() >= kMaxReloadJobs) {
+      refusal = absl::ResourceExhaustedError("too many models are waiting to be loaded");
+    } else {
+      jobs_.push_back(std::move(job));
+    }
+  }
+  if (!refusal.ok()) job.done(refusal);
+}
+
+void Reloader::Main() {
+  platform::NameThread("reloader");
+  for (;;) {
+    Job job;
+    {
+      absl::MutexLock lock(&mu_);
+      const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+        return stopping_ || !jobs_.empty();
+      };
+      mu_.Await(absl::Condition(&has_work));
+      if (stopping_) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    const absl::Status status = job.run();
+    job.done(GivenUp() && !status.ok() ? Exiting() : status);
+  }
+}
+
+// ---- the jobs ----
+
+absl::Status Reloader::RunReload() {
+  {
+    absl::MutexLock lock(&mu_);
+    reload_waits_ = false;
+  }
+  const absl::StatusOr<Config> config = parts_.read_config();
+  const absl::StatusOr<std::string> outcome =
+      config.ok() ? CarryOut(*config) : absl::StatusOr<std::string>(config.status());
+  Note(outcome);
+  return outcome.status();
+}
+
+absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
+  for (const std::string& key : KeysThatNeedARestart(started_with_, config)) {
+    parts_.logger->Log(LogLevel::kWarn, "config_needs_restart", {{"key", key}});
+  }
+  parts_.apply(config);
+  const bool may_be_unloaded = config.model_control == ModelControlMode::kExplicit;
+  {
+    absl::MutexLock lock(&mu_);
+    mode_ = config.model_control;
+  }
+  const Wanted wanted = WantedBy(config);
+  const ReloadPlan plan = PlanReload(generations_.Sources(), wanted.models);
+  std::vector<std::string> failures = wanted.faults;
+  for (const ModelConfig& model : wanted.models) {
+    if (GivenUp()) return Exiting();
+    const bool is_kept = std::count(plan.keep.begin(), plan.keep.end(), model.key()) > 0;
+    const bool is_new = std::count(plan.add.begin(), plan.add.end(), model) > 0;
+    const bool is_served = generations_.IsServed(model.key());
+    if (is_kept && (is_served || may_be_unloaded)) continue;
+    if (is_new ? !IsBegunWith(model) : !is_served && may_be_unloaded) {
+      generations_.Know(model, is_new ? "" : "unloaded");
+    } else if (absl::Status status = Swap(model, model); !status.ok()) {
+      failures.emplace_back(status.message());
+    }
+  }
+  for (const ModelKey& key : plan.remove) {
+    generations_.Remove(key);
+    parts_.logger->Log(LogLevel::kInfo, "model_removed",
+                       {{"model", key.name}, {"version", key.version}});
+  }
+  config_ = config;
+  if (failures.empty()) return PlanText(plan);
+  return absl::FailedPreconditionError(absl::StrJoin(failures, "; "));
+}
+
+void Reloader::Note(const absl::StatusOr<std::string>& outcome) {
+  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  parts_.metrics->config_reload_ok = outcome.ok() ? 1 : 0;
+  parts_.metrics->config_reload_time_s = now_ms / 1000;
+  const std::string text = outcome.ok() ? *outcome : std::string(outcome.status().message());
+  if (outcome.ok()) {
+    parts_.logger->Log(LogLevel::kInfo, "config_reloaded", {{"models", text}});
+  } else {
+    parts_.logger->Log(LogLevel::kError, "config_not_reloaded", {{"reason", text}});
+  }
+  absl::MutexLock lock(&mu_);
+  last_reload_ = {outcome.ok(), now_ms, text};
+}
+
+absl::Status Reloader::RunLoad(const std::string& name, const std::string& override_json) {
+  if (absl::Status status = CheckAllowed(); !status.ok()) return status;
+  const absl::StatusOr<std::vector<ModelConfig>> sources = SourcesOf(name);
+  if (!sources.ok()) return InModel(name, sources.status());
+  for (const ModelConfig& source : *sources) {
+    ModelConfig model = source;
+    TritonNotes notes;
+    if (!override_json.empty()) {
+      const absl::Status status = ApplyTritonJson(override_json, &model, &notes);
+      if (!status.ok()) return InModel(name, status);
+    }
+    if (absl::Status status = Swap(source, model); !status.ok()) return status;
+  }
+  for (const ModelConfig& known : generations_.Sources(name)) {
+    const auto is_it = [&known](const ModelConfig& source) { return source.key() == known.key(); };
+    if (std::none_of(sources->begin(), sources->end(), is_it)) generations_.Remove(known.key());
+  }
+  return absl::OkStatus();
+}
+
+// All versions of the model, with its files as they are now.
+absl::StatusOr<std::vector<ModelConfig>> Reloader::SourcesOf(const std::string& name) const {
+  std::vector<ModelConfig> sources = config_.models;
+  std::erase_if(sources, [&name](const ModelConfig& model) { return model.name != name; });
+  for (ModelConfig& source : sources) {
+    if (!source.path.empty()) source.stamp = StampOf(source.path);
+  }
+  for (ModelConfig& source : sources) Complete(config_, &source);
+  if (!sources.empty()) return sources;
+  if (!ServableNameFault(name).empty()) return absl::NotFoundError("no model can have this name");
+  absl::StatusOr<FoundModels> found =
+      ModelRepository(config_.model_repository, config_.limits).Read(name);
+  if (!found.ok()) return found.status();
+  for (ModelConfig& model : found->models) Complete(config_, &model);
+  return std::move(found->models);
+}
+
+absl::Status Reloader::RunUnload(const std::string& name) {
+  if (absl::Status status = CheckAllowed(); !status.ok()) return status;
+  const std::vector<ModelConfig> sources = generations_.Sources(name);
+  if (sources.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' is not found"));
+  }
+  for (const ModelConfig& source : sources) {
+    generations_.Unload(source.key());
+    parts_.logger->Log(LogLevel::kInfo, "model_unloaded",
+                       {{"model", source.name}, {"version", source.version}});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Reloader::CheckAllowed() const {
+  absl::MutexLock lock(&mu_);
+  if (mode_ == ModelControlMode::kExplicit) return absl::OkStatus();
+  return absl::UnavailableError("explicit model load / unload is not allowed");
+}
+
+absl::Status Reloader::Swap(const ModelConfig& source, const ModelConfig& model) {
+  if (generations_.IsUpToDate(model)) return absl::OkStatus();
+  absl::Status status = generations_.Swap(source, model, [this] { return GivenUp(); });
+  if (!status.ok()) {
+    parts_.metrics->model_load_failures.fetch_add(1);
+    parts_.logger->Log(
+        LogLevel::kError, "model_not_loaded",
+        {{"model", model.name}, {"version", model.version}, {"reason", status.message()}});
+    return InModel(model.name, status);
+  }
+  parts_.logger->Log(LogLevel::kInfo, "model_loaded",
+                     {{"model", model.name}, {"version", model.version}});
+  return status;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,103 @@
+// Reloader: changes which models are served, while they are served.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/config.h"
+#include "server/reload/generations.h"
+#include "server/reload/reload_plan.h"
+#include "server/telemetry/log.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// What a reloader works with. The referents outlive it.
+struct ReloaderParts {
+  GenerationMaker* maker = nullptr;
+  ModelDirectory* models = nullptr;
+  ServerMetrics* metrics = nullptr;
+  Logger* logger = nullptr;
+  // Reads the config again; called on the reloader's thread.
+  std::function<absl::StatusOr<Config>()> read_config;
+  // Puts what needs no restart into force; called on the reloader's thread.
+  std::function<void(const Config&)> apply;
+};
+
+// Jobs to be done wait here in line at most; beyond them a load or unload is refused.
+inline constexpr size_t kMaxReloadJobs = 64;
+
+// Thread-safe: a thread of its own does one job after the other. A reload, whether the config or a
+// client asks for it, is the same swap of generations for each model that differs; models that do
+// not differ are not touched. Owned by the daemon. Beside the request's path: never on it.
+class Reloader final : public ModelControl {
+ public:
+  Reloader(ReloaderParts parts, const Config& config);
+  ~Reloader() override;
+
+  // Begins to serve what the config says, without waiting. Called once, before Start().
+  void Deploy();
+
+  // Starts the thread.
+  void Start();
+
+  // Gives the job that runs up, refuses those that wait, and joins the thread. Idempotent.
+  void Stop();
+
+  // Reads the config again, and does what it says. Where one is asked for but has not begun, that
+  // one will do.
+  void Reload(Done done);
+
+  std::vector<ModelListing> List() const override { return generations_.List(); }
+  ReloadReport LastReload() const override;
+  void Load(const std::string& name, const std::string& config, Done done) override;
+  void Unload(const std::string& name, Done done) override;
+
+ private:
+  struct Job {
+    std::function<absl::Status()> run;
+    Done done;
+  };
+
+  void Main();
+  void Enqueue(Job job);
+  bool GivenUp() const;
+  absl::Status CheckAllowed() const;
+
+  absl::Status RunReload();
+  absl::Status RunLoad(const std::string& name, const std::string& config);
+  absl::Status RunUnload(const std::string& name);
+  // What is wanted, and why some of it cannot be had.
+  struct Wanted {
+    std::vector<ModelConfig> models;
+    std::vector<std::string> faults;
+  };
+
+  Wanted WantedBy(const Config& config) const;
+  bool IsBegunWith(const ModelConfig& model) const;
+  absl::StatusOr<std::string> CarryOut(const Config& config);
+  absl::StatusOr<std::vector<ModelConfig>> SourcesOf(const std::string& name) const;
+  absl::Status Swap(const ModelConfig& source, const ModelConfig& model);
+  void Note(const absl::StatusOr<std::string>& outcome);
+
+  const ReloaderParts parts_;
+  Generations generations_;
+  const Config started_with_;
+  Config config_;  // what is in force; owned by the thread once it runs
+  std::thread thread_;
+
+  mutable absl::Mutex mu_;
+  std::deque<Job> jobs_ ABSL_GUARDED_BY(mu_);
+  bool reload_waits_ ABSL_GUARDED_BY(mu_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  ModelControlMode mode_ ABSL_GUARDED_BY(mu_);
+  ReloadReport last_reload_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

@@ -1,0 +1,216 @@
+"""The config changes while the daemon serves: what differs is swapped, the rest is left alone."""
+import os
+import signal
+import unittest
+
+import grpc
+
+import calls
+from daemon import Daemon, MODELS, WITH_TORCH, mpsd, wait_until
+from models import placement, synthetic, torchscript
+
+GAUGES = ("mpsd_queue_requests", "mpsd_workers_ready", "mpsd_workers_configured")
+
+
+def fast(**parameters):
+    return synthetic("m", parameters={"delay": "2ms", **parameters})
+
+
+def pids(daemon, model):
+    return [worker["pid"] for worker in daemon.ps()[model]["workers"]]
+
+
+def settle(daemon, workers):
+    """Waits until the old generations' workers are gone."""
+    wait_until(lambda: len(daemon.workers()) == workers, 10, f"{workers} workers")
+
+
+class Reload(unittest.TestCase):
+    def check_all_answered(self, load):
+        self.assertEqual(len(load.outcomes), load.started)
+        wrong = [outcome for outcome in load.outcomes if outcome.code != calls.OK]
+        self.assertEqual(wrong, [])
+
+    def test_row_21_a_loop_of_reloads_under_load_fails_no_call(self):
+        configs = [[fast(), synthetic("kept")], [fast(delay_per_row="1us"), synthetic("kept")]]
+        with Daemon(configs[0]) as daemon:
+            kept = pids(daemon, "kept")
+            with calls.Load(daemon.address, "m", callers=16) as load:
+                for turn in range(1, 9):
+                    answered = load.answered()
+                    wait_until(lambda: load.answered() > answered + 50, 20, "some answers")
+                    daemon.write_config(configs[turn % 2])
+                    report = daemon.reload()
+                    self.assertTrue(report["ok"], report)
+                    self.assertEqual(report["text"], "1 replaced, 0 added, 0 removed, 1 kept")
+                answered = load.answered()
+                wait_until(lambda: load.answered() > answered + 50, 20, "more answers")
+            self.check_all_answered(load)
+            self.assertEqual(pids(daemon, "kept"), kept, "it did not change: it is not touched")
+            settle(daemon, 2)
+            # One series, whose counters went on through all generations.
+            self.assertEqual(daemon.metric("mpsd_requests_total", model="m"), len(load.outcomes))
+            wait_until(lambda: [daemon.metric(gauge, model="m") for gauge in GAUGES] == [0, 1, 1],
+                       5, "one generation's gauges")
+
+    def test_what_is_inside_the_old_generation_is_finished_by_it(self):
+        with Daemon([synthetic("m", parameters={"delay": "6s"})]) as daemon:
+            with calls.stub(daemon.address) as stub:
+                slow = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+                wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "a batch")
+                daemon.write_config([fast()])
+                os.kill(daemon.pid, signal.SIGHUP)
+                wait_until(lambda: "config_reloaded" in daemon.log(), 20, "the switch")
+                quick = calls.infer(stub, calls.request("m", {"x": calls.row_of(2)}))
+                self.assertEqual(quick.code, calls.OK, quick.text)
+                self.assertFalse(slow.done(), "the route was switched before the old one was done")
+                self.assertEqual(daemon.metric("mpsd_workers_ready"), 2)
+                outcome = calls.outcome_of(slow)
+                self.assertEqual(outcome.code, calls.OK, outcome.text)
+            settle(daemon, 1)
+
+    def test_models_are_added_and_removed(self):
+        with Daemon([synthetic("a"), synthetic("b")]) as daemon, calls.stub(daemon.address) as stub:
+            b = pids(daemon, "b")
+            daemon.write_config([synthetic("b"), synthetic("c")])
+            self.assertEqual(daemon.reload()["text"], "0 replaced, 1 added, 1 removed, 1 kept")
+            self.assertEqual(sorted(daemon.ps()), ["b", "c"])
+            self.assertEqual(pids(daemon, "b"), b)
+            added = calls.infer(stub, calls.request("c", {"x": calls.row_of(1)}))
+            self.assertEqual(added.code, calls.OK, added.text)
+            removed = calls.infer(stub, calls.request("a", {"x": calls.row_of(1)}))
+            self.assertEqual((removed.code, removed.text),
+                             (grpc.StatusCode.NOT_FOUND,
+                              "Request for unknown model: 'a' is not found"))
+            settle(daemon, 2)
+            wait_until(lambda: 'model="a"' not in daemon.get("/metrics")[1], 5,
+                       "the end of the removed model's series")
+            self.assertEqual(daemon.get("/readyz")[0], 200)
+
+    def test_limits_of_the_daemon_and_keys_that_need_a_restart(self):
+        with Daemon([synthetic("m")]) as daemon:
+            daemon.write_config([synthetic("m")], server_name="other", log={"level": "debug"},
+                                limits={"drain_timeout": "2s"})
+            self.assertTrue(daemon.reload()["ok"])
+            self.assertRegex(daemon.log(), 'config_needs_restart.*"key":"server_name"')
+            self.assertNotRegex(daemon.log(), 'config_needs_restart.*limits')
+
+    def test_many_hangups_at_once(self):
+        with Daemon([fast()]) as daemon:
+            with calls.Load(daemon.address, "m") as load:
+                for turn in range(40):
+                    daemon.write_config([fast(load_delay=f"{turn % 2}ms")])
+                    os.kill(daemon.pid, signal.SIGHUP)
+                self.assertTrue(daemon.reload()["ok"])
+                answered = load.answered()
+                wait_until(lambda: load.answered() > answered + 20, 20, "more answers")
+            self.check_all_answered(load)
+            settle(daemon, 1)
+
+
+class FailedReload(unittest.TestCase):
+    """The old generation serves on, and everybody is told."""
+
+    def check_refused(self, daemon, pattern, models=None, text=None):
+        before = pids(daemon, "m")
+        if text is None:
+            daemon.write_config(models)
+        else:
+            daemon.config_file.write_text(text)
+        with calls.Load(daemon.address, "m", callers=4) as load:
+            report = daemon.reload()
+            answered = load.answered()
+            wait_until(lambda: load.answered() > answered + 20, 20, "more answers")
+        self.assertFalse(report["ok"], report)
+        self.assertRegex(report["text"], pattern)
+        self.assertEqual({outcome.code for outcome in load.outcomes}, {calls.OK})
+        self.assertEqual(pids(daemon, "m"), before)
+        self.assertEqual(daemon.metric("mpsd_config_reload_ok"), 0)
+        self.assertGreater(daemon.metric("mpsd_config_reload_time_seconds"), 0)
+        self.assertIn("config_not_reloaded", daemon.log())
+        self.assertEqual(daemon.get("/readyz")[0], 200)
+        told = mpsd("ps", "--address", daemon.address)
+        self.assertIn("NOT RELOADED", told.stdout)
+
+    def test_row_22_a_typo(self):
+        with Daemon([fast()]) as daemon:
+            self.check_refused(daemon, r"config\.json:\d+: models\[0\]\.max_batchsize: unknown key; "
+                               "did you mean 'max_batch_size'", [{**fast(), "max_batchsize": 4}])
+            daemon.write_config([fast(load_delay="1ms")])
+            self.assertTrue(daemon.reload()["ok"])
+            self.assertEqual(daemon.metric("mpsd_config_reload_ok"), 1)
+
+    def test_row_22_half_a_file(self):
+        with Daemon([fast()]) as daemon:
+            self.check_refused(daemon, r"config\.json:1: is not JSON", text='{"models": [')
+
+    def test_row_22_no_config_file(self):
+        with Daemon([fast()]) as daemon:
+            daemon.config_file.unlink()
+            report = daemon.reload()
+            self.assertFalse(report["ok"])
+            self.assertRegex(report["text"], "there is no file")
+
+    def test_row_22_a_missing_model_file(self):
+        with Daemon([fast()]) as daemon:
+            self.check_refused(daemon, r"models\[1\]\.path: there is no file",
+                               [fast(), {"name": "new", "path": "nothing.pt"}])
+            self.assertEqual(sorted(daemon.ps()), ["m"])
+
+    def test_row_19_the_model_dies_while_loading(self):
+        with Daemon([fast(), synthetic("other")]) as daemon:
+            other = pids(daemon, "other")
+            self.check_refused(daemon, "failed to load 'm'",
+                               [fast(crash_at_load="true"), synthetic("other")])
+            self.assertEqual(pids(daemon, "other"), other)
+            settle(daemon, 2)
+            self.assertEqual(daemon.metric("mpsd_model_load_failures_total"), 1)
+            self.assertRegex(daemon.log(), 'model_not_loaded.*"model":"m"')
+
+    def test_row_19_the_model_cannot_be_loaded(self):
+        with Daemon([fast()]) as daemon:
+            self.check_refused(daemon, "failed to load 'm'", [fast(fail_at_load="true")])
+            settle(daemon, 1)
+
+    def test_row_19_a_new_model_that_dies_is_not_served_and_tried_again_when_asked(self):
+        with Daemon([fast()]) as daemon:
+            broken = synthetic("new", parameters={"crash_at_load": "true"})
+            self.check_refused(daemon, "failed to load 'new'", [fast(), broken])
+            self.assertEqual(sorted(daemon.ps()), ["m"])
+            daemon.write_config([fast(), synthetic("new")])
+            self.assertEqual(daemon.reload()["text"], "0 replaced, 1 added, 0 removed, 1 kept")
+            settle(daemon, 2)
+
+    def test_row_20_a_load_that_hangs_lets_the_old_one_serve_and_the_daemon_stop(self):
+        with Daemon([fast(), synthetic("other")]) as daemon:
+            daemon.write_config([fast(load_delay="1h"), synthetic("other")])
+            with calls.Load(daemon.address, "m", callers=4) as load:
+                os.kill(daemon.pid, signal.SIGHUP)
+                wait_until(lambda: len(daemon.workers()) == 3, 10, "the candidate's worker")
+                answered = load.answered()
+                wait_until(lambda: load.answered() > answered + 50, 20, "more answers")
+            self.assertEqual({outcome.code for outcome in load.outcomes}, {calls.OK})
+            self.assertEqual(daemon.get("/readyz")[0], 200)
+
+    def test_row_8_more_memory_than_there_is(self):
+        limits = {"shared_memory": "128MiB", "message": "1MiB"}
+        small = {"queue": {"requests": 16, "bytes": "1MiB"}}
+        large = {"queue": {"requests": 60000, "bytes": "1GiB"}}
+        wide = [{"name": "x", "datatype": "FP32", "shape": [16]}]
+        with Daemon([synthetic("m", wide, **small)], limits=limits) as daemon:
+            self.check_refused(daemon, r"(?i)shared memory|does not fit|MiB",
+                               [synthetic("m", wide, max_batch_size=1024, **large)])
+            settle(daemon, 1)
+
+    @unittest.skipUnless(WITH_TORCH and (MODELS / "mlp.pt").exists(), "needs the demo models")
+    def test_a_model_file_that_is_written_anew_is_loaded_anew(self):
+        with Daemon([torchscript("mlp")]) as daemon:
+            before = pids(daemon, "mlp")
+            self.assertEqual(daemon.reload()["text"], "0 replaced, 0 added, 0 removed, 1 kept")
+            os.utime(MODELS / "mlp.pt")
+            self.assertEqual(daemon.reload()["text"], "1 replaced, 0 added, 0 removed, 0 kept")
+            self.assertNotEqual(pids(daemon, "mlp"), before)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

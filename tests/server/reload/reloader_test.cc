@@ -1,0 +1,206 @@
+#include "server/reload/reloader.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "absl/synchronization/notification.h"
+#include "tests/server/reload/fake_generation_maker.h"
+
+namespace mpsd {
+namespace {
+
+class ReloaderTest : public testing::Test {
+ protected:
+  ReloaderTest() {
+    first_.models = {AModel("a"), AModel("b")};
+    next_ = first_;
+  }
+
+  ~ReloaderTest() override {
+    if (reloader_.has_value()) reloader_->Stop();
+  }
+
+  // Serves `first_`.
+  void Begin(ModelControlMode mode = ModelControlMode::kNone) {
+    first_.model_control = next_->model_control = mode;
+    reloader_.emplace(
+        ReloaderParts{&maker_, &models_, &metrics_, &logger_, [this] { return next_; },
+                      [this](const Config&) { ++applied_; }},
+        first_);
+    reloader_->Deploy();
+    for (const auto& model : models_.models()) model->ready = true;
+    reloader_->Start();
+  }
+
+  // Waits for the end of what `begin` begins.
+  template <typename Begin>
+  static absl::Status EndOf(const Begin& begin) {
+    absl::Notification ended;
+    absl::Status result;
+    begin([&](const absl::Status& status) {
+      result = status;
+      ended.Notify();
+    });
+    ended.WaitForNotification();
+    return result;
+  }
+
+  absl::Status Reload() {
+    return EndOf([this](auto done) { reloader_->Reload(std::move(done)); });
+  }
+  absl::Status Load(const std::string& name) {
+    return EndOf([&](auto done) { reloader_->Load(name, "", std::move(done)); });
+  }
+  absl::Status Unload(const std::string& name) {
+    return EndOf([&](auto done) { reloader_->Unload(name, std::move(done)); });
+  }
+
+  Config first_;
+  absl::StatusOr<Config> next_;
+  int applied_ = 0;
+  ServerMetrics metrics_;
+  Logger logger_{*LogFile::Open("/dev/null"), LogLevel::kInfo, Clock::Real(), &metrics_};
+  FakeGenerationMaker maker_;
+  ModelDirectory models_;
+  std::optional<Reloader> reloader_;
+};
+
+TEST_F(ReloaderTest, AReloadTouchesOnlyWhatDiffers) {
+  Begin();
+  const std::shared_ptr<ServedModel> a = models_.Find("a");
+  const std::shared_ptr<ServedModel> b = models_.Find("b");
+  next_->models = {AModel("a"), With(AModel("b"), "k", "v"), AModel("c")};
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(models_.Find("a"), a);
+  EXPECT_NE(models_.Find("b"), b);
+  EXPECT_NE(models_.Find("c"), nullptr);
+  next_->models = {AModel("a")};
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(models_.Find("a"), a);
+  EXPECT_EQ(models_.models().size(), 1u);
+  EXPECT_EQ(applied_, 2);
+  EXPECT_EQ(metrics_.config_reload_ok, 1);
+  EXPECT_GT(metrics_.config_reload_time_s, 0);
+  EXPECT_TRUE(reloader_->LastReload().ok);
+  EXPECT_EQ(reloader_->LastReload().text, "0 replaced, 0 added, 2 removed, 1 kept");
+}
+
+TEST_F(ReloaderTest, AConfigThatCannotBeReadChangesNothing) {
+  Begin();
+  next_ = absl::InvalidArgumentError("c.json:3: models[0].nmae: unknown key");
+  EXPECT_FALSE(Reload().ok());
+  EXPECT_EQ(models_.models().size(), 2u);
+  EXPECT_EQ(maker_.started().size(), 2u);
+  EXPECT_EQ(applied_, 0);
+  EXPECT_EQ(metrics_.config_reload_ok, 0);
+  EXPECT_EQ(reloader_->LastReload().text, "c.json:3: models[0].nmae: unknown key");
+  next_ = first_;
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(metrics_.config_reload_ok, 1) << "a good one makes it good again";
+}
+
+TEST_F(ReloaderTest, AModelThatCannotBeLoadedKeepsNobodyElseBack) {
+  Begin();
+  const std::shared_ptr<ServedModel> a = models_.Find("a");
+  next_->models = {With(AModel("a"), "fail", "it died"), AModel("b"), AModel("c")};
+  EXPECT_EQ(Reload(), absl::FailedPreconditionError("failed to load 'a': it died"));
+  EXPECT_EQ(models_.Find("a"), a);
+  EXPECT_NE(models_.Find("c"), nullptr);
+  EXPECT_EQ(metrics_.config_reload_ok, 0);
+  EXPECT_EQ(metrics_.model_load_failures, 1u);
+  EXPECT_FALSE(Reload().ok()) << "the next reload tries it again";
+  EXPECT_EQ(metrics_.model_load_failures, 2u);
+}
+
+TEST_F(ReloaderTest, LoadingIsNotAllowedUnlessTheConfigSaysSo) {
+  Begin();
+  const absl::Status refusal =
+      absl::UnavailableError("explicit model load / unload is not allowed");
+  EXPECT_EQ(Load("a"), refusal);
+  EXPECT_EQ(Unload("a"), refusal);
+  EXPECT_NE(models_.Find("a"), nullptr);
+}
+
+TEST_F(ReloaderTest, UnloadAndLoad) {
+  Begin(ModelControlMode::kExplicit);
+  EXPECT_TRUE(Unload("a").ok());
+  EXPECT_EQ(models_.Find("a"), nullptr);
+  EXPECT_TRUE(Unload("a").ok()) << "it is unloaded, as was asked for";
+  EXPECT_TRUE(Load("a").ok());
+  EXPECT_NE(models_.Find("a"), nullptr);
+}
+
+TEST_F(ReloaderTest, LoadingWhatServesAlreadyDoesNothing) {
+  Begin(ModelControlMode::kExplicit);
+  const std::shared_ptr<ServedModel> a = models_.Find("a");
+  EXPECT_TRUE(Load("a").ok());
+  EXPECT_EQ(models_.Find("a"), a);
+}
+
+TEST_F(ReloaderTest, UnknownModelsAreNeitherLoadedNorUnloaded) {
+  Begin(ModelControlMode::kExplicit);
+  EXPECT_TRUE(absl::IsNotFound(Load("nope")));
+  EXPECT_TRUE(absl::IsNotFound(Unload("nope")));
+}
+
+TEST_F(ReloaderTest, WhatAClientUnloadedStaysSoThroughAReload) {
+  Begin(ModelControlMode::kExplicit);
+  EXPECT_TRUE(Unload("a").ok());
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(models_.Find("a"), nullptr);
+  next_->models = {With(AModel("a"), "k", "v"), AModel("b")};
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(models_.Find("a"), nullptr);
+  EXPECT_TRUE(Load("a").ok());
+  EXPECT_EQ(maker_.started().back().model.parameters.count("k"), 1u) << "the new config's";
+}
+
+TEST_F(ReloaderTest, JobsRunOneAfterTheOther) {
+  Begin(ModelControlMode::kExplicit);
+  next_->models = {With(AModel("a"), "hang", ""), AModel("b")};
+  absl::Notification reloaded;
+  reloader_->Reload([&](const absl::Status&) { reloaded.Notify(); });
+  maker_.WaitUntilOneHangs();
+  absl::Notification unloaded;
+  reloader_->Unload("b", [&](const absl::Status&) { unloaded.Notify(); });
+  EXPECT_NE(models_.Find("b"), nullptr) << "the unload waits in line";
+  EXPECT_FALSE(reloaded.HasBeenNotified());
+  maker_.Release();
+  unloaded.WaitForNotification();
+  EXPECT_TRUE(reloaded.HasBeenNotified());
+  EXPECT_EQ(models_.Find("b"), nullptr);
+}
+
+TEST_F(ReloaderTest, AStopGivesTheRunningJobUpAndRefusesTheOthers) {
+  Begin(ModelControlMode::kExplicit);
+  const std::shared_ptr<ServedModel> a = models_.Find("a");
+  next_->models = {With(AModel("a"), "hang", ""), AModel("b")};
+  std::vector<absl::Status> ends;
+  const auto note = [&](const absl::Status& status) { ends.push_back(status); };
+  reloader_->Reload(note);
+  maker_.WaitUntilOneHangs();
+  reloader_->Unload("b", note);
+  reloader_->Stop();
+  reloader_->Unload("b", note);
+  const absl::Status exiting = absl::UnavailableError("Server exiting");
+  EXPECT_EQ(ends, (std::vector<absl::Status>{exiting, exiting, exiting}));
+  EXPECT_EQ(models_.Find("a"), a);
+}
+
+TEST_F(ReloaderTest, TheLineOfJobsIsBounded) {
+  Begin(ModelControlMode::kExplicit);
+  next_->models = {With(AModel("a"), "hang", ""), AModel("b")};
+  reloader_->Reload([](const absl::Status&) {});
+  maker_.WaitUntilOneHangs();
+  size_t refused = 0;
+  for (size_t i = 0; i < kMaxReloadJobs + 2; ++i) {
+    reloader_->Load(
+        "b", "", [&](const absl::Status& status) { refused += absl::IsResourceExhausted(status); });
+  }
+  EXPECT_EQ(refused, 2u);
+  maker_.Release();
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -28,3 +28,14 @@ if(MPSD_SANITIZE)
   add_compile_options(-fsanitize=${MPSD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MPSD_SANITIZE})
 endif()
+
+# mpsd_failpoints(sources...): these sources of this folder have failpoints, which a release leaves
+# out. Source by source, so that all others compile to the same objects either way.
+function(mpsd_failpoints)
+  if(MPSD_FAILPOINTS)
+    set(with 1)
+  else()
+    set(with 0)
+  endif()
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS MPSD_FAILPOINTS=${with})
+endfunction()

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "proto/base/clock.h"
+#include "proto/base/failpoint.h"
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
 #include "worker/consume/attachment.h"
@@ -75,6 +76,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
   if (!sandbox.ok()) return sandbox.status();
   if (absl::Status status = StartRuntime(order); !status.ok()) return status;
   if (absl::Status status = sandbox->Seal(); !status.ok()) return status;
+  MPSD_FAILPOINT("worker.at_load");
   return LoadModel(order);
 }
 
@@ -92,6 +94,7 @@ int Serve() {
   report.device = (*model)->device();
   report.runtime = RuntimeName();
   report.resident_bytes = platform::ResidentMemoryBytes(getpid());
+  MPSD_FAILPOINT("worker.before_report");
   if (!SendMessage(kControlFd, report).ok()) return kExitOk;
 
   auto attach = Expect<AttachOrder>(&reader);
@@ -100,12 +103,14 @@ int Serve() {
       Attachment::Map(attach->first, std::move(attach->second), order.lanes, order.epoch);
   if (!attachment.ok()) return Refuse(attachment.status(), kExitBadOrder);
 
+  MPSD_FAILPOINT("worker.after_attach");
   const int64_t begin_ns = Clock::Real()->NowNs();
   std::vector<std::unique_ptr<Lane>> lanes;
   if (absl::Status status = StartLanes(order, *attachment, model->get(), &lanes); !status.ok()) {
     const int code = Refuse(status, kExitCannotServe);
     _exit(code);
   }
+  MPSD_FAILPOINT("worker.before_ready");
   if (!SendMessage(kControlFd, Ready{Clock::Real()->NowNs() - begin_ns}).ok()) _exit(kExitOk);
   for (auto received = Receive(&reader); received.ok(); received = Receive(&reader)) {
     const absl::StatusOr<Message> answer = attachment->Follow(*std::move(received));

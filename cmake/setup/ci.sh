@@ -1,6 +1,6 @@
 # Everything that CI runs. Sourced by ./run.
 
-ci_presets=(release asan tsan)
+ci_presets=(release crash asan tsan)
 
 # Short real fuzzing; the committed corpora alone run as tests of every preset.
 fuzz_seconds=4 # a target

@@ -34,3 +34,11 @@ bench() { # ARGUMENTS of load_tests/bench.sh
   need_demo_models
   exec load_tests/bench.sh "$@"
 }
+
+storm() { # ARGUMENTS of tests/crash/storm.py, or --all and those of tests/crash/failpoints_test.py
+  local script=tests/crash/storm.py
+  if [ "${1:-}" = --all ]; then script=tests/crash/failpoints_test.py; fi
+  build_preset crash mpsd mpsd-worker mpsd-crash-caller mpsd-lying-worker mpsd-clock-shift
+  MPSD_BIN=$PWD/build/crash/bin MPSD_TESTS=$PWD/build/crash/tests exec .deps/venv/bin/python \
+    "$script" "$@"
+}

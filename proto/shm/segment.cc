@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "proto/base/failpoint.h"
 
 namespace mpsd {
 
@@ -21,6 +22,9 @@ OwnedSegment::~OwnedSegment() {
 
 absl::StatusOr<OwnedSegment> OwnedSegment::Create(SegmentKind kind, uint64_t bytes,
                                                   uint32_t epoch) {
+  if (const int error = MPSD_FAILPOINT_ERRNO("segment.create"); error != 0) {
+    return absl::ErrnoToStatus(error, "cannot create shared memory");
+  }
   const bool ours = kind != SegmentKind::kWorker;
   absl::StatusOr<platform::SharedMemory> memory = platform::CreateSharedMemory(
       bytes, ours ? platform::SharedMemoryWriter::kCreator : platform::SharedMemoryWriter::kPeer);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/clock.h"
+#include "server/accept/accept_guard.h"
 #include "server/accept/connection_cutter.h"
 
 namespace mpsd {
@@ -74,6 +75,7 @@ GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
 GrpcServer::~GrpcServer() { Stop(0); }
 
 absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
+  if (absl::Status status = GuardAccept(); !status.ok()) return status;
   // It writes a line to stderr for each text of a client that is not UTF-8.
   google::protobuf::SetLogHandler(nullptr);
   grpc::ServerBuilder builder;

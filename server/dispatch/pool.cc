@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "proto/base/failpoint.h"
 #include "server/dispatch/output_sizing.h"
 
 namespace mpsd {
@@ -39,6 +40,9 @@ Pool::~Pool() {
 absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   uint64_t bytes = 0;
   for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
+  if (MPSD_FAILPOINT_ERRNO("dispatch.reserve") != 0) {
+    return absl::ResourceExhaustedError("Exceeds maximum queue size");
+  }
   absl::MutexLock lock(&mu_);
   if (closed_) return absl::AbortedError("the model was replaced");
   if (links_.empty() && request->deadline_ns <= worker_expected_ns_) return NoWorkerInTime();
@@ -275,6 +279,7 @@ void Pool::SetParked(bool parked) {
 
 void Pool::Carry(Work* work) {
   for (const auto& [link, port] : work->wakes) port->bell.Wake();
+  if (!work->completed.empty()) MPSD_FAILPOINT("complete.before_reply");
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
     batch->slot.Go(SlotState::kReplying);
     replies_->Complete(batch->completed);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "proto/base/failpoint.h"
 #include "server/dispatch/batch_record_writer.h"
 #include "server/dispatch/output_sizing.h"
 #include "server/dispatch/pool.h"
@@ -121,11 +122,13 @@ bool Pool::Submit(std::unique_ptr<InflightBatch> batch, WorkerLink* link, LanePo
   ++port->inflight_count;
   ++link->inflight_batches;
   model_->metrics.running_batches.fetch_add(1, std::memory_order_relaxed);
+  MPSD_FAILPOINT("dispatch.before_ring");
   if (!port->submit.Push(place)) {  // the lane has credit, so this is no lack of room
     Condemn(link, "its submit ring's head is out of bounds");
   } else if (port->bell.Ring()) {
     work->wakes.emplace_back(link->shared_from_this(), port);
   }
+  MPSD_FAILPOINT("dispatch.after_ring");
   return true;
 }
 

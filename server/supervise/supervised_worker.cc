@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "proto/base/check.h"
+#include "proto/base/failpoint.h"
 #include "server/supervise/backoff_policy.h"
 #include "server/supervise/worker_group.h"
 
@@ -57,6 +58,7 @@ void SupervisedWorker::Start() {
   }
   WorkerProcessOptions options;
   options.binary = services_->worker_binary;
+  options.model = model.served->name;
   // Never one of before: what is in that may still be on its way out.
   options.temporary_folder = absl::StrCat(services_->temporary_folder, "/", model.served->name, "-",
                                           index_, ".", services_->next_incarnation++);
@@ -136,6 +138,7 @@ absl::Status SupervisedWorker::AttachSegments() {
     services_->budget->GiveBack(bytes);
     return link.status();
   }
+  MPSD_FAILPOINT("supervise.attach");
   AttachOrder order;
   order.layout_hash = LayoutHash();
   order.mailbox_bytes = (*link)->mailbox_segment().bytes();
@@ -247,6 +250,7 @@ void SupervisedWorker::OnExit() {
 }
 
 void SupervisedWorker::Ended(int wait_status) {
+  MPSD_FAILPOINT("supervise.reap");
   // What it wrote last may not have been read yet.
   for (int i = 0; i < kLastReads && !run_->process->output_ended(); ++i) ReadOutput();
   SayDropped();

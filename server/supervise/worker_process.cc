@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "proto/base/failpoint.h"
 
 extern char** environ;
 
@@ -22,11 +23,12 @@ namespace {
 // each would run over one another, and what is left in the temporary folder goes with it.
 std::vector<std::string> Environment(const WorkerProcessOptions& options) {
   const std::string threads = absl::StrCat(options.threads);
-  const std::vector<std::pair<std::string, std::string>> own = {
+  std::vector<std::pair<std::string, std::string>> own = {
       {"OMP_NUM_THREADS", threads},        {"OMP_THREAD_LIMIT", ""},
       {"MKL_NUM_THREADS", threads},        {"OPENBLAS_NUM_THREADS", threads},
       {"VECLIB_MAXIMUM_THREADS", threads}, {"TMPDIR", options.temporary_folder},
       {"MPS_FORCE_GRAPH_PATH", "1"},       {"NOTIFY_SOCKET", ""}};
+  MPSD_FAILPOINT_ENVIRONMENT(options.model, &own);
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const auto is_own = [&](const std::pair<std::string, std::string>& pair) {
@@ -53,6 +55,9 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
 absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
     const WorkerProcessOptions& options, platform::Poller* poller, uint64_t first_token,
     FolderRemover* remover) {
+  if (const int error = MPSD_FAILPOINT_ERRNO("supervise.spawn"); error != 0) {
+    return absl::ErrnoToStatus(error, "cannot start a worker");
+  }
   auto sockets = platform::SocketPair();
   if (!sockets.ok()) return sockets.status();
   auto pipe = Pipe();

@@ -16,6 +16,7 @@ namespace mpsd {
 
 struct WorkerProcessOptions {
   std::string binary;
+  std::string model;
   std::string temporary_folder;  // made for this incarnation alone, removed when it is gone
   uint32_t threads = 1;          // of the BLAS and OpenMP libraries, a lane each
 };

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "proto/base/failpoint.h"
 #include "proto/base/platform.h"
 #include "worker/execute/lease_sink.h"
 
@@ -43,6 +44,7 @@ absl::Status Lane::WarmedUp() {
 void Lane::Main(const std::string& warmup) {
   platform::NameThread(absl::StrCat("lane-", index_).c_str());
   warmup_status_ = model_->BindLane(index_);
+  MPSD_FAILPOINT("worker.in_warmup");
   if (warmup_status_.ok()) warmup_status_ = WarmUpLane(model_, index_, warmup);
   const bool serve = warmup_status_.ok();
   warmed_up_.Notify();
@@ -58,6 +60,7 @@ void Lane::Serve() {
 }
 
 void Lane::Sleep() {
+  MPSD_FAILPOINT("worker.before_sleep");
   const bool woken = sleep_.Sleep([this] { return submitted_.Pending(); }, kParkTimeoutNs);
   report_->heartbeat.fetch_add(1, std::memory_order_relaxed);
   if (!woken && submitted_.Pending()) {
@@ -66,6 +69,7 @@ void Lane::Sleep() {
 }
 
 void Lane::ServeOne() {
+  MPSD_FAILPOINT("worker.before_claim");
   const uint32_t place = submitted_.Peek();
   MPSD_CHECK(place < kRingEntries);
   const BatchRecord& source = attachment_->mailbox(index_).records[place];
@@ -74,6 +78,7 @@ void Lane::ServeOne() {
   const bool live = source.cancelled.load(std::memory_order_acquire) == 0 &&
                     batch_.live_until_ns > clock_->NowNs();
   submitted_.Pop();
+  MPSD_FAILPOINT("worker.after_claim");
   if (status.ok() && live) {
     executor_.Execute(batch_, record);
   } else {
@@ -87,8 +92,14 @@ void Lane::ServeOne() {
 }
 
 void Lane::Complete(uint32_t place) {
+  MPSD_FAILPOINT_DATA("worker.before_publish", &place, sizeof(place));
   MPSD_CHECK(completed_.Push(place));
-  if (front_bell_.Owed()) platform::RingBell(attachment_->bell_fd());
+  MPSD_FAILPOINT_DATA("worker.after_publish", &report_->completion_tail,
+                      sizeof(report_->completion_tail));
+  if (front_bell_.Owed()) {
+    MPSD_FAILPOINT("worker.before_bell");
+    platform::RingBell(attachment_->bell_fd());
+  }
   report_->bell_settled.store(++completed_count_, std::memory_order_relaxed);
 }
 

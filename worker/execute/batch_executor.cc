@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "proto/base/failpoint.h"
 #include "worker/execute/lease_sink.h"
 
 namespace mpsd {
@@ -15,6 +16,7 @@ void BatchExecutor::Execute(const Batch& batch, CompletionRecord* record) {
   std::memset(record->row_failed, 0, batch.row_count);
   record->started_ns = clock_->NowNs();
 
+  MPSD_FAILPOINT("worker.before_forward");
   LeaseSink sink(batch.output, batch.output_bytes, batch.row_count, record);
   const absl::Status status = model_->Run(lane_, gather_.Inputs(batch), batch.row_count, &sink);
   if (!status.ok()) {
@@ -30,6 +32,7 @@ void BatchExecutor::Execute(const Batch& batch, CompletionRecord* record) {
     record->outcome = BatchOutcome::kDone;
   }
   record->finished_ns = clock_->NowNs();
+  MPSD_FAILPOINT_DATA("worker.after_forward", record, offsetof(CompletionRecord, outputs[1]));
 }
 
 }  // namespace mpsd

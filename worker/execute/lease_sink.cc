@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "proto/base/failpoint.h"
 #include "proto/base/shape.h"
 
 namespace mpsd {
@@ -18,6 +19,7 @@ void* LeaseSink::AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) {
 
 void* LeaseSink::Place(DataType datatype, absl::Span<const int64_t> dims,
                        std::optional<uint64_t> bytes) {
+  MPSD_FAILPOINT("worker.mid_forward");
   const std::optional<uint64_t> offset = AlignUp(needed_bytes_, kTensorAlignment);
   uint64_t end = 0;
   if (!bytes.has_value() || !offset.has_value() || __builtin_add_overflow(*offset, *bytes, &end) ||

@@ -1,0 +1,250 @@
+"""Faults that the other suites have no test of; README.md says which row is tested where."""
+import contextlib
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from harness import (BIN, CRASHED_IT, QUEUE_FULL, TESTS, TIMED_OUT, WORKER_LOST, Caller,
+                     CrashDaemon, wait_until)
+import calls
+from models import placement, synthetic, tensor
+
+SLOW_READER = pathlib.Path(__file__).parents[1] / "integration/slow_reader.py"
+
+
+def epochs(daemon, model="m"):
+    return [worker["epoch"] for worker in daemon.ps()[model]["workers"]]
+
+
+def signal_all(pids, number):
+    for pid in pids:
+        os.kill(pid, number)
+
+
+class Poison(unittest.TestCase):
+    def test_row_2_poison_in_a_worker_of_four_lanes_spares_its_neighbours(self):
+        """The only process of the model: whoever is on the other lanes dies with it, and lives."""
+        model = synthetic("m", parameters={"delay": "3ms", "crash_if": 666},
+                          placement=placement(processes=1, lanes=4))
+        with CrashDaemon([model, synthetic("good")]) as daemon:
+            before = daemon.descriptors()
+            with Caller(daemon.address, "m", concurrency=16) as innocent, \
+                    Caller(daemon.address, "good", concurrency=2) as good:
+                with calls.stub(daemon.address) as stub:
+                    for _ in range(4):
+                        outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(666)}))
+                        self.assertEqual((outcome.code.name, outcome.text),
+                                         tuple(CRASHED_IT.split(": ")))
+                innocent.check((WORKER_LOST,))
+                good.check()
+            lost = innocent.report["endings"].get(WORKER_LOST, 0)
+            print(f"  {innocent.report['endings']}", flush=True)
+            self.assertLess(lost, innocent.report["sent"] / 20, "dispatched again, not given up")
+            daemon.check_same_as(before)
+
+
+class Stops(unittest.TestCase):
+    MODEL = synthetic("m", parameters={"delay": "2ms"}, placement=placement(processes=3))
+
+    def test_row_3_a_front_end_that_was_stopped_kills_nobody(self):
+        with CrashDaemon([self.MODEL]) as daemon:
+            before = daemon.descriptors()
+            with Caller(daemon.address, "m") as caller:
+                wait_until(lambda: daemon.requests("m") > 50, 10, "calls")
+                os.kill(daemon.pid, signal.SIGSTOP)
+                time.sleep(10)
+                os.kill(daemon.pid, signal.SIGCONT)
+                ended = daemon.requests("m")
+                wait_until(lambda: daemon.requests("m") > ended + 200, 10, "calls afterwards")
+                caller.check()
+            self.assertEqual(epochs(daemon), [1, 1, 1])
+            self.assertNotIn("worker_killed", daemon.log())
+            daemon.check_same_as(before)
+
+    def test_row_28_a_host_that_slept_answers_what_expired_and_kills_nobody(self):
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "200ms"})
+        with CrashDaemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            futures = [stub.ModelInfer.future(
+                calls.request("m", {"x": calls.row_of(i)}, parameters={"timeout": 2_000_000}),
+                timeout=30) for i in range(8)]
+            wait_until(lambda: daemon.metric("mpsd_queue_requests") == 7, 5, "seven wait")
+            everybody = [daemon.pid, *daemon.workers()]
+            signal_all(everybody, signal.SIGSTOP)
+            time.sleep(4)
+            signal_all(everybody, signal.SIGCONT)
+            outcomes = [calls.outcome_of(future) for future in futures]
+            late = [outcome for outcome in outcomes if outcome.code != calls.OK]
+            self.assertGreaterEqual(len(late), 6)
+            for outcome in late:
+                self.assertEqual(f"{outcome.code.name}: {outcome.text}", TIMED_OUT)
+            self.assertEqual(epochs(daemon), [1])
+
+    def test_row_33_workers_stopped_one_by_one_and_continued_in_random_order(self):
+        seed = random.SystemRandom().randrange(1 << 30)
+        print(f"  seed {seed}", flush=True)
+        order = random.Random(seed)
+        with CrashDaemon([self.MODEL]) as daemon:
+            before = daemon.descriptors()
+            with Caller(daemon.address, "m", concurrency=24) as caller:
+                for _ in range(6):
+                    stopped = daemon.workers()
+                    for pid in stopped:
+                        os.kill(pid, signal.SIGSTOP)
+                        time.sleep(order.random() * 0.1)
+                    order.shuffle(stopped)
+                    for pid in stopped:
+                        time.sleep(order.random() * 0.2)
+                        os.kill(pid, signal.SIGCONT)
+                    ended = daemon.requests("m")
+                    wait_until(lambda ended=ended: daemon.requests("m") > ended + 50, 20, "calls")
+                caller.check()
+            self.assertEqual(epochs(daemon), [1, 1, 1])
+            daemon.check_same_as(before)
+
+    def test_row_3_a_long_warm_up_is_no_hang(self):
+        """As long as all buckets of a small encoder take on one core."""
+        model = synthetic("m", parameters={"delay": "26s"}, warmup="smallest")
+        with CrashDaemon([model]) as daemon:
+            self.assertEqual(daemon.metric("mpsd_workers_ready"), 1)
+            self.assertEqual(epochs(daemon), [1])
+
+
+class Slow(unittest.TestCase):
+    def test_row_4_a_slow_worker_leads_to_refusals_and_no_kill(self):
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "50ms"},
+                          queue={"requests": 8})
+        with CrashDaemon([model]) as daemon:
+            with Caller(daemon.address, "m", concurrency=32, rows_max=1,
+                        patience_ms=5000) as caller:
+                wait_until(lambda: daemon.metric("mpsd_requests_total", code="OK") > 40, 20, "OK")
+                endings = caller.check((QUEUE_FULL,))["endings"]
+            self.assertGreater(endings[QUEUE_FULL], 40, endings)
+            self.assertEqual(epochs(daemon), [1])
+
+    def test_row_12_slow_readers_until_the_cap(self):
+        """What is pinned stays below the cap; beyond it answers are copied, and nobody starves."""
+        elements = 1 << 20
+        model = synthetic("big", [tensor("x", [-1])], max_batch_size=1,
+                          parameters={"delay": "50ms"}, outputs=[tensor("OUTPUT0", [-1])],
+                          pad=[{"input": "x", "dim": 0, "buckets": [elements]}])
+        with CrashDaemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            readers = [self.enterContext(subprocess.Popen(
+                [sys.executable, str(SLOW_READER), daemon.address, "big", "24"],
+                stdout=subprocess.PIPE, text=True)) for _ in range(3)]
+            try:
+                for reader in readers:
+                    self.assertEqual(reader.stdout.readline(), "sent\n")
+                signal_all([reader.pid for reader in readers], signal.SIGSTOP)
+                wait_until(lambda: daemon.metric("mpsd_copied_replies_total") > 0, 30, "the cap")
+                outcome = calls.infer(stub, calls.request("big", {"x": calls.row_of(1, width=2)}))
+                self.assertEqual(outcome.code, calls.OK, outcome.text)
+            finally:
+                for reader in readers:
+                    reader.kill()
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 20, "the end of the readers")
+
+
+class Clock(unittest.TestCase):
+    def test_row_27_a_wall_clock_that_jumps_changes_nothing(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
+        shift = pathlib.Path(folder) / "shift"
+        shift.write_bytes(struct.pack("<q", 0))
+        environment = {"LD_PRELOAD": str(TESTS / "mpsd-clock-shift.so"),
+                       "MPSD_CLOCK_SHIFT": str(shift)}
+        with CrashDaemon([Stops.MODEL], environment=environment) as daemon:
+            self.assertFalse(self.shifted(daemon))
+            with Caller(daemon.address, "m", timeout_percent=50, timeout_low_ms=5000,
+                        timeout_high_ms=6000) as caller:
+                for seconds in (86400, -86400, 10, 0):
+                    with open(shift, "r+b") as file:
+                        file.write(struct.pack("<q", seconds))
+                    ended = daemon.requests("m")
+                    wait_until(lambda ended=ended: daemon.requests("m") > ended + 100, 20, "calls")
+                    if seconds == 86400:
+                        os.kill(daemon.workers()[0], signal.SIGKILL)
+                        wait_until(lambda: self.shifted(daemon), 10, "a log line of tomorrow")
+                caller.check()
+            wait_until(daemon.serving, 10, "all workers serve")
+            self.assertEqual(sum(epochs(daemon)), 4)
+            self.assertNotIn("worker_killed", daemon.log())
+
+    def shifted(self, daemon):
+        """True when the daemon did believe the wrong clock, where it may."""
+        tomorrow = time.strftime("%Y-%m-%dT", time.gmtime(time.time() + 86400))
+        return f'"time":"{tomorrow}' in daemon.log()
+
+
+class Starved(unittest.TestCase):
+    MODEL = synthetic("m", placement=placement(processes=2))
+
+    def limited(self, count):
+        """A folder whose mpsd starts with at most that many descriptors."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        script = folder / "mpsd"
+        script.write_text(f'#!/bin/sh\nulimit -n {count}\nexec "{BIN}/mpsd" "$@"\n')
+        script.chmod(0o755)
+        return folder
+
+    def test_row_9_sixty_four_descriptors(self):
+        """They do for a small daemon: clients beyond them wait, nobody spins, workers stay."""
+        with CrashDaemon([self.MODEL], binaries=self.limited(64)) as daemon:
+            self.assertEqual(daemon.metric("process_max_fds"), 64)
+            before = daemon.metric("process_cpu_seconds_total")
+            with contextlib.ExitStack() as stack:
+                crowd = [stack.enter_context(calls.stub(daemon.address)) for _ in range(60)]
+                futures = [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}),
+                                                  timeout=3) for stub in crowd]
+                outcomes = [calls.outcome_of(future) for future in futures]
+                self.assertEqual(len(daemon.workers()), 2)
+            answered = sum(outcome.code == calls.OK for outcome in outcomes)
+            spent = daemon.metric("process_cpu_seconds_total") - before
+            print(f"  {answered} of {len(crowd)} clients were answered in {spent:.2f} s of the "
+                  "processor", flush=True)
+            self.assertGreater(answered, 0)
+            self.assertLess(spent, 1.5, "no spinning while there is no descriptor")
+            with calls.stub(daemon.address) as stub:
+                outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
+                self.assertEqual(outcome.code, calls.OK, outcome.text)
+
+
+class Logs(unittest.TestCase):
+    MODEL = synthetic("m", parameters={"delay": "1ms"}, placement=placement(processes=2))
+
+    def check_serves_through_deaths(self, daemon):
+        with Caller(daemon.address, "m") as caller:
+            for death in range(1, 4):
+                signal_all(daemon.workers()[:1], signal.SIGKILL)
+                wait_until(lambda death=death:
+                           daemon.metric("mpsd_worker_restarts_total") == death, 10, "a restart")
+            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 10, "both workers")
+            caller.check((WORKER_LOST,))
+
+    def test_row_23_a_full_disk(self):
+        with CrashDaemon([self.MODEL], log={"file": "/dev/full"}) as daemon:
+            self.check_serves_through_deaths(daemon)
+            self.assertGreater(daemon.metric("mpsd_log_lines_dropped_total"), 0)
+
+    def test_row_23_a_log_pipe_that_nobody_reads(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
+        pipe = os.path.join(folder, "log")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, writer)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writer, b"x" * 4096)
+        with CrashDaemon([self.MODEL], log={"file": pipe}) as daemon:
+            self.check_serves_through_deaths(daemon)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -53,7 +53,7 @@ class SlabAnnouncer {
   // they serve; the caller gives them up.
   std::vector<const WorkerLink*> Tick(const std::function<bool(const WorkerLink*)>& serves);
 
-  static constexpr uint32_t kIdleTicks = 25;
+  static constexpr uint32_t kIdleTicks = 8;
   static constexpr uint32_t kPatienceTicks = 500;
 
  private:

@@ -103,7 +103,9 @@ WorkerProcess::~WorkerProcess() {
 
 absl::Status WorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
   if (absl::Status status = writer_.Queue(message, fds); !status.ok()) return status;
-  return Flush();
+  // A worker that is gone cannot be sent to; its exit, which is on the way, says why.
+  Flush().IgnoreError();
+  return absl::OkStatus();
 }
 
 absl::Status WorkerProcess::Flush() {

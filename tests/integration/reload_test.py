@@ -17,7 +17,8 @@ def fast(**parameters):
 
 
 def pids(daemon, model):
-    return [worker["pid"] for worker in daemon.ps()[model]["workers"]]
+    """Of the workers of the generation that is served."""
+    return [worker["pid"] for worker in daemon.ps()[model]["workers"] if not worker["generation"]]
 
 
 def settle(daemon, workers):

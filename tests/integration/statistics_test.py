@@ -96,8 +96,9 @@ class Statistics(unittest.TestCase):
 
     def test_late_in_the_queue(self):
         """A request that was admitted and ran out of time failed, and executed nothing."""
-        _, stub = self.serve(synthetic("m", parameters={"delay": "400ms"}, max_batch_size=1))
+        daemon, stub = self.serve(synthetic("m", parameters={"delay": "400ms"}, max_batch_size=1))
         first = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}), timeout=30)
+        wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "the first one to run")
         message = calls.request("m", {"x": calls.row_of(2)}, parameters={"timeout": 50_000})
         self.assertEqual(calls.infer(stub, message).code, grpc.StatusCode.DEADLINE_EXCEEDED)
         self.assertEqual(calls.outcome_of(first).code, calls.OK)

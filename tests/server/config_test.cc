@@ -57,7 +57,7 @@ TEST(Config, VersionsOfOneModel) {
     {"name": "m", "path": "m.pt", "version": 2}, {"name": "m", "version": 2, "path": "n.pt"}]})"),
             "c.json:2: models[1].name: there is another model 'm' of this version");
   EXPECT_EQ(files.Error(R"({"models": [{"name": "m", "path": "m.pt", "version": 0}]})"),
-            "c.json:1: models[0].version: must be 1 to 2000000000, not 0");
+            "c.json:1: models[0].version: must be a whole number from 1 to 2000000000, not 0");
 }
 
 TEST(Config, ARepositoryNeedsNoModels) {

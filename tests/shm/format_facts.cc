@@ -47,6 +47,7 @@ void PrintFrontEndStructs() {
   MPSD_FIELD(BatchRecord, reserved);
   MPSD_FIELD(BatchRecord, inputs);
   MPSD_FIELD(BatchRecord, runs);
+  MPSD_FIELD(BatchRecord, byte_counts);
   MPSD_STRUCT(InputRecord);
   MPSD_FIELD(InputRecord, datatype);
   MPSD_FIELD(InputRecord, rank);

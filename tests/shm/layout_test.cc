@@ -18,12 +18,12 @@ uint64_t Distance(const A& a, const B& b) {
 
 // A change of these is a change of the layout: kLayoutVersion goes up with it.
 TEST(Layout, TakesTheBytesThatBothSidesAgreedOn) {
-  EXPECT_EQ(kLayoutVersion, 1u);
+  EXPECT_EQ(kLayoutVersion, 2u);
   EXPECT_EQ(sizeof(SegmentHeader), 128u);
   EXPECT_EQ(sizeof(RowRun), 24u);
   EXPECT_EQ(sizeof(InputRecord), 80u);
   EXPECT_EQ(sizeof(OutputRecord), 96u);
-  EXPECT_EQ(sizeof(BatchRecord), 8320u);
+  EXPECT_EQ(sizeof(BatchRecord), 12416u);
   EXPECT_EQ(sizeof(CompletionRecord), 7808u);
   EXPECT_EQ(sizeof(LaneMailbox), 4 * 128u + kRingEntries * sizeof(BatchRecord));
   EXPECT_EQ(sizeof(LaneReport), 4 * 128u + kRingEntries * sizeof(CompletionRecord));

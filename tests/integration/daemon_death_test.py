@@ -35,6 +35,7 @@ class Killed(unittest.TestCase):
         with Daemon([model], state_dir=state, listen=[listener]) as first:
             load = self.enterContext(calls.Load(first.address, "m"))
             wait_until(lambda: load.answered() > 50, 10, "some answers")
+            wait_until(lambda: first.metric("mpsd_workers_ready") == 2, 10, "both workers")
             ours = procfs.memory_files(first.pid)
             self.assertGreaterEqual(len(ours), 5, "slabs, and two segments a worker")
             self.assertEqual(len(first.workers()), 2)

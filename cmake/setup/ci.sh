@@ -2,15 +2,6 @@
 
 ci_presets=(release crash asan tsan)
 
-# Short real fuzzing; the committed corpora alone run as tests of every preset.
-fuzz_seconds=4 # a target
-
-check_fuzzers() {
-  configure_preset fuzz
-  cmake --build build/fuzz -j "$(build_jobs)" --target fuzzers
-  tests/fuzz/run_fuzzers.sh build/fuzz "$fuzz_seconds"
-}
-
 check_macos() { cmake/macos/check.sh .deps/macos "$(build_jobs)"; }
 
 # One ctest over the tests of all presets and the macOS check, so that its summary is the whole.
@@ -38,7 +29,6 @@ run_ci() {
     build_preset "$preset"
     printf '%s\t%s\n' "$preset" "$last_step_seconds" >>$builds
   done
-  if [ "$(uname -s)" = Linux ]; then step "fuzz" check_fuzzers; fi
   need_demo_models
   write_whole_suite $suite $presets
   say "tests"

@@ -88,7 +88,8 @@ struct SpawnOptions {
   UniqueFd control_fd;                   // becomes descriptor 3
   UniqueFd output_fd;                    // becomes stdout and stderr
 };
-// posix_spawn, never a fork: descriptors other than 0..3 are closed, the signal mask is empty.
+// posix_spawn, never a fork: descriptors other than 0..3 are closed, the signal mask is empty, the
+// process group is its own.
 absl::StatusOr<pid_t> Spawn(SpawnOptions options);
 
 // A connected pair of stream sockets that no child inherits and that raise no SIGPIPE.

@@ -259,7 +259,10 @@ absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
   sigemptyset(&none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  // In a group of its own: what a terminal sends to its foreground group is for the front end.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 
   std::vector<char*> arguments = {options.path.data()};
   for (std::string& argument : options.arguments) arguments.push_back(argument.data());

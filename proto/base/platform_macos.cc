@@ -129,15 +129,17 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   return pointers;
 }
 
-// A child starts with no signal blocked and every signal at its default action.
+// A child starts with no signal blocked and every signal at its default action, in a group of its
+// own: what a terminal sends to its foreground group is for the front end.
 void ResetSignals(posix_spawnattr_t* attributes) {
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawnattr_setsigmask(attributes, &none);
   posix_spawnattr_setsigdefault(attributes, &all);
-  posix_spawnattr_setflags(
-      attributes, POSIX_SPAWN_CLOEXEC_DEFAULT | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(attributes, 0);
+  posix_spawnattr_setflags(attributes, POSIX_SPAWN_CLOEXEC_DEFAULT | POSIX_SPAWN_SETSIGMASK |
+                                           POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
 uint64_t ReadSysctl(const char* name) {

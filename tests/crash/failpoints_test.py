@@ -16,7 +16,7 @@ from harness import (BIN, CRASHED_IT, NOT_READY, QUEUE_FULL, SUPERVISION, WITH_F
                      wait_until)
 from models import placement, synthetic
 
-SAMPLE = 48
+SAMPLE = 24
 # Passed while a worker starts: those act every other time, or no worker would ever serve.
 AT_START = {"worker.at_load", "worker.before_report", "worker.after_attach", "worker.in_warmup",
             "worker.before_ready"}

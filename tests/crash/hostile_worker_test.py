@@ -40,7 +40,7 @@ CONTROL_LIES = {
     "message_nested": "not JSON|malformed", "ready_before_attach": "out of turn",
     "report_twice": "out of turn", "ready_twice": "out of turn", "control_flood": "out of turn",
     "descriptor_flood": "out of turn|descriptors", "spec_of_too_much": "malformed",
-    "spec_without_outputs": "output|malformed",
+    "spec_without_outputs": "output|malformed|not the one that is served",
 }
 # Not to be told from honesty, or not worth a death: nobody else is harmed, and nothing breaks.
 HARMLESS_LIES = {

@@ -150,18 +150,21 @@ absl::StatusOr<std::unique_ptr<FailpointTable>> FailpointTable::Parse(absl::stri
 }
 
 std::optional<FailpointAct> FailpointTable::Pass(absl::string_view name) {
+  std::optional<FailpointAct> chosen;
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (entry->name != name) continue;
     FailpointAct act = entry->act;
+    // Each entry counts every pass, also those at which one before it acts.
     act.pass = entry->passes.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (chosen.has_value()) continue;
     if (entry->only_pass != 0 && entry->only_pass != act.pass) continue;
     const uint64_t draw = Mix(seed_ ^ Mix(act.pass) ^ Mix(name.size() + entry->act.argument));
     if (static_cast<double>(draw % 1'000'000) >= entry->percent * 10'000) continue;
     act.first = !entry->acted.exchange(true, std::memory_order_relaxed);
     if (act.action == FailpointAction::kCorrupt) act.argument = static_cast<int64_t>(Mix(draw));
-    return act;
+    chosen = act;
   }
-  return std::nullopt;
+  return chosen;
 }
 
 std::string FailpointTable::WorkerPart(absl::string_view text) {

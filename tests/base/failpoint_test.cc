@@ -67,9 +67,9 @@ TEST(FailpointTable, ActionsAndArguments) {
 
 TEST(FailpointTable, SeveralAtOnePlaceAndSeveralPlaces) {
   auto table = Armed("a=sleep:1@1, a=kill@2 ,b=stop");
-  EXPECT_EQ(table->Pass("a")->action, FailpointAction::kSleep);
-  EXPECT_EQ(table->Pass("a")->action, FailpointAction::kKill);
-  EXPECT_EQ(table->Pass("b")->action, FailpointAction::kStop);
+  EXPECT_EQ(table->Pass("a").value().action, FailpointAction::kSleep);
+  EXPECT_EQ(table->Pass("a").value().action, FailpointAction::kKill);
+  EXPECT_EQ(table->Pass("b").value().action, FailpointAction::kStop);
 }
 
 TEST(FailpointTable, SaysWhichActIsTheFirst) {

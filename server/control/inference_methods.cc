@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
+#include "server/control/inference_method_name.h"
 #include "server/request/find_served.h"
 
 namespace mpsd {
@@ -13,10 +14,6 @@ namespace {
 
 namespace pb = inference;
 using Kind = MethodTable::Kind;
-
-std::string Name(absl::string_view method) {
-  return absl::StrCat("/inference.GRPCInferenceService/", method);
-}
 
 constexpr const char* kExtensions[] = {"classification", "logging", "model_configuration",
                                        "parameters", "statistics"};
@@ -71,22 +68,24 @@ absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest
 void AddInferenceMethods(const ModelDirectory* models, const std::string& server_name,
                          MethodTable* table) {
   table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
-      Name("ServerLive"), Kind::kUnary, [](const CallerInfo&, const auto&, auto* response) {
+      InferenceMethodName("ServerLive"), Kind::kUnary,
+      [](const CallerInfo&, const auto&, auto* response) {
         response->set_live(true);
         return absl::OkStatus();
       });
   table->AddTyped<pb::ServerReadyRequest, pb::ServerReadyResponse>(
-      Name("ServerReady"), Kind::kUnary, [models](const CallerInfo&, const auto&, auto* response) {
+      InferenceMethodName("ServerReady"), Kind::kUnary,
+      [models](const CallerInfo&, const auto&, auto* response) {
         response->set_ready(models->AllReady());
         return absl::OkStatus();
       });
   table->AddTyped<pb::ModelReadyRequest, pb::ModelReadyResponse>(
-      Name("ModelReady"), Kind::kUnary,
+      InferenceMethodName("ModelReady"), Kind::kUnary,
       [models](const CallerInfo&, const auto& request, auto* response) {
         return Readiness(*models, request, response);
       });
   table->AddTyped<pb::ServerMetadataRequest, pb::ServerMetadataResponse>(
-      Name("ServerMetadata"), Kind::kUnary,
+      InferenceMethodName("ServerMetadata"), Kind::kUnary,
       [server_name](const CallerInfo&, const auto&, auto* response) {
         response->set_name(server_name);
         response->set_version(MPSD_VERSION);
@@ -94,7 +93,7 @@ void AddInferenceMethods(const ModelDirectory* models, const std::string& server
         return absl::OkStatus();
       });
   table->AddTyped<pb::ModelMetadataRequest, pb::ModelMetadataResponse>(
-      Name("ModelMetadata"), Kind::kUnary,
+      InferenceMethodName("ModelMetadata"), Kind::kUnary,
       [models](const CallerInfo&, const auto& request, auto* response) {
         return Metadata(*models, request, response);
       });

@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "proto/base/clock.h"
 #include "proto/inference.pb.h"
+#include "server/control/inference_method_name.h"
 #include "server/request/find_served.h"
 
 namespace mpsd {
@@ -74,7 +75,7 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
 
 void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table) {
   table->AddTyped<pb::ModelConfigRequest, pb::ModelConfigResponse>(
-      "/inference.GRPCInferenceService/ModelConfig", MethodTable::Kind::kUnary,
+      InferenceMethodName("ModelConfig"), MethodTable::Kind::kUnary,
       [models](const CallerInfo&, const auto& request, auto* response) {
         const absl::StatusOr<std::shared_ptr<ServedModel>> model =
             FindServed(*models, request.name(), request.version());

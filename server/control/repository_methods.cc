@@ -10,16 +10,13 @@
 #include "absl/strings/str_split.h"
 #include "proto/base/limits.h"
 #include "proto/inference.pb.h"
+#include "server/control/inference_method_name.h"
 
 namespace mpsd {
 namespace {
 
 namespace pb = inference;
 using Done = ModelControl::Done;
-
-std::string Name(absl::string_view method) {
-  return absl::StrCat("/inference.GRPCInferenceService/", method);
-}
 
 // No string of a client's reaches a path; these are refused all the same, and by name.
 absl::Status CheckNames(const std::string& repository, const std::string& model) {
@@ -107,12 +104,13 @@ std::string WithoutPaths(absl::string_view text) {
 
 void AddRepositoryMethods(ModelControl* control, MethodTable* table) {
   table->AddTyped<pb::RepositoryIndexRequest, pb::RepositoryIndexResponse>(
-      Name("RepositoryIndex"), MethodTable::Kind::kUnary,
+      InferenceMethodName("RepositoryIndex"), MethodTable::Kind::kUnary,
       [control](const CallerInfo&, const auto& request, auto* response) {
         return Index(*control, request, response);
       });
   table->AddTypedDeferred<pb::RepositoryModelLoadRequest>(
-      Name("RepositoryModelLoad"), [control](const CallerInfo&, const auto& request, Done done) {
+      InferenceMethodName("RepositoryModelLoad"),
+      [control](const CallerInfo&, const auto& request, Done done) {
         std::string config;
         absl::Status status = CheckNames(request.repository_name(), request.model_name());
         if (status.ok()) status = ReadLoadParameters(request.parameters(), &config);
@@ -120,7 +118,8 @@ void AddRepositoryMethods(ModelControl* control, MethodTable* table) {
         control->Load(request.model_name(), config, ForClient(std::move(done)));
       });
   table->AddTypedDeferred<pb::RepositoryModelUnloadRequest>(
-      Name("RepositoryModelUnload"), [control](const CallerInfo&, const auto& request, Done done) {
+      InferenceMethodName("RepositoryModelUnload"),
+      [control](const CallerInfo&, const auto& request, Done done) {
         absl::Status status = CheckNames(request.repository_name(), request.model_name());
         if (status.ok()) status = CheckUnloadParameters(request.parameters());
         if (!status.ok()) return done(status);

@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
+#include "server/control/inference_method_name.h"
 
 namespace mpsd {
 namespace {
@@ -133,12 +134,12 @@ absl::Status TraceSetting(const pb::TraceSettingRequest& request,
 
 void AddSettingMethods(Logger* logger, MethodTable* table) {
   table->AddTyped<pb::LogSettingsRequest, pb::LogSettingsResponse>(
-      "/inference.GRPCInferenceService/LogSettings", MethodTable::Kind::kUnary,
+      InferenceMethodName("LogSettings"), MethodTable::Kind::kUnary,
       [logger](const CallerInfo&, const auto& request, auto* response) {
         return LogSettings(logger, request, response);
       });
   table->AddTyped<pb::TraceSettingRequest, pb::TraceSettingResponse>(
-      "/inference.GRPCInferenceService/TraceSetting", MethodTable::Kind::kUnary,
+      InferenceMethodName("TraceSetting"), MethodTable::Kind::kUnary,
       [](const CallerInfo&, const auto& request, auto* response) {
         return TraceSetting(request, response);
       });

@@ -3,13 +3,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "server/control/inference_method_name.h"
 
 namespace mpsd {
 
 void AddSharedMemoryMethods(MethodTable* table) {
   for (const char* kind : {"System", "Cuda"}) {
     for (const char* verb : {"Status", "Register", "Unregister"}) {
-      table->Add(absl::StrCat("/inference.GRPCInferenceService/", kind, "SharedMemory", verb),
+      table->Add(InferenceMethodName(absl::StrCat(kind, "SharedMemory", verb)),
                  MethodTable::Kind::kUnary, [](const CallerInfo&, absl::string_view, std::string*) {
                    return absl::UnimplementedError(
                        "shared memory regions of clients are not supported by this server; send "

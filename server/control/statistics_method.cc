@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/inference.pb.h"
+#include "server/control/inference_method_name.h"
 #include "server/request/find_served.h"
 #include "server/telemetry/inference_statistics.h"
 
@@ -63,7 +64,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& workers,
 void AddStatisticsMethod(const ModelDirectory* models, const WorkerStatusSource* workers,
                          MethodTable* table) {
   table->AddTyped<pb::ModelStatisticsRequest, pb::ModelStatisticsResponse>(
-      "/inference.GRPCInferenceService/ModelStatistics", MethodTable::Kind::kUnary,
+      InferenceMethodName("ModelStatistics"), MethodTable::Kind::kUnary,
       [=](const CallerInfo&, const auto& request, auto* response) {
         if (!request.name().empty()) {
           const absl::Status found =

@@ -51,7 +51,8 @@ class Output(unittest.TestCase):
         wait_until(lambda: daemon.metric("mpsd_worker_lines_dropped_total", model="bad") > 10_000,
                    20, "dropped lines")
         self.check_good(daemon)
-        self.assertEqual(daemon.ps()["bad"]["workers"][0]["last_lines"][-1], "line 19999")
+        wait_until(lambda: daemon.ps()["bad"]["workers"][0]["last_lines"][-1] == "line 19999", 20,
+                   "the last line")
         wait_until(lambda: '"worker_output_dropped"' in daemon.log(), 5, "a line that says so")
         self.assertLess(daemon.log().count('"worker_output"'), 2000)
 

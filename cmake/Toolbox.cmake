@@ -27,6 +27,10 @@ if(MPSD_SANITIZE)
   endif()
   add_compile_options(-fsanitize=${MPSD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MPSD_SANITIZE})
+  if(MPSD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Protobuf's and Abseil's headers lay classes out by this macro; their libraries had none.
+    add_compile_options(-U__SANITIZE_THREAD__ -D_GLIBCXX_TSAN=1)
+  endif()
 endif()
 
 # mpsd_failpoints(sources...): these sources of this folder have failpoints, which a release leaves

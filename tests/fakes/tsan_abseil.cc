@@ -1,0 +1,125 @@
+// Tells the thread sanitizer of Abseil, whose libraries were built without it, so that it sees
+// neither the locks of absl::Mutex nor the counts of absl::Status. Linked into thread-sanitized
+// tests only; its mutex stands in front of the library's own functions and calls them.
+#include <dlfcn.h>
+#include <sanitizer/tsan_interface.h>
+
+#include <cstring>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "proto/base/check.h"
+
+extern "C" {
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+
+// The last of those who share a status frees it, which only its count puts after the others' reads.
+const char* __tsan_default_suppressions() { return "race:absl::*::Status::UnrefNonInlined\n"; }
+}
+
+namespace {
+
+// Calls the library's function of the name that `ours` has here.
+template <auto ours, typename Result, typename... Arguments>
+Result CallLibrary(absl::Mutex* mutex, Arguments... arguments) {
+  using LibraryFunction = Result (*)(absl::Mutex*, Arguments...);
+  static const LibraryFunction next = [] {
+    auto member = ours;
+    void* address = nullptr;
+    std::memcpy(&address, &member, sizeof(address));
+    Dl_info info;
+    MPSD_CHECK(dladdr(address, &info) != 0 && info.dli_sname != nullptr);
+    void* found = dlsym(RTLD_NEXT, info.dli_sname);
+    MPSD_CHECK(found != nullptr);
+    return reinterpret_cast<LibraryFunction>(found);
+  }();
+  return next(mutex, arguments...);
+}
+
+// The library evaluates the conditions of those who wait on whichever thread has the mutex, at a
+// moment when the sanitizer was already told that it was given back.
+class ConditionsAreRead {
+ public:
+  ConditionsAreRead() { AnnotateIgnoreReadsBegin(__FILE__, __LINE__); }
+  ~ConditionsAreRead() { AnnotateIgnoreReadsEnd(__FILE__, __LINE__); }
+};
+
+void GivenBack(absl::Mutex* mutex, unsigned flags) {
+  __tsan_mutex_pre_unlock(mutex, flags);
+  __tsan_mutex_post_unlock(mutex, flags);
+}
+
+void Taken(absl::Mutex* mutex, unsigned flags) {
+  __tsan_mutex_pre_lock(mutex, flags);
+  __tsan_mutex_post_lock(mutex, flags, 0);
+}
+
+}  // namespace
+
+namespace absl {
+ABSL_NAMESPACE_BEGIN
+
+void Mutex::Lock() {
+  CallLibrary<&Mutex::Lock, void>(this);
+  Taken(this, 0);
+}
+
+void Mutex::Unlock() {
+  GivenBack(this, 0);
+  const ConditionsAreRead ignored;
+  CallLibrary<&Mutex::Unlock, void>(this);
+}
+
+void Mutex::ReaderLock() {
+  CallLibrary<&Mutex::ReaderLock, void>(this);
+  Taken(this, __tsan_mutex_read_lock);
+}
+
+void Mutex::ReaderUnlock() {
+  GivenBack(this, __tsan_mutex_read_lock);
+  const ConditionsAreRead ignored;
+  CallLibrary<&Mutex::ReaderUnlock, void>(this);
+}
+
+void Mutex::LockWhen(const Condition& condition) {
+  {
+    const ConditionsAreRead ignored;
+    CallLibrary<&Mutex::LockWhen, void, const Condition&>(this, condition);
+  }
+  Taken(this, 0);
+}
+
+bool Mutex::LockWhenWithTimeout(const Condition& condition, Duration timeout) {
+  bool met;
+  {
+    const ConditionsAreRead ignored;
+    met =
+        CallLibrary<&Mutex::LockWhenWithTimeout, bool, const Condition&>(this, condition, timeout);
+  }
+  Taken(this, 0);
+  return met;
+}
+
+void Mutex::Await(const Condition& condition) {
+  GivenBack(this, 0);
+  {
+    const ConditionsAreRead ignored;
+    CallLibrary<&Mutex::Await, void, const Condition&>(this, condition);
+  }
+  Taken(this, 0);
+}
+
+bool Mutex::AwaitWithTimeout(const Condition& condition, Duration timeout) {
+  GivenBack(this, 0);
+  bool met;
+  {
+    const ConditionsAreRead ignored;
+    met = CallLibrary<&Mutex::AwaitWithTimeout, bool, const Condition&>(this, condition, timeout);
+  }
+  Taken(this, 0);
+  return met;
+}
+
+ABSL_NAMESPACE_END
+}  // namespace absl

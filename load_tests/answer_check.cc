@@ -9,6 +9,7 @@
 namespace mpsd::load {
 namespace {
 
+constexpr uint32_t kInferResponse = 2;      // of ModelStreamInferResponse
 constexpr uint32_t kRawOutputContents = 6;  // of ModelInferResponse
 constexpr uint32_t kRawInputContents = 7;   // of ModelInferRequest, which an echo sends back
 constexpr uint32_t kLengthDelimited = 2;
@@ -32,33 +33,51 @@ bool ReadSame(CodedInputStream* stream, uint64_t size, std::string_view* expecte
 }
 
 // Adds up the raw contents in the fields `number`. With `expected`, compares them as well.
-bool WalkRawContents(grpc::ByteBuffer* answer, uint32_t number, std::string_view* expected,
+bool WalkRawContents(CodedInputStream* stream, uint32_t number, std::string_view* expected,
                      uint64_t* total) {
-  grpc::ProtoBufferReader reader(answer);
-  if (!reader.status().ok()) return false;
-  CodedInputStream stream(&reader);
-  while (const uint32_t tag = stream.ReadTag()) {
+  while (const uint32_t tag = stream->ReadTag()) {
     uint32_t size = 0;
-    if ((tag & 7) != kLengthDelimited || !stream.ReadVarint32(&size)) return false;
+    if ((tag & 7) != kLengthDelimited || !stream->ReadVarint32(&size)) return false;
     if (tag >> 3 != number || expected == nullptr) {
-      if (!stream.Skip(static_cast<int>(size))) return false;
-    } else if (!ReadSame(&stream, size, expected)) {
+      if (!stream->Skip(static_cast<int>(size))) return false;
+    } else if (!ReadSame(stream, size, expected)) {
       return false;
     }
     if (tag >> 3 == number) *total += size;
   }
-  return stream.ConsumedEntireMessage();
+  return stream->ConsumedEntireMessage();
+}
+
+// Goes into the answer that is all there is in the message of a stream. An error has no answer.
+bool EnterStreamed(CodedInputStream* stream) {
+  uint32_t size = 0;
+  return stream->ReadTag() == (kInferResponse << 3 | kLengthDelimited) &&
+         stream->ReadVarint32(&size);
+}
+
+bool WalkAnswer(grpc::ByteBuffer* answer, bool streamed, uint32_t number,
+                std::string_view* expected, uint64_t* total) {
+  grpc::ProtoBufferReader reader(answer);
+  if (!reader.status().ok()) return false;
+  CodedInputStream stream(&reader);
+  if (streamed && !EnterStreamed(&stream)) return false;
+  return WalkRawContents(&stream, number, expected, total);
 }
 
 }  // namespace
 
-AnswerCheck::AnswerCheck(Expectation expectation, const std::vector<PreparedRequest>* requests)
-    : expectation_(expectation), requests_(requests), first_bytes_(requests->size()) {}
+AnswerCheck::AnswerCheck(Expectation expectation, bool streamed,
+                         const std::vector<PreparedRequest>* requests)
+    : expectation_(expectation),
+      streamed_(streamed),
+      requests_(requests),
+      first_bytes_(requests->size()) {}
 
 bool AnswerCheck::Right(uint32_t request, grpc::ByteBuffer* answer) {
   uint64_t total = 0;
   if (expectation_ == Expectation::kSameSize) {
-    if (!WalkRawContents(answer, kRawOutputContents, nullptr, &total) || total == 0) return false;
+    if (!WalkAnswer(answer, streamed_, kRawOutputContents, nullptr, &total)) return false;
+    if (total == 0) return false;
     uint64_t& first = first_bytes_[request];
     if (first == 0) first = total;
     return total == first;
@@ -66,7 +85,7 @@ bool AnswerCheck::Right(uint32_t request, grpc::ByteBuffer* answer) {
   const uint32_t number =
       expectation_ == Expectation::kEcho ? kRawInputContents : kRawOutputContents;
   std::string_view expected = (*requests_)[request].payload;
-  return WalkRawContents(answer, number, &expected, &total) && expected.empty();
+  return WalkAnswer(answer, streamed_, number, &expected, &total) && expected.empty();
 }
 
 }  // namespace mpsd::load

@@ -21,13 +21,15 @@ enum class Expectation {
 // Lives on one thread. Does not own the requests, which outlive it.
 class AnswerCheck {
  public:
-  AnswerCheck(Expectation expectation, const std::vector<PreparedRequest>* requests);
+  // `streamed` answers are wrapped in the message of a stream.
+  AnswerCheck(Expectation expectation, bool streamed, const std::vector<PreparedRequest>* requests);
 
   // Whether `answer` is right for the request of that index. `answer` is left readable.
   bool Right(uint32_t request, grpc::ByteBuffer* answer);
 
  private:
   const Expectation expectation_;
+  const bool streamed_;
   const std::vector<PreparedRequest>* const requests_;
   std::vector<uint64_t> first_bytes_;  // by request; 0: none was answered yet
 };

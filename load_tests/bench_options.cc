@@ -69,9 +69,13 @@ void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
   auto* closed = app->add_option("--concurrency", plan->concurrency, "closed loop: calls open")
                      ->check(CLI::Range(1, 65536))
                      ->capture_default_str();
+  auto* streams = app->add_option("--streams", plan->streams,
+                                  "closed loop: over so many streams, a connection each")
+                      ->check(CLI::Range(1, 256));
   auto* open = app->add_option("--rate", plan->rate, "open loop: calls a second, Poisson arrivals")
                    ->check(CLI::PositiveNumber)
-                   ->excludes(closed);
+                   ->excludes(closed)
+                   ->excludes(streams);
   app->add_option("--burst", plan->burst, "open loop: calls that arrive together")
       ->check(CLI::Range(1, 65536))
       ->needs(open)
@@ -83,7 +87,8 @@ void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
   app->add_option("--seed", plan->seed, "of arrivals, lengths and contents")->capture_default_str();
   app->add_option("--requests", plan->request_count,
                   "closed loop: end after that many calls, all of them measured")
-      ->excludes(open);
+      ->excludes(open)
+      ->excludes(streams);
   AddDuration(app, "--duration", &plan->duration_ns, "10s", "measured time");
   AddDuration(app, "--warmup", &plan->warmup_ns, "1s", "load before it that is not measured");
   AddDuration(app, "--drain", &plan->drain_ns, "10s", "patience with calls open at the end");
@@ -119,6 +124,10 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
   if (identity) plan.expectation = Expectation::kIdentity;
   if (echo) plan.expectation = Expectation::kEcho;
   plan.threads = std::min(plan.threads, plan.rate > 0 ? plan.outstanding_max : plan.concurrency);
+  if (plan.streams > 0) {
+    plan.streams = std::min(plan.streams, plan.concurrency);
+    plan.threads = std::min(plan.threads, plan.streams);
+  }
   if (plan.request_count > 0) plan.warmup_ns = 0;
   options->requests.seed = plan.seed;
   return std::nullopt;

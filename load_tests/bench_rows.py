@@ -51,10 +51,14 @@ def null_rows(bench):
         rows.append(Row("–", "null, c=64: mean batch, front-end sleeps a request",
                         f"{bench.value('null_c64', 'mean_batch') or 0:.1f}, "
                         f"{bench.value('null_c64', 'switches', 'server'):.3f}"))
-    if bench.has("null_c64", "null_unix_c64"):
-        rows.append(at_least("T1s", "null over a Unix socket to T1",
-                             bench.value("null_unix_c64", "throughput"),
+    if bench.has("null_c64", "null_stream_c64"):
+        rows.append(at_least("T1s", "null over one stream to T1",
+                             bench.value("null_stream_c64", "throughput"),
                              bench.value("null_c64", "throughput"), 1.3, " /s"))
+    if bench.has("echo_c64", "echo_unix_c64", "null_c64", "null_unix_c64"):
+        null, echo = (bench.value(f"{name}_unix_c64", "throughput")
+                      / bench.value(f"{name}_c64", "throughput") for name in ("null", "echo"))
+        rows.append(Row("–", "what a Unix socket gains: null, echo", f"{null:.2f}", f"{echo:.2f}"))
     if bench.has("echo_image", "null_image", "futex"):
         rows.append(at_most("T3", "602 112 bytes: front-end CPU to echo's + one memcpy",
                             bench.value("null_image", "cpu_us", "server"),

@@ -34,7 +34,7 @@ CallPump::CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& req
       slots_(std::make_unique<Slot[]>(slot_count)),
       slot_count_(slot_count),
       picks_(seed),
-      check_(plan.expectation, &requests) {
+      tally_(plan, requests) {
   free_.reserve(slot_count);
   for (uint32_t i = 0; i < slot_count; ++i) free_.push_back(&slots_[i]);
 }
@@ -83,20 +83,16 @@ CallPump::Slot* CallPump::NextAnswer(int64_t deadline_ns) {
 }
 
 void CallPump::Count(const Window& window, int64_t now_ns, Slot* slot) {
-  const bool in_window = window.Holds(now_ns);
-  const bool right = slot->status.ok() && check_.Right(slot->request, &slot->answer);
-  const int64_t latency_ns = now_ns - slot->intended_ns;
-  if (in_window) {
-    ++counts_.ended_in_window;
-    if (right) ++counts_.answered_in_window;
-    if (right && (plan_.slo_ns == 0 || latency_ns <= plan_.slo_ns)) ++counts_.good_in_window;
+  tally_.Count(window, now_ns, slot->intended_ns, slot->request, slot->status.error_code(),
+               &slot->answer);
+}
+
+void CallPump::Run(const Window& window) {
+  if (plan_.rate > 0) {
+    RunOpen(window, plan_.rate / plan_.threads);
+  } else {
+    RunClosed(window);
   }
-  // A closed loop's calls belong to the window they end in, an open loop's to that of their due
-  // time: the slow ones must not fall out of the figures.
-  const bool counts = plan_.rate > 0 ? window.Holds(slot->intended_ns) : in_window;
-  if (right && counts) counts_.latency.Record(latency_ns);
-  if (!slot->status.ok()) ++counts_.errors[slot->status.error_code()];
-  if (slot->status.ok() && !right) ++counts_.wrong;
 }
 
 void CallPump::RunClosed(const Window& window) {
@@ -157,7 +153,7 @@ void CallPump::RunOpen(const Window& window, double rate) {
     free_.push_back(slot);
   }
   sender.join();
-  counts_.Merge(sent_);
+  tally_.Merge(sent_);
   Drain(window);
 }
 

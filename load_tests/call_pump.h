@@ -12,41 +12,29 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "load_tests/answer_tally.h"
 #include "load_tests/arrivals.h"
 #include "load_tests/load_plan.h"
+#include "load_tests/pump.h"
 #include "load_tests/request_set.h"
 
 namespace mpsd::load {
 
-// The time inside which calls count, in the monotonic clock's nanoseconds.
-struct Window {
-  int64_t begin_ns = 0;
-  int64_t end_ns = 0;
-
-  bool Holds(int64_t now_ns) const { return begin_ns <= now_ns && now_ns < end_ns; }
-};
-
-// Lives on the thread that calls Run…(), which is called once. The plan and the requests are the
-// caller's and outlive it. Calls are kept in slots made at construction; none is added later.
-class CallPump {
+// The plan and the requests are the caller's and outlive it. Calls are kept in slots made at
+// construction; none is added later.
+class CallPump final : public Pump {
  public:
   // `slot_count` calls at most are open at once. `tickets`, if any, is shared among the pumps of a
   // run; each call that a closed loop sends takes one.
   CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t slot_count,
            std::atomic<int64_t>* tickets, uint64_t seed);
-  ~CallPump();
+  ~CallPump() override;
 
   void AddChannel(const std::shared_ptr<grpc::Channel>& channel);
 
-  // Keeps every slot busy until the window's end; each answer sends the next request.
-  void RunClosed(const Window& window);
-
-  // Sends at the arrival times, on a thread of its own, from now to the window's end. What is due
-  // while every slot is open, or is too much to be sent by the end, is counted as not sent.
-  void RunOpen(const Window& window, double rate);
-
-  // Constant once Run…() has returned.
-  const LoadCounts& counts() const { return counts_; }
+  // A closed loop, or an open one where the plan has a rate.
+  void Run(const Window& window) override;
+  const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
   struct Slot {
@@ -58,6 +46,13 @@ class CallPump {
     int64_t intended_ns = 0;
     std::atomic<bool> open{false};
   };
+
+  // Keeps every slot busy until the window's end; each answer sends the next request.
+  void RunClosed(const Window& window);
+
+  // Sends at the arrival times, on a thread of its own, from now to the window's end. What is due
+  // while every slot is open, or is too much to be sent by the end, is counted as not sent.
+  void RunOpen(const Window& window, double rate);
 
   void Send(Slot* slot, uint32_t request, int64_t intended_ns);
   void SendArrivals(const Window& window, double rate);
@@ -86,8 +81,7 @@ class CallPump {
   LoadCounts sent_;
 
   // Owned by the pump's thread.
-  LoadCounts counts_;
-  AnswerCheck check_;
+  AnswerTally tally_;
 
   absl::Mutex mu_;
   std::vector<Slot*> free_ ABSL_GUARDED_BY(mu_);

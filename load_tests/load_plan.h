@@ -21,9 +21,11 @@ struct WatchedProcess {
 struct LoadPlan {
   std::string target = "127.0.0.1:8001";  // or "unix:/path"
   std::string method = "/inference.GRPCInferenceService/ModelInfer";
+  std::string stream_method = "/inference.GRPCInferenceService/ModelStreamInfer";
   uint32_t threads = 1;
   uint32_t channels = 1;
   uint32_t concurrency = 1;  // closed loop: calls always open
+  uint32_t streams = 0;      // closed loop: the requests go over so many streams; 0: calls
   double rate = 0;           // open loop: calls a second; 0 makes the loop closed
   uint32_t burst = 1;
   uint32_t outstanding_max = 8192;  // open loop: calls open at once, over all threads
@@ -48,7 +50,7 @@ struct LoadCounts {
   uint64_t good_in_window = 0;      // …and within the SLO
   uint64_t ended_in_window = 0;     // calls that ended inside the window, whatever their outcome
   uint64_t wrong = 0;               // OK by status, not by content
-  uint64_t not_sent = 0;            // open loop: due but not sent, see CallPump::RunOpen
+  uint64_t not_sent = 0;            // open loop: due but not sent, see CallPump
   std::map<int, uint64_t> errors;   // by gRPC code
 
   void Merge(const LoadCounts& other);

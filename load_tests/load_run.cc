@@ -14,12 +14,14 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "load_tests/call_pump.h"
+#include "load_tests/pump.h"
+#include "load_tests/stream_pump.h"
 #include "proto/base/clock.h"
 
 namespace mpsd::load {
 namespace {
 
-using Pumps = std::vector<std::unique_ptr<CallPump>>;
+using Pumps = std::vector<std::unique_ptr<Pump>>;
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const LoadPlan& plan) {
   grpc::ChannelArguments arguments;
@@ -40,18 +42,43 @@ uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
   return total / count + (index < total % count ? 1 : 0);
 }
 
-absl::StatusOr<Pumps> MakePumps(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
-                                std::atomic<int64_t>* tickets) {
+absl::StatusOr<std::unique_ptr<Pump>> MakeCallPump(const LoadPlan& plan,
+                                                   const std::vector<PreparedRequest>& requests,
+                                                   std::atomic<int64_t>* tickets, uint32_t thread) {
   const uint32_t slots = plan.rate > 0 ? plan.outstanding_max : plan.concurrency;
-  Pumps pumps;
-  for (uint32_t i = 0; i < plan.threads; ++i) {
-    pumps.push_back(std::make_unique<CallPump>(plan, requests, Share(slots, i, plan.threads),
-                                               tickets, plan.seed + i));
-  }
-  for (uint32_t i = 0; i < std::max(plan.channels, plan.threads); ++i) {
+  auto pump = std::make_unique<CallPump>(plan, requests, Share(slots, thread, plan.threads),
+                                         tickets, plan.seed + thread);
+  const uint32_t channels = std::max(plan.channels, plan.threads);
+  for (uint32_t i = 0; i < Share(channels, thread, plan.threads); ++i) {
     absl::StatusOr<std::shared_ptr<grpc::Channel>> channel = Connect(plan);
     if (!channel.ok()) return channel.status();
-    pumps[i % plan.threads]->AddChannel(*channel);
+    pump->AddChannel(*channel);
+  }
+  return pump;
+}
+
+// Each stream has a connection of its own.
+absl::StatusOr<std::unique_ptr<Pump>> MakeStreamPump(const LoadPlan& plan,
+                                                     const std::vector<PreparedRequest>& requests,
+                                                     uint32_t thread) {
+  auto pump = std::make_unique<StreamPump>(plan, requests, plan.seed + thread);
+  for (uint32_t i = thread; i < plan.streams; i += plan.threads) {
+    absl::StatusOr<std::shared_ptr<grpc::Channel>> channel = Connect(plan);
+    if (!channel.ok()) return channel.status();
+    pump->AddStream(*channel, Share(plan.concurrency, i, plan.streams));
+  }
+  return pump;
+}
+
+absl::StatusOr<Pumps> MakePumps(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
+                                std::atomic<int64_t>* tickets) {
+  Pumps pumps;
+  for (uint32_t i = 0; i < plan.threads; ++i) {
+    absl::StatusOr<std::unique_ptr<Pump>> pump = plan.streams > 0
+                                                     ? MakeStreamPump(plan, requests, i)
+                                                     : MakeCallPump(plan, requests, tickets, i);
+    if (!pump.ok()) return pump.status();
+    pumps.push_back(*std::move(pump));
   }
   return pumps;
 }
@@ -96,14 +123,6 @@ LoadResult MakeResult(const LoadPlan& plan, const Pumps& pumps, const Sample& be
   return result;
 }
 
-void RunPump(const LoadPlan& plan, const Window& window, CallPump* pump) {
-  if (plan.rate > 0) {
-    pump->RunOpen(window, plan.rate / plan.threads);
-  } else {
-    pump->RunClosed(window);
-  }
-}
-
 // Whether the pumps ended before that time.
 bool WaitUntil(absl::Notification* all_done, int64_t ns) {
   const int64_t left_ns = std::max<int64_t>(0, ns - Clock::Real()->NowNs());
@@ -141,7 +160,7 @@ absl::StatusOr<LoadResult> RunLoad(const LoadPlan& plan,
   std::vector<std::thread> threads;
   for (const auto& pump : *pumps) {
     threads.emplace_back([&, pump = pump.get()] {
-      RunPump(plan, window, pump);
+      pump->Run(window);
       if (left.fetch_sub(1) == 1) all_done.Notify();
       sampled.WaitForNotification();  // an ended thread's switches would be lost
     });

@@ -46,7 +46,7 @@ bool Right(AnswerCheck* check, uint32_t request, const std::vector<std::string>&
 
 TEST(AnswerCheck, TakesAnIdentityOnlyWithTheSameBytes) {
   const auto requests = Requests();
-  AnswerCheck check(Expectation::kIdentity, &requests);
+  AnswerCheck check(Expectation::kIdentity, false, &requests);
   EXPECT_TRUE(Right(&check, 0, {"abcd", "efgh"}));
   EXPECT_FALSE(Right(&check, 0, {"abcd", "efgx"}));
   EXPECT_FALSE(Right(&check, 0, {"abcd"}));
@@ -56,7 +56,7 @@ TEST(AnswerCheck, TakesAnIdentityOnlyWithTheSameBytes) {
 
 TEST(AnswerCheck, HoldsAnswersToTheSizeOfTheFirst) {
   const auto requests = Requests();
-  AnswerCheck check(Expectation::kSameSize, &requests);
+  AnswerCheck check(Expectation::kSameSize, false, &requests);
   EXPECT_FALSE(Right(&check, 0, {}));
   EXPECT_TRUE(Right(&check, 0, {"xy"}));
   EXPECT_TRUE(Right(&check, 0, {"zz"}));
@@ -66,14 +66,31 @@ TEST(AnswerCheck, HoldsAnswersToTheSizeOfTheFirst) {
 
 TEST(AnswerCheck, KnowsAnEcho) {
   auto requests = Requests();
-  AnswerCheck check(Expectation::kEcho, &requests);
+  AnswerCheck check(Expectation::kEcho, false, &requests);
   EXPECT_TRUE(check.Right(0, &requests[1].bytes));
   EXPECT_FALSE(Right(&check, 0, {"abcd", "efgh"}));
 }
 
+TEST(AnswerCheck, LooksIntoTheMessagesOfAStream) {
+  const auto requests = Requests();
+  AnswerCheck check(Expectation::kIdentity, true, &requests);
+  inference::ModelStreamInferResponse response;
+  response.mutable_infer_response()->add_raw_output_contents("abcdefgh");
+  grpc::ByteBuffer right = Buffer(response.SerializeAsString());
+  EXPECT_TRUE(check.Right(0, &right));
+  response.mutable_infer_response()->set_raw_output_contents(0, "abcdefgx");
+  grpc::ByteBuffer wrong = Buffer(response.SerializeAsString());
+  EXPECT_FALSE(check.Right(0, &wrong));
+  response.Clear();
+  response.set_error_message("no such model");
+  grpc::ByteBuffer error = Buffer(response.SerializeAsString());
+  EXPECT_FALSE(check.Right(0, &error));
+  EXPECT_FALSE(Right(&check, 0, {"abcd", "efgh"})) << "an answer that is no stream's";
+}
+
 TEST(AnswerCheck, RefusesWhatIsNoMessage) {
   const auto requests = Requests();
-  AnswerCheck check(Expectation::kSameSize, &requests);
+  AnswerCheck check(Expectation::kSameSize, false, &requests);
   grpc::ByteBuffer cut = Buffer(
       "\x32\x7f"
       "short");

@@ -1,0 +1,37 @@
+// AnswerTally: what the answers of one pump come to.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "load_tests/answer_check.h"
+#include "load_tests/load_plan.h"
+#include "load_tests/pump.h"
+#include "load_tests/request_set.h"
+
+namespace mpsd::load {
+
+// Lives on its pump's thread. The plan and the requests outlive it.
+class AnswerTally {
+ public:
+  AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest>& requests);
+
+  // A request that was meant to be sent at `intended_ns` ended now: with an answer, whose bytes are
+  // checked, or with an error.
+  void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
+             grpc::StatusCode code, grpc::ByteBuffer* answer);
+
+  // Counts of others, the sender's for one.
+  void Merge(const LoadCounts& counts) { counts_.Merge(counts); }
+
+  const LoadCounts& counts() const { return counts_; }
+
+ private:
+  const LoadPlan& plan_;
+  LoadCounts counts_;
+  AnswerCheck check_;
+};
+
+}  // namespace mpsd::load

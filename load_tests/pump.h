@@ -1,0 +1,30 @@
+// Pump: one client thread's part of a run.
+#pragma once
+
+#include <cstdint>
+
+#include "load_tests/load_plan.h"
+
+namespace mpsd::load {
+
+// The time inside which calls count, in the monotonic clock's nanoseconds.
+struct Window {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+
+  bool Holds(int64_t now_ns) const { return begin_ns <= now_ns && now_ns < end_ns; }
+};
+
+// Lives on the thread that calls Run(), which is called once.
+class Pump {
+ public:
+  virtual ~Pump() = default;
+
+  // Loads the server until the window's end, and takes the answers that are still to come.
+  virtual void Run(const Window& window) = 0;
+
+  // Constant once Run() has returned.
+  virtual const LoadCounts& counts() const = 0;
+};
+
+}  // namespace mpsd::load

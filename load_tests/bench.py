@@ -19,7 +19,8 @@ sys.dont_write_bytecode = True
 import random_bert  # noqa: E402
 from bench_figures import bare_rate, mean_batch, median, metric, mixed_rate, table  # noqa: E402
 from bench_processes import ONE_THREAD, Daemon, Echo, children, pin, run_json  # noqa: E402
-from bench_rows import ceiling_rows, honesty_rows, model_rows, null_rows, sweep_rows  # noqa: E402
+from bench_rows import (ceiling_rows, honesty_rows, hop_rows, model_rows, null_rows,  # noqa: E402
+                        sweep_rows)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SMALL = "INPUT0:FP32[1,256]"
@@ -291,7 +292,7 @@ def measure(arguments, bench, names):
         if arguments.sweep and bench.has("mlp_c1", "mlp_c128"):
             sweep = bench.sweep()
         wakeups = metric(bench.daemon.metrics(), "mpsd_timeout_wakeups_total")
-    return (ceiling_rows(bench) + null_rows(bench) + model_rows(bench)
+    return (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + model_rows(bench)
             + (sweep_rows(sweep) if sweep else []) + honesty_rows(bench, wakeups))
 
 

@@ -26,6 +26,18 @@ def ceiling_rows(bench):
     return rows
 
 
+def hop_rows(bench):
+    """T4: rings, records and doorbells between two processes, with nothing behind them."""
+    rows = []
+    if bench.has("futex") and "hop_awake_two_cores" in bench.samples["futex"][0]:
+        rows.append(at_most("T4", "hop through the memory plane and back, awake, to 0.3 us",
+                            bench.value("futex", "hop_awake_two_cores", "p50_us"), 0.3, 1, " us"))
+        rows.append(at_most("T4", "the same, parked, to the futex round trip",
+                            bench.value("futex", "hop_parked_two_cores", "p50_us"),
+                            bench.value("futex", "parked_two_cores", "p50_us"), 1.1, " us"))
+    return rows
+
+
 def memcpy_us(bench):
     """The median time to copy one image."""
     return median([next(copy["us"] for copy in sample["memcpy"] if copy["bytes"] == 602112)

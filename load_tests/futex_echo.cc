@@ -1,26 +1,25 @@
 // mpsd-futex-echo: what this machine takes to hand one word to another process and back, parked and
-// awake, and to copy memory: the floors under a shared-memory hop.
+// awake, and to copy memory; and beside it what a hop through the memory plane takes.
 //
 // Run with:
 //   mpsd-futex-echo            (prints JSON; microseconds a round trip, gigabytes a second)
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string>
 #include <vector>
 
+#include "load_tests/hop_trip.h"
+#include "load_tests/round_trip.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
@@ -28,7 +27,7 @@
 
 namespace {
 
-enum class Waiting { kParked, kAwake };
+using mpsd::Waiting;
 
 // The two words of the ping-pong: each side writes one and sleeps on the other.
 struct Words {
@@ -55,67 +54,22 @@ void Publish(Waiting waiting, std::atomic<uint32_t>* word, uint32_t value) {
   if (waiting == Waiting::kParked) Wake(word);
 }
 
-void PinTo(int core) {
-  if (core < 0) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
-  MPSD_CHECK(sched_setaffinity(0, sizeof(set), &set) == 0);
-}
-
-// The cores that this process may use, ascending.
-std::vector<int> AllowedCores() {
-  cpu_set_t set;
-  MPSD_CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  }
-  return cores;
-}
-
-[[noreturn]] void Answer(Waiting waiting, Words* words, uint32_t rounds, int core) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  PinTo(core);
-  for (uint32_t i = 1; i <= rounds; ++i) {
-    WaitFor(waiting, &words->ping, i);
-    Publish(waiting, &words->pong, i);
-  }
-  _exit(0);
-}
-
-double Quantile(std::vector<int64_t>* values, double quantile) {
-  std::sort(values->begin(), values->end());
-  const auto index = static_cast<size_t>(quantile * static_cast<double>(values->size() - 1));
-  return static_cast<double>((*values)[index]) * 1e-3;
-}
-
-// The round trips of `rounds` rounds between two processes; a core of -1 leaves it to the kernel.
-nlohmann::json RoundTrip(Waiting waiting, uint32_t rounds, int core, int peer_core) {
+nlohmann::json FutexRoundTrip(Waiting waiting, uint32_t rounds, int core, int peer_core) {
   void* memory =
       mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   MPSD_CHECK(memory != MAP_FAILED);
   auto* words = new (memory) Words;
-  const pid_t peer = fork();  // no thread has been started
-  MPSD_CHECK(peer >= 0);
-  if (peer == 0) Answer(waiting, words, rounds, peer_core);
-  cpu_set_t before;
-  MPSD_CHECK(sched_getaffinity(0, sizeof(before), &before) == 0);
-  PinTo(core);
-  std::vector<int64_t> times_ns;
-  times_ns.reserve(rounds);
-  const mpsd::Clock* clock = mpsd::Clock::Real();
-  for (uint32_t i = 1; i <= rounds; ++i) {
-    const int64_t begin_ns = clock->NowNs();
-    Publish(waiting, &words->ping, i);
-    WaitFor(waiting, &words->pong, i);
-    times_ns.push_back(clock->NowNs() - begin_ns);
-  }
-  MPSD_CHECK(waitpid(peer, nullptr, 0) == peer);
-  MPSD_CHECK(sched_setaffinity(0, sizeof(before), &before) == 0);
+  const auto answer = [waiting, words](uint32_t round) {
+    WaitFor(waiting, &words->ping, round);
+    Publish(waiting, &words->pong, round);
+  };
+  const auto trip = [waiting, words](uint32_t round) {
+    Publish(waiting, &words->ping, round);
+    WaitFor(waiting, &words->pong, round);
+  };
+  nlohmann::json report = mpsd::TimeRoundTrips(rounds, core, peer_core, answer, trip);
   munmap(memory, sizeof(Words));
-  times_ns.erase(times_ns.begin(), times_ns.begin() + rounds / 10);  // until both sides have run
-  return {{"p50_us", Quantile(&times_ns, 0.5)}, {"p99_us", Quantile(&times_ns, 0.99)}};
+  return report;
 }
 
 // The median copy of `bytes` bytes that lie in no cache when they exceed it.
@@ -132,7 +86,7 @@ nlohmann::json Copy(size_t bytes) {
     asm volatile("" : : "r"(target.data()) : "memory");  // the copy counts as read
     times_ns.push_back(clock->NowNs() - begin_ns);
   }
-  const double us = Quantile(&times_ns, 0.5);
+  const double us = mpsd::QuantileUs(&times_ns, 0.5);
   return {{"bytes", bytes}, {"us", us}, {"gb_per_s", static_cast<double>(bytes) * 1e-3 / us}};
 }
 
@@ -146,12 +100,17 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   nlohmann::json report;
-  const std::vector<int> cores = AllowedCores();
-  report["parked"] = RoundTrip(Waiting::kParked, rounds, -1, -1);
-  report["parked_one_core"] = RoundTrip(Waiting::kParked, rounds, cores[0], cores[0]);
-  if (cores.size() > 1) {
-    report["parked_two_cores"] = RoundTrip(Waiting::kParked, rounds, cores[0], cores[1]);
-    report["awake_two_cores"] = RoundTrip(Waiting::kAwake, rounds, cores[0], cores[1]);
+  const std::vector<int> cores = mpsd::AllowedCores();
+  report["parked"] = FutexRoundTrip(Waiting::kParked, rounds, -1, -1);
+  for (const Waiting waiting : {Waiting::kParked, Waiting::kAwake}) {
+    const std::string name = waiting == Waiting::kParked ? "parked_" : "awake_";
+    if (waiting == Waiting::kParked) {
+      report[name + "one_core"] = FutexRoundTrip(waiting, rounds, cores[0], cores[0]);
+      report["hop_" + name + "one_core"] = mpsd::HopRoundTrip(waiting, rounds, cores[0], cores[0]);
+    }
+    if (cores.size() < 2) continue;
+    report[name + "two_cores"] = FutexRoundTrip(waiting, rounds, cores[0], cores[1]);
+    report["hop_" + name + "two_cores"] = mpsd::HopRoundTrip(waiting, rounds, cores[0], cores[1]);
   }
   for (const size_t bytes : {size_t{1024}, size_t{602'112}, size_t{64} << 20}) {
     report["memcpy"].push_back(Copy(bytes));

@@ -325,9 +325,6 @@ int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& sig
   absl::StatusOr<std::unique_ptr<LogFile>> log_file = LogFile::Open(config.log.file);
   if (!log_file.ok()) return Complain(log_file.status(), kExitConfig);
   RaiseDescriptorLimit();
-  // What a daemon that was killed left behind.
-  std::error_code ignored;
-  std::filesystem::remove_all(config.state_dir + "/workers", ignored);
   Daemon daemon(config, std::move(source), *std::move(log_file), *std::move(worker));
   return daemon.Run(signals);
 }

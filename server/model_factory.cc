@@ -1,10 +1,7 @@
 #include "server/model_factory.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "server/dispatch/pool.h"
 #include "server/placement.h"
 
@@ -127,26 +124,6 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model, size_
   page_->AddModel(served->shared_metrics);
   supervisor_->Add(std::move(supervised));
   return served;
-}
-
-absl::Status ModelFactory::WaitUntilServing(const ServedModel& model,
-                                            const std::function<bool()>& give_up) {
-  constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
-  absl::Status status = supervisor_->WaitUntilServing(model, give_up);
-  // The first one serves. With the old generation's workers gone the others will be needed too.
-  while (status.ok()) {
-    const std::vector<WorkerInfo> workers = supervisor_->Workers(model);
-    const auto serves = [](const WorkerInfo& worker) { return worker.state == "serving"; };
-    if (std::all_of(workers.begin(), workers.end(), serves)) break;
-    for (const WorkerInfo& worker : workers) {
-      if (worker.last_exit.empty()) continue;
-      status =
-          absl::InternalError(worker.last_words.empty() ? worker.last_exit : worker.last_words);
-    }
-    if (give_up()) status = absl::CancelledError("nobody waits for the model any more");
-    absl::SleepFor(kLookInterval);
-  }
-  return status;
 }
 
 }  // namespace mpsd

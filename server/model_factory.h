@@ -20,7 +20,9 @@ class ModelFactory final : public GenerationMaker {
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, size_t model_count,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,
-                                const std::function<bool()>& give_up) override;
+                                const std::function<bool()>& give_up) override {
+    return supervisor_->WaitUntilServing(model, give_up);
+  }
   void Retire(const std::shared_ptr<ServedModel>& model) override { supervisor_->Retire(model); }
 
  private:

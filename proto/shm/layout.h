@@ -19,7 +19,7 @@
 namespace mpsd {
 
 inline constexpr uint64_t kSegmentMagic = 0x3164'7370'6d2d'6d73ULL;
-inline constexpr uint32_t kLayoutVersion = 2;
+inline constexpr uint32_t kLayoutVersion = 3;
 
 enum class SegmentKind : uint32_t { kSlabs = 1, kMailbox = 2, kWorker = 3 };
 
@@ -81,11 +81,12 @@ struct alignas(kCacheLineBytes) BatchRecord {
   uint64_t byte_counts[kMaxByteCounts];
 };
 
+// A ring's entries share the line of its tail: the peer, which looks at the tail, has them with it.
 struct LaneMailbox {
-  alignas(kCacheLineBytes) SharedWord submit_tail;      // written with each submitted batch
+  alignas(kCacheLineBytes) SharedWord submit_tail;  // written with each submitted batch
+  SharedWord submit_entries[kRingEntries];
   alignas(kCacheLineBytes) SharedWord sequence;         // the word a parked lane sleeps on
   alignas(kCacheLineBytes) SharedWord completion_head;  // completions consumed so far
-  alignas(kCacheLineBytes) SharedWord submit_entries[kRingEntries];
   BatchRecord records[kRingEntries];
 };
 
@@ -134,7 +135,7 @@ struct LaneReport {
   SharedWord timeout_wakeups;                           // found work only when the time-out came
   SharedWord heartbeat;
   SharedWord bell_settled;  // completions whose bell was rung, or needed no ringing, so far
-  alignas(kCacheLineBytes) SharedWord completion_entries[kRingEntries];
+  SharedWord completion_entries[kRingEntries];
   CompletionRecord records[kRingEntries];
 };
 

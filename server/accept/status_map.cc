@@ -6,23 +6,12 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/clock.h"
 #include "server/accept/wire_writer.h"
 
 namespace mpsd {
 namespace {
 
 constexpr absl::string_view kMessageUrl = "type.googleapis.com/";
-constexpr absl::string_view kRetryInfoUrl = "type.googleapis.com/google.rpc.RetryInfo";
-
-// RetryInfo {retry_delay:1 {seconds:1 nanos:2}}.
-std::string DefaultRetryInfo() {
-  std::string delay;
-  PutNumber(2, kDefaultRetryMs * kNsPerMs, &delay);
-  std::string info;
-  PutText(1, delay, &info);
-  return info;
-}
 
 // google.rpc.Status's details:3 {type_url:1 value:2}.
 void PutDetail(absl::string_view url, absl::string_view value, std::string* details) {
@@ -32,20 +21,16 @@ void PutDetail(absl::string_view url, absl::string_view value, std::string* deta
   PutText(3, any, details);
 }
 
-bool MayComeAgain(const absl::Status& status) {
+bool IsQueueFull(const absl::Status& status) {
   return absl::IsResourceExhausted(status) &&
          absl::StrContains(status.message(), "Exceeds maximum queue size");
 }
 
 std::string Details(const absl::Status& status) {
   std::string details;
-  bool retry_info = false;
   status.ForEachPayload([&](absl::string_view url, const absl::Cord& value) {
-    if (!absl::StartsWith(url, kMessageUrl)) return;
-    PutDetail(url, std::string(value), &details);
-    retry_info = retry_info || url == kRetryInfoUrl;
+    if (absl::StartsWith(url, kMessageUrl)) PutDetail(url, std::string(value), &details);
   });
-  if (!retry_info && MayComeAgain(status)) PutDetail(kRetryInfoUrl, DefaultRetryInfo(), &details);
   return details;
 }
 
@@ -54,7 +39,7 @@ std::string Details(const absl::Status& status) {
 grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
   if (status.ok()) return grpc::Status::OK;
   const bool unavailable =
-      style == StatusStyle::kTriton && (MayComeAgain(status) || absl::IsDeadlineExceeded(status));
+      style == StatusStyle::kTriton && (IsQueueFull(status) || absl::IsDeadlineExceeded(status));
   const auto code =
       unavailable ? grpc::StatusCode::UNAVAILABLE : static_cast<grpc::StatusCode>(status.code());
   std::string text(status.message());

@@ -14,10 +14,7 @@ enum class StatusStyle {
 };
 
 // The codes are numbered alike. Our texts are made for clients already. Payloads of the status
-// whose URL is that of a message become details of a google.rpc.Status. A full queue that does not
-// say when to come again gets a google.rpc.RetryInfo of kDefaultRetryMs. Thread-safe.
+// whose URL is that of a message become details of a google.rpc.Status. Thread-safe.
 grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style);
-
-inline constexpr int64_t kDefaultRetryMs = 100;
 
 }  // namespace mpsd

@@ -40,13 +40,11 @@ Pool::~Pool() {
 absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   uint64_t bytes = 0;
   for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
-  if (MPSD_FAILPOINT_ERRNO("dispatch.reserve") != 0) {
-    return absl::ResourceExhaustedError("Exceeds maximum queue size");
-  }
+  const bool refuse = MPSD_FAILPOINT_ERRNO("dispatch.reserve") != 0;
   absl::MutexLock lock(&mu_);
   if (closed_) return absl::AbortedError("the model was replaced");
   if (links_.empty() && request->deadline_ns <= worker_expected_ns_) return NoWorkerInTime();
-  if (QueueIsFull(bytes)) return FullError();
+  if (refuse || QueueIsFull(bytes)) return FullError();
   targets->later = false;
   const bool placed = batcher_.Reserve(request, targets).ok();
   WishForSlabs();

@@ -66,6 +66,7 @@ class Pool final : public RequestQueue {
   absl::Status Reserve(Request* request, RowTargets* targets) override;
   void Commit(Request* request) override;
   void Cancel(Request* request) override;
+  void Close() override;
 
   // ---- the threads that wait for completions ----
 
@@ -115,9 +116,6 @@ class Pool final : public RequestQueue {
   // Ends requests whose deadline has passed, wherever they are; dispatches what has waited for
   // company long enough. Called every few milliseconds.
   void Tick();
-
-  // Takes no further request: Reserve() is ABORTED from now on. What is inside goes on.
-  void Close();
 
   // Ends everything that has not ended as UNAVAILABLE with this text.
   void FailAll(const char* text);

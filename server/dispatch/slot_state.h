@@ -84,7 +84,7 @@ static_assert(IsOfEpoch(BatchIdOf(1ULL << 40, 0x1'0007), 7));
 
 // Credits. A lane has at most kMaxLaneDepth batches; each has one entry in its submit ring until
 // the lane takes it, then one in its completion ring until the front end does. So neither ring ever
-// holds more than that, and Push() finds room unless the peer's index is a lie.
-static_assert(kMaxLaneDepth < kRingEntries);
+// holds more than that, fewer than kRingEntries (limits.h), and Push() finds room unless the peer's
+// index is a lie.
 
 }  // namespace mpsd

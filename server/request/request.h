@@ -144,6 +144,9 @@ class RequestQueue {
   // Nobody waits for the request any more: ends it as CANCELLED unless it has ended, now or when
   // its rows are filled. Not to be called by anyone between his own Reserve() and Commit().
   virtual void Cancel(Request* request) = 0;
+
+  // Takes no further request: Reserve() is ABORTED from now on. What is inside goes on.
+  virtual void Close() = 0;
 };
 
 }  // namespace mpsd

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "proto/base/platform.h"
 
 namespace mpsd {
@@ -16,28 +17,39 @@ FolderRemover::~FolderRemover() {
   if (thread_.joinable()) thread_.join();
 }
 
+bool FolderRemover::RemoveTree(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return !error;
+}
+
 void FolderRemover::Remove(std::string folder) {
   absl::MutexLock lock(&mu_);
-  folders_.push_back(std::move(folder));
+  tasks_.push_back({std::move(folder)});
   if (!started_) thread_ = std::thread([this] { Main(); });
   started_ = true;
 }
 
 void FolderRemover::Main() {
   platform::NameThread("folders");
+  std::vector<Task> left;  // of the tries before
   for (;;) {
-    std::vector<std::string> folders;
     {
-      const auto wanted = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-        return done_ || !folders_.empty();
+      const auto wanted = [this, &left]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+        return done_ || !tasks_.empty() || !left.empty();
       };
       absl::MutexLock lock(&mu_);
       mu_.Await(absl::Condition(&wanted));
-      folders.swap(folders_);
+      left.insert(left.end(), tasks_.begin(), tasks_.end());
+      tasks_.clear();
     }
-    if (folders.empty()) return;
-    std::error_code ignored;
-    for (const std::string& folder : folders) std::filesystem::remove_all(folder, ignored);
+    if (left.empty()) return;
+    std::vector<Task> again;
+    for (Task& task : left) {
+      if (!remove_all_(task.folder) && ++task.tries < kTries) again.push_back(std::move(task));
+    }
+    left = std::move(again);
+    if (!left.empty()) absl::SleepFor(try_every_);
   }
 }
 

@@ -1,6 +1,5 @@
 #include "server/supervise/slab_announcer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,8 +8,7 @@
 namespace mpsd {
 
 void SlabAnnouncer::Attach(const WorkerLink* worker, Send send) {
-  Peer& peer = peers_.emplace_back();
-  peer.worker = worker;
+  Peer& peer = peers_[worker];
   peer.send = std::move(send);
   for (const SlabSegment& segment : pool_->SlabDescriptors()) {
     if (segment.number > 0 && !retiring_.test(segment.number)) Tell(segment, &peer);
@@ -19,34 +17,33 @@ void SlabAnnouncer::Attach(const WorkerLink* worker, Send send) {
 }
 
 void SlabAnnouncer::Detach(const WorkerLink* worker) {
-  std::erase_if(peers_, [worker](const Peer& peer) { return peer.worker == worker; });
+  peers_.erase(worker);
   Advance();
 }
 
 absl::Status SlabAnnouncer::Take(const WorkerLink* worker, const Message& message) {
-  Peer* peer = Find(worker);
+  const auto peer = peers_.find(worker);
   std::bitset<kMaxSlabSegments>* owed = nullptr;
   uint32_t number = 0;
   if (const auto* mapped = std::get_if<SlabsMapped>(&message)) {
-    owed = peer == nullptr ? nullptr : &peer->to_map;
+    owed = peer == peers_.end() ? nullptr : &peer->second.to_map;
     number = mapped->number;
   } else if (const auto* unmapped = std::get_if<SlabsUnmapped>(&message)) {
-    owed = peer == nullptr ? nullptr : &peer->to_unmap;
+    owed = peer == peers_.end() ? nullptr : &peer->second.to_unmap;
     number = unmapped->number;
   }
   if (owed == nullptr || number >= kMaxSlabSegments || !owed->test(number)) {
     return absl::InvalidArgumentError("it sent a message out of turn");
   }
   owed->reset(number);
-  if (peer->to_map.none() && peer->to_unmap.none()) peer->owing_ticks = 0;
+  if (peer->second.Settled()) peer->second.owing_ticks = 0;
   Advance();
   return absl::OkStatus();
 }
 
 bool SlabAnnouncer::Settled(const WorkerLink* worker) const {
-  const auto is_it = [worker](const Peer& peer) { return peer.worker == worker; };
-  const auto peer = std::find_if(peers_.begin(), peers_.end(), is_it);
-  return peer != peers_.end() && peer->to_map.none() && peer->to_unmap.none();
+  const auto peer = peers_.find(worker);
+  return peer != peers_.end() && peer->second.Settled();
 }
 
 std::vector<const WorkerLink*> SlabAnnouncer::Tick(
@@ -56,10 +53,9 @@ std::vector<const WorkerLink*> SlabAnnouncer::Tick(
   }
   if (const std::optional<uint32_t> number = pool_->RetireIdleSegment(kIdleTicks)) Retire(*number);
   std::vector<const WorkerLink*> overdue;
-  for (Peer& peer : peers_) {
-    const bool owes = peer.to_map.any() || peer.to_unmap.any();
-    if (!owes || !serves(peer.worker)) continue;
-    if (++peer.owing_ticks == kPatienceTicks) overdue.push_back(peer.worker);
+  for (auto& [worker, peer] : peers_) {
+    if (peer.Settled() || !serves(worker)) continue;
+    if (++peer.owing_ticks == kPatienceTicks) overdue.push_back(worker);
   }
   return overdue;
 }
@@ -78,13 +74,13 @@ void SlabAnnouncer::Grow(uint64_t bytes) {
   taken_.set(number);
   announced_.emplace(*std::move(segment));
   announced_number_ = number;
-  for (Peer& peer : peers_) Tell(Announced(), &peer);
+  for (auto& [worker, peer] : peers_) Tell(Announced(), &peer);
   Advance();
 }
 
 void SlabAnnouncer::Retire(uint32_t number) {
   retiring_.set(number);
-  for (Peer& peer : peers_) {
+  for (auto& [worker, peer] : peers_) {
     peer.to_unmap.set(number);
     peer.send(SlabsRemoved{number}, {}).IgnoreError();
   }
@@ -99,7 +95,7 @@ void SlabAnnouncer::Tell(const SlabSegment& segment, Peer* peer) {
 // Goes on with every segment for which no worker's answer is missing any more.
 void SlabAnnouncer::Advance() {
   std::bitset<kMaxSlabSegments> missing;
-  for (const Peer& peer : peers_) missing |= peer.to_map | peer.to_unmap;
+  for (const auto& [worker, peer] : peers_) missing |= peer.to_map | peer.to_unmap;
   if (announced_.has_value() && !missing.test(announced_number_)) {
     OwnedSegment segment = *std::move(announced_);
     announced_.reset();
@@ -116,12 +112,6 @@ void SlabAnnouncer::Advance() {
 
 SlabSegment SlabAnnouncer::Announced() const {
   return {announced_number_, announced_->peer_fd(), announced_->bytes()};
-}
-
-SlabAnnouncer::Peer* SlabAnnouncer::Find(const WorkerLink* worker) {
-  const auto is_it = [worker](const Peer& peer) { return peer.worker == worker; };
-  const auto peer = std::find_if(peers_.begin(), peers_.end(), is_it);
-  return peer == peers_.end() ? nullptr : &*peer;
 }
 
 }  // namespace mpsd

@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -58,11 +59,12 @@ class SlabAnnouncer {
 
  private:
   struct Peer {
-    const WorkerLink* worker;
     Send send;
     std::bitset<kMaxSlabSegments> to_map;  // told, not yet acknowledged
     std::bitset<kMaxSlabSegments> to_unmap;
     uint32_t owing_ticks = 0;
+
+    bool Settled() const { return to_map.none() && to_unmap.none(); }
   };
 
   void Grow(uint64_t bytes);
@@ -70,12 +72,11 @@ class SlabAnnouncer {
   void Advance();
   void Tell(const SlabSegment& segment, Peer* peer);
   SlabSegment Announced() const;
-  Peer* Find(const WorkerLink* worker);
 
   Pool* const pool_;
   MemoryBudget* const budget_;
   const std::string model_;
-  std::vector<Peer> peers_;
+  std::map<const WorkerLink*, Peer> peers_;
   std::bitset<kMaxSlabSegments> taken_{1};  // numbers that are not absent; 0 never is
   std::bitset<kMaxSlabSegments> retiring_;
   std::optional<OwnedSegment> announced_;  // not yet the pool's

@@ -67,18 +67,34 @@ absl::Status StatusBoard::WaitUntilSettled(const std::function<bool()>& give_up)
   return absl::OkStatus();
 }
 
+// How the start of all workers ended; nothing while one is on its way.
+std::optional<absl::Status> StatusBoard::OutcomeOf(const Entry& entry) {
+  if (entry.settled.has_value() && !entry.settled->ok()) return entry.settled;
+  const auto serves = [](const auto& worker) { return worker.second.serves; };
+  if (entry.settled.has_value() &&
+      std::all_of(entry.workers.begin(), entry.workers.end(), serves)) {
+    return absl::OkStatus();
+  }
+  for (const auto& [index, note] : entry.workers) {
+    if (note.info.last_exit.empty()) continue;
+    return absl::InternalError(note.info.last_words.empty() ? note.info.last_exit
+                                                            : note.info.last_words);
+  }
+  return std::nullopt;
+}
+
 absl::Status StatusBoard::WaitUntilServing(const ServedModel& model,
                                            const std::function<bool()>& give_up) {
   while (!give_up()) {
     absl::MutexLock lock(&mu_);
-    const auto settled = [this, &model]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    const auto ended = [this, &model]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
       const auto found = entries_.find(&model);
-      return found == entries_.end() || found->second.settled.has_value();
+      return found == entries_.end() || OutcomeOf(found->second).has_value();
     };
-    if (!mu_.AwaitWithTimeout(absl::Condition(&settled), kAskEvery)) continue;
+    if (!mu_.AwaitWithTimeout(absl::Condition(&ended), kAskEvery)) continue;
     const auto found = entries_.find(&model);
     if (found == entries_.end()) break;
-    return *found->second.settled;
+    return *OutcomeOf(found->second);
   }
   return absl::CancelledError("nobody waits for the model any more");
 }

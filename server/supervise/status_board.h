@@ -22,6 +22,7 @@ class StatusBoard final : public WorkerStatusSource {
   // What the thread says of one worker. Times are the clock's.
   struct WorkerNote {
     WorkerInfo info;
+    bool serves = false;
     int64_t started_ns = 0;
     int64_t starts_at_ns = -1;
   };
@@ -46,6 +47,9 @@ class StatusBoard final : public WorkerStatusSource {
 
   // Blocks until every model is settled, or `give_up`, asked a few times a second, says so.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up);
+
+  // The same until all workers of one model serve, or one of them has failed, which is returned;
+  // CANCELLED when `give_up` said so, or the model was forgotten.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up);
 
   // ---- whoever asks ----
@@ -64,6 +68,7 @@ class StatusBoard final : public WorkerStatusSource {
     std::optional<absl::Status> settled;
   };
 
+  static std::optional<absl::Status> OutcomeOf(const Entry& entry);
   std::vector<WorkerInfo> WorkersOf(const Entry& entry) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
   const Clock* const clock_;

@@ -249,11 +249,10 @@ void SupervisedWorker::OnExit() {
   if (wait_status >= 0) Ended(wait_status);
 }
 
+// Its requests come first, what it leaves to be read afterwards.
 void SupervisedWorker::Ended(int wait_status) {
+  const int64_t seen_ns = services_->clock->NowNs();
   MPSD_FAILPOINT("supervise.reap");
-  // What it wrote last may not have been read yet.
-  for (int i = 0; i < kLastReads && !run_->process->output_ended(); ++i) ReadOutput();
-  SayDropped();
   ExitFacts facts;
   facts.wait_status = wait_status;
   facts.verdict = run_->verdict;
@@ -261,15 +260,18 @@ void SupervisedWorker::Ended(int wait_status) {
   facts.was_stopped = run_->was_stopped;
   facts.memory_was_short = platform::OutOfMemoryKills() > run_->memory_kills;
   const ExitReason reason = DescribeExit(facts);
-  if (state_ != WorkerState::kEnding) before_end_ = state_;
-  LogDeath(reason);
-  group_->served()->metrics.worker_exits[static_cast<size_t>(reason.exit)].fetch_add(1);
   bool struck = false;
   if (run_->link != nullptr) {
     services_->completions->Unwatch(*run_->link);
     struck = group_->pool()->Detach(index_, reason.end);
     group_->slabs()->Detach(run_->link.get());
   }
+  const int64_t moved_ns = services_->clock->NowNs() - seen_ns;
+  for (int i = 0; i < kLastReads && !run_->process->output_ended(); ++i) ReadOutput();
+  SayDropped();
+  if (state_ != WorkerState::kEnding) before_end_ = state_;
+  LogDeath(reason, moved_ns);
+  group_->served()->metrics.worker_exits[static_cast<size_t>(reason.exit)].fetch_add(1);
   const int64_t now_ns = services_->clock->NowNs();
   const bool served_well = serving_since_ns_ > 0 && now_ns - serving_since_ns_ > kGoodServiceNs;
   failures_ = served_well ? 1 : failures_ + 1;
@@ -284,7 +286,8 @@ void SupervisedWorker::Ended(int wait_status) {
   group_->OnDeath(this, reason, struck, served_well);
 }
 
-void SupervisedWorker::LogDeath(const ExitReason& reason) {
+// `moved_ns` lie between the sight of the death and its requests being in other hands.
+void SupervisedWorker::LogDeath(const ExitReason& reason, int64_t moved_ns) {
   const bool asked = reason.exit == WorkerExit::kAsked;
   services_->logger->Log(asked ? LogLevel::kInfo : LogLevel::kWarn, "worker_died",
                          {{"model", group_->served()->name},
@@ -294,6 +297,7 @@ void SupervisedWorker::LogDeath(const ExitReason& reason) {
                           {"exit", reason.text},
                           {"exit_reason", WorkerExitName(reason.exit)},
                           {"while", WorkerStateName(before_end_)},
+                          {"requests_moved_us", moved_ns / kNsPerUs},
                           {"last_words", note_.info.last_words}});
 }
 
@@ -387,6 +391,7 @@ void SupervisedWorker::Settle(const absl::Status& status) {
 
 void SupervisedWorker::Publish() {
   note_.info.state = WorkerStateName(state_);
+  note_.serves = state_ == WorkerState::kServing;
   note_.starts_at_ns = state_ == WorkerState::kWaiting && !leaving_ ? start_at_ns_ : -1;
   services_->board->Publish(*group_->served(), note_);
 }

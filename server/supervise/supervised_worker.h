@@ -117,7 +117,7 @@ class SupervisedWorker {
   void ReadOutput();
   void SayDropped();
   void Ended(int wait_status);
-  void LogDeath(const ExitReason& reason);
+  void LogDeath(const ExitReason& reason, int64_t moved_ns);
   void Settle(const absl::Status& status);
   void Publish();
 

@@ -1,6 +1,8 @@
 #include "server/supervise/supervisor.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "proto/base/check.h"
@@ -40,7 +42,7 @@ void Supervisor::Add(SupervisedModel model) {
 }
 
 void Supervisor::Retire(const std::shared_ptr<ServedModel>& model) {
-  static_cast<Pool*>(model->queue.get())->Close();
+  model->queue->Close();
   absl::MutexLock lock(&mu_);
   retired_.push_back(model);
   RingWake();
@@ -55,12 +57,23 @@ absl::Status Supervisor::Start() {
   absl::Status status = services_.poller.AddReadable(bell->poll_fd.get(), kWakeToken);
   if (status.ok()) status = completions_.Start();
   if (!status.ok()) return status;
+  RemoveLeftovers();
   {
     absl::MutexLock lock(&mu_);
     wake_ = *std::move(bell);
   }
   thread_ = std::thread([this] { Main(); });
   return absl::OkStatus();
+}
+
+// Of a daemon that was killed. Its workers may not have ended yet: they keep their folders, under
+// another name, until there is nobody left who writes to them.
+void Supervisor::RemoveLeftovers() {
+  const std::string left = services_.temporary_folder + ".left";
+  std::error_code error;
+  std::filesystem::remove_all(left, error);
+  std::filesystem::rename(services_.temporary_folder, left, error);
+  if (!error) remover_.Remove(left);
 }
 
 void Supervisor::Stop() {

@@ -58,8 +58,8 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     return board_.WaitUntilSettled(give_up);
   }
 
-  // The same for one model: OK once it serves, else why it failed to start. CANCELLED when
-  // `give_up` said so.
+  // The same for one model: OK once all its workers serve, else why one failed to start. CANCELLED
+  // when `give_up` said so.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up) {
     return board_.WaitUntilServing(model, give_up);
   }
@@ -88,6 +88,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     std::string reason;
   };
 
+  void RemoveLeftovers();
   void Main();
   void Wait();
   void Handle(uint64_t token);

@@ -72,7 +72,10 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
   spawn.control_fd = std::move(sockets->second);
   spawn.output_fd = std::move(pipe->second);
   absl::StatusOr<pid_t> pid = platform::Spawn(std::move(spawn));
-  if (!pid.ok()) return pid.status();
+  if (!pid.ok()) {
+    remover->Remove(options.temporary_folder);
+    return pid.status();
+  }
 
   std::unique_ptr<WorkerProcess> process(new WorkerProcess(poller, first_token, remover));
   process->pid_ = *pid;

@@ -30,6 +30,7 @@ POINT = re.compile(r'MPSD_FAILPOINT\w*\(\s*"([\w.]+)"')
 ACTED = re.compile(r"failpoint ([\w.]+): (\w+) at pass (\d+)")
 WORKER_LOST = "UNAVAILABLE: worker lost"
 NOT_READY = "UNAVAILABLE: Request for model '{}' is not at ready state"
+UNLOADED = "NOT_FOUND: Request for unknown model: '{}' has no available versions"
 CRASHED_IT = "INTERNAL: request crashed its worker"
 TIMED_OUT = "DEADLINE_EXCEEDED: Request timeout expired"
 CANCELLED = "CANCELLED: CANCELLED"

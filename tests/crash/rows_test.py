@@ -14,6 +14,7 @@ import unittest
 from harness import (BIN, CRASHED_IT, QUEUE_FULL, TESTS, TIMED_OUT, WORKER_LOST, Caller,
                      CrashDaemon, wait_until)
 import calls
+import memory_cgroup
 from models import placement, synthetic, tensor
 
 SLOW_READER = pathlib.Path(__file__).parents[1] / "integration/slow_reader.py"
@@ -149,6 +150,28 @@ class Slow(unittest.TestCase):
                 for reader in readers:
                     reader.kill()
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 20, "the end of the readers")
+
+
+class Memory(unittest.TestCase):
+    def test_row_5_workers_that_the_kernel_kills_for_memory(self):
+        """They alone have too little of it: the front end and the other model notice nothing."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        cgroup = memory_cgroup.make(self, 512 << 10)
+        (folder / "mpsd").write_bytes((BIN / "mpsd").read_bytes())
+        (folder / "mpsd-worker").write_text(
+            f'#!/bin/sh\ncase "$TMPDIR" in\n*/m-*) echo $$ >"{cgroup}/cgroup.procs" ;;\nesac\n'
+            f'exec "{BIN}/mpsd-worker" "$@"\n')
+        for program in ("mpsd", "mpsd-worker"):
+            (folder / program).chmod(0o755)
+        with CrashDaemon([synthetic("m"), synthetic("good")], binaries=folder) as daemon:
+            with Caller(daemon.address, "good", concurrency=2) as good:
+                wait_until(lambda: memory_cgroup.kills(cgroup) >= 3, 20, "three deaths")
+                ended = daemon.requests("good")
+                wait_until(lambda: daemon.requests("good") > ended + 50, 20, "calls")
+                good.check()
+            self.assertEqual(epochs(daemon, "good"), [1])
+            # Whether the kernel was it is known where front end and workers share a cgroup.
+            self.assertIn(daemon.ps()["m"]["workers"][0]["exit_reason"], ("oom", "killed"))
 
 
 class Clock(unittest.TestCase):

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 from daemon import BIN, Daemon, START_LIMIT_S
+import memory_cgroup
 from models import synthetic, tensor
 
 CANNOT_LISTEN = 69
@@ -125,26 +126,11 @@ class BadStart(unittest.TestCase):
                    r"16 ?MiB that limits.shared_memory allows")
 
     def test_more_than_the_memory_cgroup(self):
-        cgroup = self.small_memory_cgroup(256 * MIB)
+        cgroup = memory_cgroup.make(self, 256 * MIB)
         self.config["models"] = [synthetic("big", [tensor("x", [MIB])], max_batch_size=64)]
         self.check(CONFIG, r"model 'big' needs \S+ ?[KMG]iB of shared memory",
                    r"memory cgroup have only \S+ ?[KMG]iB left",
                    preexec=lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid())))
-
-    def small_memory_cgroup(self, limit_bytes):
-        """A cgroup of ours with that much memory; skips where cgroups are not ours to make."""
-        places = [(pathlib.Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),
-                  (pathlib.Path("/sys/fs/cgroup"), "memory.max")]
-        for mount, limit_file in places:
-            cgroup = mount / f"mpsd-test-{os.getpid()}"
-            try:
-                cgroup.mkdir()
-                self.addCleanup(cgroup.rmdir)
-                (cgroup / limit_file).write_text(str(limit_bytes))
-            except OSError:
-                continue
-            return cgroup
-        self.skipTest("memory cgroups cannot be made here")
 
 
 if __name__ == "__main__":

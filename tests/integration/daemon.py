@@ -199,6 +199,11 @@ class Daemon:
         """The pids of its workers, orphans too: told by their temporary folder."""
         return procfs.with_environment("TMPDIR", f"{self.state_dir}/workers/")
 
+    @property
+    def left_folder(self):
+        """Where what a killed daemon left behind waits for its removal."""
+        return self.state_dir / "workers.left"
+
     def temporary_folders(self):
         folder = self.state_dir / "workers"
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
@@ -220,6 +225,7 @@ class Daemon:
         wait_until(lambda: not self.workers(), limit_s, "the end of the last worker")
         # Nobody is there to remove the folders of a daemon that was killed; the next one does.
         assert self._killed or not self.temporary_folders(), self.temporary_folders()
+        assert self._killed or not self.left_folder.exists(), "what was found at the start"
 
     def check_and_end(self):
         if self.running():

@@ -1,5 +1,6 @@
 """The end of a daemon, asked for or not: each call has one ending, and nothing is left behind."""
 import collections
+import contextlib
 import os
 import pathlib
 import signal
@@ -52,6 +53,34 @@ class Killed(unittest.TestCase):
                     with calls.stub(address) as stub:
                         outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
                         self.assertEqual(outcome.code, calls.OK, outcome.text)
+
+    def test_what_a_killed_one_left_goes_though_somebody_still_writes_there(self):
+        """Its workers live for a moment longer, and the next daemon starts meanwhile."""
+        state = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        folder = state / "workers/m-0.1"
+        folder.mkdir(parents=True)
+        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        self.addCleanup(os.close, place)
+        writing = threading.Event()
+        writing.set()
+
+        def write():
+            number = 0
+            while writing.is_set():
+                number += 1
+                with contextlib.suppress(FileNotFoundError):
+                    os.close(os.open(str(number), os.O_CREAT | os.O_WRONLY, dir_fd=place))
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            with Daemon([synthetic("m")], state_dir=state) as daemon:
+                self.assertEqual(daemon.temporary_folders(), ["m-0.1"], "its own")
+                writing.clear()
+                wait_until(lambda: not daemon.left_folder.exists(), 5, "its removal")
+        finally:
+            writing.clear()
+            writer.join()
 
     def test_kill_in_the_middle_of_a_batch(self):
         """A worker that is busy in its model ends too."""

@@ -34,6 +34,7 @@ class FakeQueue final : public RequestQueue {
     request->reply.Fail(absl::OkStatus());
   }
   void Cancel(Request*) override {}
+  void Close() override {}
 
   absl::Status refusal;
   std::string memory;
@@ -92,6 +93,7 @@ class ClosedQueue final : public RequestQueue {
   }
   void Commit(Request*) override {}
   void Cancel(Request*) override {}
+  void Close() override {}
 
  private:
   std::function<void()> on_reserve_;

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 namespace mpsd {
 namespace {
@@ -30,6 +33,32 @@ TEST(FolderRemover, HasRemovedAllWhenItEnds) {
   EXPECT_TRUE(fs::exists(top / "kept")) << "a link is removed, not followed";
   EXPECT_EQ(std::distance(fs::directory_iterator(top), fs::directory_iterator()), 1);
   fs::remove_all(top);
+}
+
+TEST(FolderRemover, TriesAgainWhatCannotBeRemoved) {
+  std::vector<std::string> tried;
+  {
+    FolderRemover remover(
+        [&tried](const std::string& folder) {
+          tried.push_back(folder);
+          return folder == "easy" || std::count(tried.begin(), tried.end(), folder) == 3;
+        },
+        absl::ZeroDuration());
+    remover.Remove("hard");
+    remover.Remove("easy");
+  }
+  EXPECT_EQ(std::count(tried.begin(), tried.end(), "hard"), 3);
+  EXPECT_EQ(std::count(tried.begin(), tried.end(), "easy"), 1);
+}
+
+TEST(FolderRemover, GivesUpWhatNeverGoes) {
+  int tries = 0;
+  {
+    FolderRemover remover([&tries](const std::string&) { return ++tries < 0; },
+                          absl::ZeroDuration());
+    remover.Remove("stays");
+  }
+  EXPECT_EQ(tries, FolderRemover::kTries);
 }
 
 TEST(FolderRemover, NeedsNothingToDo) { FolderRemover remover; }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
+#include <thread>
+
 #include "tests/fakes/fake_clock.h"
 
 namespace mpsd {
@@ -14,6 +18,21 @@ class StatusBoardTest : public testing::Test {
       model->name = model == &other_ ? "other" : "m";
       board_.Open(*model);
     }
+  }
+
+  void PublishServing(const ServedModel& model, uint32_t index, bool serves) {
+    StatusBoard::WorkerNote note;
+    note.info.index = index;
+    note.serves = serves;
+    board_.Publish(model, note);
+  }
+
+  void PublishDeath(const ServedModel& model, uint32_t index, const std::string& last_words) {
+    StatusBoard::WorkerNote note;
+    note.info.index = index;
+    note.info.last_exit = "exit 1";
+    note.info.last_words = last_words;
+    board_.Publish(model, note);
   }
 
   void Publish(const ServedModel& model, uint32_t index, int64_t starts_at_ns = -1) {
@@ -74,6 +93,37 @@ TEST_F(StatusBoardTest, TheFirstEndOfAStartIsTheOne) {
   EXPECT_EQ(board_.WaitUntilServing(new_, AtOnce).code(), absl::StatusCode::kCancelled);
   board_.Forget(new_);
   EXPECT_EQ(board_.WaitUntilServing(new_, Never).code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(StatusBoardTest, AModelServesWhenAllItsWorkersDo) {
+  PublishServing(old_, 0, true);
+  PublishServing(old_, 1, false);
+  board_.Settle(old_, absl::OkStatus());
+  std::atomic<bool> was_asked{false};
+  const auto give_up = [&was_asked] {
+    was_asked = true;
+    return false;
+  };
+  std::atomic<bool> is_over{false};
+  std::thread waiter([&] {
+    EXPECT_TRUE(board_.WaitUntilServing(old_, give_up).ok());
+    is_over = true;
+  });
+  while (!was_asked) std::this_thread::yield();
+  EXPECT_FALSE(is_over) << "one of two workers is on its way";
+  PublishServing(old_, 1, true);
+  waiter.join();
+}
+
+TEST_F(StatusBoardTest, AWorkerThatDiesBeforeAllServeIsTheOutcome) {
+  PublishServing(old_, 0, true);
+  board_.Settle(old_, absl::OkStatus());
+  PublishDeath(old_, 1, "no such file");
+  EXPECT_EQ(board_.WaitUntilServing(old_, Never).message(), "no such file");
+  PublishDeath(old_, 1, "");
+  EXPECT_EQ(board_.WaitUntilServing(old_, Never).message(), "exit 1");
+  PublishServing(old_, 1, true);
+  EXPECT_TRUE(board_.WaitUntilServing(old_, Never).ok()) << "it serves by now";
 }
 
 TEST_F(StatusBoardTest, AModelThatDoesNotFitEndsTheWaitForAll) {

@@ -1,0 +1,197 @@
+"""What a storm does to a daemon, and to which models."""
+import collections
+import contextlib
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import grpc
+
+from harness import SUPERVISION, WITH_WATCHDOG, failpoints, procfs
+from models import placement, synthetic, tensor
+from storm_reloads import Reloads
+import calls
+
+ELEMENTS = 1 << 18  # 1 MiB an answer
+MODELS = [
+    synthetic("m", parameters={"delay": "1ms", "crash_if": 666},
+              placement=placement(processes=2, lanes=2), **SUPERVISION),
+    synthetic("lanes", parameters={"delay": "2ms"}, placement=placement(processes=1, lanes=4),
+              **SUPERVISION),
+    synthetic("big", [tensor("x", [-1])], max_batch_size=1, outputs=[tensor("OUTPUT0", [-1])],
+              pad=[{"input": "x", "dim": 0, "buckets": [ELEMENTS]}], **SUPERVISION),
+    # Nobody attacks its workers: it must not notice anything (I3), not even that it is replaced.
+    synthetic("calm", parameters={"delay": "1ms"}, placement=placement(processes=1, lanes=2)),
+]
+CALM = "calm"
+ATTACKED = ("m", "lanes", "big")
+UNLOADABLE = ("lanes",)
+SLOW_READER = pathlib.Path(__file__).parents[1] / "integration/slow_reader.py"
+READY_LAG_S = 1.5  # I8's second, and what asking takes
+
+AT_START = ("worker.at_load", "worker.before_report", "worker.after_attach", "worker.in_warmup",
+            "worker.before_ready")
+WITH_DATA = ("worker.after_forward", "worker.before_publish", "worker.after_publish")
+# Between an answer and its bell a delay would look like a bell that was forgotten.
+NO_DELAY = ("worker.after_publish", "worker.before_bell")
+
+
+def armed():
+    """Every failpoint of a worker, seldom; some of the front end, where it must not die of them."""
+    entries = []
+    for point in failpoints("worker."):
+        often = 2 if point in AT_START else 0.02
+        entries += [f"{point}=kill%{often}", f"{point}=exit%{often / 2}"]
+        if point not in NO_DELAY:
+            entries.append(f"{point}=sleep:5%{often * 5}")
+        if WITH_WATCHDOG:
+            entries.append(f"{point}=stop%{often / 4}")
+        if point in WITH_DATA:
+            entries.append(f"{point}=corrupt%{often * 5}")
+    entries += ["segment.create=errno:ENOMEM%2", "supervise.spawn=errno:EMFILE%2",
+                "dispatch.before_ring=sleep:2%0.02", "complete.before_reply=sleep:2%0.02",
+                "supervise.reap=sleep:5%10", "supervise.attach=sleep:5%10"]
+    return ",".join(entries)
+
+
+class Storm:
+    """The daemon in the middle, and the threads that do things to it until they are told to stop."""
+
+    def __init__(self, daemon, seed):
+        self.daemon = daemon
+        self.faults = collections.Counter()
+        self.complaints = []
+        self.reloads = Reloads(daemon, MODELS, UNLOADABLE, self.faults)
+        self._seed = seed
+        self._stopping = threading.Event()
+        self._threads = []
+
+    def __enter__(self):
+        for number, act in enumerate((self._strike, self._read_slowly, self._watch_readiness,
+                                      self._pause_front, self._reload)):
+            thread = threading.Thread(target=self._keep, daemon=True,
+                                      args=(act, random.Random(self._seed + number)))
+            self._threads.append(thread)
+            thread.start()
+        return self
+
+    def __exit__(self, *unused):
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(180)
+            assert not thread.is_alive(), "a thread of the storm does not end"
+
+    def _keep(self, act, draw):
+        while not self._stopping.is_set():
+            try:
+                act(draw)
+            except (OSError, AssertionError, subprocess.SubprocessError) as error:
+                if not self.daemon.running():
+                    self.complaints.append(f"I6: the front end has ended: {error}")
+                    return
+
+    def _workers(self):
+        """The pids of workers that may be struck."""
+        marks = tuple(f"TMPDIR={self.daemon.state_dir}/workers/{model}-".encode()
+                      for model in ATTACKED)
+        found = []
+        for pid in procfs.pids():
+            with contextlib.suppress(OSError):
+                environment = (procfs.PROC / str(pid) / "environ").read_bytes().split(b"\0")
+                if any(variable.startswith(marks) for variable in environment):
+                    found.append(pid)
+        return found
+
+    def _strike(self, draw):
+        self._stopping.wait(draw.expovariate(1.2))
+        workers = self._workers()
+        if not workers:
+            return
+        pid = draw.choice(workers)
+        kind = draw.choice(("kill", "kill", "segv", "term", "stop", "stop all"))
+        self.faults[kind] += 1
+        if kind == "stop all":
+            self._stop_all(draw, workers)
+        elif kind == "stop":
+            self._stop_all(draw, [pid])
+        else:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, {"kill": signal.SIGKILL, "segv": signal.SIGSEGV,
+                              "term": signal.SIGTERM}[kind])
+
+    def _stop_all(self, draw, pids):
+        """One by one, and on again in another order."""
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+            self._stopping.wait(draw.random() * 0.05)
+        draw.shuffle(pids)
+        for pid in pids:
+            self._stopping.wait(draw.random() * 0.2)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    def _read_slowly(self, draw):
+        with subprocess.Popen([sys.executable, str(SLOW_READER), self.daemon.address, "big", "8"],
+                              stdout=subprocess.PIPE, text=True) as reader:
+            try:
+                reader.stdout.readline()
+                os.kill(reader.pid, signal.SIGSTOP)
+                self.faults["slow reader"] += 1
+                self._stopping.wait(1 + draw.random() * 4)
+            finally:
+                reader.kill()
+        self._stopping.wait(draw.random() * 5)
+
+    def _pause_front(self, draw):
+        if self._stopping.wait(20 + draw.random() * 40):
+            return
+        self.faults["front end paused"] += 1
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        os.kill(self.daemon.pid, signal.SIGCONT)
+
+    def _reload(self, draw):
+        if self._stopping.wait(draw.expovariate(0.4)):
+            return
+        try:
+            self.reloads.act(draw)
+        except AssertionError as error:
+            self.complaints.append(f"reload: {error}")
+
+    def _watch_readiness(self, _):
+        """I8: what is said of readiness differs from what is so for a second at most."""
+        wrong_since = {}
+        with calls.stub(self.daemon.address) as stub:
+            while not self._stopping.wait(0.3):
+                serve, said = self._serving(), self._said(stub)
+                for name, ready in said.items():
+                    so = all(serve.values()) if name == "/readyz" else serve.get(name, False)
+                    if ready == so:
+                        wrong_since.pop(name, None)
+                        continue
+                    since = wrong_since.setdefault(name, time.monotonic())
+                    if time.monotonic() - since > READY_LAG_S:
+                        self.complaints.append(f"I8: {name} says {ready}, but {so} is so")
+                        del wrong_since[name]
+
+    def _serving(self):
+        """{model: whether a worker of the generation that is served does serve}."""
+        return {name: any(worker["state"] == "serving" and not worker["generation"]
+                          for worker in model["workers"])
+                for name, model in self.daemon.ps().items()}
+
+    def _said(self, stub):
+        """{"/readyz" or model: whether it is said to be ready}."""
+        said = {"/readyz": self.daemon.get("/readyz")[0] == 200}
+        for model in MODELS:
+            name = model["name"]
+            with contextlib.suppress(grpc.RpcError):
+                request = calls.service_pb2.ModelReadyRequest(name=name)
+                said[name] = stub.ModelReady(request, timeout=5).ready
+        return said

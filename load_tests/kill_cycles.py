@@ -239,7 +239,8 @@ def main():
     met = True
     for quantity, measured, target, good in rows(figures):
         met = met and good
-        print(f"| {quantity} | {measured} | {target} | {'met' if good else 'NOT MET'} |")
+        verdict = "–" if target == "–" else "met" if good else "NOT MET"
+        print(f"| {quantity} | {measured} | {target} | {verdict} |")
     return 0 if met else 1
 
 

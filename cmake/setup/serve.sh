@@ -1,4 +1,4 @@
-# Starts the server, or the load tests, from a release build. Sourced by ./run.
+# Starts what runs for long: the server, load tests, the storm, the fuzzers. Sourced by ./run.
 
 serve() { # ARGUMENTS of `mpsd serve`
   local bin=build/release/bin argument own_config=no
@@ -33,6 +33,11 @@ bench() { # ARGUMENTS of load_tests/bench.sh
   build_preset release
   need_demo_models
   exec load_tests/bench.sh "$@"
+}
+
+fuzz() { # SECONDS, OPTIONS of libFuzzer
+  build_preset fuzz fuzzers
+  exec tests/fuzz/run_fuzzers.sh build/fuzz "${1:-60}" "${@:2}"
 }
 
 storm() { # ARGUMENTS of tests/crash/storm.py, or --all and those of tests/crash/failpoints_test.py

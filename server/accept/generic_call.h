@@ -64,8 +64,10 @@ class GenericCall final : public OpenStream {
   void TagBack();
 
   struct Rpc {
+    Rpc() : stream(&server) {}
+
     grpc::GenericServerContext server;
-    grpc::GenericServerAsyncReaderWriter stream{&server};
+    grpc::GenericServerAsyncReaderWriter stream;
     grpc::ByteBuffer bytes;
     grpc::Alarm alarm;
     grpc::Alarm answer_alarm;  // set by whoever gives a deferred answer

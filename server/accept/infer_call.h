@@ -41,9 +41,11 @@ class InferCall final : public ReplySink {
 
   // One call's worth of gRPC objects, which cannot be used twice.
   struct Rpc {
+    Rpc() : writer(&server) {}
+
     grpc::ServerContext server;
     grpc::ByteBuffer bytes;
-    grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer{&server};
+    grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer;
   };
 
   const InferCallContext* const context_;

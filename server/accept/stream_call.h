@@ -57,8 +57,10 @@ class StreamCall final : public OpenStream {
   void DeleteIfOver();
 
   struct Rpc {
+    Rpc() : stream(&server) {}
+
     grpc::ServerContext server;
-    grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream{&server};
+    grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream;
     grpc::ByteBuffer bytes;
   };
 

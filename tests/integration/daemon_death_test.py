@@ -57,7 +57,7 @@ class Killed(unittest.TestCase):
     def test_what_a_killed_one_left_goes_though_somebody_still_writes_there(self):
         """Its workers live for a moment longer, and the next daemon starts meanwhile."""
         state = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
-        folder = state / "workers/m-0.1"
+        folder = state / "workers/m-7.9"
         folder.mkdir(parents=True)
         place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         self.addCleanup(os.close, place)

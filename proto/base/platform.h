@@ -132,6 +132,9 @@ uint64_t ResidentMemoryBytes(pid_t pid);
 // Cores this process may use, by affinity and cgroup quota; at least 1.
 uint32_t UsableCores();
 
+// False where there is certainly no gpu that libtorch knows, without asking its driver.
+bool MayHaveGpu();
+
 // The running executable's path.
 absl::StatusOr<std::string> ExecutablePath();
 

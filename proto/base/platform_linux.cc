@@ -429,6 +429,9 @@ uint32_t UsableCores() {
   return static_cast<uint32_t>(cores);
 }
 
+// The driver makes it when it is loaded.
+bool MayHaveGpu() { return access("/dev/nvidiactl", F_OK) == 0; }
+
 absl::StatusOr<std::string> ExecutablePath() {
   char path[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));

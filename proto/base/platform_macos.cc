@@ -428,6 +428,8 @@ uint32_t UsableCores() {
   return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));
 }
 
+bool MayHaveGpu() { return true; }
+
 absl::StatusOr<std::string> ExecutablePath() {
   uint32_t bytes = 0;
   _NSGetExecutablePath(nullptr, &bytes);

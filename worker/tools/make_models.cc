@@ -1,4 +1,5 @@
 // mpsd-make-models DIR [--large]: writes the models of demos and benchmarks to DIR as NAME.pt.
+// mpsd-make-models DIR --faulty: writes those of tests there that a worker must not simply serve.
 
 #include <cstdio>
 #include <filesystem>
@@ -29,13 +30,26 @@ int MakeAll(const std::string& dir, bool large) {
   return 0;
 }
 
+int MakeFaulty(const std::string& dir) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  absl::Status status = MakeRacyModel(absl::StrCat(dir, "/racy.pt"));
+  if (status.ok()) status = MakeTrainingModel(absl::StrCat(dir, "/training.pt"));
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "mpsd-make-models: %s\n", std::string(status.message()).c_str());
+  return kExitCannotWrite;
+}
+
 int Main(int argc, char** argv) {
   std::string dir;
   bool large = false;
+  bool faulty = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--large") {
       large = true;
+    } else if (argument == "--faulty") {
+      faulty = true;
     } else if (dir.empty() && argument[0] != '-') {
       dir = argument;
     } else {
@@ -44,10 +58,10 @@ int Main(int argc, char** argv) {
     }
   }
   if (dir.empty()) {
-    std::fprintf(stderr, "usage: mpsd-make-models DIR [--large]\n");
+    std::fprintf(stderr, "usage: mpsd-make-models DIR [--large | --faulty]\n");
     return kExitUsage;
   }
-  return MakeAll(dir, large);
+  return faulty ? MakeFaulty(dir) : MakeAll(dir, large);
 }
 
 }  // namespace

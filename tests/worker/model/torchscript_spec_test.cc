@@ -74,7 +74,7 @@ TEST(MatchArguments, GoesByPositionOtherwise) {
 
 TEST(MatchArguments, RefusesMoreInputsThanArguments) {
   EXPECT_THAT(std::string(MatchArguments(Named({"x", "y"}), {"a"}).status().message()),
-              HasSubstr("forward takes 1 tensors (a), but the spec has 2 inputs"));
+              HasSubstr("forward takes 1 inputs (a), but the spec has 2 inputs"));
 }
 
 }  // namespace

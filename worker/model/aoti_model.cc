@@ -1,0 +1,177 @@
+#include "worker/model/aoti_model.h"
+
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/const_init.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "c10/core/InferenceMode.h"
+#include "torch/csrc/inductor/aoti_package/model_package_loader.h"
+#include "worker/model/aoti_spec.h"
+#include "worker/model/foreign_errors.h"
+#include "worker/model/torch_runtime.h"
+#include "worker/model/torchscript_outputs.h"
+
+namespace mpsd {
+namespace {
+
+using Loader = torch::inductor::AOTIModelPackageLoader;
+
+constexpr char kPackageModel[] = "model";
+
+// Thread-safe after loading: the package has a runner for each lane.
+class AotiModel final : public Model {
+ public:
+  AotiModel(ModelSpec spec, PackageFacts facts, std::unique_ptr<Loader> loader,
+            std::unique_ptr<TorchRuntime> runtime)
+      : spec_(std::move(spec)),
+        facts_(std::move(facts)),
+        loader_(std::move(loader)),
+        runtime_(std::move(runtime)) {}
+
+  const ModelSpec& spec() const override { return spec_; }
+  std::string device() const override { return runtime_->device().str(); }
+  Census census() const override { return facts_.census; }
+  bool wants_self_check() const override { return runtime_->options().self_check; }
+  uint32_t LanesAllowed(uint32_t wanted, std::string* why) const override {
+    return mpsd::LanesAllowed(device(), runtime_->kind(), facts_.census, wanted, why);
+  }
+  void RegisterMemory(const void* data, uint64_t bytes) override {
+    runtime_->RegisterMemory(data, bytes);
+  }
+  void UnregisterMemory(const void* data) override { runtime_->UnregisterMemory(data); }
+  absl::Status BindLane(uint32_t lane) override { return runtime_->BindLane(lane); }
+  void ReleaseLane(uint32_t lane) override { runtime_->ReleaseLane(lane); }
+  absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
+                   OutputSink* sink) override {
+    return ModelFailure(CatchForeign([&] { return RunInside(lane, inputs, row_count, sink); }));
+  }
+
+ private:
+  absl::Status RunInside(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
+                         OutputSink* sink) const;
+  absl::Status Emit(const std::vector<at::Tensor>& tensors, uint32_t row_count,
+                    OutputSink* sink) const;
+
+  const ModelSpec spec_;
+  const PackageFacts facts_;
+  const std::unique_ptr<Loader> loader_;
+  const std::unique_ptr<TorchRuntime> runtime_;
+};
+
+absl::Status AotiModel::Emit(const std::vector<at::Tensor>& tensors, uint32_t row_count,
+                             OutputSink* sink) const {
+  if (tensors.size() != spec_.outputs.size()) {
+    return absl::InternalError(absl::StrCat("the package returned ", tensors.size(),
+                                            " tensors where the spec has ", spec_.outputs.size(),
+                                            " outputs"));
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TensorSpec& output = spec_.outputs[i];
+    absl::Status status = CheckOutput(tensors[i], output, spec_.batches(), row_count);
+    if (!status.ok()) return status;
+    const c10::IntArrayRef sizes = tensors[i].sizes();
+    void* target = sink->Add(output.datatype, absl::MakeSpan(sizes.data(), sizes.size()));
+    if (target != nullptr) runtime_->CopyOut(tensors[i], target);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AotiModel::RunInside(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                  uint32_t row_count, OutputSink* sink) const {
+  if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
+  const c10::InferenceMode inference_mode;
+  const DeviceGate::Permit permit(runtime_->gate());
+  std::vector<at::Tensor> tensors;
+  for (const InputTensor& input : inputs) {
+    absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, facts_.writes_inputs);
+    if (!tensor.ok()) return tensor.status();
+    tensors.push_back(*std::move(tensor));
+  }
+  const absl::Status status = Emit(loader_->boxed_run(std::move(tensors)), row_count, sink);
+  const absl::Status finished = runtime_->Finish(lane);
+  return finished.ok() ? status : finished;
+}
+
+absl::Status InModel(const LoadOrder& order, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
+}
+
+absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
+  std::string line = MeaningfulLine(what);
+  if (absl::StrContains(line, "zip archive") || absl::StrContains(line, "miniz") ||
+      absl::StrContains(line, "Failed to initialize zip")) {
+    line = "it is no .pt2 package, or is cut short";
+  } else if (absl::StrContains(line, "libtorch")) {
+    line = absl::StrCat(line, "; export it with export_model.py, which does not tie it to one");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("model '", order.model, "': cannot load ", order.path, ": ", line));
+}
+
+std::string Machine() {
+  utsname name{};
+  return uname(&name) == 0 ? name.machine : "";
+}
+
+absl::StatusOr<PackageFacts> Facts(const LoadOrder& order, const std::string& device) {
+  PackageMetadata metadata;
+  for (const auto& [key, value] : Loader::load_metadata_from_package(order.path, kPackageModel)) {
+    metadata.emplace(key, value);
+  }
+  absl::StatusOr<PackageFacts> facts = ReadPackageFacts(metadata);
+  if (!facts.ok()) return facts;
+  if (absl::Status fits = CheckPackageFits(*facts, device, Machine()); !fits.ok()) return fits;
+  return facts;
+}
+
+// The loader unpacks, compiles nothing, and opens a library; two at a time were never meant.
+absl::StatusOr<std::unique_ptr<Loader>> Open(const LoadOrder& order, c10::Device device) {
+  static absl::Mutex mu(absl::kConstInit);
+  absl::MutexLock lock(&mu);
+  return std::make_unique<Loader>(order.path, kPackageModel, /*run_single_threaded=*/false,
+                                  std::max(order.lanes, 1U), device.index());
+}
+
+absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
+                                            std::unique_ptr<TorchRuntime> runtime) {
+  const c10::Device device = runtime->device();
+  absl::StatusOr<PackageFacts> facts = Facts(order, device.str());
+  if (!facts.ok()) return InModel(order, facts.status());
+  absl::StatusOr<ModelSpec> spec = MergePackageSpec(order, *facts);
+  if (!spec.ok()) return InModel(order, spec.status());
+  absl::StatusOr<std::unique_ptr<Loader>> loader = Open(order, device);
+  if (!loader.ok()) return loader.status();
+  return std::make_unique<AotiModel>(*std::move(spec), *std::move(facts), *std::move(loader),
+                                     std::move(runtime));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> LoadAoti(const LoadOrder& order) {
+  struct stat info;
+  if (stat(order.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return absl::NotFoundError(
+        absl::StrCat("model '", order.model, "': there is no file ", order.path));
+  }
+  absl::StatusOr<std::unique_ptr<TorchRuntime>> runtime = TorchRuntime::Create(order);
+  if (!runtime.ok()) return runtime.status();
+  absl::StatusOr<std::unique_ptr<Model>> model;
+  const absl::Status status = CatchForeign(
+      [&] {
+        model = Load(order, *std::move(runtime));
+        return model.status();
+      },
+      [&](absl::string_view what) { return LoadFailure(order, what); });
+  if (!status.ok()) return status;
+  return model;
+}
+
+}  // namespace mpsd

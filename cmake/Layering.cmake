@@ -22,7 +22,7 @@ set(MPSD_EDGES_config     base link json absl)
 set(MPSD_EDGES_repository base link config proto protobuf json absl)
 set(MPSD_EDGES_reload     base link config repository request telemetry absl)
 set(MPSD_EDGES_daemon     base link shm request admit batch dispatch reply supervise telemetry accept
-                          control config reload absl)
+                          control config reload absl json)
 set(MPSD_EDGES_model      base link json absl torch)
 set(MPSD_EDGES_execute    base link shm model absl torch)
 set(MPSD_EDGES_consume    base link shm execute model absl)

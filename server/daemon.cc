@@ -28,6 +28,7 @@
 #include "server/control/statistics_method.h"
 #include "server/control/status_methods.h"
 #include "server/dispatch/plane.h"
+#include "server/host_facts.h"
 #include "server/instance_lock.h"
 #include "server/model_factory.h"
 #include "server/ready_table.h"
@@ -97,15 +98,16 @@ class Daemon {
   Daemon(const Config& config, ConfigSource source, std::unique_ptr<LogFile> log_file,
          std::string worker_binary)
       : config_(config),
+        worker_binary_(std::move(worker_binary)),
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
-        supervisor_({std::move(worker_binary), absl::StrCat(config.state_dir, "/workers"),
+        supervisor_({worker_binary_, absl::StrCat(config.state_dir, "/workers"),
                      config.limits.shared_memory_bytes},
                     &plane_, clock_, &logger_),
-        factory_(clock_, &answers_, &supervisor_, &page_, platform::UsableCores()),
+        factory_(clock_, &answers_, &supervisor_, &page_, LookAtHost(worker_binary_, &logger_)),
         reloader_({&factory_, &models_, &metrics_, &logger_, std::move(source),
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
@@ -135,6 +137,7 @@ class Daemon {
   void DrainAndStop(const SignalWaiter& signals);
 
   const Config& config_;
+  const std::string worker_binary_;
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
   Logger logger_;

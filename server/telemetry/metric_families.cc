@@ -37,6 +37,9 @@ constexpr ModelCounter kModelCounters[] = {
      &ModelMetrics::worker_recycles},
     {"mpsd_worker_lines_dropped_total", "Lines that workers wrote beyond the rate limit.",
      &ModelMetrics::worker_lines_dropped},
+    {"mpsd_worker_lane_demotions_total",
+     "Workers that run fewer lanes than they were told, as their runtime or the self-check asked.",
+     &ModelMetrics::lane_demotions},
 };
 
 struct ModelGauge {

@@ -115,6 +115,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> worker_recycles{0};
   std::atomic<uint64_t> worker_lines_dropped{0};
   std::array<std::atomic<uint64_t>, kWorkerExits> worker_exits{};
+  std::atomic<uint64_t> lane_demotions{0};  // workers that run fewer lanes than they were told
 };
 
 // What is counted for the whole daemon.

@@ -187,7 +187,7 @@ TEST_F(SplitBatch, ALostDeviceEndsItAll) {
 
 TEST_F(SplitBatch, PartsThatAnswerWithOtherShapesFail) {
   Execute({1, 2}, ThrowsForBadRows);
-  FakeModel model(ModelSpec{}, [this](auto inputs, uint32_t rows, OutputSink* sink) {
+  FakeModel model(ModelSpec{}, [](auto inputs, uint32_t rows, OutputSink* sink) {
     if (rows > 1) return absl::InternalError("PyTorch execute failure: split me");
     const float first = *static_cast<const float*>(inputs[0].data);
     const int64_t width = first == 1 ? 1 : 2;

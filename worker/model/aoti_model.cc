@@ -50,12 +50,10 @@ class AotiModel final : public Model {
   absl::Status BindLane(uint32_t lane) override { return runtime_->BindLane(lane); }
   void ReleaseLane(uint32_t lane) override { runtime_->ReleaseLane(lane); }
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
-                   OutputSink* sink) override {
-    return ModelFailure(CatchForeign([&] { return RunInside(lane, inputs, row_count, sink); }));
-  }
+                   OutputSink* sink) override;
 
  private:
-  absl::Status RunInside(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
+  absl::Status RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
                          OutputSink* sink) const;
   absl::Status Emit(const std::vector<at::Tensor>& tensors, uint32_t row_count,
                     OutputSink* sink) const;
@@ -84,20 +82,26 @@ absl::Status AotiModel::Emit(const std::vector<at::Tensor>& tensors, uint32_t ro
   return absl::OkStatus();
 }
 
-absl::Status AotiModel::RunInside(uint32_t lane, absl::Span<const InputTensor> inputs,
-                                  uint32_t row_count, OutputSink* sink) const {
+absl::Status AotiModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                  OutputSink* sink) const {
   if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
   const c10::InferenceMode inference_mode;
-  const DeviceGate::Permit permit(runtime_->gate());
   std::vector<at::Tensor> tensors;
   for (const InputTensor& input : inputs) {
     absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, facts_.writes_inputs);
     if (!tensor.ok()) return tensor.status();
     tensors.push_back(*std::move(tensor));
   }
-  const absl::Status status = Emit(loader_->boxed_run(std::move(tensors)), row_count, sink);
+  return Emit(loader_->boxed_run(std::move(tensors)), row_count, sink);
+}
+
+absl::Status AotiModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
+                            uint32_t row_count, OutputSink* sink) {
+  const DeviceGate::Permit permit(runtime_->gate());
+  const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
+  // Also after a failure: copies that have begun read and write memory that is not the device's.
   const absl::Status finished = runtime_->Finish(lane);
-  return finished.ok() ? status : finished;
+  return ModelFailure(finished.ok() ? status : finished);
 }
 
 absl::Status InModel(const LoadOrder& order, const absl::Status& status) {

@@ -49,7 +49,7 @@ class TorchScriptModel final : public Model {
 
  private:
   absl::StatusOr<c10::IValue> Borrow(const InputTensor& input) const;
-  absl::Status RunInside(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
+  absl::Status RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
                          OutputSink* sink) const;
   absl::Status Emit(const c10::IValue& returned, uint32_t row_count, OutputSink* sink) const;
   absl::Status EmitTensor(const at::Tensor& tensor, const TensorSpec& output, uint32_t row_count,
@@ -116,26 +116,26 @@ absl::Status TorchScriptModel::Emit(const c10::IValue& returned, uint32_t row_co
   return absl::OkStatus();
 }
 
-absl::Status TorchScriptModel::RunInside(uint32_t lane, absl::Span<const InputTensor> inputs,
-                                         uint32_t row_count, OutputSink* sink) const {
+absl::Status TorchScriptModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                         OutputSink* sink) const {
   if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
   const c10::InferenceMode inference_mode;
-  const DeviceGate::Permit permit(runtime_->gate());
   absl::InlinedVector<c10::IValue, 4> values;
   for (const InputTensor& input : inputs) {
     absl::StatusOr<c10::IValue> value = Borrow(input);
     if (!value.ok()) return value.status();
     values.push_back(*std::move(value));
   }
-  const absl::Status status = Emit(program_.Forward(values), row_count, sink);
-  // Also after a failure: copies that have begun read and write memory that is not the device's.
-  const absl::Status finished = runtime_->Finish(lane);
-  return finished.ok() ? status : finished;
+  return Emit(program_.Forward(values), row_count, sink);
 }
 
 absl::Status TorchScriptModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
                                    uint32_t row_count, OutputSink* sink) {
-  return ModelFailure(CatchForeign([&] { return RunInside(lane, inputs, row_count, sink); }));
+  const DeviceGate::Permit permit(runtime_->gate());
+  const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
+  // Also after a failure: copies that have begun read and write memory that is not the device's.
+  const absl::Status finished = runtime_->Finish(lane);
+  return ModelFailure(finished.ok() ? status : finished);
 }
 
 // ---- loading ----

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "proto/base/clock.h"
+#include "server/supervise/folder_remover.h"
 #include "server/supervise/worker_process.h"
 
 namespace mpsd {
@@ -49,7 +51,8 @@ TEST(PackageKills, LeaveNoTemporaryFolder) {
     WorkerProcessOptions options;
     options.binary = MPSD_WORKER;
     options.temporary_folder = folder;
-    auto process = WorkerProcess::Spawn(options, &*poller, 1);
+    auto remover = std::make_unique<FolderRemover>();
+    auto process = WorkerProcess::Spawn(options, &*poller, 1, remover.get());
     ASSERT_TRUE(process.ok()) << process.status();
     ASSERT_TRUE((*process)->Send(Order()).ok());
     // Some are killed as soon as they have unpacked, others somewhere on the way.
@@ -62,6 +65,7 @@ TEST(PackageKills, LeaveNoTemporaryFolder) {
     (*process)->Kill();
     (*process)->Reap(/*wait=*/true);
     process->reset();
+    remover.reset();  // waits until all is removed
     EXPECT_FALSE(std::filesystem::exists(folder)) << "after kill " << i;
   }
   EXPECT_GE(unpacked, (Kills() + 1) / 2) << "none of it shows anything otherwise";

@@ -13,8 +13,8 @@
 namespace mpsd {
 
 // The cores and the memory that are left to us, and, where there may be a gpu, what a worker says
-// that it can run on: only it has libtorch. A worker that says nothing within its time leaves "auto"
-// to be the cpu, with a line in the log. Does not look at files.
+// that it can run on: only it has libtorch. A worker that says nothing within its time leaves
+// "auto" to be the cpu, with a line in the log. Does not look at files.
 HostFacts LookAtHost(const std::string& worker_binary, Logger* logger);
 
 // Of each model's file; 0 where there is none.

@@ -95,8 +95,8 @@ absl::Status AotiModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t
   return Emit(loader_->boxed_run(std::move(tensors)), row_count, sink);
 }
 
-absl::Status AotiModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
-                            uint32_t row_count, OutputSink* sink) {
+absl::Status AotiModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
+                            OutputSink* sink) {
   const DeviceGate::Permit permit(runtime_->gate());
   const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
   // Also after a failure: copies that have begun read and write memory that is not the device's.

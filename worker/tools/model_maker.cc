@@ -202,10 +202,11 @@ absl::Status MakeRacyModel(const std::string& path) {
       [&] {
         Builder builder;
         builder.Buffer("scratch", {kMaxBatch, 64});
-        builder.Weight("w", {256, 256});
+        builder.Weight("w", {384, 384});
         builder.Line("mine = self.scratch[:input.size(0)]");
         builder.Line("mine.copy_(input)");
-        builder.Line("work = torch.matmul(torch.matmul(self.w, self.w), self.w)");
+        // Of the input, so that loading cannot fold it away: time for another lane to come between.
+        builder.Line("work = torch.matmul(torch.matmul(self.w + input[0, 0], self.w), self.w)");
         builder.Line("return mine + 0 * work[0, 0]");
         builder.Save(kTensorToTensor, OneToOne({64}, {64}), path);
       },

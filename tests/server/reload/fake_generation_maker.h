@@ -21,8 +21,7 @@ class FakeGenerationMaker final : public GenerationMaker {
     std::weak_ptr<ServedModel> generation;
   };
 
-  std::shared_ptr<ServedModel> Start(const ModelConfig& model,
-                                     absl::Span<const ModelConfig> others,
+  std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override {
     auto generation = std::make_shared<ServedModel>(std::move(counters));
     generation->name = model.name;

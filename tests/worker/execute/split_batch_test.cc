@@ -49,7 +49,8 @@ class SplitBatch : public testing::Test {
     const auto* data = static_cast<const float*>(inputs[0].data);
     const absl::Span<const float> rows = absl::MakeSpan(data, row_count);
     EXPECT_EQ(inputs[0].bytes, row_count * sizeof(float));
-    if (has_batch_dim_) EXPECT_EQ(inputs[0].dims[0], row_count);
+    const int64_t first_dim = has_batch_dim_ ? row_count : 1;
+    EXPECT_EQ(inputs[0].dims[0], first_dim);
     run_rows_.push_back(row_count);
     if (absl::Status status = verdict_(rows); !status.ok()) return status;
     auto* output = static_cast<float*>(sink->Add(DataType::kFp32, {row_count, 1}));

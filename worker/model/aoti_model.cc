@@ -13,27 +13,27 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "c10/core/InferenceMode.h"
-#include "torch/csrc/inductor/aoti_package/model_package_loader.h"
+#include "torch/csrc/inductor/aoti_runner/model_container_runner.h"
 #include "worker/model/aoti_spec.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch_runtime.h"
 #include "worker/model/torchscript_outputs.h"
+#include "worker/model/unpacked_package.h"
 
 namespace mpsd {
 namespace {
 
-using Loader = torch::inductor::AOTIModelPackageLoader;
+using Runner = torch::inductor::AOTIModelContainerRunner;
 
-constexpr char kPackageModel[] = "model";
-
-// Thread-safe after loading: the package has a runner for each lane.
+// Thread-safe after loading: the runner has an instance of the model for each lane.
 class AotiModel final : public Model {
  public:
-  AotiModel(ModelSpec spec, PackageFacts facts, std::unique_ptr<Loader> loader,
-            std::unique_ptr<TorchRuntime> runtime)
+  AotiModel(ModelSpec spec, PackageFacts facts, std::unique_ptr<UnpackedPackage> package,
+            std::unique_ptr<Runner> runner, std::unique_ptr<TorchRuntime> runtime)
       : spec_(std::move(spec)),
         facts_(std::move(facts)),
-        loader_(std::move(loader)),
+        package_(std::move(package)),
+        runner_(std::move(runner)),
         runtime_(std::move(runtime)) {}
 
   const ModelSpec& spec() const override { return spec_; }
@@ -60,7 +60,8 @@ class AotiModel final : public Model {
 
   const ModelSpec spec_;
   const PackageFacts facts_;
-  const std::unique_ptr<Loader> loader_;
+  const std::unique_ptr<UnpackedPackage> package_;
+  const std::unique_ptr<Runner> runner_;
   const std::unique_ptr<TorchRuntime> runtime_;
 };
 
@@ -92,7 +93,7 @@ absl::Status AotiModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t
     if (!tensor.ok()) return tensor.status();
     tensors.push_back(*std::move(tensor));
   }
-  return Emit(loader_->boxed_run(std::move(tensors)), row_count, sink);
+  return Emit(runner_->boxed_run(std::move(tensors)), row_count, sink);
 }
 
 absl::Status AotiModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
@@ -126,22 +127,28 @@ std::string Machine() {
 }
 
 absl::StatusOr<PackageFacts> Facts(const LoadOrder& order, const std::string& device) {
-  PackageMetadata metadata;
-  for (const auto& [key, value] : Loader::load_metadata_from_package(order.path, kPackageModel)) {
-    metadata.emplace(key, value);
-  }
-  absl::StatusOr<PackageFacts> facts = ReadPackageFacts(metadata);
+  const absl::StatusOr<PackageMetadata> metadata = UnpackedPackage::ReadMetadata(order.path);
+  if (!metadata.ok()) return metadata.status();
+  absl::StatusOr<PackageFacts> facts = ReadPackageFacts(*metadata);
   if (!facts.ok()) return facts;
   if (absl::Status fits = CheckPackageFits(*facts, device, Machine()); !fits.ok()) return fits;
   return facts;
 }
 
-// The loader unpacks, compiles nothing, and opens a library; two at a time were never meant.
-absl::StatusOr<std::unique_ptr<Loader>> Open(const LoadOrder& order, c10::Device device) {
+// An instance of the model for each lane; two libraries at a time were never meant to be opened.
+absl::StatusOr<std::unique_ptr<Runner>> Open(const UnpackedPackage& package, uint32_t lanes,
+                                             c10::Device device) {
   static absl::Mutex mu(absl::kConstInit);
   absl::MutexLock lock(&mu);
-  return std::make_unique<Loader>(order.path, kPackageModel, /*run_single_threaded=*/false,
-                                  std::max(order.lanes, 1U), device.index());
+  const std::string type = c10::DeviceTypeName(device.type(), /*lower_case=*/true);
+  const auto& makers = torch::inductor::getAOTIModelRunnerRegistry();
+  const auto maker = makers.find(type);
+  if (maker == makers.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the libtorch in use runs no packages on ", type));
+  }
+  return maker->second(package.library(), std::max(lanes, 1U), device.str(), package.folder(),
+                       /*run_single_threaded=*/false);
 }
 
 absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
@@ -151,10 +158,12 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
   if (!facts.ok()) return InModel(order, facts.status());
   absl::StatusOr<ModelSpec> spec = MergePackageSpec(order, *facts);
   if (!spec.ok()) return InModel(order, spec.status());
-  absl::StatusOr<std::unique_ptr<Loader>> loader = Open(order, device);
-  if (!loader.ok()) return loader.status();
-  return std::make_unique<AotiModel>(*std::move(spec), *std::move(facts), *std::move(loader),
-                                     std::move(runtime));
+  absl::StatusOr<std::unique_ptr<UnpackedPackage>> package = UnpackedPackage::Unpack(order.path);
+  if (!package.ok()) return InModel(order, package.status());
+  absl::StatusOr<std::unique_ptr<Runner>> runner = Open(**package, order.lanes, device);
+  if (!runner.ok()) return InModel(order, runner.status());
+  return std::make_unique<AotiModel>(*std::move(spec), *std::move(facts), *std::move(package),
+                                     *std::move(runner), std::move(runtime));
 }
 
 }  // namespace

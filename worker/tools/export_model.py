@@ -131,6 +131,11 @@ def learn_outputs(module, inputs, names, device):
     return outputs
 
 
+def writes_inputs(program):
+    """Only a functional graph tells: as exported, an operator in place is like any other."""
+    return bool(program.run_decompositions({}).graph_signature.user_inputs_to_mutate)
+
+
 def export_torchscript(module, path, inputs, output_names=None, max_batch_size=64, device="cpu"):
     module = module.eval().to(device)
     outputs = learn_outputs(module, inputs, output_names, device)
@@ -150,7 +155,7 @@ def export_package(module, path, inputs, output_names=None, max_batch_size=64, d
     metadata = {
         "spec": spec_json(inputs, outputs, max_batch_size),
         "census": take_census(program),
-        "writes_inputs": bool(program.graph_signature.user_inputs_to_mutate),
+        "writes_inputs": writes_inputs(program),
         "machine": platform.machine(),
     }
     torch._inductor.aoti_compile_and_package(  # pylint: disable=protected-access
@@ -159,6 +164,8 @@ def export_package(module, path, inputs, output_names=None, max_batch_size=64, d
             "aot_inductor.metadata": {"mpsd": json.dumps(metadata)},
             # Its symbols are those of the libtorch that the worker has loaded, whichever that is.
             "aot_inductor.link_libtorch": False,
+            # As many threads as the lane has, not as many cores as this machine.
+            "cpp.dynamic_threads": True,
         })
 
 

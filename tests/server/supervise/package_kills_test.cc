@@ -13,6 +13,7 @@
 #include "proto/base/clock.h"
 #include "server/supervise/folder_remover.h"
 #include "server/supervise/worker_process.h"
+#include "tests/worker/tools/package_folder.h"
 
 namespace mpsd {
 namespace {
@@ -28,7 +29,7 @@ LoadOrder Order() {
   LoadOrder order;
   order.model = "m";
   order.format = "aoti";
-  order.path = std::string(MPSD_PACKAGES) + "/mlp.pt2";
+  order.path = PackagePath("mlp.pt2");
   order.device = "cpu";
   order.warmup = "none";
   order.epoch = 1;

@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -11,6 +15,7 @@
 #include <vector>
 
 #include "tests/worker/model/collecting_sink.h"
+#include "tests/worker/tools/package_folder.h"
 #include "worker/execute/concurrency_check.h"
 
 namespace mpsd {
@@ -18,15 +23,13 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string PathOf(const std::string& file) { return std::string(MPSD_PACKAGES) + "/" + file; }
-
 absl::StatusOr<std::unique_ptr<Model>> Load(const std::string& file, uint32_t lanes = 1,
                                             const ModelSpec& spec = {},
                                             const std::string& format = "aoti") {
   LoadOrder order;
   order.model = "m";
   order.format = format;
-  order.path = PathOf(file);
+  order.path = PackagePath(file);
   order.device = "cpu";
   order.lanes = lanes;
   order.spec = spec;
@@ -49,7 +52,7 @@ std::vector<float> Answer(Model* model, uint32_t rows) {
 }
 
 std::vector<float> Expected() {
-  std::ifstream file(PathOf("mlp_expected.bin"), std::ios::binary);
+  std::ifstream file(PackagePath("mlp_expected.bin"), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<float> row(bytes.size() / sizeof(float));
   std::memcpy(row.data(), bytes.data(), bytes.size());
@@ -135,6 +138,33 @@ TEST(Aoti, HasARunnerForEachLane) {
   const auto model = Load("mlp.pt2", /*lanes=*/4);
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_TRUE(CheckConcurrency(model->get(), 4).ok());
+}
+
+TEST(Aoti, UnpacksIntoTmpdirAndCleansUpBehindItself) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  const std::string folder = testing::TempDir() + "mpsd_aoti_" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  setenv("TMPDIR", folder.c_str(), 1);
+  {
+    const auto model = Load("mlp.pt2");
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_FALSE(std::filesystem::is_empty(folder));
+    EXPECT_EQ(Answer(model->get(), 1).size(), 4u);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_NE(LoadError("truncated.pt2"), "it loaded");
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove(folder);
+  if (before == nullptr) {
+    unsetenv("TMPDIR");
+  } else {
+    setenv("TMPDIR", kept.c_str(), 1);
+  }
+}
+
+TEST(Aoti, ATorchScriptArchiveIsNoPackage) {
+  EXPECT_THAT(LoadError("mlp.pt"), HasSubstr("the package holds no compiled model; export it"));
 }
 
 TEST(Aoti, WithoutMetadataPrintsTheStanzaAndTakesIt) {

@@ -1,7 +1,9 @@
 #include "client/cli/inspect_verb.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -22,6 +24,25 @@ using nlohmann::ordered_json;
 
 // Loading a large model, on a machine that does other things besides.
 constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
+
+// What the worker unpacks goes here, and nowhere else: its sandbox sees to that.
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_((std::filesystem::temp_directory_path() / "mpsd-inspect-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 absl::StatusOr<std::string> WorkerBinary(const InspectOptions& options) {
   if (!options.worker.empty()) return options.worker;
@@ -49,7 +70,9 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
 absl::StatusOr<std::string> Describe(const InspectOptions& options) {
   const absl::StatusOr<std::string> worker = WorkerBinary(options);
   if (!worker.ok()) return worker.status();
-  const absl::StatusOr<ChildOutput> output = RunChild(*worker, Arguments(options), kDescribeNs);
+  const TemporaryFolder folder;
+  const absl::StatusOr<ChildOutput> output =
+      RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder.path()}});
   if (!output.ok()) return output.status();
   const std::string line = LastLine(output->text);
   const ordered_json json = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);

@@ -21,11 +21,13 @@ namespace {
 
 constexpr size_t kMaxTextBytes = 1 << 20;
 
-std::vector<std::string> OwnEnvironment() {
+std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::string>& others) {
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    environment.emplace_back(*variable);
+    std::string text = *variable;
+    if (others.count(text.substr(0, text.find('='))) == 0) environment.push_back(std::move(text));
   }
+  for (const auto& [name, value] : others) environment.push_back(name + "=" + value);
   return environment;
 }
 
@@ -50,7 +52,8 @@ int ExitCode(int wait_status) {
 }  // namespace
 
 absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
-                                     int64_t timeout_ns) {
+                                     int64_t timeout_ns,
+                                     const std::map<std::string, std::string>& environment) {
   const int64_t until_ns = Clock::Real()->NowNs() + timeout_ns;
   int fds[2];
   if (pipe(fds) != 0) return absl::ErrnoToStatus(errno, "cannot create a pipe");
@@ -60,7 +63,7 @@ absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::s
   platform::SpawnOptions spawn;
   spawn.path = path;
   spawn.arguments = std::move(arguments);
-  spawn.environment = OwnEnvironment();
+  spawn.environment = OwnEnvironmentBut(environment);
   spawn.output_fd = UniqueFd(fds[1]);
   if (!sockets.ok()) return sockets.status();
   spawn.control_fd = std::move(sockets->second);

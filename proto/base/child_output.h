@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,11 @@ struct ChildOutput {
   std::string text;   // of stdout and stderr, 1 MiB at most
 };
 
-// Blocks until the program has ended, or kills it after `timeout_ns`: DEADLINE_EXCEEDED.
-// Thread-safe.
+// Blocks until the program has ended, or kills it after `timeout_ns`: DEADLINE_EXCEEDED. Its
+// environment is ours, but for the variables that `environment` has others for. Thread-safe.
 absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
-                                     int64_t timeout_ns);
+                                     int64_t timeout_ns,
+                                     const std::map<std::string, std::string>& environment = {});
 
 // The last line that is not empty.
 std::string LastLine(const std::string& text);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -74,6 +75,16 @@ TEST_F(InspectVerb, SaysThatTheWorkerDied) {
   WorkerThat("echo unhappy; kill -11 $$");
   EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
   EXPECT_THAT(err_.str(), HasSubstr("could not read m.pt (exit 139): unhappy"));
+}
+
+TEST_F(InspectVerb, TheWorkersFolderGoesWithIt) {
+  WorkerThat(R"(touch "$TMPDIR/left"; printf '{"error": "%s"}\n' "$TMPDIR"; kill -9 $$)");
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
+  const size_t begin = err_.str().find('/');
+  ASSERT_NE(begin, std::string::npos) << err_.str();
+  const std::string folder = err_.str().substr(begin, err_.str().find('\n', begin) - begin);
+  EXPECT_THAT(folder, HasSubstr("mpsd-inspect-"));
+  EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
 }
 
 TEST_F(InspectVerb, PassesOnWhatTheFileDoesNotTell) {

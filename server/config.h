@@ -129,6 +129,7 @@ struct Config {
   LimitsConfig limits;
   LogConfig log;
   SandboxLevel sandbox = SandboxLevel::kBasic;
+  bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service for its workers
   Compat compat = Compat::kNone;
   // Whether clients may load and unload models.
   ModelControlMode model_control = ModelControlMode::kNone;

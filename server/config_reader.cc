@@ -20,9 +20,9 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 10> kConfigKeys = {
-    "listen",        "server_name", "state_dir", "models",  "model_repository",
-    "model_control", "limits",      "log",       "sandbox", "compat"};
+constexpr std::array<std::string_view, 11> kConfigKeys = {
+    "listen", "server_name", "state_dir", "models", "model_repository", "model_control", "limits",
+    "log",    "sandbox",     "cuda_mps",  "compat"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 3> kListenKeys = {"grpc", "http", "reflection"};
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 3> kReflections = {"local", "off", "on"};
 constexpr std::array<std::string_view, 11> kLimitsKeys = {
     "message",  "shared_memory", "connection_pinned", "drain_timeout",   "lame_duck",     "streams",
     "metadata", "keepalive",     "handshake_timeout", "connection_idle", "connection_age"};
+constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 2> kLogKeys = {"level", "file"};
 constexpr std::array<std::string_view, 5> kLevels = {"trace", "debug", "info", "warn", "error"};
@@ -212,6 +213,9 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   size_t sandbox = static_cast<size_t>(config->sandbox);
   object.GetChoice("sandbox", kSandboxLevels, &sandbox);
   config->sandbox = static_cast<SandboxLevel>(sandbox);
+  size_t cuda_mps = 0;
+  object.GetChoice("cuda_mps", kOffOn, &cuda_mps);
+  config->cuda_mps = cuda_mps == 1;
   size_t compat = 0;
   object.GetChoice("compat", kCompats, &compat);
   config->compat = static_cast<Compat>(compat);

@@ -28,12 +28,13 @@
 #include "server/control/statistics_method.h"
 #include "server/control/status_methods.h"
 #include "server/dispatch/plane.h"
-#include "server/host_facts.h"
+#include "server/host_survey.h"
 #include "server/instance_lock.h"
 #include "server/model_factory.h"
 #include "server/ready_table.h"
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
+#include "server/supervise/cuda_service.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http_server.h"
 #include "server/telemetry/log.h"
@@ -92,22 +93,24 @@ LogLevel LevelOf(const Config& config) {
   return ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
 }
 
+std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
+
 // All parts, in the order in which they are made; they end in the opposite one.
 class Daemon {
  public:
   Daemon(const Config& config, ConfigSource source, std::unique_ptr<LogFile> log_file,
          std::string worker_binary)
       : config_(config),
-        worker_binary_(std::move(worker_binary)),
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
-        supervisor_({worker_binary_, absl::StrCat(config.state_dir, "/workers"),
+        supervisor_({worker_binary, absl::StrCat(config.state_dir, "/workers"),
                      config.limits.shared_memory_bytes},
                     &plane_, clock_, &logger_),
-        factory_(clock_, &answers_, &supervisor_, &page_, LookAtHost(worker_binary_, &logger_)),
+        survey_(std::move(worker_binary), config.cuda_mps, &logger_),
+        factory_(clock_, &answers_, &supervisor_, &page_, &survey_),
         reloader_({&factory_, &models_, &metrics_, &logger_, std::move(source),
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
@@ -126,6 +129,7 @@ class Daemon {
   int Run(const SignalWaiter& signals);
 
  private:
+  absl::Status StartCudaService();
   void AddMethods();
   absl::Status Listen();
   void Announce();
@@ -137,7 +141,6 @@ class Daemon {
   void DrainAndStop(const SignalWaiter& signals);
 
   const Config& config_;
-  const std::string worker_binary_;
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
   Logger logger_;
@@ -147,7 +150,9 @@ class Daemon {
   AnswerStep answers_;
   Plane plane_;
   PlaneCompletions completions_;
+  std::unique_ptr<CudaService> cuda_service_;
   Supervisor supervisor_;
+  HostSurvey survey_;
   ModelFactory factory_;
   Reloader reloader_;
   Admission admission_;
@@ -224,7 +229,22 @@ int Daemon::Run(const SignalWaiter& signals) {
   return code;
 }
 
+// Before the first worker, which is to be its client.
+absl::Status Daemon::StartCudaService() {
+  if (!config_.cuda_mps) return absl::OkStatus();
+  CudaServiceOptions options;
+  options.folder = CudaServiceFolder(config_);
+  absl::StatusOr<std::unique_ptr<CudaService>> service =
+      CudaService::Start(std::move(options), &logger_);
+  if (service.ok()) cuda_service_ = *std::move(service);
+  return service.status();
+}
+
 int Daemon::Serve(const SignalWaiter& signals) {
+  if (absl::Status status = StartCudaService(); !status.ok()) {
+    std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+    return kExitConfig;
+  }
   reloader_.Deploy();
   AddMethods();
   if (absl::Status status = Listen(); !status.ok()) {
@@ -328,6 +348,7 @@ int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& sig
   absl::StatusOr<std::unique_ptr<LogFile>> log_file = LogFile::Open(config.log.file);
   if (!log_file.ok()) return Complain(log_file.status(), kExitConfig);
   RaiseDescriptorLimit();
+  if (config.cuda_mps) CudaService::SetEnvironment(CudaServiceFolder(config));
   Daemon daemon(config, std::move(source), *std::move(log_file), *std::move(worker));
   return daemon.Run(signals);
 }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/dispatch/pool.h"
-#include "server/host_facts.h"
+#include "server/host_survey.h"
 
 namespace mpsd {
 namespace {
@@ -69,11 +69,10 @@ SupervisionLimits LimitsOf(const SupervisionConfig& config) {
 }
 
 Placement PlacementOf(const ModelConfig& model, absl::Span<const ModelConfig> others,
-                      HostFacts host) {
+                      HostSurvey* survey) {
   std::vector<ModelConfig> models = {model};
   models.insert(models.end(), others.begin(), others.end());
-  host.file_bytes = FileBytes(models);
-  return DecidePlacements(models, host).front();
+  return DecidePlacements(models, survey->FactsFor(models)).front();
 }
 
 ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
@@ -113,7 +112,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->version = model.version;
   served->platform = PlatformName(model.format);
   served->parameters = model.parameters;
-  const Placement placement = PlacementOf(model, others, host_);
+  const Placement placement = PlacementOf(model, others, survey_);
   served->facts = FactsOf(model, placement);
   PoolOptions options;
   options.lane_depth = placement.lane_depth;

@@ -1,10 +1,8 @@
 // ModelFactory: makes a generation of a model from its config: its pool, its counters, its workers.
 #pragma once
 
-#include <utility>
-
 #include "proto/base/clock.h"
-#include "server/placement.h"
+#include "server/host_survey.h"
 #include "server/reload/generation_maker.h"
 #include "server/request/completed_batch.h"
 #include "server/supervise/supervisor.h"
@@ -16,12 +14,8 @@ namespace mpsd {
 class ModelFactory final : public GenerationMaker {
  public:
   ModelFactory(const Clock* clock, CompletionSink* replies, Supervisor* supervisor,
-               MetricsPage* page, HostFacts host)
-      : clock_(clock),
-        replies_(replies),
-        supervisor_(supervisor),
-        page_(page),
-        host_(std::move(host)) {}
+               MetricsPage* page, HostSurvey* survey)
+      : clock_(clock), replies_(replies), supervisor_(supervisor), page_(page), survey_(survey) {}
 
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
@@ -36,7 +30,7 @@ class ModelFactory final : public GenerationMaker {
   CompletionSink* const replies_;
   Supervisor* const supervisor_;
   MetricsPage* const page_;
-  const HostFacts host_;
+  HostSurvey* const survey_;
 };
 
 }  // namespace mpsd

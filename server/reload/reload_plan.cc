@@ -41,6 +41,7 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("listen.grpc", before.listen.grpc, after.listen.grpc);
   compare("listen.http", before.listen.http, after.listen.http);
   compare("server_name", before.server_name, after.server_name);
+  compare("cuda_mps", before.cuda_mps, after.cuda_mps);
   compare("state_dir", before.state_dir, after.state_dir);
   compare("limits.message", before.limits.message_bytes, after.limits.message_bytes);
   compare("limits.shared_memory", before.limits.shared_memory_bytes,

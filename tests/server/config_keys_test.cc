@@ -165,6 +165,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->models[0].placement.lanes, model.placement.lanes);
   EXPECT_EQ(config->models[0].warmup, model.warmup);
   EXPECT_EQ(config->sandbox, Config().sandbox);
+  EXPECT_EQ(config->cuda_mps, Config().cuda_mps);
   EXPECT_EQ(config->models[0].batching.max_delay_ns, model.batching.max_delay_ns);
   EXPECT_EQ(config->models[0].queue_requests, model.queue_requests);
   EXPECT_EQ(config->models[0].queue_bytes, model.queue_bytes);

@@ -29,6 +29,7 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(config->log.level, "info");
   EXPECT_EQ(config->log.file, "");
   EXPECT_EQ(config->sandbox, SandboxLevel::kBasic);
+  EXPECT_FALSE(config->cuda_mps);
   ASSERT_EQ(config->models.size(), 1U);
   const ModelConfig& model = config->models[0];
   EXPECT_EQ(model.path, files.folder() + "/m.pt");
@@ -88,6 +89,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   const absl::StatusOr<Config> config = files.Parse(R"({
     "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0"},
     "server_name": "gpu-7", "state_dir": "../state", "sandbox": "strict",
+    "cuda_mps": "on",
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "shared_memory": "4GiB", "connection_pinned": "2MiB",
                "drain_timeout": "1m",
@@ -109,6 +111,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->log.level, "debug");
   EXPECT_EQ(config->log.file, files.folder() + "/log/mpsd.log");
   EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
+  EXPECT_TRUE(config->cuda_mps);
 }
 
 TEST(Config, ReadsEveryKeyOfAModel) {

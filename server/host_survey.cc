@@ -1,8 +1,10 @@
-#include "server/host_facts.h"
+#include "server/host_survey.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/child_output.h"
@@ -29,22 +31,37 @@ bool ReadDevices(const std::string& line, HostFacts* host) {
   return true;
 }
 
-HostFacts LookAtHost(const std::string& worker_binary, Logger* logger) {
-  HostFacts host;
-  host.cores = platform::UsableCores();
-  if (!platform::MayHaveGpu()) return host;
+bool DependsOnDevices(const ModelConfig& model) {
+  if (model.format == ModelFormat::kSynthetic) return false;
+  return model.device == "auto" || absl::StartsWith(model.device, "mps");
+}
+
+HostFacts HostSurvey::FactsFor(absl::Span<const ModelConfig> models) {
+  HostFacts facts;
+  if (platform::MayHaveGpu() && std::any_of(models.begin(), models.end(), DependsOnDevices)) {
+    absl::MutexLock lock(&mu_);
+    if (!asked_) AskWorker();
+    facts = devices_;
+  }
+  facts.cuda_mps = cuda_mps_;
+  facts.cores = platform::UsableCores();
+  facts.file_bytes = FileBytes(models);
+  return facts;
+}
+
+void HostSurvey::AskWorker() {
+  asked_ = true;
   std::string complaint;
-  const absl::StatusOr<ChildOutput> output = RunChild(worker_binary, {"--devices"}, kAnswerNs);
+  const absl::StatusOr<ChildOutput> output = RunChild(worker_binary_, {"--devices"}, kAnswerNs);
   if (!output.ok()) {
     complaint = std::string(output.status().message());
-  } else if (output->exit_code != 0 || !ReadDevices(LastLine(output->text), &host)) {
+  } else if (output->exit_code != 0 || !ReadDevices(LastLine(output->text), &devices_)) {
     complaint = absl::StrCat("mpsd-worker --devices: exit ", output->exit_code, ": ",
                              LastLine(output->text));
   }
-  if (!complaint.empty()) logger->Log(LogLevel::kWarn, "devices_unknown", {{"reason", complaint}});
+  if (!complaint.empty()) logger_->Log(LogLevel::kWarn, "devices_unknown", {{"reason", complaint}});
   // A gpu of Apple's works in the host's own memory.
-  if (host.auto_device == "mps") host.working_set_bytes = platform::AvailableMemoryBytes();
-  return host;
+  if (devices_.auto_device == "mps") devices_.working_set_bytes = platform::AvailableMemoryBytes();
 }
 
 std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models) {

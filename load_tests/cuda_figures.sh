@@ -1,111 +1,53 @@
 #!/usr/bin/env bash
-# The worker's tests and figures on a CUDA host, with one command:
-#   load_tests/cuda_figures.sh [OUT]
-# Needs a Python with torch (PYTHON, default python3), CMake, Ninja, a C++20 compiler, and Abseil,
-# nlohmann-json and GoogleTest where CMake finds them (CMAKE_PREFIX_PATH). No gRPC: the front end is
-# not built. OUT (default build/cuda-figures) gets tests.txt and figures.jsonl.
-#   DEVICE=cuda:0  SECONDS_EACH=3  PARTS="tests lanes processes packages memory"
-# Environment variables of CUDA's Multi-Process Service, when its daemon runs, are passed on.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-out=$(realpath -m "${1:-build/cuda-figures}")
+# Figures of a host with a CUDA device, within eight minutes:
+#   load_tests/cuda_figures.sh FOLDER [OUT]
+# FOLDER has bin/ and lib/ as load_tests/cuda_bundle.sh makes it. libtorch and CUDA's libraries are
+# those of the host's Python (PYTHON, default python3), whose torch has libtorch's version. OUT
+# (default FOLDER/out) gets figures.jsonl, figures.log (all that is printed) and daemons.log.
+#   PARTS="host models minilm …" only these; SECONDS_IN_ALL=480; DEVICE=cuda:0; SECONDS_EACH=2
+# Each part has its own time limit. One that fails or takes too long loses its own figures alone.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(realpath "${1:?usage: cuda_figures.sh FOLDER [OUT]}")
+out=$(realpath -m "${2:-$folder/out}")
 python=${PYTHON:-python3}
-device=${DEVICE:-cuda:0}
-seconds=${SECONDS_EACH:-3}
-parts=${PARTS:-tests lanes processes packages memory}
-build=build/cuda
 mkdir -p "$out"
+models=$(mktemp -d /tmp/mpsd-figures-models-XXXXXX)
+trap 'rm -rf "$models"' EXIT
 
-torch=$("$python" -c 'import pathlib, torch; print(pathlib.Path(torch.__file__).parent)')
-# The CUDA libraries of the wheels, which libtorch_cuda finds by its own run path; in other layouts
-# by this.
-nvidia=$("$python" - <<'PY'
-import glob, os, site
-print(":".join(p for s in site.getsitepackages() for p in glob.glob(os.path.join(s, "nvidia/*/lib"))))
-PY
-)
-export LD_LIBRARY_PATH="$torch/lib${nvidia:+:$nvidia}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMPSD_FRONT=OFF -DMPSD_TORCH=ON \
-  -DMPSD_TESTS=ON "-DMPSD_LIBTORCH=$torch" "-DMPSD_TORCH_PYTHON=$(command -v "$python")" \
-  --log-level=WARNING
-cmake --build $build --target mpsd-worker mpsd-lane-bench mpsd-make-models torchscript_model_test \
-  model_test execute_test
-
-has() { [[ " $parts " == *" $1 "* ]]; }
-
-figure() { # PART, then the arguments of mpsd-lane-bench
-  local part=$1
-  shift
-  "$build/bin/mpsd-lane-bench" "$@" | sed "s/^{/{\"part\":\"$part\",/" | tee -a "$out/figures.jsonl"
-}
-
-if has tests; then
-  "$build/bin/mpsd-worker" --devices | tee "$out/devices.json"
-  : >"$out/tests.txt"
-  for test in model_test execute_test torchscript_model_test; do
-    MPSD_TEST_DEVICE=$device "$build/tests/$test" --gtest_brief=1 2>&1 |
-      tee -a "$out/tests.txt" || status=1
-  done
-fi
-
-models=$build/models
-"$build/bin/mpsd-make-models" $models --large >/dev/null
-: >>"$out/figures.jsonl"
-
-if has lanes; then
-  for rows in 1 16 64; do
-    for lanes in 1 2 4 8; do figure lanes $models/mlp_2048x8.pt "$device" $lanes $rows "$seconds"; done
-  done
-  for rows in 1 32; do
-    for lanes in 1 4 8; do figure lanes $models/transformer.pt "$device" $lanes $rows "$seconds"; done
-  done
-fi
-
-if has processes; then # 1×8, 2×4, 4×2: side by side, each with its own context
-  for rows in 1 64; do
-    for split in "1 8" "2 4" "4 2"; do
-      read -r processes lanes <<<"$split"
-      pids=()
-      for _ in $(seq "$processes"); do
-        figure "processes_$processes" $models/mlp_2048x8.pt "$device" "$lanes" $rows "$seconds" &
-        pids+=($!)
-      done
-      for pid in "${pids[@]}"; do wait "$pid"; done
-    done
-  done
-fi
-
-if has packages; then # the same module as TorchScript and compiled
-  cat >"$out/modules.py" <<'PY'
+libraries=$("$python" - <<'PY'
+import pathlib
 import torch
-
-
-def mlp():
-    torch.manual_seed(20)
-    layers = []
-    for _ in range(8):
-        layers += [torch.nn.Linear(2048, 2048), torch.nn.ReLU()]
-    return torch.nn.Sequential(*layers)
+package = pathlib.Path(torch.__file__).parent
+print(":".join(map(str, [package / "lib", *sorted(package.parent.glob("nvidia/*/lib"))])))
 PY
-  for kind in pt pt2; do
-    "$python" worker/tools/export_model.py "$out/modules.py:mlp" "$out/mlp.$kind" \
-      --input 'input:FP32[-1,2048]' --device "$device"
-    for rows in 1 64; do
-      for lanes in 1 4; do figure "package_$kind" "$out/mlp.$kind" "$device" $lanes $rows "$seconds"; done
-    done
-  done
-fi
+) || { echo "cuda_figures.sh: $python has no torch" >&2; exit 2; }
+export MPSD_FIGURES_LIBRARIES="$libraries:$folder/lib"  # for our programs, not for Python
+export PYTHONPATH="$here:$here/../worker/tools" PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+export MPSD_FIGURES_BIN=$folder/bin MPSD_FIGURES_OUT=$out MPSD_FIGURES_DEVICE=${DEVICE:-cuda:0}
+export MPSD_FIGURES_SECONDS=${SECONDS_EACH:-2} MPSD_FIGURES_MODELS=$models
 
-if has memory; then # what the device says that one worker takes, by lanes
-  for lanes in 1 4 8; do
-    "$build/bin/mpsd-lane-bench" $models/mlp_2048x8.pt "$device" $lanes 64 8 >"$out/memory.tmp" &
-    pid=$!
-    sleep 6
-    used=$(nvidia-smi --query-compute-apps=used_memory --format=csv,noheader,nounits | sort -n | tail -1)
-    wait $pid
-    echo "{\"part\":\"memory\",\"lanes\":$lanes,\"device_mib\":${used:-null}}" | tee -a "$out/figures.jsonl"
-  done
-fi
-exit "${status:-0}"
+# NAME:SECONDS, in the order of what is wanted most; `models` makes what the others need.
+limits="host:30 models:60 minilm:120 lanes:60 fault:50 slab:40 memory:70 packages:130 mps:110"
+limits="$limits tests:70"
+wanted=" ${PARTS:-host models minilm lanes fault slab memory packages mps tests} "
+failed=0
+for entry in $limits; do
+  part=${entry%:*} limit=${entry#*:}
+  [[ $wanted == *" $part "* ]] || continue
+  left=$((${SECONDS_IN_ALL:-480} - SECONDS))
+  if [ "$left" -lt 15 ]; then
+    echo "== $part: left out, the time is over"
+    continue
+  fi
+  echo "== $part (at $SECONDS s, at most $((limit < left ? limit : left)) s)"
+  timeout -k 5 $((limit < left ? limit : left)) "$python" "$here/cuda_figures.py" "$part" \
+    2>&1 | tee -a "$out/figures.log"
+  code=${PIPESTATUS[0]}
+  if [ "$code" -ne 0 ]; then
+    failed=1
+    echo "== $part: exit $code"
+  fi
+done
+echo "== done after $SECONDS s; figures in $out/figures.jsonl"
+exit $failed

@@ -5,8 +5,11 @@
 //   mpsd-lane-bench FILE DEVICE LANES ROWS SECONDS [PARAMETER=VALUE…]
 //   mpsd-lane-bench mlp.pt cuda:0 8 64 3
 //
-// Prints one line of JSON: batches and samples a second, all lanes together.
+// Inputs lie in pages that cannot be written and that the device knows, as those of a slab do; with
+// register=off it does not know them. An open dim is 32 long, or as length=N says.
+// Prints one line of JSON: batches, samples and bytes of input a second, all lanes together.
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +39,8 @@ struct Options {
   LoadOrder order;
   uint32_t rows = 1;
   double seconds = 1;
+  bool register_memory = true;
+  int64_t open_length = 32;
 };
 
 // Takes outputs into memory that is used again from run to run.
@@ -59,6 +64,20 @@ class ReusedSink final : public OutputSink {
   size_t next_ = 0;
 };
 
+bool ReadParameter(const std::string& text, Options* options) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return false;
+  const std::string name = text.substr(0, equals);
+  const std::string value = text.substr(equals + 1);
+  if (name == "length") return absl::SimpleAtoi(value, &options->open_length);
+  if (name == "register") {
+    options->register_memory = value != "off";
+  } else {
+    options->order.parameters[name] = value;
+  }
+  return true;
+}
+
 bool ReadArguments(int argc, char** argv, Options* options) {
   if (argc < 6) return false;
   LoadOrder& order = options->order;
@@ -67,43 +86,61 @@ bool ReadArguments(int argc, char** argv, Options* options) {
   order.format = absl::EndsWith(order.path, ".pt2") ? "aoti" : "torchscript";
   order.device = argv[2];
   for (int i = 6; i < argc; ++i) {
-    const std::string text = argv[i];
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) return false;
-    order.parameters[text.substr(0, equals)] = text.substr(equals + 1);
+    if (!ReadParameter(argv[i], options)) return false;
   }
   return absl::SimpleAtoi(argv[3], &order.lanes) && order.lanes > 0 && order.lanes <= kMaxLanes &&
          absl::SimpleAtoi(argv[4], &options->rows) && options->rows > 0 &&
          absl::SimpleAtod(argv[5], &options->seconds);
 }
 
-std::vector<std::pair<InputTensor, std::unique_ptr<std::vector<char>>>> Inputs(
-    const ModelSpec& spec, uint32_t rows) {
-  std::vector<std::pair<InputTensor, std::unique_ptr<std::vector<char>>>> inputs;
-  for (const TensorSpec& tensor : spec.inputs) {
-    InputTensor input;
-    input.datatype = tensor.datatype;
-    if (spec.batches()) input.dims.push_back(rows);
-    for (const int64_t dim : tensor.dims) input.dims.push_back(dim < 0 ? 32 : dim);
-    input.bytes = TensorBytes(input.datatype, input.dims).value_or(0);
-    auto memory = std::make_unique<std::vector<char>>(input.bytes);
-    input.data = memory->data();
-    inputs.emplace_back(std::move(input), std::move(memory));
+// One lane's inputs, all zeros. Lives on the lane's thread; the model outlives it.
+class Inputs {
+ public:
+  Inputs(const Options& options, Model* model) : model_(model) {
+    const ModelSpec& spec = model->spec();
+    for (const TensorSpec& tensor : spec.inputs) {
+      InputTensor& input = tensors_.emplace_back();
+      input.datatype = tensor.datatype;
+      if (spec.batches()) input.dims.push_back(options.rows);
+      for (const int64_t dim : tensor.dims) {
+        input.dims.push_back(dim < 0 ? options.open_length : dim);
+      }
+      input.bytes = TensorBytes(input.datatype, input.dims).value_or(0);
+      input.data = mmap(nullptr, std::max<uint64_t>(input.bytes, 1), PROT_READ,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      if (options.register_memory) model->RegisterMemory(input.data, input.bytes);
+    }
   }
-  return inputs;
-}
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+  ~Inputs() {
+    for (const InputTensor& input : tensors_) {
+      model_->UnregisterMemory(input.data);
+      munmap(const_cast<void*>(input.data), std::max<uint64_t>(input.bytes, 1));
+    }
+  }
+
+  const std::vector<InputTensor>& tensors() const { return tensors_; }
+  uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (const InputTensor& input : tensors_) sum += input.bytes;
+    return sum;
+  }
+
+ private:
+  Model* const model_;
+  std::vector<InputTensor> tensors_;
+};
 
 // Batches until `stop`, after as many as warm the lane up.
-void RunLane(Model* model, uint32_t lane, uint32_t rows, const std::atomic<bool>& stop,
+void RunLane(Model* model, uint32_t lane, const Options& options, const std::atomic<bool>& stop,
              std::atomic<uint32_t>* warm, std::atomic<uint64_t>* batches, bool* failed) {
-  const auto inputs = Inputs(model->spec(), rows);
-  std::vector<InputTensor> tensors;
-  for (const auto& input : inputs) tensors.push_back(input.first);
+  const Inputs inputs(options, model);
   ReusedSink sink;
   *failed = !model->BindLane(lane).ok();
   for (uint64_t run = 0; !*failed && !stop; ++run) {
     sink.Begin();
-    const absl::Status status = model->Run(lane, tensors, rows, &sink);
+    const absl::Status status = model->Run(lane, inputs.tensors(), options.rows, &sink);
     if (!status.ok()) {
       std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
       *failed = true;
@@ -123,7 +160,7 @@ int Bench(const Options& options, Model* model) {
   const auto failed = std::make_unique<bool[]>(lanes);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     threads.emplace_back(
-        [&, lane] { RunLane(model, lane, options.rows, stop, &warm, &batches, &failed[lane]); });
+        [&, lane] { RunLane(model, lane, options, stop, &warm, &batches, &failed[lane]); });
   }
   while (warm < lanes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const uint64_t first = batches;
@@ -143,6 +180,7 @@ int Bench(const Options& options, Model* model) {
       {"rows", options.rows},
       {"batches_per_second", rate},
       {"samples_per_second", rate * options.rows},
+      {"input_bytes_per_second", rate * static_cast<double>(Inputs(options, model).bytes())},
       {"resident_bytes", platform::ResidentMemoryBytes(getpid())}};
   std::printf("%s\n", report.dump().c_str());
   return 0;

@@ -135,11 +135,13 @@ def python_loop(model, rows, threads):
 def host():
     """What the figures are of."""
     import torch
-    for command in (["nvidia-smi", "-L"], [str(BIN / "mpsd"), "--version"],
-                    [str(BIN / "mpsd-worker"), "--devices"]):
+    def tell(command):
         with programs():
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=25)
         print(done.stdout.strip() or done.stderr.strip(), flush=True)
+
+    for command in (["nvidia-smi", "-L"], [str(BIN / "mpsd-worker"), "--devices"]):
+        attempt(command[0], tell, command)
     figure("host", torch=torch.__version__, gpu=torch.cuda.get_device_name(0),
            cores=len(os.sched_getaffinity(0)), date=time.strftime("%Y-%m-%d"))
 

@@ -43,6 +43,15 @@ struct InferReply {
   std::vector<InferOutput> outputs;
 };
 
+// How a server is spoken to, and as whom. All texts are contents, not paths.
+struct ConnectOptions {
+  bool tls = false;
+  std::string tls_ca;  // PEM: who may have signed the server's certificate; empty: system's
+  std::string tls_certificate;  // PEM, with `tls_key`: the client's own; empty: it shows none
+  std::string tls_key;
+  std::string token;  // sent with each call; empty: none
+};
+
 // Thread-safe: calls may be made from any number of threads and share one connection. Owned by
 // whoever connected; calls that are under way must have returned before it is destroyed.
 //
@@ -53,9 +62,10 @@ class Client {
  public:
   // Connects to "host:port" or "unix:/path"; UNAVAILABLE as soon as nobody is found there. A
   // connection that is lost later is made anew by the next call. An HTTP proxy that the environment
-  // names is not used.
+  // names is not used. INVALID_ARGUMENT for a token that would go to another host without TLS.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& address,
-                                                         absl::Time deadline);
+                                                         absl::Time deadline,
+                                                         const ConnectOptions& options = {});
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

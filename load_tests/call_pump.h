@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -66,6 +67,7 @@ class CallPump final : public Pump {
   uint32_t PickRequest() { return static_cast<uint32_t>(picks_() % requests_.size()); }
 
   const LoadPlan& plan_;
+  const std::string authorization_;  // the header's value; empty: none
   const std::vector<PreparedRequest>& requests_;
   std::atomic<int64_t>* const tickets_;
   const uint64_t seed_;

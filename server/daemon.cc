@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
+#include "server/accept/certificate_source.h"
 #include "server/accept/grpc_server.h"
 #include "server/accept/method_table.h"
 #include "server/admit/admission.h"
@@ -87,6 +88,12 @@ ReflectionAccess AccessOf(Reflection reflection) {
   return ReflectionAccess::kLocal;
 }
 
+// What a socket for control calls is there for: that nobody else makes them, unless a rule says so.
+AccessRules RulesOf(const Config& config) {
+  const bool is_limited = !config.access.in_force && !config.listen.control.empty();
+  return is_limited ? ControlOnItsSocketOnly() : config.access;
+}
+
 LogLevel LevelOf(const Config& config) {
   return ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
 }
@@ -110,10 +117,14 @@ class Daemon {
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
         admission_(&models_, &metrics_, clock_),
-        grpc_(&admission_, &methods_, &completions_, &metrics_, clock_),
+        grpc_(&admission_, &methods_, &completions_, &metrics_, &logger_, clock_, &gate_,
+              &access_metrics_),
         notifier_(ServiceNotifier::FromEnvironment()),
         lame_duck_ns_(config.limits.lame_duck_ns),
-        drain_timeout_ns_(config.limits.drain_timeout_ns) {}
+        drain_timeout_ns_(config.limits.drain_timeout_ns) {
+    gate_.SetRules(RulesOf(config));
+    page_.AddAccess(&access_metrics_);
+  }
 
   ~Daemon() {
     reloader_.Stop();
@@ -126,6 +137,7 @@ class Daemon {
  private:
   void AddMethods();
   absl::Status Listen();
+  absl::Status ListenForHttp();
   void Announce();
   void ReopenLog();
   int Serve(const SignalWaiter& signals);
@@ -137,6 +149,7 @@ class Daemon {
   const Config& config_;
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
+  AccessMetrics access_metrics_;
   Logger logger_;
   MetricsPage page_;
   ModelDirectory models_;
@@ -149,6 +162,7 @@ class Daemon {
   Reloader reloader_;
   Admission admission_;
   MethodTable methods_;
+  Gate gate_;
   GrpcServer grpc_;
   std::unique_ptr<HttpServer> http_;
   ServiceNotifier notifier_;
@@ -184,10 +198,24 @@ absl::Status Daemon::Listen() {
   if (config_.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
   // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
   options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
+  options.control_address = config_.listen.control;
+  const TlsConfig& tls = config_.listen.tls;
+  if (!tls.grpc.empty()) {
+    auto certificates = CertificateSource::Open({tls.certificate, tls.key, tls.client_ca},
+                                                &access_metrics_, &logger_);
+    if (!certificates.ok()) return certificates.status();
+    options.tls_addresses = tls.grpc;
+    options.certificates = *std::move(certificates);
+    options.client_must_show_certificate = tls.client_must_show_certificate;
+  }
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
+  return ListenForHttp();
+}
+
+absl::Status Daemon::ListenForHttp() {
   if (config_.listen.http.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
-      HttpServer::Start(config_.listen.http, &page_, &health_);
+      HttpServer::Start(config_.listen.http, &page_, &health_, {&gate_, &access_metrics_});
   if (http.ok()) http_ = *std::move(http);
   return http.status();
 }
@@ -226,7 +254,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
   AddMethods();
   if (absl::Status status = Listen(); !status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
-    return kExitCannotListen;
+    return absl::IsInvalidArgument(status) ? kExitConfig : kExitCannotListen;
   }
   models_.accepting = true;
   absl::Status status = supervisor_.Start();
@@ -263,6 +291,7 @@ void Daemon::Reload() {
 
 void Daemon::Apply(const Config& config) {
   logger_.SetLevel(LevelOf(config));
+  gate_.SetRules(RulesOf(config));
   lame_duck_ns_ = config.limits.lame_duck_ns;
   drain_timeout_ns_ = config.limits.drain_timeout_ns;
 }

@@ -17,6 +17,17 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
   verb->add_flag("--json", options->json, "write JSON");
+  verb->add_flag("--tls", options->tls,
+                 "with TLS; the system says whose certificates are believed");
+  verb->add_option("--tls-ca", options->tls_ca,
+                   "with TLS; a PEM file says whose certificates are believed");
+  CLI::Option* certificate =
+      verb->add_option("--tls-cert", options->tls_certificate, "PEM file: this client's own");
+  CLI::Option* key = verb->add_option("--tls-key", options->tls_key, "PEM file: its key");
+  certificate->needs(key);
+  key->needs(certificate);
+  verb->add_option("--token-file", options->token_file, "a file that holds the token to show")
+      ->envname("MPSD_TOKEN_FILE");
 }
 
 // One value an option: a text that begins like an option is a text all the same.

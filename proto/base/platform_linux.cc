@@ -28,6 +28,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/clock.h"
+#include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
 
 namespace mpsd::platform {
@@ -286,6 +287,15 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair() {
     return Errno("cannot create a socket pair");
   }
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+absl::StatusOr<uint32_t> PeerUser(int socket) {
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
+    return Errno("cannot tell whose socket it is");
+  }
+  return peer.uid;
 }
 
 namespace {

@@ -26,6 +26,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
 
 #if __has_include(<os/os_sync_wait_on_address.h>)
@@ -313,6 +314,13 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair() {
     }
   }
   return pair;
+}
+
+absl::StatusOr<uint32_t> PeerUser(int socket) {
+  uid_t user = 0;
+  gid_t group = 0;
+  if (getpeereid(socket, &user, &group) != 0) return Error("getpeereid");
+  return user;
 }
 
 absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds) {

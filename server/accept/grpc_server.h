@@ -11,6 +11,9 @@
 
 #include "absl/status/status.h"
 #include "proto/base/limits.h"
+#include "server/accept/call_gate.h"
+#include "server/accept/certificate_source.h"
+#include "server/accept/control_listener.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
@@ -30,6 +33,10 @@ struct GrpcServerOptions {
   int64_t connection_idle_ns = 0;
   int64_t connection_age_ns = 0;
   StatusStyle style = StatusStyle::kOwn;
+  std::vector<std::string> tls_addresses;           // "0.0.0.0:8443"
+  std::shared_ptr<CertificateSource> certificates;  // REQUIRES: there, where tls_addresses are
+  bool client_must_show_certificate = false;
+  std::string control_address;  // "unix:/run/mpsd/control.sock"; empty: none
 };
 
 // Thread-compatible. Owned by the daemon, which calls it from its main thread.
@@ -37,13 +44,15 @@ class GrpcServer {
  public:
   // The referents outlive the server.
   GrpcServer(InferHandler* handler, const MethodTable* methods, CompletionSource* completions,
-             ServerMetrics* metrics, const Clock* clock);
+             ServerMetrics* metrics, Logger* logger, const Clock* clock, const Gate* gate,
+             AccessMetrics* access_metrics);
   ~GrpcServer();
 
   // Binds all addresses and takes calls. UNAVAILABLE naming the address that cannot be bound.
   absl::Status Start(const GrpcServerOptions& options);
 
-  // The addresses in use, with the ports that were chosen for port 0.
+  // The addresses in use, with the ports that were chosen for port 0: those without TLS, those with
+  // it, the control socket.
   const std::vector<std::string>& bound() const { return bound_; }
 
   // Ends: calls that are still open after `grace_ns` are cancelled, and connections whose peer does
@@ -51,18 +60,26 @@ class GrpcServer {
   void Stop(int64_t grace_ns);
 
  private:
+  void MakeThreads(const GrpcServerOptions& options, grpc::ServerBuilder* builder);
+
   InferHandler* const handler_;
   const MethodTable* const methods_;
   CompletionSource* const completions_;
   ServerMetrics* const metrics_;
+  Logger* const logger_;
   const Clock* const clock_;
+  const CallGate gate_;
 
   std::atomic<bool> stopping_{false};
   std::atomic<int> live_calls_{0};
   OpenStreams streams_;
   InferService infer_service_;
   grpc::AsyncGenericService generic_service_;
+  // gRPC keeps what these are made of, not them, and asks them for certificates as long as it
+  // listens.
+  std::vector<std::shared_ptr<grpc::ServerCredentials>> credentials_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<ControlListener> control_;
   std::vector<std::unique_ptr<QueueThread>> threads_;
   std::vector<std::string> bound_;
 };

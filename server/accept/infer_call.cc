@@ -31,7 +31,12 @@ void InferCall::Arrived(bool ok) {
   request_.arrival_ns = context_->clock->NowNs();
   request_.deadline_ns = MonotonicDeadlineNs(rpc_->server, request_.arrival_ns);
   request_.reply = Reply(this);
-  const absl::Status status = wire_.Read(rpc_->bytes, &message_);
+  Grant grant;
+  absl::Status status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant);
+  if (status.ok()) status = wire_.Read(rpc_->bytes, &message_);
+  if (status.ok()) {
+    status = context_->gate->MayUse(&rpc_->server, kModelInferAccess, message_.model, &grant);
+  }
   if (!status.ok()) {
     request_.reply.Fail(status);
     return;

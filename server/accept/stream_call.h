@@ -50,6 +50,7 @@ class StreamCall final : public OpenStream {
 
   void ClearAnswered() ABSL_LOCKS_EXCLUDED(mu_);
   StreamSlot* TakeSlot() ABSL_LOCKS_EXCLUDED(mu_);
+  void Refuse(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void Serve(StreamSlot* slot);
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -77,6 +78,7 @@ class StreamCall final : public OpenStream {
   std::vector<StreamSlot*> clearing_;  // scratch
   bool is_done_ = false;
   bool is_finished_ = false;
+  Grant grant_;  // of the gate, for all requests of the stream
 
   absl::Mutex mu_;
   AnswerLines<StreamSlot> lines_ ABSL_GUARDED_BY(mu_);

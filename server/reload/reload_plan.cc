@@ -39,6 +39,15 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
     if (a != b) keys.emplace_back(key);
   };
   compare("listen.grpc", before.listen.grpc, after.listen.grpc);
+  const TlsConfig& tls = before.listen.tls;
+  const TlsConfig& other = after.listen.tls;
+  compare("listen.tls.grpc", tls.grpc, other.grpc);
+  compare("listen.tls.certificate", tls.certificate, other.certificate);
+  compare("listen.tls.key", tls.key, other.key);
+  compare("listen.tls.client_ca", tls.client_ca, other.client_ca);
+  compare("listen.tls.client_certificate", tls.client_must_show_certificate,
+          other.client_must_show_certificate);
+  compare("listen.control", before.listen.control, after.listen.control);
   compare("listen.http", before.listen.http, after.listen.http);
   compare("server_name", before.server_name, after.server_name);
   compare("state_dir", before.state_dir, after.state_dir);

@@ -263,6 +263,26 @@ std::vector<MetricFamily> ServerFamilies(const ServerMetrics& server) {
   return families;
 }
 
+std::vector<MetricFamily> AccessFamilies(const AccessMetrics& access) {
+  return {
+      SingleCounter("mpsd_unauthenticated_calls_total",
+                    "Calls without credentials, or with wrong ones.",
+                    ToDouble(access.unauthenticated_calls)),
+      SingleCounter("mpsd_denied_calls_total", "Calls that the caller's credentials do not allow.",
+                    ToDouble(access.denied_calls)),
+      SingleCounter("mpsd_certificates_taken_total",
+                    "Times that the server's certificate was replaced.",
+                    ToDouble(access.certificates_taken)),
+      SingleCounter("mpsd_certificates_refused_total",
+                    "Times that changed certificate files did not belong together, and the old "
+                    "ones went on.",
+                    ToDouble(access.certificates_refused)),
+      SingleGauge("mpsd_certificate_not_after_seconds",
+                  "When the server's certificate ends, since the Unix epoch; 0 without TLS.",
+                  ToDouble(access.certificate_not_after_s)),
+  };
+}
+
 std::vector<MetricFamily> ProcessFamilies(const ProcessStats& process, double start_time_seconds) {
   return {
       SingleGauge("process_start_time_seconds", "When the daemon started, since the Unix epoch.",

@@ -5,6 +5,7 @@
 
 #include "absl/types/span.h"
 #include "prometheus/metric_family.h"
+#include "server/telemetry/access_metrics.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/process_stats.h"
 
@@ -15,6 +16,8 @@ namespace mpsd {
 std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
 
 std::vector<prometheus::MetricFamily> ServerFamilies(const ServerMetrics& server);
+
+std::vector<prometheus::MetricFamily> AccessFamilies(const AccessMetrics& access);
 
 std::vector<prometheus::MetricFamily> ProcessFamilies(const ProcessStats& process,
                                                       double start_time_seconds);

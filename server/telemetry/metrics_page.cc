@@ -63,6 +63,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   Append(ModelFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);
   Append(ServerFamilies(*server_), &families);
+  if (const AccessMetrics* access = access_) Append(AccessFamilies(*access), &families);
   Append(ProcessFamilies(ReadProcessStats(), start_time_seconds_), &families);
   return families;
 }

@@ -41,7 +41,10 @@ Json ReadJson(const std::string& name) {
 absl::StatusOr<Config> ParseHere(std::string_view text) {
   const ConfigFiles files({"config/models/encoder.pt", "config/models/vocab.txt",
                            ".deps/models/minilm.pt", ".deps/models/vocab.txt",
-                           ".deps/models/mlp_1024x6.pt"});
+                           ".deps/models/mlp_1024x6.pt", "config/tls/server.pem",
+                           "config/tls/server.key", "config/tls/clients.pem"});
+  files.WriteSecret("config/tls/tokens", "embedder " + std::string(64, 'a'));
+  files.WriteSecret("config/tls/server.key", "");
   return ParseConfig(text, files.folder() + "/config/c.json");
 }
 
@@ -152,6 +155,9 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   const Config defaults;
   EXPECT_EQ(config->listen.grpc[0], defaults.listen.grpc[0]);
   EXPECT_EQ(config->listen.http, defaults.listen.http);
+  EXPECT_EQ(config->listen.plaintext, defaults.listen.plaintext);
+  EXPECT_EQ(config->listen.tls.client_must_show_certificate,
+            defaults.listen.tls.client_must_show_certificate);
   EXPECT_EQ(config->server_name, defaults.server_name);
   EXPECT_EQ(config->limits.message_bytes, defaults.limits.message_bytes);
   EXPECT_EQ(config->limits.shared_memory_bytes, defaults.limits.shared_memory_bytes);

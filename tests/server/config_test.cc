@@ -86,7 +86,8 @@ TEST(Config, AModelKnowsWhichFileItWasReadFrom) {
 TEST(Config, ReadsEveryKeyOfTheDaemon) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = files.Parse(R"({
-    "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0"},
+    "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0",
+               "plaintext": true},
     "server_name": "gpu-7", "state_dir": "../state", "sandbox": "strict",
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "shared_memory": "4GiB", "connection_pinned": "2MiB",

@@ -11,8 +11,7 @@ namespace mpsd {
 
 using Sha256Digest = std::array<uint8_t, 32>;
 
-// Nothing only when the cryptographic library fails, for want of memory say. Thread-safe. Takes
-// memory on a thread's first call and never again.
+// Nothing only when the cryptographic library fails. Pure; takes no memory from the heap.
 std::optional<Sha256Digest> Sha256(absl::string_view text);
 
 // True when they are equal. Takes the same time wherever they differ. Pure.

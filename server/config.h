@@ -112,6 +112,8 @@ struct LimitsConfig {
   int64_t handshake_ns = kDefaultHandshakeNs;
   int64_t connection_idle_ns = 0;  // 0: no limit
   int64_t connection_age_ns = 0;   // 0: no limit
+  uint32_t connections = kDefaultConnections;
+  uint64_t client_shared_memory_bytes = 0;  // of all clients together; 0: none is taken
 };
 
 // Where other servers of the protocol differ from ours, whom clients are to meet.
@@ -119,7 +121,15 @@ enum class Compat { kNone, kTriton };
 
 struct LogConfig {
   std::string level = "info";
-  std::string file;  // empty: stderr
+  std::string file;      // empty: stderr
+  std::string requests;  // absolute: where each request has a line; empty: nowhere
+};
+
+// Where spans go, and of which requests.
+struct TraceConfig {
+  std::string file;  // absolute; empty: nothing is traced
+  bool otlp = false;
+  uint32_t rate = 1000;  // one in so many
 };
 
 struct Config {
@@ -128,6 +138,7 @@ struct Config {
   std::string state_dir;  // absolute: the lock, the workers' temporary folders
   LimitsConfig limits;
   LogConfig log;
+  TraceConfig trace;
   SandboxLevel sandbox = SandboxLevel::kBasic;
   Compat compat = Compat::kNone;
   // Whether clients may load and unload models.

@@ -20,18 +20,30 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 10> kConfigKeys = {
-    "listen",        "server_name", "state_dir", "models",  "model_repository",
-    "model_control", "limits",      "log",       "sandbox", "compat"};
+constexpr std::array<std::string_view, 11> kConfigKeys = {
+    "listen", "server_name", "state_dir", "models", "model_repository", "model_control", "limits",
+    "log",    "trace",       "sandbox",   "compat"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 3> kListenKeys = {"grpc", "http", "reflection"};
 constexpr std::array<std::string_view, 3> kReflections = {"local", "off", "on"};
-constexpr std::array<std::string_view, 11> kLimitsKeys = {
-    "message",  "shared_memory", "connection_pinned", "drain_timeout",   "lame_duck",     "streams",
-    "metadata", "keepalive",     "handshake_timeout", "connection_idle", "connection_age"};
+constexpr std::array<std::string_view, 13> kLimitsKeys = {"message",
+                                                          "shared_memory",
+                                                          "connection_pinned",
+                                                          "drain_timeout",
+                                                          "lame_duck",
+                                                          "streams",
+                                                          "metadata",
+                                                          "keepalive",
+                                                          "handshake_timeout",
+                                                          "connection_idle",
+                                                          "connection_age",
+                                                          "connections",
+                                                          "client_shared_memory"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
-constexpr std::array<std::string_view, 2> kLogKeys = {"level", "file"};
+constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
+constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"};
+constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
 constexpr std::array<std::string_view, 5> kLevels = {"trace", "debug", "info", "warn", "error"};
 
 constexpr size_t kMaxAddresses = 16;
@@ -43,6 +55,8 @@ constexpr uint64_t kMinSharedMemoryBytes = 16ULL << 20;
 constexpr uint64_t kMaxConnectionPinBytes = 1ULL << 40;
 constexpr uint64_t kMaxSharedMemoryBytes = 16ULL << 40;
 constexpr uint32_t kMaxStreams = 65536;
+constexpr uint32_t kMaxConnections = 1'000'000;
+constexpr uint32_t kMaxTraceRate = 1'000'000'000;
 constexpr uint64_t kMinMetadataBytes = 1 << 10;
 constexpr uint64_t kMaxMetadataBytes = 1 << 20;
 constexpr int64_t kMaxConnectionNs = 24 * 3600 * kNsPerSecond;
@@ -141,6 +155,9 @@ void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* li
   object.GetDuration("handshake_timeout", kMaxConnectionNs, &limits->handshake_ns);
   object.GetDuration("connection_idle", kMaxConnectionNs, &limits->connection_idle_ns);
   object.GetDuration("connection_age", kMaxConnectionNs, &limits->connection_age_ns);
+  object.Get("connections", 1, kMaxConnections, &limits->connections);
+  object.GetBytes("client_shared_memory", 0, kMaxSharedMemoryBytes,
+                  &limits->client_shared_memory_bytes);
 }
 
 void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
@@ -151,6 +168,19 @@ void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* 
   log->level = std::string(kLevels[level]);
   object.Get("file", &log->file);
   if (!log->file.empty()) log->file = ResolvePath(folder, log->file);
+  object.Get("requests", &log->requests);
+  if (!log->requests.empty()) log->requests = ResolvePath(folder, log->requests);
+}
+
+void ReadTrace(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
+               TraceConfig* trace) {
+  const JsonObject object(json, "trace", kTraceKeys, errors);
+  object.Get("file", &trace->file);
+  if (!trace->file.empty()) trace->file = ResolvePath(folder, trace->file);
+  size_t format = 0;
+  object.GetChoice("format", kTraceFormats, &format);
+  trace->otlp = format == 1;
+  object.Get("rate", 1, kMaxTraceRate, &trace->rate);
 }
 
 void ReadRepository(const JsonObject& object, const std::string& folder, Config* config) {
@@ -208,6 +238,9 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   }
   if (const nlohmann::json* log = object.Find("log"); log != nullptr) {
     ReadLog(*log, folder, errors, &config->log);
+  }
+  if (const nlohmann::json* trace = object.Find("trace"); trace != nullptr) {
+    ReadTrace(*trace, folder, errors, &config->trace);
   }
   size_t sandbox = static_cast<size_t>(config->sandbox);
   object.GetChoice("sandbox", kSandboxLevels, &sandbox);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +16,10 @@
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
+#include "server/accept/client_regions.h"
 #include "server/accept/grpc_server.h"
 #include "server/accept/method_table.h"
+#include "server/accept/open_sockets.h"
 #include "server/admit/admission.h"
 #include "server/control/health_methods.h"
 #include "server/control/inference_methods.h"
@@ -37,7 +40,9 @@
 #include "server/telemetry/http_server.h"
 #include "server/telemetry/log.h"
 #include "server/telemetry/metrics_page.h"
+#include "server/telemetry/request_log.h"
 #include "server/telemetry/sd_notify.h"
+#include "server/telemetry/trace_log.h"
 
 namespace mpsd {
 namespace {
@@ -91,6 +96,21 @@ LogLevel LevelOf(const Config& config) {
   return ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
 }
 
+void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
+  page->AddLimit("message_bytes", static_cast<double>(limits.message_bytes));
+  page->AddLimit("connections", limits.connections);
+  page->AddLimit("connection_streams", limits.streams);
+  page->AddLimit("connection_pinned_bytes", static_cast<double>(limits.connection_pin_bytes));
+  page->AddLimit("metadata_bytes", static_cast<double>(limits.metadata_bytes));
+  page->AddLimit("client_region_bytes", static_cast<double>(limits.client_shared_memory_bytes));
+  page->AddLimit("tensors", kMaxTensors);
+  page->AddLimit("rank", kMaxRank);
+  page->AddLimit("batch_rows", kMaxBatchRows);
+  page->AddLimit("stream_requests", kMaxStreamRequests);
+  page->AddLimit("timeout_seconds", static_cast<double>(kMaxTimeoutNs / kNsPerSecond));
+  page->AddLimit("log_lines_per_second", kLogLinesPerSecond);
+}
+
 // All parts, in the order in which they are made; they end in the opposite one.
 class Daemon {
  public:
@@ -110,7 +130,9 @@ class Daemon {
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
         admission_(&models_, &metrics_, clock_),
-        grpc_(&admission_, &methods_, &completions_, &metrics_, clock_),
+        regions_({config.limits.client_shared_memory_bytes, config.limits.message_bytes}, SocketsOf,
+                 &metrics_),
+        grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, clock_),
         notifier_(ServiceNotifier::FromEnvironment()),
         lame_duck_ns_(config.limits.lame_duck_ns),
         drain_timeout_ns_(config.limits.drain_timeout_ns) {}
@@ -120,6 +142,9 @@ class Daemon {
     grpc_.Stop(0);
     supervisor_.Stop();
   }
+
+  // Opens the files that the config asks for besides the log. To be called before Run().
+  absl::Status OpenFiles();
 
   int Run(const SignalWaiter& signals);
 
@@ -149,6 +174,9 @@ class Daemon {
   Reloader reloader_;
   Admission admission_;
   MethodTable methods_;
+  ClientRegions regions_;
+  std::unique_ptr<TraceLog> traces_;      // null: nothing is traced
+  std::unique_ptr<RequestLog> requests_;  // null: nothing is logged
   GrpcServer grpc_;
   std::unique_ptr<HttpServer> http_;
   ServiceNotifier notifier_;
@@ -156,13 +184,33 @@ class Daemon {
   std::atomic<int64_t> drain_timeout_ns_;
 };
 
+absl::Status Daemon::OpenFiles() {
+  if (const std::string& path = config_.log.requests; !path.empty()) {
+    absl::StatusOr<std::unique_ptr<LogFile>> file = LogFile::Open(path);
+    if (!file.ok()) return file.status();
+    requests_ = std::make_unique<RequestLog>(*std::move(file), &metrics_);
+  }
+  const TraceConfig& trace = config_.trace;
+  if (trace.file.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<LogFile>> file = LogFile::Open(trace.file);
+  if (!file.ok()) return file.status();
+  TraceSettings settings;
+  settings.rate = trace.rate;
+  const TraceFormat format = trace.otlp ? TraceFormat::kOtlp : TraceFormat::kLines;
+  std::random_device seed;
+  traces_ = std::make_unique<TraceLog>(*std::move(file), format, settings,
+                                       uint64_t{seed()} << 32 | seed(), clock_, &metrics_);
+  return absl::OkStatus();
+}
+
 void Daemon::AddMethods() {
   if (config_.compat == Compat::kTriton) page_.AddTritonNames();
-  AddInferenceMethods(&models_, config_.server_name, &methods_);
+  AddLimits(config_.limits, &page_);
+  AddInferenceMethods(&models_, {config_.server_name, regions_.enabled()}, &methods_);
   AddModelConfigMethod(&models_, &methods_);
   AddStatisticsMethod(&models_, &supervisor_, &methods_);
-  AddSettingMethods(&logger_, &methods_);
-  AddSharedMemoryMethods(&methods_);
+  AddSettingMethods(&logger_, traces_.get(), &methods_);
+  AddSharedMemoryMethods(&regions_, &methods_);
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(AccessOf(config_.listen.reflection), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
@@ -175,6 +223,7 @@ absl::Status Daemon::Listen() {
   const LimitsConfig& limits = config_.limits;
   options.message_bytes = limits.message_bytes;
   options.connection_pin_bytes = limits.connection_pin_bytes;
+  options.connections = limits.connections;
   options.streams = limits.streams;
   options.metadata_bytes = limits.metadata_bytes;
   options.keepalive_ns = limits.keepalive_ns;
@@ -182,9 +231,11 @@ absl::Status Daemon::Listen() {
   options.connection_idle_ns = limits.connection_idle_ns;
   options.connection_age_ns = limits.connection_age_ns;
   if (config_.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
+  options.observers = {traces_.get(), requests_.get()};
   // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
   options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
+  page_.OnCollect([this] { metrics_.connections = grpc_.connection_count(); });
   if (config_.listen.http.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
       HttpServer::Start(config_.listen.http, &page_, &health_);
@@ -209,7 +260,9 @@ void Daemon::Announce() {
 
 // Whoever rotates logs renames the file and then sends SIGUSR1. On an error the old one goes on.
 void Daemon::ReopenLog() {
-  const absl::Status status = logger_.Reopen();
+  absl::Status status = logger_.Reopen();
+  if (traces_ != nullptr) status.Update(traces_->Reopen());
+  if (requests_ != nullptr) status.Update(requests_->Reopen());
   const std::string text(status.message());
   logger_.Log(status.ok() ? LogLevel::kInfo : LogLevel::kError, "log_reopened", {{"error", text}});
 }
@@ -326,6 +379,7 @@ int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& sig
   if (!log_file.ok()) return Complain(log_file.status(), kExitConfig);
   RaiseDescriptorLimit();
   Daemon daemon(config, std::move(source), *std::move(log_file), *std::move(worker));
+  if (absl::Status opened = daemon.OpenFiles(); !opened.ok()) return Complain(opened, kExitConfig);
   return daemon.Run(signals);
 }
 

@@ -69,19 +69,17 @@ void GenericCall::Read(bool ok) {
   method_->kind == MethodTable::Kind::kWatched ? Watch() : AnswerOne();
 }
 
-void GenericCall::Answer() {
-  Respond(method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_));
-}
+CallerInfo GenericCall::Caller() { return {rpc_->server.peer(), ConnectionOf(&rpc_->server)}; }
+
+void GenericCall::Answer() { Respond(method_->unary(Caller(), request_, &last_response_)); }
 
 // The call lives until the answer has come: whoever gives it writes here, and wakes the queue.
 void GenericCall::Defer() {
-  method_->deferred(CallerInfo{rpc_->server.peer()}, request_,
-                    [this](const absl::Status& status, std::string response) {
-                      deferred_status_ = status;
-                      last_response_ = std::move(response);
-                      rpc_->answer_alarm.Set(context_->queue, gpr_now(GPR_CLOCK_MONOTONIC),
-                                             &answered_);
-                    });
+  method_->deferred(Caller(), request_, [this](const absl::Status& status, std::string response) {
+    deferred_status_ = status;
+    last_response_ = std::move(response);
+    rpc_->answer_alarm.Set(context_->queue, gpr_now(GPR_CLOCK_MONOTONIC), &answered_);
+  });
 }
 
 void GenericCall::Answered(bool) { Respond(deferred_status_); }
@@ -96,8 +94,7 @@ void GenericCall::Respond(const absl::Status& status) {
 }
 
 void GenericCall::AnswerOne() {
-  const absl::Status status =
-      method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_);
+  const absl::Status status = method_->unary(Caller(), request_, &last_response_);
   if (!status.ok()) {
     Finish(status);
     return;
@@ -107,7 +104,7 @@ void GenericCall::AnswerOne() {
 
 void GenericCall::Watch() {
   std::string response;
-  const absl::Status status = method_->unary(CallerInfo{rpc_->server.peer()}, request_, &response);
+  const absl::Status status = method_->unary(Caller(), request_, &response);
   if (!status.ok() || over_ || context_->stopping->load()) {
     Finish(status.ok() ? absl::UnavailableError("Server exiting") : status);
     return;

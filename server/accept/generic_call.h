@@ -55,6 +55,7 @@ class GenericCall final : public OpenStream {
   void Finished(bool ok);
   void Done(bool ok);
 
+  CallerInfo Caller();
   void Answer();
   void AnswerOne();
   void Defer();

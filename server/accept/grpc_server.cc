@@ -16,8 +16,6 @@
 namespace mpsd {
 namespace {
 
-// Bytes that all connections together may buffer, in messages of the largest size.
-constexpr uint64_t kQuotaMessages = 16;
 constexpr int64_t kKeepaliveTimeoutNs = 20 * kNsPerSecond;
 constexpr int64_t kAgeGraceNs = 60 * kNsPerSecond;
 constexpr int64_t kMinPingNs = 10 * kNsPerSecond;
@@ -58,17 +56,19 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   grpc::ResourceQuota quota("mpsd");
-  quota.Resize(kQuotaMessages * options.message_bytes);
+  quota.Resize(kBufferedMessages * options.message_bytes);
   builder->SetResourceQuota(quota);
 }
 
 }  // namespace
 
 GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
-                       CompletionSource* completions, ServerMetrics* metrics, const Clock* clock)
+                       CompletionSource* completions, ClientRegions* regions,
+                       ServerMetrics* metrics, const Clock* clock)
     : handler_(handler),
       methods_(methods),
       completions_(completions),
+      regions_(regions),
       metrics_(metrics),
       clock_(clock) {}
 
@@ -91,7 +91,8 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
       handler_,        metrics_,
       clock_,          &streams_,
       &stopping_,      options.style,
-      &live_calls_,    std::make_shared<PinLedger>(options.connection_pin_bytes)};
+      &live_calls_,    std::make_shared<PinLedger>(options.connection_pin_bytes),
+      regions_,        options.observers};
   const GenericCallContext generic{&generic_service_, nullptr,    methods_,    metrics_,
                                    &streams_,         &stopping_, &live_calls_};
   for (uint32_t i = 0; i < options.queue_threads; ++i) {
@@ -110,6 +111,8 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   for (size_t i = 0; i < ports.size(); ++i) {
     bound_.push_back(WithPort(options.addresses[i], ports[i]));
   }
+  limit_ = std::make_unique<ConnectionLimit>(bound_, options.connections, metrics_);
+  LimitConnections(limit_.get());
   for (size_t i = 0; i < threads_.size(); ++i) threads_[i]->Start(static_cast<int>(i));
   return absl::OkStatus();
 }
@@ -129,6 +132,7 @@ void GrpcServer::Stop(int64_t grace_ns) {
   for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Join();
   threads_.clear();
   server_.reset();
+  LimitConnections(nullptr);
 }
 
 }  // namespace mpsd

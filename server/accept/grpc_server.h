@@ -11,6 +11,9 @@
 
 #include "absl/status/status.h"
 #include "proto/base/limits.h"
+#include "server/accept/call_trace.h"
+#include "server/accept/client_regions.h"
+#include "server/accept/connection_limit.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
@@ -23,6 +26,7 @@ struct GrpcServerOptions {
   uint64_t message_bytes = 0;
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;  // see PinLedger
   uint32_t queue_threads = 1;
+  uint32_t connections = kDefaultConnections;
   uint32_t streams = 0;         // calls of a connection
   uint64_t metadata_bytes = 0;  // of a call
   int64_t keepalive_ns = 0;     // 0: never
@@ -30,6 +34,7 @@ struct GrpcServerOptions {
   int64_t connection_idle_ns = 0;
   int64_t connection_age_ns = 0;
   StatusStyle style = StatusStyle::kOwn;
+  CallObservers observers;
 };
 
 // Thread-compatible. Owned by the daemon, which calls it from its main thread.
@@ -37,7 +42,7 @@ class GrpcServer {
  public:
   // The referents outlive the server.
   GrpcServer(InferHandler* handler, const MethodTable* methods, CompletionSource* completions,
-             ServerMetrics* metrics, const Clock* clock);
+             ClientRegions* regions, ServerMetrics* metrics, const Clock* clock);
   ~GrpcServer();
 
   // Binds all addresses and takes calls. UNAVAILABLE naming the address that cannot be bound.
@@ -45,6 +50,9 @@ class GrpcServer {
 
   // The addresses in use, with the ports that were chosen for port 0.
   const std::vector<std::string>& bound() const { return bound_; }
+
+  // How many connections there are. Thread-safe between Start() and Stop().
+  uint32_t connection_count() const { return limit_->Count(); }
 
   // Ends: calls that are still open after `grace_ns` are cancelled, and connections whose peer does
   // not even read that are cut. Every request's reply must have been given before. Idempotent.
@@ -54,6 +62,7 @@ class GrpcServer {
   InferHandler* const handler_;
   const MethodTable* const methods_;
   CompletionSource* const completions_;
+  ClientRegions* const regions_;
   ServerMetrics* const metrics_;
   const Clock* const clock_;
 
@@ -65,6 +74,7 @@ class GrpcServer {
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<QueueThread>> threads_;
   std::vector<std::string> bound_;
+  std::unique_ptr<ConnectionLimit> limit_;
 };
 
 }  // namespace mpsd

@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "proto/base/clock.h"
+#include "server/accept/call_trace.h"
+#include "server/accept/client_regions.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/pin_ledger.h"
@@ -28,6 +30,8 @@ struct InferCallContext {
   StatusStyle style = StatusStyle::kOwn;
   std::atomic<int>* live_calls = nullptr;
   std::shared_ptr<PinLedger> pins;
+  ClientRegions* regions = nullptr;
+  CallObservers observers;
 };
 
 }  // namespace mpsd

@@ -26,6 +26,7 @@ void StreamCall::Arrived(bool ok) {
   (new StreamCall(context_))->Arm();
   context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   context_->streams->Add(this);
+  trace_ = TakeTraceContext(&rpc_.server);
   absl::MutexLock lock(&mu_);
   ending_ = ending_ || context_->stopping->load();
   ReadNext();
@@ -71,19 +72,30 @@ void StreamCall::Serve(StreamSlot* slot) {
   request.arrival_ns = context_->clock->NowNs();
   request.deadline_ns = MonotonicDeadlineNs(rpc_.server, request.arrival_ns);
   request.reply = Reply(slot);
-  const absl::Status status = slot->wire.Read(rpc_.bytes, &slot->message);
+  slot->traced = context_->observers.WantTrace(trace_);
+  absl::Status status = slot->wire.Read(rpc_.bytes, &slot->message);
+  if (status.ok()) status = LoadRegions(slot);
   rpc_.bytes.Clear();
   {
     absl::MutexLock lock(&mu_);
     lines_.Join(slot->message.model, slot);
     ++unanswered_;
   }
+  bool copied = true;
   if (status.ok()) {
-    context_->handler->Handle(slot->message, &request);
+    copied = context_->handler->Handle(slot->message, &request);
   } else {
     request.reply.Fail(status);
   }
+  if (!copied) return;
   slot->wire.DropBuffers();
+  slot->regions.DropInputs();
+}
+
+absl::Status StreamCall::LoadRegions(StreamSlot* slot) {
+  if (slot->wire.regions().empty()) return absl::OkStatus();
+  return slot->regions.Load(slot->wire.regions(), ConnectionOf(&rpc_.server), context_->regions,
+                            &slot->message);
 }
 
 void StreamCall::ReadNext() {

@@ -40,6 +40,7 @@ class StreamCall final : public OpenStream {
 
   const InferCallContext& context() const { return *context_; }
   std::string peer() const { return rpc_.server.peer(); }
+  const TraceContext& trace() const { return trace_; }
 
  private:
   void Arrived(bool ok);
@@ -51,6 +52,7 @@ class StreamCall final : public OpenStream {
   void ClearAnswered() ABSL_LOCKS_EXCLUDED(mu_);
   StreamSlot* TakeSlot() ABSL_LOCKS_EXCLUDED(mu_);
   void Serve(StreamSlot* slot);
+  absl::Status LoadRegions(StreamSlot* slot);
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishIfOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -75,6 +77,7 @@ class StreamCall final : public OpenStream {
   std::vector<std::unique_ptr<StreamSlot>> slots_;
   std::vector<StreamSlot*> free_slots_;
   std::vector<StreamSlot*> clearing_;  // scratch
+  TraceContext trace_;                 // constant once a request was read
   bool is_done_ = false;
   bool is_finished_ = false;
 

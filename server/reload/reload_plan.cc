@@ -45,7 +45,14 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("limits.message", before.limits.message_bytes, after.limits.message_bytes);
   compare("limits.shared_memory", before.limits.shared_memory_bytes,
           after.limits.shared_memory_bytes);
+  compare("limits.connections", before.limits.connections, after.limits.connections);
+  compare("limits.client_shared_memory", before.limits.client_shared_memory_bytes,
+          after.limits.client_shared_memory_bytes);
   compare("log.file", before.log.file, after.log.file);
+  compare("log.requests", before.log.requests, after.log.requests);
+  compare("trace.file", before.trace.file, after.trace.file);
+  compare("trace.format", before.trace.otlp, after.trace.otlp);
+  compare("trace.rate", before.trace.rate, after.trace.rate);
   return keys;
 }
 

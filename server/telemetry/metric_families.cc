@@ -87,6 +87,10 @@ struct ServerGauge {
 
 constexpr ServerGauge kServerGauges[] = {
     {"mpsd_open_calls", "gRPC calls that are open.", &ServerMetrics::open_calls},
+    {"mpsd_connections", "gRPC connections that are open.", &ServerMetrics::connections},
+    {"mpsd_client_regions", "Shared memory regions that clients have registered.",
+     &ServerMetrics::client_regions},
+    {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
     {"mpsd_config_reload_ok", "Whether what runs is what the config says; 0 after a failed reload.",
      &ServerMetrics::config_reload_ok},
     {"mpsd_config_reload_time_seconds",
@@ -99,6 +103,10 @@ constexpr ServerCounter kServerCounters[] = {
      &ServerMetrics::unknown_model_requests},
     {"mpsd_log_lines_dropped_total", "Log lines lost to the rate limit or a slow log.",
      &ServerMetrics::log_lines_dropped},
+    {"mpsd_refused_connections_total", "Connections closed at once, beyond the limit.",
+     &ServerMetrics::refused_connections},
+    {"mpsd_lost_traces_total", "Traced requests whose spans their file did not take in time.",
+     &ServerMetrics::lost_traces},
     {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
      &ServerMetrics::model_load_failures},
 };
@@ -276,6 +284,14 @@ std::vector<MetricFamily> ProcessFamilies(const ProcessStats& process, double st
       SingleCounter("process_cpu_seconds_total", "Processor time of the daemon, user and system.",
                     process.cpu_seconds),
   };
+}
+
+MetricFamily LimitsFamily(absl::Span<const std::pair<std::string, double>> limits) {
+  MetricFamily family = Family("mpsd_limit", "Bounds of the daemon.", MetricType::Gauge);
+  for (const auto& [name, value] : limits) {
+    family.metric.push_back(GaugeMetric(value, {{"limit", name}}));
+  }
+  return family;
 }
 
 MetricFamily InfoFamily(const char* name, const char* help, Labels labels) {

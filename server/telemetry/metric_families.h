@@ -1,6 +1,8 @@
 // From counters to Prometheus' metric families. Pure: what is read is what is given.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -18,6 +20,9 @@ std::vector<prometheus::MetricFamily> ServerFamilies(const ServerMetrics& server
 
 std::vector<prometheus::MetricFamily> ProcessFamilies(const ProcessStats& process,
                                                       double start_time_seconds);
+
+// One gauge, a series a bound.
+prometheus::MetricFamily LimitsFamily(absl::Span<const std::pair<std::string, double>> limits);
 
 // A gauge that is always 1; its labels are what it says.
 prometheus::MetricFamily InfoFamily(const char* name, const char* help,

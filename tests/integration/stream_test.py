@@ -228,6 +228,24 @@ class StreamInfer(unittest.TestCase):
         for value, answer in enumerate(answers):
             self.check_answer(answer, value)
 
+    def test_requests_that_wait_for_memory(self):
+        """What waits for a segment to be added is copied later, from where it lies."""
+        width = 262144
+        daemon, stub = self.serve(synthetic("m", [{"name": "x", "datatype": "FP32",
+                                                   "shape": [width]}],
+                                            parameters={"delay": "20ms"}))
+        before = daemon.metric("mpsd_slab_segment_bytes")
+        stream = Stream(stub)
+        for value in range(100):
+            stream.send(calls.request("m", {"x": calls.row_of(value, width=width)},
+                                      request_id=f"r{value}"))
+        stream.close()
+        answers = stream.rest()
+        self.assertEqual(len(answers), 100)
+        for value, answer in enumerate(answers):
+            self.check_answer(answer, value)
+        self.assertGreater(daemon.metric("mpsd_slab_segment_bytes"), before, "none had to wait")
+
     def test_forty_streams_at_a_time(self):
         """More than are armed at first: each one that arrives arms another."""
         daemon, stub = self.serve(synthetic("m"))

@@ -158,6 +158,12 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->limits.connection_pin_bytes, defaults.limits.connection_pin_bytes);
   EXPECT_EQ(config->limits.drain_timeout_ns, defaults.limits.drain_timeout_ns);
   EXPECT_EQ(config->limits.lame_duck_ns, defaults.limits.lame_duck_ns);
+  EXPECT_EQ(config->limits.connections, defaults.limits.connections);
+  EXPECT_EQ(config->limits.client_shared_memory_bytes, defaults.limits.client_shared_memory_bytes);
+  EXPECT_EQ(config->log.requests, defaults.log.requests);
+  EXPECT_EQ(config->trace.file, defaults.trace.file);
+  EXPECT_EQ(config->trace.otlp, defaults.trace.otlp);
+  EXPECT_EQ(config->trace.rate, defaults.trace.rate);
   EXPECT_EQ(config->log.level, defaults.log.level);
   EXPECT_EQ(config->log.file, defaults.log.file);
   const ModelConfig model;

@@ -91,8 +91,9 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "shared_memory": "4GiB", "connection_pinned": "2MiB",
                "drain_timeout": "1m",
-               "lame_duck": "500ms"},
-    "log": {"level": "debug", "file": "log/mpsd.log"}})");
+               "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB"},
+    "log": {"level": "debug", "file": "log/mpsd.log", "requests": "log/requests"},
+    "trace": {"file": "log/traces", "format": "otlp", "rate": 9}})");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(
       config->listen.grpc,
@@ -108,6 +109,12 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->limits.lame_duck_ns, 500 * kNsPerMs);
   EXPECT_EQ(config->log.level, "debug");
   EXPECT_EQ(config->log.file, files.folder() + "/log/mpsd.log");
+  EXPECT_EQ(config->limits.connections, 7U);
+  EXPECT_EQ(config->limits.client_shared_memory_bytes, 3ULL << 20);
+  EXPECT_EQ(config->log.requests, files.folder() + "/log/requests");
+  EXPECT_EQ(config->trace.file, files.folder() + "/log/traces");
+  EXPECT_TRUE(config->trace.otlp);
+  EXPECT_EQ(config->trace.rate, 9U);
   EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
 }
 

@@ -77,9 +77,12 @@ class Limits(unittest.TestCase):
         self.assertLess(peak.growth_bytes, MOST_GROWTH_BYTES)
 
     def test_a_message_of_a_gibibyte(self):
+        """gRPC looks at a message's size when it has all of it; what all connections together may
+        have it buffer is bounded, in messages of the largest size."""
+        daemon = self.enterContext(Daemon([synthetic("m")], limits={"message": "8MiB"}))
         piece = bytes(MIB)
         sent = 0
-        with Peak(self.daemon) as peak, Connection(self.daemon.address) as connection:
+        with Peak(daemon) as peak, Connection(daemon.address) as connection:
             connection.call({})
             going = connection.send(message_prefix(1 << 30))
             while going and sent < 1 << 30:
@@ -88,6 +91,9 @@ class Limits(unittest.TestCase):
             if going:
                 connection.send(b"", last=True)
             connection.wait_for_end()
+        with calls.stub(daemon.address) as stub:
+            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(5)}))
+            self.assertEqual(outcome.code, calls.OK, "a good request after it")
         print(f"  {sent >> 20} MiB sent: {peak.growth_bytes >> 20} MiB", flush=True)
         self.assertLess(peak.growth_bytes, MOST_GROWTH_BYTES)
 

@@ -22,7 +22,7 @@ class CallEnding(unittest.TestCase):
         self.assertEqual(outcome.code, calls.OK, outcome.text)
 
     def test_ten_thousand_calls_are_cancelled(self):
-        model = synthetic("m", parameters={"delay": "3ms"}, placement=placement(processes=2),
+        model = synthetic("m", parameters={"delay": "50ms"}, placement=placement(processes=2),
                           queue={"requests": 64})
         seed = random.randrange(1 << 30)
         print(f"  seed {seed}", flush=True)

@@ -66,12 +66,12 @@ TEST(ConfigError, UnknownKeyWithANearOne) {
 
 TEST(ConfigError, UnknownKeyWithoutANearOne) {
   EXPECT_EQ(Error("\"log\": {\n\"zzz\": 1}"),
-            "c.json:4: log.zzz: unknown key; the keys here are level, file");
+            "c.json:4: log.zzz: unknown key; the keys here are level, file, requests");
 }
 
 TEST(ConfigError, UnknownKeyThatIsNoWord) {
   EXPECT_EQ(Error("\"log\": {\"a\\n.b\": 1}"),
-            "c.json:3: log['a\\n.b']: unknown key; the keys here are level, file");
+            "c.json:3: log['a\\n.b']: unknown key; the keys here are level, file, requests");
 }
 
 TEST(ConfigError, KeyThatStandsTwice) {

@@ -2,20 +2,37 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <optional>
 #include <utility>
 
+#include "absl/random/random.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "client/async_infer.h"
+#include "client/stubs.h"
 #include "client/wire.h"
-#include "proto/control.grpc.pb.h"
-#include "proto/inference.grpc.pb.h"
 
 namespace mpsd::client {
 namespace {
 
 constexpr int kMaxReplyBytes = 1 << 30;
 
-absl::Status ToAbsl(const grpc::Status& status) {
-  return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
+// "127.0.0.1:8001", "[::1]:8001", "localhost:8001", "unix:/path": who listens in is on this host.
+bool StaysOnThisHost(absl::string_view address) {
+  for (const absl::string_view start : {"unix:", "[::1]:", "localhost:"}) {
+    if (absl::StartsWith(address, start)) return true;
+  }
+  // A name may begin with these digits too.
+  const absl::string_view host = address.substr(0, address.rfind(':'));
+  return absl::StartsWith(host, "127.") &&
+         host.find_first_not_of("0123456789.") == absl::string_view::npos;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const ConnectOptions& options) {
+  if (!options.tls) return grpc::InsecureChannelCredentials();
+  return grpc::SslCredentials({options.tls_ca, options.tls_key, options.tls_certificate});
 }
 
 grpc::ChannelArguments ChannelArguments() {
@@ -36,44 +53,34 @@ bool WaitConnected(grpc::Channel* channel, absl::Time deadline) {
   return true;
 }
 
-// One call of `stub`'s `method`, answered into `response`.
-template <class Stub, class Request, class Response>
-absl::Status Call(Stub* stub,
-                  grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
-                  absl::Time deadline, const Request& request, Response* response) {
-  grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(deadline));
-  return ToAbsl((stub->*method)(&context, request, response));
-}
-
 }  // namespace
 
-struct Client::Stubs {
-  explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
-      : inference_stub(channel), control_stub(channel) {}
+Client::Client(std::unique_ptr<Stubs> stubs, const RetryOptions& retry)
+    : stubs_(std::move(stubs)), retry_(retry) {}
 
-  inference::GRPCInferenceService::Stub inference_stub;
-  control::v1::Control::Stub control_stub;
-};
-
-Client::Client(std::unique_ptr<Stubs> stubs) : stubs_(std::move(stubs)) {}
-Client::~Client() = default;
+Client::~Client() { stubs_->WaitForCalls(); }
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
-                                                        absl::Time deadline) {
+                                                        absl::Time deadline,
+                                                        const ConnectOptions& options) {
+  if (!options.token.empty() && !options.tls && !StaysOnThisHost(address)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a token is not sent to ", address, " without TLS"));
+  }
   const std::shared_ptr<grpc::Channel> channel =
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), ChannelArguments());
+      grpc::CreateCustomChannel(address, ChannelCredentials(options), ChannelArguments());
   if (!WaitConnected(channel.get(), deadline)) {
     return absl::UnavailableError(absl::StrCat("no server is reachable at ", address));
   }
-  return std::unique_ptr<Client>(new Client(std::make_unique<Stubs>(channel)));
+  return std::unique_ptr<Client>(
+      new Client(std::make_unique<Stubs>(channel, options.token), options.retry));
 }
 
 absl::StatusOr<bool> Client::ServerReady(absl::Time deadline) {
   inference::ServerReadyResponse response;
   const absl::Status status =
-      Call(&stubs_->inference_stub, &inference::GRPCInferenceService::Stub::ServerReady, deadline,
-           inference::ServerReadyRequest(), &response);
+      stubs_->Call(&stubs_->inference_stub, &inference::GRPCInferenceService::Stub::ServerReady,
+                   deadline, inference::ServerReadyRequest(), &response);
   if (!status.ok()) return status;
   return response.ready();
 }
@@ -86,8 +93,8 @@ absl::StatusOr<ModelMetadata> Client::GetModelMetadata(const std::string& model,
   request.set_version(version);
   inference::ModelMetadataResponse response;
   const absl::Status status =
-      Call(&stubs_->inference_stub, &inference::GRPCInferenceService::Stub::ModelMetadata, deadline,
-           request, &response);
+      stubs_->Call(&stubs_->inference_stub, &inference::GRPCInferenceService::Stub::ModelMetadata,
+                   deadline, request, &response);
   if (!status.ok()) return status;
   return FromWire(response);
 }
@@ -95,18 +102,61 @@ absl::StatusOr<ModelMetadata> Client::GetModelMetadata(const std::string& model,
 absl::StatusOr<InferReply> Client::Infer(const InferRequest& request, absl::Time deadline) {
   const absl::StatusOr<inference::ModelInferRequest> wire = ToWire(request);
   if (!wire.ok()) return wire.status();
-  inference::ModelInferResponse response;
-  const absl::Status status =
-      Call(&stubs_->inference_stub, &inference::GRPCInferenceService::Stub::ModelInfer, deadline,
-           *wire, &response);
-  if (!status.ok()) return status;
-  return FromWire(std::move(response));
+  absl::BitGen dice;
+  for (uint32_t attempt = 1;; ++attempt) {
+    grpc::ClientContext context;
+    stubs_->Prepare(deadline, &context);
+    inference::ModelInferResponse response;
+    const grpc::Status status = stubs_->inference_stub.ModelInfer(&context, *wire, &response);
+    if (status.ok()) return FromWire(std::move(response));
+    const std::optional<absl::Duration> delay =
+        RetryDelay(retry_, Failed(status, attempt, deadline), absl::Uniform(dice, 0.0, 1.0));
+    if (!delay.has_value()) return ToAbsl(status);
+    absl::SleepFor(*delay);
+  }
+}
+
+void Client::InferAsync(const InferRequest& request, absl::Time deadline, InferDone done) {
+  absl::StatusOr<inference::ModelInferRequest> wire = ToWire(request);
+  if (!wire.ok()) return done(wire.status());
+  AsyncInfer::Start(stubs_.get(), *std::move(wire), retry_, deadline, std::move(done));
+}
+
+std::future<absl::StatusOr<InferReply>> Client::InferFuture(const InferRequest& request,
+                                                            absl::Time deadline) {
+  auto promise = std::make_shared<std::promise<absl::StatusOr<InferReply>>>();
+  std::future<absl::StatusOr<InferReply>> future = promise->get_future();
+  InferAsync(request, deadline,
+             [promise](absl::StatusOr<InferReply> reply) { promise->set_value(std::move(reply)); });
+  return future;
+}
+
+absl::Status Client::RegisterRegion(const std::string& name, const std::string& key, uint64_t bytes,
+                                    absl::Time deadline) {
+  inference::SystemSharedMemoryRegisterRequest request;
+  request.set_name(name);
+  request.set_key(key);
+  request.set_byte_size(bytes);
+  inference::SystemSharedMemoryRegisterResponse response;
+  return stubs_->Call(&stubs_->inference_stub,
+                      &inference::GRPCInferenceService::Stub::SystemSharedMemoryRegister, deadline,
+                      request, &response);
+}
+
+absl::Status Client::UnregisterRegion(const std::string& name, absl::Time deadline) {
+  inference::SystemSharedMemoryUnregisterRequest request;
+  request.set_name(name);
+  inference::SystemSharedMemoryUnregisterResponse response;
+  return stubs_->Call(&stubs_->inference_stub,
+                      &inference::GRPCInferenceService::Stub::SystemSharedMemoryUnregister,
+                      deadline, request, &response);
 }
 
 absl::StatusOr<DaemonStatus> Client::GetDaemonStatus(absl::Time deadline) {
   control::v1::StatusReply reply;
-  const absl::Status status = Call(&stubs_->control_stub, &control::v1::Control::Stub::Status,
-                                   deadline, control::v1::StatusRequest(), &reply);
+  const absl::Status status =
+      stubs_->Call(&stubs_->control_stub, &control::v1::Control::Stub::Status, deadline,
+                   control::v1::StatusRequest(), &reply);
   if (!status.ok()) return status;
   return FromWire(reply);
 }

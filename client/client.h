@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/daemon_status.h"
+#include "client/retry_policy.h"
 #include "client/tensor.h"
 
 namespace mpsd::client {
@@ -34,6 +38,9 @@ struct InferRequest {
   std::string id;       // comes back with the answer, and stands in the server's error texts
   std::vector<InferInput> inputs;
   std::vector<std::string> outputs;  // which are wanted; empty: all
+  // Which of these the server is to write into shared memory; the range's bytes are the most that
+  // it may take there.
+  std::map<std::string, RegionRange> output_ranges{};
 };
 
 struct InferReply {
@@ -43,19 +50,35 @@ struct InferReply {
   std::vector<InferOutput> outputs;
 };
 
+// How a server is spoken to, and as whom. All texts are contents, not paths.
+struct ConnectOptions {
+  bool tls = false;
+  std::string tls_ca;  // PEM: who may have signed the server's certificate; empty: system's
+  std::string tls_certificate;  // PEM, with `tls_key`: the client's own; empty: it shows none
+  std::string tls_key;
+  std::string token;  // sent with each call; empty: none
+  RetryOptions retry;
+};
+
 // Thread-safe: calls may be made from any number of threads and share one connection. Owned by
-// whoever connected; calls that are under way must have returned before it is destroyed.
+// whoever connected; calls that block must have returned before it is destroyed, and for the others
+// the destructor waits.
 //
 // Each call blocks until it is answered, at the latest until `deadline`, which the server sees too
 // and honours. A server's error comes back with its code and text. An answer that contradicts
-// itself is INTERNAL. Nothing is retried.
+// itself is INTERNAL. Inferences are made again as `RetryOptions` say, by default never; nothing
+// else is.
 class Client {
  public:
+  // Called once, on a thread of gRPC's, which it must not hold up.
+  using InferDone = std::function<void(absl::StatusOr<InferReply> reply)>;
+
   // Connects to "host:port" or "unix:/path"; UNAVAILABLE as soon as nobody is found there. A
   // connection that is lost later is made anew by the next call. An HTTP proxy that the environment
-  // names is not used.
+  // names is not used. INVALID_ARGUMENT for a token that would go to another host without TLS.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& address,
-                                                         absl::Time deadline);
+                                                         absl::Time deadline,
+                                                         const ConnectOptions& options = {});
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -67,15 +90,30 @@ class Client {
 
   absl::StatusOr<InferReply> Infer(const InferRequest& request, absl::Time deadline);
 
+  // Returns at once. The request's tensors are copied; `done` may run before this has returned.
+  void InferAsync(const InferRequest& request, absl::Time deadline, InferDone done);
+
+  // The same as a future, which has the answer when the deadline has passed at the latest.
+  std::future<absl::StatusOr<InferReply>> InferFuture(const InferRequest& request,
+                                                      absl::Time deadline);
+
+  // Shared memory of this host: the object `key`, which is to be called `name`. SharedRegion does
+  // it all. UNIMPLEMENTED where the server takes none.
+  absl::Status RegisterRegion(const std::string& name, const std::string& key, uint64_t bytes,
+                              absl::Time deadline);
+  absl::Status UnregisterRegion(const std::string& name, absl::Time deadline);
+
   // UNIMPLEMENTED where the server is not mpsd.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
 
- private:
   struct Stubs;  // keeps gRPC out of this header
+  Stubs& stubs() { return *stubs_; }
 
-  explicit Client(std::unique_ptr<Stubs> stubs);
+ private:
+  Client(std::unique_ptr<Stubs> stubs, const RetryOptions& retry);
 
   const std::unique_ptr<Stubs> stubs_;
+  const RetryOptions retry_;
 };
 
 }  // namespace mpsd::client

@@ -18,6 +18,13 @@
 
 namespace mpsd::client {
 
+// A part of a region of shared memory that the server knows by its name.
+struct RegionRange {
+  std::string region;  // empty: none
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
 // What goes to the server. Borrows its bytes, which must outlive the call: little endian,
 // row-major, without padding; BYTES elements each behind their length (see PackBytes).
 struct InferInput {
@@ -25,6 +32,7 @@ struct InferInput {
   DataType datatype = DataType::kInvalid;
   Dims shape;
   absl::Span<const char> bytes;
+  RegionRange range{};  // where the bytes lie instead
 };
 
 // What came back. Owns its bytes. Those of fixed-size datatypes have the length that the shape asks
@@ -34,6 +42,7 @@ struct InferOutput {
   DataType datatype = DataType::kInvalid;
   Dims shape;
   std::string bytes;
+  RegionRange range{};  // where the bytes lie instead, because the request said so
 };
 
 // The datatype of a C++ type. BOOL is `bool`; FP16, BF16 and BYTES have no C++ type.
@@ -90,7 +99,8 @@ InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
   return {std::move(name),
           DataTypeOf<T>::value,
           std::move(shape),
-          {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)}};
+          {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)},
+          {}};
 }
 
 // "output 'y' is FP32, not INT64"

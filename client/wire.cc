@@ -7,20 +7,43 @@
 namespace mpsd::client {
 namespace {
 
+using Parameters = google::protobuf::Map<std::string, inference::InferParameter>;
+
+void SetRange(const RegionRange& range, Parameters* parameters) {
+  (*parameters)["shared_memory_region"].set_string_param(range.region);
+  (*parameters)["shared_memory_byte_size"].set_int64_param(static_cast<int64_t>(range.bytes));
+  if (range.offset == 0) return;
+  (*parameters)["shared_memory_offset"].set_int64_param(static_cast<int64_t>(range.offset));
+}
+
+RegionRange RangeFromWire(const Parameters& parameters) {
+  const auto number = [&parameters](const char* name) {
+    const auto found = parameters.find(name);
+    return found == parameters.end() ? 0 : static_cast<uint64_t>(found->second.int64_param());
+  };
+  const auto region = parameters.find("shared_memory_region");
+  if (region == parameters.end()) return {};
+  return {region->second.string_param(), number("shared_memory_offset"),
+          number("shared_memory_byte_size")};
+}
+
 absl::StatusOr<InferOutput> OutputFromWire(
     const inference::ModelInferResponse::InferOutputTensor& tensor, std::string&& bytes) {
   InferOutput output{tensor.name(), ParseDataType(tensor.datatype()),
-                     Dims(tensor.shape().begin(), tensor.shape().end()), std::move(bytes)};
+                     Dims(tensor.shape().begin(), tensor.shape().end()), std::move(bytes),
+                     RangeFromWire(tensor.parameters())};
   if (output.datatype == DataType::kInvalid) {
     return absl::InternalError(absl::StrCat("the answer's output '", output.name,
                                             "' is of unknown datatype '", tensor.datatype(), "'"));
   }
   if (output.datatype == DataType::kBytes) return output;
   const std::optional<uint64_t> expected = TensorBytes(output.datatype, output.shape);
-  if (!expected.has_value() || *expected != output.bytes.size()) {
+  const uint64_t bytes_there =
+      output.range.region.empty() ? output.bytes.size() : output.range.bytes;
+  if (!expected.has_value() || *expected != bytes_there) {
     return absl::InternalError(absl::StrCat("the answer's output '", output.name, "' is ",
                                             tensor.datatype(), ShapeText(output.shape), " in ",
-                                            output.bytes.size(), " bytes"));
+                                            bytes_there, " bytes"));
   }
   return output;
 }
@@ -89,9 +112,20 @@ absl::StatusOr<inference::ModelInferRequest> ToWire(const InferRequest& request)
     tensor->set_name(input.name);
     tensor->set_datatype(std::string(DataTypeName(input.datatype)));
     tensor->mutable_shape()->Add(input.shape.begin(), input.shape.end());
-    wire.add_raw_input_contents(input.bytes.data(), input.bytes.size());
+    if (input.range.region.empty()) {
+      wire.add_raw_input_contents(input.bytes.data(), input.bytes.size());
+    } else {
+      SetRange(input.range, tensor->mutable_parameters());
+    }
   }
-  for (const std::string& output : request.outputs) wire.add_outputs()->set_name(output);
+  for (const std::string& name : request.outputs) {
+    auto* output = wire.add_outputs();
+    output->set_name(name);
+    const auto range = request.output_ranges.find(name);
+    if (range != request.output_ranges.end()) {
+      SetRange(range->second, output->mutable_parameters());
+    }
+  }
   return wire;
 }
 

@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/units.h"
@@ -36,6 +39,20 @@ void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
   }
 }
 
+// The content of a file, without the blanks around it.
+void AddFile(CLI::App* app, const std::string& name, std::string* content,
+             const std::string& help) {
+  app->add_option_function<std::string>(
+         name,
+         [content](const std::string& path) {
+           std::ifstream stream(path, std::ios::binary);
+           content->assign(std::istreambuf_iterator<char>(stream), {});
+           absl::StripAsciiWhitespace(content);
+         },
+         help)
+      ->check(CLI::ExistingFile);
+}
+
 void AddInputs(const std::vector<std::string>& texts, RequestPlan* plan) {
   for (const std::string& text : texts) {
     const absl::StatusOr<InputPlan> input = ParseInputPlan(text);
@@ -60,6 +77,8 @@ void AddRequestFlags(CLI::App* app, RequestPlan* requests) {
 
 void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
   app->add_option("--target", plan->target, "host:port or unix:/path")->capture_default_str();
+  AddFile(app, "--token-file", &plan->token, "a file that holds the token to show with each call");
+  AddFile(app, "--tls-ca", &plan->ca_text, "with TLS; a PEM file says whom to believe");
   app->add_option("--threads", plan->threads, "client threads, each with a queue of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

@@ -108,13 +108,15 @@ class Echo(Process):
 class Daemon(Process):
     """`mpsd serve` with these models on ports and in a folder of its own, ready."""
 
-    def __init__(self, binaries, folder, models, name="mpsd", patience_s=180, **config):
+    def __init__(self, binaries, folder, models, name="mpsd", patience_s=180, listen_more=None,
+                 **config):
         self.grpc = f"127.0.0.1:{free_port()}"
         self.http = f"127.0.0.1:{free_port()}"
         self.unix = f"unix:{folder}/{name}.sock"
         config_path = f"{folder}/{name}.json"
         with open(config_path, "w", encoding="utf-8") as file:
-            json.dump({"listen": {"grpc": [self.grpc, self.unix], "http": self.http},
+            json.dump({"listen": {"grpc": [self.grpc, self.unix], "http": self.http,
+                                  **(listen_more or {})},
                        "state_dir": f"{folder}/{name}.state", "models": models, **config},
                       file, indent=1)
         begin = time.monotonic()

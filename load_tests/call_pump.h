@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -20,8 +21,8 @@
 
 namespace mpsd::load {
 
-// The plan and the requests are the caller's and outlive it. Calls are kept in slots made at
-// construction; none is added later.
+// Lives on the thread that calls Run(). The plan and the requests are the caller's and outlive it.
+// Calls are kept in slots made at construction; none is added later.
 class CallPump final : public Pump {
  public:
   // `slot_count` calls at most are open at once. `tickets`, if any, is shared among the pumps of a
@@ -66,6 +67,7 @@ class CallPump final : public Pump {
   uint32_t PickRequest() { return static_cast<uint32_t>(picks_() % requests_.size()); }
 
   const LoadPlan& plan_;
+  const std::string authorization_;  // the header's value; empty: none
   const std::vector<PreparedRequest>& requests_;
   std::atomic<int64_t>* const tickets_;
   const uint64_t seed_;

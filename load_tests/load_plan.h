@@ -22,6 +22,8 @@ struct LoadPlan {
   std::string target = "127.0.0.1:8001";  // or "unix:/path"
   std::string method = "/inference.GRPCInferenceService/ModelInfer";
   std::string stream_method = "/inference.GRPCInferenceService/ModelStreamInfer";
+  std::string token;    // shown with each call; empty: none
+  std::string ca_text;  // PEM, by which the server's certificate is believed; empty: no TLS
   uint32_t threads = 1;
   uint32_t channels = 1;
   uint32_t concurrency = 1;  // closed loop: calls always open

@@ -28,8 +28,9 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const LoadPlan& plan) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection for each channel
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(-1);
-  auto channel =
-      grpc::CreateCustomChannel(plan.target, grpc::InsecureChannelCredentials(), arguments);
+  const auto credentials = plan.ca_text.empty() ? grpc::InsecureChannelCredentials()
+                                                : grpc::SslCredentials({plan.ca_text, "", ""});
+  auto channel = grpc::CreateCustomChannel(plan.target, credentials, arguments);
   if (!channel->WaitForConnected(std::chrono::system_clock::now() +
                                  std::chrono::microseconds(plan.connect_ns / 1000))) {
     return absl::UnavailableError(absl::StrCat("cannot connect to ", plan.target));

@@ -33,6 +33,7 @@ StreamPump::~StreamPump() {
 void StreamPump::AddStream(const std::shared_ptr<grpc::Channel>& channel, uint32_t depth) {
   auto stream = std::make_unique<Stream>();
   stream->due = depth;
+  if (!plan_.token.empty()) stream->context.AddMetadata("authorization", "Bearer " + plan_.token);
   stream->call =
       grpc::GenericStub(channel).PrepareCall(&stream->context, plan_.stream_method, &queue_);
   streams_.push_back(std::move(stream));

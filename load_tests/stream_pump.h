@@ -17,8 +17,8 @@
 
 namespace mpsd::load {
 
-// A closed loop. The plan and the requests are the caller's and outlive it. A server answers the
-// requests of a stream in their order.
+// A closed loop. Lives on the thread that calls Run(). The plan and the requests are the caller's
+// and outlive it. A server answers the requests of a stream in their order.
 class StreamPump final : public Pump {
  public:
   StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint64_t seed);

@@ -1,6 +1,5 @@
 #include "server/config.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
-#include "proto/base/clock.h"
 #include "proto/link/json_object.h"
 #include "server/config_reader.h"
 #include "server/json_lines.h"
@@ -215,18 +213,6 @@ absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool expl
   config.model_repository = *std::move(path);
   if (explicit_control) config.model_control = ModelControlMode::kExplicit;
   return config;
-}
-
-FileStamp StampOf(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return {};
-#if defined(__APPLE__)
-  const timespec& modified = status.st_mtimespec;
-#else
-  const timespec& modified = status.st_mtim;
-#endif
-  return {static_cast<uint64_t>(status.st_ino), static_cast<uint64_t>(status.st_size),
-          modified.tv_sec * kNsPerSecond + modified.tv_nsec};
 }
 
 std::string DefaultStateDir() {

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/base/file_stamp.h"
 #include "proto/base/limits.h"
 #include "proto/link/model_spec.h"
+#include "server/access/access_rules.h"
 
 namespace mpsd {
 
@@ -50,16 +52,6 @@ struct SupervisionConfig {
   bool operator==(const SupervisionConfig&) const = default;
 };
 
-// Which contents a file had when it was looked at. A file that took another's place, or was written
-// anew, has another stamp.
-struct FileStamp {
-  uint64_t inode = 0;
-  uint64_t bytes = 0;
-  int64_t modified_ns = 0;
-
-  bool operator==(const FileStamp&) const = default;
-};
-
 // What tells one model from another.
 struct ModelKey {
   std::string name;
@@ -94,8 +86,19 @@ struct ModelConfig {
 // Who may ask for our descriptors.
 enum class Reflection { kLocal, kOff, kOn };
 
+struct TlsConfig {
+  std::vector<std::string> grpc;  // addresses that are served with TLS
+  std::string certificate;        // absolute, as those that follow
+  std::string key;
+  std::string client_ca;  // empty: clients are asked for no certificate
+  bool client_must_show_certificate = true;
+};
+
 struct ListenConfig {
   std::vector<std::string> grpc = {"127.0.0.1:8001"};
+  TlsConfig tls;
+  std::string control;                  // "unix:PATH" for control calls; empty: none
+  bool plaintext = false;               // addresses without TLS may be reached from other hosts
   std::string http = "127.0.0.1:8002";  // empty: none
   Reflection reflection = Reflection::kLocal;
 };
@@ -112,6 +115,8 @@ struct LimitsConfig {
   int64_t handshake_ns = kDefaultHandshakeNs;
   int64_t connection_idle_ns = 0;  // 0: no limit
   int64_t connection_age_ns = 0;   // 0: no limit
+  uint32_t connections = kDefaultConnections;
+  uint64_t client_shared_memory_bytes = 0;  // of all clients together; 0: none is taken
 };
 
 // Where other servers of the protocol differ from ours, whom clients are to meet.
@@ -119,7 +124,15 @@ enum class Compat { kNone, kTriton };
 
 struct LogConfig {
   std::string level = "info";
-  std::string file;  // empty: stderr
+  std::string file;      // empty: stderr
+  std::string requests;  // absolute: where each request has a line; empty: nowhere
+};
+
+// Where spans go, and of which requests.
+struct TraceConfig {
+  std::string file;  // absolute; empty: nothing is traced
+  bool otlp = false;
+  uint32_t rate = 1000;  // one in so many
 };
 
 struct Config {
@@ -128,7 +141,10 @@ struct Config {
   std::string state_dir;  // absolute: the lock, the workers' temporary folders
   LimitsConfig limits;
   LogConfig log;
+  AccessRules access;
+  TraceConfig trace;
   SandboxLevel sandbox = SandboxLevel::kBasic;
+  bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service for its workers
   Compat compat = Compat::kNone;
   // Whether clients may load and unload models.
   ModelControlMode model_control = ModelControlMode::kNone;
@@ -150,9 +166,6 @@ absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
 
 // The config of a daemon that serves a model repository and nothing else.
 absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);
-
-// The stamp of the file as it is now; all zero when there is none.
-FileStamp StampOf(const std::string& path);
 
 // Where the daemon keeps its state when the config does not say: $XDG_RUNTIME_DIR/mpsd, else
 // /tmp/mpsd-<uid>.

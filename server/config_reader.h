@@ -17,8 +17,4 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
 // `path` made absolute, from `folder` where it is relative, without "." and "..".
 std::string ResolvePath(const std::string& folder, const std::string& path);
 
-// What is wrong with an address to listen on; empty when nothing is. The three forms are host:port,
-// [v6]:port and unix:path; the last one only where `unix_allowed`.
-std::string AddressFault(const std::string& address, bool unix_allowed);
-
 }  // namespace mpsd

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +16,11 @@
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
+#include "server/accept/certificate_source.h"
+#include "server/accept/client_regions.h"
 #include "server/accept/grpc_server.h"
 #include "server/accept/method_table.h"
+#include "server/accept/open_sockets.h"
 #include "server/admit/admission.h"
 #include "server/control/health_methods.h"
 #include "server/control/inference_methods.h"
@@ -28,16 +32,20 @@
 #include "server/control/statistics_method.h"
 #include "server/control/status_methods.h"
 #include "server/dispatch/plane.h"
+#include "server/host_survey.h"
 #include "server/instance_lock.h"
 #include "server/model_factory.h"
 #include "server/ready_table.h"
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
+#include "server/supervise/cuda_service.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http_server.h"
 #include "server/telemetry/log.h"
 #include "server/telemetry/metrics_page.h"
+#include "server/telemetry/request_log.h"
 #include "server/telemetry/sd_notify.h"
+#include "server/telemetry/trace_log.h"
 
 namespace mpsd {
 namespace {
@@ -87,8 +95,30 @@ ReflectionAccess AccessOf(Reflection reflection) {
   return ReflectionAccess::kLocal;
 }
 
+// What a socket for control calls is there for: that nobody else makes them, unless a rule says so.
+AccessRules RulesOf(const Config& config) {
+  const bool is_limited = !config.access.in_force && !config.listen.control.empty();
+  return is_limited ? ControlOnItsSocketOnly() : config.access;
+}
+
 LogLevel LevelOf(const Config& config) {
   return ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
+}
+
+std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
+void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
+  page->AddLimit("message_bytes", static_cast<double>(limits.message_bytes));
+  page->AddLimit("connections", limits.connections);
+  page->AddLimit("connection_streams", limits.streams);
+  page->AddLimit("connection_pinned_bytes", static_cast<double>(limits.connection_pin_bytes));
+  page->AddLimit("metadata_bytes", static_cast<double>(limits.metadata_bytes));
+  page->AddLimit("client_region_bytes", static_cast<double>(limits.client_shared_memory_bytes));
+  page->AddLimit("tensors", kMaxTensors);
+  page->AddLimit("rank", kMaxRank);
+  page->AddLimit("batch_rows", kMaxBatchRows);
+  page->AddLimit("stream_requests", kMaxStreamRequests);
+  page->AddLimit("timeout_seconds", static_cast<double>(kMaxTimeoutNs / kNsPerSecond));
+  page->AddLimit("log_lines_per_second", kLogLinesPerSecond);
 }
 
 // All parts, in the order in which they are made; they end in the opposite one.
@@ -102,18 +132,25 @@ class Daemon {
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
-        supervisor_({std::move(worker_binary), absl::StrCat(config.state_dir, "/workers"),
+        supervisor_({worker_binary, absl::StrCat(config.state_dir, "/workers"),
                      config.limits.shared_memory_bytes},
                     &plane_, clock_, &logger_),
-        factory_(clock_, &answers_, &supervisor_, &page_, platform::UsableCores()),
+        survey_(std::move(worker_binary), config.cuda_mps, &logger_),
+        factory_(clock_, &answers_, &supervisor_, &page_, &survey_),
         reloader_({&factory_, &models_, &metrics_, &logger_, std::move(source),
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
         admission_(&models_, &metrics_, clock_),
-        grpc_(&admission_, &methods_, &completions_, &metrics_, clock_),
+        regions_({config.limits.client_shared_memory_bytes, config.limits.message_bytes}, SocketsOf,
+                 &metrics_),
+        grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, &logger_, clock_, &gate_,
+              &access_metrics_),
         notifier_(ServiceNotifier::FromEnvironment()),
         lame_duck_ns_(config.limits.lame_duck_ns),
-        drain_timeout_ns_(config.limits.drain_timeout_ns) {}
+        drain_timeout_ns_(config.limits.drain_timeout_ns) {
+    gate_.SetRules(RulesOf(config));
+    page_.AddAccess(&access_metrics_);
+  }
 
   ~Daemon() {
     reloader_.Stop();
@@ -121,11 +158,16 @@ class Daemon {
     supervisor_.Stop();
   }
 
+  // Opens the files that the config asks for besides the log. To be called before Run().
+  absl::Status OpenFiles();
+
   int Run(const SignalWaiter& signals);
 
  private:
+  absl::Status StartCudaService();
   void AddMethods();
   absl::Status Listen();
+  absl::Status ListenForHttp();
   void Announce();
   void ReopenLog();
   int Serve(const SignalWaiter& signals);
@@ -137,6 +179,7 @@ class Daemon {
   const Config& config_;
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
+  AccessMetrics access_metrics_;
   Logger logger_;
   MetricsPage page_;
   ModelDirectory models_;
@@ -144,11 +187,17 @@ class Daemon {
   AnswerStep answers_;
   Plane plane_;
   PlaneCompletions completions_;
+  std::unique_ptr<CudaService> cuda_service_;
   Supervisor supervisor_;
+  HostSurvey survey_;
   ModelFactory factory_;
   Reloader reloader_;
   Admission admission_;
   MethodTable methods_;
+  Gate gate_;
+  ClientRegions regions_;
+  std::unique_ptr<TraceLog> traces_;      // null: nothing is traced
+  std::unique_ptr<RequestLog> requests_;  // null: nothing is logged
   GrpcServer grpc_;
   std::unique_ptr<HttpServer> http_;
   ServiceNotifier notifier_;
@@ -156,13 +205,33 @@ class Daemon {
   std::atomic<int64_t> drain_timeout_ns_;
 };
 
+absl::Status Daemon::OpenFiles() {
+  if (const std::string& path = config_.log.requests; !path.empty()) {
+    absl::StatusOr<std::unique_ptr<LogFile>> file = LogFile::Open(path);
+    if (!file.ok()) return file.status();
+    requests_ = std::make_unique<RequestLog>(*std::move(file), &metrics_);
+  }
+  const TraceConfig& trace = config_.trace;
+  if (trace.file.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<LogFile>> file = LogFile::Open(trace.file);
+  if (!file.ok()) return file.status();
+  TraceSettings settings;
+  settings.rate = trace.rate;
+  const TraceFormat format = trace.otlp ? TraceFormat::kOtlp : TraceFormat::kLines;
+  std::random_device seed;
+  traces_ = std::make_unique<TraceLog>(*std::move(file), format, settings,
+                                       uint64_t{seed()} << 32 | seed(), clock_, &metrics_);
+  return absl::OkStatus();
+}
+
 void Daemon::AddMethods() {
   if (config_.compat == Compat::kTriton) page_.AddTritonNames();
-  AddInferenceMethods(&models_, config_.server_name, &methods_);
+  AddLimits(config_.limits, &page_);
+  AddInferenceMethods(&models_, {config_.server_name, regions_.enabled()}, &methods_);
   AddModelConfigMethod(&models_, &methods_);
   AddStatisticsMethod(&models_, &supervisor_, &methods_);
-  AddSettingMethods(&logger_, &methods_);
-  AddSharedMemoryMethods(&methods_);
+  AddSettingMethods(&logger_, traces_.get(), &methods_);
+  AddSharedMemoryMethods(&regions_, &methods_);
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(AccessOf(config_.listen.reflection), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
@@ -175,6 +244,7 @@ absl::Status Daemon::Listen() {
   const LimitsConfig& limits = config_.limits;
   options.message_bytes = limits.message_bytes;
   options.connection_pin_bytes = limits.connection_pin_bytes;
+  options.connections = limits.connections;
   options.streams = limits.streams;
   options.metadata_bytes = limits.metadata_bytes;
   options.keepalive_ns = limits.keepalive_ns;
@@ -182,12 +252,28 @@ absl::Status Daemon::Listen() {
   options.connection_idle_ns = limits.connection_idle_ns;
   options.connection_age_ns = limits.connection_age_ns;
   if (config_.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
+  options.observers = {traces_.get(), requests_.get()};
   // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
   options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
+  options.control_address = config_.listen.control;
+  const TlsConfig& tls = config_.listen.tls;
+  if (!tls.grpc.empty()) {
+    auto certificates = CertificateSource::Open({tls.certificate, tls.key, tls.client_ca},
+                                                &access_metrics_, &logger_);
+    if (!certificates.ok()) return certificates.status();
+    options.tls_addresses = tls.grpc;
+    options.certificates = *std::move(certificates);
+    options.client_must_show_certificate = tls.client_must_show_certificate;
+  }
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
+  page_.OnCollect([this] { metrics_.connections = grpc_.connection_count(); });
+  return ListenForHttp();
+}
+
+absl::Status Daemon::ListenForHttp() {
   if (config_.listen.http.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
-      HttpServer::Start(config_.listen.http, &page_, &health_);
+      HttpServer::Start(config_.listen.http, &page_, &health_, {&gate_, &access_metrics_});
   if (http.ok()) http_ = *std::move(http);
   return http.status();
 }
@@ -209,7 +295,9 @@ void Daemon::Announce() {
 
 // Whoever rotates logs renames the file and then sends SIGUSR1. On an error the old one goes on.
 void Daemon::ReopenLog() {
-  const absl::Status status = logger_.Reopen();
+  absl::Status status = logger_.Reopen();
+  if (traces_ != nullptr) status.Update(traces_->Reopen());
+  if (requests_ != nullptr) status.Update(requests_->Reopen());
   const std::string text(status.message());
   logger_.Log(status.ok() ? LogLevel::kInfo : LogLevel::kError, "log_reopened", {{"error", text}});
 }
@@ -221,12 +309,27 @@ int Daemon::Run(const SignalWaiter& signals) {
   return code;
 }
 
+// Before the first worker, which is to be its client.
+absl::Status Daemon::StartCudaService() {
+  if (!config_.cuda_mps) return absl::OkStatus();
+  CudaServiceOptions options;
+  options.folder = CudaServiceFolder(config_);
+  absl::StatusOr<std::unique_ptr<CudaService>> service =
+      CudaService::Start(std::move(options), &logger_);
+  if (service.ok()) cuda_service_ = *std::move(service);
+  return service.status();
+}
+
 int Daemon::Serve(const SignalWaiter& signals) {
+  if (absl::Status status = StartCudaService(); !status.ok()) {
+    std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+    return kExitConfig;
+  }
   reloader_.Deploy();
   AddMethods();
   if (absl::Status status = Listen(); !status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
-    return kExitCannotListen;
+    return absl::IsInvalidArgument(status) ? kExitConfig : kExitCannotListen;
   }
   models_.accepting = true;
   absl::Status status = supervisor_.Start();
@@ -263,6 +366,7 @@ void Daemon::Reload() {
 
 void Daemon::Apply(const Config& config) {
   logger_.SetLevel(LevelOf(config));
+  gate_.SetRules(RulesOf(config));
   lame_duck_ns_ = config.limits.lame_duck_ns;
   drain_timeout_ns_ = config.limits.drain_timeout_ns;
 }
@@ -325,7 +429,9 @@ int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& sig
   absl::StatusOr<std::unique_ptr<LogFile>> log_file = LogFile::Open(config.log.file);
   if (!log_file.ok()) return Complain(log_file.status(), kExitConfig);
   RaiseDescriptorLimit();
+  if (config.cuda_mps) CudaService::SetEnvironment(CudaServiceFolder(config));
   Daemon daemon(config, std::move(source), *std::move(log_file), *std::move(worker));
+  if (absl::Status opened = daemon.OpenFiles(); !opened.ok()) return Complain(opened, kExitConfig);
   return daemon.Run(signals);
 }
 

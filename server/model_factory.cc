@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/dispatch/pool.h"
-#include "server/placement.h"
+#include "server/host_survey.h"
 
 namespace mpsd {
 namespace {
@@ -68,10 +68,17 @@ SupervisionLimits LimitsOf(const SupervisionConfig& config) {
   return limits;
 }
 
+Placement PlacementOf(const ModelConfig& model, absl::Span<const ModelConfig> others,
+                      HostSurvey* survey) {
+  std::vector<ModelConfig> models = {model};
+  models.insert(models.end(), others.begin(), others.end());
+  return DecidePlacements(models, survey->FactsFor(models)).front();
+}
+
 ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   ModelFacts facts;
   facts.backend = model.format == ModelFormat::kSynthetic ? "synthetic" : "pytorch";
-  facts.device = model.device;
+  facts.device = placement.device;
   facts.processes = placement.processes;
   facts.lanes = placement.lanes;
   facts.max_delay_ns = model.batching.max_delay_ns;
@@ -84,7 +91,8 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.model = model.name;
   order.format = FormatName(model.format);
   order.path = model.path;
-  order.device = model.device;
+  order.device = placement.device;
+  order.memory_share_percent = placement.memory_share_percent;
   order.warmup = WarmUpName(model.warmup);
   order.sandbox = SandboxName(model.sandbox.value_or(SandboxLevel::kBasic));
   order.lanes = placement.lanes;
@@ -96,14 +104,15 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
 
 }  // namespace
 
-std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model, size_t model_count,
+std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
+                                                 absl::Span<const ModelConfig> others,
                                                  std::shared_ptr<ModelMetrics> counters) {
   auto served = std::make_shared<ServedModel>(std::move(counters));
   served->name = model.name;
   served->version = model.version;
   served->platform = PlatformName(model.format);
   served->parameters = model.parameters;
-  const Placement placement = DecidePlacement(model, cores_, static_cast<uint32_t>(model_count));
+  const Placement placement = PlacementOf(model, others, survey_);
   served->facts = FactsOf(model, placement);
   PoolOptions options;
   options.lane_depth = placement.lane_depth;

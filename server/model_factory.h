@@ -2,6 +2,7 @@
 #pragma once
 
 #include "proto/base/clock.h"
+#include "server/host_survey.h"
 #include "server/reload/generation_maker.h"
 #include "server/request/completed_batch.h"
 #include "server/supervise/supervisor.h"
@@ -12,12 +13,11 @@ namespace mpsd {
 // Thread-safe. Owned by the daemon, and called by its reloader; the referents outlive it.
 class ModelFactory final : public GenerationMaker {
  public:
-  // `cores` is what this host lets us use.
   ModelFactory(const Clock* clock, CompletionSink* replies, Supervisor* supervisor,
-               MetricsPage* page, uint32_t cores)
-      : clock_(clock), replies_(replies), supervisor_(supervisor), page_(page), cores_(cores) {}
+               MetricsPage* page, HostSurvey* survey)
+      : clock_(clock), replies_(replies), supervisor_(supervisor), page_(page), survey_(survey) {}
 
-  std::shared_ptr<ServedModel> Start(const ModelConfig& model, size_t model_count,
+  std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,
                                 const std::function<bool()>& give_up) override {
@@ -30,7 +30,7 @@ class ModelFactory final : public GenerationMaker {
   CompletionSink* const replies_;
   Supervisor* const supervisor_;
   MetricsPage* const page_;
-  const uint32_t cores_;
+  HostSurvey* const survey_;
 };
 
 }  // namespace mpsd

@@ -1,25 +1,32 @@
-// mpsd-worker: runs one model for one front end. It is started by mpsd, never by hand.
+// mpsd-worker: runs one model for one front end, started by mpsd; or, started by hand, says what a
+// model file is (--describe FILE) or where models can run (--devices).
 //
 // Order: the main thread enters the sandbox, starts the runtime and the device (and so is the first
-// to touch it), seals the sandbox, loads the model, whose file is code, maps the shared memory,
-// starts the lanes, waits until all are warm, says so, and then maps and unmaps slab segments as it
-// is told, until the end of the control socket, which is the end of the front end, and so its own.
+// to touch it), seals the sandbox, loads the model, whose file is code, compares the lanes, maps
+// the shared memory, starts the lanes, waits until all are warm, says so, and then maps and unmaps
+// slab segments as it is told, until the end of the control socket, which is the end of the front
+// end, and so its own. On mps it is lane 0 itself, and another thread follows the socket.
 
 #include <unistd.h>
 
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "proto/base/clock.h"
 #include "proto/base/failpoint.h"
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
 #include "worker/consume/attachment.h"
 #include "worker/consume/lane.h"
+#include "worker/describe.h"
+#include "worker/execute/concurrency_check.h"
+#include "worker/load_in_sandbox.h"
 #include "worker/model/model.h"
-#include "worker/sandbox/sandbox.h"
 
 namespace mpsd {
 namespace {
@@ -55,29 +62,78 @@ absl::StatusOr<std::pair<T, std::vector<UniqueFd>>> Expect(MessageReader* reader
   return std::make_pair(std::move(*order), std::move(received->fds));
 }
 
-absl::Status StartLanes(const LoadOrder& order, const Attachment& attachment, Model* model,
-                        std::vector<std::unique_ptr<Lane>>* lanes) {
-  for (uint32_t i = 0; i < order.lanes; ++i) {
+using Lanes = std::vector<std::unique_ptr<Lane>>;
+
+// The main thread has the only stream on mps that commits while it goes on.
+bool HasLaneOnMainThread(const Model& model) { return absl::StartsWith(model.device(), "mps"); }
+
+absl::Status StartLanes(const std::string& warmup, uint32_t count, const Attachment& attachment,
+                        Model* model, Lanes* lanes) {
+  for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real()));
   }
   // One lane after the other: first calls compile, and compiling is not what to race at.
   for (const std::unique_ptr<Lane>& lane : *lanes) {
-    lane->Start(order.warmup);
-    if (absl::Status status = lane->WarmedUp(); !status.ok()) return status;
+    const bool here = lane == lanes->front() && HasLaneOnMainThread(*model);
+    if (!here) lane->Start(warmup);
+    absl::Status status = here ? lane->WarmUpHere(warmup) : lane->WarmedUp();
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-// Nothing of the model is looked at before the sandbox is whole.
-absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
-  absl::StatusOr<SandboxOptions> options = Sandbox::OptionsOf(order);
-  if (!options.ok()) return options.status();
-  const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(*std::move(options));
-  if (!sandbox.ok()) return sandbox.status();
-  if (absl::Status status = StartRuntime(order); !status.ok()) return status;
-  if (absl::Status status = sandbox->Seal(); !status.ok()) return status;
-  MPSD_FAILPOINT("worker.at_load");
-  return LoadModel(order);
+// How many lanes of those that were ordered the worker runs: what the device can bear, and one
+// where several were seen to disturb each other.
+uint32_t DecideLanes(Model* model, uint32_t wanted, std::string* why) {
+  const uint32_t allowed = model->LanesAllowed(wanted, why);
+  if (allowed < 2 || !model->wants_self_check()) return allowed;
+  const absl::Status check = CheckConcurrency(model, allowed);
+  if (check.ok()) return allowed;
+  const std::string text(check.message());
+  std::fprintf(stderr, "self-check: %s\n", text.c_str());
+  if (!absl::IsAborted(check)) return allowed;
+  *why = text;
+  return 1;
+}
+
+LoadReport Report(Model* model, uint32_t wanted) {
+  LoadReport report;
+  report.spec = model->spec();
+  report.device = model->device();
+  report.runtime = RuntimeName();
+  report.runtime_kind = LoadedRuntimeKindName();
+  report.census = model->census();
+  report.lanes = DecideLanes(model, wanted, &report.demotion);
+  report.resident_bytes = platform::ResidentMemoryBytes(getpid());
+  return report;
+}
+
+// The model's device knows a slab segment from before its first batch until after its last.
+absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attachment,
+                               Model* model) {
+  const auto* removed = std::get_if<SlabsRemoved>(&order.message);
+  if (removed != nullptr) {
+    const absl::Span<const char> segment = attachment->SlabSegment(removed->number);
+    if (!segment.empty()) model->UnregisterMemory(segment.data());
+  }
+  const auto* added = std::get_if<SlabsAdded>(&order.message);
+  const uint32_t number = added != nullptr ? added->number : kMaxSlabSegments;
+  absl::StatusOr<Message> answer = attachment->Follow(std::move(order));
+  if (!answer.ok() || number == kMaxSlabSegments) return answer;
+  const absl::Span<const char> segment = attachment->SlabSegment(number);
+  model->RegisterMemory(segment.data(), segment.size());
+  return answer;
+}
+
+// Until the front end is gone. Lanes may be in the middle of a batch that nobody waits for: it
+// leaves without destructors.
+[[noreturn]] void FollowFrontEnd(MessageReader* reader, Attachment* attachment, Model* model) {
+  for (auto received = Receive(reader); received.ok(); received = Receive(reader)) {
+    const absl::StatusOr<Message> answer = Follow(*std::move(received), attachment, model);
+    if (!answer.ok()) _exit(Refuse(answer.status(), kExitBadOrder));
+    if (!SendMessage(kControlFd, *answer).ok()) break;
+  }
+  _exit(kExitOk);
 }
 
 int Serve() {
@@ -89,42 +145,44 @@ int Serve() {
 
   absl::StatusOr<std::unique_ptr<Model>> model = LoadInSandbox(order);
   if (!model.ok()) return Refuse(model.status(), kExitCannotServe);
-  LoadReport report;
-  report.spec = (*model)->spec();
-  report.device = (*model)->device();
-  report.runtime = RuntimeName();
-  report.resident_bytes = platform::ResidentMemoryBytes(getpid());
+  const LoadReport report = Report(model->get(), order.lanes);
   MPSD_FAILPOINT("worker.before_report");
   if (!SendMessage(kControlFd, report).ok()) return kExitOk;
 
   auto attach = Expect<AttachOrder>(&reader);
   if (!attach.ok()) return absl::IsUnavailable(attach.status()) ? kExitOk : kExitBadOrder;
   absl::StatusOr<Attachment> attachment =
-      Attachment::Map(attach->first, std::move(attach->second), order.lanes, order.epoch);
+      Attachment::Map(attach->first, std::move(attach->second), report.lanes, order.epoch);
   if (!attachment.ok()) return Refuse(attachment.status(), kExitBadOrder);
+  for (uint32_t number = 0; number < kMaxSlabSegments; ++number) {
+    const absl::Span<const char> segment = attachment->SlabSegment(number);
+    if (!segment.empty()) (*model)->RegisterMemory(segment.data(), segment.size());
+  }
 
   MPSD_FAILPOINT("worker.after_attach");
   const int64_t begin_ns = Clock::Real()->NowNs();
-  std::vector<std::unique_ptr<Lane>> lanes;
-  if (absl::Status status = StartLanes(order, *attachment, model->get(), &lanes); !status.ok()) {
-    const int code = Refuse(status, kExitCannotServe);
+  Lanes lanes;
+  const absl::Status started =
+      StartLanes(order.warmup, report.lanes, *attachment, model->get(), &lanes);
+  if (!started.ok()) {
+    const int code = Refuse(started, kExitCannotServe);
     _exit(code);
   }
   MPSD_FAILPOINT("worker.before_ready");
   if (!SendMessage(kControlFd, Ready{Clock::Real()->NowNs() - begin_ns}).ok()) _exit(kExitOk);
-  for (auto received = Receive(&reader); received.ok(); received = Receive(&reader)) {
-    const absl::StatusOr<Message> answer = attachment->Follow(*std::move(received));
-    if (!answer.ok()) _exit(Refuse(answer.status(), kExitBadOrder));
-    if (!SendMessage(kControlFd, *answer).ok()) break;
-  }
-  // Lanes may be in the middle of a batch that nobody waits for: leave without destructors.
-  _exit(kExitOk);
+  if (!HasLaneOnMainThread(**model)) FollowFrontEnd(&reader, &*attachment, model->get());
+  std::thread([&] {
+    platform::NameThread("control");
+    FollowFrontEnd(&reader, &*attachment, model->get());
+  }).detach();
+  lanes.front()->RunHere();
 }
 
 }  // namespace
 }  // namespace mpsd
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) return mpsd::Describe(argc, argv);
   mpsd::platform::DieWithParent();
   mpsd::platform::DieFirstOfMemory();
   const int exit_code = mpsd::Serve();

@@ -66,8 +66,9 @@ Failure InferRun::ReadFiles() {
 }
 
 Failure InferRun::Connect() {
-  auto client = client::Client::Connect(options_.server.address, Deadline());
-  if (!client.ok()) return {kExitNotReachable, client.status()};
+  ExitCode code = kExitOk;
+  auto client = cli::Connect(options_.server, Deadline(), &code);
+  if (!client.ok()) return {code, client.status()};
   client_ = *std::move(client);
   return {};
 }

@@ -186,8 +186,9 @@ std::string WhyText(const DaemonStatus& daemon) {
 int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options.server);
   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
-  const auto client = client::Client::Connect(options.server.address, absl::Now() + *timeout);
-  if (!client.ok()) return Fail(err, kExitNotReachable, client.status());
+  ExitCode code = kExitOk;
+  const auto client = Connect(options.server, absl::Now() + *timeout, &code);
+  if (!client.ok()) return Fail(err, code, client.status());
   auto daemon = (*client)->GetDaemonStatus(absl::Now() + *timeout);
   if (!daemon.ok()) return Fail(err, kExitServerError, daemon.status());
   if (!options.model.empty()) {

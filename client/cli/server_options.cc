@@ -1,9 +1,18 @@
 #include "client/cli/server_options.h"
 
+#include <utility>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/file.h"
 #include "proto/base/units.h"
 
 namespace mpsd::cli {
+namespace {
+
+constexpr uint64_t kMaxSecretBytes = 1 << 20;
+
+}  // namespace
 
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options) {
   const absl::StatusOr<int64_t> timeout_ns = ParseDurationNs(options.timeout);
@@ -12,6 +21,35 @@ absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options) {
   }
   if (*timeout_ns <= 0) return absl::InvalidArgumentError("--timeout: must be more than 0");
   return absl::Nanoseconds(*timeout_ns);
+}
+
+absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options) {
+  client::ConnectOptions read;
+  read.tls = options.tls || !options.tls_ca.empty() || !options.tls_certificate.empty();
+  const std::pair<const std::string&, std::string*> files[] = {
+      {options.tls_ca, &read.tls_ca},
+      {options.tls_certificate, &read.tls_certificate},
+      {options.tls_key, &read.tls_key},
+      {options.token_file, &read.token}};
+  for (const auto& [path, text] : files) {
+    if (path.empty()) continue;
+    absl::StatusOr<std::string> content = ReadWholeFile(path, kMaxSecretBytes);
+    if (!content.ok()) return content.status();
+    *text = *std::move(content);
+  }
+  absl::StripAsciiWhitespace(&read.token);
+  return read;
+}
+
+absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
+                                                        absl::Time deadline, ExitCode* code) {
+  const absl::StatusOr<client::ConnectOptions> read = ReadConnectOptions(options);
+  *code = kExitNoInput;
+  if (!read.ok()) return read.status();
+  absl::StatusOr<std::unique_ptr<client::Client>> client =
+      client::Client::Connect(options.address, deadline, *read);
+  *code = absl::IsInvalidArgument(client.status()) ? kExitUsage : kExitNotReachable;
+  return client;
 }
 
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {

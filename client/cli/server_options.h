@@ -17,7 +17,19 @@ struct ServerOptions {
   std::string address = "127.0.0.1:8001";
   std::string timeout = "30s";
   bool json = false;
+  bool tls = false;
+  std::string tls_ca;  // paths
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string token_file;
 };
+
+// The files that the options name, read. Errors name the file. Thread-safe.
+absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options);
+
+// Connects as the options say. `*code` is how the verb exits when it fails.
+absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
+                                                        absl::Time deadline, ExitCode* code);
 
 // The option `timeout`, which must be more than nothing. Thread-safe.
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);

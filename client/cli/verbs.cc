@@ -5,6 +5,7 @@
 
 #include "client/cli/exit_code.h"
 #include "client/cli/infer_verb.h"
+#include "client/cli/inspect_verb.h"
 #include "client/cli/ps_verb.h"
 
 namespace mpsd::cli {
@@ -17,6 +18,17 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
   verb->add_flag("--json", options->json, "write JSON");
+  verb->add_flag("--tls", options->tls,
+                 "with TLS; the system says whose certificates are believed");
+  verb->add_option("--tls-ca", options->tls_ca,
+                   "with TLS; a PEM file says whose certificates are believed");
+  CLI::Option* certificate =
+      verb->add_option("--tls-cert", options->tls_certificate, "PEM file: this client's own");
+  CLI::Option* key = verb->add_option("--tls-key", options->tls_key, "PEM file: its key");
+  certificate->needs(key);
+  key->needs(certificate);
+  verb->add_option("--token-file", options->token_file, "a file that holds the token to show")
+      ->envname("MPSD_TOKEN_FILE");
 }
 
 // One value an option: a text that begins like an option is a text all the same.
@@ -58,6 +70,34 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
       "why workers ended: the last exit, the last lines that they wrote, the next start");
   AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
+}
+
+namespace {
+
+void AddFileOptions(CLI::App* verb, InspectOptions* options) {
+  verb->add_option("FILE", options->file, "a model file: .pt or .pt2")->required();
+  AddList(verb, "--input", &options->inputs,
+          "what it takes, as name:FP32[-1,16], where the file does not tell");
+  AddList(verb, "--output", &options->outputs, "what it gives, likewise");
+  verb->add_option("--max-batch-size", options->max_batch_size, "rows of a batch at most");
+  verb->add_option("--device", options->device, "where to load it")->capture_default_str();
+}
+
+}  // namespace
+
+void AddInspectVerbs(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<InspectOptions>();
+  CLI::App* inspect = app.add_subcommand("inspect", "show what a model file takes and gives");
+  AddFileOptions(inspect, options.get());
+  inspect->add_flag("--json", options->json, "write JSON");
+  inspect->callback(
+      [options, exit_code] { *exit_code = RunInspect(*options, std::cout, std::cerr); });
+  const auto target = std::make_shared<InspectOptions>();
+  CLI::App* init = app.add_subcommand("init", "write a config that serves a model file");
+  AddFileOptions(init, target.get());
+  init->add_option("--config", target->target, "the config to write")->capture_default_str();
+  init->add_flag("--force", target->force, "overwrite it");
+  init->callback([target, exit_code] { *exit_code = RunInit(*target, std::cout, std::cerr); });
 }
 
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code) {

@@ -4,6 +4,7 @@
 //   int exit_code = 0;
 //   mpsd::cli::AddInferVerb(app, &exit_code);
 //   mpsd::cli::AddPsVerb(app, &exit_code);
+//   mpsd::cli::AddInspectVerbs(app, &exit_code);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
 //
 // Each is a subcommand whose callback does the work while the command line is parsed, writes to
@@ -19,6 +20,9 @@ void AddInferVerb(CLI::App& app, int* exit_code);
 
 // ps [--json]
 void AddPsVerb(CLI::App& app, int* exit_code);
+
+// inspect FILE and init FILE, which need no daemon.
+void AddInspectVerbs(CLI::App& app, int* exit_code);
 
 // Parses the command line and with it runs what it names. Returns `*exit_code` as the verb left it,
 // or kExitUsage when the command line is wrong, with the reason on stderr.

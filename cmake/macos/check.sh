@@ -47,6 +47,11 @@ link_headers() {
     civetweb.h; do
     if [ -e "/usr/include/$name" ]; then ln -s "/usr/include/$name" "$cache/headers/"; fi
   done
+  # Debian keeps those of a build's options apart.
+  mkdir -p "$cache/headers/openssl"
+  for name in /usr/include/openssl/*.h /usr/include/*-linux-gnu/openssl/*.h; do
+    if [ -e "$name" ]; then ln -s "$name" "$cache/headers/openssl/"; fi
+  done
   for name in /usr/include/absl/* /usr/include/absl/base/*; do
     case $name in
       */absl/base | */options.h) ;;

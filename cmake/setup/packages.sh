@@ -4,6 +4,7 @@
 debian_serve_packages=(
   g++ cmake ninja-build               # 12.2 / 13.2, 3.25 / 3.28, 1.11
   libgrpc++-dev protobuf-compiler-grpc # 1.51
+  libssl-dev                          # 3.0
   libprotobuf-dev protobuf-compiler   # 3.21
   libabsl-dev                         # 20220623
   nlohmann-json3-dev                  # 3.11
@@ -24,7 +25,7 @@ debian_test_packages=(
 )
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
-  cmake ninja grpc protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp civetweb python@3.11
+  cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp civetweb python@3.11
 )
 brew_test_packages=(googletest google-benchmark clang-format@14 ccache)
 

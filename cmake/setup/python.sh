@@ -13,3 +13,19 @@ make_venv() {
   python3 -m venv .deps/venv || return
   .deps/venv/bin/python -m pip install -q --disable-pip-version-check -r tests/requirements.txt
 }
+
+# A whole torch, of libtorch's version, to export models with and for the tests of .pt2 packages,
+# which are compiled code. It is large, and only `./run torch` fetches it.
+need_torch_venv() {
+  local wanted='torch==2.11.0 numpy==2.4.6'
+  if stamped torch-venv "$wanted" && [ -x .deps/torch-venv/bin/python ]; then return 0; fi
+  # shellcheck disable=SC2086 # two words
+  step "Python environment with torch in .deps/torch-venv" make_torch_venv $wanted
+  stamp torch-venv "$wanted"
+}
+
+make_torch_venv() { # REQUIREMENTS...
+  rm -rf .deps/torch-venv
+  python3 -m venv .deps/torch-venv || return
+  .deps/torch-venv/bin/python -m pip install -q --disable-pip-version-check "$@"
+}

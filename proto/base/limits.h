@@ -16,10 +16,14 @@ inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
 inline constexpr uint64_t kDefaultMaxMessageBytes = 64ULL << 20;
 
 // A connection.
+inline constexpr uint32_t kDefaultConnections = 1024;
 inline constexpr uint32_t kDefaultStreams = 128;  // calls at a time
 inline constexpr uint64_t kDefaultMetadataBytes = 8 << 10;
 inline constexpr int64_t kDefaultKeepaliveNs = 60LL * 1'000'000'000;
 inline constexpr int64_t kDefaultHandshakeNs = 10LL * 1'000'000'000;
+
+// What all connections together may have the server buffer, in messages of the largest size.
+inline constexpr uint64_t kBufferedMessages = 16;
 
 // Calls that wait armed on each completion queue; a call beyond them waits inside gRPC.
 inline constexpr uint32_t kArmedInferCalls = 1024;

@@ -39,6 +39,20 @@ absl::StatusOr<void*> MapSharedMemory(int fd, uint64_t bytes, bool writable);
 void UnmapSharedMemory(void* data, uint64_t bytes);
 uint64_t PageBytes();
 
+// A shared-memory object of a name that a client said, opened and not mapped: its owner may change
+// its content and, where the system lets him, its size at any time.
+struct NamedMemory {
+  UniqueFd fd;
+  uint64_t bytes = 0;
+  uint64_t device = 0;  // with `inode`: which object it is, whatever its names
+  uint64_t inode = 0;
+};
+absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name);
+
+// Copy from and to the object, and never fault. False when it no longer holds the whole range.
+bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target);
+bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source);
+
 // ---- sleeping ----
 
 // Sleeps until somebody wakes `word`, unless it no longer holds `expected`, or `timeout_ns` passed.
@@ -131,6 +145,9 @@ uint64_t ResidentMemoryBytes(pid_t pid);
 
 // Cores this process may use, by affinity and cgroup quota; at least 1.
 uint32_t UsableCores();
+
+// False where there is certainly no gpu that libtorch knows, without asking its driver.
+bool MayHaveGpu();
 
 // The running executable's path.
 absl::StatusOr<std::string> ExecutablePath();

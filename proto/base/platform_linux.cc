@@ -28,6 +28,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/clock.h"
+#include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
 
 namespace mpsd::platform {
@@ -175,6 +176,47 @@ uint64_t PageBytes() {
   return bytes;
 }
 
+// Whoever touches a mapping that its owner has truncated faults, so the object is not mapped: it is
+// read and written as the file that it is here.
+absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name) {
+  NamedMemory memory;
+  memory.fd.Reset(shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0));
+  if (!memory.fd.valid()) return Errno("cannot open shared memory");
+  struct stat info {};
+  if (fstat(memory.fd.get(), &info) != 0) return Errno("cannot look at shared memory");
+  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError("it is no shared memory");
+  memory.bytes = static_cast<uint64_t>(info.st_size);
+  memory.device = info.st_dev;
+  memory.inode = info.st_ino;
+  return memory;
+}
+
+bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
+  while (!target.empty()) {
+    const ssize_t got = pread(fd, target.data(), target.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    offset += static_cast<uint64_t>(got);
+    target.remove_prefix(static_cast<size_t>(got));
+  }
+  return true;
+}
+
+bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return false;
+  // A write beyond the end would give the object memory that its owner has given back.
+  if (offset + source.size() > static_cast<uint64_t>(info.st_size)) return false;
+  while (!source.empty()) {
+    const ssize_t put = pwrite(fd, source.data(), source.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    offset += static_cast<uint64_t>(put);
+    source.remove_prefix(static_cast<size_t>(put));
+  }
+  return true;
+}
+
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {
   const timespec timeout{timeout_ns / kNsPerSecond, timeout_ns % kNsPerSecond};
   const long result = syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
@@ -286,6 +328,15 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair() {
     return Errno("cannot create a socket pair");
   }
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+absl::StatusOr<uint32_t> PeerUser(int socket) {
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
+    return Errno("cannot tell whose socket it is");
+  }
+  return peer.uid;
 }
 
 namespace {
@@ -428,6 +479,9 @@ uint32_t UsableCores() {
   }
   return static_cast<uint32_t>(cores);
 }
+
+// The driver makes it when it is loaded.
+bool MayHaveGpu() { return access("/dev/nvidiactl", F_OK) == 0; }
 
 absl::StatusOr<std::string> ExecutablePath() {
   char path[PATH_MAX];

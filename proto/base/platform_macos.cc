@@ -26,6 +26,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
 
 #if __has_include(<os/os_sync_wait_on_address.h>)
@@ -88,6 +89,36 @@ absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
   if (!SetCloseOnExec(writable->get()) || !SetCloseOnExec(readonly->get())) return Error("fcntl");
   return absl::OkStatus();
 }
+
+// A range of an object, mapped for the time of one copy: here such an object can neither be read
+// as a file nor, once it has a size, get another, so that the mapping does not fault.
+class MappedRange {
+ public:
+  MappedRange(int fd, uint64_t offset, uint64_t bytes, int protection) {
+    struct stat status {};
+    if (bytes == 0 || fstat(fd, &status) != 0) return;
+    if (offset + bytes > static_cast<uint64_t>(status.st_size)) return;
+    const uint64_t skipped = offset % PageBytes();
+    void* data = mmap(nullptr, bytes + skipped, protection, MAP_SHARED, fd,
+                      static_cast<off_t>(offset - skipped));
+    if (data == MAP_FAILED) return;
+    mapping_ = data;
+    mapped_bytes_ = bytes + skipped;
+    data_ = static_cast<char*>(data) + skipped;
+  }
+  ~MappedRange() {
+    if (mapping_ != nullptr) munmap(mapping_, mapped_bytes_);
+  }
+  MappedRange(const MappedRange&) = delete;
+  MappedRange& operator=(const MappedRange&) = delete;
+
+  char* data() const { return data_; }
+
+ private:
+  void* mapping_ = nullptr;
+  uint64_t mapped_bytes_ = 0;
+  char* data_ = nullptr;
+};
 
 bool WaitForSocket(int socket, short events) {
   pollfd waited{socket, events, 0};
@@ -187,6 +218,33 @@ void UnmapSharedMemory(void* data, uint64_t bytes) {
 }
 
 uint64_t PageBytes() { return static_cast<uint64_t>(getpagesize()); }
+
+absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name) {
+  NamedMemory memory;
+  memory.fd.Reset(shm_open(name.c_str(), O_RDWR, 0));
+  if (!memory.fd.valid()) return Error("shm_open");
+  if (!SetCloseOnExec(memory.fd.get())) return Error("fcntl");
+  struct stat status {};
+  if (fstat(memory.fd.get(), &status) != 0) return Error("fstat");
+  memory.bytes = static_cast<uint64_t>(status.st_size);
+  memory.device = static_cast<uint64_t>(status.st_dev);
+  memory.inode = static_cast<uint64_t>(status.st_ino);
+  return memory;
+}
+
+bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
+  const MappedRange range(fd, offset, target.size(), PROT_READ);
+  if (range.data() == nullptr) return false;
+  std::memcpy(target.data(), range.data(), target.size());
+  return true;
+}
+
+bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
+  const MappedRange range(fd, offset, source.size(), PROT_READ | PROT_WRITE);
+  if (range.data() == nullptr) return false;
+  std::memcpy(range.data(), source.data(), source.size());
+  return true;
+}
 
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {
   // A time-out of zero is an argument error to the system.
@@ -315,6 +373,13 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair() {
   return pair;
 }
 
+absl::StatusOr<uint32_t> PeerUser(int socket) {
+  uid_t user = 0;
+  gid_t group = 0;
+  if (getpeereid(socket, &user, &group) != 0) return Error("getpeereid");
+  return user;
+}
+
 absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds) {
   MPSD_CHECK(!bytes.empty() && fds.size() <= kMaxMessageFds);
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))] = {};
@@ -427,6 +492,8 @@ uint32_t UsableCores() {
   if (cores == 0) cores = ReadSysctl("hw.ncpu");
   return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));
 }
+
+bool MayHaveGpu() { return true; }
 
 absl::StatusOr<std::string> ExecutablePath() {
   uint32_t bytes = 0;

@@ -109,6 +109,13 @@ void JsonObject::Get(std::string_view key, double* value) const {
   *value = found->get<double>();
 }
 
+void JsonObject::Get(std::string_view key, bool* value) const {
+  const nlohmann::json* found = Find(key);
+  if (found == nullptr) return;
+  if (!found->is_boolean()) return Fail(key, WrongType("true or false", *found));
+  *value = found->get<bool>();
+}
+
 void JsonObject::Get(std::string_view key, uint64_t minimum, uint64_t maximum,
                      uint32_t* value) const {
   MPSD_CHECK(minimum <= maximum && maximum <= UINT32_MAX);

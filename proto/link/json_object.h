@@ -54,6 +54,7 @@ class JsonObject {
 
   void Get(std::string_view key, std::string* value) const;
   void Get(std::string_view key, double* value) const;
+  void Get(std::string_view key, bool* value) const;
   void Get(std::string_view key, uint64_t minimum, uint64_t maximum, uint32_t* value) const;
   // "10ms"; not negative.
   void GetDuration(std::string_view key, int64_t maximum_ns, int64_t* value_ns) const;

@@ -28,11 +28,19 @@ struct FrameHeader {
 };
 
 json Body(const LoadOrder& order) {
-  return {
-      {"type", "load"},           {"model", order.model},       {"format", order.format},
-      {"path", order.path},       {"device", order.device},     {"warmup", order.warmup},
-      {"sandbox", order.sandbox}, {"epoch", order.epoch},       {"lanes", order.lanes},
-      {"threads", order.threads}, {"spec", ToJson(order.spec)}, {"parameters", order.parameters}};
+  return {{"type", "load"},
+          {"model", order.model},
+          {"format", order.format},
+          {"path", order.path},
+          {"device", order.device},
+          {"warmup", order.warmup},
+          {"sandbox", order.sandbox},
+          {"epoch", order.epoch},
+          {"lanes", order.lanes},
+          {"threads", order.threads},
+          {"memory_share_percent", order.memory_share_percent},
+          {"spec", ToJson(order.spec)},
+          {"parameters", order.parameters}};
 }
 
 json Body(const LoadReport& report) {
@@ -40,7 +48,11 @@ json Body(const LoadReport& report) {
           {"spec", ToJson(report.spec)},
           {"device", report.device},
           {"runtime", report.runtime},
-          {"resident_bytes", report.resident_bytes}};
+          {"resident_bytes", report.resident_bytes},
+          {"runtime_kind", report.runtime_kind},
+          {"lanes", report.lanes},
+          {"demotion", report.demotion},
+          {"census", ToJson(report.census)}};
 }
 
 json Body(const AttachOrder& order) {
@@ -107,6 +119,15 @@ class Fields {
     return spec.ok() ? *std::move(spec) : Fail<ModelSpec>();
   }
 
+  Census Counts(const char* key) {
+    const json* value = Find(key);
+    if (value == nullptr) return Fail<Census>();
+    absl::StatusOr<Census> census = CensusFromJson(*value);
+    return census.ok() ? *std::move(census) : Fail<Census>();
+  }
+
+  bool Has(const char* key) { return Find(key) != nullptr; }
+
   std::map<std::string, std::string> Texts(const char* key) {
     std::map<std::string, std::string> texts;
     const json* value = Find(key);
@@ -160,6 +181,9 @@ Message ParseLoad(Fields& fields) {
   order.epoch = fields.Small("epoch");
   order.lanes = fields.Small("lanes");
   order.threads = fields.Small("threads");
+  if (fields.Has("memory_share_percent")) {
+    order.memory_share_percent = fields.Small("memory_share_percent");
+  }
   order.spec = fields.Spec("spec");
   order.parameters = fields.Texts("parameters");
   return order;
@@ -171,6 +195,10 @@ Message ParseLoaded(Fields& fields) {
   report.device = fields.Text("device");
   report.runtime = fields.Text("runtime");
   report.resident_bytes = fields.Number("resident_bytes");
+  if (fields.Has("runtime_kind")) report.runtime_kind = fields.Text("runtime_kind");
+  if (fields.Has("lanes")) report.lanes = fields.Small("lanes");
+  if (fields.Has("demotion")) report.demotion = fields.Text("demotion");
+  if (fields.Has("census")) report.census = fields.Counts("census");
   return report;
 }
 

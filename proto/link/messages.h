@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
+#include "proto/link/census.h"
 #include "proto/link/model_spec.h"
 
 namespace mpsd {
@@ -46,6 +47,7 @@ struct LoadOrder {
   uint32_t epoch = 0;
   uint32_t lanes = 1;
   uint32_t threads = 1;
+  uint32_t memory_share_percent = 0;  // of the device's memory, for this process; 0: not divided
   ModelSpec spec;
   std::map<std::string, std::string> parameters;
 };
@@ -56,6 +58,10 @@ struct LoadReport {
   std::string device;
   std::string runtime;  // "torch 2.11.0", "synthetic"
   uint64_t resident_bytes = 0;
+  std::string runtime_kind;  // "stock", "patched", …; empty without libtorch
+  uint32_t lanes = 0;        // that the worker will run: what was ordered, or fewer; 0: as ordered
+  std::string demotion;      // why fewer
+  Census census;
 };
 
 // The shared memory to work on. Descriptors, in this order: mailbox, worker segment, the worker's

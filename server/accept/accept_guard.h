@@ -1,7 +1,8 @@
-// AcceptGuard: keeps listeners alive when the process runs out of descriptors.
+// AcceptGuard: keeps listeners alive when the process runs out of descriptors, and connections few.
 #pragma once
 
 #include "absl/status/status.h"
+#include "server/accept/connection_limit.h"
 
 namespace mpsd {
 
@@ -12,5 +13,10 @@ namespace mpsd {
 //
 // Thread-safe. Called once, before the first listener; until then a listener fails as it would.
 absl::Status GuardAccept();
+
+// From now on connections beyond the limit are closed as soon as they are accepted; null: there is
+// no limit any more. `limit` lives until then. Where accept4() is not ours, nothing is limited.
+// Thread-safe.
+void LimitConnections(ConnectionLimit* limit);
 
 }  // namespace mpsd

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "absl/base/thread_annotations.h"
@@ -54,7 +55,19 @@ SpareDescriptor& Spare() {
   return *spare;
 }
 
+// Reached from inside a C library likewise.
+std::atomic<ConnectionLimit*> connection_limit{nullptr};
+
+bool IsOneTooMany() {
+  ConnectionLimit* const limit = connection_limit.load(std::memory_order_acquire);
+  return limit != nullptr && !limit->Admit();
+}
+
 }  // namespace
+
+void LimitConnections(ConnectionLimit* limit) {
+  connection_limit.store(limit, std::memory_order_release);
+}
 
 absl::Status GuardAccept() {
   if (Spare().Open()) return absl::OkStatus();
@@ -67,6 +80,10 @@ absl::Status GuardAccept() {
 extern "C" int accept4(int listener, sockaddr* peer, socklen_t* peer_bytes, int flags) {
   for (;;) {
     const auto fd = static_cast<int>(syscall(SYS_accept4, listener, peer, peer_bytes, flags));
+    if (fd >= 0 && mpsd::IsOneTooMany()) {
+      close(fd);
+      continue;
+    }
     if (fd >= 0 || (errno != EMFILE && errno != ENFILE)) return fd;
     const bool shed = mpsd::Spare().ShedConnection(listener);
     mpsd::Spare().Reopen();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "server/accept/named_model.h"
 #include "server/accept/status_map.h"
 
 namespace mpsd {
@@ -43,6 +44,9 @@ void GenericCall::Arrived(bool ok) {
   over_ = false;
   tags_out_ = 2;  // Done, and whichever of the others is out
   context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
+  access_ = &AccessOf(rpc_->server.method());
+  const absl::Status entered = context_->gate->Enter(&rpc_->server, *access_, &grant_);
+  if (!entered.ok()) return Finish(entered);
   method_ = context_->methods->Find(rpc_->server.method());
   if (method_ == nullptr) {
     Finish(absl::UnimplementedError(absl::StrCat("unknown method ", rpc_->server.method())));
@@ -58,6 +62,7 @@ void GenericCall::Read(bool ok) {
     return;
   }
   request_ = Joined(rpc_->bytes);
+  if (absl::Status status = CheckModel(); !status.ok()) return Finish(status);
   last_response_.clear();
   if (method_->kind == MethodTable::Kind::kUnary) return Answer();
   if (method_->kind == MethodTable::Kind::kDeferred) return Defer();
@@ -69,19 +74,27 @@ void GenericCall::Read(bool ok) {
   method_->kind == MethodTable::Kind::kWatched ? Watch() : AnswerOne();
 }
 
-void GenericCall::Answer() {
-  Respond(method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_));
+// Whether the caller may ask about the model that the request names.
+absl::Status GenericCall::CheckModel() {
+  if (access_->scope != Scope::kModel) return absl::OkStatus();
+  const std::optional<absl::string_view> model = TextField(request_, access_->model_field);
+  if (!model.has_value()) {
+    return absl::InvalidArgumentError("the bytes are not a request of this method");
+  }
+  return context_->gate->MayUse(&rpc_->server, *access_, *model, &grant_);
 }
+
+CallerInfo GenericCall::Caller() { return {rpc_->server.peer(), ConnectionOf(&rpc_->server)}; }
+
+void GenericCall::Answer() { Respond(method_->unary(Caller(), request_, &last_response_)); }
 
 // The call lives until the answer has come: whoever gives it writes here, and wakes the queue.
 void GenericCall::Defer() {
-  method_->deferred(CallerInfo{rpc_->server.peer()}, request_,
-                    [this](const absl::Status& status, std::string response) {
-                      deferred_status_ = status;
-                      last_response_ = std::move(response);
-                      rpc_->answer_alarm.Set(context_->queue, gpr_now(GPR_CLOCK_MONOTONIC),
-                                             &answered_);
-                    });
+  method_->deferred(Caller(), request_, [this](const absl::Status& status, std::string response) {
+    deferred_status_ = status;
+    last_response_ = std::move(response);
+    rpc_->answer_alarm.Set(context_->queue, gpr_now(GPR_CLOCK_MONOTONIC), &answered_);
+  });
 }
 
 void GenericCall::Answered(bool) { Respond(deferred_status_); }
@@ -96,8 +109,7 @@ void GenericCall::Respond(const absl::Status& status) {
 }
 
 void GenericCall::AnswerOne() {
-  const absl::Status status =
-      method_->unary(CallerInfo{rpc_->server.peer()}, request_, &last_response_);
+  const absl::Status status = method_->unary(Caller(), request_, &last_response_);
   if (!status.ok()) {
     Finish(status);
     return;
@@ -107,7 +119,7 @@ void GenericCall::AnswerOne() {
 
 void GenericCall::Watch() {
   std::string response;
-  const absl::Status status = method_->unary(CallerInfo{rpc_->server.peer()}, request_, &response);
+  const absl::Status status = method_->unary(Caller(), request_, &response);
   if (!status.ok() || over_ || context_->stopping->load()) {
     Finish(status.ok() ? absl::UnavailableError("Server exiting") : status);
     return;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "server/accept/call_gate.h"
 #include "server/accept/method_table.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
@@ -25,6 +26,7 @@ struct GenericCallContext {
   OpenStreams* streams = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // watched calls end
   std::atomic<int>* live_calls = nullptr;
+  const CallGate* gate = nullptr;
 };
 
 // Lives on its queue's thread, but for EndSoon(); deleted when the server shuts down and its tags
@@ -55,6 +57,8 @@ class GenericCall final : public OpenStream {
   void Finished(bool ok);
   void Done(bool ok);
 
+  absl::Status CheckModel();
+  CallerInfo Caller();
   void Answer();
   void AnswerOne();
   void Defer();
@@ -84,6 +88,8 @@ class GenericCall final : public OpenStream {
 
   std::optional<Rpc> rpc_;
   const MethodTable::Method* method_ = nullptr;
+  const MethodAccess* access_ = nullptr;
+  Grant grant_;
   std::string request_;
   std::string last_response_;
   absl::Status deferred_status_;

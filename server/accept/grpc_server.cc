@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,12 +13,11 @@
 #include "proto/base/clock.h"
 #include "server/accept/accept_guard.h"
 #include "server/accept/connection_cutter.h"
+#include "server/accept/server_credentials.h"
 
 namespace mpsd {
 namespace {
 
-// Bytes that all connections together may buffer, in messages of the largest size.
-constexpr uint64_t kQuotaMessages = 16;
 constexpr int64_t kKeepaliveTimeoutNs = 20 * kNsPerSecond;
 constexpr int64_t kAgeGraceNs = 60 * kNsPerSecond;
 constexpr int64_t kMinPingNs = 10 * kNsPerSecond;
@@ -58,46 +58,91 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   grpc::ResourceQuota quota("mpsd");
-  quota.Resize(kQuotaMessages * options.message_bytes);
+  quota.Resize(kBufferedMessages * options.message_bytes);
   builder->SetResourceQuota(quota);
+}
+
+struct Listening {
+  std::string address;
+  std::shared_ptr<grpc::ServerCredentials> credentials;
+};
+
+std::vector<Listening> Listenings(const GrpcServerOptions& options) {
+  std::vector<Listening> listening;
+  for (const std::string& address : options.addresses) {
+    listening.push_back({address, grpc::InsecureServerCredentials()});
+  }
+  for (const std::string& address : options.tls_addresses) {
+    listening.push_back(
+        {address, TlsCredentials(options.certificates, options.client_must_show_certificate)});
+  }
+  return listening;
+}
+
+// Takes the connections of the control socket.
+std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> AddAcceptor(
+    grpc::ServerBuilder* builder) {
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  return builder->experimental().AddExternalConnectionAcceptor(Type::FROM_FD,
+                                                               ControlSocketCredentials());
 }
 
 }  // namespace
 
 GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
-                       CompletionSource* completions, ServerMetrics* metrics, const Clock* clock)
+                       CompletionSource* completions, ClientRegions* regions,
+                       ServerMetrics* metrics, Logger* logger, const Clock* clock, const Gate* gate,
+                       AccessMetrics* access_metrics)
     : handler_(handler),
       methods_(methods),
       completions_(completions),
+      regions_(regions),
       metrics_(metrics),
-      clock_(clock) {}
+      logger_(logger),
+      clock_(clock),
+      gate_(gate, access_metrics, logger, clock) {}
 
 GrpcServer::~GrpcServer() { Stop(0); }
 
+void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
+  const InferCallContext infer{
+      &infer_service_,  nullptr,
+      handler_,         metrics_,
+      clock_,           &streams_,
+      &stopping_,       options.style,
+      &live_calls_,     std::make_shared<PinLedger>(options.connection_pin_bytes),
+      &gate_,           regions_,
+      options.observers};
+  const GenericCallContext generic{&generic_service_, nullptr,    methods_,     metrics_,
+                                   &streams_,         &stopping_, &live_calls_, &gate_};
+  for (uint32_t i = 0; i < options.queue_threads; ++i) {
+    threads_.push_back(
+        std::make_unique<QueueThread>(builder->AddCompletionQueue(), infer, generic, completions_));
+  }
+}
+
 absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   if (absl::Status status = GuardAccept(); !status.ok()) return status;
+  if (!options.control_address.empty()) {
+    auto control = ControlListener::Open(options.control_address, logger_);
+    if (!control.ok()) return control.status();
+    control_ = *std::move(control);
+  }
   // It writes a line to stderr for each text of a client that is not UTF-8.
   google::protobuf::SetLogHandler(nullptr);
   grpc::ServerBuilder builder;
   Configure(options, &builder);
-  std::vector<int> ports(options.addresses.size(), 0);
-  for (size_t i = 0; i < options.addresses.size(); ++i) {
-    builder.AddListeningPort(options.addresses[i], grpc::InsecureServerCredentials(), &ports[i]);
+  const std::vector<Listening> listening = Listenings(options);
+  std::vector<int> ports(listening.size(), 0);
+  for (size_t i = 0; i < listening.size(); ++i) {
+    credentials_.push_back(listening[i].credentials);
+    builder.AddListeningPort(listening[i].address, listening[i].credentials, &ports[i]);
   }
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
+  if (control_ != nullptr) acceptor = AddAcceptor(&builder);
   builder.RegisterService(&infer_service_);
   builder.RegisterAsyncGenericService(&generic_service_);
-  const InferCallContext infer{
-      &infer_service_, nullptr,
-      handler_,        metrics_,
-      clock_,          &streams_,
-      &stopping_,      options.style,
-      &live_calls_,    std::make_shared<PinLedger>(options.connection_pin_bytes)};
-  const GenericCallContext generic{&generic_service_, nullptr,    methods_,    metrics_,
-                                   &streams_,         &stopping_, &live_calls_};
-  for (uint32_t i = 0; i < options.queue_threads; ++i) {
-    threads_.push_back(
-        std::make_unique<QueueThread>(builder.AddCompletionQueue(), infer, generic, completions_));
-  }
+  MakeThreads(options, &builder);
   server_ = builder.BuildAndStart();
   for (size_t i = 0; i < ports.size(); ++i) {
     const bool last = i + 1 == ports.size();
@@ -105,18 +150,24 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
     for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Shutdown();
     threads_.clear();
     return absl::UnavailableError(
-        absl::StrCat("cannot listen on ", options.addresses[i], ": it is in use, or not ours"));
+        absl::StrCat("cannot listen on ", listening[i].address, ": it is in use, or not ours"));
   }
   for (size_t i = 0; i < ports.size(); ++i) {
-    bound_.push_back(WithPort(options.addresses[i], ports[i]));
+    bound_.push_back(WithPort(listening[i].address, ports[i]));
   }
+  limit_ = std::make_unique<ConnectionLimit>(bound_, options.connections, metrics_);
+  LimitConnections(limit_.get());
   for (size_t i = 0; i < threads_.size(); ++i) threads_[i]->Start(static_cast<int>(i));
+  if (control_ == nullptr) return absl::OkStatus();
+  bound_.push_back(options.control_address);
+  control_->Start(std::move(acceptor));
   return absl::OkStatus();
 }
 
 void GrpcServer::Stop(int64_t grace_ns) {
   if (server_ == nullptr) return;
   stopping_ = true;
+  control_.reset();
   streams_.EndAll();
   const ConnectionCutter cutter(bound_, grace_ns + kCancelNs);
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
@@ -129,6 +180,7 @@ void GrpcServer::Stop(int64_t grace_ns) {
   for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Join();
   threads_.clear();
   server_.reset();
+  LimitConnections(nullptr);
 }
 
 }  // namespace mpsd

@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "server/accept/answer_wishes.h"
 #include "server/accept/call_deadline.h"
 #include "server/accept/call_endings.h"
 #include "server/accept/reply_wire.h"
@@ -31,7 +32,15 @@ void InferCall::Arrived(bool ok) {
   request_.arrival_ns = context_->clock->NowNs();
   request_.deadline_ns = MonotonicDeadlineNs(rpc_->server, request_.arrival_ns);
   request_.reply = Reply(this);
-  const absl::Status status = wire_.Read(rpc_->bytes, &message_);
+  trace_ = TakeTraceContext(&rpc_->server);
+  traced_ = context_->observers.WantTrace(trace_);
+  Grant grant;
+  absl::Status status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant);
+  if (status.ok()) status = wire_.Read(rpc_->bytes, &message_);
+  if (status.ok()) {
+    status = context_->gate->MayUse(&rpc_->server, kModelInferAccess, message_.model, &grant);
+  }
+  if (status.ok()) status = LoadRegions();
   if (!status.ok()) {
     request_.reply.Fail(status);
     return;
@@ -39,20 +48,25 @@ void InferCall::Arrived(bool ok) {
   context_->handler->Handle(message_, &request_);
 }
 
+absl::Status InferCall::LoadRegions() {
+  if (wire_.regions().empty()) return absl::OkStatus();
+  return regions_.Load(wire_.regions(), ConnectionOf(&rpc_->server), context_->regions, &message_);
+}
+
 void InferCall::Send(const Answer& answer) {
-  if (!wire_.classes().empty()) return SendClasses(answer);
+  if (HasWishes(wire_, regions_)) return SendAsWished(answer);
   SendAll(answer);
 }
 
-void InferCall::SendClasses(Answer answer) {
+void InferCall::SendAsWished(Answer answer) {
   std::deque<std::string> storage;
   const bool batches = request_.model->spec.batches();
-  const absl::Status status = Classify(wire_.classes(), batches, &answer, &storage);
+  const absl::Status status = GrantWishes(wire_, regions_, batches, &answer, &storage);
   status.ok() ? SendAll(answer) : Fail(status);
 }
 
 void InferCall::SendAll(const Answer& answer) {
-  CountEnding(request_, absl::StatusCode::kOk, context_->clock);
+  TellEnded(absl::StatusCode::kOk);
   const ReplyHead head{message_.model, request_.model->version, message_.id,
                        message_.wants_final_flag};
   ReplyPeer peer;
@@ -63,8 +77,13 @@ void InferCall::SendAll(const Answer& answer) {
 }
 
 void InferCall::Fail(const absl::Status& status) {
-  CountEnding(request_, status.code(), context_->clock);
+  TellEnded(status.code());
   rpc_->writer.FinishWithError(ToGrpcStatus(status, context_->style), &finished_);
+}
+
+void InferCall::TellEnded(absl::StatusCode code) {
+  CountEnding(request_, code, context_->clock);
+  TellEnding(request_, message_, code, trace_, traced_, context_->observers, context_->clock);
 }
 
 void InferCall::Finished(bool) { TagBack(); }
@@ -77,6 +96,8 @@ void InferCall::Done(bool) {
 void InferCall::TagBack() {
   if (--tags_out_ > 0) return;
   wire_.Clear();
+  regions_.Clear();
+  message_.model = message_.version = message_.id = absl::string_view();
   request_.Reset();
   TrimScratch(&scratch_);
   context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);

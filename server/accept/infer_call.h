@@ -8,7 +8,9 @@
 
 #include "server/accept/infer_call_context.h"
 #include "server/accept/queue_tag.h"
+#include "server/accept/request_regions.h"
 #include "server/accept/request_wire.h"
+#include "server/accept/trace_context.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
 
@@ -36,8 +38,10 @@ class InferCall final : public ReplySink {
   void Finished(bool ok);
   void Done(bool ok);
   void TagBack();
-  void SendClasses(Answer answer);
+  absl::Status LoadRegions();
+  void SendAsWished(Answer answer);
   void SendAll(const Answer& answer);
+  void TellEnded(absl::StatusCode code);
 
   // One call's worth of gRPC objects, which cannot be used twice.
   struct Rpc {
@@ -55,6 +59,9 @@ class InferCall final : public ReplySink {
 
   std::optional<Rpc> rpc_;
   RequestWire wire_;
+  RequestRegions regions_;
+  TraceContext trace_;
+  bool traced_ = false;
   InferMessage message_;
   Request request_;
   std::string scratch_;

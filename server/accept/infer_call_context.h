@@ -7,6 +7,9 @@
 #include <memory>
 
 #include "proto/base/clock.h"
+#include "server/accept/call_gate.h"
+#include "server/accept/call_trace.h"
+#include "server/accept/client_regions.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/pin_ledger.h"
@@ -28,6 +31,9 @@ struct InferCallContext {
   StatusStyle style = StatusStyle::kOwn;
   std::atomic<int>* live_calls = nullptr;
   std::shared_ptr<PinLedger> pins;
+  const CallGate* gate = nullptr;
+  ClientRegions* regions = nullptr;
+  CallObservers observers;
 };
 
 }  // namespace mpsd

@@ -7,12 +7,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "server/accept/connection_id.h"
 
 namespace mpsd {
 
 // Who calls, as far as a method may want to know.
 struct CallerInfo {
-  std::string peer;  // "ipv4:127.0.0.1:40312", "unix:"
+  std::string peer;           // "ipv4:127.0.0.1:40312", "unix:"
+  ConnectionId connection{};  // null where nobody asks
 
   // True for callers on this very host.
   bool IsLocal() const;

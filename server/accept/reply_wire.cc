@@ -13,21 +13,49 @@
 namespace mpsd {
 namespace {
 
-// outputs:5 {name:1 datatype:2 shape:3}
+// One of parameters:4 {key:1 value:2}, whose value is written already.
+void PutParameter(absl::string_view key, absl::string_view value, std::string* out) {
+  std::string entry;
+  PutText(1, key, &entry);
+  PutText(2, value, &entry);
+  PutText(4, entry, out);
+}
+
+// Where an output lies in the client's memory, as the parameters of the output.
+std::string RegionParameters(const AnswerRegion& region) {
+  std::string parameters;
+  const auto put_number = [&parameters](absl::string_view key, uint64_t number) {
+    std::string value;
+    PutNumber(2, number, &value);
+    PutParameter(key, value, &parameters);
+  };
+  if (region.name.empty()) return parameters;
+  std::string name;
+  PutText(3, region.name, &name);
+  PutParameter("shared_memory_region", name, &parameters);
+  put_number("shared_memory_byte_size", region.bytes);
+  if (region.offset > 0) put_number("shared_memory_offset", region.offset);
+  return parameters;
+}
+
+// outputs:5 {name:1 datatype:2 shape:3 parameters:4}
 void PutOutput(const AnswerOutput& output, std::string* out) {
   const absl::string_view datatype = DataTypeName(output.datatype);
   size_t shape_bytes = 0;
   for (const int64_t dim : output.dims) shape_bytes += VarintBytes(static_cast<uint64_t>(dim));
-  size_t bytes = TextBytes(output.name) + TextBytes(datatype);
+  const std::string parameters = RegionParameters(output.region);
+  size_t bytes = TextBytes(output.name) + TextBytes(datatype) + parameters.size();
   if (!output.dims.empty()) bytes += 1 + VarintBytes(shape_bytes) + shape_bytes;
   PutKey(5, out);
   PutVarint(bytes, out);
   PutText(1, output.name, out);
   PutText(2, datatype, out);
-  if (output.dims.empty()) return;
-  PutKey(3, out);
-  PutVarint(shape_bytes, out);
-  for (const int64_t dim : output.dims) PutVarint(static_cast<uint64_t>(dim), out);
+  if (!output.dims.empty()) {
+    PutKey(3, out);
+    PutVarint(shape_bytes, out);
+    for (const int64_t dim : output.dims) PutVarint(static_cast<uint64_t>(dim), out);
+  }
+  out->append(parameters);
 }
 
 // What one slice of a pinned answer holds on to.

@@ -144,6 +144,7 @@ void RequestWire::Clear() {
   raw_.clear();
   raw_count_ = 0;
   classes_.clear();
+  regions_.clear();
   typed_.clear();
 }
 
@@ -206,11 +207,12 @@ void RequestWire::Describe(InferMessage* message) {
   message->inputs.clear();
   message->outputs.clear();
   message->raw_count = raw_count_;
+  message->region_inputs = 0;
   typed_.reserve(static_cast<size_t>(parsed_.inputs_size()));
   // One more than is allowed, so that the excess is seen and refused.
   const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
-  for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
   DescribeParameters(message);
+  for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
   DescribeOutputs(message);
 }
 
@@ -220,18 +222,45 @@ void RequestWire::DescribeOutputs(InferMessage* message) {
     const auto& output = parsed_.outputs(i);
     message->outputs.push_back(View(output.name()));
     if (output.parameters().empty()) continue;
-    const auto found = output.parameters().find("classification");
-    if (found == output.parameters().end()) continue;
-    const int64_t count = found->second.int64_param();
-    if (found->second.parameter_choice_case() != Choice::kInt64Param) {
+    const size_t classes = classes_.size();
+    DescribeClasses(output.parameters(), output.name(), message);
+    const bool in_region = DescribeRegion(output.parameters(), output.name(), /*is_output=*/true,
+                                          static_cast<size_t>(i), message);
+    if (in_region && classes_.size() > classes) {
       message->parameter_error =
-          "invalid value type for 'classification' parameter, expected int64_param.";
-    } else if (count < 0) {
-      message->parameter_error = "invalid value for 'classification' parameter, expected >= 0.";
-    } else if (count > 0) {
-      classes_.push_back({View(output.name()), count});
+          absl::StrCat("output '", output.name(), "' cannot be both classes and in shared memory");
     }
   }
+}
+
+void RequestWire::DescribeClasses(const ParameterMap& parameters, absl::string_view output,
+                                  InferMessage* message) {
+  const auto found = parameters.find("classification");
+  if (found == parameters.end()) return;
+  const int64_t count = found->second.int64_param();
+  if (found->second.parameter_choice_case() != Choice::kInt64Param) {
+    message->parameter_error =
+        "invalid value type for 'classification' parameter, expected int64_param.";
+  } else if (count < 0) {
+    message->parameter_error = "invalid value for 'classification' parameter, expected >= 0.";
+  } else if (count > 0) {
+    classes_.push_back({output, count});
+  }
+}
+
+// True when the tensor lies in a region.
+bool RequestWire::DescribeRegion(const ParameterMap& parameters, absl::string_view tensor,
+                                 bool is_output, size_t index, InferMessage* message) {
+  RegionUse use;
+  use.is_output = is_output;
+  use.tensor = index;
+  std::string fault = ReadRegionUse(parameters, tensor, &use);
+  if (fault.empty()) {
+    if (!use.region.empty()) regions_.push_back(use);
+  } else {
+    message->parameter_error = std::move(fault);
+  }
+  return !use.region.empty();
 }
 
 void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTensor& source,
@@ -241,9 +270,21 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
   input.name = View(source.name());
   input.datatype = View(source.datatype());
   input.dims = absl::MakeConstSpan(source.shape().data(), static_cast<size_t>(source.shape_size()));
-  if (index < raw_.size()) {
+  if (!source.parameters().empty() &&
+      DescribeRegion(source.parameters(), source.name(), /*is_output=*/false, index, message)) {
+    ++message->region_inputs;
+    if (!source.has_contents()) return;
+    input.has_typed = true;
+    input.typed_error =
+        absl::StrCat("unexpected 'content' provided when using shared memory for input tensor '",
+                     input.name, "' for model '", message->model, "'");
+    return;
+  }
+  // Entries are there for the inputs that carry their data with them, and for no others.
+  const size_t raw_index = index - message->region_inputs;
+  if (raw_index < raw_.size()) {
     input.has_data = true;
-    input.payload = raw_[index];
+    input.payload = raw_[raw_index];
   }
   if (!source.has_contents()) return;
   const absl::StatusOr<std::string> bytes = TypedContents(source);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "proto/inference.pb.h"
 #include "server/accept/classification.h"
+#include "server/accept/region_parameters.h"
 #include "server/request/infer_message.h"
 
 namespace mpsd {
@@ -25,6 +26,10 @@ class RequestWire {
   // The outputs of which only the largest elements are wanted. Valid as long as the message.
   const std::vector<ClassRequest>& classes() const { return classes_; }
 
+  // The tensors that lie in memory of the client's; the inputs among them have no payload yet.
+  // Valid as long as the message.
+  const std::vector<RegionUse>& regions() const { return regions_; }
+
   // Gives the transport's buffers back.
   void Clear();
 
@@ -38,6 +43,10 @@ class RequestWire {
   void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,
                      InferMessage* message);
   void DescribeOutputs(InferMessage* message);
+  void DescribeClasses(const ParameterMap& parameters, absl::string_view output,
+                       InferMessage* message);
+  bool DescribeRegion(const ParameterMap& parameters, absl::string_view tensor, bool is_output,
+                      size_t index, InferMessage* message);
   void DescribeParameters(InferMessage* message) const;
 
   std::vector<grpc::Slice> slices_;
@@ -46,6 +55,7 @@ class RequestWire {
   uint32_t raw_count_ = 0;
   inference::ModelInferRequest parsed_;
   std::vector<ClassRequest> classes_;
+  std::vector<RegionUse> regions_;
   std::vector<std::string> typed_;  // typed contents, as raw bytes
 };
 

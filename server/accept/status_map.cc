@@ -5,12 +5,14 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "server/accept/wire_writer.h"
 
 namespace mpsd {
 namespace {
 
+constexpr size_t kMaxTextBytes = 2048;
 constexpr absl::string_view kMessageUrl = "type.googleapis.com/";
 
 // google.rpc.Status's details:3 {type_url:1 value:2}.
@@ -19,6 +21,15 @@ void PutDetail(absl::string_view url, absl::string_view value, std::string* deta
   PutText(1, url, &any);
   PutText(2, value, &any);
   PutText(3, any, details);
+}
+
+// A text that names what a client sent may be of any length, but goes into a header of the answer,
+// of which clients take a few KiB. Cut where a character of UTF-8 begins.
+std::string Cut(absl::string_view text) {
+  if (text.size() <= kMaxTextBytes) return std::string(text);
+  size_t end = kMaxTextBytes;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return absl::StrCat(text.substr(0, end), "...");
 }
 
 bool IsQueueFull(const absl::Status& status) {
@@ -42,7 +53,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
       style == StatusStyle::kTriton && (IsQueueFull(status) || absl::IsDeadlineExceeded(status));
   const auto code =
       unavailable ? grpc::StatusCode::UNAVAILABLE : static_cast<grpc::StatusCode>(status.code());
-  std::string text(status.message());
+  std::string text = Cut(status.message());
   const std::string details = Details(status);
   if (details.empty()) return grpc::Status(code, std::move(text));
   // google.rpc.Status {code:1 message:2 details:3}.

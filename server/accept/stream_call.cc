@@ -4,6 +4,7 @@
 
 #include "proto/base/limits.h"
 #include "server/accept/call_deadline.h"
+#include "server/accept/status_map.h"
 
 namespace mpsd {
 
@@ -26,10 +27,20 @@ void StreamCall::Arrived(bool ok) {
   (new StreamCall(context_))->Arm();
   context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   context_->streams->Add(this);
+  trace_ = TakeTraceContext(&rpc_.server);
+  const absl::Status status = context_->gate->Enter(&rpc_.server, kModelStreamInferAccess, &grant_);
+  if (!status.ok()) return Refuse(status);
   absl::MutexLock lock(&mu_);
   ending_ = ending_ || context_->stopping->load();
   ReadNext();
   FinishIfOver();
+}
+
+// Nothing of the stream is read.
+void StreamCall::Refuse(const absl::Status& status) {
+  absl::MutexLock lock(&mu_);
+  finishing_ = true;
+  rpc_.stream.Finish(ToGrpcStatus(status, context_->style), &finished_);
 }
 
 void StreamCall::Read(bool ok) {
@@ -71,19 +82,34 @@ void StreamCall::Serve(StreamSlot* slot) {
   request.arrival_ns = context_->clock->NowNs();
   request.deadline_ns = MonotonicDeadlineNs(rpc_.server, request.arrival_ns);
   request.reply = Reply(slot);
-  const absl::Status status = slot->wire.Read(rpc_.bytes, &slot->message);
+  slot->traced = context_->observers.WantTrace(trace_);
+  absl::Status status = slot->wire.Read(rpc_.bytes, &slot->message);
+  if (status.ok()) {
+    status =
+        context_->gate->MayUse(&rpc_.server, kModelStreamInferAccess, slot->message.model, &grant_);
+  }
+  if (status.ok()) status = LoadRegions(slot);
   rpc_.bytes.Clear();
   {
     absl::MutexLock lock(&mu_);
     lines_.Join(slot->message.model, slot);
     ++unanswered_;
   }
+  bool copied = true;
   if (status.ok()) {
-    context_->handler->Handle(slot->message, &request);
+    copied = context_->handler->Handle(slot->message, &request);
   } else {
     request.reply.Fail(status);
   }
+  if (!copied) return;
   slot->wire.DropBuffers();
+  slot->regions.DropInputs();
+}
+
+absl::Status StreamCall::LoadRegions(StreamSlot* slot) {
+  if (slot->wire.regions().empty()) return absl::OkStatus();
+  return slot->regions.Load(slot->wire.regions(), ConnectionOf(&rpc_.server), context_->regions,
+                            &slot->message);
 }
 
 void StreamCall::ReadNext() {

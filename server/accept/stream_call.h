@@ -40,6 +40,7 @@ class StreamCall final : public OpenStream {
 
   const InferCallContext& context() const { return *context_; }
   std::string peer() const { return rpc_.server.peer(); }
+  const TraceContext& trace() const { return trace_; }
 
  private:
   void Arrived(bool ok);
@@ -50,7 +51,9 @@ class StreamCall final : public OpenStream {
 
   void ClearAnswered() ABSL_LOCKS_EXCLUDED(mu_);
   StreamSlot* TakeSlot() ABSL_LOCKS_EXCLUDED(mu_);
+  void Refuse(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void Serve(StreamSlot* slot);
+  absl::Status LoadRegions(StreamSlot* slot);
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishIfOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -77,8 +80,10 @@ class StreamCall final : public OpenStream {
   std::vector<std::unique_ptr<StreamSlot>> slots_;
   std::vector<StreamSlot*> free_slots_;
   std::vector<StreamSlot*> clearing_;  // scratch
+  TraceContext trace_;                 // constant once a request was read
   bool is_done_ = false;
   bool is_finished_ = false;
+  Grant grant_;  // of the gate, for all requests of the stream
 
   absl::Mutex mu_;
   AnswerLines<StreamSlot> lines_ ABSL_GUARDED_BY(mu_);

@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "server/accept/answer_wishes.h"
 #include "server/accept/call_endings.h"
 #include "server/accept/reply_wire.h"
 #include "server/accept/stream_call.h"
@@ -10,19 +11,19 @@
 namespace mpsd {
 
 void StreamSlot::Send(const Answer& answer) {
-  if (!wire.classes().empty()) return SendClasses(answer);
+  if (HasWishes(wire, regions)) return SendAsWished(answer);
   SendAll(answer);
 }
 
-void StreamSlot::SendClasses(Answer answer) {
+void StreamSlot::SendAsWished(Answer answer) {
   std::deque<std::string> storage;
-  const absl::Status status =
-      Classify(wire.classes(), request.model->spec.batches(), &answer, &storage);
+  const bool batches = request.model->spec.batches();
+  const absl::Status status = GrantWishes(wire, regions, batches, &answer, &storage);
   status.ok() ? SendAll(answer) : Fail(status);
 }
 
 void StreamSlot::SendAll(const Answer& answer) {
-  CountEnding(request, absl::StatusCode::kOk, stream_->context().clock);
+  TellEnded(absl::StatusCode::kOk);
   const ReplyHead head{message.model, request.metrics->version, message.id,
                        message.wants_final_flag};
   ReplyPeer peer;
@@ -33,12 +34,19 @@ void StreamSlot::SendAll(const Answer& answer) {
 }
 
 void StreamSlot::Fail(const absl::Status& status) {
-  CountEnding(request, status.code(), stream_->context().clock);
+  TellEnded(status.code());
   stream_->Answered(this, WriteStreamError(status.message(), message.id));
+}
+
+void StreamSlot::TellEnded(absl::StatusCode code) {
+  const InferCallContext& context = stream_->context();
+  CountEnding(request, code, context.clock);
+  TellEnding(request, message, code, stream_->trace(), traced, context.observers, context.clock);
 }
 
 void StreamSlot::Clear() {
   wire.Clear();
+  regions.Clear();
   message.model = message.version = message.id = absl::string_view();
   request.Reset();
   TrimScratch(&scratch_);

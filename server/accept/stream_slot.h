@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "server/accept/request_regions.h"
 #include "server/accept/request_wire.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
@@ -26,8 +27,10 @@ class StreamSlot final : public ReplySink {
   void Clear();
 
   RequestWire wire;
+  RequestRegions regions;
   InferMessage message;
   Request request;
+  bool traced = false;
 
   // Guarded by the stream's mutex: the line of answers that this one stands in.
   grpc::ByteBuffer response;
@@ -36,8 +39,9 @@ class StreamSlot final : public ReplySink {
   StreamSlot* next = nullptr;
 
  private:
-  void SendClasses(Answer answer);
+  void SendAsWished(Answer answer);
   void SendAll(const Answer& answer);
+  void TellEnded(absl::StatusCode code);
 
   StreamCall* const stream_;
   std::string scratch_;

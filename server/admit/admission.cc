@@ -17,18 +17,20 @@ constexpr int kMostLooks = 3;
 
 }  // namespace
 
-void Admission::Handle(const InferMessage& message, Request* request) {
-  absl::Status status = Admit(message, request);
+bool Admission::Handle(const InferMessage& message, Request* request) {
+  bool copied = true;
+  absl::Status status = Admit(message, request, &copied);
   // A queue that was closed after the look has a successor, which takes the request.
   for (int look = 1; absl::IsAborted(status) && look < kMostLooks; ++look) {
     request->ForgetModel();
-    status = Admit(message, request);
+    status = Admit(message, request, &copied);
   }
   if (absl::IsAborted(status)) status = absl::UnavailableError(status.message());
   if (!status.ok()) request->reply.Fail(status);
+  return copied;
 }
 
-absl::Status Admission::Admit(const InferMessage& message, Request* request) const {
+absl::Status Admission::Admit(const InferMessage& message, Request* request, bool* copied) const {
   if (!models_->accepting) {
     return absl::UnavailableError(models_->stopping ? "Server exiting" : "Server not ready");
   }
@@ -45,11 +47,11 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request) con
     return absl::UnavailableError(
         absl::StrCat("Request for model '", message.model, "' is not at ready state"));
   }
-  return Enter(message, model->get(), request);
+  return Enter(message, model->get(), request, copied);
 }
 
-absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,
-                              Request* request) const {
+absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, Request* request,
+                              bool* copied) const {
   if (message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs) {
     request->deadline_ns =
         std::min(request->deadline_ns, request->arrival_ns + message.timeout_us * kNsPerUs);
@@ -64,6 +66,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model,
   RowTargets targets;
   if (status.ok()) status = model->queue->Reserve(request, &targets);
   if (!status.ok()) return WithId(status, message.id);
+  *copied = !targets.later;
   if (targets.later) return absl::OkStatus();
   writer_.Fill(model->spec, *request, targets);
   model->queue->Commit(request);

@@ -17,11 +17,12 @@ class Admission final : public InferHandler {
   Admission(const ModelDirectory* models, ServerMetrics* metrics, const Clock* clock)
       : models_(models), metrics_(metrics), clock_(clock) {}
 
-  void Handle(const InferMessage& message, Request* request) override;
+  bool Handle(const InferMessage& message, Request* request) override;
 
  private:
-  absl::Status Admit(const InferMessage& message, Request* request) const;
-  absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request) const;
+  absl::Status Admit(const InferMessage& message, Request* request, bool* copied) const;
+  absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
+                     bool* copied) const;
 
   const ModelDirectory* const models_;
   ServerMetrics* const metrics_;

@@ -216,10 +216,11 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
                                                           " tensors for model '", model.name, "'")),
                   message.id);
   }
-  if (message.raw_count > message.inputs.size()) {
-    return WithId(absl::InvalidArgumentError(absl::StrCat(
-                      "expected ", message.inputs.size(), " raw input contents but got ",
-                      message.raw_count, " for model '", model.name, "'")),
+  const size_t raw_inputs = message.inputs.size() - message.region_inputs;
+  if (message.raw_count > raw_inputs) {
+    return WithId(absl::InvalidArgumentError(
+                      absl::StrCat("expected ", raw_inputs, " raw input contents but got ",
+                                   message.raw_count, " for model '", model.name, "'")),
                   message.id);
   }
   InputOrder order;

@@ -15,8 +15,8 @@ namespace {
 namespace pb = inference;
 using Kind = MethodTable::Kind;
 
-constexpr const char* kExtensions[] = {"classification", "logging", "model_configuration",
-                                       "parameters", "statistics"};
+constexpr const char* kExtensions[] = {"classification",   "logging",    "model_configuration",
+                                       "model_repository", "parameters", "statistics"};
 
 void Describe(const TensorSpec& tensor, bool batches,
               pb::ModelMetadataResponse::TensorMetadata* metadata) {
@@ -65,7 +65,7 @@ absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest
 
 }  // namespace
 
-void AddInferenceMethods(const ModelDirectory* models, const std::string& server_name,
+void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
                          MethodTable* table) {
   table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
       InferenceMethodName("ServerLive"), Kind::kUnary,
@@ -86,10 +86,11 @@ void AddInferenceMethods(const ModelDirectory* models, const std::string& server
       });
   table->AddTyped<pb::ServerMetadataRequest, pb::ServerMetadataResponse>(
       InferenceMethodName("ServerMetadata"), Kind::kUnary,
-      [server_name](const CallerInfo&, const auto&, auto* response) {
-        response->set_name(server_name);
+      [facts](const CallerInfo&, const auto&, auto* response) {
+        response->set_name(facts.name);
         response->set_version(MPSD_VERSION);
         for (const char* extension : kExtensions) response->add_extensions(extension);
+        if (facts.takes_shared_memory) response->add_extensions("system_shared_memory");
         return absl::OkStatus();
       });
   table->AddTyped<pb::ModelMetadataRequest, pb::ModelMetadataResponse>(

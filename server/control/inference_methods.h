@@ -8,8 +8,14 @@
 
 namespace mpsd {
 
+// What ServerMetadata says.
+struct ServerFacts {
+  std::string name;
+  bool takes_shared_memory = false;  // of clients
+};
+
 // Adds the methods to the table. `models` outlives it.
-void AddInferenceMethods(const ModelDirectory* models, const std::string& server_name,
+void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
                          MethodTable* table);
 
 }  // namespace mpsd

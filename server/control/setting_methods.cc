@@ -1,8 +1,10 @@
 #include "server/control/setting_methods.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
 #include "server/control/inference_method_name.h"
@@ -93,46 +95,116 @@ absl::Status LogSettings(Logger* logger, const pb::LogSettingsRequest& request,
   return absl::OkStatus();
 }
 
-// What clients find while nothing is traced.
-constexpr struct {
-  const char* name;
-  const char* value;
-} kTraceSettings[] = {{"trace_level", "OFF"}, {"trace_rate", "1000"}, {"trace_count", "-1"},
-                      {"trace_file", ""},     {"log_frequency", "0"}, {"trace_mode", "triton"}};
+using TraceValue = pb::TraceSettingRequest::SettingValue;
 
-// A setting may be set to what it is, or left without a value, which is the default.
-absl::Status CheckTraceSetting(const std::string& name,
-                               const pb::TraceSettingRequest::SettingValue& value) {
-  for (const auto& setting : kTraceSettings) {
-    if (name != setting.name) continue;
-    const bool same =
-        value.value_size() == 0 || (value.value_size() == 1 && value.value(0) == setting.value);
-    if (same) return absl::OkStatus();
+// Reads one whole number of a setting; an absent value is the default.
+absl::Status ReadNumber(const std::string& name, const TraceValue& value, int64_t least,
+                        int64_t otherwise, int64_t* number) {
+  *number = otherwise;
+  if (value.value_size() == 0) return absl::OkStatus();
+  constexpr int64_t kMost = 1'000'000'000;
+  const bool is_number = value.value_size() == 1 && absl::SimpleAtoi(value.value(0), number);
+  if (is_number && *number >= least && *number <= kMost) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("trace setting '", name, "' is a whole number from ", least, " to ", kMost));
+}
+
+absl::Status ApplyLevel(const TraceValue& value, bool otherwise, bool* on) {
+  *on = otherwise;
+  if (value.value_size() == 0) return absl::OkStatus();
+  const std::string& level = value.value(0);
+  *on = level == "TIMESTAMPS";
+  if (value.value_size() == 1 && (*on || level == "OFF")) return absl::OkStatus();
+  return absl::UnimplementedError("'trace_level' can only be 'OFF' or 'TIMESTAMPS'");
+}
+
+absl::string_view ModeOf(TraceFormat format) {
+  return format == TraceFormat::kOtlp ? "opentelemetry" : "triton";
+}
+
+// A setting that stays as it is may be set to that.
+absl::Status CheckFixed(const std::string& name, const TraceValue& value, absl::string_view fixed) {
+  if (value.value_size() == 0) return absl::OkStatus();
+  if (value.value_size() == 1 && value.value(0) == fixed) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("'", name, "' can only be '", fixed, "'"));
+}
+
+absl::Status ApplyTraceSetting(const std::string& name, const TraceValue& value,
+                               const TraceLog& traces, TraceSettings* settings) {
+  const TraceSettings& configured = traces.configured();
+  if (name == "trace_level") return ApplyLevel(value, configured.on, &settings->on);
+  if (name == "trace_rate") {
+    int64_t rate = 0;
+    const absl::Status status = ReadNumber(name, value, 1, configured.rate, &rate);
+    settings->rate = static_cast<uint32_t>(rate);
+    return status;
+  }
+  if (name == "trace_count") return ReadNumber(name, value, -1, configured.count, &settings->count);
+  if (name == "log_frequency") return CheckFixed(name, value, "0");
+  if (name == "trace_mode") return CheckFixed(name, value, ModeOf(traces.format()));
+  if (name == "trace_file") {
+    if (value.value_size() == 0 || value.value(0).empty()) return absl::OkStatus();
+    return absl::UnimplementedError(
+        "trace file location can not be updated through network protocol");
+  }
+  return absl::InvalidArgumentError(absl::StrCat("unknown trace setting '", name, "'"));
+}
+
+void TellTraceSettings(const TraceSettings& settings, absl::string_view mode,
+                       pb::TraceSettingResponse* response) {
+  const auto tell = [response](const char* name, std::string value) {
+    (*response->mutable_settings())[name].add_value(std::move(value));
+  };
+  tell("trace_level", settings.on ? "TIMESTAMPS" : "OFF");
+  tell("trace_rate", absl::StrCat(settings.rate));
+  tell("trace_count", absl::StrCat(settings.count));
+  tell("trace_file", "");  // a client sees no path
+  tell("log_frequency", "0");
+  tell("trace_mode", std::string(mode));
+}
+
+absl::Status TraceSetting(TraceLog* traces, const pb::TraceSettingRequest& request,
+                          pb::TraceSettingResponse* response) {
+  if (!request.settings().empty() && !request.model_name().empty()) {
+    return absl::UnimplementedError("trace settings are those of all models together");
+  }
+  TraceSettings settings = traces->settings();
+  for (const auto& [name, value] : request.settings()) {
+    const absl::Status status = ApplyTraceSetting(name, value, *traces, &settings);
+    if (!status.ok()) return status;
+  }
+  if (!request.settings().empty()) traces->Set(settings);
+  TellTraceSettings(traces->settings(), ModeOf(traces->format()), response);
+  return absl::OkStatus();
+}
+
+// Where there is no file for traces: a setting may be set to what it is.
+absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
+                            pb::TraceSettingResponse* response) {
+  TraceSettings off;
+  off.on = false;
+  TellTraceSettings(off, ModeOf(TraceFormat::kLines), response);
+  for (const auto& [name, value] : request.settings()) {
+    const auto known = response->settings().find(name);
+    if (known == response->settings().end()) {
+      return absl::InvalidArgumentError(absl::StrCat("unknown trace setting '", name, "'"));
+    }
+    if (value.value_size() == 0) continue;
+    if (value.value_size() == 1 && value.value(0) == known->second.value(0)) continue;
     if (name == "trace_file") {
       return absl::UnimplementedError(
           "trace file location can not be updated through network protocol");
     }
     return absl::UnimplementedError(absl::StrCat("this server writes no traces: '", name,
-                                                 "' can only be '", setting.value,
-                                                 "'; the metrics have the time of each stage"));
-  }
-  return absl::InvalidArgumentError(absl::StrCat("unknown trace setting '", name, "'"));
-}
-
-absl::Status TraceSetting(const pb::TraceSettingRequest& request,
-                          pb::TraceSettingResponse* response) {
-  for (const auto& [name, value] : request.settings()) {
-    if (absl::Status status = CheckTraceSetting(name, value); !status.ok()) return status;
-  }
-  for (const auto& setting : kTraceSettings) {
-    (*response->mutable_settings())[setting.name].add_value(setting.value);
+                                                 "' can only be '", known->second.value(0),
+                                                 "'; its config names no file for them"));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-void AddSettingMethods(Logger* logger, MethodTable* table) {
+void AddSettingMethods(Logger* logger, TraceLog* traces, MethodTable* table) {
   table->AddTyped<pb::LogSettingsRequest, pb::LogSettingsResponse>(
       InferenceMethodName("LogSettings"), MethodTable::Kind::kUnary,
       [logger](const CallerInfo&, const auto& request, auto* response) {
@@ -140,8 +212,9 @@ void AddSettingMethods(Logger* logger, MethodTable* table) {
       });
   table->AddTyped<pb::TraceSettingRequest, pb::TraceSettingResponse>(
       InferenceMethodName("TraceSetting"), MethodTable::Kind::kUnary,
-      [](const CallerInfo&, const auto& request, auto* response) {
-        return TraceSetting(request, response);
+      [traces](const CallerInfo&, const auto& request, auto* response) {
+        return traces == nullptr ? NoTraceSetting(request, response)
+                                 : TraceSetting(traces, request, response);
       });
 }
 

@@ -1,11 +1,13 @@
-// The calls that register shared memory of clients, which this server does not take.
+// The calls that register shared memory of clients.
 #pragma once
 
+#include "server/accept/client_regions.h"
 #include "server/accept/method_table.h"
 
 namespace mpsd {
 
-// Adds the methods to the table. Each of them answers UNIMPLEMENTED and says what to do instead.
-void AddSharedMemoryMethods(MethodTable* table);
+// Adds the methods to the table. `regions` outlives it. Where the daemon takes no regions, and for
+// memory of CUDA devices, each of them answers UNIMPLEMENTED and says what to do instead.
+void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table);
 
 }  // namespace mpsd

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "server/config.h"
 #include "server/request/served_model.h"
 
@@ -15,9 +16,10 @@ class GenerationMaker {
  public:
   virtual ~GenerationMaker() = default;
 
-  // A generation whose workers are being started; requests do not find it yet. `model_count` models
-  // share the host. `counters` are those of the generation before, or fresh ones.
-  virtual std::shared_ptr<ServedModel> Start(const ModelConfig& model, size_t model_count,
+  // A generation whose workers are being started; requests do not find it yet. `others`
+  // share the host with it. `counters` are those of the generation before, or fresh ones.
+  virtual std::shared_ptr<ServedModel> Start(const ModelConfig& model,
+                                             absl::Span<const ModelConfig> others,
                                              std::shared_ptr<ModelMetrics> counters) = 0;
 
   // Blocks until all its workers serve. Otherwise why one of them failed, or CANCELLED once

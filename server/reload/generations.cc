@@ -4,10 +4,9 @@
 
 namespace mpsd {
 
-void Generations::Begin(const ModelConfig& model, size_t model_count) {
+void Generations::Begin(const ModelConfig& model, absl::Span<const ModelConfig> others) {
   models_->Know(model.name, model.version);
-  std::shared_ptr<ServedModel> generation =
-      maker_->Start(model, model_count, CountersOf(model.key()));
+  std::shared_ptr<ServedModel> generation = maker_->Start(model, others, CountersOf(model.key()));
   models_->Publish(generation);
   absl::MutexLock lock(&mu_);
   Known& known = known_[model.key()];
@@ -27,7 +26,7 @@ absl::Status Generations::Swap(const ModelConfig& source, const ModelConfig& mod
     known->second.loading = true;
   }
   const std::shared_ptr<ServedModel> candidate =
-      maker_->Start(model, CountWith(key), CountersOf(key));
+      maker_->Start(model, ServedBeside(key), CountersOf(key));
   const absl::Status status = maker_->WaitUntilServing(*candidate, give_up);
   if (!status.ok()) {
     maker_->Retire(candidate);
@@ -117,11 +116,13 @@ std::string Generations::StateOf(const Known& known) {
 }
 
 // The models that are served when that one is.
-size_t Generations::CountWith(const ModelKey& key) const {
-  size_t count = 1;
+std::vector<ModelConfig> Generations::ServedBeside(const ModelKey& key) const {
+  std::vector<ModelConfig> others;
   absl::MutexLock lock(&mu_);
-  for (const auto& [other, known] : known_) count += other != key && known.generation != nullptr;
-  return count;
+  for (const auto& [other, known] : known_) {
+    if (other != key && known.generation != nullptr) others.push_back(known.model);
+  }
+  return others;
 }
 
 std::shared_ptr<ModelMetrics> Generations::CountersOf(const ModelKey& key) {

@@ -29,9 +29,9 @@ class Generations {
 
   Generations(GenerationMaker* maker, ModelDirectory* models) : maker_(maker), models_(models) {}
 
-  // Serves the model, one of `model_count`, without waiting for its workers: until they are there
-  // it is not ready.
-  void Begin(const ModelConfig& model, size_t model_count);
+  // Serves the model, beside `others`, without waiting for its workers: until they are there it is
+  // not ready.
+  void Begin(const ModelConfig& model, absl::Span<const ModelConfig> others);
 
   // Swaps in a generation made of `model`, which `source` in the config or the repository stands
   // for: it is `source` itself unless a client has changed it. Blocks until it serves.
@@ -66,7 +66,7 @@ class Generations {
     std::string reason;  // why the last load failed, or that it was unloaded
   };
 
-  size_t CountWith(const ModelKey& key) const;
+  std::vector<ModelConfig> ServedBeside(const ModelKey& key) const;
   std::shared_ptr<ModelMetrics> CountersOf(const ModelKey& key);
   static std::string StateOf(const Known& known);
 

@@ -39,13 +39,30 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
     if (a != b) keys.emplace_back(key);
   };
   compare("listen.grpc", before.listen.grpc, after.listen.grpc);
+  const TlsConfig& tls = before.listen.tls;
+  const TlsConfig& other = after.listen.tls;
+  compare("listen.tls.grpc", tls.grpc, other.grpc);
+  compare("listen.tls.certificate", tls.certificate, other.certificate);
+  compare("listen.tls.key", tls.key, other.key);
+  compare("listen.tls.client_ca", tls.client_ca, other.client_ca);
+  compare("listen.tls.client_certificate", tls.client_must_show_certificate,
+          other.client_must_show_certificate);
+  compare("listen.control", before.listen.control, after.listen.control);
   compare("listen.http", before.listen.http, after.listen.http);
   compare("server_name", before.server_name, after.server_name);
+  compare("cuda_mps", before.cuda_mps, after.cuda_mps);
   compare("state_dir", before.state_dir, after.state_dir);
   compare("limits.message", before.limits.message_bytes, after.limits.message_bytes);
   compare("limits.shared_memory", before.limits.shared_memory_bytes,
           after.limits.shared_memory_bytes);
+  compare("limits.connections", before.limits.connections, after.limits.connections);
+  compare("limits.client_shared_memory", before.limits.client_shared_memory_bytes,
+          after.limits.client_shared_memory_bytes);
   compare("log.file", before.log.file, after.log.file);
+  compare("log.requests", before.log.requests, after.log.requests);
+  compare("trace.file", before.trace.file, after.trace.file);
+  compare("trace.format", before.trace.otlp, after.trace.otlp);
+  compare("trace.rate", before.trace.rate, after.trace.rate);
   return keys;
 }
 

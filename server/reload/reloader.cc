@@ -40,15 +40,16 @@ Reloader::~Reloader() { Stop(); }
 
 void Reloader::Deploy() {
   const Wanted wanted = WantedBy(config_);
-  const size_t count = static_cast<size_t>(
-      std::count_if(wanted.models.begin(), wanted.models.end(),
-                    [this](const ModelConfig& model) { return IsBegunWith(model); }));
   for (const ModelConfig& model : wanted.models) {
-    if (IsBegunWith(model)) {
-      generations_.Begin(model, count);
-    } else {
+    if (!IsBegunWith(model)) {
       generations_.Know(model, "");
+      continue;
     }
+    std::vector<ModelConfig> others;
+    for (const ModelConfig& other : wanted.models) {
+      if (&other != &model && IsBegunWith(other)) others.push_back(other);
+    }
+    generations_.Begin(model, others);
   }
 }
 

@@ -124,6 +124,7 @@ void AnswerStep::Complete(const CompletedBatch& batch) {
   for (const BatchEntry& entry : batch.entries) {
     if (entry.request == nullptr) continue;
     ObserveStages(batch, *entry.request, now_ns);
+    entry.request->times = {batch.batched_ns, batch.started_ns, batch.finished_ns};
     if (!batch.failure.ok()) {
       entry.request->reply.Fail(batch.failure);
     } else if (AnyRowFailed(batch, entry)) {

@@ -39,6 +39,7 @@ struct InferMessage {
   absl::InlinedVector<InputMessage, 2> inputs;
   absl::InlinedVector<absl::string_view, 2> outputs;  // asked for; none: all
   uint32_t raw_count = 0;                             // entries of raw_input_contents
+  uint32_t region_inputs = 0;                         // inputs that lie in memory of the client's
   std::string parameter_error;    // a parameter that cannot be taken; empty: none
   int64_t timeout_us = 0;         // the "timeout" parameter; 0: none
   bool wants_final_flag = false;  // the "triton_enable_empty_final_response" parameter
@@ -49,9 +50,10 @@ class InferHandler {
  public:
   virtual ~InferHandler() = default;
 
-  // Admits or refuses; either way the request's reply is given, now or later. The message and its
-  // bytes stay where they are until then: a request may have to wait for memory to be copied to.
-  virtual void Handle(const InferMessage& message, struct Request* request) = 0;
+  // Admits or refuses; either way the request's reply is given, now or later. True when the
+  // message's payloads are not looked at any more; otherwise the request waits for memory that they
+  // can be copied to, and the message and its bytes stay where they are until the reply is given.
+  virtual bool Handle(const InferMessage& message, struct Request* request) = 0;
 };
 
 }  // namespace mpsd

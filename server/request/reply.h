@@ -27,11 +27,19 @@ class AnswerMemory {
   virtual void Unpin(uint64_t bytes) = 0;
 };
 
+// The range of a client's own memory that an output was put into.
+struct AnswerRegion {
+  absl::string_view name;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
 struct AnswerOutput {
   absl::string_view name;
   DataType datatype = DataType::kInvalid;
   Dims dims;
   absl::string_view bytes;
+  AnswerRegion region{};  // without a name: the bytes go with the answer
 };
 
 // The outputs of one request. Its bytes are valid until Send() returns; beyond that only with a

@@ -23,6 +23,7 @@ void Request::Reset() {
   suspect = false;
   dispatches = 0;
   place = {};
+  times = {};
   queued_bytes = 0;
   previous = nullptr;
   next = nullptr;

@@ -38,6 +38,13 @@ struct RequestInput {
   }
 };
 
+// When the batch that answers a request went through its stages; all zero where none did.
+struct StageTimes {
+  int64_t batched_ns = 0;
+  int64_t started_ns = 0;
+  int64_t finished_ns = 0;
+};
+
 // Where a request's rows lie.
 struct RowPlace {
   uint32_t slab = 0;
@@ -93,6 +100,7 @@ struct Request {
   bool suspect = false;    // goes alone: its worker crashed, or its batch had too large outputs
   uint8_t dispatches = 0;
   RowPlace place;
+  StageTimes times;  // written before the reply is given
   uint64_t queued_bytes = 0;
   Request* previous = nullptr;
   Request* next = nullptr;

@@ -1,5 +1,6 @@
 #include "server/supervise/supervised_worker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -126,9 +127,22 @@ void SupervisedWorker::Take(MessageReader::Received received) {
   if (state_ == WorkerState::kWarming && run_->ready && settled) OnReady();
 }
 
+void SupervisedWorker::TakeLanes(const LoadReport& report) {
+  const uint32_t ordered = group_->model().order.lanes;
+  note_.info.lanes = report.lanes > 0 ? std::min(report.lanes, ordered) : ordered;
+  if (note_.info.lanes == ordered) return;
+  group_->served()->metrics.lane_demotions.fetch_add(1);
+  services_->logger->Log(LogLevel::kWarn, "lanes_demoted",
+                         {{"model", group_->served()->name},
+                          {"worker", index_},
+                          {"lanes", note_.info.lanes},
+                          {"ordered", ordered},
+                          {"reason", Printable(report.demotion)}});
+}
+
 absl::Status SupervisedWorker::AttachSegments() {
   const SupervisedModel& model = group_->model();
-  const WorkerLink::Options options = model.pool->LinkOptions(index_, epoch_, model.order.lanes);
+  const WorkerLink::Options options = model.pool->LinkOptions(index_, epoch_, note_.info.lanes);
   const uint64_t bytes = WorkerLink::SharedBytes(options);
   absl::Status status =
       group_->TakeMemory(bytes, absl::StrCat("a worker of model '", model.served->name, "'"));

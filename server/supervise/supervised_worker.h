@@ -58,6 +58,10 @@ class SupervisedWorker {
   // Kills it, and blocks until it is gone.
   void EndNow();
 
+  // It may run fewer lanes than it was told, when its libtorch cannot bear them or they were seen
+  // to disturb each other. REQUIRES: kLoading, before AttachSegments().
+  void TakeLanes(const LoadReport& report);
+
   // Makes the worker's own segments and sends them with the pool's. REQUIRES: kLoading.
   absl::Status AttachSegments();
 

@@ -98,6 +98,7 @@ absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& r
   } else if (!(report.spec == served()->spec)) {
     return absl::FailedPreconditionError("the model file is not the one that is served");
   }
+  worker->TakeLanes(report);
   return worker->AttachSegments();
 }
 

@@ -20,11 +20,12 @@ namespace mpsd {
 namespace {
 
 // This process's environment with the worker's own settings: libraries that start a thread a core
-// each would run over one another, and what is left in the temporary folder goes with it.
+// each would run over one another, compiled packages, which bring a count of their own, too; and
+// what is left in the temporary folder goes with it.
 std::vector<std::string> Environment(const WorkerProcessOptions& options) {
   const std::string threads = absl::StrCat(options.threads);
   std::vector<std::pair<std::string, std::string>> own = {
-      {"OMP_NUM_THREADS", threads},        {"OMP_THREAD_LIMIT", ""},
+      {"OMP_NUM_THREADS", threads},        {"OMP_THREAD_LIMIT", threads},
       {"MKL_NUM_THREADS", threads},        {"OPENBLAS_NUM_THREADS", threads},
       {"VECLIB_MAXIMUM_THREADS", threads}, {"TMPDIR", options.temporary_folder},
       {"MPS_FORCE_GRAPH_PATH", "1"},       {"NOTIFY_SOCKET", ""}};

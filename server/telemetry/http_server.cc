@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -55,12 +56,35 @@ absl::Status CheckAddress(absl::string_view address) {
       absl::StrCat("'", address, "' is no address to listen on; expected host:port"));
 }
 
+const char* HeaderOf(int code) {
+  if (code == 405) return "Allow: GET, HEAD\r\n";
+  return code == 401 ? "WWW-Authenticate: Bearer\r\n" : "";
+}
+
+// The views are the request's.
+Credentials CredentialsOf(const mg_request_info& request) {
+  Credentials credentials;
+  for (int i = 0; i < request.num_headers; ++i) {
+    const mg_header& header = request.http_headers[i];
+    if (!absl::EqualsIgnoreCase(header.name, "authorization")) continue;
+    credentials.has_repeated_header = !credentials.authorization.empty();
+    credentials.authorization = header.value;
+  }
+  return credentials;
+}
+
+Answer Refusal(Verdict verdict) {
+  const std::string text(StatusOf(verdict).message());
+  if (verdict == Verdict::kUnauthenticated) return {401, "Unauthorized", kTextType, text};
+  return {403, "Forbidden", kTextType, text};
+}
+
 void Send(mg_connection* connection, bool with_body, const Answer& answer) {
   mg_printf(connection,
             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
             "Cache-Control: no-store\r\nConnection: close\r\n%s\r\n",
             answer.code, answer.reason, answer.content_type, answer.body.size(),
-            answer.code == 405 ? "Allow: GET, HEAD\r\n" : "");
+            HeaderOf(answer.code));
   if (with_body) mg_write(connection, answer.body.data(), answer.body.size());
 }
 
@@ -98,10 +122,22 @@ struct HttpServer::Impl {
     return {404, "Not Found", kTextType, "not found"};
   }
 
-  static int Handle(mg_connection* connection, void* impl) {
+  Verdict Judge(const mg_request_info& request, absl::string_view path) const {
+    if (access.gate == nullptr || !access.gate->in_force()) return Verdict::kAllowed;
+    Grant grant;
+    const Verdict verdict = access.gate->Enter(AccessOf(path), CredentialsOf(request), &grant);
+    if (verdict == Verdict::kUnauthenticated) access.metrics->unauthenticated_calls.fetch_add(1);
+    if (verdict == Verdict::kDenied) access.metrics->denied_calls.fetch_add(1);
+    return verdict;
+  }
+
+  static int Handle(mg_connection* connection, void* context) {
     const mg_request_info* request = mg_get_request_info(connection);
     const char* path = request->local_uri == nullptr ? "" : request->local_uri;
-    const Answer answer = static_cast<const Impl*>(impl)->Route(request->request_method, path);
+    const auto* impl = static_cast<const Impl*>(context);
+    const Verdict verdict = impl->Judge(*request, path);
+    const Answer answer = verdict == Verdict::kAllowed ? impl->Route(request->request_method, path)
+                                                       : Refusal(verdict);
     Send(connection, absl::string_view(request->request_method) != "HEAD", answer);
     return answer.code;
   }
@@ -124,6 +160,7 @@ struct HttpServer::Impl {
 
   const MetricsPage* page = nullptr;
   HealthSource* health = nullptr;
+  HttpAccess access;
   mg_context* context = nullptr;
   std::string host;
   uint16_t port = 0;
@@ -139,13 +176,15 @@ uint16_t HttpServer::port() const { return impl_->port; }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address,
                                                               const MetricsPage* page,
-                                                              HealthSource* health) {
+                                                              HealthSource* health,
+                                                              HttpAccess access) {
   if (absl::Status valid = CheckAddress(address); !valid.ok()) return valid;
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
   impl->host = address.substr(0, address.rfind(':'));
   impl->page = page;
   impl->health = health;
+  impl->access = access;
   const char* options[] = {"listening_ports",
                            address.c_str(),
                            "num_threads",

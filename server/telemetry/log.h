@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/clock.h"
+#include "server/telemetry/line_queue.h"
 #include "server/telemetry/log_file.h"
 #include "server/telemetry/log_line.h"
 #include "server/telemetry/model_metrics.h"
@@ -16,7 +17,6 @@
 namespace mpsd {
 
 inline constexpr uint32_t kLogLinesPerSecond = 200;
-inline constexpr uint32_t kLogQueueLines = 1024;
 
 // JSON lines; on a terminal, readable ones. Lossy: lines beyond 200 a second, warnings and errors
 // beyond 200 more, and the oldest when the writing thread lags, are counted in log_lines_dropped.

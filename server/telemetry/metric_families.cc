@@ -37,6 +37,9 @@ constexpr ModelCounter kModelCounters[] = {
      &ModelMetrics::worker_recycles},
     {"mpsd_worker_lines_dropped_total", "Lines that workers wrote beyond the rate limit.",
      &ModelMetrics::worker_lines_dropped},
+    {"mpsd_worker_lane_demotions_total",
+     "Workers that run fewer lanes than they were told, as their runtime or the self-check asked.",
+     &ModelMetrics::lane_demotions},
 };
 
 struct ModelGauge {
@@ -87,6 +90,10 @@ struct ServerGauge {
 
 constexpr ServerGauge kServerGauges[] = {
     {"mpsd_open_calls", "gRPC calls that are open.", &ServerMetrics::open_calls},
+    {"mpsd_connections", "gRPC connections that are open.", &ServerMetrics::connections},
+    {"mpsd_client_regions", "Shared memory regions that clients have registered.",
+     &ServerMetrics::client_regions},
+    {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
     {"mpsd_config_reload_ok", "Whether what runs is what the config says; 0 after a failed reload.",
      &ServerMetrics::config_reload_ok},
     {"mpsd_config_reload_time_seconds",
@@ -99,6 +106,10 @@ constexpr ServerCounter kServerCounters[] = {
      &ServerMetrics::unknown_model_requests},
     {"mpsd_log_lines_dropped_total", "Log lines lost to the rate limit or a slow log.",
      &ServerMetrics::log_lines_dropped},
+    {"mpsd_refused_connections_total", "Connections closed at once, beyond the limit.",
+     &ServerMetrics::refused_connections},
+    {"mpsd_lost_traces_total", "Traced requests whose spans their file did not take in time.",
+     &ServerMetrics::lost_traces},
     {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
      &ServerMetrics::model_load_failures},
 };
@@ -263,6 +274,26 @@ std::vector<MetricFamily> ServerFamilies(const ServerMetrics& server) {
   return families;
 }
 
+std::vector<MetricFamily> AccessFamilies(const AccessMetrics& access) {
+  return {
+      SingleCounter("mpsd_unauthenticated_calls_total",
+                    "Calls without credentials, or with wrong ones.",
+                    ToDouble(access.unauthenticated_calls)),
+      SingleCounter("mpsd_denied_calls_total", "Calls that the caller's credentials do not allow.",
+                    ToDouble(access.denied_calls)),
+      SingleCounter("mpsd_certificates_taken_total",
+                    "Times that the server's certificate was replaced.",
+                    ToDouble(access.certificates_taken)),
+      SingleCounter("mpsd_certificates_refused_total",
+                    "Times that changed certificate files did not belong together, and the old "
+                    "ones went on.",
+                    ToDouble(access.certificates_refused)),
+      SingleGauge("mpsd_certificate_not_after_seconds",
+                  "When the server's certificate ends, since the Unix epoch; 0 without TLS.",
+                  ToDouble(access.certificate_not_after_s)),
+  };
+}
+
 std::vector<MetricFamily> ProcessFamilies(const ProcessStats& process, double start_time_seconds) {
   return {
       SingleGauge("process_start_time_seconds", "When the daemon started, since the Unix epoch.",
@@ -276,6 +307,14 @@ std::vector<MetricFamily> ProcessFamilies(const ProcessStats& process, double st
       SingleCounter("process_cpu_seconds_total", "Processor time of the daemon, user and system.",
                     process.cpu_seconds),
   };
+}
+
+MetricFamily LimitsFamily(absl::Span<const std::pair<std::string, double>> limits) {
+  MetricFamily family = Family("mpsd_limit", "Bounds of the daemon.", MetricType::Gauge);
+  for (const auto& [name, value] : limits) {
+    family.metric.push_back(GaugeMetric(value, {{"limit", name}}));
+  }
+  return family;
 }
 
 MetricFamily InfoFamily(const char* name, const char* help, Labels labels) {

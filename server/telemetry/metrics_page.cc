@@ -29,6 +29,10 @@ MetricsPage::MetricsPage(const ServerMetrics* server,
                          std::vector<std::pair<std::string, std::string>> build)
     : server_(server), build_(std::move(build)), start_time_seconds_(UnixSeconds()) {}
 
+void MetricsPage::AddLimit(std::string name, double value) {
+  limits_.emplace_back(std::move(name), value);
+}
+
 void MetricsPage::AddTritonNames() { triton_names_ = true; }
 
 void MetricsPage::AddModel(const std::shared_ptr<const ModelMetrics>& model) {
@@ -52,6 +56,7 @@ std::vector<std::shared_ptr<const ModelMetrics>> MetricsPage::Models() const {
 }
 
 std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
+  if (refresh_) refresh_();
   std::vector<prometheus::ClientMetric::Label> labels;
   for (const auto& [name, value] : build_) labels.push_back({name, value});
   std::vector<prometheus::MetricFamily> families;
@@ -63,6 +68,8 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   Append(ModelFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);
   Append(ServerFamilies(*server_), &families);
+  if (const AccessMetrics* access = access_) Append(AccessFamilies(*access), &families);
+  if (!limits_.empty()) families.push_back(LimitsFamily(limits_));
   Append(ProcessFamilies(ReadProcessStats(), start_time_seconds_), &families);
   return families;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "prometheus/collectable.h"
+#include "server/telemetry/access_metrics.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
@@ -30,6 +32,15 @@ class MetricsPage final : public prometheus::Collectable {
   // From now on the page has Triton's names for the same counts besides.
   void AddTritonNames();
 
+  // From now on the page has them besides, and they outlive it.
+  void AddAccess(const AccessMetrics* access) { access_ = access; }
+  // A bound of the daemon's, told beside what it bounds. To be called before anybody reads.
+  void AddLimit(std::string name, double value);
+
+  // To be called before each reading, for what nobody counts as it happens. To be set before
+  // anybody reads.
+  void OnCollect(std::function<void()> refresh) { refresh_ = std::move(refresh); }
+
   // Counters that are registered already stay so. REQUIRES: no others of this name and version have
   // an owner.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
@@ -48,6 +59,9 @@ class MetricsPage final : public prometheus::Collectable {
   const double start_time_seconds_;
 
   std::atomic<bool> triton_names_{false};
+  std::atomic<const AccessMetrics*> access_{nullptr};
+  std::vector<std::pair<std::string, double>> limits_;
+  std::function<void()> refresh_;
 
   mutable absl::Mutex mu_;
   mutable std::vector<std::weak_ptr<const ModelMetrics>> models_ ABSL_GUARDED_BY(mu_);

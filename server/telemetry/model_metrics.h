@@ -115,6 +115,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> worker_recycles{0};
   std::atomic<uint64_t> worker_lines_dropped{0};
   std::array<std::atomic<uint64_t>, kWorkerExits> worker_exits{};
+  std::atomic<uint64_t> lane_demotions{0};  // workers that run fewer lanes than they were told
 };
 
 // What is counted for the whole daemon.
@@ -125,6 +126,11 @@ struct ServerMetrics {
   std::atomic<int64_t> config_reload_ok{1};      // 0: what runs is not what the config says
   std::atomic<int64_t> config_reload_time_s{0};  // since the epoch; 0: never
   std::atomic<int64_t> open_calls{0};
+  std::atomic<int64_t> connections{0};
+  std::atomic<uint64_t> refused_connections{0};  // beyond the limit
+  std::atomic<int64_t> client_regions{0};        // shared memory that clients have registered
+  std::atomic<int64_t> client_region_bytes{0};
+  std::atomic<uint64_t> lost_traces{0};  // since their file was full or slow
 };
 
 }  // namespace mpsd

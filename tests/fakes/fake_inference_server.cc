@@ -39,6 +39,20 @@ class FakeInferenceServer::InferenceService final
     return fake_->infer(*context, *request, response);
   }
 
+  grpc::Status ModelStreamInfer(
+      grpc::ServerContext* context,
+      grpc::ServerReaderWriter<inference::ModelStreamInferResponse, inference::ModelInferRequest>*
+          stream) override {
+    inference::ModelInferRequest request;
+    while (stream->Read(&request)) {
+      inference::ModelStreamInferResponse response;
+      const grpc::Status status = fake_->stream_infer(*context, request, &response);
+      if (!status.ok()) return status;
+      stream->Write(response);
+    }
+    return grpc::Status::OK;
+  }
+
  private:
   FakeInferenceServer* const fake_;
 };

@@ -35,6 +35,8 @@ class FakeInferenceServer {
   bool ready = true;
   inference::ModelMetadataResponse metadata;
   Handler<inference::ModelInferRequest, inference::ModelInferResponse> infer;
+  // One call a request of a stream.
+  Handler<inference::ModelInferRequest, inference::ModelStreamInferResponse> stream_infer;
   Handler<control::v1::StatusRequest, control::v1::StatusReply> status;
 
  private:

@@ -3,6 +3,7 @@
 // run, on the lane's, and answers with what came of them.
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,5 +56,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
 }
 
 std::string RuntimeName() { return "misbehaving"; }
+std::string LoadedRuntimeKindName() { return "misbehaving"; }
+std::vector<std::string> UsableDevices() { return {"cpu"}; }
 
 }  // namespace mpsd

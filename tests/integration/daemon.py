@@ -69,6 +69,7 @@ class Daemon:
         self._user = user
         if user is not None:
             os.chown(self.folder, user, -1)
+        self.http_headers = {}
         self._process = None
         self._killed = False
         self._ready = threading.Event()
@@ -166,7 +167,8 @@ class Daemon:
     # What it says of itself.
 
     def status(self):
-        done = mpsd("ps", "--json", "--address", self.address, binaries=self.binaries)
+        where = self.config["listen"].get("control") or self.address
+        done = mpsd("ps", "--json", "--address", where, binaries=self.binaries)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -175,8 +177,9 @@ class Daemon:
 
     def get(self, path):
         """(status, text) of an HTTP answer."""
+        request = urllib.request.Request(f"http://{self.http}{path}", headers=self.http_headers)
         try:
-            with urllib.request.urlopen(f"http://{self.http}{path}", timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=10) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

@@ -14,7 +14,8 @@ class Examples(unittest.TestCase):
         # Without torch a synthetic model stands in for the demo's.
         model = torchscript("mlp", "mlp_1024x6") if WITH_TORCH else synthetic(
             "mlp", [tensor("input", [1024])], outputs=[tensor("output", [1024])])
-        cls.daemon = cls.enterClassContext(Daemon([model]))
+        cls.daemon = cls.enterClassContext(Daemon(
+            [model], limits={"client_shared_memory": "16MiB"}))
 
     def run_it(self, *command):
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
@@ -36,6 +37,21 @@ class Examples(unittest.TestCase):
     def test_cpp(self):
         said = self.run_it(BIN / "mpsd-example-infer", self.daemon.address, "mlp")
         self.assertRegex(said, r"^output \[1,1024\]: ")
+
+    def test_cpp_asynchronous(self):
+        said = self.run_it(BIN / "mpsd-example-async-infer", self.daemon.address, "mlp", 50)
+        self.assertEqual(said, "50 answers\n")
+
+    def test_cpp_stream(self):
+        said = self.run_it(BIN / "mpsd-example-stream", self.daemon.address, "mlp")
+        self.assertEqual(sorted(said.splitlines()), [
+            "for mlp: 1 outputs", "for mlp: 1 outputs",
+            "for nobody: Request for unknown model: 'nobody' is not found"])
+
+    def test_cpp_shared_memory(self):
+        said = self.run_it(BIN / "mpsd-example-shared-memory", self.daemon.address, "mlp")
+        self.assertRegex(said, r"^output \[1,1024\] in 4096 bytes of shared memory: ")
+        self.assertEqual(self.daemon.metric("mpsd_client_regions"), 0, "it tidied up")
 
     def test_cpp_unknown_model(self):
         done = subprocess.run([str(BIN / "mpsd-example-infer"), self.daemon.address, "nobody"],

@@ -171,9 +171,10 @@ class StreamInfer(unittest.TestCase):
         dice = random.Random(seed)
         for _ in range(20):
             stream = Stream(stub)
-            for value in range(dice.randrange(1, 100)):
+            sent = dice.randrange(1, 100)
+            for value in range(sent):
                 stream.send(number(value))
-            for _ in range(dice.randrange(3)):
+            for _ in range(dice.randrange(min(3, sent + 1))):
                 stream.next()
             stream.call.cancel()
             self.assertTrue(stream.ended.wait(LIMIT_S))
@@ -225,6 +226,25 @@ class StreamInfer(unittest.TestCase):
         stream.close()
         answers = stream.rest()
         self.assertEqual(len(answers), 40)
+        for value, answer in enumerate(answers):
+            self.check_answer(answer, value)
+
+    def test_requests_that_wait_for_memory(self):
+        """What waits for a segment to be added is copied later, from where it lies."""
+        daemon, stub = self.serve(synthetic(
+            "m", [{"name": "x", "datatype": "FP32", "shape": [-1, -1]}], max_batch_size=0,
+            parameters={"delay": "1s"}))
+        first = daemon.metric("mpsd_slab_segment_bytes")
+        width = int(first) // 12 // 4
+        stream = Stream(stub)
+        for value in range(14):
+            stream.send(calls.request("m", {"x": calls.row_of(value, width=width)},
+                                      request_id=f"r{value}"))
+        stream.close()
+        wait_until(lambda: daemon.metric("mpsd_slab_segment_bytes") > first, LIMIT_S,
+                   "a further segment")
+        answers = stream.rest()
+        self.assertEqual(len(answers), 14)
         for value, answer in enumerate(answers):
             self.check_answer(answer, value)
 

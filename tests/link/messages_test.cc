@@ -140,6 +140,21 @@ TEST_F(Messages, CarryALoadReport) {
   EXPECT_EQ(got.resident_bytes, sent.resident_bytes);
 }
 
+TEST_F(Messages, CarryWhatAWorkerFoundOfItsModel) {
+  LoadReport sent;
+  sent.spec = SomeSpec();
+  sent.runtime_kind = "patched";
+  sent.lanes = 1;
+  sent.demotion = "two were one too many";
+  sent.census.known = true;
+  sent.census.layer_norm = 12;
+  const LoadReport got = Echo(sent);
+  EXPECT_EQ(got.runtime_kind, sent.runtime_kind);
+  EXPECT_EQ(got.lanes, sent.lanes);
+  EXPECT_EQ(got.demotion, sent.demotion);
+  EXPECT_EQ(got.census, sent.census);
+}
+
 TEST_F(Messages, CarryAnAttachOrder) {
   AttachOrder sent;
   sent.layout_hash = UINT64_MAX;

@@ -28,7 +28,7 @@ std::string ModelErrorWithPath(const std::string& keys) {
 }
 
 std::string ListenError(const std::string& grpc) {
-  return Error("\"listen\": {\"grpc\": [\n" + grpc + "]}");
+  return Error("\"listen\": {\"plaintext\": true, \"grpc\": [\n" + grpc + "]}");
 }
 
 TEST(ConfigError, SyntaxErrorHasItsLine) {
@@ -66,12 +66,12 @@ TEST(ConfigError, UnknownKeyWithANearOne) {
 
 TEST(ConfigError, UnknownKeyWithoutANearOne) {
   EXPECT_EQ(Error("\"log\": {\n\"zzz\": 1}"),
-            "c.json:4: log.zzz: unknown key; the keys here are level, file");
+            "c.json:4: log.zzz: unknown key; the keys here are level, file, requests");
 }
 
 TEST(ConfigError, UnknownKeyThatIsNoWord) {
   EXPECT_EQ(Error("\"log\": {\"a\\n.b\": 1}"),
-            "c.json:3: log['a\\n.b']: unknown key; the keys here are level, file");
+            "c.json:3: log['a\\n.b']: unknown key; the keys here are level, file, requests");
 }
 
 TEST(ConfigError, KeyThatStandsTwice) {
@@ -183,7 +183,7 @@ TEST(ConfigError, NoAddress) {
 
 TEST(ConfigError, AddressThatStandsTwice) {
   EXPECT_EQ(ListenError("\"a:1\",\n\"a:1\""), "c.json:5: listen.grpc[1]: stands twice");
-  EXPECT_EQ(Error("\"listen\": {\"grpc\": [\"a:1\"],\n\"http\": \"a:1\"}"),
+  EXPECT_EQ(Error("\"listen\": {\"grpc\": [\"localhost:1\"],\n\"http\": \"localhost:1\"}"),
             "c.json:4: listen.http: is an address of grpc too");
   EXPECT_EQ(ListenError("\"127.0.0.1:8002\""), "c.json:3: listen.http: is an address of grpc too");
 }

@@ -32,6 +32,14 @@ void ConfigFiles::Write(const std::string& name, std::string_view text) const {
   MPSD_CHECK(stream.good());
 }
 
+void ConfigFiles::WriteSecret(const std::string& name, std::string_view text) const {
+  Write(name, text);
+  std::error_code error;
+  std::filesystem::permissions(std::filesystem::path(folder_) / name, std::filesystem::perms(0600),
+                               error);
+  MPSD_CHECK(!error);
+}
+
 absl::StatusOr<Config> ConfigFiles::Parse(std::string_view text) const {
   return ParseConfig(text, folder_ + "/c.json");
 }

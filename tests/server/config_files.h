@@ -22,6 +22,9 @@ class ConfigFiles {
   // Writes a file, and the folders above it.
   void Write(const std::string& name, std::string_view text) const;
 
+  // The same, for nobody else to read.
+  void WriteSecret(const std::string& name, std::string_view text) const;
+
   // Parses `text` as if it stood in the folder's "c.json".
   absl::StatusOr<Config> Parse(std::string_view text) const;
 

@@ -41,7 +41,10 @@ Json ReadJson(const std::string& name) {
 absl::StatusOr<Config> ParseHere(std::string_view text) {
   const ConfigFiles files({"config/models/encoder.pt", "config/models/vocab.txt",
                            ".deps/models/minilm.pt", ".deps/models/vocab.txt",
-                           ".deps/models/mlp_1024x6.pt"});
+                           ".deps/models/mlp_1024x6.pt", "config/tls/server.pem",
+                           "config/tls/server.key", "config/tls/clients.pem"});
+  files.WriteSecret("config/tls/tokens", "embedder " + std::string(64, 'a'));
+  files.WriteSecret("config/tls/server.key", "");
   return ParseConfig(text, files.folder() + "/config/c.json");
 }
 
@@ -152,12 +155,21 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   const Config defaults;
   EXPECT_EQ(config->listen.grpc[0], defaults.listen.grpc[0]);
   EXPECT_EQ(config->listen.http, defaults.listen.http);
+  EXPECT_EQ(config->listen.plaintext, defaults.listen.plaintext);
+  EXPECT_EQ(config->listen.tls.client_must_show_certificate,
+            defaults.listen.tls.client_must_show_certificate);
   EXPECT_EQ(config->server_name, defaults.server_name);
   EXPECT_EQ(config->limits.message_bytes, defaults.limits.message_bytes);
   EXPECT_EQ(config->limits.shared_memory_bytes, defaults.limits.shared_memory_bytes);
   EXPECT_EQ(config->limits.connection_pin_bytes, defaults.limits.connection_pin_bytes);
   EXPECT_EQ(config->limits.drain_timeout_ns, defaults.limits.drain_timeout_ns);
   EXPECT_EQ(config->limits.lame_duck_ns, defaults.limits.lame_duck_ns);
+  EXPECT_EQ(config->limits.connections, defaults.limits.connections);
+  EXPECT_EQ(config->limits.client_shared_memory_bytes, defaults.limits.client_shared_memory_bytes);
+  EXPECT_EQ(config->log.requests, defaults.log.requests);
+  EXPECT_EQ(config->trace.file, defaults.trace.file);
+  EXPECT_EQ(config->trace.otlp, defaults.trace.otlp);
+  EXPECT_EQ(config->trace.rate, defaults.trace.rate);
   EXPECT_EQ(config->log.level, defaults.log.level);
   EXPECT_EQ(config->log.file, defaults.log.file);
   const ModelConfig model;
@@ -165,6 +177,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->models[0].placement.lanes, model.placement.lanes);
   EXPECT_EQ(config->models[0].warmup, model.warmup);
   EXPECT_EQ(config->sandbox, Config().sandbox);
+  EXPECT_EQ(config->cuda_mps, Config().cuda_mps);
   EXPECT_EQ(config->models[0].batching.max_delay_ns, model.batching.max_delay_ns);
   EXPECT_EQ(config->models[0].queue_requests, model.queue_requests);
   EXPECT_EQ(config->models[0].queue_bytes, model.queue_bytes);

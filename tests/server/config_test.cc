@@ -29,6 +29,7 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(config->log.level, "info");
   EXPECT_EQ(config->log.file, "");
   EXPECT_EQ(config->sandbox, SandboxLevel::kBasic);
+  EXPECT_FALSE(config->cuda_mps);
   ASSERT_EQ(config->models.size(), 1U);
   const ModelConfig& model = config->models[0];
   EXPECT_EQ(model.path, files.folder() + "/m.pt");
@@ -86,13 +87,16 @@ TEST(Config, AModelKnowsWhichFileItWasReadFrom) {
 TEST(Config, ReadsEveryKeyOfTheDaemon) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = files.Parse(R"({
-    "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0"},
+    "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0",
+               "plaintext": true},
     "server_name": "gpu-7", "state_dir": "../state", "sandbox": "strict",
+    "cuda_mps": "on",
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "shared_memory": "4GiB", "connection_pinned": "2MiB",
                "drain_timeout": "1m",
-               "lame_duck": "500ms"},
-    "log": {"level": "debug", "file": "log/mpsd.log"}})");
+               "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB"},
+    "log": {"level": "debug", "file": "log/mpsd.log", "requests": "log/requests"},
+    "trace": {"file": "log/traces", "format": "otlp", "rate": 9}})");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(
       config->listen.grpc,
@@ -108,7 +112,14 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->limits.lame_duck_ns, 500 * kNsPerMs);
   EXPECT_EQ(config->log.level, "debug");
   EXPECT_EQ(config->log.file, files.folder() + "/log/mpsd.log");
+  EXPECT_EQ(config->limits.connections, 7U);
+  EXPECT_EQ(config->limits.client_shared_memory_bytes, 3ULL << 20);
+  EXPECT_EQ(config->log.requests, files.folder() + "/log/requests");
+  EXPECT_EQ(config->trace.file, files.folder() + "/log/traces");
+  EXPECT_TRUE(config->trace.otlp);
+  EXPECT_EQ(config->trace.rate, 9U);
   EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
+  EXPECT_TRUE(config->cuda_mps);
 }
 
 TEST(Config, ReadsEveryKeyOfAModel) {

@@ -184,6 +184,15 @@ TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {
   EXPECT_EQ(Value(R"(mpsd_build_info{version="1.2.3",grpc="1.51.1"})"), 1);
 }
 
+TEST_F(MetricsPageTest, ShowsLimitsAndWhatIsReadWhenAsked) {
+  page_.AddLimit("rank", 8);
+  int readings = 0;
+  page_.OnCollect([&] { server_.connections = ++readings; });
+  EXPECT_EQ(Value(R"(mpsd_limit{limit="rank"})"), 8);
+  EXPECT_EQ(Value("mpsd_connections"), readings);
+  EXPECT_GT(readings, 0);
+}
+
 TEST_F(MetricsPageTest, ShowsTheProcess) {
   EXPECT_GT(Value("process_resident_memory_bytes"), 1e6);
   EXPECT_GE(Value("process_open_fds"), 3);

@@ -15,9 +15,9 @@ LIBRARIES = {
     "grpc": "grpc", "grpcpp": "grpc", "google": "protobuf", "torch": "torch", "ATen": "torch",
     "c10": "torch", "prometheus": "prometheus", "CivetServer.h": "civetweb",
     "civetweb.h": "civetweb", "spdlog": "spdlog", "fmt": "spdlog", "CLI": "cli11",
-    "nlohmann": "json",
+    "nlohmann": "json", "openssl": "openssl",
 }
-FRONT_ONLY = {"grpc", "protobuf", "prometheus", "civetweb", "proto"}
+FRONT_ONLY = {"grpc", "protobuf", "prometheus", "civetweb", "proto", "openssl"}
 
 # What a top folder must never name, whatever the table says of the folders in it: libraries, and
 # other top folders.

@@ -110,6 +110,12 @@ const char* Attachment::SlabBytes(uint32_t segment, uint64_t offset, uint64_t by
   return Inside(offset, bytes, sizeof(SegmentHeader), end) ? data + offset : nullptr;
 }
 
+absl::Span<const char> Attachment::SlabSegment(uint32_t number) const {
+  if (number >= kMaxSlabSegments || !slabs_->owned[number].has_value()) return {};
+  const MappedSegment& segment = *slabs_->owned[number];
+  return absl::MakeSpan(static_cast<const char*>(segment.data()), segment.bytes());
+}
+
 char* Attachment::OutputBytes(uint64_t offset, uint64_t bytes) const {
   if (!Inside(offset, bytes, output_offset_, worker_.bytes())) return nullptr;
   return worker_.data() + offset;

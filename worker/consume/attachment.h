@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "proto/base/fd.h"
 #include "proto/link/messages.h"
 #include "proto/shm/layout.h"
@@ -16,9 +17,10 @@
 
 namespace mpsd {
 
-// Owned by the worker's main, outlives the lanes. Thread-safe once made, but for Follow(), which is
-// the main thread's; slab segments may come and go meanwhile, though never one that a batch of a
-// lane names.
+// Owned by the worker's main, outlives the lanes. Thread-safe once made, but for Follow() and
+// SlabSegment(), which are for the thread that follows the front end: the main thread, but where
+// that is a lane. Slab segments may come and go meanwhile, though never one that a batch of a lane
+// names.
 class Attachment {
  public:
   // Maps what came with the order and writes the worker segment's header. FAILED_PRECONDITION when
@@ -40,6 +42,10 @@ class Attachment {
   // all inside it.
   const char* SlabBytes(uint32_t segment, uint64_t offset, uint64_t bytes) const;
   char* OutputBytes(uint64_t offset, uint64_t bytes) const;
+
+  // The whole of a slab segment, empty where there is none of that number. For the thread that
+  // follows the front end.
+  absl::Span<const char> SlabSegment(uint32_t number) const;
 
   int bell_fd() const { return bell_.get(); }
 

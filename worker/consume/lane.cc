@@ -1,5 +1,8 @@
 #include "worker/consume/lane.h"
 
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -7,6 +10,7 @@
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
 #include "proto/base/platform.h"
+#include "proto/link/messages.h"
 #include "worker/execute/lease_sink.h"
 
 namespace mpsd {
@@ -14,6 +18,12 @@ namespace {
 
 // A safety net only: work that is found because of it was missed by the bell, and is counted.
 constexpr int64_t kParkTimeoutNs = kNsPerSecond;
+
+[[noreturn]] void EndForLostDevice(const CompletionRecord& record) {
+  std::fprintf(stderr, "the device is lost: %.*s\n", static_cast<int>(record.text_bytes),
+               record.text);
+  _exit(kWorkerExitDeviceLost);
+}
 
 }  // namespace
 
@@ -43,15 +53,19 @@ absl::Status Lane::WarmedUp() {
 
 void Lane::Main(const std::string& warmup) {
   platform::NameThread(absl::StrCat("lane-", index_).c_str());
-  warmup_status_ = model_->BindLane(index_);
-  MPSD_FAILPOINT("worker.in_warmup");
-  if (warmup_status_.ok()) warmup_status_ = WarmUpLane(model_, index_, warmup);
+  warmup_status_ = WarmUpHere(warmup);
   const bool serve = warmup_status_.ok();
   warmed_up_.Notify();
-  if (serve) Serve();
+  if (serve) RunHere();
 }
 
-void Lane::Serve() {
+absl::Status Lane::WarmUpHere(absl::string_view warmup) {
+  absl::Status status = model_->BindLane(index_);
+  MPSD_FAILPOINT("worker.in_warmup");
+  return status.ok() ? WarmUpLane(model_, index_, warmup) : status;
+}
+
+void Lane::RunHere() {
   for (;;) {
     while (!submitted_.Pending()) Sleep();
     MPSD_CHECK(!submitted_.Corrupt());
@@ -81,6 +95,8 @@ void Lane::ServeOne() {
   MPSD_FAILPOINT("worker.after_claim");
   if (status.ok() && live) {
     executor_.Execute(batch_, record);
+    // Nothing that this process does will succeed any more; the batch goes to the next one.
+    if (executor_.device_lost()) EndForLostDevice(*record);
   } else {
     record->batch_id = source.batch_id;
     record->outcome = status.ok() ? BatchOutcome::kSkipped : BatchOutcome::kFailed;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
 #include "proto/base/clock.h"
 #include "proto/shm/doorbell.h"
@@ -18,7 +19,8 @@
 
 namespace mpsd {
 
-// Lives on its own thread, but for Start() and WarmedUp(), which belong to the main thread. Takes
+// Lives on its own thread, but for Start() and WarmedUp(), which belong to the main thread; or on
+// the main thread itself, which gives itself with WarmUpHere() and RunHere() instead. Takes
 // batches from the lane's submit ring, in order, runs each and publishes its completion. Never
 // waits for anything but its bell. Owned by the worker's main. The thread ends with the process: a
 // worker is never asked to stop a lane, it is asked to exit.
@@ -32,9 +34,14 @@ class Lane {
   // Blocks until the lane serves, or says why it cannot.
   absl::Status WarmedUp();
 
+  // Binds the lane to the calling thread and warms it up.
+  absl::Status WarmUpHere(absl::string_view warmup);
+
+  // Serves on the thread that warmed the lane up, until the process ends.
+  [[noreturn]] void RunHere();
+
  private:
   void Main(const std::string& warmup);
-  void Serve();
   void Sleep();
   void ServeOne();
   void Complete(uint32_t place);

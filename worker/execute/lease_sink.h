@@ -29,10 +29,10 @@ class LeaseSink final : public OutputSink {
  private:
   void* Place(DataType datatype, absl::Span<const int64_t> dims, std::optional<uint64_t> bytes);
 
-  char* const lease_;
-  const uint64_t lease_bytes_;
-  const uint32_t row_count_;
-  CompletionRecord* const record_;
+  char* lease_;
+  uint64_t lease_bytes_;
+  uint32_t row_count_;
+  CompletionRecord* record_;
   uint64_t needed_bytes_ = 0;
   bool valid_ = true;
 };

@@ -1,5 +1,7 @@
 #include "worker/model/foreign_errors.h"
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -45,6 +47,25 @@ bool IsOutOfMemory(absl::string_view line) {
          absl::StrContains(line, "out of memory") || absl::StrContains(line, "std::bad_alloc");
 }
 
+// After these every further call of the process fails: CUDA's errors stick to its context.
+bool IsDeviceLost(absl::string_view what) {
+  constexpr absl::string_view kTexts[] = {
+      "device-side assert",
+      "illegal memory access",
+      "illegal instruction",
+      "misaligned address",
+      "unspecified launch failure",
+      "uncorrectable ECC",
+      "GPU is lost",
+      "device is lost",
+      "hardware stack error",
+      "MPS client terminated",
+  };
+  if (!absl::StrContains(what, "CUDA") && !absl::StrContains(what, "cuda")) return false;
+  return std::any_of(std::begin(kTexts), std::end(kTexts),
+                     [what](absl::string_view text) { return absl::StrContains(what, text); });
+}
+
 bool EndsWord(char c) {
   return absl::ascii_isspace(c) || c == '\'' || c == '"' || c == ')' || c == ',' || c == '(';
 }
@@ -85,8 +106,11 @@ std::string MeaningfulLine(absl::string_view what) {
 
 absl::Status ExecuteFailure(absl::string_view what) {
   const std::string line = MeaningfulLine(what);
-  return absl::InternalError(absl::StrCat(
-      "PyTorch execute failure: ", IsOutOfMemory(line) ? "out of memory" : WithoutPaths(line)));
+  if (IsOutOfMemory(line)) {
+    return absl::ResourceExhaustedError("PyTorch execute failure: out of memory");
+  }
+  const std::string text = absl::StrCat("PyTorch execute failure: ", WithoutPaths(line));
+  return IsDeviceLost(what) ? absl::DataLossError(text) : absl::InternalError(text);
 }
 
 }  // namespace mpsd

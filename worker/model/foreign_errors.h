@@ -13,7 +13,9 @@ namespace mpsd {
 // tracebacks of C++ and TorchScript.
 std::string MeaningfulLine(absl::string_view what);
 
-// INTERNAL "PyTorch execute failure: …", fit for a client: as above, and without paths.
+// "PyTorch execute failure: …", fit for a client: as above, and without paths. INTERNAL, but
+// RESOURCE_EXHAUSTED where memory did not suffice, and DATA_LOSS where the text is one of a device
+// that answers nothing more to this process.
 absl::Status ExecuteFailure(absl::string_view what);
 
 // Calls `function`, which returns a Status; what it throws is given to `failure`, which makes a

@@ -1,9 +1,13 @@
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "worker/model/model.h"
 #include "worker/model/synthetic_model.h"
 #ifdef MPSD_WITH_TORCH
+#include "worker/model/aoti_model.h"
+#include "worker/model/torch_device.h"
 #include "worker/model/torchscript_model.h"
 #endif
 
@@ -13,10 +17,7 @@ namespace {
 #ifdef MPSD_WITH_TORCH
 absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
   if (order.format == "torchscript") return LoadTorchScript(order);
-  return absl::UnimplementedError(
-      absl::StrCat("model '", order.model,
-                   "': the format aoti is not built in yet; export the model as "
-                   "TorchScript and say format: torchscript"));
+  return LoadAoti(order);
 }
 #else
 absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
@@ -41,6 +42,22 @@ absl::Status StartRuntime([[maybe_unused]] const LoadOrder& order) {
   if (order.format != "synthetic") return StartTorch(order);
 #endif
   return absl::OkStatus();
+}
+
+std::string LoadedRuntimeKindName() {
+#ifdef MPSD_WITH_TORCH
+  return RuntimeKindName(LoadedRuntimeKind());
+#else
+  return "";
+#endif
+}
+
+std::vector<std::string> UsableDevices() {
+#ifdef MPSD_WITH_TORCH
+  return DeviceNames();
+#else
+  return {"cpu"};
+#endif
 }
 
 std::string RuntimeName() {

@@ -57,11 +57,29 @@ class Model {
   // The device it runs on, "cpu", "cuda:0". Constant. Thread-safe.
   virtual std::string device() const = 0;
 
-  // Called once by each lane, on the lane's own thread, before its first Run().
+  // What it is made of. Constant. Thread-safe.
+  virtual Census census() const { return Census(); }
+
+  // How many of `wanted` lanes its device and libtorch can bear; `why` says what they cannot.
+  virtual uint32_t LanesAllowed(uint32_t wanted, std::string* /*why*/) const { return wanted; }
+
+  // Whether lanes are to be compared before they serve.
+  virtual bool wants_self_check() const { return false; }
+
+  // Memory that inputs will lie in: a device may want to know it before it is used. Unregistered
+  // before it is unmapped. Thread-safe.
+  virtual void RegisterMemory(const void* /*data*/, uint64_t /*bytes*/) {}
+  virtual void UnregisterMemory(const void* /*data*/) {}
+
+  // Called by each lane, on the lane's own thread, before its first Run(). ReleaseLane() undoes it,
+  // on the same thread, for a lane that ends before the process does.
   virtual absl::Status BindLane(uint32_t lane) = 0;
+  virtual void ReleaseLane(uint32_t /*lane*/) {}
 
   // Runs one batch on the lane's stream and returns when the outputs are in the sink. Lanes call it
-  // concurrently, each with its own number. INTERNAL "PyTorch execute failure: …" when it threw.
+  // concurrently, each with its own number. "PyTorch execute failure: …" is INTERNAL when it threw,
+  // RESOURCE_EXHAUSTED when memory did not suffice, DATA_LOSS when the device is lost for the
+  // process, FAILED_PRECONDITION when its answer is not as its spec says.
   virtual absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                            OutputSink* sink) = 0;
 };
@@ -76,5 +94,11 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
 // What models run on in this binary: "torch 2.11.0"; "synthetic" if it was built without libtorch.
 std::string RuntimeName();
+
+// Which libtorch it is: "stock", "patched", …; empty without one.
+std::string LoadedRuntimeKindName();
+
+// The devices that models can run on here, the one that "auto" is first. Called on the main thread.
+std::vector<std::string> UsableDevices();
 
 }  // namespace mpsd

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "ATen/Parallel.h"
-#include "ATen/ops/from_blob.h"
 #include "ATen/ops/zeros.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "c10/core/InferenceMode.h"
 #include "torch/headeronly/version.h"
 #include "worker/model/foreign_errors.h"
-#include "worker/model/torchscript_device.h"
+#include "worker/model/string_elements.h"
+#include "worker/model/torch_runtime.h"
 #include "worker/model/torchscript_outputs.h"
 #include "worker/model/torchscript_program.h"
 #include "worker/model/torchscript_spec.h"
@@ -27,56 +27,91 @@ namespace {
 // Thread-safe after loading.
 class TorchScriptModel final : public Model {
  public:
-  TorchScriptModel(ModelSpec spec, TorchScriptProgram program, c10::Device device, int threads)
-      : spec_(std::move(spec)), program_(std::move(program)), device_(device), threads_(threads) {}
+  TorchScriptModel(ModelSpec spec, TorchScriptProgram program,
+                   std::unique_ptr<TorchRuntime> runtime)
+      : spec_(std::move(spec)), program_(std::move(program)), runtime_(std::move(runtime)) {}
 
   const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return device_.str(); }
-
-  absl::Status BindLane(uint32_t) override {
-    // OpenMP keeps the count a thread.
-    at::set_num_threads(threads_);
-    return BindThreadToStream(device_);
+  std::string device() const override { return runtime_->device().str(); }
+  Census census() const override { return program_.census(); }
+  bool wants_self_check() const override { return runtime_->options().self_check; }
+  uint32_t LanesAllowed(uint32_t wanted, std::string* why) const override {
+    return mpsd::LanesAllowed(device(), runtime_->kind(), program_.census(), wanted, why);
   }
-
+  void RegisterMemory(const void* data, uint64_t bytes) override {
+    runtime_->RegisterMemory(data, bytes);
+  }
+  void UnregisterMemory(const void* data) override { runtime_->UnregisterMemory(data); }
+  absl::Status BindLane(uint32_t lane) override { return runtime_->BindLane(lane); }
+  void ReleaseLane(uint32_t lane) override { runtime_->ReleaseLane(lane); }
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) override;
 
  private:
-  absl::StatusOr<at::Tensor> Borrow(const InputTensor& input) const;
+  absl::StatusOr<c10::IValue> Borrow(const InputTensor& input) const;
   absl::Status RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
                          OutputSink* sink) const;
   absl::Status Emit(const c10::IValue& returned, uint32_t row_count, OutputSink* sink) const;
+  absl::Status EmitTensor(const at::Tensor& tensor, const TensorSpec& output, uint32_t row_count,
+                          OutputSink* sink) const;
+  absl::Status EmitStrings(const c10::IValue& value, const TensorSpec& output, uint32_t row_count,
+                           OutputSink* sink) const;
 
   const ModelSpec spec_;
   const TorchScriptProgram program_;
-  const c10::Device device_;
-  const int threads_;
+  const std::unique_ptr<TorchRuntime> runtime_;
 };
 
-// The input's memory as a tensor on the model's device: without a copy on the cpu, unless the model
-// may write into it.
-absl::StatusOr<at::Tensor> TorchScriptModel::Borrow(const InputTensor& input) const {
-  const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
-  if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
-  const c10::IntArrayRef sizes(input.dims.data(), input.dims.size());
-  at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
-  if (!device_.is_cpu()) return tensor.to(device_);
-  return program_.WritesInputs() ? tensor.clone() : tensor;
+absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) const {
+  if (input.datatype == DataType::kBytes) {
+    const std::optional<uint64_t> count = ElementCount(input.dims);
+    const auto elements = ReadElements(input.data, input.bytes, count.value_or(0));
+    if (!elements.ok()) return elements.status();
+    c10::List<std::string> strings;
+    strings.reserve(elements->size());
+    for (const absl::string_view element : *elements) strings.push_back(std::string(element));
+    return c10::IValue(std::move(strings));
+  }
+  absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, program_.WritesInputs());
+  if (!tensor.ok()) return tensor.status();
+  return c10::IValue(*std::move(tensor));
+}
+
+absl::Status TorchScriptModel::EmitTensor(const at::Tensor& tensor, const TensorSpec& output,
+                                          uint32_t row_count, OutputSink* sink) const {
+  absl::Status status = CheckOutput(tensor, output, spec_.batches(), row_count);
+  if (!status.ok()) return status;
+  const c10::IntArrayRef sizes = tensor.sizes();
+  void* target = sink->Add(output.datatype, absl::MakeSpan(sizes.data(), sizes.size()));
+  if (target != nullptr) runtime_->CopyOut(tensor, target);
+  return absl::OkStatus();
+}
+
+absl::Status TorchScriptModel::EmitStrings(const c10::IValue& value, const TensorSpec& output,
+                                           uint32_t row_count, OutputSink* sink) const {
+  if (output.datatype != DataType::kBytes) {
+    return absl::InternalError(absl::StrCat("output '", output.name, "' is a list of strings, not ",
+                                            std::string(DataTypeName(output.datatype))));
+  }
+  std::vector<std::string> elements;
+  for (const c10::IValue& element : value.toListRef()) elements.push_back(element.toStringRef());
+  const absl::StatusOr<Dims> dims = StringDims(elements.size(), output, spec_.batches(), row_count);
+  if (!dims.ok()) return dims.status();
+  void* target = sink->AddBytes(*dims, ElementsBytes(elements));
+  if (target != nullptr) WriteElements(elements, target);
+  return absl::OkStatus();
 }
 
 absl::Status TorchScriptModel::Emit(const c10::IValue& returned, uint32_t row_count,
                                     OutputSink* sink) const {
-  const absl::StatusOr<OutputTensors> tensors = OrderOutputs(returned, spec_.outputs);
-  if (!tensors.ok()) return tensors.status();
-  for (size_t i = 0; i < tensors->size(); ++i) {
-    const at::Tensor& tensor = (*tensors)[i];
-    const TensorSpec& output = spec_.outputs[i];
-    absl::Status status = CheckOutput(tensor, output, spec_.batches(), row_count);
+  const absl::StatusOr<OutputValues> values = OrderOutputs(returned, spec_.outputs);
+  if (!values.ok()) return values.status();
+  for (size_t i = 0; i < values->size(); ++i) {
+    const c10::IValue& value = (*values)[i];
+    const absl::Status status =
+        value.isTensor() ? EmitTensor(value.toTensor(), spec_.outputs[i], row_count, sink)
+                         : EmitStrings(value, spec_.outputs[i], row_count, sink);
     if (!status.ok()) return status;
-    const c10::IntArrayRef sizes = tensor.sizes();
-    void* target = sink->Add(output.datatype, absl::MakeSpan(sizes.data(), sizes.size()));
-    if (target != nullptr) CopyOutput(tensor, target);
   }
   return absl::OkStatus();
 }
@@ -85,20 +120,22 @@ absl::Status TorchScriptModel::RunInside(absl::Span<const InputTensor> inputs, u
                                          OutputSink* sink) const {
   if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
   const c10::InferenceMode inference_mode;
-  absl::InlinedVector<at::Tensor, 4> tensors;
+  absl::InlinedVector<c10::IValue, 4> values;
   for (const InputTensor& input : inputs) {
-    absl::StatusOr<at::Tensor> tensor = Borrow(input);
-    if (!tensor.ok()) return tensor.status();
-    tensors.push_back(*std::move(tensor));
+    absl::StatusOr<c10::IValue> value = Borrow(input);
+    if (!value.ok()) return value.status();
+    values.push_back(*std::move(value));
   }
-  return Emit(program_.Forward(tensors), row_count, sink);
+  return Emit(program_.Forward(values), row_count, sink);
 }
 
-absl::Status TorchScriptModel::Run(uint32_t, absl::Span<const InputTensor> inputs,
+absl::Status TorchScriptModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
                                    uint32_t row_count, OutputSink* sink) {
-  absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
-  if (status.ok() || absl::StartsWith(status.message(), "PyTorch execute failure")) return status;
-  return ExecuteFailure(status.message());
+  const DeviceGate::Permit permit(runtime_->gate());
+  const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
+  // Also after a failure: copies that have begun read and write memory that is not the device's.
+  const absl::Status finished = runtime_->Finish(lane);
+  return ModelFailure(finished.ok() ? status : finished);
 }
 
 // ---- loading ----
@@ -124,16 +161,6 @@ absl::Status CheckFile(const LoadOrder& order) {
       absl::StrCat("model '", order.model, "': there is no file ", order.path));
 }
 
-// The inter-op pool can be sized once in a process, before its first use.
-void SettleThreads(int threads) {
-  at::set_num_threads(threads);
-  static const bool settled = [] {
-    at::set_num_interop_threads(1);
-    return true;
-  }();
-  static_cast<void>(settled);
-}
-
 // The length of an unknown dim in the step-th trial run.
 int64_t TrialLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
   for (const PadRule& rule : spec.pad) {
@@ -143,10 +170,16 @@ int64_t TrialLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim
   return 1 + static_cast<int64_t>(step);
 }
 
+c10::IValue EmptyStrings(uint64_t count) {
+  c10::List<std::string> strings;
+  for (uint64_t i = 0; i < count; ++i) strings.push_back("");
+  return c10::IValue(std::move(strings));
+}
+
 absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptProgram& program,
                                      c10::Device device, uint32_t rows, size_t step) {
   const c10::InferenceMode inference_mode;
-  absl::InlinedVector<at::Tensor, 4> tensors;
+  absl::InlinedVector<c10::IValue, 4> values;
   for (const TensorSpec& input : spec.inputs) {
     Dims dims;
     if (spec.batches()) dims.push_back(rows);
@@ -155,11 +188,14 @@ absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptPro
       dims.push_back(length >= 0 ? length : TrialLength(spec, input, dim, step));
     }
     const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
-    if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
-    tensors.push_back(at::zeros(c10::IntArrayRef(dims.data(), dims.size()),
-                                at::TensorOptions(*type).device(device)));
+    if (!type.has_value()) {
+      values.push_back(EmptyStrings(ElementCount(dims).value_or(0)));
+      continue;
+    }
+    values.push_back(at::zeros(c10::IntArrayRef(dims.data(), dims.size()),
+                               at::TensorOptions(*type).device(device)));
   }
-  return program.Forward(tensors);
+  return program.Forward(values);
 }
 
 absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& program,
@@ -185,16 +221,18 @@ absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& p
   return absl::OkStatus();
 }
 
+absl::Status InModel(const LoadOrder& order, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
+}
+
 absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& archive_json,
                                    c10::Device device, TorchScriptProgram* program) {
-  const std::vector<std::string> arguments = program->TensorArguments();
+  const std::vector<std::string> arguments = program->InputArguments();
   absl::StatusOr<ModelSpec> spec = MergeSpecs(order, archive_json, arguments);
   if (!spec.ok()) return spec.status();
   const absl::StatusOr<std::vector<size_t>> places = MatchArguments(spec->inputs, arguments);
-  const absl::Status bound = places.ok() ? program->Bind(*places) : places.status();
-  if (!bound.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("model '", order.model, "': ", bound.message()));
-  }
+  const absl::Status bound = places.ok() ? program->Bind(spec->inputs, *places) : places.status();
+  if (!bound.ok()) return InModel(order, bound);
   absl::Status status = CompleteOutputs(order, *program, device, &*spec);
   if (!status.ok()) return status;
   return spec;
@@ -203,6 +241,7 @@ absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& ar
 }  // namespace
 
 absl::Status StartTorch(const LoadOrder& order) {
+  if (absl::Status status = TorchRuntime::SetEnvironment(order); !status.ok()) return status;
   const absl::StatusOr<c10::Device> device = PickDevice(order.device);
   if (!device.ok()) return device.status();
   if (device->is_cpu()) return absl::OkStatus();
@@ -216,21 +255,28 @@ absl::Status StartTorch(const LoadOrder& order) {
 
 absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
   if (absl::Status status = CheckFile(order); !status.ok()) return status;
-  const absl::StatusOr<c10::Device> device = PickDevice(order.device);
-  if (!device.ok()) return device.status();
+  absl::StatusOr<std::unique_ptr<TorchRuntime>> runtime = TorchRuntime::Create(order);
+  if (!runtime.ok()) return runtime.status();
+  const TorchOptions& options = (*runtime)->options();
+  ProgramOptions program_options;
+  program_options.name = order.model;
+  program_options.path = order.path;
+  program_options.device = (*runtime)->device();
+  program_options.rewrite_linear = Wanted(options.linear_rewrite, program_options.device.is_mps());
+  program_options.allow_training_mode = options.allow_training_mode;
   std::unique_ptr<Model> model;
   const absl::Status status = CatchForeign(
       [&] {
-        const int threads = static_cast<int>(std::max(order.threads, 1U));
-        SettleThreads(threads);
         std::string archive_json;
-        TorchScriptProgram program =
-            TorchScriptProgram::Load(order.model, order.path, *device, &archive_json);
-        absl::StatusOr<ModelSpec> spec = BindSpec(order, archive_json, *device, &program);
+        absl::StatusOr<TorchScriptProgram> program =
+            TorchScriptProgram::Load(program_options, &archive_json);
+        if (!program.ok()) return InModel(order, program.status());
+        absl::StatusOr<ModelSpec> spec =
+            BindSpec(order, archive_json, program_options.device, &*program);
         if (!spec.ok()) return spec.status();
-        SynchronizeDevice(*device);
-        model = std::make_unique<TorchScriptModel>(*std::move(spec), std::move(program), *device,
-                                                   threads);
+        SynchronizeDevice(program_options.device);
+        model = std::make_unique<TorchScriptModel>(*std::move(spec), *std::move(program),
+                                                   *std::move(runtime));
         return absl::OkStatus();
       },
       [&](absl::string_view what) { return LoadFailure(order, what); });

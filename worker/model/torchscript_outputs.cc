@@ -14,49 +14,68 @@ namespace {
 absl::Status NoTensor(const c10::IValue& returned) {
   return absl::InternalError(
       absl::StrCat("forward returned ", returned.type()->annotation_str(),
-                   "; only tensors, tuples and lists of tensors, and dicts of tensors by name are "
-                   "served"));
+                   "; only tensors and lists of strings, tuples and lists of them, and dicts of "
+                   "them by name are served"));
 }
+
+bool IsStrings(const c10::IValue& value) {
+  return value.isList() && value.toList().elementType()->kind() == c10::TypeKind::StringType;
+}
+
+bool IsOutput(const c10::IValue& value) { return value.isTensor() || IsStrings(value); }
 
 std::string NameOf(size_t index) { return absl::StrCat("OUTPUT__", index); }
 
-absl::StatusOr<std::vector<NamedTensor>> NameElements(const c10::IValue& returned) {
-  std::vector<NamedTensor> named;
+absl::StatusOr<std::vector<NamedOutput>> NameElements(const c10::IValue& returned) {
+  std::vector<NamedOutput> named;
   const auto elements =
       returned.isTuple() ? returned.toTupleRef().elements().vec() : returned.toListRef().vec();
   for (const c10::IValue& element : elements) {
-    if (!element.isTensor()) return NoTensor(returned);
-    named.push_back({NameOf(named.size()), element.toTensor()});
+    if (!IsOutput(element)) return NoTensor(returned);
+    named.push_back({NameOf(named.size()), element});
   }
   return named;
 }
 
-absl::StatusOr<OutputTensors> OrderDict(const c10::IValue& returned,
-                                        const std::vector<TensorSpec>& outputs) {
+absl::StatusOr<OutputValues> OrderDict(const c10::IValue& returned,
+                                       const std::vector<TensorSpec>& outputs) {
   const auto dict = returned.toGenericDict();
-  OutputTensors tensors;
+  OutputValues values;
   for (const TensorSpec& output : outputs) {
     const auto found = dict.find(output.name);
-    if (found == dict.end() || !found->value().isTensor()) {
+    if (found == dict.end() || !IsOutput(found->value())) {
       return absl::InternalError(
           absl::StrCat("forward's dict has no tensor of the name '", output.name, "'"));
     }
-    tensors.push_back(found->value().toTensor());
+    values.push_back(found->value());
   }
-  return tensors;
+  return values;
 }
 
-TensorSpec Describe(const NamedTensor& output, bool batches) {
+TensorSpec Describe(const NamedOutput& output, bool batches, int64_t rows) {
   TensorSpec spec;
   spec.name = output.name;
-  spec.datatype = FromScalarType(output.tensor.scalar_type());
-  const auto sizes = output.tensor.sizes();
+  if (IsStrings(output.value)) {
+    const auto count = static_cast<int64_t>(output.value.toListRef().size());
+    spec.datatype = DataType::kBytes;
+    spec.dims = {batches ? count / rows : count};
+    return spec;
+  }
+  const at::Tensor& tensor = output.value.toTensor();
+  spec.datatype = FromScalarType(tensor.scalar_type());
+  const auto sizes = tensor.sizes();
   spec.dims.assign(sizes.begin() + (batches ? 1 : 0), sizes.end());
   return spec;
 }
 
-absl::Status CheckTrial(const NamedTensor& output, bool batches, int64_t rows) {
-  const at::Tensor& tensor = output.tensor;
+absl::Status CheckTrial(const NamedOutput& output, bool batches, int64_t rows) {
+  if (IsStrings(output.value)) {
+    const auto count = static_cast<int64_t>(output.value.toListRef().size());
+    if (!batches || (count > 0 && count % rows == 0)) return absl::OkStatus();
+    return absl::InternalError(
+        absl::StrCat("output '", output.name, "' has ", count, " strings for ", rows, " rows"));
+  }
+  const at::Tensor& tensor = output.value.toTensor();
   if (FromScalarType(tensor.scalar_type()) == DataType::kInvalid) {
     return absl::InternalError(absl::StrCat("output '", output.name, "' is of the type ",
                                             c10::toString(tensor.scalar_type()),
@@ -74,45 +93,63 @@ absl::StatusOr<std::vector<TensorSpec>> DescribeRun(const ModelSpec& spec, Trial
                                                     uint32_t rows, size_t step) {
   const absl::StatusOr<c10::IValue> returned = run(rows, step);
   if (!returned.ok()) return returned.status();
-  const absl::StatusOr<std::vector<NamedTensor>> named = NameOutputs(*returned);
+  const absl::StatusOr<std::vector<NamedOutput>> named = NameOutputs(*returned);
   if (!named.ok()) return named.status();
   std::vector<TensorSpec> outputs;
-  for (const NamedTensor& output : *named) {
+  for (const NamedOutput& output : *named) {
     absl::Status status = CheckTrial(output, spec.batches(), rows);
     if (!status.ok()) return status;
-    outputs.push_back(Describe(output, spec.batches()));
+    outputs.push_back(Describe(output, spec.batches(), rows));
   }
   return outputs;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<NamedTensor>> NameOutputs(const c10::IValue& returned) {
-  if (returned.isTensor()) return std::vector<NamedTensor>{{NameOf(0), returned.toTensor()}};
+absl::StatusOr<std::vector<NamedOutput>> NameOutputs(const c10::IValue& returned) {
+  if (IsOutput(returned)) return std::vector<NamedOutput>{{NameOf(0), returned}};
   if (returned.isTuple() || returned.isList()) return NameElements(returned);
   if (!returned.isGenericDict()) return NoTensor(returned);
-  std::vector<NamedTensor> named;
+  std::vector<NamedOutput> named;
   for (const auto& entry : returned.toGenericDict()) {
-    if (!entry.key().isString() || !entry.value().isTensor()) return NoTensor(returned);
-    named.push_back({entry.key().toStringRef(), entry.value().toTensor()});
+    if (!entry.key().isString() || !IsOutput(entry.value())) return NoTensor(returned);
+    named.push_back({entry.key().toStringRef(), entry.value()});
   }
   return named;
 }
 
-absl::StatusOr<OutputTensors> OrderOutputs(const c10::IValue& returned,
-                                           const std::vector<TensorSpec>& outputs) {
-  if (returned.isTensor() && outputs.size() == 1) return OutputTensors{returned.toTensor()};
+absl::StatusOr<OutputValues> OrderOutputs(const c10::IValue& returned,
+                                          const std::vector<TensorSpec>& outputs) {
+  if (IsOutput(returned) && outputs.size() == 1) return OutputValues{returned};
   if (returned.isGenericDict()) return OrderDict(returned, outputs);
-  absl::StatusOr<std::vector<NamedTensor>> named = NameOutputs(returned);
+  absl::StatusOr<std::vector<NamedOutput>> named = NameOutputs(returned);
   if (!named.ok()) return named.status();
   if (named->size() != outputs.size()) {
     return absl::InternalError(absl::StrCat("forward returned ", named->size(),
                                             " tensors where the spec has ", outputs.size(),
                                             " outputs"));
   }
-  OutputTensors tensors;
-  for (NamedTensor& output : *named) tensors.push_back(std::move(output.tensor));
-  return tensors;
+  OutputValues values;
+  for (NamedOutput& output : *named) values.push_back(std::move(output.value));
+  return values;
+}
+
+absl::StatusOr<Dims> StringDims(size_t count, const TensorSpec& output, bool batches,
+                                int64_t row_count) {
+  Dims dims = output.dims;
+  if (batches) dims.insert(dims.begin(), row_count);
+  int64_t known = 1;
+  int64_t* unknown = nullptr;
+  for (int64_t& dim : dims) {
+    if (dim >= 0) known *= dim;
+    if (dim < 0 && unknown == nullptr) unknown = &dim;
+  }
+  const auto total = static_cast<int64_t>(count);
+  if (unknown != nullptr && known > 0 && total % known == 0) *unknown = total / known;
+  if (ElementCount(dims) == count) return dims;
+  return absl::InternalError(absl::StrCat("output '", output.name, "' has ", count,
+                                          " strings, which do not make the shape ",
+                                          ShapeText(dims)));
 }
 
 absl::Status CheckOutput(const at::Tensor& tensor, const TensorSpec& output, bool batches,
@@ -139,14 +176,14 @@ absl::Status CheckOutput(const at::Tensor& tensor, const TensorSpec& output, boo
                                           ShapeText(dims), ", not ", ShapeText(output.dims)));
 }
 
-void CopyOutput(const at::Tensor& tensor, void* target) {
+void CopyOutput(const at::Tensor& tensor, void* target, bool non_blocking) {
   if (tensor.numel() == 0) return;
   if (tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_neg()) {
     std::memcpy(target, tensor.const_data_ptr(), tensor.nbytes());
     return;
   }
   at::from_blob(target, tensor.sizes(), at::TensorOptions(tensor.scalar_type()))
-      .copy_(tensor, /*non_blocking=*/false);
+      .copy_(tensor, non_blocking);
 }
 
 absl::StatusOr<std::vector<TensorSpec>> LearnOutputs(const ModelSpec& spec, TrialRun run) {

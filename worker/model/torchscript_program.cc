@@ -5,11 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
-#include "torch/csrc/jit/ir/alias_analysis.h"
 #include "torch/csrc/jit/passes/inliner.h"
 #include "torch/csrc/jit/runtime/graph_executor.h"
 #include "torch/csrc/jit/serialization/import.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torchscript_graph.h"
 
 namespace mpsd {
 namespace {
@@ -37,16 +37,6 @@ torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& mod
   return module;
 }
 
-bool MayWriteInputs(const torch::jit::Module& module) {
-  const std::shared_ptr<torch::jit::Graph> graph = module.get_method("forward").graph()->copy();
-  torch::jit::Inline(*graph);
-  const torch::jit::AliasDb aliases(graph);
-  for (const torch::jit::Value* input : graph->inputs().slice(1)) {
-    if (aliases.hasWriters(input)) return true;
-  }
-  return false;
-}
-
 // Profiling would record, specialize and fuse in the first calls of every shape: seconds of it, in
 // the middle of serving.
 void TurnProfilingOff() {
@@ -55,45 +45,72 @@ void TurnProfilingOff() {
   torch::jit::setFusionStrategy(none);
 }
 
-}  // namespace
-
-TorchScriptProgram TorchScriptProgram::Load(const std::string& name, const std::string& path,
-                                            c10::Device device, std::string* spec_json) {
-  TurnProfilingOff();
-  torch::jit::ExtraFilesMap extra_files = {{"mpsd.json", ""}};
-  torch::jit::Module module = torch::jit::load(path, device, extra_files);
-  *spec_json = extra_files["mpsd.json"];
-  if (IsTraining(module)) {
-    std::fprintf(stderr, "model '%s' was saved in training mode; it is served in evaluation mode\n",
-                 name.c_str());
-    module.eval();
-  }
-  return TorchScriptProgram(Freeze(name, module));
+bool IsListOfStrings(const c10::Type& type) {
+  return type.isSubtypeOf(*c10::ListType::ofStrings());
 }
 
-TorchScriptProgram::TorchScriptProgram(torch::jit::Module module)
+bool IsTensor(const c10::Type& type) { return c10::TensorType::get()->isSubtypeOf(type); }
+
+}  // namespace
+
+absl::StatusOr<TorchScriptProgram> TorchScriptProgram::Load(const ProgramOptions& options,
+                                                            std::string* spec_json) {
+  TurnProfilingOff();
+  torch::jit::ExtraFilesMap extra_files = {{"mpsd.json", ""}};
+  torch::jit::Module module = torch::jit::load(options.path, options.device, extra_files);
+  *spec_json = extra_files["mpsd.json"];
+  if (IsTraining(module)) {
+    if (!options.allow_training_mode) {
+      return absl::FailedPreconditionError(
+          "it was saved in training mode, in which dropout and batch norm give other answers; call "
+          "model.eval() before saving it, or set parameters.training_mode to evaluate");
+    }
+    module.eval();
+  }
+  Census census = TakeCensus(module);
+  torch::jit::Module frozen = Freeze(options.name, module);
+  if (options.rewrite_linear) {
+    const std::shared_ptr<torch::jit::Graph> graph = frozen.get_method("forward").graph();
+    torch::jit::Inline(*graph);
+    RewriteLinear(graph);
+  }
+  return TorchScriptProgram(std::move(frozen), std::move(census));
+}
+
+TorchScriptProgram::TorchScriptProgram(torch::jit::Module module, Census census)
     : module_(std::move(module)),
       forward_(&module_.get_method("forward").function()),
+      census_(std::move(census)),
       writes_inputs_(MayWriteInputs(module_)) {}
 
-std::vector<std::string> TorchScriptProgram::TensorArguments() const {
+std::vector<std::string> TorchScriptProgram::InputArguments() const {
   std::vector<std::string> names;
   const std::vector<c10::Argument>& arguments = forward_->getSchema().arguments();
   for (size_t i = 1; i < arguments.size(); ++i) {
-    if (!c10::TensorType::get()->isSubtypeOf(*arguments[i].type())) break;
+    const c10::Type& type = *arguments[i].type();
+    if (!IsTensor(type) && !IsListOfStrings(type)) break;
     names.push_back(arguments[i].name());
   }
   return names;
 }
 
-absl::Status TorchScriptProgram::Bind(const std::vector<size_t>& arguments) {
+absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
+                                      const std::vector<size_t>& arguments) {
   const std::vector<c10::Argument>& schema = forward_->getSchema().arguments();
   std::vector<bool> given(schema.size(), false);
   place_of_input_.clear();
-  for (const size_t argument : arguments) {
-    MPSD_CHECK(argument + 1 < schema.size());
-    place_of_input_.push_back(argument + 1);
-    given[argument + 1] = true;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const size_t place = arguments[i] + 1;
+    MPSD_CHECK(place < schema.size());
+    const bool bytes = inputs[i].datatype == DataType::kBytes;
+    if (bytes != IsListOfStrings(*schema[place].type())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "forward's argument '", schema[place].name(), "' is of the type ",
+          schema[place].type()->annotation_str(), ", but input '", inputs[i].name, "' is ",
+          std::string(DataTypeName(inputs[i].datatype)), "; BYTES is List[str]"));
+    }
+    place_of_input_.push_back(place);
+    given[place] = true;
   }
   blank_stack_.assign(1, module_._ivalue());
   for (size_t i = 1; i < schema.size(); ++i) {
@@ -107,7 +124,7 @@ absl::Status TorchScriptProgram::Bind(const std::vector<size_t>& arguments) {
   return absl::OkStatus();
 }
 
-c10::IValue TorchScriptProgram::Forward(absl::Span<const at::Tensor> inputs) const {
+c10::IValue TorchScriptProgram::Forward(absl::Span<const c10::IValue> inputs) const {
   MPSD_CHECK(inputs.size() == place_of_input_.size());
   torch::jit::Stack stack = blank_stack_;
   for (size_t i = 0; i < inputs.size(); ++i) stack[place_of_input_[i]] = inputs[i];

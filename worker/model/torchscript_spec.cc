@@ -24,15 +24,6 @@ std::string InputFlags(const std::vector<std::string>& arguments) {
   });
 }
 
-absl::Status CheckServeable(const std::vector<TensorSpec>& tensors) {
-  for (const TensorSpec& tensor : tensors) {
-    if (tensor.datatype != DataType::kBytes) continue;
-    return absl::UnimplementedError(
-        absl::StrCat("'", tensor.name, "' is BYTES, and TorchScript has no tensors of strings"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,
@@ -52,12 +43,6 @@ absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view a
                                                    "example ",
                                                    InputFlags(arguments)));
   }
-  absl::Status serveable = CheckServeable(spec->inputs);
-  if (serveable.ok()) serveable = CheckServeable(spec->outputs);
-  if (!serveable.ok()) {
-    return absl::Status(serveable.code(),
-                        absl::StrCat("model '", order.model, "': ", serveable.message()));
-  }
   return spec;
 }
 
@@ -74,7 +59,7 @@ absl::StatusOr<std::vector<size_t>> MatchArguments(const std::vector<TensorSpec>
   }
   if (by_name.size() == inputs.size()) return by_name;
   if (inputs.size() <= arguments.size()) return by_position;
-  return absl::InvalidArgumentError(absl::StrCat("forward takes ", arguments.size(), " tensors (",
+  return absl::InvalidArgumentError(absl::StrCat("forward takes ", arguments.size(), " inputs (",
                                                  absl::StrJoin(arguments, ", "),
                                                  "), but the spec has ", inputs.size(), " inputs"));
 }

@@ -43,6 +43,10 @@ class Builder {
     Constant(name + "_b", to, 0.01);
     Line(absl::StrCat("x = torch.linear(x, self.", name, "_w, self.", name, "_b)"));
   }
+  void Buffer(const std::string& name, const std::vector<int64_t>& dims) {
+    module_.register_buffer(name, at::zeros(dims));
+  }
+  void TrainingMode() { module_.register_attribute("training", c10::BoolType::get(), true); }
   void Line(absl::string_view line) { absl::StrAppend(&body_, "    ", line, "\n"); }
 
   void Save(absl::string_view signature, const ModelSpec& spec, const std::string& path) {
@@ -191,6 +195,35 @@ absl::Status MakeModel(absl::string_view name, const std::string& path) {
     if (recipe.name == name) return Make([&] { recipe.make(path); }, path);
   }
   return absl::NotFoundError(absl::StrCat("there is no model '", name, "' to make"));
+}
+
+absl::Status MakeRacyModel(const std::string& path) {
+  return Make(
+      [&] {
+        Builder builder;
+        builder.Buffer("scratch", {kMaxBatch, 64});
+        builder.Weight("w", {384, 384});
+        builder.Line("mine = self.scratch[:input.size(0)]");
+        builder.Line("mine.copy_(input)");
+        // Of the input, so that loading cannot fold it away: time for another lane to come between.
+        builder.Line("work = torch.matmul(torch.matmul(self.w + input[0, 0], self.w), self.w)");
+        builder.Line("return mine + 0 * work[0, 0]");
+        builder.Save(kTensorToTensor, OneToOne({64}, {64}), path);
+      },
+      path);
+}
+
+absl::Status MakeTrainingModel(const std::string& path) {
+  return Make(
+      [&] {
+        Builder builder;
+        builder.TrainingMode();
+        builder.Line("x = input");
+        builder.Linear(8, 8);
+        builder.Line("return torch.dropout(x, 0.5, self.training)");
+        builder.Save(kTensorToTensor, OneToOne({8}, {8}), path);
+      },
+      path);
 }
 
 absl::Status MakeScript(absl::string_view source, absl::string_view spec_json,

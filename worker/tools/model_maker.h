@@ -16,6 +16,13 @@ std::vector<std::string> MadeModels(bool large);
 // fixed seed: a model is the same wherever it is made. NOT_FOUND for a name that there is not.
 absl::Status MakeModel(absl::string_view name, const std::string& path);
 
+// Writes a model that keeps its intermediate result in one buffer of its own: right on one lane,
+// wrong on several at once. For tests of what is to catch such models.
+absl::Status MakeRacyModel(const std::string& path);
+
+// Writes a model with one linear layer that is in training mode.
+absl::Status MakeTrainingModel(const std::string& path);
+
 // Writes a model without weights: `source` is TorchScript that defines forward(self, …), and
 // `spec_json` the content of the archive's mpsd.json, none when empty.
 absl::Status MakeScript(absl::string_view source, absl::string_view spec_json,

@@ -1,10 +1,13 @@
 // Asks a running server for one answer of the demo model "mlp".
-// Run with: mpsd-example-infer [ADDRESS] [MODEL]
+// Run with: mpsd-example-infer [ADDRESS] [MODEL] [CA_FILE TOKEN_FILE]
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
 #include "client/client.h"
 
@@ -18,6 +21,14 @@ using mpsd::client::InferRequest;
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return 1;
+}
+
+// The file's content, without the blanks around it.
+std::string Content(const char* path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string content(std::istreambuf_iterator<char>(stream), {});
+  absl::StripAsciiWhitespace(&content);
+  return content;
 }
 
 absl::Time Deadline() { return absl::Now() + absl::Seconds(5); }
@@ -56,7 +67,13 @@ int Infer(Client* client, const std::string& model) {
 
 int main(int argc, char** argv) {
   const std::string address = argc > 1 ? argv[1] : "127.0.0.1:8001";
-  const auto client = Client::Connect(address, Deadline());
+  mpsd::client::ConnectOptions options;
+  if (argc > 4) {
+    options.tls = true;
+    options.tls_ca = Content(argv[3]);
+    options.token = Content(argv[4]);
+  }
+  const auto client = Client::Connect(address, Deadline(), options);
   if (!client.ok()) return Fail(client.status());
   return Infer(client->get(), argc > 2 ? argv[2] : "mlp");
 }

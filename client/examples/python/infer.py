@@ -3,6 +3,7 @@
 
 infer.py [--address HOST:PORT] mlp
 infer.py [--address HOST:PORT] minilm --vocab vocab.txt TEXT [TEXT ...]
+With TLS and a token: --tls-ca ca.pem --token-file token
 """
 import argparse
 import sys
@@ -22,21 +23,22 @@ def tensor(name, array):
     return result
 
 
-def infer_mlp(client, model):
+def infer_mlp(client, model, headers):
     """One random row for each FP32 input that the model names."""
-    metadata = client.get_model_metadata(model)
+    metadata = client.get_model_metadata(model, headers=headers)
     random = np.random.default_rng(1)
     inputs = []
     for described in metadata.inputs:
         shape = [max(dim, 1) for dim in described.shape]
         inputs.append(tensor(described.name, random.random(shape, dtype=np.float32)))
-    answer = client.infer(model, inputs, request_id="example", client_timeout=TIMEOUT_S)
+    answer = client.infer(model, inputs, request_id="example", headers=headers,
+                          client_timeout=TIMEOUT_S)
     for described in metadata.outputs:
         values = answer.as_numpy(described.name)
         print(f"{described.name} {list(values.shape)}: {values.ravel()[:8]}")
 
 
-def infer_minilm(client, model, vocab, texts):
+def infer_minilm(client, model, vocab, texts, headers):
     """The embeddings of the texts, and how near each is to the first."""
     from tokenizers import BertWordPieceTokenizer
 
@@ -48,8 +50,9 @@ def infer_minilm(client, model, vocab, texts):
         tensor("input_ids", np.array([row.ids for row in rows], dtype=np.int64)),
         tensor("attention_mask", np.array([row.attention_mask for row in rows], dtype=np.int64)),
     ]
-    output = client.get_model_metadata(model).outputs[0].name
-    embeddings = client.infer(model, inputs, client_timeout=TIMEOUT_S).as_numpy(output)
+    output = client.get_model_metadata(model, headers=headers).outputs[0].name
+    answer = client.infer(model, inputs, headers=headers, client_timeout=TIMEOUT_S)
+    embeddings = answer.as_numpy(output)
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
     for text, cosine in zip(texts, unit @ unit[0]):
         print(f"{cosine:+.4f}  {text}")
@@ -58,6 +61,8 @@ def infer_minilm(client, model, vocab, texts):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--address", default="127.0.0.1:8001")
+    parser.add_argument("--tls-ca", help="with TLS; whose certificates are believed")
+    parser.add_argument("--token-file", help="a file that holds the token to show")
     models = parser.add_subparsers(dest="model", required=True)
     models.add_parser("mlp")
     minilm = models.add_parser("minilm")
@@ -65,12 +70,17 @@ def main():
     minilm.add_argument("texts", nargs="+", metavar="TEXT")
     arguments = parser.parse_args()
 
-    with triton.InferenceServerClient(arguments.address) as client:
+    headers = {}
+    if arguments.token_file:
+        with open(arguments.token_file, encoding="utf-8") as file:
+            headers = {"authorization": f"Bearer {file.read().strip()}"}
+    with triton.InferenceServerClient(arguments.address, ssl=arguments.tls_ca is not None,
+                                      root_certificates=arguments.tls_ca) as client:
         try:
             if arguments.model == "mlp":
-                infer_mlp(client, arguments.model)
+                infer_mlp(client, arguments.model, headers)
             else:
-                infer_minilm(client, arguments.model, arguments.vocab, arguments.texts)
+                infer_minilm(client, arguments.model, arguments.vocab, arguments.texts, headers)
         except InferenceServerException as error:
             sys.exit(f"{error.status()}: {error.message()}")
 

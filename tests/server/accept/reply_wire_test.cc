@@ -280,5 +280,19 @@ TEST_F(ReplyWireTest, TheFinalFlagIsAParameter) {
   EXPECT_TRUE(response.parameters().at("triton_final_response").bool_param());
 }
 
+TEST_F(ReplyWireTest, AnOutputInTheClientsMemorySaysWhere) {
+  Add("X", DataType::kFp32, {2, 1}, "");
+  answer_.outputs[0].region = {"region", 4096, 8};
+  Add("Y", DataType::kUint8, {1}, "y");
+  const inference::ModelInferResponse response = Parse(Write());
+  const auto& parameters = response.outputs(0).parameters();
+  EXPECT_EQ(parameters.at("shared_memory_region").string_param(), "region");
+  EXPECT_EQ(parameters.at("shared_memory_offset").int64_param(), 4096);
+  EXPECT_EQ(parameters.at("shared_memory_byte_size").int64_param(), 8);
+  EXPECT_THAT(response.outputs(0).shape(), ElementsAre(2, 1));
+  EXPECT_EQ(response.outputs(1).parameters_size(), 0);
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre("", "y"));
+}
+
 }  // namespace
 }  // namespace mpsd

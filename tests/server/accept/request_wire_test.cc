@@ -275,5 +275,49 @@ TEST_F(RequestWireTest, UnknownFieldsArePassedOver) {
   EXPECT_EQ(message_.model, "m");
 }
 
+void SetRegion(const std::string& name, int64_t offset, int64_t bytes,
+               google::protobuf::Map<std::string, inference::InferParameter>* parameters) {
+  (*parameters)["shared_memory_region"].set_string_param(name);
+  (*parameters)["shared_memory_offset"].set_int64_param(offset);
+  (*parameters)["shared_memory_byte_size"].set_int64_param(bytes);
+}
+
+TEST_F(RequestWireTest, TellsWhichTensorsLieInRegions) {
+  for (const char* name : {"A", "B", "C"}) request_.add_inputs()->set_name(name);
+  SetRegion("r", 8, 16, request_.mutable_inputs(1)->mutable_parameters());
+  request_.add_outputs()->set_name("X");
+  request_.add_outputs()->set_name("Y");
+  SetRegion("s", 0, 4, request_.mutable_outputs(1)->mutable_parameters());
+  request_.add_raw_input_contents("for A");
+  request_.add_raw_input_contents("for C");
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(message_.parameter_error, "");
+  EXPECT_EQ(message_.region_inputs, 1u);
+  EXPECT_EQ(Joined(message_.inputs[0].payload), "for A");
+  EXPECT_FALSE(message_.inputs[1].has_data);
+  EXPECT_EQ(Joined(message_.inputs[2].payload), "for C");
+  ASSERT_THAT(wire_.regions(), SizeIs(2));
+  EXPECT_FALSE(wire_.regions()[0].is_output);
+  EXPECT_EQ(wire_.regions()[0].tensor, 1u);
+  EXPECT_EQ(wire_.regions()[0].region, "r");
+  EXPECT_EQ(wire_.regions()[0].offset, 8u);
+  EXPECT_EQ(wire_.regions()[0].bytes, 16u);
+  EXPECT_TRUE(wire_.regions()[1].is_output);
+  EXPECT_EQ(wire_.regions()[1].region, "s");
+  request_.Clear();
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(wire_.regions(), IsEmpty());
+  EXPECT_EQ(message_.region_inputs, 0u);
+}
+
+TEST_F(RequestWireTest, ClassesDoNotGoIntoRegions) {
+  request_.add_outputs()->set_name("X");
+  auto* parameters = request_.mutable_outputs(0)->mutable_parameters();
+  SetRegion("s", 0, 4, parameters);
+  (*parameters)["classification"].set_int64_param(3);
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(message_.parameter_error, "output 'X' cannot be both classes and in shared memory");
+}
+
 }  // namespace
 }  // namespace mpsd

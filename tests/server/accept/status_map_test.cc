@@ -61,5 +61,15 @@ TEST(StatusMap, TritonsCodesForAFullQueueAndATimeOut) {
       grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
+TEST(StatusMap, ALongTextIsCutBetweenCharacters) {
+  const std::string whole(2048, 'a');
+  EXPECT_EQ(ToGrpcStatus(absl::NotFoundError(whole), StatusStyle::kOwn).error_message(), whole);
+  EXPECT_EQ(ToGrpcStatus(absl::NotFoundError(whole + "b"), StatusStyle::kOwn).error_message(),
+            whole + "...");
+  const std::string accent = std::string(2047, 'a') + "\xc3\xa4";
+  EXPECT_EQ(ToGrpcStatus(absl::NotFoundError(accent), StatusStyle::kOwn).error_message(),
+            std::string(2047, 'a') + "...");
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -19,6 +19,10 @@ class FakeQueue final : public RequestQueue {
  public:
   absl::Status Reserve(Request* request, RowTargets* targets) override {
     if (!refusal.ok()) return refusal;
+    if (has_no_room) {
+      targets->later = true;
+      return absl::OkStatus();
+    }
     uint64_t bytes = 0;
     for (const RequestInput& input : request->inputs) bytes += input.row_bytes * request->rows;
     memory.assign(bytes, '?');
@@ -37,6 +41,7 @@ class FakeQueue final : public RequestQueue {
   void Close() override {}
 
   absl::Status refusal;
+  bool has_no_room = false;
   std::string memory;
   int commits = 0;
 };
@@ -61,7 +66,8 @@ class AdmissionTest : public testing::Test {
     request_.reply = Reply(&sink);
     request_.arrival_ns = clock_.NowNs();
     request_.deadline_ns = clock_.NowNs() + timeout_ns;
-    admission_.Handle(*message_, &request_);
+    copied_ = admission_.Handle(*message_, &request_);
+    if (request_.reply.owed()) request_.reply.Fail(absl::OkStatus());
     EXPECT_EQ(sink.endings(), 1);
     return sink.status();
   }
@@ -71,6 +77,7 @@ class AdmissionTest : public testing::Test {
   ServerMetrics metrics_;
   std::shared_ptr<ServedModel> model_ = std::make_shared<ServedModel>();
   FakeQueue& queue_ = static_cast<FakeQueue&>(*(model_->queue = std::make_unique<FakeQueue>()));
+  bool copied_ = false;
   MessageBuilder message_;
   Request request_;
   Admission admission_{&models_, &metrics_, &clock_};
@@ -143,6 +150,19 @@ TEST_F(AdmissionTest, UnknownModelsCarryNoId) {
   message_->version = "99";
   EXPECT_EQ(Handle(),
             absl::NotFoundError("Request for unknown model: 'm' version 99 is not found"));
+}
+
+// Whoever lent the payload may take it back only then.
+TEST_F(AdmissionTest, SaysWhetherThePayloadIsStillLookedAt) {
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_TRUE(copied_);
+  queue_.has_no_room = true;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_FALSE(copied_);
+  EXPECT_EQ(queue_.commits, 1);
+  message_->model = "nope";
+  EXPECT_FALSE(Handle().ok());
+  EXPECT_TRUE(copied_);
 }
 
 TEST_F(AdmissionTest, ModelThatIsNotReady) {

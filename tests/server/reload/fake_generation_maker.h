@@ -21,13 +21,13 @@ class FakeGenerationMaker final : public GenerationMaker {
     std::weak_ptr<ServedModel> generation;
   };
 
-  std::shared_ptr<ServedModel> Start(const ModelConfig& model, size_t model_count,
+  std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override {
     auto generation = std::make_shared<ServedModel>(std::move(counters));
     generation->name = model.name;
     generation->version = model.version;
     absl::MutexLock lock(&mu_);
-    started_.push_back({model, model_count, generation});
+    started_.push_back({model, others.size() + 1, generation});
     alive_.push_back(generation);
     return generation;
   }

@@ -26,7 +26,7 @@ class GenerationsTest : public testing::Test {
 };
 
 TEST_F(GenerationsTest, WhatTheDaemonBeginsWithIsFoundBeforeItServes) {
-  generations_.Begin(AModel("m"), 3);
+  generations_.Begin(AModel("m"), {AModel("a"), AModel("b")});
   ASSERT_NE(models_.Find("m"), nullptr);
   EXPECT_EQ(maker_.started()[0].model_count, 3u);
   EXPECT_EQ(State("m"), "LOADING");

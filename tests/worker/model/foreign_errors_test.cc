@@ -59,6 +59,27 @@ TEST(ForeignErrors, ClientsSeeNoErrnoOfAnAllocator) {
             "PyTorch execute failure: out of memory");
 }
 
+TEST(ForeignErrors, OutOfMemoryIsToldByItsCode) {
+  for (const char* what : {"CUDA out of memory. Tried to allocate 2.00 GiB.",
+                           "MPS backend out of memory (MPS allocated: 9 GB)", "std::bad_alloc"}) {
+    const absl::Status status = ExecuteFailure(what);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << what;
+    EXPECT_EQ(status.message(), "PyTorch execute failure: out of memory");
+  }
+}
+
+TEST(ForeignErrors, ALostDeviceIsToldByItsCode) {
+  for (const char* what : {"CUDA error: device-side assert triggered",
+                           "CUDA error: an illegal memory access was encountered",
+                           "CUDA error: unspecified launch failure"}) {
+    EXPECT_EQ(ExecuteFailure(what).code(), absl::StatusCode::kDataLoss) << what;
+  }
+  for (const char* what : {"CUDA error: invalid argument", "an illegal memory access, says a model",
+                           "device-side assert"}) {
+    EXPECT_EQ(ExecuteFailure(what).code(), absl::StatusCode::kInternal) << what;
+  }
+}
+
 TEST(ForeignErrors, CatchesWhateverIsThrown) {
   EXPECT_EQ(CatchForeign([]() -> absl::Status { throw std::runtime_error("no\nmore"); }),
             absl::InternalError("PyTorch execute failure: no"));

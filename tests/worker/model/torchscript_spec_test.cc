@@ -52,12 +52,6 @@ TEST(MergeSpecs, SaysWhatIsWrongInTheArchive) {
               HasSubstr("did you mean 'inputs'"));
 }
 
-TEST(MergeSpecs, RefusesBytes) {
-  LoadOrder order = Order();
-  order.spec.inputs = {{"text", DataType::kBytes, {1}}};
-  EXPECT_EQ(MergeSpecs(order, "", {"text"}).status().code(), absl::StatusCode::kUnimplemented);
-}
-
 std::vector<TensorSpec> Named(std::initializer_list<const char*> names) {
   std::vector<TensorSpec> tensors;
   for (const char* name : names) tensors.push_back({name, DataType::kFp32, {}});
@@ -74,7 +68,7 @@ TEST(MatchArguments, GoesByPositionOtherwise) {
 
 TEST(MatchArguments, RefusesMoreInputsThanArguments) {
   EXPECT_THAT(std::string(MatchArguments(Named({"x", "y"}), {"a"}).status().message()),
-              HasSubstr("forward takes 1 tensors (a), but the spec has 2 inputs"));
+              HasSubstr("forward takes 1 inputs (a), but the spec has 2 inputs"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-#include "load_tests/hop_trip.h"
-
 #include <optional>
 
+#include "load_tests/hop_trip.h"
 #include "proto/base/platform.h"
 #include "proto/shm/doorbell.h"
 #include "proto/shm/layout.h"

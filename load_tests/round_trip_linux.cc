@@ -1,8 +1,8 @@
-#include "load_tests/round_trip.h"
-
 #include <sched.h>
 
 #include <algorithm>
+
+#include "load_tests/round_trip.h"
 
 namespace mpsd {
 

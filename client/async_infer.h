@@ -1,0 +1,45 @@
+// AsyncInfer: one inference that nobody waits for.
+#pragma once
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/grpcpp.h>
+
+#include <optional>
+
+#include "absl/random/random.h"
+#include "absl/time/time.h"
+#include "client/client.h"
+#include "client/retry_policy.h"
+#include "client/stubs.h"
+
+namespace mpsd::client {
+
+// Lives on gRPC's threads, one at a time, from Start() until it has called back; then it deletes
+// itself. For client.cc alone.
+class AsyncInfer {
+ public:
+  // Sends the request now. `done` is called exactly once; `stubs` outlives that.
+  static void Start(Client::Stubs* stubs, inference::ModelInferRequest request,
+                    const RetryOptions& retry, absl::Time deadline, Client::InferDone done);
+
+ private:
+  AsyncInfer(Client::Stubs* stubs, inference::ModelInferRequest request, const RetryOptions& retry,
+             absl::Time deadline, Client::InferDone done);
+
+  void Try();
+  void Ended(const grpc::Status& status);
+  void CallBack(absl::StatusOr<InferReply> reply);
+
+  Client::Stubs* const stubs_;
+  const inference::ModelInferRequest request_;
+  const RetryOptions retry_;
+  const absl::Time deadline_;
+  const Client::InferDone done_;
+  absl::BitGen dice_;
+  uint32_t attempt_ = 0;
+  std::optional<grpc::ClientContext> context_;
+  inference::ModelInferResponse response_;
+  grpc::Alarm alarm_;
+};
+
+}  // namespace mpsd::client

@@ -1,0 +1,175 @@
+#include "client/cli/inspect_verb.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/server_options.h"
+#include "client/cli/table.h"
+#include "nlohmann/json.hpp"
+#include "proto/base/child_output.h"
+#include "proto/base/clock.h"
+#include "proto/base/platform.h"
+#include "proto/base/units.h"
+
+namespace mpsd::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Loading a large model, on a machine that does other things besides.
+constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
+
+// What the worker unpacks goes here, and nowhere else: its sandbox sees to that.
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_((std::filesystem::temp_directory_path() / "mpsd-inspect-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+absl::StatusOr<std::string> WorkerBinary(const InspectOptions& options) {
+  if (!options.worker.empty()) return options.worker;
+  const absl::StatusOr<std::string> program = platform::ExecutablePath();
+  if (!program.ok()) return program.status();
+  return (std::filesystem::path(*program).parent_path() / "mpsd-worker").string();
+}
+
+std::vector<std::string> Arguments(const InspectOptions& options) {
+  const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
+  std::vector<std::string> arguments = {"--describe", path, "--device", options.device};
+  for (const std::string& input : options.inputs) {
+    arguments.insert(arguments.end(), {"--input", input});
+  }
+  for (const std::string& output : options.outputs) {
+    arguments.insert(arguments.end(), {"--output", output});
+  }
+  if (options.max_batch_size > 0) {
+    arguments.insert(arguments.end(), {"--max-batch-size", absl::StrCat(options.max_batch_size)});
+  }
+  return arguments;
+}
+
+// The line of JSON that the worker wrote about the file.
+absl::StatusOr<std::string> Describe(const InspectOptions& options) {
+  const absl::StatusOr<std::string> worker = WorkerBinary(options);
+  if (!worker.ok()) return worker.status();
+  const TemporaryFolder folder;
+  const absl::StatusOr<ChildOutput> output =
+      RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder.path()}});
+  if (!output.ok()) return output.status();
+  const std::string line = LastLine(output->text);
+  const ordered_json json = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object() && json.contains("error") && json["error"].is_string()) {
+    return absl::InvalidArgumentError(json["error"].get<std::string>());
+  }
+  if (output->exit_code == 0 && json.is_object() && json.contains("config")) return line;
+  return absl::InternalError(absl::StrCat("mpsd-worker could not read ", options.file, " (exit ",
+                                          output->exit_code, "): ", line));
+}
+
+std::string TextOf(const ordered_json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end()) return "-";
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+std::string TensorsText(const ordered_json& json) {
+  Table table({{"TENSOR"}, {"NAME"}, {"TYPE"}, {"SHAPE"}, {"DYNAMIC DIMS"}});
+  for (const char* kind : {"inputs", "outputs"}) {
+    if (!json.contains(kind)) continue;
+    for (const ordered_json& tensor : json[kind]) {
+      std::vector<std::string> open;
+      int index = 0;
+      for (const ordered_json& dim : tensor["shape"]) {
+        if (dim == -1) open.push_back(absl::StrCat(index));
+        ++index;
+      }
+      table.AddRow({kind[0] == 'i' ? "input" : "output", TextOf(tensor, "name"),
+                    TextOf(tensor, "datatype"), tensor["shape"].dump(),
+                    open.empty() ? "none" : absl::StrJoin(open, ", ")});
+    }
+  }
+  return table.Text();
+}
+
+std::string CensusText(const ordered_json& json) {
+  if (!json.contains("census") || json["census"].value("known", false) == false) {
+    return "operators: the file does not tell\n";
+  }
+  const ordered_json& census = json["census"];
+  std::string text = absl::StrCat("operators: ", TextOf(census, "operators"));
+  for (const char* kind :
+       {"layer_norm", "attention", "linear", "convolution", "matmul", "embedding", "recurrent"}) {
+    if (census.value(kind, 0) > 0) absl::StrAppend(&text, ", ", kind, " ", TextOf(census, kind));
+  }
+  std::vector<std::string> dtypes;
+  for (const ordered_json& dtype : census.value("parameter_dtypes", ordered_json::array())) {
+    if (dtype.is_string()) dtypes.push_back(dtype.get<std::string>());
+  }
+  return absl::StrCat(text,
+                      "\nparameters: ", BytesText(census.value("parameter_bytes", uint64_t{0})),
+                      dtypes.empty() ? "" : " ", absl::StrJoin(dtypes, ", "), "\n");
+}
+
+}  // namespace
+
+std::string DescriptionText(absl::string_view line) {
+  const ordered_json json =
+      ordered_json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return absl::StrCat(line, "\n");
+  std::string text = absl::StrCat(TextOf(json, "file"), ": ", TextOf(json, "format"), ", on ",
+                                  TextOf(json, "device"), " with ", TextOf(json, "runtime"), " (",
+                                  TextOf(json, "runtime_kind"), ")\n");
+  const int64_t rows = json.value("max_batch_size", int64_t{0});
+  absl::StrAppend(&text,
+                  rows > 0 ? absl::StrCat("batches of up to ", rows, " rows\n") : "no batch dim\n");
+  absl::StrAppend(&text, CensusText(json), "\n", TensorsText(json), "\nconfig:\n",
+                  json.contains("config") ? json["config"].dump(2) : "", "\n");
+  return text;
+}
+
+int RunInspect(const InspectOptions& options, std::ostream& out, std::ostream& err) {
+  const absl::StatusOr<std::string> line = Describe(options);
+  if (!line.ok()) return Fail(err, kExitNoInput, line.status());
+  out << (options.json ? absl::StrCat(*line, "\n") : DescriptionText(*line));
+  return kExitOk;
+}
+
+int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err) {
+  std::error_code error;
+  if (!options.force && std::filesystem::exists(options.target, error)) {
+    return Fail(err, kExitUsage,
+                absl::AlreadyExistsError(
+                    absl::StrCat(options.target, " is there already; --force overwrites it")));
+  }
+  const absl::StatusOr<std::string> line = Describe(options);
+  if (!line.ok()) return Fail(err, kExitNoInput, line.status());
+  std::ofstream file(options.target);
+  file << ordered_json::parse(*line)["config"].dump(2) << "\n";
+  file.close();
+  if (!file) {
+    return Fail(err, kExitCannotWrite,
+                absl::PermissionDeniedError(absl::StrCat("cannot write ", options.target)));
+  }
+  out << options.target << " is written; mpsd serve --config " << options.target << "\n";
+  return kExitOk;
+}
+
+}  // namespace mpsd::cli

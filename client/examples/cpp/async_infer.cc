@@ -1,0 +1,60 @@
+// Asks for many answers at once, and tries again what a server was too busy for.
+// Run with: mpsd-example-async-infer [ADDRESS] [MODEL] [COUNT]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "client/client.h"
+
+namespace {
+
+using mpsd::DataType;
+using mpsd::Dims;
+using mpsd::client::Client;
+using mpsd::client::InferReply;
+using mpsd::client::InferRequest;
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return 1;
+}
+
+absl::Time Deadline() { return absl::Now() + absl::Seconds(10); }
+
+int InferMany(Client* client, const std::string& model, int count) {
+  const auto metadata = client->GetModelMetadata(model, "", Deadline());
+  if (!metadata.ok()) return Fail(metadata.status());
+  Dims shape = metadata->inputs[0].shape;
+  for (int64_t& dim : shape) dim = dim < 0 ? 1 : dim;
+  const std::vector<float> values(mpsd::ElementCount(shape).value_or(0), 0.5F);
+
+  InferRequest request;
+  request.model = model;
+  request.inputs = {mpsd::client::MakeInput<float>(metadata->inputs[0].name, shape, values)};
+  std::vector<std::future<absl::StatusOr<InferReply>>> futures;
+  for (int i = 0; i < count; ++i) {
+    request.id = std::to_string(i);
+    futures.push_back(client->InferFuture(request, Deadline()));
+  }
+  for (auto& future : futures) {
+    const absl::StatusOr<InferReply> reply = future.get();
+    if (!reply.ok()) return Fail(reply.status());
+  }
+  std::printf("%d answers\n", count);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string address = argc > 1 ? argv[1] : "127.0.0.1:8001";
+  mpsd::client::ConnectOptions options;
+  options.retry.attempts = 8;
+  const auto client = Client::Connect(address, Deadline(), options);
+  if (!client.ok()) return Fail(client.status());
+  return InferMany(client->get(), argc > 2 ? argv[2] : "mlp", argc > 3 ? std::atoi(argv[3]) : 64);
+}

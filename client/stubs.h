@@ -1,0 +1,79 @@
+// What a Client is made of. For the client's own sources: programs see no generated code.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "client/client.h"
+#include "client/retry_policy.h"
+#include "proto/control.grpc.pb.h"
+#include "proto/inference.grpc.pb.h"
+
+namespace mpsd::client {
+
+struct Client::Stubs {
+  Stubs(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
+      : authorization(token.empty() ? "" : "Bearer " + token),
+        inference_stub(channel),
+        control_stub(channel) {}
+
+  // What every call takes along.
+  void Prepare(absl::Time deadline, grpc::ClientContext* context) const {
+    context->set_deadline(absl::ToChronoTime(deadline));
+    if (!authorization.empty()) context->AddMetadata("authorization", authorization);
+  }
+
+  // One call of `stub`'s `method`, answered into `response`.
+  template <class Stub, class Request, class Response>
+  absl::Status Call(Stub* stub,
+                    grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                    absl::Time deadline, const Request& request, Response* response) const;
+
+  void CallBegins() ABSL_LOCKS_EXCLUDED(mu) {
+    absl::MutexLock lock(&mu);
+    ++calls;
+  }
+  void CallEnds() ABSL_LOCKS_EXCLUDED(mu) {
+    absl::MutexLock lock(&mu);
+    --calls;
+  }
+  void WaitForCalls() ABSL_LOCKS_EXCLUDED(mu) {
+    absl::MutexLock lock(&mu);
+    mu.Await(absl::Condition(
+        +[](int* count) { return *count == 0; }, &calls));
+  }
+
+  const std::string authorization;
+  inference::GRPCInferenceService::Stub inference_stub;
+  control::v1::Control::Stub control_stub;
+
+  absl::Mutex mu;
+  int calls ABSL_GUARDED_BY(mu) = 0;  // asynchronous ones that are under way
+};
+
+// What a failed attempt of an inference says.
+inline FailedAttempt Failed(const grpc::Status& status, uint32_t attempt, absl::Time deadline) {
+  return {static_cast<absl::StatusCode>(status.error_code()), ServerDelay(status.error_details()),
+          attempt, deadline - absl::Now()};
+}
+
+inline absl::Status ToAbsl(const grpc::Status& status) {
+  return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
+}
+
+template <class Stub, class Request, class Response>
+absl::Status Client::Stubs::Call(
+    Stub* stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+    absl::Time deadline, const Request& request, Response* response) const {
+  grpc::ClientContext context;
+  Prepare(deadline, &context);
+  return ToAbsl((stub->*method)(&context, request, response));
+}
+
+}  // namespace mpsd::client

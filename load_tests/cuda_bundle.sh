@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Gathers what load_tests/cuda_figures.sh needs on another host of this architecture, without
+# libtorch and CUDA, which that host's Python brings:
+#   load_tests/cuda_bundle.sh TARGET [BUILD]
+# BUILD (default build/release) is a release build with its tests. Start there, with TARGET carried:
+#   TARGET/load_tests/cuda_figures.sh TARGET [OUT]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+target=$(realpath -m "${1:?usage: cuda_bundle.sh TARGET [BUILD]}")
+build=${2:-build/release}
+mkdir -p "$target"/{bin,lib,load_tests,worker/tools}
+
+programs=("$build"/bin/{mpsd,mpsd-worker,mpsd-bench,mpsd-lane-bench,mpsd-make-models})
+for test in torchscript_model_test execute_test model_test; do
+  if [ -e "$build/tests/$test" ]; then programs+=("$build/tests/$test"); fi
+done
+for program in "${programs[@]}"; do
+  strip -o "$target/bin/$(basename "$program")" "$program"
+done
+
+# The C library and what belongs to it are the host's own.
+own='/(ld-linux|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libresolv)[-.]'
+ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" {print $3}' | sort -u |
+  grep -Ev "libtorch|libc10|libcu|libnv|libgomp|$own" | while read -r library; do
+  cp -L "$library" "$target/lib/"
+done
+
+cp load_tests/{cuda_figures.sh,cuda_figures.py,cuda_models.py,bench_processes.py} \
+  "$target/load_tests/"
+cp worker/tools/export_model.py "$target/worker/tools/"
+du -sh "$target" >&2

@@ -1,0 +1,329 @@
+"""One part of cuda_figures.sh, which says how and where to run it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from bench_processes import Daemon, run_json
+
+BIN = pathlib.Path(os.environ["MPSD_FIGURES_BIN"])
+OUT = pathlib.Path(os.environ["MPSD_FIGURES_OUT"])
+DEVICE = os.environ["MPSD_FIGURES_DEVICE"]
+SECONDS = float(os.environ["MPSD_FIGURES_SECONDS"])
+MODELS = pathlib.Path(os.environ["MPSD_FIGURES_MODELS"])
+BATCHES = (1, 8, 32, 128)
+SPLITS = ((1, 1), (1, 8), (2, 4), (4, 2))  # processes × lanes
+BENCH_INPUTS = {"minilm": ["input_ids:INT64[{rows},128]=0..20000",
+                           "attention_mask:INT64[{rows},128]=1"],
+                "mlp": ["input:FP32[{rows},2048]"]}
+
+
+@contextlib.contextmanager
+def programs():
+    """Our programs find their libraries here; Python and compilers are not to find them."""
+    os.environ["LD_LIBRARY_PATH"] = os.environ["MPSD_FIGURES_LIBRARIES"]
+    try:
+        yield
+    finally:
+        del os.environ["LD_LIBRARY_PATH"]
+
+
+def figure(part, **values):
+    """Prints one figure and keeps it."""
+    line = json.dumps({"part": part, **{key: round(value, 3) if isinstance(value, float) else value
+                                        for key, value in values.items()}})
+    print(line, flush=True)
+    with open(OUT / "figures.jsonl", "a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+def attempt(what, work, *arguments):
+    """A figure that cannot be had does not keep the part from its others."""
+    try:
+        return work(*arguments)
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        print(f"   {what}: {type(error).__name__}: {str(error)[-1500:]}", flush=True)
+        return None
+
+
+def stanza(model, rows, processes, lanes, **more):
+    """A model of the config whose batches are as large as one request."""
+    return {"name": f"{model}_{rows}", "path": str(MODELS / f"{model}.pt"), "device": DEVICE,
+            "max_batch_size": rows, "warmup": "smallest",
+            "placement": {"processes": processes, "lanes": lanes, "threads": 1}, **more}
+
+
+@contextlib.contextmanager
+def serving(models, cuda_mps="off"):
+    """A daemon of these models in a folder of its own, whose log is kept."""
+    with tempfile.TemporaryDirectory(prefix="mpsd-figures-") as folder:
+        try:
+            with programs(), Daemon(str(BIN), folder, models, patience_s=60,
+                                    cuda_mps=cuda_mps) as daemon:
+                yield daemon
+        finally:
+            log = pathlib.Path(folder) / "mpsd.log"
+            if log.exists():
+                with open(OUT / "daemons.log", "ab") as kept:
+                    kept.write(log.read_bytes()[-20000:])
+
+
+def load(daemon, model, rows, concurrency):
+    """Rows a second and p50, of calls of that many rows."""
+    inputs = [part for text in BENCH_INPUTS[model]
+              for part in ("--input", text.format(rows=rows))]
+    report, good = run_json(
+        [str(BIN / "mpsd-bench"), "--target", daemon.grpc, "--model", f"{model}_{rows}", *inputs,
+         "--concurrency", str(concurrency), "--threads", "4", "--channels", "4",
+         "--duration", f"{SECONDS}s", "--warmup", "1s", "--json"], timeout_s=40)
+    return {"rows_per_second": report["throughput"] * rows, "errors": report["errors"],
+            "p50_us": report["latency_us"]["p50"], "good": good}
+
+
+def lane_bench(file, lanes, rows, *parameters):
+    """What the lanes of one process do without a front end."""
+    with programs():
+        report, _ = run_json([str(BIN / "mpsd-lane-bench"), str(file), DEVICE, str(lanes),
+                              str(rows), str(SECONDS), *parameters], timeout_s=60)
+    return report
+
+
+def python_inputs(model, rows):
+    """The same inputs in the host's memory, for loops in Python."""
+    import torch
+    if model == "mlp":
+        return [torch.rand(rows, 2048)]
+    return [torch.randint(0, 20000, (rows, 128)), torch.ones(rows, 128, dtype=torch.int64)]
+
+
+def python_loop(model, rows, threads):
+    """Rows a second of a bare loop: from the host's memory, through the model, and back."""
+    import torch
+    module = torch.jit.load(str(MODELS / f"{model}.pt"), map_location=DEVICE).eval()
+    module = torch.jit.freeze(module)
+    stop, counts = threading.Event(), [0] * threads
+
+    def run(index):
+        inputs = python_inputs(model, rows)
+        with torch.inference_mode(), torch.cuda.stream(torch.cuda.Stream()):
+            while not stop.is_set():
+                module(*[tensor.to(DEVICE) for tensor in inputs]).cpu()
+                counts[index] += 1
+
+    workers = [threading.Thread(target=run, args=(index,)) for index in range(threads)]
+    for worker in workers:
+        worker.start()
+    time.sleep(1)
+    first, begin = sum(counts), time.monotonic()
+    time.sleep(SECONDS)
+    rate = (sum(counts) - first) / (time.monotonic() - begin)
+    stop.set()
+    for worker in workers:
+        worker.join()
+    return rate * rows
+
+
+# The parts.
+
+
+def host():
+    """What the figures are of."""
+    import torch
+    def tell(command):
+        with programs():
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=25)
+        print(done.stdout.strip() or done.stderr.strip(), flush=True)
+
+    for command in (["nvidia-smi", "-L"], [str(BIN / "mpsd-worker"), "--devices"]):
+        attempt(command[0], tell, command)
+    figure("host", torch=torch.__version__, gpu=torch.cuda.get_device_name(0),
+           cores=len(os.sched_getaffinity(0)), date=time.strftime("%Y-%m-%d"))
+
+
+def models():
+    """Makes the models of all other parts."""
+    MODELS.mkdir(parents=True, exist_ok=True)
+    import cuda_models
+    subprocess.run([sys.executable, cuda_models.__file__, str(MODELS)], check=True)
+
+
+def minilm_of(processes, lanes, cuda_mps="off"):
+    """All batch sizes at one placement."""
+    stanzas = [stanza("minilm", rows, processes, lanes) for rows in BATCHES]
+    with serving(stanzas, cuda_mps) as daemon:
+        for rows in BATCHES:
+            found = load(daemon, "minilm", rows, 4 * processes * lanes)
+            figure("minilm", processes=processes, lanes=lanes, batch=rows, cuda_mps=cuda_mps,
+                   ready_s=daemon.ready_s, **found)
+
+
+def minilm():
+    """Embeddings of 128 tokens a second, against loops in Python of one thread and of eight."""
+    for rows in BATCHES:
+        for threads in (1, 8):
+            rate = attempt(f"python {rows}", python_loop, "minilm", rows, threads)
+            figure("minilm_python", threads=threads, batch=rows, rows_per_second=rate)
+    for processes, lanes in SPLITS:
+        attempt(f"{processes}x{lanes}", minilm_of, processes, lanes)
+
+
+def lanes():
+    """One process of eight lanes, whole, without a front end, and a loop of eight threads."""
+    def daemon_of(rows):
+        with serving([stanza("mlp", rows, 1, 8)]) as daemon:
+            return load(daemon, "mlp", rows, 32)
+
+    for rows in (1, 16, 64):
+        found = attempt("daemon", daemon_of, rows) or {}
+        bare = attempt("lane bench", lane_bench, MODELS / "mlp.pt", 8, rows) or {}
+        loop = attempt("python", python_loop, "mlp", rows, 8)
+        figure("lanes", batch=rows, daemon=found.get("rows_per_second"),
+               lane_bench=bare.get("samples_per_second"), python=loop,
+               errors=found.get("errors"))
+
+
+def ask_gather(daemon, index):
+    """One request by the program that users have; its exit code and what it wrote."""
+    import numpy
+    file = MODELS / f"ids_{index}.npy"
+    numpy.save(file, numpy.array([[index]], dtype=numpy.int64))
+    done = subprocess.run([str(BIN / "mpsd"), "infer", "gather_4", "--input", f"ids=@{file}",
+                           "--address", daemon.grpc], capture_output=True, text=True,
+                          check=False, timeout=30)
+    return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1:]
+
+
+def workers_of(daemon, model):
+    """What `mpsd ps` says of them."""
+    done = subprocess.run([str(BIN / "mpsd"), "ps", "--json", "--address", daemon.grpc],
+                          capture_output=True, text=True, check=False, timeout=30)
+    for entry in json.loads(done.stdout)["models"]:
+        if entry["name"] == model:
+            return entry["workers"]
+    return []
+
+
+def fault_of(processes, cuda_mps="off"):
+    """From a request that faults the device to the next answer."""
+    stanzas = [stanza("gather", 4, processes, 2), stanza("mlp", 1, 1, 1)]
+    with serving(stanzas, cuda_mps) as daemon:
+        print("   before:", ask_gather(daemon, 3), flush=True)
+        begin = time.monotonic()
+        poison = ask_gather(daemon, 10_000_000)
+        poison_s = time.monotonic() - begin
+        while ask_gather(daemon, 3)[0] != 0 and time.monotonic() - begin < 40:
+            time.sleep(0.01)
+        served_s = time.monotonic() - begin
+        neighbour = load(daemon, "mlp", 1, 4)
+        figure("fault", processes=processes, cuda_mps=cuda_mps, poison_answered_s=poison_s,
+               served_again_s=served_s, poison=" ".join(poison[1]),
+               neighbour_errors=neighbour["errors"],
+               exits=[worker.get("last_exit") for worker in workers_of(daemon, "gather_4")])
+
+
+def fault():
+    """Recovery of a device fault, with one worker and with two."""
+    for processes in (1, 2):
+        attempt(f"{processes} workers", fault_of, processes)
+
+
+def slab():
+    """Host to device, from pages that the device knows and from others: nothing is computed."""
+    for register in ("on", "off"):
+        for count in (1, 4):
+            report = attempt("lane bench", lane_bench, MODELS / "first_column.pt", count, 64,
+                             f"register={register}")
+            if report:
+                figure("slab", register=register, lanes=count,
+                       gb_per_second=report["input_bytes_per_second"] / 1e9)
+
+
+def device_mib():
+    """What the device has given away, to everybody."""
+    done = subprocess.run(["nvidia-smi", "--query-gpu=memory.used",
+                           "--format=csv,noheader,nounits"],
+                          capture_output=True, text=True, check=True, timeout=20)
+    return int(done.stdout.splitlines()[0])
+
+
+def memory():
+    """What workers and lanes take of the device and of the host, at work."""
+    idle = device_mib()
+    figure("memory", idle_mib=idle)
+
+    def of(model, rows, processes, count):
+        with serving([stanza(model, rows, processes, count)]) as daemon:
+            ready = device_mib() - idle
+            load(daemon, model, rows, 4 * processes * count)
+            resident = [worker.get("resident_bytes") or worker.get("memory_bytes")
+                        for worker in workers_of(daemon, f"{model}_{rows}")]
+            figure("memory", model=model, batch=rows, processes=processes, lanes=count,
+                   ready_mib=ready, loaded_mib=device_mib() - idle, resident_bytes=resident)
+
+    for model, rows in (("mlp", 64), ("minilm", 32)):
+        for processes, count in ((1, 1), (1, 4), (1, 8), (2, 4)):
+            attempt(f"{model} {processes}x{count}", of, model, rows, processes, count)
+
+
+def packages():
+    """The same module as TorchScript and compiled, by the lanes of one process."""
+    import cuda_models
+    import export_model
+    for name in ("mlp", "minilm"):
+        factory, inputs = cuda_models.MODULES[name]
+        target = MODELS / f"{name}.pt2"
+        begin = time.monotonic()
+        attempt(f"export {name}", lambda: export_model.export_package(
+            factory(), target, inputs, ["y"], 128, DEVICE))
+        figure("packages", model=name, export_s=time.monotonic() - begin, made=target.exists())
+        for kind in ("pt", "pt2"):
+            for rows in (1, 32):
+                for count in (1, 4):
+                    report = attempt(f"{name}.{kind}", lane_bench, MODELS / f"{name}.{kind}", count,
+                                     rows, "length=128")
+                    if report:
+                        figure("packages", model=name, kind=kind, lanes=count, batch=rows,
+                               rows_per_second=report["samples_per_second"])
+
+
+def mps():
+    """Processes side by side, with the Multi-Process Service and without it."""
+    def mlp_of(service, processes, count):
+        stanzas = [stanza("mlp", rows, processes, count) for rows in (1, 64)]
+        with serving(stanzas, cuda_mps=service) as daemon:
+            for rows in (1, 64):
+                figure("mps", cuda_mps=service, model="mlp", processes=processes, lanes=count,
+                       batch=rows, **load(daemon, "mlp", rows, 4 * processes * count))
+
+    for service in ("off", "on"):
+        for split in ((1, 4), (2, 4)):
+            attempt(f"mlp {split}", mlp_of, service, *split)
+    for split in SPLITS[1:]:
+        attempt(f"minilm {split}", minilm_of, *split, "on")
+    attempt("fault", fault_of, 2, "on")
+
+
+def tests():
+    """The worker's own tests, on the device."""
+    for name in ("model_test", "execute_test", "torchscript_model_test"):
+        if not (BIN / name).exists():
+            continue
+        with programs():
+            done = subprocess.run([str(BIN / name), "--gtest_brief=1"], capture_output=True,
+                                  text=True, check=False, timeout=60,
+                                  env={**os.environ, "MPSD_TEST_DEVICE": DEVICE})
+        text = done.stdout + done.stderr
+        print(text[-4000:], flush=True)
+        figure("tests", test=name, exit=done.returncode)
+
+
+PARTS = (host, models, minilm, lanes, fault, slab, memory, packages, mps, tests)
+
+if __name__ == "__main__":
+    {part.__name__: part for part in PARTS}[sys.argv[1]]()

@@ -1,0 +1,161 @@
+#include "server/accept/client_regions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "proto/base/limits.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kMaxRegions = 1024;
+constexpr size_t kMaxRegionsOfConnection = 64;
+constexpr absl::Duration kBetweenSweeps = absl::Milliseconds(500);
+
+}  // namespace
+
+ClientRegions::ClientRegions(const Options& options, FindSockets find_sockets,
+                             ServerMetrics* metrics)
+    : options_(options), find_sockets_(std::move(find_sockets)), metrics_(metrics) {
+  if (enabled()) thread_ = std::thread([this] { Main(); });
+}
+
+ClientRegions::~ClientRegions() {
+  ending_.Notify();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ClientRegions::Main() {
+  platform::NameThread("regions");
+  while (!ending_.WaitForNotificationWithTimeout(kBetweenSweeps)) Sweep();
+}
+
+absl::Status ClientRegions::Register(const ConnectionId& connection, absl::string_view peer,
+                                     RegionSpec spec) {
+  std::vector<OpenSocket> sockets = find_sockets_(peer);
+  if (sockets.empty()) {
+    return absl::FailedPreconditionError(
+        "shared memory is registered over a TCP connection from this host");
+  }
+  absl::StatusOr<ClientRegion> opened = ClientRegion::Open(std::move(spec));
+  if (!opened.ok()) return opened.status();
+  auto region = std::make_shared<const ClientRegion>(*std::move(opened));
+  absl::MutexLock lock(&mu_);
+  const auto found = owners_.find(connection.get());
+  const Owner stranger;
+  const Owner& known = found == owners_.end() ? stranger : found->second;
+  if (absl::Status status = CheckRoom(known, *region); !status.ok()) return status;
+  Owner& owner = owners_[connection.get()];
+  owner.connection = connection;
+  owner.sockets = std::move(sockets);
+  ++region_count_;
+  region_bytes_ += region->spec().bytes;
+  owner.regions.emplace(region->spec().name, std::move(region));
+  Count();
+  return absl::OkStatus();
+}
+
+absl::Status ClientRegions::CheckRoom(const Owner& owner, const ClientRegion& region) const {
+  const RegionSpec& spec = region.spec();
+  if (owner.regions.contains(spec.name)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("shared memory region '", spec.name, "' already in manager"));
+  }
+  if (owner.regions.size() >= kMaxRegionsOfConnection || region_count_ >= kMaxRegions) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there are too many shared memory regions: ", kMaxRegionsOfConnection,
+                     " a connection, ", kMaxRegions, " in all"));
+  }
+  if (spec.bytes > options_.bytes - region_bytes_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("all shared memory regions together may have ", options_.bytes, " bytes"));
+  }
+  for (const auto& [unused_id, other_owner] : owners_) {
+    for (const auto& [unused_name, other] : other_owner.regions) {
+      if (!region.Overlaps(*other)) continue;
+      return absl::AlreadyExistsError(absl::StrCat("shared memory region '", spec.name,
+                                                   "' overlaps another one of the same object"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void ClientRegions::Unregister(const ConnectionId& connection, absl::string_view name) {
+  absl::MutexLock lock(&mu_);
+  const auto owner = owners_.find(connection.get());
+  if (owner == owners_.end()) return;
+  auto& regions = owner->second.regions;
+  for (auto region = regions.begin(); region != regions.end();) {
+    if (!name.empty() && name != region->first) {
+      ++region;
+      continue;
+    }
+    --region_count_;
+    region_bytes_ -= region->second->spec().bytes;
+    region = regions.erase(region);
+  }
+  if (regions.empty()) owners_.erase(owner);
+  Count();
+}
+
+absl::StatusOr<std::shared_ptr<const ClientRegion>> ClientRegions::Find(
+    const ConnectionId& connection, absl::string_view name) const {
+  absl::MutexLock lock(&mu_);
+  const auto owner = owners_.find(connection.get());
+  if (owner != owners_.end()) {
+    const auto region = owner->second.regions.find(name);
+    if (region != owner->second.regions.end()) return region->second;
+  }
+  return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", name, "'"));
+}
+
+std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(
+    const ConnectionId& connection) const {
+  std::vector<std::shared_ptr<const ClientRegion>> regions;
+  absl::MutexLock lock(&mu_);
+  const auto owner = owners_.find(connection.get());
+  if (owner == owners_.end()) return regions;
+  for (const auto& [unused, region] : owner->second.regions) regions.push_back(region);
+  return regions;
+}
+
+bool ClientRegions::TryHold(uint64_t bytes) {
+  const uint64_t most = kBufferedMessages * options_.message_bytes;
+  uint64_t held = held_bytes_.load(std::memory_order_relaxed);
+  do {
+    if (held + bytes > most) return false;
+  } while (!held_bytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+void ClientRegions::Sweep() {
+  std::vector<Owner> ended;  // their files are closed after the lock
+  absl::MutexLock lock(&mu_);
+  for (auto owner = owners_.begin(); owner != owners_.end();) {
+    const std::vector<OpenSocket>& sockets = owner->second.sockets;
+    const bool open = std::any_of(sockets.begin(), sockets.end(),
+                                  [](const OpenSocket& socket) { return socket.IsOpen(); });
+    if (open) {
+      ++owner;
+      continue;
+    }
+    for (const auto& [unused, region] : owner->second.regions) {
+      --region_count_;
+      region_bytes_ -= region->spec().bytes;
+    }
+    ended.push_back(std::move(owner->second));
+    owners_.erase(owner++);
+  }
+  Count();
+}
+
+void ClientRegions::Count() {
+  metrics_->client_regions.store(static_cast<int64_t>(region_count_), std::memory_order_relaxed);
+  metrics_->client_region_bytes.store(static_cast<int64_t>(region_bytes_),
+                                      std::memory_order_relaxed);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,96 @@
+// ClientRegions: the shared memory that clients have registered, each connection its own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "server/accept/client_region.h"
+#include "server/accept/connection_id.h"
+#include "server/accept/open_sockets.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// Thread-safe. Owned by the daemon; outlives the server. A connection knows the regions that it
+// has registered itself and no others, no object has two regions that overlap, and when a
+// connection has ended, its regions go: a thread, `regions`, looks for that twice a second, which
+// there is only where the daemon takes regions at all.
+class ClientRegions {
+ public:
+  struct Options {
+    uint64_t bytes = 0;          // of all regions together; 0: none is taken
+    uint64_t message_bytes = 0;  // what one request may have in regions
+  };
+  using FindSockets = std::function<std::vector<OpenSocket>(absl::string_view peer)>;
+
+  ClientRegions(const Options& options, FindSockets find_sockets, ServerMetrics* metrics);
+  ~ClientRegions();
+
+  bool enabled() const { return options_.bytes > 0; }
+  uint64_t message_bytes() const { return options_.message_bytes; }
+
+  // Takes a region of the connection, whose other end gRPC calls `peer`. A status is the client's
+  // answer.
+  absl::Status Register(const ConnectionId& connection, absl::string_view peer, RegionSpec spec)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Lets go of one of the connection's regions, or of all when `name` is empty. One that is not
+  // there is none to let go of.
+  void Unregister(const ConnectionId& connection, absl::string_view name) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // One of the connection's regions. NOT_FOUND in the words that clients know.
+  absl::StatusOr<std::shared_ptr<const ClientRegion>> Find(const ConnectionId& connection,
+                                                           absl::string_view name) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // All of the connection's regions.
+  std::vector<std::shared_ptr<const ClientRegion>> List(const ConnectionId& connection) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Asks to keep a copy of so many bytes, for all requests together as many as gRPC may buffer.
+  bool TryHold(uint64_t bytes);
+  void Release(uint64_t bytes) { held_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  // Lets go of the regions whose connection has ended.
+  void Sweep() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Owner {
+    ConnectionId connection;
+    std::vector<OpenSocket> sockets;
+    std::map<std::string, std::shared_ptr<const ClientRegion>, std::less<>> regions;
+  };
+
+  void Main();
+  absl::Status CheckRoom(const Owner& owner, const ClientRegion& region) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Options options_;
+  const FindSockets find_sockets_;
+  ServerMetrics* const metrics_;
+  std::atomic<uint64_t> held_bytes_{0};
+
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<const void*, Owner> owners_ ABSL_GUARDED_BY(mu_);
+  size_t region_count_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t region_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+
+  absl::Notification ending_;
+  std::thread thread_;
+};
+
+}  // namespace mpsd

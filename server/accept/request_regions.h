@@ -1,0 +1,60 @@
+// RequestRegions: the tensors of one request that lie in its client's own memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "server/accept/client_regions.h"
+#include "server/accept/region_parameters.h"
+#include "server/request/infer_message.h"
+#include "server/request/reply.h"
+
+namespace mpsd {
+
+// Thread-compatible; belongs to one call and is used again from request to request. Inputs are
+// copied to private memory before anything looks at them: a client that writes meanwhile changes no
+// byte that was checked. Outputs are written before the answer is sent.
+class RequestRegions {
+ public:
+  RequestRegions() = default;
+  ~RequestRegions() { Clear(); }
+  RequestRegions(const RequestRegions&) = delete;
+  RequestRegions& operator=(const RequestRegions&) = delete;
+
+  // Finds the regions among those of the connection, copies the inputs and makes them the payload
+  // of the message's. A status is the client's answer. `table` outlives this object.
+  absl::Status Load(absl::Span<const RegionUse> uses, const ConnectionId& connection,
+                    ClientRegions* table, InferMessage* message);
+
+  bool has_outputs() const { return !outputs_.empty(); }
+
+  // Writes the outputs that are to lie in regions there, and leaves their bytes out of the answer.
+  absl::Status Store(Answer* answer) const;
+
+  // Gives the copies of inputs back. Another thread may be storing an answer meanwhile.
+  void DropInputs();
+
+  void Clear();
+
+ private:
+  // An output that the client wants in a region.
+  struct Target {
+    std::string output;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    std::shared_ptr<const ClientRegion> region;
+  };
+
+  absl::Status LoadInput(const RegionUse& use, const ClientRegion& region, InputMessage* input);
+
+  ClientRegions* table_ = nullptr;  // set while bytes are held
+  uint64_t held_bytes_ = 0;
+  std::vector<std::string> inputs_;
+  std::vector<Target> outputs_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,88 @@
+#include "server/access/access_policy.h"
+
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "proto/base/check.h"
+
+namespace mpsd {
+namespace {
+
+constexpr absl::string_view kScheme = "bearer ";
+constexpr absl::string_view kAnyCertificate = "*";
+
+// The token of "Bearer TOKEN"; nothing when there is none.
+std::optional<absl::string_view> BearerToken(absl::string_view header) {
+  if (!absl::StartsWithIgnoreCase(header, kScheme)) return std::nullopt;
+  header.remove_prefix(kScheme.size());
+  if (header.empty()) return std::nullopt;
+  return header;
+}
+
+}  // namespace
+
+AccessPolicy::AccessPolicy(const AccessRules& rules) : open_(rules.open) {
+  MPSD_CHECK(rules.rules.size() <= kMaxAccessRules && rules.tokens.size() <= kMaxTokens);
+  for (const AccessToken& token : rules.tokens) {
+    Token& known = tokens_.emplace_back();
+    known.digest = token.digest;
+    for (size_t i = 0; i < rules.rules.size(); ++i) {
+      if (rules.rules[i].token == token.name) known.rules.set(i);
+    }
+  }
+  for (const AccessRule& rule : rules.rules) {
+    rules_.push_back({rule.roles, rule.certificate, {rule.models.begin(), rule.models.end()}});
+  }
+}
+
+// Every token is compared, whichever it is. False when the token is none of ours.
+bool AccessPolicy::AddTokensRules(const Credentials& credentials, RuleSet* rules) const {
+  const std::optional<absl::string_view> text = BearerToken(credentials.authorization);
+  if (!text.has_value() || credentials.has_repeated_header) return false;
+  const std::optional<Sha256Digest> digest = Sha256(*text);
+  if (!digest.has_value()) return false;
+  bool known = false;
+  for (const Token& token : tokens_) {
+    if (!EqualInConstantTime(token.digest, *digest)) continue;
+    *rules |= token.rules;
+    known = true;
+  }
+  return known;
+}
+
+Verdict AccessPolicy::Enter(const MethodAccess& method, const Credentials& credentials,
+                            RuleSet* rules) const {
+  rules->reset();
+  if (IsOpen(method)) return Verdict::kAllowed;
+  const bool has_header = !credentials.authorization.empty() || credentials.has_repeated_header;
+  if (has_header && !AddTokensRules(credentials, rules)) return Verdict::kUnauthenticated;
+  if (!has_header && credentials.certificate_names.empty()) return Verdict::kUnauthenticated;
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    for (const absl::string_view name : credentials.certificate_names) {
+      const absl::string_view wanted = rules_[i].certificate;
+      if (!wanted.empty() && (wanted == kAnyCertificate || wanted == name)) rules->set(i);
+    }
+  }
+  return HasRole(method, *rules) ? Verdict::kAllowed : Verdict::kDenied;
+}
+
+bool AccessPolicy::HasRole(const MethodAccess& method, const RuleSet& rules) const {
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    const bool speaks = rules.test(i) && rules_[i].roles.Meets(method.roles);
+    // What is about every model is for those alone who are limited to none.
+    if (speaks && (method.scope != Scope::kAllModels || rules_[i].models.empty())) return true;
+  }
+  return false;
+}
+
+Verdict AccessPolicy::MayUse(const MethodAccess& method, const RuleSet& rules,
+                             absl::string_view model) const {
+  if (method.scope != Scope::kModel || IsOpen(method)) return Verdict::kAllowed;
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (!rules.test(i) || !rules_[i].roles.Meets(method.roles)) continue;
+    if (rules_[i].models.empty() || rules_[i].models.contains(model)) return Verdict::kAllowed;
+  }
+  return Verdict::kDenied;
+}
+
+}  // namespace mpsd

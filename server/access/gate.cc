@@ -1,0 +1,48 @@
+#include "server/access/gate.h"
+
+#include <utility>
+
+namespace mpsd {
+
+void Gate::SetRules(const AccessRules& rules) {
+  auto policy = std::make_unique<const AccessPolicy>(rules);
+  absl::MutexLock lock(&mu_);
+  policy_.swap(policy);
+  ++generation_;
+  in_force_.store(rules.in_force, std::memory_order_release);
+}
+
+bool Gate::IsOpen(const MethodAccess& method) const {
+  absl::ReaderMutexLock lock(&mu_);
+  return policy_ != nullptr && policy_->IsOpen(method);
+}
+
+Verdict Gate::Enter(const MethodAccess& method, const Credentials& credentials,
+                    Grant* grant) const {
+  absl::ReaderMutexLock lock(&mu_);
+  grant->generation = generation_;
+  if (policy_ == nullptr) return Verdict::kDenied;
+  return policy_->Enter(method, credentials, &grant->rules);
+}
+
+std::optional<Verdict> Gate::MayUse(const MethodAccess& method, const Grant& grant,
+                                    absl::string_view model) const {
+  absl::ReaderMutexLock lock(&mu_);
+  // Which rules the numbers of an older grant speak of is not known.
+  if (policy_ == nullptr || grant.generation != generation_) return std::nullopt;
+  return policy_->MayUse(method, grant.rules, model);
+}
+
+absl::Status StatusOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kAllowed:
+      return absl::OkStatus();
+    case Verdict::kUnauthenticated:
+      return absl::UnauthenticatedError("valid credentials are required for this call");
+    case Verdict::kDenied:
+      break;
+  }
+  return absl::PermissionDeniedError("these credentials do not allow this call");
+}
+
+}  // namespace mpsd

@@ -1,0 +1,61 @@
+#include "server/access/method_access.h"
+
+#include <algorithm>
+
+namespace mpsd {
+namespace {
+
+constexpr RoleSet kProbe = RoleSet(Role::kHealth) | Role::kInfer;
+constexpr RoleSet kObserve = RoleSet(Role::kMetrics) | Role::kControl;
+constexpr RoleSet kReflect = Role::kReflection;
+constexpr RoleSet kControl = Role::kControl;
+
+// Sorted by name. A method that is not here is nobody's to call while rules are in force.
+constexpr MethodAccess kMethods[] = {
+    {"/grpc.health.v1.Health/Check", Role::kHealth, Scope::kServer},
+    {"/grpc.health.v1.Health/Watch", Role::kHealth, Scope::kServer},
+    {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", kReflect, Scope::kServer},
+    {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", kReflect, Scope::kServer},
+    {"/inference.GRPCInferenceService/CudaSharedMemoryRegister", kMayInfer, Scope::kServer},
+    {"/inference.GRPCInferenceService/CudaSharedMemoryStatus", kMayInfer, Scope::kServer},
+    {"/inference.GRPCInferenceService/CudaSharedMemoryUnregister", kMayInfer, Scope::kServer},
+    {"/inference.GRPCInferenceService/LogSettings", kControl, Scope::kAllModels},
+    {"/inference.GRPCInferenceService/ModelConfig", kMayInfer, Scope::kModel, 1},
+    kModelInferAccess,
+    {"/inference.GRPCInferenceService/ModelMetadata", kMayInfer, Scope::kModel, 1},
+    {"/inference.GRPCInferenceService/ModelReady", kProbe, Scope::kModel, 1},
+    {"/inference.GRPCInferenceService/ModelStatistics", kObserve, Scope::kModel, 1},
+    kModelStreamInferAccess,
+    {"/inference.GRPCInferenceService/RepositoryIndex", kObserve, Scope::kAllModels},
+    {"/inference.GRPCInferenceService/RepositoryModelLoad", kControl, Scope::kModel, 2},
+    {"/inference.GRPCInferenceService/RepositoryModelUnload", kControl, Scope::kModel, 2},
+    {"/inference.GRPCInferenceService/ServerLive", kProbe, Scope::kServer},
+    {"/inference.GRPCInferenceService/ServerMetadata", kMayInfer, Scope::kServer},
+    {"/inference.GRPCInferenceService/ServerReady", kProbe, Scope::kServer},
+    {"/inference.GRPCInferenceService/SystemSharedMemoryRegister", kMayInfer, Scope::kServer},
+    {"/inference.GRPCInferenceService/SystemSharedMemoryStatus", kMayInfer, Scope::kServer},
+    {"/inference.GRPCInferenceService/SystemSharedMemoryUnregister", kMayInfer, Scope::kServer},
+    {"/inference.GRPCInferenceService/TraceSetting", kControl, Scope::kAllModels},
+    {"/livez", Role::kHealth, Scope::kServer},
+    {"/metrics", Role::kMetrics, Scope::kAllModels},
+    {"/mpsd.control.v1.Control/Status", kObserve, Scope::kAllModels},
+    {"/readyz", Role::kHealth, Scope::kServer},
+    {"/v2/health/live", Role::kHealth, Scope::kServer},
+    {"/v2/health/ready", Role::kHealth, Scope::kServer},
+};
+
+constexpr MethodAccess kNobodys{"", RoleSet(), Scope::kAllModels};
+
+}  // namespace
+
+absl::Span<const MethodAccess> AllMethodAccess() { return kMethods; }
+
+const MethodAccess& AccessOf(absl::string_view name) {
+  const auto* const end = std::end(kMethods);
+  const auto* const found = std::lower_bound(
+      std::begin(kMethods), end, name,
+      [](const MethodAccess& method, absl::string_view wanted) { return method.name < wanted; });
+  return found != end && found->name == name ? *found : kNobodys;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,118 @@
+#include "client/cli/inspect_verb.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "client/cli/exit_code.h"
+
+namespace mpsd::cli {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kLine[] =
+    R"({"file": "/m.pt", "format": "torchscript", "device": "cpu", "runtime": "torch 2.11.0", )"
+    R"("runtime_kind": "stock", "max_batch_size": 8, )"
+    R"("inputs": [{"name": "ids", "datatype": "INT64", "shape": [-1, 3]}], )"
+    R"("outputs": [{"name": "y", "datatype": "FP32", "shape": [4]}], )"
+    R"("census": {"known": true, "operators": 9, "linear": 2, "layer_norm": 1, )"
+    R"("parameter_bytes": 2048, "parameter_dtypes": ["FP32"]}, )"
+    R"("config": {"models": [{"name": "m"}]}})";
+
+// A worker of two lines of shell, so that no libtorch is needed.
+class InspectVerb : public testing::Test {
+ protected:
+  InspectVerb() { options_.target = base_ + ".json"; }
+  void TearDown() override {
+    std::remove(options_.target.c_str());
+    std::remove(worker_.c_str());
+  }
+  void WorkerThat(const std::string& script) {
+    std::ofstream(worker_) << "#!/bin/sh\n" << script << "\n";
+    chmod(worker_.c_str(), 0700);
+    options_.file = "m.pt";
+    options_.worker = worker_;
+  }
+  void WorkerThatSays(const std::string& line) {
+    WorkerThat("echo noise\ncat <<'END'\n" + line + "\nEND");
+  }
+
+  const std::string base_ = testing::TempDir() + "mpsd_inspect_" + std::to_string(getpid());
+  const std::string worker_ = base_ + ".sh";
+  InspectOptions options_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(InspectVerb, ShowsTensorsCensusAndConfig) {
+  WorkerThatSays(kLine);
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitOk) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("torchscript, on cpu with torch 2.11.0 (stock)"));
+  EXPECT_THAT(out_.str(), HasSubstr("batches of up to 8 rows"));
+  EXPECT_THAT(out_.str(), HasSubstr("operators: 9, layer_norm 1, linear 2\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("parameters: 2 KiB FP32"));
+  EXPECT_THAT(out_.str(), HasSubstr("input   ids   INT64  [-1,3]  0"));
+  EXPECT_THAT(out_.str(), HasSubstr("output  y     FP32   [4]     none"));
+  EXPECT_THAT(out_.str(), HasSubstr("\"name\": \"m\""));
+}
+
+TEST_F(InspectVerb, SaysWhatTheWorkerSaysIsWrong) {
+  WorkerThat(R"(echo '{"error": "model does not tell its inputs"}'; exit 65)");
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
+  EXPECT_THAT(err_.str(), HasSubstr("model does not tell its inputs"));
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(InspectVerb, SaysThatTheWorkerDied) {
+  WorkerThat("echo unhappy; kill -11 $$");
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
+  EXPECT_THAT(err_.str(), HasSubstr("could not read m.pt (exit 139): unhappy"));
+}
+
+TEST_F(InspectVerb, TheWorkersFolderGoesWithIt) {
+  WorkerThat(R"(touch "$TMPDIR/left"; printf '{"error": "%s"}\n' "$TMPDIR"; kill -9 $$)");
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
+  const size_t begin = err_.str().find('/');
+  ASSERT_NE(begin, std::string::npos) << err_.str();
+  const std::string folder = err_.str().substr(begin, err_.str().find('\n', begin) - begin);
+  EXPECT_THAT(folder, HasSubstr("mpsd-inspect-"));
+  EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
+}
+
+TEST_F(InspectVerb, PassesOnWhatTheFileDoesNotTell) {
+  WorkerThat(R"(printf '{"error": "%s"}\n' "$*"; exit 65)");
+  options_.inputs = {"x:FP32[-1,2]"};
+  options_.max_batch_size = 4;
+  RunInspect(options_, out_, err_);
+  EXPECT_THAT(err_.str(), HasSubstr("m.pt --device cpu --input x:FP32[-1,2] --max-batch-size 4"));
+}
+
+TEST_F(InspectVerb, InitWritesTheConfigOnce) {
+  WorkerThatSays(kLine);
+  EXPECT_EQ(RunInit(options_, out_, err_), kExitOk) << err_.str();
+  std::ifstream file(options_.target);
+  const std::string config((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+  EXPECT_THAT(config, HasSubstr("\"models\""));
+  EXPECT_EQ(RunInit(options_, out_, err_), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--force"));
+  options_.force = true;
+  EXPECT_EQ(RunInit(options_, out_, err_), kExitOk);
+}
+
+TEST_F(InspectVerb, WritesNothingForAFileThatIsNoModel) {
+  WorkerThat(R"(echo '{"error": "no archive"}'; exit 65)");
+  EXPECT_EQ(RunInit(options_, out_, err_), kExitNoInput);
+  EXPECT_FALSE(std::ifstream(options_.target).is_open());
+}
+
+}  // namespace
+}  // namespace mpsd::cli

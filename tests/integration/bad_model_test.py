@@ -1,0 +1,169 @@
+"""Files that are no good model: a clear text, the old one serves on, and no neighbour is hurt."""
+import contextlib
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import grpc
+import numpy as np
+
+import calls
+from daemon import BIN, Daemon, WITH_TORCH, wait_until
+from models import synthetic, tensor
+
+def rows_of(*values):
+    return np.repeat(np.array(values, np.float32)[:, None], 4, axis=1)
+
+
+class BadModels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not WITH_TORCH:
+            raise unittest.SkipTest("built without torch")
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="mpsd-bad-"))
+        cls.folder = pathlib.Path(folder)
+        subprocess.run([str(BIN / "mpsd-make-models"), str(cls.folder), "--faulty"], check=True)
+        whole = (cls.folder / "training.pt").read_bytes()
+        (cls.folder / "truncated.pt").write_bytes(whole[:len(whole) // 2])
+        (cls.folder / "no_model.pt").write_bytes(b"no archive at all" * 99)
+        (cls.folder / "empty.pt").write_bytes(b"")
+
+    def file(self, name, **more):
+        return {"name": name, "path": str(self.folder / f"{name}.pt"), "device": "cpu", **more}
+
+    @contextlib.contextmanager
+    def serving(self, *models):
+        with Daemon(list(models)) as daemon, calls.stub(daemon.address) as stub:
+            yield daemon, stub
+
+    def infer(self, stub, model, rows):
+        return calls.infer(stub, calls.request(model, {"x": rows}))
+
+    def check_answer(self, outcome, wanted):
+        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        (answer,) = calls.arrays(outcome.response).values()
+        np.testing.assert_array_equal(answer, wanted)
+
+    def check_failure(self, outcome, text):
+        self.assertEqual(outcome.code, grpc.StatusCode.INTERNAL, outcome.text)
+        self.assertIn(text, outcome.text)
+        self.assertNotIn(str(self.folder), outcome.text)
+
+
+class BadFiles(BadModels):
+    """Each takes the place of a file that is served; the old contents go on serving."""
+
+    def check_not_loaded(self, name, text, **more):
+        served = self.folder / "served.pt"
+        shutil.copy(self.folder / "throws_for_a_row.pt", served)
+        stanza = {"name": "m", "path": str(served), "device": "cpu"}
+        with self.serving(stanza) as (daemon, stub):
+            self.check_answer(self.infer(stub, "m", rows_of(3)), rows_of(3))
+            shutil.copy(self.folder / f"{name}.pt", served)
+            daemon.write_config([{**stanza, **more}])
+            report = daemon.reload()
+            self.assertFalse(report["ok"], report)
+            self.assertIn(text, report["text"])
+            self.check_answer(self.infer(stub, "m", rows_of(4)), rows_of(4))
+            self.assertEqual(daemon.get("/readyz")[0], 200)
+
+    def test_a_file_that_is_no_model(self):
+        self.check_not_loaded("no_model", "it is no TorchScript archive, or is cut short")
+
+    def test_an_empty_file(self):
+        self.check_not_loaded("empty", "it is no TorchScript archive, or is cut short")
+
+    def test_a_truncated_file(self):
+        self.check_not_loaded("truncated", "it is no TorchScript archive, or is cut short")
+
+    def test_a_module_in_training_mode(self):
+        self.check_not_loaded("training", "it was saved in training mode")
+
+    def test_a_device_that_is_not_there(self):
+        self.check_not_loaded("throws_for_a_row", "device 'cuda:7'", device="cuda:7")
+
+    def test_a_device_that_nobody_knows(self):
+        self.check_not_loaded("throws_for_a_row", "there is no 'toaster' here", device="toaster")
+
+    def test_a_load_that_hangs(self):
+        """Its trial run never ends, since the file does not tell its outputs."""
+        self.check_not_loaded("hangs", "the model was not loaded within 2s", load_timeout="2s")
+
+
+class BadBehaviour(BadModels):
+    """Models that load. One daemon, so that each has the others as its neighbours."""
+
+    NAMES = ("nothing", "wrong_type", "wrong_batch", "gives_nan", "writes", "writes_some",
+             "throws_for_a_row", "out_of_memory")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        models = [{"name": name, "path": str(cls.folder / f"{name}.pt"), "device": "cpu",
+                   "warmup": "none", "placement": {"processes": 1, "lanes": 1, "threads": 1}}
+                  for name in cls.NAMES]
+        cls.daemon = cls.enterClassContext(Daemon(models))
+        cls.stub = cls.enterClassContext(calls.stub(cls.daemon.address))
+
+    def tearDown(self):
+        self.assertEqual(self.daemon.metric("mpsd_worker_restarts_total"), 0)
+
+    def ask(self, model, *values):
+        return self.infer(self.stub, model, rows_of(*values))
+
+    def test_returns_nothing(self):
+        self.check_failure(self.ask("nothing", 1), "forward returned NoneType")
+
+    def test_returns_another_type(self):
+        self.check_failure(self.ask("wrong_type", 1), "output 'y' is of the type Long, not FP32")
+
+    def test_returns_another_batch_dim(self):
+        self.check_failure(self.ask("wrong_batch", 1, 2),
+                           "output 'y' has the shape [4,4] for a batch of 2 rows")
+
+    def test_returns_nan(self):
+        self.check_answer(self.ask("gives_nan", 1), np.full((1, 4), np.nan, np.float32))
+
+    def test_writes_its_input(self):
+        for value in (1, 2):
+            self.check_answer(self.ask("writes", value), rows_of(value + 1))
+
+    def test_writes_its_input_for_some_data_only(self):
+        self.check_answer(self.ask("writes_some", 1), rows_of(1))
+        self.check_answer(self.ask("writes_some", 6), rows_of(7))
+
+    def test_throws_for_one_row(self):
+        """Of a batch of sixty, made of one request and of many."""
+        messages = [calls.request("throws_for_a_row", {"x": rows_of(value)}) for value in range(60)]
+        for value, outcome in enumerate(calls.infer_all(self.stub, messages)):
+            if value == 13:
+                self.check_failure(outcome, "a thirteen")
+            else:
+                self.check_answer(outcome, rows_of(value))
+        self.check_failure(self.ask("throws_for_a_row", 1, 13, 2), "a thirteen")
+
+    def test_out_of_device_memory(self):
+        """Four rows at once are too many, and three are not: all are answered."""
+        values = range(1, 33)
+        self.check_answer(self.ask("out_of_memory", *values), rows_of(*values) + 1)
+        self.check_answer(self.ask("out_of_memory", *values), rows_of(*values) + 1)
+        self.assertIn("memory did not suffice", self.daemon.log())
+
+
+class Hangs(BadModels):
+    def test_a_batch_that_never_ends(self):
+        model = self.file("hangs", warmup="none", run_timeout="1s", outputs=[tensor("y", [4])])
+        with self.serving(model, synthetic("good")) as (daemon, stub):
+            outcome = self.infer(stub, "hangs", rows_of(1))
+            self.assertEqual(outcome.code, grpc.StatusCode.INTERNAL, outcome.text)
+            good = calls.infer(stub, calls.request("good", {"x": calls.row_of(1)}))
+            self.assertEqual(good.code, calls.OK, good.text)
+            wait_until(lambda: daemon.ps()["hangs"]["ready"], 30, "its worker's return")
+            (worker,) = daemon.ps()["hangs"]["workers"]
+            self.assertIn("lane 0 made no progress", worker["last_exit"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

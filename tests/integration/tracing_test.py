@@ -1,0 +1,217 @@
+"""Spans and the request log: what clients say of their traces, and what is told of their requests."""
+import json
+import os
+import re
+import signal
+import unittest
+
+import grpc
+
+import calls
+from calls import service_pb2
+from daemon import Daemon, wait_until
+from models import synthetic
+
+TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT_ID = "00f067aa0ba902b7"
+SAMPLED = f"00-{TRACE_ID}-{PARENT_ID}-01"
+UNSAMPLED = f"00-{TRACE_ID}-{PARENT_ID}-00"
+STAGES = ["queue", "dispatch", "execute", "respond"]
+LIMIT_S = 30
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def infer(stub, model="m", request_id="", traceparent=None, value=1):
+    """(outcome's code, initial metadata)."""
+    metadata = [("traceparent", traceparent)] if traceparent else None
+    message = calls.request(model, {"x": calls.row_of(value)}, request_id)
+    call = stub.ModelInfer.future(message, timeout=LIMIT_S, metadata=metadata)
+    code = calls.outcome_of(call).code
+    return code, dict(call.initial_metadata())
+
+
+def trace_settings(**settings):
+    request = service_pb2.TraceSettingRequest()
+    for name, values in settings.items():
+        request.settings[name].value.extend(values)
+    return request
+
+
+class Traces:
+    """A daemon that writes spans, and what it has written."""
+
+    def __init__(self, test, form, rate=1000, **more):
+        self.daemon = Daemon([synthetic("m", parameters={"delay": "20ms"})], **more)
+        self.file = self.daemon.folder / "traces"
+        config = json.loads(self.daemon.config_file.read_text())
+        config["trace"] = {"file": str(self.file), "format": form, "rate": rate}
+        self.daemon.config_file.write_text(json.dumps(config))
+        test.enterContext(self.daemon)
+        self.stub = test.enterContext(calls.stub(self.daemon.address))
+
+    def lines(self, count):
+        wait_until(lambda: len(lines_of(self.file)) >= count, LIMIT_S, f"{count} lines")
+        return lines_of(self.file)
+
+
+class Tracing(unittest.TestCase):
+    def test_the_callers_span_is_echoed(self):
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            self.assertEqual(infer(stub, traceparent=SAMPLED)[1].get("traceparent"), SAMPLED)
+            self.assertEqual(infer(stub, traceparent=UNSAMPLED)[1].get("traceparent"), UNSAMPLED)
+            self.assertNotIn("traceparent", infer(stub)[1])
+            for wrong in ("", "00", SAMPLED[:-1], SAMPLED + "0", SAMPLED.upper(),
+                          f"ff-{TRACE_ID}-{PARENT_ID}-01", f"00-{'0' * 32}-{PARENT_ID}-01",
+                          f"00-{TRACE_ID}-{'0' * 16}-01", SAMPLED.replace("-", "_")):
+                code, metadata = infer(stub, traceparent=wrong)
+                self.assertEqual(code, calls.OK)
+                self.assertNotIn("traceparent", metadata, wrong)
+            # An error has it too.
+            code, metadata = infer(stub, "nobody", traceparent=SAMPLED)
+            self.assertEqual(code, grpc.StatusCode.NOT_FOUND)
+
+    def test_a_streams_span_is_echoed(self):
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            stream = stub.ModelStreamInfer(iter([calls.request("m", {"x": calls.row_of(1)})]),
+                                           metadata=[("traceparent", SAMPLED)], timeout=LIMIT_S)
+            self.assertEqual(dict(stream.initial_metadata()).get("traceparent"), SAMPLED)
+            self.assertEqual(len(list(stream)), 1)
+
+    def test_the_spans_of_a_request(self):
+        traces = Traces(self, "lines")
+        infer(traces.stub)  # the first in a thousand
+        own = traces.lines(5)
+        infer(traces.stub, request_id="seventeen", traceparent=SAMPLED)
+        spans = traces.lines(10)[5:]
+        self.assertEqual([span["name"] for span in spans], ["request", *STAGES])
+        whole, stages = spans[0], spans[1:]
+        self.assertEqual((whole["trace_id"], whole["parent_id"]), (TRACE_ID, PARENT_ID))
+        self.assertEqual((whole["model"], whole["version"], whole["id"], whole["code"]),
+                         ("m", "1", "seventeen", "OK"))
+        self.assertEqual({span["parent_id"] for span in stages}, {whole["span_id"]})
+        self.assertEqual({span["trace_id"] for span in spans}, {TRACE_ID})
+        self.assertEqual(len({span["span_id"] for span in own + spans}), 10)
+        for span in own + spans:
+            self.assertRegex(span["span_id"], r"^[0-9a-f]{16}$")
+            self.assertRegex(span["trace_id"], r"^[0-9a-f]{32}$")
+        # They follow one another without a gap, from the request's begin to its end.
+        self.assertEqual(stages[0]["begin_ns"], whole["begin_ns"])
+        self.assertEqual(stages[-1]["end_ns"], whole["end_ns"])
+        for sooner, later in zip(stages, stages[1:]):
+            self.assertEqual(sooner["end_ns"], later["begin_ns"])
+            self.assertLessEqual(sooner["begin_ns"], sooner["end_ns"])
+        execute = stages[2]
+        self.assertGreaterEqual(execute["end_ns"] - execute["begin_ns"], 20_000_000)
+
+    def test_one_in_so_many(self):
+        traces = Traces(self, "lines", rate=5)
+        for _ in range(20):
+            infer(traces.stub, traceparent=UNSAMPLED)
+        infer(traces.stub, request_id="last", traceparent=SAMPLED)
+        wait_until(lambda: any(line["id"] == "last" for line in lines_of(traces.file)), LIMIT_S,
+                   "the last")
+        whole = [line for line in lines_of(traces.file) if line["name"] == "request"]
+        self.assertEqual(len(whole), 20 // 5 + 1)
+
+    def test_a_request_that_failed(self):
+        traces = Traces(self, "lines")
+        infer(traces.stub, "nobody", "n", SAMPLED)
+        span, = traces.lines(1)
+        self.assertEqual((span["name"], span["model"], span["id"], span["code"]),
+                         ("request", "nobody", "n", "NOT_FOUND"))
+
+    def test_otlp(self):
+        traces = Traces(self, "otlp")
+        infer(traces.stub, request_id="seventeen", traceparent=SAMPLED)
+        line, = traces.lines(1)
+        resource, = line["resourceSpans"]
+        self.assertEqual(resource["resource"]["attributes"],
+                         [{"key": "service.name", "value": {"stringValue": "mpsd"}}])
+        spans = resource["scopeSpans"][0]["spans"]
+        self.assertEqual([span["name"] for span in spans], ["request", *STAGES])
+        whole = spans[0]
+        self.assertEqual((whole["traceId"], whole["parentSpanId"], whole["kind"], whole["status"]),
+                         (TRACE_ID, PARENT_ID, 2, {"code": 1}))
+        self.assertIn({"key": "request_id", "value": {"stringValue": "seventeen"}},
+                      whole["attributes"])
+        for span in spans:
+            self.assertRegex(span["startTimeUnixNano"], r"^\d{19}$")
+        self.assertEqual({span["parentSpanId"] for span in spans[1:]}, {whole["spanId"]})
+
+    def test_settings_at_run_time(self):
+        traces = Traces(self, "lines")
+        stub = traces.stub
+        def told(**settings):
+            answer = stub.TraceSetting(trace_settings(**settings), timeout=LIMIT_S).settings
+            return {name: list(value.value) for name, value in answer.items()}
+        self.assertEqual(told(), {"trace_level": ["TIMESTAMPS"], "trace_rate": ["1000"],
+                                  "trace_count": ["-1"], "trace_file": [""],
+                                  "log_frequency": ["0"], "trace_mode": ["triton"]})
+        self.assertEqual(told(trace_level=["OFF"])["trace_level"], ["OFF"])
+        infer(stub, traceparent=SAMPLED)
+        self.assertEqual(told(trace_level=[], trace_rate=["1"], trace_count=["3"])["trace_count"],
+                         ["3"])
+        for i in range(5):
+            infer(stub, request_id=str(i))
+        self.assertEqual(told()["trace_count"], ["0"])
+        whole = [line["id"] for line in traces.lines(15) if line["name"] == "request"]
+        self.assertEqual(whole, ["0", "1", "2"])
+        for wrong, code in (({"trace_rate": ["0"]}, "INVALID_ARGUMENT"),
+                            ({"trace_rate": ["x"]}, "INVALID_ARGUMENT"),
+                            ({"trace_count": ["-2"]}, "INVALID_ARGUMENT"),
+                            ({"nothing": ["1"]}, "INVALID_ARGUMENT"),
+                            ({"trace_level": ["TENSORS"]}, "UNIMPLEMENTED"),
+                            ({"trace_mode": ["opentelemetry"]}, "UNIMPLEMENTED"),
+                            ({"trace_file": ["/tmp/x"]}, "UNIMPLEMENTED")):
+            before = told()
+            with self.assertRaises(grpc.RpcError) as raised:
+                told(trace_count=["7"], **wrong) if "trace_count" not in wrong else told(**wrong)
+            self.assertEqual(raised.exception.code().name, code, wrong)
+            self.assertEqual(told(), before)
+
+    def test_a_file_that_cannot_be_written(self):
+        daemon = Daemon([synthetic("m")], trace={"file": "/nowhere/at/all"})
+        self.addCleanup(daemon.discard)
+        with self.assertRaises(AssertionError):
+            daemon.start()
+        self.assertEqual(daemon.wait(), 78)
+
+
+class Requests(unittest.TestCase):
+    def test_each_request_has_a_line(self):
+        with Daemon([synthetic("m")], log={"requests": "requests.log"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            for i in range(50):
+                infer(stub, request_id=f"r{i}")
+            infer(stub, "nobody", "unknown", SAMPLED)
+            calls.infer(stub, calls.request("m", {"x": calls.row_of(1, rows=3)}, "three"))
+            file = daemon.folder / "requests.log"
+            wait_until(lambda: len(lines_of(file)) >= 52, LIMIT_S, "the lines")
+            lines = lines_of(file)
+            self.assertEqual([line["id"] for line in lines[:50]], [f"r{i}" for i in range(50)])
+            first, unknown, three = lines[0], lines[50], lines[51]
+            self.assertEqual((first["event"], first["model"], first["version"], first["code"],
+                              first["rows"]), ("request", "m", "1", "OK", 1))
+            self.assertLessEqual(first["queue_us"], first["total_us"])
+            self.assertEqual((unknown["model"], unknown["code"], unknown["trace_id"]),
+                             ("nobody", "NOT_FOUND", TRACE_ID))
+            self.assertEqual(three["rows"], 3)
+            # Whoever rotates renames, and sends the signal.
+            file.rename(daemon.folder / "old.log")
+            os.kill(daemon.pid, signal.SIGUSR1)
+            wait_until(file.exists, LIMIT_S, "the new file")
+            infer(stub, request_id="after")
+            wait_until(lambda: lines_of(file), LIMIT_S, "its line")
+            self.assertEqual(lines_of(file)[0]["id"], "after")
+
+    def test_none_unless_asked_for(self):
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            infer(stub, request_id="secret")
+            self.assertFalse(re.search("secret", daemon.log()))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,254 @@
+#include "server/accept/client_regions.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/accept/request_regions.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A client's object, which is removed at the end.
+class NamedObject {
+ public:
+  explicit NamedObject(absl::string_view suffix, uint64_t bytes = 1 << 16)
+      : key_(absl::StrCat("/mpsd-test-", getpid(), "-", suffix)),
+        fd_(shm_open(key_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600)) {
+    EXPECT_TRUE(fd_.valid());
+    Resize(bytes);
+  }
+  ~NamedObject() { shm_unlink(key_.c_str()); }
+
+  const std::string& key() const { return key_; }
+  void Resize(uint64_t bytes) { EXPECT_EQ(ftruncate(fd_.get(), static_cast<off_t>(bytes)), 0); }
+  void Put(uint64_t offset, absl::string_view text) {
+    EXPECT_TRUE(platform::WriteNamedMemory(fd_.get(), offset,
+                                           absl::MakeConstSpan(text.data(), text.size())));
+  }
+  std::string Get(uint64_t offset, size_t bytes) {
+    std::string text(bytes, '\0');
+    EXPECT_TRUE(platform::ReadNamedMemory(fd_.get(), offset, absl::MakeSpan(&text[0], bytes)));
+    return text;
+  }
+  uint64_t bytes() const {
+    struct stat info {};
+    EXPECT_EQ(fstat(fd_.get(), &info), 0);
+    return static_cast<uint64_t>(info.st_size);
+  }
+
+ private:
+  const std::string key_;
+  const UniqueFd fd_;
+};
+
+// A connection whose socket is a real one, so that its end is seen.
+class Connection {
+ public:
+  Connection() {
+    int fds[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    ours_.Reset(fds[0]);
+    theirs_.Reset(fds[1]);
+  }
+
+  const ConnectionId& id() const { return id_; }
+  OpenSocket socket() const {
+    struct stat info {};
+    EXPECT_EQ(fstat(ours_.get(), &info), 0);
+    return {ours_.get(), static_cast<uint64_t>(info.st_ino)};
+  }
+  void End() { ours_.Reset(); }
+
+ private:
+  const ConnectionId id_ = std::make_shared<int>();
+  UniqueFd ours_;
+  UniqueFd theirs_;
+};
+
+class ClientRegionsTest : public testing::Test {
+ protected:
+  absl::Status Register(const Connection& connection, std::string name, const NamedObject& object,
+                        uint64_t offset, uint64_t bytes) {
+    sockets_ = {connection.socket()};
+    return regions_.Register(connection.id(), "ipv4:127.0.0.1:1",
+                             {std::move(name), object.key(), offset, bytes});
+  }
+
+  absl::Status Load(std::vector<RegionUse> uses) {
+    return request_.Load(uses, a_.id(), &regions_, &message_);
+  }
+
+  ServerMetrics metrics_;
+  std::vector<OpenSocket> sockets_;
+  ClientRegions regions_{
+      {1 << 20, 4096}, [this](absl::string_view) { return sockets_; }, &metrics_};
+  Connection a_;
+  Connection b_;
+  NamedObject object_{"a"};
+  RequestRegions request_;
+  InferMessage message_;
+};
+
+TEST_F(ClientRegionsTest, AConnectionSeesItsOwnAlone) {
+  ASSERT_TRUE(Register(a_, "mine", object_, 0, 64).ok());
+  ASSERT_TRUE(Register(b_, "mine", object_, 64, 64).ok());
+  EXPECT_EQ((*regions_.Find(a_.id(), "mine"))->spec().offset, 0u);
+  EXPECT_EQ((*regions_.Find(b_.id(), "mine"))->spec().offset, 64u);
+  ASSERT_TRUE(Register(b_, "other", object_, 128, 64).ok());
+  EXPECT_EQ(regions_.Find(a_.id(), "other").status(),
+            absl::NotFoundError("Unable to find shared memory region: 'other'"));
+  EXPECT_EQ(regions_.List(a_.id()).size(), 1u);
+  regions_.Unregister(a_.id(), "");
+  EXPECT_THAT(regions_.List(a_.id()), IsEmpty());
+  EXPECT_EQ(regions_.List(b_.id()).size(), 2u);
+  EXPECT_EQ(metrics_.client_regions, 2);
+  EXPECT_EQ(metrics_.client_region_bytes, 128);
+}
+
+TEST_F(ClientRegionsTest, NoTwoOverlap) {
+  ASSERT_TRUE(Register(a_, "a", object_, 64, 64).ok());
+  for (const auto& [offset, bytes] :
+       {std::pair<uint64_t, uint64_t>{64, 64}, {0, 65}, {127, 1}, {0, 256}}) {
+    EXPECT_TRUE(absl::IsAlreadyExists(Register(b_, "b", object_, offset, bytes))) << offset;
+  }
+  EXPECT_TRUE(Register(b_, "before", object_, 0, 64).ok());
+  EXPECT_TRUE(Register(b_, "after", object_, 128, 64).ok());
+  const NamedObject other("b");
+  EXPECT_TRUE(Register(b_, "elsewhere", other, 64, 64).ok());
+}
+
+TEST_F(ClientRegionsTest, GoWithTheirConnection) {
+  ASSERT_TRUE(Register(a_, "a", object_, 0, 64).ok());
+  ASSERT_TRUE(Register(b_, "b", object_, 64, 64).ok());
+  const auto used = regions_.Find(a_.id(), "a");
+  a_.End();
+  regions_.Sweep();
+  EXPECT_TRUE(absl::IsNotFound(regions_.Find(a_.id(), "a").status()));
+  EXPECT_TRUE(regions_.Find(b_.id(), "b").ok());
+  EXPECT_EQ(metrics_.client_regions, 1);
+  // Who uses it meanwhile goes on.
+  char byte = 'x';
+  EXPECT_TRUE((*used)->Read(0, absl::MakeSpan(&byte, 1)).ok());
+}
+
+TEST_F(ClientRegionsTest, NoneWithoutAConnectionThatCanBeWatched) {
+  sockets_.clear();
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(regions_.Register(a_.id(), "unix:", {"a", object_.key(), 0, 64})));
+}
+
+TEST_F(ClientRegionsTest, AllTogetherAreBounded) {
+  const NamedObject large("c", 2 << 20);
+  EXPECT_TRUE(absl::IsResourceExhausted(Register(a_, "a", large, 0, (1 << 20) + 1)));
+  ASSERT_TRUE(Register(a_, "a", large, 0, 1 << 20).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(Register(b_, "b", large, 1 << 20, 1)));
+  regions_.Unregister(a_.id(), "a");
+  EXPECT_TRUE(Register(b_, "b", large, 1 << 20, 1).ok());
+}
+
+TEST_F(ClientRegionsTest, CopiesAreBounded) {
+  EXPECT_TRUE(regions_.TryHold(16 * 4096));
+  EXPECT_FALSE(regions_.TryHold(1));
+  ASSERT_TRUE(Register(a_, "a", object_, 0, 64).ok());
+  message_.inputs.emplace_back();
+  EXPECT_TRUE(absl::IsResourceExhausted(Load({{false, 0, "a", 0, 64}})));
+  regions_.Release(64);
+  EXPECT_TRUE(Load({{false, 0, "a", 0, 64}}).ok());
+  EXPECT_FALSE(regions_.TryHold(1));
+  request_.Clear();
+  EXPECT_TRUE(regions_.TryHold(64));
+}
+
+TEST_F(ClientRegionsTest, ARequestIsBounded) {
+  message_.inputs.resize(2);
+  EXPECT_TRUE(absl::IsResourceExhausted(Load({{false, 0, "a", 0, 4096}, {false, 1, "a", 0, 1}})));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(Load({{false, 0, "a", 0, 2}, {false, 1, "a", 0, ~uint64_t{0}}})));
+}
+
+TEST_F(ClientRegionsTest, InputsAreCopied) {
+  ASSERT_TRUE(Register(a_, "a", object_, 8, 64).ok());
+  object_.Put(12, "before");
+  message_.inputs.emplace_back();
+  ASSERT_TRUE(Load({{false, 0, "a", 4, 6}}).ok());
+  object_.Put(12, "after!");
+  ASSERT_TRUE(message_.inputs[0].has_data);
+  EXPECT_EQ(message_.inputs[0].payload.bytes, 6u);
+  EXPECT_THAT(message_.inputs[0].payload.pieces, ElementsAre("before"));
+}
+
+TEST_F(ClientRegionsTest, OutputsAreWritten) {
+  ASSERT_TRUE(Register(a_, "a", object_, 8, 64).ok());
+  message_.outputs.push_back("y");
+  ASSERT_TRUE(Load({{true, 0, "a", 4, 10}}).ok());
+  Answer answer;
+  answer.outputs.resize(2);
+  answer.outputs[0].name = "x";
+  answer.outputs[0].bytes = "remains";
+  answer.outputs[1].name = "y";
+  answer.outputs[1].bytes = "0123456789";
+  ASSERT_TRUE(request_.Store(&answer).ok());
+  EXPECT_EQ(object_.Get(12, 10), "0123456789");
+  EXPECT_EQ(answer.outputs[0].bytes, "remains");
+  EXPECT_EQ(answer.outputs[0].region.name, "");
+  EXPECT_EQ(answer.outputs[1].bytes, "");
+  EXPECT_EQ(answer.outputs[1].region.name, "a");
+  EXPECT_EQ(answer.outputs[1].region.offset, 4u);
+  EXPECT_EQ(answer.outputs[1].region.bytes, 10u);
+  answer.outputs[1].bytes = "01234567890";
+  EXPECT_THAT(std::string(request_.Store(&answer).message()),
+              HasSubstr("output 'y' (10 bytes) should be at least 11 bytes"));
+}
+
+TEST_F(ClientRegionsTest, AnObjectThatShrinksIsAnErrorOfTheRequest) {
+  ASSERT_TRUE(Register(a_, "a", object_, 0, 8192).ok());
+  const auto region = *regions_.Find(a_.id(), "a");
+  object_.Resize(4096);
+  char bytes[16] = {};
+  EXPECT_TRUE(region->Read(4080, absl::MakeSpan(bytes)).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(region->Read(4081, absl::MakeSpan(bytes))));
+  EXPECT_TRUE(absl::IsInvalidArgument(region->Write(4081, absl::MakeConstSpan(bytes))));
+  EXPECT_TRUE(region->Write(4080, absl::MakeConstSpan(bytes)).ok());
+  // It is given no memory back that its owner has taken away.
+  EXPECT_EQ(object_.bytes(), 4096u);
+}
+
+TEST_F(ClientRegionsTest, RangesAreHeldToTheRegion) {
+  ASSERT_TRUE(Register(a_, "a", object_, 100, 64).ok());
+  const auto region = *regions_.Find(a_.id(), "a");
+  EXPECT_TRUE(region->CheckRange(0, 64).ok());
+  EXPECT_TRUE(region->CheckRange(64, 0).ok());
+  EXPECT_THAT(std::string(region->CheckRange(65, 0).message()), HasSubstr("Invalid offset for"));
+  EXPECT_THAT(std::string(region->CheckRange(1, 64).message()),
+              HasSubstr("Invalid offset + byte size for"));
+  EXPECT_FALSE(region->CheckRange(1, ~uint64_t{0}).ok());
+}
+
+TEST_F(ClientRegionsTest, ANameIsUsedOnce) {
+  ASSERT_TRUE(Register(a_, "a", object_, 0, 1).ok());
+  EXPECT_EQ(Register(a_, "a", object_, 8, 1),
+            absl::AlreadyExistsError("shared memory region 'a' already in manager"));
+}
+
+TEST(ClientRegions, TakeNoneUnlessTold) {
+  ServerMetrics metrics;
+  const ClientRegions regions({0, 4096}, nullptr, &metrics);
+  EXPECT_FALSE(regions.enabled());
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,167 @@
+#include "server/access/access_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "tests/server/access/rules.h"
+
+namespace mpsd {
+namespace {
+
+constexpr Verdict kAllowed = Verdict::kAllowed;
+constexpr Verdict kUnauthenticated = Verdict::kUnauthenticated;
+constexpr Verdict kDenied = Verdict::kDenied;
+
+const MethodAccess& Load() {
+  return AccessOf("/inference.GRPCInferenceService/RepositoryModelLoad");
+}
+const MethodAccess& Statistics() {
+  return AccessOf("/inference.GRPCInferenceService/ModelStatistics");
+}
+
+Credentials Header(absl::string_view text) { return {text, false, {}}; }
+
+// The verdict of the whole way: entering, then the model.
+Verdict Judge(const AccessPolicy& policy, const MethodAccess& method,
+              const Credentials& credentials, absl::string_view model = "m") {
+  RuleSet rules;
+  const Verdict entered = policy.Enter(method, credentials, &rules);
+  return entered == kAllowed ? policy.MayUse(method, rules, model) : entered;
+}
+
+TEST(AccessPolicy, RefusesEveryMethodWithoutCredentials) {
+  const AccessPolicy policy(TestRules({TokenRule("ops", RoleSet(Role::kControl) | Role::kInfer)}));
+  for (const MethodAccess& method : AllMethodAccess()) {
+    EXPECT_EQ(Judge(policy, method, {}), kUnauthenticated) << method.name;
+  }
+  EXPECT_EQ(Judge(policy, AccessOf("/a.B/C"), {}), kUnauthenticated);
+}
+
+TEST(AccessPolicy, WithoutARuleNothingIsAllowed) {
+  const AccessPolicy policy(TestRules({}));
+  for (const MethodAccess& method : AllMethodAccess()) {
+    EXPECT_EQ(Judge(policy, method, Header("Bearer ops-secret")), kDenied) << method.name;
+  }
+}
+
+TEST(AccessPolicy, AMethodThatIsNotListedIsNobodys) {
+  RoleSet all;
+  for (size_t i = 0; i < kRoleNames.size(); ++i) all = all | static_cast<Role>(i);
+  const AccessPolicy policy(TestRules({TokenRule("ops", all)}, all));
+  EXPECT_EQ(Judge(policy, AccessOf("/a.B/C"), Header("Bearer ops-secret")), kDenied);
+  for (const MethodAccess& method : AllMethodAccess()) {
+    EXPECT_EQ(Judge(policy, method, Header("Bearer ops-secret")), kAllowed) << method.name;
+  }
+}
+
+TEST(AccessPolicy, ATokenMustBeOursToTheLastByte) {
+  const AccessPolicy policy(TestRules({TokenRule("ops", Role::kInfer)}));
+  EXPECT_EQ(Judge(policy, kModelInferAccess, Header("Bearer ops-secret")), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, Header("bearer ops-secret")), kAllowed);
+  for (const char* header :
+       {"", "Bearer", "Bearer ", "Bearer ops-secre", "Bearer ops-secret ", "Bearer  ops-secret",
+        "Bearer OPS-SECRET", "Basic ops-secret", "ops-secret", "Bearer other"}) {
+    EXPECT_EQ(Judge(policy, kModelInferAccess, Header(header)), kUnauthenticated) << header;
+  }
+}
+
+TEST(AccessPolicy, TwoHeadersAreNoCredential) {
+  const AccessPolicy policy(TestRules({TokenRule("ops", Role::kInfer)}));
+  const Credentials twice{"Bearer ops-secret", true, {}};
+  EXPECT_EQ(Judge(policy, kModelInferAccess, twice), kUnauthenticated);
+}
+
+TEST(AccessPolicy, ARoleAllowsItsMethodsAndNoOthers) {
+  const AccessPolicy policy(
+      TestRules({TokenRule("embedder", Role::kInfer), TokenRule("ops", Role::kControl)}));
+  EXPECT_EQ(Judge(policy, kModelInferAccess, Header("Bearer embedder-secret")), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelStreamInferAccess, Header("Bearer embedder-secret")), kAllowed);
+  EXPECT_EQ(Judge(policy, Load(), Header("Bearer embedder-secret")), kDenied);
+  EXPECT_EQ(Judge(policy, Load(), Header("Bearer ops-secret")), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, Header("Bearer ops-secret")), kDenied);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, Header("Bearer idle-secret")), kDenied);
+}
+
+TEST(AccessPolicy, AModelRuleHoldsItsRoleOnly) {
+  const AccessPolicy policy(
+      TestRules({TokenRule("ops", Role::kInfer, {"a", "b"}), TokenRule("ops", Role::kControl)}));
+  const Credentials ops = Header("Bearer ops-secret");
+  EXPECT_EQ(Judge(policy, kModelInferAccess, ops, "a"), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, ops, "b"), kAllowed);
+  for (const char* model : {"c", "", "A", "a "}) {
+    EXPECT_EQ(Judge(policy, kModelInferAccess, ops, model), kDenied) << model;
+  }
+  EXPECT_EQ(Judge(policy, Load(), ops, "c"), kAllowed);
+}
+
+// Naming no model asks for all of them.
+TEST(AccessPolicy, WhoIsLimitedToAModelLearnsNothingOfTheOthers) {
+  const AccessPolicy policy(TestRules({TokenRule("ops", Role::kMetrics, {"a"})}));
+  const Credentials ops = Header("Bearer ops-secret");
+  EXPECT_EQ(Judge(policy, Statistics(), ops, "a"), kAllowed);
+  EXPECT_EQ(Judge(policy, Statistics(), ops, ""), kDenied);
+  EXPECT_EQ(Judge(policy, AccessOf("/metrics"), ops), kDenied);
+  EXPECT_EQ(Judge(policy, AccessOf("/mpsd.control.v1.Control/Status"), ops), kDenied);
+}
+
+TEST(AccessPolicy, WhatIsOpenNeedsNothingAndForgivesWrongCredentials) {
+  const AccessPolicy policy(TestRules({}, Role::kHealth));
+  const MethodAccess& check = AccessOf("/grpc.health.v1.Health/Check");
+  EXPECT_EQ(Judge(policy, check, {}), kAllowed);
+  EXPECT_EQ(Judge(policy, check, Header("Bearer nobody")), kAllowed);
+  EXPECT_EQ(Judge(policy, AccessOf("/readyz"), {}), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, {}), kUnauthenticated);
+  EXPECT_EQ(Judge(policy, AccessOf("/metrics"), {}), kUnauthenticated);
+}
+
+TEST(AccessPolicy, ACertificateIsKnownByAnyOfItsNames) {
+  const AccessPolicy policy(
+      TestRules({CertificateRule("a.example", Role::kInfer), CertificateRule("*", Role::kHealth)}));
+  const std::array<absl::string_view, 2> names = {"cn", "a.example"};
+  const std::array<absl::string_view, 1> other = {"b.example"};
+  EXPECT_EQ(Judge(policy, kModelInferAccess, {"", false, names}), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, {"", false, other}), kDenied);
+  EXPECT_EQ(Judge(policy, AccessOf("/grpc.health.v1.Health/Check"), {"", false, other}), kAllowed);
+}
+
+TEST(AccessPolicy, ATokensNameIsNoCertificates) {
+  const AccessPolicy policy(TestRules({TokenRule("ops", Role::kInfer)}));
+  const std::array<absl::string_view, 2> names = {"ops", ""};
+  EXPECT_EQ(Judge(policy, kModelInferAccess, {"", false, names}), kDenied);
+}
+
+TEST(AccessPolicy, ACertificateAndATokenAddUpButAWrongTokenSpoilsBoth) {
+  const AccessPolicy policy(
+      TestRules({CertificateRule("a", Role::kInfer), TokenRule("ops", Role::kControl)}));
+  const std::array<absl::string_view, 1> names = {"a"};
+  EXPECT_EQ(Judge(policy, Load(), {"Bearer ops-secret", false, names}), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, {"Bearer ops-secret", false, names}), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, {"Bearer wrong", false, names}), kUnauthenticated);
+}
+
+TEST(AccessPolicy, WithAControlSocketOnlyControlIsNotOpen) {
+  const AccessPolicy policy(ControlOnItsSocketOnly());
+  EXPECT_EQ(Judge(policy, kModelInferAccess, {}), kAllowed);
+  EXPECT_EQ(Judge(policy, Statistics(), {}, ""), kAllowed);
+  EXPECT_EQ(Judge(policy, Load(), {}), kUnauthenticated);
+  EXPECT_EQ(Judge(policy, AccessOf("/inference.GRPCInferenceService/LogSettings"), {}),
+            kUnauthenticated);
+}
+
+TEST(AccessPolicy, TheLastRuleAndTheLastTokenCount) {
+  AccessRules access = TestRules({});
+  while (access.tokens.size() < kMaxTokens) {
+    const std::string name = "t" + std::to_string(access.tokens.size());
+    access.tokens.push_back({name, Sha256(name).value()});
+  }
+  while (access.rules.size() + 1 < kMaxAccessRules) access.rules.push_back(TokenRule("ops", {}));
+  access.rules.push_back(TokenRule(access.tokens.back().name, Role::kInfer));
+  const AccessPolicy policy(access);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, Header("Bearer t255")), kAllowed);
+  EXPECT_EQ(Judge(policy, kModelInferAccess, Header("Bearer t254")), kDenied);
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Each test that the table of tests/README.md names is there."""
+import re
+import sys
+
+import tree
+
+PAGE = "tests/README.md"
+FILE = re.compile(r"`(tests/[\w./]+_test\.(?:py|cc))`((?:,? `\w+`)*)")
+LEAST_ROWS = 40
+
+
+def tests_of(text, suffix):
+    """The names of the tests that a source file defines."""
+    if suffix == ".py":
+        return set(re.findall(r"^\s+def (test_\w+)\(", text, re.MULTILINE))
+    return set(re.findall(r"^TEST(?:_F|_P)?\(\w+, (\w+)\)", text, re.MULTILINE))
+
+
+def check(root, least_rows=LEAST_ROWS):
+    if not (root / PAGE).exists():
+        return [f"{PAGE}: is not there"]
+    text = (root / PAGE).read_text()
+    complaints = []
+    rows = 0
+    for match in FILE.finditer(text):
+        if not match[2]:
+            continue
+        rows += 1
+        where = f"{PAGE}:{tree.line_of(text, match.start())}"
+        path = root / match[1]
+        if not path.exists():
+            complaints.append(f"{where}: there is no {match[1]}")
+            continue
+        known = tests_of(path.read_text(), path.suffix)
+        complaints += [f"{where}: {match[1]} has no test {name}"
+                       for name in re.findall(r"`(\w+)`", match[2]) if name not in known]
+    if rows < least_rows:
+        complaints.append(f"{PAGE}: names tests in {rows} rows only")
+    return complaints
+
+
+def self_test():
+    def planted(page, *wanted):
+        tree.expect(lambda root: check(root, least_rows=1),
+                    {PAGE: page, "tests/a_test.py": "class A:\n    def test_one(self):\n",
+                     "tests/b_test.cc": "TEST_F(Bee, Two) {\n}\nTEST_P(Bees, Three) {\n"},
+                    *wanted)
+
+    planted("| x | `tests/a_test.py` `test_one` |\n| y | `tests/b_test.cc` `Two`, `Three` |\n")
+    planted("| x | `tests/a_test.py` `test_two` |\n", "README.md:1: tests/a_test.py has no test")
+    planted("| x | `tests/b_test.cc` `Two`, `Four` |\n", "has no test Four")
+    planted("| x | `tests/c_test.cc` `Two` |\n", "there is no tests/c_test.cc")
+    planted("nothing\n", "in 0 rows only")
+    tree.expect(check, {"a.cc": ""}, "is not there")
+
+
+if __name__ == "__main__":
+    sys.exit(tree.main(check, self_test))

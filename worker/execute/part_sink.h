@@ -1,0 +1,50 @@
+// PartSink: puts the outputs of a batch's parts together, as if the batch had run as a whole.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/base/shape.h"
+#include "worker/execute/split_policy.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+
+// Lives on the lane's thread for one batch. Rows of parts that fail are left zero.
+class PartSink final : public OutputSink {
+ public:
+  // `whole` takes the batch's outputs and outlives this.
+  PartSink(OutputSink* whole, uint32_t row_count) : whole_(whole), row_count_(row_count) {}
+
+  // Before each run of a part.
+  void Begin(const BatchPart& part);
+
+  // After a run that went well: whether its outputs fit those of the parts before. If not, the
+  // part's rows have no answer.
+  bool End();
+
+  void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
+  void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
+  void FailRow(uint32_t row, absl::string_view why) override;
+
+ private:
+  // One of the batch's outputs, from the first part that declared it.
+  struct Output {
+    DataType datatype = DataType::kInvalid;
+    Dims row_dims;
+    uint64_t row_bytes = 0;
+    char* data = nullptr;  // null when the lease has no room
+  };
+
+  Output* Declare(DataType datatype, absl::Span<const int64_t> row_dims);
+
+  OutputSink* const whole_;
+  const uint32_t row_count_;
+  std::vector<Output> outputs_;
+  BatchPart part_;
+  size_t next_ = 0;
+  bool declared_all_ = false;  // a part went well: there are no further outputs
+  bool differs_ = false;
+};
+
+}  // namespace mpsd

@@ -52,9 +52,9 @@ def attempt(what, work, *arguments):
         return None
 
 
-def stanza(model, rows, processes, lanes, **more):
+def stanza(model, rows, processes, lanes, device=DEVICE, **more):
     """A model of the config whose batches are as large as one request."""
-    return {"name": f"{model}_{rows}", "path": str(MODELS / f"{model}.pt"), "device": DEVICE,
+    return {"name": f"{model}_{rows}", "path": str(MODELS / f"{model}.pt"), "device": device,
             "max_batch_size": rows, "warmup": "smallest",
             "placement": {"processes": processes, "lanes": lanes, "threads": 1}, **more}
 
@@ -309,6 +309,20 @@ def mps():
     attempt("fault", fault_of, 2, "on")
 
 
+def scaling():
+    """What four processes and four lanes of large work do beside one, on the device and on cores."""
+    def of(device, rows, processes, count):
+        with serving([stanza("mlp", rows, processes, count, device)]) as daemon:
+            return load(daemon, "mlp", rows, 4 * processes * count)
+
+    for device, rows in (("cpu", 64), (DEVICE, 64), (DEVICE, 1024)):
+        for processes, count in ((1, 1), (1, 4), (4, 1)):
+            found = attempt(f"{device} {processes}x{count}", of, device, rows, processes, count)
+            if found:
+                figure("scaling", device=device, batch=rows, processes=processes, lanes=count,
+                       **found)
+
+
 def tests():
     """The worker's own tests, on the device."""
     for name in ("model_test", "execute_test", "torchscript_model_test"):
@@ -323,7 +337,7 @@ def tests():
         figure("tests", test=name, exit=done.returncode)
 
 
-PARTS = (host, models, minilm, lanes, fault, slab, memory, packages, mps, tests)
+PARTS = (host, models, minilm, lanes, fault, slab, memory, packages, mps, scaling, tests)
 
 if __name__ == "__main__":
     {part.__name__: part for part in PARTS}[sys.argv[1]]()

@@ -29,8 +29,8 @@ export MPSD_FIGURES_SECONDS=${SECONDS_EACH:-2} MPSD_FIGURES_MODELS=$models
 
 # NAME:SECONDS, in the order of what is wanted most; `models` makes what the others need.
 limits="host:30 models:60 minilm:120 lanes:60 fault:50 slab:40 memory:70 packages:130 mps:110"
-limits="$limits tests:70"
-wanted=" ${PARTS:-host models minilm lanes fault slab memory packages mps tests} "
+limits="$limits scaling:90 tests:70"
+wanted=" ${PARTS:-host models minilm lanes fault slab memory packages mps scaling tests} "
 failed=0
 for entry in $limits; do
   part=${entry%:*} limit=${entry#*:}

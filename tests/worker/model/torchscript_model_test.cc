@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/worker/model/collecting_sink.h"
+#include "tests/worker/model/test_device.h"
 #include "worker/tools/model_maker.h"
 
 namespace mpsd {
@@ -66,7 +67,7 @@ TEST_F(TorchScript, RunsTheIdentityBitForBit) {
   ASSERT_TRUE(MakeModel("identity", path_).ok());
   const auto model = LoadPath({});
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->device(), "cpu");
+  EXPECT_EQ((*model)->device(), TestDevice());
   EXPECT_EQ((*model)->spec().max_batch_size, 64u);
   std::vector<float> rows(2 * 256);
   for (size_t i = 0; i < rows.size(); ++i)

@@ -105,7 +105,8 @@ struct ListenConfig {
 
 struct LimitsConfig {
   uint64_t message_bytes = kDefaultMaxMessageBytes;
-  uint64_t shared_memory_bytes = 0;  // 0: what the host and its cgroup leave
+  uint64_t buffered_bytes = kDefaultBufferedBytes;  // of messages that arrive, all together
+  uint64_t shared_memory_bytes = 0;                 // 0: what the host and its cgroup leave
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;
   int64_t drain_timeout_ns = 30LL * 1'000'000'000;
   int64_t lame_duck_ns = 0;

@@ -21,19 +21,14 @@ constexpr std::array<std::string_view, 13> kConfigKeys = {
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
-constexpr std::array<std::string_view, 13> kLimitsKeys = {"message",
-                                                          "shared_memory",
-                                                          "connection_pinned",
-                                                          "drain_timeout",
-                                                          "lame_duck",
-                                                          "streams",
-                                                          "metadata",
-                                                          "keepalive",
-                                                          "handshake_timeout",
-                                                          "connection_idle",
-                                                          "connection_age",
-                                                          "connections",
-                                                          "client_shared_memory"};
+constexpr std::array<std::string_view, 14> kLimitsKeys = {
+    "message",         "buffered",
+    "shared_memory",   "connection_pinned",
+    "drain_timeout",   "lame_duck",
+    "streams",         "metadata",
+    "keepalive",       "handshake_timeout",
+    "connection_idle", "connection_age",
+    "connections",     "client_shared_memory"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
 constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"};
@@ -54,11 +49,21 @@ constexpr uint64_t kMaxMetadataBytes = 1 << 20;
 constexpr int64_t kMaxConnectionNs = 24 * 3600 * kNsPerSecond;
 constexpr int64_t kMaxShutdownNs = 3600 * kNsPerSecond;
 
+bool IsAuto(const JsonObject& object, const char* key) {
+  const nlohmann::json* value = object.Find(key);
+  return value == nullptr || *value == "auto";
+}
+
 void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* limits) {
   const JsonObject object(json, "limits", kLimitsKeys, errors);
   object.GetBytes("message", kMinMessageBytes, kMaxMessageLimitBytes, &limits->message_bytes);
-  const nlohmann::json* shared_memory = object.Find("shared_memory");
-  if (shared_memory != nullptr && *shared_memory != "auto") {
+  limits->buffered_bytes =
+      std::max(kDefaultBufferedBytes, kLeastBufferedMessages * limits->message_bytes);
+  if (!IsAuto(object, "buffered")) {
+    object.GetBytes("buffered", limits->message_bytes, kMaxSharedMemoryBytes,
+                    &limits->buffered_bytes);
+  }
+  if (!IsAuto(object, "shared_memory")) {
     object.GetBytes("shared_memory", kMinSharedMemoryBytes, kMaxSharedMemoryBytes,
                     &limits->shared_memory_bytes);
   }

@@ -108,6 +108,7 @@ LogLevel LevelOf(const Config& config) {
 std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
 void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   page->AddLimit("message_bytes", static_cast<double>(limits.message_bytes));
+  page->AddLimit("buffered_bytes", static_cast<double>(limits.buffered_bytes));
   page->AddLimit("connections", limits.connections);
   page->AddLimit("connection_streams", limits.streams);
   page->AddLimit("connection_pinned_bytes", static_cast<double>(limits.connection_pin_bytes));
@@ -141,8 +142,9 @@ class Daemon {
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
         admission_(&models_, &metrics_, clock_),
-        regions_({config.limits.client_shared_memory_bytes, config.limits.message_bytes}, SocketsOf,
-                 &metrics_),
+        regions_({config.limits.client_shared_memory_bytes, config.limits.message_bytes,
+                  config.limits.buffered_bytes},
+                 SocketsOf, &metrics_),
         grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, &logger_, clock_, &gate_,
               &access_metrics_),
         notifier_(ServiceNotifier::FromEnvironment()),
@@ -243,6 +245,7 @@ absl::Status Daemon::Listen() {
   options.addresses = config_.listen.grpc;
   const LimitsConfig& limits = config_.limits;
   options.message_bytes = limits.message_bytes;
+  options.buffered_bytes = limits.buffered_bytes;
   options.connection_pin_bytes = limits.connection_pin_bytes;
   options.connections = limits.connections;
   options.streams = limits.streams;

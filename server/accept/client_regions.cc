@@ -123,10 +123,9 @@ std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(
 }
 
 bool ClientRegions::TryHold(uint64_t bytes) {
-  const uint64_t most = kBufferedMessages * options_.message_bytes;
   uint64_t held = held_bytes_.load(std::memory_order_relaxed);
   do {
-    if (held + bytes > most) return false;
+    if (held + bytes > options_.held_bytes) return false;
   } while (!held_bytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
   return true;
 }

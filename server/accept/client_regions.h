@@ -33,6 +33,7 @@ class ClientRegions {
   struct Options {
     uint64_t bytes = 0;          // of all regions together; 0: none is taken
     uint64_t message_bytes = 0;  // what one request may have in regions
+    uint64_t held_bytes = 0;     // what all requests inside may have copied of regions
   };
   using FindSockets = std::function<std::vector<OpenSocket>(absl::string_view peer)>;
 

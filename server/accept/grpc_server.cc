@@ -58,7 +58,7 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   grpc::ResourceQuota quota("mpsd");
-  quota.Resize(kBufferedMessages * options.message_bytes);
+  quota.Resize(options.buffered_bytes);
   builder->SetResourceQuota(quota);
 }
 

@@ -27,6 +27,7 @@ namespace mpsd {
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // "127.0.0.1:8001", "unix:/run/mpsd/mpsd.sock"
   uint64_t message_bytes = 0;
+  uint64_t buffered_bytes = 0;  // of messages that arrive, all together
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;  // see PinLedger
   uint32_t queue_threads = 1;
   uint32_t connections = kDefaultConnections;

@@ -53,8 +53,18 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("cuda_mps", before.cuda_mps, after.cuda_mps);
   compare("state_dir", before.state_dir, after.state_dir);
   compare("limits.message", before.limits.message_bytes, after.limits.message_bytes);
+  compare("limits.buffered", before.limits.buffered_bytes, after.limits.buffered_bytes);
   compare("limits.shared_memory", before.limits.shared_memory_bytes,
           after.limits.shared_memory_bytes);
+  compare("limits.connection_pinned", before.limits.connection_pin_bytes,
+          after.limits.connection_pin_bytes);
+  compare("limits.streams", before.limits.streams, after.limits.streams);
+  compare("limits.metadata", before.limits.metadata_bytes, after.limits.metadata_bytes);
+  compare("limits.keepalive", before.limits.keepalive_ns, after.limits.keepalive_ns);
+  compare("limits.handshake_timeout", before.limits.handshake_ns, after.limits.handshake_ns);
+  compare("limits.connection_idle", before.limits.connection_idle_ns,
+          after.limits.connection_idle_ns);
+  compare("limits.connection_age", before.limits.connection_age_ns, after.limits.connection_age_ns);
   compare("limits.connections", before.limits.connections, after.limits.connections);
   compare("limits.client_shared_memory", before.limits.client_shared_memory_bytes,
           after.limits.client_shared_memory_bytes);

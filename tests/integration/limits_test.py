@@ -80,7 +80,7 @@ class Limits(unittest.TestCase):
     def test_a_message_of_a_gibibyte(self):
         """gRPC looks at a message's size when it has all of it; what all connections together may
         have it buffer is bounded, in messages of the largest size."""
-        daemon = self.enterContext(Daemon([synthetic("m")], limits={"message": "8MiB"}))
+        daemon = self.enterContext(Daemon([synthetic("m")]))
         piece = bytes(MIB)
         sent = 0
         with Peak(daemon) as peak, Connection(daemon.address) as connection:
@@ -130,7 +130,8 @@ class Limits(unittest.TestCase):
             self.assertEqual(outcome.code, grpc.StatusCode.NOT_FOUND)
 
     def test_limits_are_told(self):
-        for name, value in (("message_bytes", 64 * MIB), ("connections", 1024), ("tensors", 64),
+        for name, value in (("message_bytes", 64 * MIB), ("buffered_bytes", 160 * MIB),
+                            ("connections", 1024), ("tensors", 64),
                             ("connection_streams", 128), ("rank", 8), ("batch_rows", 1024),
                             ("timeout_seconds", 300), ("client_region_bytes", 0)):
             self.assertEqual(self.daemon.metric("mpsd_limit", limit=name), value, name)

@@ -202,6 +202,9 @@ TEST(ConfigError, Sizes) {
   EXPECT_EQ(Error("\"limits\": {\"shared_memory\": \"1MiB\"}"),
             "c.json:3: limits.shared_memory: must be from 16 MiB to 16 TiB, not '1MiB'");
   EXPECT_EQ(Error("\"limits\": {\"shared_memory\": \"auto\"}"), "");
+  EXPECT_EQ(Error("\"limits\": {\"buffered\": \"auto\"}"), "");
+  EXPECT_EQ(Error("\"limits\": {\"buffered\": \"63MiB\"}"),
+            "c.json:3: limits.buffered: must be from 64 MiB to 16 TiB, not '63MiB'");
 }
 
 TEST(ConfigError, MessagesStayWithinGrpcsBound) {

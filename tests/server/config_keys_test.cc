@@ -160,6 +160,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
             defaults.listen.tls.client_must_show_certificate);
   EXPECT_EQ(config->server_name, defaults.server_name);
   EXPECT_EQ(config->limits.message_bytes, defaults.limits.message_bytes);
+  EXPECT_EQ(config->limits.buffered_bytes, defaults.limits.buffered_bytes);
   EXPECT_EQ(config->limits.shared_memory_bytes, defaults.limits.shared_memory_bytes);
   EXPECT_EQ(config->limits.connection_pin_bytes, defaults.limits.connection_pin_bytes);
   EXPECT_EQ(config->limits.drain_timeout_ns, defaults.limits.drain_timeout_ns);

@@ -92,7 +92,8 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
     "server_name": "gpu-7", "state_dir": "../state", "sandbox": "strict",
     "cuda_mps": "on",
     "models": [{"name": "m", "path": "m.pt"}],
-    "limits": {"message": "1MiB", "shared_memory": "4GiB", "connection_pinned": "2MiB",
+    "limits": {"message": "1MiB", "buffered": "5MiB", "shared_memory": "4GiB",
+               "connection_pinned": "2MiB",
                "drain_timeout": "1m",
                "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB"},
     "log": {"level": "debug", "file": "log/mpsd.log", "requests": "log/requests"},
@@ -106,6 +107,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->state_dir + "/",
             files.folder().substr(0, files.folder().rfind('/')) + "/state/");
   EXPECT_EQ(config->limits.message_bytes, 1ULL << 20);
+  EXPECT_EQ(config->limits.buffered_bytes, 5ULL << 20);
   EXPECT_EQ(config->limits.shared_memory_bytes, 4ULL << 30);
   EXPECT_EQ(config->limits.connection_pin_bytes, 2ULL << 20);
   EXPECT_EQ(config->limits.drain_timeout_ns, 60 * kNsPerSecond);

@@ -95,7 +95,7 @@ class ClientRegionsTest : public testing::Test {
   ServerMetrics metrics_;
   std::vector<OpenSocket> sockets_;
   ClientRegions regions_{
-      {1 << 20, 4096}, [this](absl::string_view) { return sockets_; }, &metrics_};
+      {1 << 20, 4096, 16 * 4096}, [this](absl::string_view) { return sockets_; }, &metrics_};
   Connection a_;
   Connection b_;
   NamedObject object_{"a"};
@@ -246,7 +246,7 @@ TEST_F(ClientRegionsTest, ANameIsUsedOnce) {
 
 TEST(ClientRegions, TakeNoneUnlessTold) {
   ServerMetrics metrics;
-  const ClientRegions regions({0, 4096}, nullptr, &metrics);
+  const ClientRegions regions({0, 4096, 4096}, nullptr, &metrics);
   EXPECT_FALSE(regions.enabled());
 }
 

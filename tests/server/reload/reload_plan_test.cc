@@ -88,11 +88,22 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.server_name = "other";
   after.state_dir = "/elsewhere";
   after.limits.message_bytes = 1;
+  after.limits.buffered_bytes = 1;
   after.limits.shared_memory_bytes = 1;
+  after.limits.connection_pin_bytes = 1;
+  after.limits.streams = 1;
+  after.limits.metadata_bytes = 1;
+  after.limits.keepalive_ns = 1;
+  after.limits.handshake_ns = 1;
+  after.limits.connection_idle_ns = 1;
+  after.limits.connection_age_ns = 1;
   after.log.file = "/log";
-  EXPECT_EQ(KeysThatNeedARestart(before, after),
-            (Words{"listen.grpc", "listen.http", "server_name", "state_dir", "limits.message",
-                   "limits.shared_memory", "log.file"}));
+  EXPECT_EQ(
+      KeysThatNeedARestart(before, after),
+      (Words{"listen.grpc", "listen.http", "server_name", "state_dir", "limits.message",
+             "limits.buffered", "limits.shared_memory", "limits.connection_pinned",
+             "limits.streams", "limits.metadata", "limits.keepalive", "limits.handshake_timeout",
+             "limits.connection_idle", "limits.connection_age", "log.file"}));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class TorchScript : public testing::Test {
     order.model = "m";
     order.format = "torchscript";
     order.path = path_;
-    order.device = "auto";
+    order.device = TestDevice();
     order.spec = spec;
     absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
     if (!model.ok()) return model;

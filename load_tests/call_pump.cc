@@ -4,19 +4,11 @@
 #include <thread>
 #include <utility>
 
+#include "load_tests/pump_clock.h"
 #include "proto/base/check.h"
-#include "proto/base/clock.h"
 
 namespace mpsd::load {
 namespace {
-
-constexpr int64_t kPollNs = 20 * kNsPerMs;
-
-int64_t NowNs() { return Clock::Real()->NowNs(); }
-
-gpr_timespec MonotonicTime(int64_t ns_from_now) {
-  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(ns_from_now, GPR_TIMESPAN));
-}
 
 void SleepUntil(int64_t ns) {
   const int64_t left_ns = ns - NowNs();

@@ -2,22 +2,10 @@
 
 #include <utility>
 
+#include "load_tests/pump_clock.h"
 #include "proto/base/check.h"
-#include "proto/base/clock.h"
 
 namespace mpsd::load {
-namespace {
-
-constexpr int64_t kPollNs = 20 * kNsPerMs;
-
-int64_t NowNs() { return Clock::Real()->NowNs(); }
-
-gpr_timespec MonotonicTime(int64_t ns_from_now) {
-  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(ns_from_now, GPR_TIMESPAN));
-}
-
-}  // namespace
-
 StreamPump::StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
                        uint64_t seed)
     : plan_(plan), requests_(requests), picks_(seed), tally_(plan, requests) {}

@@ -1,6 +1,5 @@
 #include "worker/model/aoti_model.h"
 
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -12,12 +11,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "c10/core/InferenceMode.h"
 #include "torch/csrc/inductor/aoti_runner/model_container_runner.h"
 #include "worker/model/aoti_spec.h"
 #include "worker/model/foreign_errors.h"
-#include "worker/model/torch_runtime.h"
-#include "worker/model/torchscript_outputs.h"
+#include "worker/model/torch_model.h"
 #include "worker/model/unpacked_package.h"
 
 namespace mpsd {
@@ -26,87 +23,43 @@ namespace {
 using Runner = torch::inductor::AOTIModelContainerRunner;
 
 // Thread-safe after loading: the runner has an instance of the model for each lane.
-class AotiModel final : public Model {
+class AotiModel final : public TorchModel {
  public:
-  AotiModel(ModelSpec spec, PackageFacts facts, std::unique_ptr<UnpackedPackage> package,
+  AotiModel(ModelSpec spec, const PackageFacts& facts, std::unique_ptr<UnpackedPackage> package,
             std::unique_ptr<Runner> runner, std::unique_ptr<TorchRuntime> runtime)
-      : spec_(std::move(spec)),
-        facts_(std::move(facts)),
+      : TorchModel(std::move(spec), facts.census, std::move(runtime)),
+        writes_inputs_(facts.writes_inputs),
         package_(std::move(package)),
-        runner_(std::move(runner)),
-        runtime_(std::move(runtime)) {}
-
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return runtime_->device().str(); }
-  Census census() const override { return facts_.census; }
-  bool wants_self_check() const override { return runtime_->options().self_check; }
-  uint32_t LanesAllowed(uint32_t wanted, std::string* why) const override {
-    return mpsd::LanesAllowed(device(), runtime_->kind(), facts_.census, wanted, why);
-  }
-  void RegisterMemory(const void* data, uint64_t bytes) override {
-    runtime_->RegisterMemory(data, bytes);
-  }
-  void UnregisterMemory(const void* data) override { runtime_->UnregisterMemory(data); }
-  absl::Status BindLane(uint32_t lane) override { return runtime_->BindLane(lane); }
-  void ReleaseLane(uint32_t lane) override { runtime_->ReleaseLane(lane); }
-  absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
-                   OutputSink* sink) override;
+        runner_(std::move(runner)) {}
 
  private:
-  absl::Status RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
-                         OutputSink* sink) const;
-  absl::Status Emit(const std::vector<at::Tensor>& tensors, uint32_t row_count,
-                    OutputSink* sink) const;
+  absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                       OutputSink* sink) const override;
 
-  const ModelSpec spec_;
-  const PackageFacts facts_;
+  const bool writes_inputs_;
   const std::unique_ptr<UnpackedPackage> package_;
   const std::unique_ptr<Runner> runner_;
-  const std::unique_ptr<TorchRuntime> runtime_;
 };
 
-absl::Status AotiModel::Emit(const std::vector<at::Tensor>& tensors, uint32_t row_count,
-                             OutputSink* sink) const {
-  if (tensors.size() != spec_.outputs.size()) {
-    return absl::InternalError(absl::StrCat("the package returned ", tensors.size(),
-                                            " tensors where the spec has ", spec_.outputs.size(),
-                                            " outputs"));
-  }
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TensorSpec& output = spec_.outputs[i];
-    absl::Status status = CheckOutput(tensors[i], output, spec_.batches(), row_count);
-    if (!status.ok()) return status;
-    const c10::IntArrayRef sizes = tensors[i].sizes();
-    void* target = sink->Add(output.datatype, absl::MakeSpan(sizes.data(), sizes.size()));
-    if (target != nullptr) runtime_->CopyOut(tensors[i], target);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status AotiModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
-                                  OutputSink* sink) const {
-  if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
-  const c10::InferenceMode inference_mode;
+absl::Status AotiModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                OutputSink* sink) const {
   std::vector<at::Tensor> tensors;
   for (const InputTensor& input : inputs) {
-    absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, facts_.writes_inputs);
+    absl::StatusOr<at::Tensor> tensor = runtime().Borrow(input, writes_inputs_);
     if (!tensor.ok()) return tensor.status();
     tensors.push_back(*std::move(tensor));
   }
-  return Emit(runner_->boxed_run(std::move(tensors)), row_count, sink);
-}
-
-absl::Status AotiModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
-                            OutputSink* sink) {
-  const DeviceGate::Permit permit(runtime_->gate());
-  const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
-  // Also after a failure: copies that have begun read and write memory that is not the device's.
-  const absl::Status finished = runtime_->Finish(lane);
-  return ModelFailure(finished.ok() ? status : finished);
-}
-
-absl::Status InModel(const LoadOrder& order, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
+  const std::vector<at::Tensor> returned = runner_->boxed_run(std::move(tensors));
+  if (returned.size() != spec().outputs.size()) {
+    return absl::InternalError(absl::StrCat("the package returned ", returned.size(),
+                                            " tensors where the spec has ", spec().outputs.size(),
+                                            " outputs"));
+  }
+  for (size_t i = 0; i < returned.size(); ++i) {
+    const absl::Status status = Emit(returned[i], spec().outputs[i], row_count, sink);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
@@ -162,18 +115,14 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
   if (!package.ok()) return InModel(order, package.status());
   absl::StatusOr<std::unique_ptr<Runner>> runner = Open(**package, order.lanes, device);
   if (!runner.ok()) return InModel(order, runner.status());
-  return std::make_unique<AotiModel>(*std::move(spec), *std::move(facts), *std::move(package),
+  return std::make_unique<AotiModel>(*std::move(spec), *facts, *std::move(package),
                                      *std::move(runner), std::move(runtime));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Model>> LoadAoti(const LoadOrder& order) {
-  struct stat info;
-  if (stat(order.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return absl::NotFoundError(
-        absl::StrCat("model '", order.model, "': there is no file ", order.path));
-  }
+  if (absl::Status status = CheckModelFile(order); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<TorchRuntime>> runtime = TorchRuntime::Create(order);
   if (!runtime.ok()) return runtime.status();
   absl::StatusOr<std::unique_ptr<Model>> model;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/units.h"
 #include "proto/link/json_object.h"
+#include "worker/model/parameters.h"
 
 namespace mpsd {
 namespace {
@@ -59,12 +60,11 @@ absl::Status ReadOne(const std::string& key, const std::string& text, SyntheticO
 absl::StatusOr<SyntheticOptions> SyntheticOptions::Parse(
     const std::map<std::string, std::string>& parameters) {
   SyntheticOptions options;
-  for (const auto& [key, text] : parameters) {
-    const absl::Status status = ReadOne(key, text, &options);
-    if (!status.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("parameters.", key, ": ", status.message()));
-    }
-  }
+  const absl::Status status =
+      ReadParameters(parameters, [&options](const std::string& key, const std::string& text) {
+        return ReadOne(key, text, &options);
+      });
+  if (!status.ok()) return status;
   return options;
 }
 

@@ -1,7 +1,5 @@
 #include "worker/model/torchscript_model.h"
 
-#include <sys/stat.h>
-
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +13,7 @@
 #include "torch/headeronly/version.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/string_elements.h"
-#include "worker/model/torch_runtime.h"
+#include "worker/model/torch_model.h"
 #include "worker/model/torchscript_outputs.h"
 #include "worker/model/torchscript_program.h"
 #include "worker/model/torchscript_spec.h"
@@ -25,41 +23,21 @@ namespace mpsd {
 namespace {
 
 // Thread-safe after loading.
-class TorchScriptModel final : public Model {
+class TorchScriptModel final : public TorchModel {
  public:
   TorchScriptModel(ModelSpec spec, TorchScriptProgram program,
                    std::unique_ptr<TorchRuntime> runtime)
-      : spec_(std::move(spec)), program_(std::move(program)), runtime_(std::move(runtime)) {}
-
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return runtime_->device().str(); }
-  Census census() const override { return program_.census(); }
-  bool wants_self_check() const override { return runtime_->options().self_check; }
-  uint32_t LanesAllowed(uint32_t wanted, std::string* why) const override {
-    return mpsd::LanesAllowed(device(), runtime_->kind(), program_.census(), wanted, why);
-  }
-  void RegisterMemory(const void* data, uint64_t bytes) override {
-    runtime_->RegisterMemory(data, bytes);
-  }
-  void UnregisterMemory(const void* data) override { runtime_->UnregisterMemory(data); }
-  absl::Status BindLane(uint32_t lane) override { return runtime_->BindLane(lane); }
-  void ReleaseLane(uint32_t lane) override { runtime_->ReleaseLane(lane); }
-  absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
-                   OutputSink* sink) override;
+      : TorchModel(std::move(spec), program.census(), std::move(runtime)),
+        program_(std::move(program)) {}
 
  private:
   absl::StatusOr<c10::IValue> Borrow(const InputTensor& input) const;
-  absl::Status RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
-                         OutputSink* sink) const;
-  absl::Status Emit(const c10::IValue& returned, uint32_t row_count, OutputSink* sink) const;
-  absl::Status EmitTensor(const at::Tensor& tensor, const TensorSpec& output, uint32_t row_count,
-                          OutputSink* sink) const;
+  absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                       OutputSink* sink) const override;
   absl::Status EmitStrings(const c10::IValue& value, const TensorSpec& output, uint32_t row_count,
                            OutputSink* sink) const;
 
-  const ModelSpec spec_;
   const TorchScriptProgram program_;
-  const std::unique_ptr<TorchRuntime> runtime_;
 };
 
 absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) const {
@@ -72,19 +50,9 @@ absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) c
     for (const absl::string_view element : *elements) strings.push_back(std::string(element));
     return c10::IValue(std::move(strings));
   }
-  absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, program_.WritesInputs());
+  absl::StatusOr<at::Tensor> tensor = runtime().Borrow(input, program_.WritesInputs());
   if (!tensor.ok()) return tensor.status();
   return c10::IValue(*std::move(tensor));
-}
-
-absl::Status TorchScriptModel::EmitTensor(const at::Tensor& tensor, const TensorSpec& output,
-                                          uint32_t row_count, OutputSink* sink) const {
-  absl::Status status = CheckOutput(tensor, output, spec_.batches(), row_count);
-  if (!status.ok()) return status;
-  const c10::IntArrayRef sizes = tensor.sizes();
-  void* target = sink->Add(output.datatype, absl::MakeSpan(sizes.data(), sizes.size()));
-  if (target != nullptr) runtime_->CopyOut(tensor, target);
-  return absl::OkStatus();
 }
 
 absl::Status TorchScriptModel::EmitStrings(const c10::IValue& value, const TensorSpec& output,
@@ -95,47 +63,33 @@ absl::Status TorchScriptModel::EmitStrings(const c10::IValue& value, const Tenso
   }
   std::vector<std::string> elements;
   for (const c10::IValue& element : value.toListRef()) elements.push_back(element.toStringRef());
-  const absl::StatusOr<Dims> dims = StringDims(elements.size(), output, spec_.batches(), row_count);
+  const absl::StatusOr<Dims> dims =
+      StringDims(elements.size(), output, spec().batches(), row_count);
   if (!dims.ok()) return dims.status();
   void* target = sink->AddBytes(*dims, ElementsBytes(elements));
   if (target != nullptr) WriteElements(elements, target);
   return absl::OkStatus();
 }
 
-absl::Status TorchScriptModel::Emit(const c10::IValue& returned, uint32_t row_count,
-                                    OutputSink* sink) const {
-  const absl::StatusOr<OutputValues> values = OrderOutputs(returned, spec_.outputs);
-  if (!values.ok()) return values.status();
-  for (size_t i = 0; i < values->size(); ++i) {
-    const c10::IValue& value = (*values)[i];
-    const absl::Status status =
-        value.isTensor() ? EmitTensor(value.toTensor(), spec_.outputs[i], row_count, sink)
-                         : EmitStrings(value, spec_.outputs[i], row_count, sink);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status TorchScriptModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
-                                         OutputSink* sink) const {
-  if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
-  const c10::InferenceMode inference_mode;
-  absl::InlinedVector<c10::IValue, 4> values;
+absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                       OutputSink* sink) const {
+  absl::InlinedVector<c10::IValue, 4> arguments;
   for (const InputTensor& input : inputs) {
     absl::StatusOr<c10::IValue> value = Borrow(input);
     if (!value.ok()) return value.status();
-    values.push_back(*std::move(value));
+    arguments.push_back(*std::move(value));
   }
-  return Emit(program_.Forward(values), row_count, sink);
-}
-
-absl::Status TorchScriptModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
-                                   uint32_t row_count, OutputSink* sink) {
-  const DeviceGate::Permit permit(runtime_->gate());
-  const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
-  // Also after a failure: copies that have begun read and write memory that is not the device's.
-  const absl::Status finished = runtime_->Finish(lane);
-  return ModelFailure(finished.ok() ? status : finished);
+  const absl::StatusOr<OutputValues> values =
+      OrderOutputs(program_.Forward(arguments), spec().outputs);
+  if (!values.ok()) return values.status();
+  for (size_t i = 0; i < values->size(); ++i) {
+    const c10::IValue& value = (*values)[i];
+    const TensorSpec& output = spec().outputs[i];
+    const absl::Status status = value.isTensor() ? Emit(value.toTensor(), output, row_count, sink)
+                                                 : EmitStrings(value, output, row_count, sink);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 // ---- loading ----
@@ -152,13 +106,6 @@ absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat("model '", order.model, "': cannot load ", order.path, ": ", hint));
-}
-
-absl::Status CheckFile(const LoadOrder& order) {
-  struct stat info;
-  if (stat(order.path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrCat("model '", order.model, "': there is no file ", order.path));
 }
 
 // The length of an unknown dim in the step-th trial run.
@@ -221,10 +168,6 @@ absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& p
   return absl::OkStatus();
 }
 
-absl::Status InModel(const LoadOrder& order, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
-}
-
 absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& archive_json,
                                    c10::Device device, TorchScriptProgram* program) {
   const std::vector<std::string> arguments = program->InputArguments();
@@ -254,7 +197,7 @@ absl::Status StartTorch(const LoadOrder& order) {
 }
 
 absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
-  if (absl::Status status = CheckFile(order); !status.ok()) return status;
+  if (absl::Status status = CheckModelFile(order); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<TorchRuntime>> runtime = TorchRuntime::Create(order);
   if (!runtime.ok()) return runtime.status();
   const TorchOptions& options = (*runtime)->options();

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Fetches pinned clients of the protocol that are no Python packages of the tests, into DIR.
 #   fetch_clients.sh DIR
-# A client that cannot be had is named and left out: its tests are then skipped. perf_analyzer is
-# built for a newer C library than Debian 12's, which is laid beside it in a folder of its own.
+# What is there already is left alone. A client that cannot be had is named and left out: its tests
+# are then skipped, and the exit code is 1. perf_analyzer is built for a newer C library than
+# Debian 12's, which is laid beside it in a folder of its own; the others are compiled, by Go.
 set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
 
 grpcurl=1.9.3
@@ -11,16 +13,52 @@ ghz=0.120.0
 probe=0.4.25
 perf_analyzer=2.60.0
 newer=trixie # whose C library perf_analyzer runs with
+oldest_go=1.24
 
-left_out() { echo "fetch_clients.sh: no $1: its tests are skipped" >&2; }
+exit_code=0
+left_out() {
+  echo "fetch_clients.sh: no $1: its tests are skipped" >&2
+  exit_code=1
+}
 
-go_client() { # NAME PACKAGE VERSION
-  if [ -x "$dir/$1-$3/$1" ]; then return 0; fi
-  if ! command -v go >/dev/null || ! GOBIN="$dir/$1-$3" go install "$2@v$3"; then
-    left_out "$1 $3"
-    return 0
+have_go() { # whether a Go is here that is new enough; says once that there is none
+  [ -z "${go_is_here:-}" ] || return "$go_is_here"
+  local version
+  version=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null)
+  go_is_here=0
+  if [ "$(printf '%s\n' "$oldest_go" "${version#go}" | sort -V | head -1)" != "$oldest_go" ]; then
+    echo "fetch_clients.sh: Go $oldest_go or newer is needed, here is ${version:-none}" >&2
+    go_is_here=1
   fi
-  [ -x "$dir/$1-$3/$1" ] || mv "$dir/$1-$3"/* "$dir/$1-$3/$1"
+  return "$go_is_here"
+}
+
+# Each is compiled in a module of its own, with exactly the dependencies that it names itself.
+go_client() { # NAME MODULE VERSION PACKAGE
+  local name=$1 target=$dir/$1-$3 module
+  if [ -x "$target/$name" ]; then return 0; fi
+  module=$(mktemp -d) || return
+  printf 'module clients\n\ngo %s\n\nrequire %s v%s\n' "$oldest_go" "$2" "$3" >"$module/go.mod"
+  if have_go && (cd "$module" && GOTOOLCHAIN=local go build -mod=mod -o "$name" "$4"); then
+    mkdir -p "$target" && mv "$module/$name" "$target/$name"
+  else
+    left_out "$name $3"
+  fi
+  rm -rf "$module"
+}
+
+# The test builds it again from the .proto files as they are then, with what this has fetched.
+go_infer() {
+  local target made
+  target=$dir/go_infer-$(cat "$here"/go/go.mod "$here"/go/go.sum | cksum | cut -d' ' -f1)
+  if [ -x "$target/go_infer" ]; then return 0; fi
+  made=$(mktemp -d) || return
+  if have_go && "$here/go/build.sh" "$made"; then
+    mkdir -p "$target" && mv "$made/go_infer" "$target/go_infer"
+  else
+    left_out "generated Go client"
+  fi
+  rm -rf "$made"
 }
 
 newer_libraries() { # the C and C++ libraries of the newer Debian, unpacked and not installed
@@ -38,6 +76,7 @@ newer_libraries() { # the C and C++ libraries of the newer Debian, unpacked and 
     "libgcc-s1/$newer" "zlib1g/$newer" "libzstd1/$newer" libssl3t64) 2>/dev/null || return
   local package
   for package in "$apt"/*.deb; do dpkg-deb -x "$package" "$dir/newer" || return; done
+  rm -rf "$apt"
 }
 
 fetch_perf_analyzer() {
@@ -49,13 +88,22 @@ fetch_perf_analyzer() {
   python3 -m zipfile -e "$wheel"/perf_analyzer-*.whl "$wheel" || return
   mkdir -p "$target"
   cp "$wheel/perf_analyzer/bin/perf_analyzer" "$target/program" && chmod +x "$target/program"
+  rm -rf "$wheel"
   local libraries=$dir/newer/usr/lib/x86_64-linux-gnu
   printf '#!/bin/sh\nexec %s --library-path %s %s "$@"\n' "$libraries/ld-linux-x86-64.so.2" \
     "$libraries" "$target/program" >"$target/perf_analyzer"
   chmod +x "$target/perf_analyzer"
 }
 
-go_client grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl $grpcurl
-go_client ghz github.com/bojand/ghz/cmd/ghz $ghz
-go_client grpc_health_probe github.com/grpc-ecosystem/grpc-health-probe $probe
-fetch_perf_analyzer || left_out "perf_analyzer $perf_analyzer"
+go_client grpcurl github.com/fullstorydev/grpcurl $grpcurl \
+  github.com/fullstorydev/grpcurl/cmd/grpcurl
+go_client ghz github.com/bojand/ghz $ghz github.com/bojand/ghz/cmd/ghz
+go_client grpc_health_probe github.com/grpc-ecosystem/grpc-health-probe $probe \
+  github.com/grpc-ecosystem/grpc-health-probe
+go_infer
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+  left_out "perf_analyzer $perf_analyzer for $(uname -sm)"
+else
+  fetch_perf_analyzer || left_out "perf_analyzer $perf_analyzer"
+fi
+exit "$exit_code"

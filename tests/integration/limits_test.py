@@ -8,7 +8,7 @@ import grpc
 
 import calls
 from daemon import Daemon, wait_until
-from models import synthetic, tensor
+from models import synthetic
 from raw_http2 import Connection, message_prefix
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -172,31 +172,6 @@ class Connections(unittest.TestCase):
                     self.assertTrue(self.is_served(channel))
                 wait_until(lambda: daemon.metric("mpsd_connections") == 0, LIMIT_S, "its end")
             self.assertEqual(daemon.metric("mpsd_refused_connections_total"), 0)
-
-
-class SlowSenders(unittest.TestCase):
-    def test_many_that_trickle_keep_nobody_waiting(self):
-        """Half a message on each of many connections: the others are answered."""
-        message = calls.request("m", {"x": calls.row_of(1)}).SerializeToString()
-        half = message_prefix(len(message)) + message[:len(message) // 2]
-        with Daemon([synthetic("m", [tensor("x", [16])])]) as daemon, \
-                calls.stub(daemon.address) as stub:
-            connections = [Connection(daemon.address) for _ in range(100)]
-            try:
-                for connection in connections:
-                    connection.call({})
-                    self.assertTrue(connection.send(half))
-                outcomes = calls.infer_all(stub, [calls.request("m", {"x": calls.row_of(i)})
-                                                  for i in range(100)])
-                self.assertEqual({outcome.code for outcome in outcomes}, {calls.OK})
-                self.assertEqual(daemon.metric("mpsd_connections"), 101)
-                for connection in connections[:10]:
-                    connection.send(message[len(message) // 2:], last=True)
-                    connection.wait_for_end()
-            finally:
-                for connection in connections:
-                    connection.__exit__()
-            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "their end")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Connection:
         self._window = self._initial_window = 65535
         self._stream_window = 0
         self.ended = False  # the server has ended the call, or the connection
-        self._socket.sendall(PREFACE + self._frame(SETTINGS, 0, 0, b""))
+        self._socket.sendall(self.preface())
 
     def __enter__(self):
         return self
@@ -32,18 +32,28 @@ class Connection:
     def __exit__(self, *unused):
         self._socket.close()
 
+    @classmethod
+    def preface(cls):
+        """What a client begins with."""
+        return PREFACE + cls.frame(SETTINGS, 0, 0, b"")
+
+    @classmethod
+    def request_headers(cls, stream, headers=None, path=INFER):
+        """The start of a call; `headers`: {name: value} besides those that every call has."""
+        fields = {":method": "POST", ":scheme": "http", ":path": path, ":authority": "test",
+                  "te": "trailers", "content-type": "application/grpc", **(headers or {})}
+        block = b"".join(literal(name, value) for name, value in fields.items())
+        return cls.frame(HEADERS, END_HEADERS, stream, block)
+
     @staticmethod
-    def _frame(kind, flags, stream, payload):
+    def frame(kind, flags, stream, payload):
         return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + \
             struct.pack(">I", stream) + payload
 
     def call(self, headers, path=INFER, stream=1):
         """Starts a call; `headers`: {name: value} besides those that every call has."""
-        fields = {":method": "POST", ":scheme": "http", ":path": path, ":authority": "test",
-                  "te": "trailers", "content-type": "application/grpc", **headers}
-        block = b"".join(literal(name, value) for name, value in fields.items())
         self._stream_window = self._initial_window
-        self._socket.sendall(self._frame(HEADERS, END_HEADERS, stream, block))
+        self._socket.sendall(self.request_headers(stream, headers, path))
 
     def send(self, data, stream=1, last=False):
         """Sends what the server takes of it; False when it has ended the call before the end."""
@@ -56,8 +66,8 @@ class Connection:
             step = min(FRAME_BYTES, self._window, self._stream_window, len(data) - sent)
             at_end = last and sent + step == len(data)
             try:
-                self._socket.sendall(self._frame(DATA, END_STREAM if at_end else 0, stream,
-                                                 data[sent:sent + step]))
+                self._socket.sendall(self.frame(DATA, END_STREAM if at_end else 0, stream,
+                                                data[sent:sent + step]))
             except OSError:
                 self.ended = True
                 return False
@@ -111,7 +121,7 @@ class Connection:
         if kind == SETTINGS and not flags & ACK:
             self._settings(payload)
         elif kind == PING and not flags & ACK:
-            self._socket.sendall(self._frame(PING, ACK, 0, payload))
+            self._socket.sendall(self.frame(PING, ACK, 0, payload))
         elif kind == WINDOW_UPDATE:
             step = int.from_bytes(payload, "big") & 0x7fffffff
             if stream == 0:
@@ -127,7 +137,7 @@ class Connection:
             if name == 4:  # the window of a stream
                 self._stream_window += value - self._initial_window
                 self._initial_window = value
-        self._socket.sendall(self._frame(SETTINGS, ACK, 0, b""))
+        self._socket.sendall(self.frame(SETTINGS, ACK, 0, b""))
 
 
 def message_prefix(length, compressed=False):

@@ -1,0 +1,200 @@
+"""Slow and idle connections: they keep nobody waiting, and each limit ends what it is there for."""
+import collections
+import socket
+import struct
+import time
+import unittest
+
+import grpc
+
+import calls
+from daemon import Daemon, wait_until
+from models import synthetic
+from raw_http2 import ACK, DATA, END_STREAM, GOAWAY, PING, SETTINGS, Connection, \
+    message_prefix
+from tricklers import Tricklers
+
+MANY = 500
+LIMIT_S = 60
+MOST_STREAMS = 3  # SETTINGS_MAX_CONCURRENT_STREAMS
+MESSAGE = calls.request("m", {"x": calls.row_of(1)}).SerializeToString()
+MESSAGE = message_prefix(len(MESSAGE)) + MESSAGE
+STREAM_INFER = "/inference.GRPCInferenceService/ModelStreamInfer"
+
+
+def good_calls(test, stub, count=200):
+    """That many at once, each of which is answered with its own bytes."""
+    messages = [calls.request("m", {"x": calls.row_of(i)}) for i in range(count)]
+    for i, outcome in enumerate(calls.infer_all(stub, messages)):
+        test.assertEqual(outcome.code, calls.OK, outcome.text)
+        test.assertTrue((calls.arrays(outcome.response)["OUTPUT0"] == i).all(), i)
+
+
+class Trickling(unittest.TestCase):
+    def test_five_hundred_keep_nobody_waiting(self):
+        """A good client is answered beside them, and so is a slow one that ends what it began.
+        Those that do not finish their handshake are cut off, and no others; when the rest goes,
+        nothing of it is left."""
+        limits = {"handshake_timeout": "3s"}
+        with Daemon([synthetic("m")], limits=limits) as daemon, calls.stub(daemon.address) as stub:
+            good_calls(self, stub, 1)
+            slow = self.enterContext(Connection(daemon.address))
+            slow.call({})
+            slow.send(MESSAGE[:20])
+            with Tricklers(daemon.address, MANY) as tricklers:
+                wait_until(lambda: daemon.metric("mpsd_connections") == MANY + 2, LIMIT_S,
+                           "all of them")
+                with calls.Load(daemon.address, "m", callers=4) as load:
+                    for _ in range(3):
+                        good_calls(self, stub)
+                    wait_until(lambda: len(tricklers.ended) >= (MANY + 2) // 3, LIMIT_S,
+                               "the end of those that trickle their handshake")
+                    good_calls(self, stub)
+                endings = collections.Counter(outcome.code for outcome in load.outcomes)
+                self.assertEqual(endings, {calls.OK: load.started})
+                self.assertEqual(set(tricklers.ended), {"handshake"})
+                self.assertEqual(tricklers.open_count(), MANY - len(tricklers.ended))
+                with calls.stub(daemon.address) as fresh:
+                    good_calls(self, fresh, 10)
+            wait_until(lambda: daemon.metric("mpsd_connections") == 2, LIMIT_S, "their end")
+            self.assertEqual(daemon.metric("mpsd_refused_connections_total"), 0)
+            answered = daemon.metric("mpsd_requests_total", code="OK")
+            slow.send(MESSAGE[20:], last=True)
+            slow.wait_for_end()
+            self.assertEqual(daemon.metric("mpsd_requests_total"), answered + 1)
+            self.assertEqual(daemon.metric("mpsd_requests_total", code="OK"), answered + 1)
+            good_calls(self, stub)
+
+    def test_more_than_may_be_open(self):
+        """Those beyond the limit are closed at once, and who is inside is served."""
+        with Daemon([synthetic("m")], limits={"connections": 100}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            good_calls(self, stub, 1)
+            with Tricklers(daemon.address, MANY, kinds=("headers", "body")) as tricklers:
+                wait_until(lambda: tricklers.open_count() <= 99, LIMIT_S, "the limit")
+                good_calls(self, stub)
+                self.assertEqual(tricklers.open_count(), 99)
+                self.assertEqual(daemon.metric("mpsd_connections"), 100)
+                self.assertEqual(daemon.metric("mpsd_refused_connections_total"), MANY - 99)
+            wait_until(lambda: daemon.metric("mpsd_connections") == 1, LIMIT_S, "their end")
+            with calls.stub(daemon.address) as fresh:
+                good_calls(self, fresh, 10)
+
+
+class Frames:
+    """A connection at the level of frames, whose other side is asked nothing and told nothing."""
+
+    def __init__(self, address):
+        host, port = address.rsplit(":", 1)
+        self._socket = socket.create_connection((host, int(port)), LIMIT_S)
+        self._socket.sendall(Connection.preface())
+        self._file = self._socket.makefile("rb")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self._file.close()
+        self._socket.close()
+
+    def send(self, *frame):
+        self._socket.sendall(Connection.frame(*frame))
+
+    def call(self, stream):
+        """Opens a ModelStreamInfer, which the server has from its headers on."""
+        self._socket.sendall(Connection.request_headers(stream, path=STREAM_INFER))
+
+    def next(self, *kinds):
+        """The next frame of these kinds: (kind, flags, stream, payload); None at the end, which
+        is what is waited for where there are no kinds."""
+        while True:
+            try:
+                head = self._file.read(9)
+            except ConnectionError:
+                return None
+            if len(head) < 9:
+                return None
+            payload = self._file.read(int.from_bytes(head[:3], "big"))
+            if head[3] in kinds:
+                return head[3], head[4], int.from_bytes(head[5:9], "big"), payload
+
+
+class Idle(unittest.TestCase):
+    def serve(self, **limits):
+        daemon = self.enterContext(Daemon([synthetic("m")], limits=limits))
+        return daemon, self.enterContext(calls.stub(daemon.address))
+
+    def test_who_does_not_answer_is_cut_off(self):
+        """Keepalive: a client that is asked whether it lives, and answers, stays."""
+        daemon, stub = self.serve(keepalive="1s")
+        with Frames(daemon.address) as silent, Frames(daemon.address) as alive:
+            silent.call(1)
+            alive.call(1)
+            began = time.monotonic()
+            asked = 0
+            while daemon.metric("mpsd_connections") == 2:
+                ping = alive.next(PING)
+                self.assertIsNotNone(ping, "one that answers was cut off")
+                if not ping[1] & ACK:
+                    asked += 1
+                    alive.send(PING, ACK, 0, ping[3])
+                self.assertLess(time.monotonic() - began, LIMIT_S, "one that is silent stays")
+            self.assertGreater(asked, 1)
+            self.assertIsNone(silent.next())
+            good_calls(self, stub)
+
+    def test_one_without_a_call_is_closed(self):
+        daemon, stub = self.serve(connection_idle="1s")
+        good_calls(self, stub, 10)
+        with Frames(daemon.address) as idle, Frames(daemon.address) as busy:
+            busy.call(1)
+            self.assertIsNotNone(idle.next(GOAWAY))
+            wait_until(lambda: daemon.metric("mpsd_connections") == 1, LIMIT_S, "both idle ones")
+            self.assertEqual(daemon.metric("mpsd_open_calls"), 1)
+        with calls.stub(daemon.address) as fresh:
+            good_calls(self, fresh, 10)
+
+    def test_an_old_one_is_asked_to_end(self):
+        daemon, stub = self.serve(connection_age="1s")
+        with Frames(daemon.address) as old:
+            old.call(1)
+            for _ in range(20):
+                good_calls(self, stub, 10)
+            self.assertIsNotNone(old.next(GOAWAY))
+            self.assertEqual(daemon.metric("mpsd_open_calls"), 1, "it may finish what is inside")
+
+
+class Calls(unittest.TestCase):
+    def test_more_calls_than_a_connection_may_have(self):
+        with Daemon([synthetic("m")], limits={"streams": 4}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            with Frames(daemon.address) as greedy:
+                said = greedy.next(SETTINGS)[3]
+                self.assertIn(struct.pack(">HI", MOST_STREAMS, 4),
+                              [said[i:i + 6] for i in range(0, len(said), 6)])
+                greedy.send(SETTINGS, ACK, 0, b"")
+                for stream in (1, 3, 5, 7):
+                    greedy.call(stream)
+                wait_until(lambda: daemon.metric("mpsd_open_calls") == 4, LIMIT_S, "four calls")
+                greedy.send(DATA, END_STREAM, 1, b"")  # a stream without a request
+                wait_until(lambda: daemon.metric("mpsd_open_calls") == 3, LIMIT_S, "its end")
+                greedy.call(9)
+                wait_until(lambda: daemon.metric("mpsd_open_calls") == 4, LIMIT_S, "one more")
+                greedy.call(11)
+                self.assertIsNone(greedy.next(), "what was told is broken: the connection ends")
+                wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "its calls")
+            good_calls(self, stub, 20)  # a client that keeps to it waits for its turn
+
+    def test_more_metadata_than_a_call_may_have(self):
+        with Daemon([synthetic("m")], limits={"metadata": "2KiB"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            message = calls.request("m", {"x": calls.row_of(1)})
+            with self.assertRaises(grpc.RpcError) as raised:
+                stub.ModelInfer(message, metadata=[("much", "x" * 4096)], timeout=LIMIT_S)
+            self.assertEqual(raised.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+            self.assertEqual(daemon.metric("mpsd_batches_total"), 0)
+            stub.ModelInfer(message, metadata=[("little", "x" * 512)], timeout=LIMIT_S)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -23,6 +23,7 @@ class BadInput(unittest.TestCase):
     def setUpClass(cls):
         cls.daemon = cls.enterClassContext(Daemon(
             [synthetic("m"), synthetic("three", THREE), synthetic("whole", max_batch_size=0),
+             synthetic("eight", [tensor("x", [-1] * 8)]),
              synthetic("padded", [tensor("x", [-1])], pad=[
                  {"input": "x", "dim": 0, "buckets": [8]}], outputs=[tensor("OUTPUT0", [-1])])],
             limits={"message": "1MiB"}))
@@ -190,12 +191,36 @@ class BadInput(unittest.TestCase):
         for count in (1, 100):
             message = calls.request("m", {"x": calls.row_of(1)})
             message.raw_input_contents.extend([b"more"] * count)
-            self.assertEqual(calls.infer(self.stub, message).code, INVALID)
+            self.check_tensor(message, f"expected 1 raw input contents but got {1 + count} for "
+                              "model 'm'")
+
+    def test_too_few_raw_contents(self):
+        message = calls.request("three", {name: zeros(1, 4) for name in "ABC"})
+        for name in "CBA":
+            del message.raw_input_contents[-1]
+            self.check(message, INVALID, f"unable to find data for input tensor '{name}' for model "
+                       "'three' in request.")
+            message.id = ""
 
     def test_too_many_tensors(self):
-        outcome = calls.infer(self.stub, calls.request(
-            "m", {f"x{i}": zeros(1, 1) for i in range(65)}))
-        self.assertEqual(outcome.code, INVALID)
+        text = "a request has at most 64 tensors for model 'm'"
+        self.check_tensor(calls.request("m", {f"x{i}": zeros(1, 1) for i in range(65)}), text)
+        self.check_tensor(calls.request("m", {"x": calls.row_of(1)},
+                                        outputs=[f"x{i}" for i in range(65)]), text)
+
+    def test_rank_nine(self):
+        """The batch dim is not counted."""
+        self.check_tensor(calls.request("eight", {"x": zeros(*[1] * 10)}),
+                          "input 'x' has more than 8 dimensions for model 'eight'")
+        self.assertEqual(calls.infer(self.stub, calls.request("eight", {"x": zeros(*[1] * 9)})).code,
+                         calls.OK)
+
+    def test_dims_of_two_to_the_62nd(self):
+        for shape in ([1] + [2**62] * 8, [1, 4, 2**62, 1, 1, 1, 1, 1, 1]):
+            self.check_tensor(self.typed("eight", shape=shape, fp32_contents=[1] * 16),
+                              "input 'x' is larger than any tensor can be for model 'eight'")
+        self.check_tensor(self.typed(shape=(2**62, 16), fp32_contents=[1] * 16),
+                          "inference request batch-size must be <= 8 for 'm'")
 
     def test_message_too_large(self):
         outcome = calls.infer(self.stub, calls.request("m", {"x": zeros(2 << 18)}))

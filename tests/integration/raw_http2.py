@@ -24,12 +24,16 @@ class Connection:
         self._window = self._initial_window = 65535
         self._stream_window = 0
         self.ended = False  # the server has ended the call, or the connection
+        self.received = b""  # the data of its answers
         self._socket.sendall(self.preface())
 
     def __enter__(self):
         return self
 
     def __exit__(self, *unused):
+        self.close()
+
+    def close(self):
         self._socket.close()
 
     @classmethod
@@ -78,6 +82,10 @@ class Connection:
             if not data:
                 break
         return True
+
+    def send_frames(self, *frames):
+        """Sends them as they are, without a look at how much the server takes."""
+        self._socket.sendall(b"".join(frames))
 
     def wait_for_end(self):
         while not self.ended:
@@ -128,7 +136,10 @@ class Connection:
                 self._window += step
             else:
                 self._stream_window += step
-        elif kind in (RST_STREAM, GOAWAY) or (kind in (HEADERS, DATA) and flags & END_STREAM):
+        elif kind == DATA:
+            self.received += payload
+            self.ended = bool(flags & END_STREAM)
+        elif kind in (RST_STREAM, GOAWAY) or (kind == HEADERS and flags & END_STREAM):
             self.ended = True
 
     def _settings(self, payload):

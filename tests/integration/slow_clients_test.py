@@ -38,7 +38,7 @@ class Trickling(unittest.TestCase):
         limits = {"handshake_timeout": "3s"}
         with Daemon([synthetic("m")], limits=limits) as daemon, calls.stub(daemon.address) as stub:
             good_calls(self, stub, 1)
-            slow = self.enterContext(Connection(daemon.address))
+            slow = Connection(daemon.address)
             slow.call({})
             slow.send(MESSAGE[:20])
             with Tricklers(daemon.address, MANY) as tricklers:
@@ -61,6 +61,7 @@ class Trickling(unittest.TestCase):
             answered = daemon.metric("mpsd_requests_total", code="OK")
             slow.send(MESSAGE[20:], last=True)
             slow.wait_for_end()
+            slow.close()
             self.assertEqual(daemon.metric("mpsd_requests_total"), answered + 1)
             self.assertEqual(daemon.metric("mpsd_requests_total", code="OK"), answered + 1)
             good_calls(self, stub)

@@ -81,6 +81,17 @@ class Trickling(unittest.TestCase):
             with calls.stub(daemon.address) as fresh:
                 good_calls(self, fresh, 10)
 
+    def test_a_stop_waits_for_them_no_longer_than_it_may(self):
+        """They neither end what they began nor answer a GOAWAY; an answer that is inside is given."""
+        model = synthetic("m", parameters={"delay": "500ms"})
+        with Daemon([model], limits={"drain_timeout": "2s"}) as daemon, \
+                calls.stub(daemon.address) as stub, Tricklers(daemon.address, MANY):
+            inside = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the batch")
+            daemon.terminate()
+            self.assertEqual(calls.outcome_of(inside).code, calls.OK)
+            self.assertEqual(daemon.wait(), 0)
+
 
 class Frames:
     """A connection at the level of frames, whose other side is asked nothing and told nothing."""

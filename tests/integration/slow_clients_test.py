@@ -142,6 +142,7 @@ class Idle(unittest.TestCase):
         with Frames(daemon.address) as silent, Frames(daemon.address) as alive:
             silent.call(1)
             alive.call(1)
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 2, LIMIT_S, "both")
             began = time.monotonic()
             asked = 0
             while daemon.metric("mpsd_connections") == 2:
@@ -160,6 +161,7 @@ class Idle(unittest.TestCase):
         good_calls(self, stub, 10)
         with Frames(daemon.address) as idle, Frames(daemon.address) as busy:
             busy.call(1)
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 1, LIMIT_S, "the busy one")
             self.assertIsNotNone(idle.next(GOAWAY))
             wait_until(lambda: daemon.metric("mpsd_connections") == 1, LIMIT_S, "both idle ones")
             self.assertEqual(daemon.metric("mpsd_open_calls"), 1)
@@ -170,6 +172,7 @@ class Idle(unittest.TestCase):
         daemon, stub = self.serve(connection_age="1s")
         with Frames(daemon.address) as old:
             old.call(1)
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 1, LIMIT_S, "its call")
             for _ in range(20):
                 good_calls(self, stub, 10)
             self.assertIsNotNone(old.next(GOAWAY))

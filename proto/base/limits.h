@@ -24,7 +24,7 @@ inline constexpr int64_t kDefaultHandshakeNs = 10LL * 1'000'000'000;
 
 // What all connections together may have the server hold of requests that still arrive. gRPC reads
 // a message to its end before it looks at its size, so that this bounds one that is too large too.
-inline constexpr uint64_t kDefaultBufferedBytes = 160ULL << 20;
+inline constexpr uint64_t kDefaultBufferedBytes = 128ULL << 20;
 inline constexpr uint64_t kLeastBufferedMessages = 2;  // of the largest size
 
 // Calls that wait armed on each completion queue; a call beyond them waits inside gRPC.

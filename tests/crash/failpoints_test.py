@@ -70,8 +70,7 @@ class Pairs(unittest.TestCase):
         if action.startswith("sleep"):
             when = "" if point in AT_START else "%20"
         with CrashDaemon([MODEL], arm=f"{point}={action}{when}", seed=seed) as daemon:
-            wait_until(daemon.serving, 60, "all workers serve")
-            before = daemon.descriptors()
+            before = daemon.descriptors_when_serving()
             with Caller(daemon.address, "m", seed=seed, patience_ms=20000) as caller:
                 self.drive(daemon, point, begin=time.monotonic())
                 caller.check(ALLOWED)
@@ -102,8 +101,7 @@ class Pairs(unittest.TestCase):
         if action.startswith("sleep") and point.startswith(("supervise.", "segment.")):
             when = ""
         with CrashDaemon([MODEL], arm=f"{point}={action}{when}", seed=seed) as daemon:
-            wait_until(daemon.serving, 60, "all workers serve")
-            before = daemon.descriptors()
+            before = daemon.descriptors_when_serving()
             with Caller(daemon.address, "m", seed=seed) as caller:
                 os.kill(daemon.workers()[0], signal.SIGKILL)
                 wait_until(lambda: daemon.acts(point) and daemon.requests("m") > 200, 60, "calls")

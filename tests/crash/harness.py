@@ -119,6 +119,11 @@ class CrashDaemon(Daemon):
         """True when every configured worker serves."""
         return self.metric("mpsd_workers_ready") == self.metric("mpsd_workers_configured")
 
+    def descriptors_when_serving(self):
+        """What to compare with later: before all workers serve, some are still to be opened."""
+        wait_until(self.serving, 60, "all workers serve")
+        return self.descriptors()
+
     def requests(self, model):
         """How many of a model's requests have ended."""
         return self.metric("mpsd_requests_total", model=model)

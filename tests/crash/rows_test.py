@@ -35,7 +35,7 @@ class Poison(unittest.TestCase):
         model = synthetic("m", parameters={"delay": "3ms", "crash_if": 666},
                           placement=placement(processes=1, lanes=4))
         with CrashDaemon([model, synthetic("good")]) as daemon:
-            before = daemon.descriptors()
+            before = daemon.descriptors_when_serving()
             with Caller(daemon.address, "m", concurrency=16) as innocent, \
                     Caller(daemon.address, "good", concurrency=2) as good:
                 with calls.stub(daemon.address) as stub:
@@ -56,7 +56,7 @@ class Stops(unittest.TestCase):
 
     def test_row_3_a_front_end_that_was_stopped_kills_nobody(self):
         with CrashDaemon([self.MODEL]) as daemon:
-            before = daemon.descriptors()
+            before = daemon.descriptors_when_serving()
             with Caller(daemon.address, "m") as caller:
                 wait_until(lambda: daemon.requests("m") > 50, 10, "calls")
                 os.kill(daemon.pid, signal.SIGSTOP)
@@ -92,7 +92,7 @@ class Stops(unittest.TestCase):
         print(f"  seed {seed}", flush=True)
         order = random.Random(seed)
         with CrashDaemon([self.MODEL]) as daemon:
-            before = daemon.descriptors()
+            before = daemon.descriptors_when_serving()
             with Caller(daemon.address, "m", concurrency=24) as caller:
                 for _ in range(6):
                     stopped = daemon.workers()

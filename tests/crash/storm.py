@@ -138,8 +138,7 @@ def run(minutes, seed):
                          model_control="explicit")
     try:
         daemon.start()
-        wait_until(daemon.serving, 60, "all workers serve")
-        before = daemon.descriptors()
+        before = daemon.descriptors_when_serving()
         callers = load(daemon, seed)
         with contextlib.ExitStack() as stack:
             for caller in callers:

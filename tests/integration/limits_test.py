@@ -130,7 +130,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(outcome.code, grpc.StatusCode.NOT_FOUND)
 
     def test_limits_are_told(self):
-        for name, value in (("message_bytes", 64 * MIB), ("buffered_bytes", 160 * MIB),
+        for name, value in (("message_bytes", 64 * MIB), ("buffered_bytes", 128 * MIB),
                             ("connections", 1024), ("tensors", 64),
                             ("connection_streams", 128), ("rank", 8), ("batch_rows", 1024),
                             ("timeout_seconds", 300), ("client_region_bytes", 0)):

@@ -20,11 +20,11 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 20> kModelKeys = {
-    "name",         "version",        "path",        "format",  "device",
-    "placement",    "max_batch_size", "inputs",      "outputs", "pad",
-    "warmup",       "sandbox",        "batching",    "queue",   "circuit",
-    "load_timeout", "warmup_timeout", "run_timeout", "recycle", "parameters"};
+constexpr std::array<std::string_view, 21> kModelKeys = {
+    "name",           "version",    "path",     "format",       "device",         "placement",
+    "max_batch_size", "inputs",     "outputs",  "pad",          "warmup",         "sandbox",
+    "batching",       "queue",      "circuit",  "load_timeout", "warmup_timeout", "run_timeout",
+    "recycle",        "parameters", "decoupled"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
 constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};

@@ -11,6 +11,7 @@ inline constexpr size_t kMaxTensors = 64;
 inline constexpr size_t kMaxRank = 8;  // the batch dim not counted
 inline constexpr uint32_t kMaxBatchRows = 1024;
 inline constexpr size_t kMaxNameBytes = 128;
+inline constexpr uint32_t kMaxAnswers = 65536;  // of a decoupled model, a request
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
 inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
 inline constexpr uint64_t kDefaultMaxMessageBytes = 64ULL << 20;

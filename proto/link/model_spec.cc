@@ -73,7 +73,8 @@ Json ToJson(const ModelSpec& spec) {
   return {{"max_batch_size", spec.max_batch_size},
           {"inputs", TensorsToJson(spec.inputs)},
           {"outputs", TensorsToJson(spec.outputs)},
-          {"pad", PadToJson(spec.pad)}};
+          {"pad", PadToJson(spec.pad)},
+          {"decoupled", spec.decoupled}};
 }
 
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const Json& json) {

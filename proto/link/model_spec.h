@@ -46,13 +46,15 @@ struct ModelSpec {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<PadRule> pad;
+  bool decoupled = false;  // a request has any number of answers; never with a batch dim
 
   bool batches() const { return max_batch_size > 0; }
   bool operator==(const ModelSpec&) const = default;
 };
 
 // The JSON form that stands in config files, in a model archive's `mpsd.json` and in control
-// messages: {"max_batch_size", "inputs": [{"name","datatype","shape"}], "outputs", "pad"}.
+// messages: {"max_batch_size", "inputs": [{"name","datatype","shape"}], "outputs", "pad",
+// "decoupled"}.
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);
 

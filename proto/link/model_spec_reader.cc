@@ -15,8 +15,8 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSpecKeys = {"max_batch_size", "inputs", "outputs",
-                                                       "pad"};
+constexpr std::array<std::string_view, 5> kSpecKeys = {"max_batch_size", "inputs", "outputs", "pad",
+                                                       "decoupled"};
 constexpr std::array<std::string_view, 3> kTensorKeys = {"name", "datatype", "shape"};
 constexpr std::array<std::string_view, 5> kPadKeys = {"input", "dim", "buckets", "value",
                                                       "outputs"};
@@ -197,6 +197,11 @@ void ReadModelSpec(const JsonObject& object, ModelSpec* spec) {
   object.GetList("pad", kMaxTensors, [&](const nlohmann::json& json, const std::string& path) {
     ReadPadRule(json, path, object.errors(), spec);
   });
+  object.Get("decoupled", &spec->decoupled);
+  if (spec->decoupled && spec->batches()) {
+    object.Fail("decoupled",
+                "is for a model that takes one request at a time: max_batch_size is 0");
+  }
 }
 
 std::string TensorNameFault(std::string_view name) {

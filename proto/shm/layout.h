@@ -19,7 +19,7 @@
 namespace mpsd {
 
 inline constexpr uint64_t kSegmentMagic = 0x3164'7370'6d2d'6d73ULL;
-inline constexpr uint32_t kLayoutVersion = 3;
+inline constexpr uint32_t kLayoutVersion = 4;
 
 enum class SegmentKind : uint32_t { kSlabs = 1, kMailbox = 2, kWorker = 3 };
 
@@ -73,8 +73,9 @@ struct alignas(kCacheLineBytes) BatchRecord {
   uint32_t run_count;
   uint32_t input_count;
   uint32_t has_batch_dim;
-  SharedWord cancelled;  // 1: nobody waits for any row of it
-  uint32_t reserved[3];
+  SharedWord cancelled;   // 1: nobody waits for any row of it
+  uint32_t answer_index;  // which answer of a decoupled model's request is asked for
+  uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
   // Of the k-th BYTES input of run r, counted among the record's `n` BYTES inputs: [r * n + k].
@@ -98,10 +99,12 @@ struct alignas(kCacheLineBytes) MailboxPage {
 
 enum class BatchOutcome : uint32_t {
   kInvalid = 0,
-  kDone = 1,           // rows have their own status
-  kFailed = 2,         // the model threw; `text` says what
-  kSkipped = 3,        // no live row was left
-  kOutputTooLarge = 4  // needs a lease of `output_bytes_needed`
+  kDone = 1,            // rows have their own status; of models that are not decoupled
+  kFailed = 2,          // the model threw; `text` says what
+  kSkipped = 3,         // no live row was left
+  kOutputTooLarge = 4,  // needs a lease of `output_bytes_needed`
+  kAnswer = 5,          // a decoupled model's answer of that index; the next may be asked for
+  kNoAnswer = 6         // a decoupled model's request has no answer of that index, nor further ones
 };
 
 struct OutputRecord {
@@ -170,6 +173,7 @@ constexpr uint64_t LayoutHash() {
                             sizeof(CompletionRecord),
                             sizeof(LaneMailbox),
                             sizeof(LaneReport),
+                            offsetof(BatchRecord, answer_index),
                             offsetof(BatchRecord, inputs),
                             offsetof(BatchRecord, runs),
                             offsetof(BatchRecord, byte_counts),

@@ -47,6 +47,10 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request, boo
     return absl::UnavailableError(
         absl::StrCat("Request for model '", message.model, "' is not at ready state"));
   }
+  if ((*model)->spec.decoupled && !message.takes_many) {
+    return absl::UnimplementedError(
+        "ModelInfer RPC doesn't support models with decoupled transaction policy");
+  }
   return Enter(message, model->get(), request, copied);
 }
 

@@ -7,7 +7,7 @@
 namespace mpsd {
 
 void WriteBatchRecord(const FormedBatch& formed, uint64_t batch_id, const OutputLease& lease,
-                      bool has_batch_dim, BatchRecord* record) {
+                      bool has_batch_dim, uint32_t answer_index, BatchRecord* record) {
   MPSD_CHECK(formed.inputs.size() <= kMaxTensors && formed.runs.size() <= kMaxRuns);
   MPSD_CHECK(formed.byte_counts.size() <= kMaxByteCounts);
   record->batch_id = batch_id;
@@ -19,6 +19,7 @@ void WriteBatchRecord(const FormedBatch& formed, uint64_t batch_id, const Output
   record->input_count = static_cast<uint32_t>(formed.inputs.size());
   record->has_batch_dim = has_batch_dim ? 1 : 0;
   record->cancelled.store(0, std::memory_order_relaxed);
+  record->answer_index = answer_index;
   for (size_t i = 0; i < formed.inputs.size(); ++i) {
     const RequestInput& source = formed.inputs[i];
     InputRecord& target = record->inputs[i];

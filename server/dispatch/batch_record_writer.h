@@ -11,6 +11,6 @@ namespace mpsd {
 
 // REQUIRES: the record is free: its completion was consumed, or it was never used.
 void WriteBatchRecord(const FormedBatch& formed, uint64_t batch_id, const OutputLease& lease,
-                      bool has_batch_dim, BatchRecord* record);
+                      bool has_batch_dim, uint32_t answer_index, BatchRecord* record);
 
 }  // namespace mpsd

@@ -117,6 +117,19 @@ std::string ReadText(const CompletionRecord& record, uint32_t bytes) {
   return text;
 }
 
+absl::Status ReadAnswer(const CompletionRecord& record, const RecordHead& head,
+                        const ExpectedCompletion& expected, const ModelSpec& spec,
+                        CompletedBatch* batch) {
+  if (head.row_count != expected.row_count) return Lie("row count");
+  if (expected.answer_index >= kMaxAnswers) return Lie("answers without end");
+  batch->row_failure_text = ReadText(record, head.text_bytes);
+  absl::Status status = ReadOutputs(record, head, expected, spec, batch);
+  // An answer that failed is the last.
+  const bool failed = batch->row_failed.front() != 0;
+  if (spec.decoupled && !failed) batch->part = AnswerPart::kOneOfMany;
+  return status;
+}
+
 }  // namespace
 
 absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
@@ -124,8 +137,10 @@ absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedComple
   RecordHead head;
   CopyOnce(reinterpret_cast<const RecordHead*>(&record), 1, &head);
   *needed_bytes = 0;
-  if (head.outcome != BatchOutcome::kDone) batch->outputs.clear();
+  const bool answers = head.outcome == BatchOutcome::kDone || head.outcome == BatchOutcome::kAnswer;
+  if (!answers) batch->outputs.clear();
   batch->row_failed.assign(expected.row_count, 0);
+  batch->part = AnswerPart::kWhole;
   batch->failure = absl::OkStatus();
   batch->row_failure_text.clear();
   batch->row_count = expected.row_count;
@@ -134,9 +149,13 @@ absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedComple
   batch->finished_ns = std::clamp(head.finished_ns, batch->started_ns, expected.now_ns);
   switch (head.outcome) {
     case BatchOutcome::kDone:
-      if (head.row_count != expected.row_count) return Lie("row count");
-      batch->row_failure_text = ReadText(record, head.text_bytes);
-      return ReadOutputs(record, head, expected, spec, batch);
+    case BatchOutcome::kAnswer:
+      if (spec.decoupled != (head.outcome == BatchOutcome::kAnswer)) return Lie("outcome");
+      return ReadAnswer(record, head, expected, spec, batch);
+    case BatchOutcome::kNoAnswer:
+      if (!spec.decoupled) return Lie("outcome");
+      batch->part = AnswerPart::kNoMore;
+      return absl::OkStatus();
     case BatchOutcome::kFailed:
       batch->failure = absl::InternalError(ReadText(record, head.text_bytes));
       return absl::OkStatus();

@@ -16,15 +16,16 @@ namespace mpsd {
 struct ExpectedCompletion {
   uint64_t batch_id = 0;
   uint32_t row_count = 0;
+  uint32_t answer_index = 0;
   uint64_t lease_bytes = 0;
   const char* lease_data = nullptr;
   int64_t batched_ns = 0;
   int64_t now_ns = 0;
 };
 
-// Copies the record once, checks the copy, and fills outputs, row_failed, failure and times of
-// `batch`. `needed_bytes` is the lease that the worker asks for, 0 if none. INVALID_ARGUMENT with
-// what the lie was: the worker is to be killed. Thread-safe.
+// Copies the record once, checks the copy, and fills outputs, row_failed, failure, part and times
+// of `batch`. `needed_bytes` is the lease that the worker asks for, 0 if none. INVALID_ARGUMENT
+// with what the lie was: the worker is to be killed. Thread-safe.
 absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
                             const ModelSpec& spec, CompletedBatch* batch, uint64_t* needed_bytes);
 

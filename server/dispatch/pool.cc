@@ -104,6 +104,9 @@ void Pool::Cancel(Request* request) {
         inside_.fetch_sub(1, std::memory_order_relaxed);
         work.ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
         break;
+      case RequestState::kAnswering:
+        GiveUp(request, absl::CancelledError("the client cancelled the call"));
+        return;
       case RequestState::kNew:
       case RequestState::kEnded:
         return;

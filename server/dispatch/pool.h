@@ -65,6 +65,7 @@ class Pool final : public RequestQueue {
   // ---- accept/ and admit/ ----
   absl::Status Reserve(Request* request, RowTargets* targets) override;
   void Commit(Request* request) override;
+  void Continue(Request* request) override;
   void Cancel(Request* request) override;
   void Close() override;
 
@@ -120,7 +121,7 @@ class Pool final : public RequestQueue {
   // Ends everything that has not ended as UNAVAILABLE with this text.
   void FailAll(const char* text);
 
-  // Requests that are inside: queued or running.
+  // Requests that are inside: queued, running, or with an answer on its way and others to come.
   int64_t inside() const { return inside_.load(std::memory_order_relaxed); }
 
   // True while a lane has a batch, though perhaps nobody waits for it any more.
@@ -172,6 +173,10 @@ class Pool final : public RequestQueue {
   // True when it put the death down to one request.
   bool DispatchAgain(InflightBatch* batch, WorkerEnd end, bool alone, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AwaitContinue(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GiveUp(Request* request, const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GiveUpAnswering(int64_t now_ns, absl::StatusCode code, absl::string_view text)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ExpireRunning(int64_t now_ns, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AbandonRunning(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CancelIfDead(LanePort* port, uint32_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -220,7 +225,8 @@ class Pool final : public RequestQueue {
   int64_t worker_expected_ns_ ABSL_GUARDED_BY(mu_) = INT64_MIN;  // while none is attached
   uint32_t queued_requests_ ABSL_GUARDED_BY(mu_) = 0;            // reserved ones included
   uint64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  RequestList waiting_ ABSL_GUARDED_BY(mu_);  // admitted, for whose rows there is no room yet
+  RequestList waiting_ ABSL_GUARDED_BY(mu_);    // admitted, for whose rows there is no room yet
+  RequestList answering_ ABSL_GUARDED_BY(mu_);  // kAnswering
   uint64_t first_slab_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t wished_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of the largest slab without room
   bool growing_ ABSL_GUARDED_BY(mu_) = false;       // a wish was taken and not yet answered

@@ -54,6 +54,7 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
   ExpectedCompletion expected;
   expected.batch_id = batch->id;
   expected.row_count = batch->formed.row_count;
+  expected.answer_index = batch->completed.answer_index;
   expected.lease_bytes = batch->lease->bytes();
   expected.lease_data = link->OutputData(batch->lease->offset());
   expected.batched_ns = batch->batched_ns;
@@ -69,7 +70,8 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
   port->completions.Pop();
   ++port->completed;
   batch->slot.Go(SlotState::kCompleted);
-  link->answered_requests += batch->formed.entries.size();
+  const bool ends = batch->completed.part != AnswerPart::kOneOfMany;
+  if (ends) link->answered_requests += batch->formed.entries.size();
   ModelMetrics& metrics = model_->metrics;
   if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
   if (absl::IsDeadlineExceeded(batch->completed.failure)) metrics.skipped_batches.fetch_add(1);
@@ -80,7 +82,8 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
   return true;
 }
 
-// The rows have ended; whoever is still waited for gets a reply from Carry().
+// The rows have ended, unless they are to have a further answer; whoever is still waited for gets a
+// reply, or a part of it, from Carry().
 void Pool::EndEntries(InflightBatch* batch) {
   CompletedBatch& completed = batch->completed;
   completed.spec = &model_->spec;
@@ -90,6 +93,10 @@ void Pool::EndEntries(InflightBatch* batch) {
   completed.entries.swap(batch->formed.entries);
   int64_t waited_for = 0;
   for (const BatchEntry& entry : completed.entries) {
+    if (completed.part == AnswerPart::kOneOfMany && entry.request != nullptr) {
+      AwaitContinue(entry.request);
+      continue;
+    }
     batcher_.EndRows(entry.place, entry.row_count);
     if (entry.request == nullptr) continue;
     entry.request->Go(RequestState::kEnded);

@@ -112,10 +112,13 @@ bool Pool::Submit(std::unique_ptr<InflightBatch> batch, WorkerLink* link, LanePo
   for (const BatchEntry& entry : batch->formed.entries) NoteQueueOf(*entry.request, -1);
   batch->id = BatchIdOf(next_batch_++, link->epoch());
   batch->batched_ns = now_ns;
+  // A decoupled model takes one request at a time.
+  const Request& first = *batch->formed.entries.front().request;
+  batch->completed.answer_index = first.answers;
   const auto free_place = std::find(port->inflight.begin(), port->inflight.end(), nullptr);
   MPSD_CHECK(free_place != port->inflight.end() && port->inflight_count < kMaxLaneDepth);
   const auto place = static_cast<uint32_t>(free_place - port->inflight.begin());
-  WriteBatchRecord(batch->formed, batch->id, *batch->lease, model_->spec.batches(),
+  WriteBatchRecord(batch->formed, batch->id, *batch->lease, model_->spec.batches(), first.answers,
                    &port->mailbox->records[place]);
   batch->slot.Go(SlotState::kRunning);
   *free_place = std::move(batch);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/dispatch/pool.h"
 
@@ -19,7 +20,8 @@ bool Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
     ++request->dispatches;
     const bool strike = alone && end == WorkerEnd::kCrashed;
     struck = struck || strike;
-    if (strike || request->dispatches >= kMaxDispatches) {
+    // A client that has some answers of one worker is not given the others of another.
+    if (strike || request->dispatches >= kMaxDispatches || request->answers > 0) {
       batcher_.EndRows(entry.place, entry.row_count);
       request->Go(RequestState::kEnded);
       inside_.fetch_sub(1, std::memory_order_relaxed);
@@ -38,6 +40,47 @@ bool Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
   return struck;
 }
 
+// An answer of the request goes to its client, who says when he can take the next.
+void Pool::AwaitContinue(Request* request) {
+  request->Go(RequestState::kAnswering);
+  ++request->answers;
+  answering_.InsertByDeadline(request);
+}
+
+void Pool::Continue(Request* request) {
+  Work work;
+  {
+    absl::MutexLock lock(&mu_);
+    MPSD_CHECK(request->state == RequestState::kAnswering);
+    answering_.Remove(request);
+    if (request->given_up.ok()) {
+      batcher_.Enqueue(request);
+      NoteQueueOf(*request, 1);
+      Dispatch(&work);
+    } else {
+      request->Go(RequestState::kEnded);
+      inside_.fetch_sub(1, std::memory_order_relaxed);
+      work.ended.emplace_back(request, request->given_up);
+    }
+  }
+  Carry(&work);
+}
+
+// The request ends as soon as its client, or who writes to him, lets go of the answer on its way;
+// its rows end now.
+void Pool::GiveUp(Request* request, const absl::Status& status) {
+  if (!request->given_up.ok()) return;
+  batcher_.EndRows(request->place, request->rows);
+  request->given_up = status;
+}
+
+void Pool::GiveUpAnswering(int64_t now_ns, absl::StatusCode code, absl::string_view text) {
+  for (Request* request = answering_.head(); request != nullptr; request = request->next) {
+    if (request->deadline_ns > now_ns) return;
+    GiveUp(request, absl::Status(code, text));
+  }
+}
+
 void Pool::Tick() {
   Work work;
   {
@@ -47,6 +90,7 @@ void Pool::Tick() {
     batcher_.TakeExpired(now_ns, &expired_);
     EndExpired(&expired_, &work);
     ExpireRunning(now_ns, &work);
+    GiveUpAnswering(now_ns, absl::StatusCode::kDeadlineExceeded, "Request timeout expired");
     if (!waiting_.empty()) PlaceWaiting(&work);
     Dispatch(&work);
     MeasureRate(now_ns);
@@ -124,6 +168,7 @@ void Pool::FailAll(const char* text) {
     batcher_.TakeAll(&expired_);
     EndExpired(&expired_, &work);
     ExpireRunning(INT64_MAX, &work);
+    GiveUpAnswering(INT64_MAX, absl::StatusCode::kUnavailable, text);
     for (auto& [request, status] : work.ended) status = absl::UnavailableError(text);
     NoteSlabs();
   }

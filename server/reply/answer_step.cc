@@ -78,15 +78,19 @@ void SendAnswer(const CompletedBatch& batch, const BatchEntry& entry) {
     CutBack(batch, entry, output, &answer, &whole);
     whole.answer.outputs.push_back(std::move(answer));
   }
-  entry.request->reply.Send(whole.answer);
+  const bool ends = batch.part == AnswerPart::kWhole;
+  ends ? entry.request->reply.Send(whole.answer) : entry.request->reply.SendPart(whole.answer);
 }
 
 // A batch that no lane ran, or that runs again with a larger lease, is no execution.
 bool WasExecuted(const CompletedBatch& batch) {
+  if (batch.part == AnswerPart::kNoMore) return true;
   return batch.failure.ok() ? !batch.outputs.empty() : !absl::IsDeadlineExceeded(batch.failure);
 }
 
-// Before any answer is sent: a client that has its answer finds it counted.
+// Before any answer is sent: a client that has its answer finds it counted. All answers of a
+// decoupled model's request are one execution, which begins with the first of them, and one answer,
+// which is complete with the last.
 void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
   if (!WasExecuted(batch)) return;
   ExecutedBatch executed;
@@ -95,22 +99,52 @@ void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
   executed.infer_ns = batch.finished_ns - batch.started_ns;
   executed.output_ns = now_ns - batch.finished_ns;
   executed.ended_ms = absl::ToUnixMillis(absl::Now());
+  executed.executions = batch.answer_index == 0 ? 1 : 0;
   for (const BatchEntry& entry : batch.entries) {
     if (entry.request == nullptr || !batch.failure.ok() || AnyRowFailed(batch, entry)) continue;
+    StageSums* sums = &entry.request->sums;
+    if (batch.part == AnswerPart::kOneOfMany) {
+      sums->input_ns += executed.input_ns;
+      sums->infer_ns += executed.infer_ns;
+      sums->output_ns += executed.output_ns;
+      continue;
+    }
     ++executed.answered_requests;
     executed.answered_rows += entry.row_count;
-    executed.queue_ns += batch.batched_ns - entry.request->arrival_ns;
+    executed.queue_ns += entry.request->times.batched_ns - entry.request->arrival_ns;
     executed.total_ns += now_ns - entry.request->arrival_ns;
+    executed.earlier_input_ns += sums->input_ns;
+    executed.earlier_infer_ns += sums->infer_ns;
+    executed.earlier_output_ns += sums->output_ns;
   }
   batch.metrics->inference.AddBatch(executed);
 }
 
+void NoteTimes(const CompletedBatch& batch, StageTimes* times) {
+  if (batch.answer_index == 0) *times = {batch.batched_ns, batch.started_ns, 0};
+  times->finished_ns = batch.finished_ns;
+}
+
 void ObserveStages(const CompletedBatch& batch, const Request& request, int64_t now_ns) {
+  if (batch.part == AnswerPart::kOneOfMany) return;
+  const StageTimes& times = request.times;
   ModelMetrics& metrics = *batch.metrics;
-  metrics.queue.ObserveNs(batch.batched_ns - request.arrival_ns);
-  metrics.dispatch.ObserveNs(batch.started_ns - batch.batched_ns);
-  metrics.execute.ObserveNs(batch.finished_ns - batch.started_ns);
-  metrics.respond.ObserveNs(now_ns - batch.finished_ns);
+  metrics.queue.ObserveNs(times.batched_ns - request.arrival_ns);
+  metrics.dispatch.ObserveNs(times.started_ns - times.batched_ns);
+  metrics.execute.ObserveNs(times.finished_ns - times.started_ns);
+  metrics.respond.ObserveNs(now_ns - times.finished_ns);
+}
+
+void GiveAnswer(const CompletedBatch& batch, const BatchEntry& entry) {
+  if (!batch.failure.ok()) {
+    entry.request->reply.Fail(batch.failure);
+  } else if (batch.part == AnswerPart::kNoMore) {
+    entry.request->reply.End();
+  } else if (AnyRowFailed(batch, entry)) {
+    entry.request->reply.Fail(absl::InternalError(batch.row_failure_text));
+  } else {
+    SendAnswer(batch, entry);
+  }
 }
 
 }  // namespace
@@ -118,20 +152,18 @@ void ObserveStages(const CompletedBatch& batch, const Request& request, int64_t 
 void AnswerStep::Complete(const CompletedBatch& batch) {
   if (batch.entries.empty()) return;
   const int64_t now_ns = clock_->NowNs();
-  batch.metrics->batches.fetch_add(1, std::memory_order_relaxed);
-  batch.metrics->batch_rows.ObserveRows(batch.row_count);
+  if (batch.answer_index == 0) {
+    batch.metrics->batches.fetch_add(1, std::memory_order_relaxed);
+    batch.metrics->batch_rows.ObserveRows(batch.row_count);
+  }
+  for (const BatchEntry& entry : batch.entries) {
+    if (entry.request != nullptr) NoteTimes(batch, &entry.request->times);
+  }
   CountExecution(batch, now_ns);
   for (const BatchEntry& entry : batch.entries) {
     if (entry.request == nullptr) continue;
     ObserveStages(batch, *entry.request, now_ns);
-    entry.request->times = {batch.batched_ns, batch.started_ns, batch.finished_ns};
-    if (!batch.failure.ok()) {
-      entry.request->reply.Fail(batch.failure);
-    } else if (AnyRowFailed(batch, entry)) {
-      entry.request->reply.Fail(absl::InternalError(batch.row_failure_text));
-    } else {
-      SendAnswer(batch, entry);
-    }
+    GiveAnswer(batch, entry);
   }
 }
 

@@ -30,6 +30,13 @@ struct BatchOutput {
   std::vector<uint64_t> row_ends;  // of BYTES: where each row of `bytes` ends, as was validated
 };
 
+// What a batch brings of the answer to each of its requests.
+enum class AnswerPart : uint8_t {
+  kWhole,      // all of it, or an error
+  kOneOfMany,  // a decoupled model's answer; the next is to be asked for
+  kNoMore,     // a decoupled model's request has had all its answers
+};
+
 struct CompletedBatch {
   const ModelSpec* spec = nullptr;
   ModelMetrics* metrics = nullptr;
@@ -39,6 +46,8 @@ struct CompletedBatch {
   absl::Status failure;          // of the whole batch
   std::string row_failure_text;  // of the failed rows
   AnswerMemory* memory = nullptr;
+  AnswerPart part = AnswerPart::kWhole;
+  uint32_t answer_index = 0;
   uint32_t row_count = 0;
   int64_t batched_ns = 0;
   int64_t started_ns = 0;
@@ -50,7 +59,8 @@ class CompletionSink {
  public:
   virtual ~CompletionSink() = default;
 
-  // Every entry's request, where there still is one, has got its reply when this returns.
+  // Every entry's request, where there still is one, has got its reply, or the part of it that the
+  // batch brings, when this returns.
   virtual void Complete(const CompletedBatch& batch) = 0;
 };
 

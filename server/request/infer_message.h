@@ -43,6 +43,7 @@ struct InferMessage {
   std::string parameter_error;    // a parameter that cannot be taken; empty: none
   int64_t timeout_us = 0;         // the "timeout" parameter; 0: none
   bool wants_final_flag = false;  // the "triton_enable_empty_final_response" parameter
+  bool takes_many = false;        // its call can take any number of answers
 };
 
 // Takes requests off accept/'s hands. Implemented by admit/. Thread-safe.

@@ -49,16 +49,24 @@ struct Answer {
   AnswerMemory* memory = nullptr;  // null: the bytes must be copied
 };
 
-// Ends a call towards its client. Implemented by accept/. Thread-safe: called once, from any
-// thread.
+// Ends a call towards its client. Implemented by accept/. Thread-safe: Send(), Fail() or End() is
+// called once, from any thread.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
   virtual void Send(const Answer& answer) = 0;
   virtual void Fail(const absl::Status& status) = 0;
+
+  // One of a decoupled model's answers; does not end the call. The sink calls
+  // RequestQueue::Continue() when it can take another. Answers and their ending come one after the
+  // other. For a sink that said so, as are these two alone: InferMessage::takes_many.
+  virtual void SendPart(const Answer& /*answer*/) { MPSD_CHECK(false); }
+
+  // Ends a call that has had all its answers, perhaps none.
+  virtual void End() { MPSD_CHECK(false); }
 };
 
-// Thread-compatible, move-only. Whoever holds it must Send() or Fail() before it goes; the
+// Thread-compatible, move-only. Whoever holds it must Send(), Fail() or End() before it goes; the
 // destructor CHECKs that.
 class Reply {
  public:
@@ -77,6 +85,13 @@ class Reply {
 
   void Send(const Answer& answer) { Take()->Send(answer); }
   void Fail(const absl::Status& status) { Take()->Fail(status); }
+  void End() { Take()->End(); }
+
+  // The duty stays. When this returns another thread may have ended the call.
+  void SendPart(const Answer& answer) {
+    MPSD_CHECK(sink_ != nullptr);
+    sink_->SendPart(answer);
+  }
 
  private:
   ReplySink* Take() {

@@ -22,8 +22,11 @@ void Request::Reset() {
   cancelled = false;
   suspect = false;
   dispatches = 0;
+  answers = 0;
+  given_up = absl::OkStatus();
   place = {};
   times = {};
+  sums = {};
   queued_bytes = 0;
   previous = nullptr;
   next = nullptr;

@@ -38,7 +38,15 @@ struct RequestInput {
   }
 };
 
-// When the batch that answers a request went through its stages; all zero where none did.
+// The time that a decoupled model's request has taken with its answers so far.
+struct StageSums {
+  int64_t input_ns = 0;
+  int64_t infer_ns = 0;
+  int64_t output_ns = 0;
+};
+
+// When the batch that answers a request went through its stages; all zero where none did. Of a
+// decoupled model: when the first was formed and started, and the last was finished.
 struct StageTimes {
   int64_t batched_ns = 0;
   int64_t started_ns = 0;
@@ -52,12 +60,13 @@ struct RowPlace {
 };
 
 enum class RequestState : uint8_t {
-  kNew,       // → kReserved, kWaiting
-  kWaiting,   // admitted, waits for memory to lie in      → kReserved, kEnded
-  kReserved,  // rows are reserved, the copy is under way  → kQueued, kEnded
-  kQueued,    // rows are filled                           → kRunning, kEnded
-  kRunning,   // in a batch of a lane                      → kQueued (worker lost), kEnded
-  kEnded,     // its reply was, or is just being, given
+  kNew,        // → kReserved, kWaiting
+  kWaiting,    // admitted, waits for memory to lie in      → kReserved, kEnded
+  kReserved,   // rows are reserved, the copy is under way  → kQueued, kEnded
+  kQueued,     // rows are filled                           → kRunning, kEnded
+  kRunning,    // in a batch of a lane          → kQueued (worker lost), kAnswering, kEnded
+  kAnswering,  // one of several answers is on its way      → kQueued (for the next), kEnded
+  kEnded,      // its reply was, or is just being, given
 };
 
 constexpr bool MayGo(RequestState from, RequestState to) {
@@ -71,6 +80,9 @@ constexpr bool MayGo(RequestState from, RequestState to) {
     case RequestState::kQueued:
       return to == RequestState::kRunning || to == RequestState::kEnded;
     case RequestState::kRunning:
+      return to == RequestState::kQueued || to == RequestState::kAnswering ||
+             to == RequestState::kEnded;
+    case RequestState::kAnswering:
       return to == RequestState::kQueued || to == RequestState::kEnded;
     case RequestState::kEnded:
       return false;
@@ -99,8 +111,11 @@ struct Request {
   bool cancelled = false;  // while its rows were being filled
   bool suspect = false;    // goes alone: its worker crashed, or its batch had too large outputs
   uint8_t dispatches = 0;
+  uint32_t answers = 0;   // given so far; of a decoupled model
+  absl::Status given_up;  // how it ends once its answer is taken, whatever was to follow
   RowPlace place;
   StageTimes times;  // written before the reply is given
+  StageSums sums;    // likewise
   uint64_t queued_bytes = 0;
   Request* previous = nullptr;
   Request* next = nullptr;
@@ -149,8 +164,12 @@ class RequestQueue {
   // The rows are filled: the request may be put into a batch.
   virtual void Commit(Request* request) = 0;
 
-  // Nobody waits for the request any more: ends it as CANCELLED unless it has ended, now or when
-  // its rows are filled. Not to be called by anyone between his own Reserve() and Commit().
+  // The answer that was sent with SendPart() is taken, or dropped: the next may be made, or the
+  // request ends. Called once for each such answer, at any time after SendPart() has begun.
+  virtual void Continue(Request* request) = 0;
+
+  // Nobody waits for the request any more: ends it as CANCELLED unless it has ended, now, or when
+  // its rows are filled or its answer is taken. Not between one's own Reserve() and Commit().
   virtual void Cancel(Request* request) = 0;
 
   // Takes no further request: Reserve() is ABORTED from now on. What is inside goes on.

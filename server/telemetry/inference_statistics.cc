@@ -10,19 +10,19 @@ void InferenceStatistics::AddBatch(const ExecutedBatch& batch) {
   absl::MutexLock lock(&mu_);
   totals_.last_inference_ms = std::max(totals_.last_inference_ms, batch.ended_ms);
   totals_.inference_count += batch.answered_rows;
-  ++totals_.execution_count;
+  totals_.execution_count += batch.executions;
   totals_.success.Add(requests, batch.total_ns);
   totals_.queue.Add(requests, batch.queue_ns);
-  totals_.compute_input.Add(requests, batch.input_ns * times);
-  totals_.compute_infer.Add(requests, batch.infer_ns * times);
-  totals_.compute_output.Add(requests, batch.output_ns * times);
+  totals_.compute_input.Add(requests, batch.input_ns * times + batch.earlier_input_ns);
+  totals_.compute_infer.Add(requests, batch.infer_ns * times + batch.earlier_infer_ns);
+  totals_.compute_output.Add(requests, batch.output_ns * times + batch.earlier_output_ns);
   if (totals_.by_batch_size.size() <= batch.row_count) {
     totals_.by_batch_size.resize(batch.row_count + 1);
   }
   BatchSize& size = totals_.by_batch_size[batch.row_count];
-  size.compute_input.Add(1, batch.input_ns);
-  size.compute_infer.Add(1, batch.infer_ns);
-  size.compute_output.Add(1, batch.output_ns);
+  size.compute_input.Add(batch.executions, batch.input_ns);
+  size.compute_infer.Add(batch.executions, batch.infer_ns);
+  size.compute_output.Add(batch.executions, batch.output_ns);
 }
 
 void InferenceStatistics::AddFailure(int64_t total_ns) {

@@ -23,15 +23,20 @@ struct CountAndTime {
 // A batch that a lane ran. The sums are over its requests that got an answer.
 struct ExecutedBatch {
   uint32_t row_count = 0;
-  int64_t input_ns = 0;   // the batch was formed → the lane has begun
-  int64_t infer_ns = 0;   // the lane has begun → the lane is done
-  int64_t output_ns = 0;  // the lane is done → the answers are on their way
-  int64_t ended_ms = 0;   // since the epoch
+  int64_t input_ns = 0;     // the batch was formed → the lane has begun
+  int64_t infer_ns = 0;     // the lane has begun → the lane is done
+  int64_t output_ns = 0;    // the lane is done → the answers are on their way
+  int64_t ended_ms = 0;     // since the epoch
+  uint32_t executions = 1;  // 0: it goes on with one that was counted
 
   uint64_t answered_requests = 0;
   uint64_t answered_rows = 0;
   int64_t queue_ns = 0;  // sum: a request arrived → it was in the batch
   int64_t total_ns = 0;  // sum: a request arrived → its answer is on its way
+  // Sums of what went before in the same execution.
+  int64_t earlier_input_ns = 0;
+  int64_t earlier_infer_ns = 0;
+  int64_t earlier_output_ns = 0;
 };
 
 // Thread-safe. Written once a batch, before its answers are sent: whoever has an answer finds it

@@ -27,7 +27,14 @@ class FakeModel final : public Model {
     return run_(inputs, row_count, sink);
   }
 
+  absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
+                              OutputSink* sink) override {
+    return answer ? answer(inputs, index, sink) : Model::Answer(lane, inputs, index, sink);
+  }
+
   absl::Status bind_status;  // set before any lane binds
+  std::function<absl::StatusOr<bool>(absl::Span<const InputTensor>, uint32_t index, OutputSink*)>
+      answer;  // of a decoupled model
 
  private:
   const ModelSpec spec_;

@@ -46,6 +46,7 @@ std::optional<FakeWorker::Job> FakeWorker::Take(uint32_t lane) {
   job.batch_id = record.batch_id;
   job.row_count = record.row_count;
   job.run_count = record.run_count;
+  job.answer_index = record.answer_index;
   job.output_bytes = record.output_bytes;
   job.output = segment_.data() + record.output_offset;
   MPSD_CHECK(record.output_offset + record.output_bytes <= segment_.bytes());
@@ -82,6 +83,11 @@ bool FakeWorker::Cancelled(const Job& job) const {
 
 void FakeWorker::Complete(const Job& job) {
   WriteRecord(job);
+  Publish(job);
+}
+
+void FakeWorker::Answer(const Job& job) {
+  WriteRecord(job)->outcome = BatchOutcome::kAnswer;
   Publish(job);
 }
 

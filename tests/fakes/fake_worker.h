@@ -28,6 +28,7 @@ class FakeWorker {
     uint64_t batch_id = 0;
     uint32_t row_count = 0;
     uint32_t run_count = 0;
+    uint32_t answer_index = 0;
     uint64_t output_bytes = 0;        // of the lease
     char* output = nullptr;           // the lease
     std::vector<std::string> inputs;  // gathered, an input each
@@ -49,6 +50,9 @@ class FakeWorker {
 
   // Writes an honest completion, output i being input i bit for bit, and publishes it.
   void Complete(const Job& job);
+
+  // The same as an answer of a decoupled model.
+  void Answer(const Job& job);
 
   // The parts of Complete(), for whoever wants to lie in between.
   CompletionRecord* WriteRecord(const Job& job);

@@ -26,15 +26,20 @@ class RecordingReplySink final : public ReplySink {
   explicit RecordingReplySink(bool keep_memory = false) : keep_memory_(keep_memory) {}
 
   void Send(const Answer& answer) override {
-    for (const AnswerOutput& output : answer.outputs) {
-      outputs_.push_back(
-          {std::string(output.name), output.datatype, output.dims, std::string(output.bytes)});
-      views_.push_back(output.bytes);
-    }
-    if (keep_memory_ && answer.memory != nullptr) {
-      memory_ = answer.memory;
-      memory_->Ref();
-    }
+    Keep(answer);
+    endings_.fetch_add(1, std::memory_order_release);
+  }
+
+  // Whoever drives the test calls RequestQueue::Continue().
+  void SendPart(const Answer& answer) override {
+    outputs_.clear();
+    views_.clear();
+    Keep(answer);
+    parts_.fetch_add(1, std::memory_order_release);
+  }
+
+  void End() override {
+    ended_ = true;
     endings_.fetch_add(1, std::memory_order_release);
   }
 
@@ -46,6 +51,10 @@ class RecordingReplySink final : public ReplySink {
   // How often it was ended: once, if all is well.
   int endings() const { return endings_.load(std::memory_order_acquire); }
 
+  // How many of several answers came, of which outputs() has the last; and whether they are all.
+  int parts() const { return parts_.load(std::memory_order_acquire); }
+  bool ended() const { return ended_; }
+
   const absl::Status& status() const { return status_; }
   const std::vector<Output>& outputs() const { return outputs_; }
 
@@ -55,8 +64,22 @@ class RecordingReplySink final : public ReplySink {
   void DropMemory() { std::exchange(memory_, nullptr)->Unref(); }
 
  private:
+  void Keep(const Answer& answer) {
+    for (const AnswerOutput& output : answer.outputs) {
+      outputs_.push_back(
+          {std::string(output.name), output.datatype, output.dims, std::string(output.bytes)});
+      views_.push_back(output.bytes);
+    }
+    if (keep_memory_ && answer.memory != nullptr) {
+      memory_ = answer.memory;
+      memory_->Ref();
+    }
+  }
+
   const bool keep_memory_;
   std::atomic<int> endings_{0};
+  std::atomic<int> parts_{0};
+  bool ended_ = false;
   absl::Status status_;
   std::vector<Output> outputs_;
   std::vector<absl::string_view> views_;

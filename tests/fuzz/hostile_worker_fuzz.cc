@@ -32,9 +32,11 @@ class HostileWorker {
  public:
   explicit HostileWorker(FuzzInput input) : input_(input) {
     model_.name = std::string("m");
-    model_.spec.max_batch_size = 4;
+    const auto kind = input_.Take<uint8_t>();
+    model_.spec.decoupled = kind % 4 >= 2;
+    model_.spec.max_batch_size = model_.spec.decoupled ? 0 : 4;
     model_.spec.inputs = {{"IN", DataType::kFp32, {2}}};
-    model_.spec.outputs = {{"OUT", DataType::kFp32, {input_.Take<uint8_t>() % 2 == 0 ? 2 : -1}}};
+    model_.spec.outputs = {{"OUT", DataType::kFp32, {kind % 2 == 0 ? 2 : -1}}};
     PoolOptions options;
     options.lane_depth = 1 + input_.Take<uint8_t>() % kMaxLaneDepth;
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
@@ -46,6 +48,8 @@ class HostileWorker {
     for (size_t i = 0; i < kMostSteps && !input_.empty(); ++i) Step();
     pool_->Detach(0, WorkerEnd::kKilled);
     pool_->FailAll("the end");
+    while (Continue()) {
+    }
     hook_.reset();
     for (const FakeCall& call : calls_) MPSD_CHECK(call.endings() == 1);
     MPSD_CHECK(pool_->inside() == 0 && !pool_->busy());
@@ -55,6 +59,7 @@ class HostileWorker {
 
  private:
   void Step() {
+    if (model_.spec.decoupled && input_.Take<uint8_t>() % 4 == 0 && Continue()) return;
     switch (input_.Take<uint8_t>() % 10) {
       case 0:
       case 1:
@@ -102,12 +107,23 @@ class HostileWorker {
   void Submit() {
     if (calls_.size() == kMostCalls) return;
     FakeCall& call = calls_.emplace_back();
-    call.Describe(1 + input_.Take<uint8_t>() % 4, {2}, clock_.NowNs(), kNsPerSecond);
+    const uint32_t rows = 1 + input_.Take<uint8_t>() % 4;
+    call.Describe(model_.spec.decoupled ? 1 : rows, {2}, clock_.NowNs(), kNsPerSecond);
     RowTargets targets;
     const absl::Status status = pool_->Reserve(&call.request, &targets);
     if (!status.ok()) return call.request.reply.Fail(status);
     call.Fill(targets, 1);
     pool_->Commit(&call.request);
+  }
+
+  // One of the answers that are on their way is taken. False when there is none.
+  bool Continue() {
+    for (FakeCall& call : calls_) {
+      if (call.request.state != RequestState::kAnswering) continue;
+      pool_->Continue(&call.request);
+      return true;
+    }
+    return false;
   }
 
   void Take() {
@@ -118,7 +134,10 @@ class HostileWorker {
     if (!job_.has_value()) return;
     CompletionRecord* record = side_->WriteRecord(*job_);
     const auto lie = input_.Take<uint8_t>();
-    if (lie % 4 == 1) record->outcome = static_cast<BatchOutcome>(input_.Take<uint8_t>() % 6);
+    if (model_.spec.decoupled) {
+      record->outcome = lie % 8 < 4 ? BatchOutcome::kAnswer : BatchOutcome::kNoAnswer;
+    }
+    if (lie % 4 == 1) record->outcome = static_cast<BatchOutcome>(input_.Take<uint8_t>() % 8);
     if (lie % 4 == 2) record->output_bytes_needed = input_.Take<uint64_t>();
     if (lie % 4 == 3) Scribble(record, sizeof(CompletionRecord), input_.Take<uint16_t>());
     side_->Publish(*job_);

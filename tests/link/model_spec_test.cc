@@ -52,6 +52,17 @@ TEST(ModelSpec, ReadsAWholeOne) {
   EXPECT_EQ(*spec, wanted);
 }
 
+TEST(ModelSpec, ADecoupledOneHasNoBatchDim) {
+  const absl::StatusOr<ModelSpec> spec = Read(R"({"decoupled": true})");
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_TRUE(spec->decoupled);
+  EXPECT_EQ(ModelSpecFromJson(ToJson(*spec)).value(), *spec);
+  Json json = Whole();
+  json["decoupled"] = true;
+  EXPECT_EQ(Error(json),
+            "decoupled: is for a model that takes one request at a time: max_batch_size is 0");
+}
+
 TEST(ModelSpec, JsonFormIsReadBack) {
   const absl::StatusOr<ModelSpec> spec = Read(kWhole);
   ASSERT_TRUE(spec.ok()) << spec.status();

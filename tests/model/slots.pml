@@ -6,13 +6,15 @@
  * step, as its mutex makes it; a worker's steps are its own, and the kernel takes it away between
  * any two of them, some time after SIGKILL was sent. Each incarnation has its own rings, records
  * and output area, as WorkerLink has; the area here has room for one lease.
+ * The first request is of a decoupled model: ANSWERS batches that it has to itself may each bring one
+ * answer before the one that ends it, and it waits in between until the answer is taken.
  *
  * Held to:
  *   a request ends exactly once;
  *   a place is not given to a request, nor a lease to a batch, while a live worker may still read
  *   or write it, or an answer still points into it;
  *   a batch has filled rows only, and an answer is made of its own request's payload;
- *   no request is dispatched more than DISPATCHES times;
+ *   no request is dispatched more than DISPATCHES times, nor again when it has had an answer;
  *   a slot goes only where the table of legal transitions lets it;
  *   at rest no place, slot and lease is in use: otherwise Front cannot end, and the verifier
  *   reports an invalid end state.
@@ -28,16 +30,22 @@
 #define PLACES 2
 #define EPOCHS 4
 #define DISPATCHES 3
+#define DECOUPLED 0
+#ifndef ANSWERS
+#define ANSWERS 0 /* of the decoupled model, before the end of its request: at most 1 */
+#endif
 #define NOBODY 15
 #define AT(inc, place) ((inc) * PLACES + (place))
 
 /* RequestState and SlotState. */
-mtype = { kNew, kReserved, kQueued, kRunning, kEnded,
+mtype = { kNew, kReserved, kQueued, kRunning, kAnswering, kEnded,
           kFree, kLeased, kAbandoned, kCompleted, kDead, kReplying };
 
 mtype request_state[3] = kNew;
 bool replied[3];
 byte dispatches[3];
+byte answers[1];
+bool given_up[1]; /* Request::given_up: its rows have ended, its last answer is on its way */
 byte next_request; /* those from here on have not arrived */
 
 /* SlabTable: who has a place (an abandoned request keeps it), and whose payload lies in it. */
@@ -178,6 +186,37 @@ inline EndBatch() {
   Go(epoch, kReplying)
 }
 
+/* Pool::AwaitContinue: the rows stay, no batch has them. */
+inline AwaitContinue(place) {
+  answers[entry_request[place]]++;
+#ifdef BUG_ROWS_END_WITH_ANSWER
+  EndRows(place);
+#endif
+  request_state[entry_request[place]] = kAnswering
+}
+
+/* Pool::Continue: the answer is taken. */
+inline Continue(request) {
+  if
+#ifndef BUG_CONTINUE_GIVEN_UP
+  :: given_up[request] -> given_up[request] = false; End(request)
+#endif
+  :: else -> request_state[request] = kQueued; Dispatch()
+  fi
+}
+
+/* Pool::GiveUp: a deadline has passed, or a client is gone, while an answer is on its way. */
+inline GiveUp(request) {
+  p = 0;
+  do
+  :: p < PLACES && owner[p] != request -> p++
+  :: else -> break
+  od;
+  EndRows(p);
+  given_up[request] = true;
+  p = 0
+}
+
 /* Pool::TakeCompletion, out of the ring of one incarnation. */
 inline TakeCompletion(inc) {
   completed[inc] = false;
@@ -194,12 +233,15 @@ inline TakeCompletion(inc) {
       entry_request[p] = owner[p];
 #endif
       if
+      :: entry_request[p] == DECOUPLED && !entry[1 - p] && answers[DECOUPLED] < ANSWERS ->
+        assert(completion_content[AT(inc, p)] == entry_request[p]);
+        AwaitContinue(p)
       :: entry_request[p] != NOBODY ->
         assert(completion_content[AT(inc, p)] == entry_request[p]);
-        End(entry_request[p])
-      :: else
-      fi;
-      EndRows(p)
+        End(entry_request[p]);
+        EndRows(p)
+      :: else -> EndRows(p)
+      fi
     :: else
     fi;
     p++
@@ -225,7 +267,15 @@ inline DispatchAgain(place) {
 #ifndef BUG_NO_DISPATCH_LIMIT
     :: dispatches[entry_request[place]] >= DISPATCHES -> End(entry_request[place]); EndRows(place)
 #endif
-    :: else -> request_state[entry_request[place]] = kQueued
+#ifndef BUG_ANSWERED_AGAIN
+    :: dispatches[entry_request[place]] < DISPATCHES && entry_request[place] == DECOUPLED &&
+         answers[DECOUPLED] > 0 ->
+      End(entry_request[place]);
+      EndRows(place)
+#endif
+    :: else ->
+      assert(entry_request[place] != DECOUPLED || answers[DECOUPLED] == 0);
+      request_state[entry_request[place]] = kQueued
     fi
   fi
 }
@@ -412,6 +462,9 @@ proctype Front() {
   :: atomic { INSIDE(0) -> Expire(0) }
   :: atomic { INSIDE(1) -> Expire(1) }
   :: atomic { INSIDE(2) -> Expire(2) }
+  :: atomic { request_state[DECOUPLED] == kAnswering && !given_up[DECOUPLED] ->
+      GiveUp(DECOUPLED) }
+  :: atomic { request_state[DECOUPLED] == kAnswering -> Continue(DECOUPLED) }
   :: atomic { attached && completed[epoch] && INFLIGHT -> TakeCompletion(epoch); Dispatch() }
 #ifdef BUG_NO_EPOCH_CHECK
   :: atomic { attached && epoch > 0 && completed[epoch - 1] && INFLIGHT ->

@@ -2,7 +2,7 @@
 """Verifies the model of the slot protocol, or shows that the verifier finds a bug in it.
 
 slots_test.py              no error may be found
-slots_test.py BUG REQUESTS KILLS
+slots_test.py BUG REQUESTS KILLS ANSWERS
                            an error must be found with -DBUG_<BUG> in a model of this size
 slots_test.py --transitions HEADER
                            the model's table of transitions is that of server/dispatch/slot_state.h
@@ -15,14 +15,14 @@ import sys
 import tempfile
 
 MODEL = pathlib.Path(__file__).with_name("slots.pml")
-# Requests and kills: few enough of each that every state is seen within seconds.
-SIZES = [(3, 1), (2, 2), (1, 3)]
+# Requests, kills and answers: few enough of each that every state is seen within seconds.
+SIZES = [(3, 1, 0), (2, 2, 0), (1, 3, 0), (2, 1, 1), (1, 2, 1)]
 SKIPPED = 77
 
 
-def verify(folder, requests, kills, bug=None):
+def verify(folder, requests, kills, answers, bug=None):
     """The verifier's report on the model of this size."""
-    define = [f"-DREQUESTS={requests}", f"-DKILLS={kills}"]
+    define = [f"-DREQUESTS={requests}", f"-DKILLS={kills}", f"-DANSWERS={answers}"]
     define += [f"-DBUG_{bug}"] if bug else []
     generated = subprocess.run(["spin", *define, "-a", str(MODEL)], cwd=folder, check=False,
                                capture_output=True, text=True)
@@ -43,20 +43,21 @@ def errors(report):
 
 
 def verify_whole(folder):
-    for requests, kills in SIZES:
-        report = verify(folder, requests, kills)
+    for requests, kills, answers in SIZES:
+        size = f"{requests} requests, {kills} kills, {answers} answers"
+        report = verify(folder, requests, kills, answers)
         if errors(report) > 0:
             trail = subprocess.run(["./pan", "-r"], cwd=folder, check=False, capture_output=True,
                                    text=True).stdout
-            sys.exit(f"{requests} requests, {kills} kills:\n{report}\n{trail[-20000:]}")
+            sys.exit(f"{size}:\n{report}\n{trail[-20000:]}")
         states = re.search(r"(\S+) states, stored", report)[1]
-        print(f"{requests} requests, {kills} kills: {states} states, no error")
+        print(f"{size}: {states} states, no error")
 
 
-def find_bug(folder, bug, requests, kills):
+def find_bug(folder, bug, requests, kills, answers):
     if f"BUG_{bug}" not in MODEL.read_text():
         sys.exit(f"the model has no BUG_{bug}")
-    report = verify(folder, requests, kills, bug)
+    report = verify(folder, requests, kills, answers, bug)
     if errors(report) == 0:
         sys.exit(f"BUG_{bug} was not found")
     print(re.search(r"pan:1: .*", report)[0])

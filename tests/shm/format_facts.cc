@@ -44,6 +44,7 @@ void PrintFrontEndStructs() {
   MPSD_FIELD(BatchRecord, input_count);
   MPSD_FIELD(BatchRecord, has_batch_dim);
   MPSD_FIELD(BatchRecord, cancelled);
+  MPSD_FIELD(BatchRecord, answer_index);
   MPSD_FIELD(BatchRecord, reserved);
   MPSD_FIELD(BatchRecord, inputs);
   MPSD_FIELD(BatchRecord, runs);
@@ -107,6 +108,7 @@ void PrintConstants() {
   MPSD_CONSTANT(kMaxRuns);
   MPSD_CONSTANT(kMaxBatchRows);
   MPSD_CONSTANT(kMaxSlabSegments);
+  MPSD_CONSTANT(kMaxAnswers);
   MPSD_CONSTANT(kErrorTextBytes);
 }
 

@@ -37,6 +37,7 @@ class FakeQueue final : public RequestQueue {
     ++commits;
     request->reply.Fail(absl::OkStatus());
   }
+  void Continue(Request*) override {}
   void Cancel(Request*) override {}
   void Close() override {}
 
@@ -99,6 +100,7 @@ class ClosedQueue final : public RequestQueue {
     return absl::AbortedError("the model was replaced");
   }
   void Commit(Request*) override {}
+  void Continue(Request*) override {}
   void Cancel(Request*) override {}
   void Close() override {}
 
@@ -122,6 +124,17 @@ TEST_F(AdmissionTest, LooksAgainWhenTheModelWasReplaced) {
 TEST_F(AdmissionTest, AModelThatIsReplacedWithoutEndIsUnavailable) {
   model_->queue = std::make_unique<ClosedQueue>([] {});
   EXPECT_EQ(Handle(), absl::UnavailableError("the model was replaced"));
+}
+
+TEST_F(AdmissionTest, ADecoupledModelTakesStreamsAlone) {
+  model_->spec.decoupled = true;
+  EXPECT_EQ(Handle(),
+            absl::UnimplementedError(
+                "ModelInfer RPC doesn't support models with decoupled transaction policy"));
+  EXPECT_EQ(queue_.commits, 0);
+  message_->takes_many = true;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(queue_.commits, 1);
 }
 
 TEST_F(AdmissionTest, UnknownModel) {

@@ -102,6 +102,63 @@ TEST_F(Completion, OfAFailedModelCarriesItsTextMadePrintable) {
   EXPECT_TRUE(batch_.outputs.empty());
 }
 
+// One answer of a model that is decoupled, whose outputs are FP32[2] and INT64[any].
+class DecoupledCompletion : public Completion {
+ protected:
+  DecoupledCompletion() {
+    spec_.max_batch_size = 0;
+    spec_.decoupled = true;
+    expected_.row_count = record_->row_count = 1;
+    record_->outcome = BatchOutcome::kAnswer;
+    record_->outputs[0] = {static_cast<uint32_t>(DataType::kFp32), 1, {2}, 0, 8};
+    record_->outputs[1] = {static_cast<uint32_t>(DataType::kInt64), 1, {4}, 64, 32};
+  }
+};
+
+TEST_F(DecoupledCompletion, IsOneOfMany) {
+  expected_.answer_index = kMaxAnswers - 1;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.part, AnswerPart::kOneOfMany);
+  ASSERT_EQ(batch_.outputs.size(), 2u);
+  EXPECT_EQ(batch_.outputs[1].dims, (Dims{4}));
+}
+
+TEST_F(DecoupledCompletion, MayBeTheWordThatThereIsNone) {
+  record_->outcome = BatchOutcome::kNoAnswer;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.part, AnswerPart::kNoMore);
+  EXPECT_TRUE(batch_.outputs.empty());
+  EXPECT_TRUE(batch_.failure.ok());
+}
+
+TEST_F(DecoupledCompletion, ThatFailedIsTheLast) {
+  record_->row_failed[0] = 1;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.part, AnswerPart::kWhole);
+  record_->outcome = BatchOutcome::kFailed;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.part, AnswerPart::kWhole);
+}
+
+TEST_F(DecoupledCompletion, IsNeverAWholeAnswer) {
+  record_->outcome = BatchOutcome::kDone;
+  EXPECT_THAT(std::string(Read().message()), HasSubstr("outcome"));
+}
+
+TEST_F(DecoupledCompletion, IsBoundedInNumber) {
+  expected_.answer_index = kMaxAnswers;
+  EXPECT_THAT(std::string(Read().message()), HasSubstr("answers without end"));
+  record_->outcome = BatchOutcome::kNoAnswer;
+  EXPECT_TRUE(Read().ok());
+}
+
+TEST_F(Completion, OfAModelThatIsNotDecoupledIsWhole) {
+  for (const BatchOutcome outcome : {BatchOutcome::kAnswer, BatchOutcome::kNoAnswer}) {
+    record_->outcome = outcome;
+    EXPECT_THAT(std::string(Read().message()), HasSubstr("outcome"));
+  }
+}
+
 TEST_F(Completion, ATextLongerThanTheRecordIsCut) {
   record_->outcome = BatchOutcome::kFailed;
   std::memset(record_->text, 'x', kErrorTextBytes);

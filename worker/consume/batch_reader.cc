@@ -30,12 +30,13 @@ absl::Status BatchReader::Read(const BatchRecord& record, Batch* batch) const {
   batch->live_until_ns = record.live_until_ns;
   batch->row_count = record.row_count;
   batch->has_batch_dim = record.has_batch_dim != 0;
+  batch->answer_index = record.answer_index;
   batch->output_bytes = record.output_bytes;
   batch->output = attachment_->OutputBytes(record.output_offset, record.output_bytes);
   const uint32_t most_rows = std::max(1U, spec_->max_batch_size);
   if (batch->output == nullptr || record.output_offset % kTensorAlignment != 0 ||
       batch->has_batch_dim != spec_->batches() || batch->row_count == 0 ||
-      batch->row_count > most_rows) {
+      batch->row_count > most_rows || batch->answer_index > (spec_->decoupled ? kMaxAnswers : 0)) {
     return Malformed();
   }
   if (absl::Status status = ReadInputs(record, batch); !status.ok()) return status;

@@ -27,6 +27,7 @@ struct Batch {
   int64_t live_until_ns = 0;
   uint32_t row_count = 0;
   bool has_batch_dim = false;
+  uint32_t answer_index = 0;  // which answer a decoupled model is to give
   uint32_t bytes_inputs = 0;  // inputs of datatype BYTES
   absl::InlinedVector<BatchInput, 4> inputs;
   absl::InlinedVector<BatchRun, 4> runs;

@@ -40,10 +40,16 @@ void BatchExecutor::Execute(const Batch& batch, CompletionRecord* record) {
   Reset(batch, record);
   LeaseSink sink(batch.output, batch.output_bytes, batch.row_count, record);
   MPSD_FAILPOINT("worker.before_forward");
-  const absl::Status status = RunWhole(batch, record, &sink);
+  const bool decoupled = model_->spec().decoupled;
+  absl::StatusOr<bool> answered = true;
+  if (decoupled) answered = Answer(batch, &sink);
+  const absl::Status status = decoupled ? answered.status() : RunWhole(batch, record, &sink);
   if (!status.ok()) {
     record->outcome = BatchOutcome::kFailed;
     SetText(record, status.message());
+  } else if (!*answered) {
+    record->outcome = BatchOutcome::kNoAnswer;
+    record->output_count = 0;
   } else if (!sink.valid()) {
     record->outcome = BatchOutcome::kFailed;
     SetText(record, "PyTorch execute failure: the model's outputs cannot be sent");
@@ -51,10 +57,17 @@ void BatchExecutor::Execute(const Batch& batch, CompletionRecord* record) {
     record->outcome = BatchOutcome::kOutputTooLarge;
     record->output_bytes_needed = sink.needed_bytes();
   } else {
-    record->outcome = BatchOutcome::kDone;
+    record->outcome = decoupled ? BatchOutcome::kAnswer : BatchOutcome::kDone;
   }
   record->finished_ns = clock_->NowNs();
   MPSD_FAILPOINT_DATA("worker.after_forward", record, offsetof(CompletionRecord, outputs[1]));
+}
+
+absl::StatusOr<bool> BatchExecutor::Answer(const Batch& batch, LeaseSink* sink) {
+  absl::StatusOr<bool> answered =
+      model_->Answer(lane_, gather_.Inputs(batch), batch.answer_index, sink);
+  if (!answered.ok()) Note(answered.status(), batch.row_count);
+  return answered;
 }
 
 absl::Status BatchExecutor::RunWhole(const Batch& batch, CompletionRecord* record,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "proto/base/clock.h"
 #include "proto/shm/layout.h"
@@ -21,7 +22,8 @@ namespace mpsd {
 //
 // A batch whose run fails is run again in halves, and these in halves, so that only the rows fail
 // for which the model throws; the number of runs is bounded, and nobody's deadline is outrun. After
-// the second error for lack of memory the lane takes batches in parts of half the size at once.
+// the second error for lack of memory the lane takes batches in parts of half the size at once. A
+// decoupled model is asked for the one answer that the batch names.
 class BatchExecutor {
  public:
   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
@@ -37,6 +39,7 @@ class BatchExecutor {
   uint32_t row_cap() const { return row_cap_; }
 
  private:
+  absl::StatusOr<bool> Answer(const Batch& batch, LeaseSink* sink);
   absl::Status RunWhole(const Batch& batch, CompletionRecord* record, LeaseSink* sink);
   absl::Status RunParts(const Batch& batch, std::vector<BatchPart> parts, OutputSink* sink);
   absl::Status RunPart(absl::Span<const InputTensor> inputs, uint32_t row_count,

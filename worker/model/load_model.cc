@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "worker/model/model.h"
+#include "worker/model/repeating_model.h"
 #include "worker/model/synthetic_model.h"
+#include "worker/model/synthetic_options.h"
 #ifdef MPSD_WITH_TORCH
 #include "worker/model/aoti_model.h"
 #include "worker/model/torch_device.h"
@@ -27,11 +29,29 @@ absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
 }
 #endif
 
+absl::StatusOr<std::unique_ptr<Model>> LoadSynthetic(const LoadOrder& order) {
+  const absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
+  if (options.ok() && options->repeat) return RepeatingModel::Load(order, SyntheticEffects::Real());
+  return SyntheticModel::Load(order, SyntheticEffects::Real());
+}
+
+absl::Status NotDecoupled(const LoadOrder& order) {
+  return absl::InvalidArgumentError(absl::StrCat("model '", order.model,
+                                                 "' cannot be decoupled: a model of the format ",
+                                                 order.format, " gives one answer to a request"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
-  if (order.format == "synthetic") return SyntheticModel::Load(order, SyntheticEffects::Real());
-  if (order.format == "torchscript" || order.format == "aoti") return LoadWithTorch(order);
+  if (order.format == "synthetic") return LoadSynthetic(order);
+  if (order.format == "torchscript" || order.format == "aoti") {
+    if (order.spec.decoupled) return NotDecoupled(order);
+    absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
+    // What the config leaves open the file says.
+    if (model.ok() && (*model)->spec().decoupled) return NotDecoupled(order);
+    return model;
+  }
   return absl::InvalidArgumentError(absl::StrCat("model '", order.model, "': unknown format '",
                                                  order.format,
                                                  "'; there are torchscript, aoti, synthetic"));

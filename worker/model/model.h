@@ -82,6 +82,15 @@ class Model {
   // process, FAILED_PRECONDITION when its answer is not as its spec says.
   virtual absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                            OutputSink* sink) = 0;
+
+  // What is called in the place of Run() where the spec is decoupled: gives answer `index`, from 0,
+  // to one request. False, and nothing in the sink, when the request has no such answer, nor
+  // further ones. Depends on inputs and index alone: lanes of any process may be asked in turn, and
+  // never for an answer that comes after one which was not given. Fails as Run() does.
+  virtual absl::StatusOr<bool> Answer(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,
+                                      uint32_t /*index*/, OutputSink* /*sink*/) {
+    return absl::UnimplementedError("the model gives one answer to a request");
+  }
 };
 
 // Loads the code of the order's device and wakes the device up, without a look at the model: it

@@ -79,6 +79,10 @@ absl::StatusOr<std::unique_ptr<Model>> SyntheticModel::Load(const LoadOrder& ord
                                                             SyntheticEffects effects) {
   absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
   if (!options.ok()) return Explain(order, options.status());
+  if (order.spec.decoupled) {
+    return Explain(order, absl::InvalidArgumentError(
+                              "it cannot be decoupled unless its parameter 'repeat' is true"));
+  }
   absl::StatusOr<ModelSpec> spec = CompleteSpec(order.spec);
   if (!spec.ok()) return Explain(order, spec.status());
   if (options->load_delay_ns > 0) effects.sleep(options->load_delay_ns);

@@ -13,9 +13,9 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKeys = {"delay",      "delay_per_row", "fail_if",
-                                                   "throw_if",   "crash_if",      "hang_if",
-                                                   "load_delay", "fail_at_load",  "crash_at_load"};
+constexpr std::array<std::string_view, 10> kKeys = {
+    "delay",   "delay_per_row", "fail_if",      "throw_if",      "crash_if",
+    "hang_if", "load_delay",    "fail_at_load", "crash_at_load", "repeat"};
 
 absl::Status Read(const std::string& text, int64_t* duration_ns) {
   absl::StatusOr<int64_t> parsed = ParseDurationNs(text);
@@ -50,6 +50,7 @@ absl::Status ReadOne(const std::string& key, const std::string& text, SyntheticO
   if (key == "load_delay") return Read(text, &options->load_delay_ns);
   if (key == "fail_at_load") return Read(text, &options->fail_at_load);
   if (key == "crash_at_load") return Read(text, &options->crash_at_load);
+  if (key == "repeat") return Read(text, &options->repeat);
   if (key == "vocab") return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("unknown parameter", DidYouMean(key, kKeys, "a synthetic model has")));

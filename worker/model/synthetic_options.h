@@ -10,7 +10,8 @@
 
 namespace mpsd {
 
-// The `…_if` values are compared with the first element of a row's first input.
+// The `…_if` values are compared with the first element of a row's first input; by a model that
+// repeats, with the element that it is about to answer.
 struct SyntheticOptions {
   int64_t delay_ns = 0;            // each batch takes at least this
   int64_t delay_per_row_ns = 0;    // and this for each of its rows
@@ -21,6 +22,7 @@ struct SyntheticOptions {
   int64_t load_delay_ns = 0;
   bool fail_at_load = false;
   bool crash_at_load = false;
+  bool repeat = false;  // it is a RepeatingModel
 
   // INVALID_ARGUMENT names the parameter at fault. "vocab" is for the clients and is passed over.
   static absl::StatusOr<SyntheticOptions> Parse(

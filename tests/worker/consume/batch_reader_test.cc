@@ -90,6 +90,22 @@ TEST_F(BatchRecordTest, OfAModelWithoutBatchesHasOneRow) {
   EXPECT_FALSE(Read().ok());
 }
 
+TEST_F(BatchRecordTest, OfADecoupledModelNamesAnAnswer) {
+  record_->answer_index = 1;
+  EXPECT_FALSE(Read().ok());
+  spec_.max_batch_size = 0;
+  spec_.decoupled = true;
+  record_->has_batch_dim = 0;
+  record_->run_count = 1;
+  record_->row_count = record_->runs[0].row_count = 1;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.answer_index, 1u);
+  record_->answer_index = kMaxAnswers;  // to be told that there is none
+  EXPECT_TRUE(Read().ok());
+  record_->answer_index = kMaxAnswers + 1;
+  EXPECT_FALSE(Read().ok());
+}
+
 TEST_F(BatchRecordTest, MayHaveAsManyRunsAsTheRecordHolds) {
   spec_.max_batch_size = kMaxRuns;
   record_->row_count = record_->run_count = kMaxRuns;

@@ -60,6 +60,49 @@ TEST_F(BatchExecutorTest, PutsTheOutputsIntoTheLease) {
   EXPECT_EQ(record.row_failed[1], 0);
 }
 
+TEST_F(BatchExecutorTest, AsksADecoupledModelForOneAnswer) {
+  ModelSpec spec;
+  spec.decoupled = true;
+  FakeModel model(spec, EchoInputs);
+  model.answer = [](absl::Span<const InputTensor>, uint32_t index,
+                    OutputSink* sink) -> absl::StatusOr<bool> {
+    if (index > 3) return false;
+    if (index == 3) return absl::InternalError("no third");
+    const std::vector<int64_t> dims = {index + 1};
+    std::fill_n(static_cast<char*>(sink->Add(DataType::kInt8, dims)), index + 1, 'x');
+    return true;
+  };
+  BatchExecutor executor(0, &model, &clock_);
+  batch_.answer_index = 2;
+  executor.Execute(batch_, record_.get());
+  EXPECT_EQ(record_->outcome, BatchOutcome::kAnswer);
+  ASSERT_EQ(record_->output_count, 1u);
+  EXPECT_EQ(record_->outputs[0].bytes, 3u);
+  EXPECT_EQ(std::string(lease_, 4), std::string("xxx\0", 4));
+  batch_.answer_index = 3;
+  executor.Execute(batch_, record_.get());
+  EXPECT_EQ(record_->outcome, BatchOutcome::kFailed);
+  EXPECT_EQ(Text(), "no third");
+  batch_.answer_index = 4;
+  executor.Execute(batch_, record_.get());
+  EXPECT_EQ(record_->outcome, BatchOutcome::kNoAnswer);
+  EXPECT_EQ(record_->output_count, 0u);
+}
+
+TEST_F(BatchExecutorTest, AnAnswerThatExceedsTheLeaseAsksForMore) {
+  ModelSpec spec;
+  spec.decoupled = true;
+  FakeModel model(spec, EchoInputs);
+  model.answer = [](auto, uint32_t, OutputSink* sink) -> absl::StatusOr<bool> {
+    EXPECT_EQ(sink->Add(DataType::kInt8, {65}), nullptr);
+    return true;
+  };
+  BatchExecutor executor(0, &model, &clock_);
+  executor.Execute(batch_, record_.get());
+  EXPECT_EQ(record_->outcome, BatchOutcome::kOutputTooLarge);
+  EXPECT_EQ(record_->output_bytes_needed, 65u);
+}
+
 TEST_F(BatchExecutorTest, SaysWhenItBeganAndEnded) {
   const int64_t begin_ns = clock_.NowNs();
   const CompletionRecord& record = Execute([this](auto inputs, uint32_t rows, OutputSink* sink) {

@@ -31,6 +31,23 @@ TEST(LoadModel, LoadsSyntheticModels) {
   EXPECT_TRUE(LoadModel(order).ok());
 }
 
+TEST(LoadModel, OnlyASyntheticModelThatRepeatsIsDecoupled) {
+  LoadOrder order;
+  order.model = "m";
+  order.spec.decoupled = true;
+  const auto error = [&order](const char* format) {
+    order.format = format;
+    const absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+    return model.ok() ? "it loaded" : std::string(model.status().message());
+  };
+  for (const char* format : {"torchscript", "aoti"}) {
+    EXPECT_THAT(error(format), HasSubstr("model 'm' cannot be decoupled"));
+  }
+  EXPECT_THAT(error("synthetic"), HasSubstr("it cannot be decoupled unless its parameter"));
+  order.parameters = {{"repeat", "true"}};
+  EXPECT_EQ(error("synthetic"), "it loaded");
+}
+
 #ifdef MPSD_WITH_TORCH
 TEST(LoadModel, SaysThatThereIsNoSuchFile) {
   EXPECT_THAT(LoadError("torchscript"), HasSubstr("there is no file /nowhere/m.pt"));

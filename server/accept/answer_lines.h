@@ -28,18 +28,20 @@ class AnswerLines {
   // Returns the slots that may leave now that this one is answered: the first of a chain by `next`,
   // in order; null when none may.
   Slot* Answered(Slot* slot) {
-    Line& line = lines_[slot->line];
     slot->answered = true;
-    Slot* first = nullptr;
-    Slot** end = &first;
-    while (line.first != nullptr && line.first->answered) {
-      Slot* const leaving = line.first;
-      line.first = std::exchange(leaving->next, nullptr);
-      if (line.first == nullptr) line.last = nullptr;
-      *end = leaving;
-      end = &leaving->next;
-    }
-    return first;
+    return Release(&lines_[slot->line]);
+  }
+
+  // Takes the slot out of its line: it waits for nobody, and nobody for it. Returns the slots that
+  // may leave now, as Answered() does. REQUIRES: it is not answered.
+  Slot* Leave(Slot* slot) {
+    Line& line = lines_[slot->line];
+    Slot* before = nullptr;
+    for (Slot* other = line.first; other != slot; other = other->next) before = other;
+    Slot* const next = std::exchange(slot->next, nullptr);
+    (before == nullptr ? line.first : before->next) = next;
+    if (next == nullptr) line.last = before;
+    return Release(&line);
   }
 
   // How many lines there are, empty ones included: at most one more than slots at a time.
@@ -51,6 +53,19 @@ class AnswerLines {
     Slot* first = nullptr;
     Slot* last = nullptr;
   };
+
+  Slot* Release(Line* line) {
+    Slot* first = nullptr;
+    Slot** end = &first;
+    while (line->first != nullptr && line->first->answered) {
+      Slot* const leaving = line->first;
+      line->first = std::exchange(leaving->next, nullptr);
+      if (line->first == nullptr) line->last = nullptr;
+      *end = leaving;
+      end = &leaving->next;
+    }
+    return first;
+  }
 
   // The model's line, else an empty one, else a new one.
   size_t LineOf(absl::string_view model) {

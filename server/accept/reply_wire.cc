@@ -98,8 +98,8 @@ std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answ
 
 using Slices = absl::InlinedVector<grpc::Slice, 4>;
 
-// parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 true}}, as it always is.
-constexpr absl::string_view kFinalFlag("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08\x01", 29);
+// parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 false}}, but for the last byte.
+constexpr absl::string_view kFinalFlag("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08", 28);
 
 // Appends a ModelInferResponse to the slices.
 void PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
@@ -108,7 +108,10 @@ void PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer
   PutText(1, head.model, scratch);
   PutText(2, head.version, scratch);
   PutText(3, head.id, scratch);
-  if (head.final_flag) scratch->append(kFinalFlag.data(), kFinalFlag.size());
+  if (head.final_flag) {
+    scratch->append(kFinalFlag.data(), kFinalFlag.size());
+    scratch->push_back(head.is_final ? 1 : 0);
+  }
   for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);
   for (const AnswerOutput& output : answer.outputs) {
     PutKey(6, scratch);

@@ -19,7 +19,8 @@ struct ReplyHead {
   absl::string_view model;
   absl::string_view version;
   absl::string_view id;
-  bool final_flag = false;  // says that no further answer to this request follows
+  bool final_flag = false;  // says whether a further answer to this request follows:
+  bool is_final = true;     // none does
 };
 
 // Who the answer goes to, as far as it matters for how long its memory may be kept. Looked at only

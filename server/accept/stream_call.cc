@@ -92,9 +92,11 @@ void StreamCall::Serve(StreamSlot* slot) {
   rpc_.bytes.Clear();
   {
     absl::MutexLock lock(&mu_);
+    slot->apart = false;
     lines_.Join(slot->message.model, slot);
     ++unanswered_;
   }
+  slot->message.takes_many = true;
   bool copied = true;
   if (status.ok()) {
     copied = context_->handler->Handle(slot->message, &request);
@@ -119,17 +121,61 @@ void StreamCall::ReadNext() {
   rpc_.stream.Read(&rpc_.bytes, &read_);
 }
 
-void StreamCall::Answered(StreamSlot* slot, grpc::ByteBuffer response) {
+void StreamCall::Answered(StreamSlot* slot, grpc::ByteBuffer response,
+                          grpc::ByteBuffer final_response) {
   absl::MutexLock lock(&mu_);
   slot->response = std::move(response);
-  for (StreamSlot* leaving = lines_.Answered(slot); leaving != nullptr; leaving = leaving->next) {
+  slot->final_response = std::move(final_response);
+  Release(slot->apart ? slot : lines_.Answered(slot));
+  WriteNext();
+  ReadNext();  // nothing may be there to be written, and so to make room
+  FinishIfOver();
+}
+
+// A chain by `next` of slots that may leave.
+void StreamCall::Release(StreamSlot* first) {
+  for (StreamSlot* leaving = first; leaving != nullptr; leaving = leaving->next) {
     --unanswered_;
-    if (!broken_) outbox_.push_back(std::move(leaving->response));
-    leaving->response.Clear();
+    for (grpc::ByteBuffer* bytes : {&leaving->response, &leaving->final_response}) {
+      if (bytes->Valid() && !broken_) outbox_.push_back({std::move(*bytes), nullptr});
+      bytes->Clear();
+    }
     answered_slots_.push_back(leaving);
   }
-  WriteNext();
-  FinishIfOver();
+}
+
+void StreamCall::AnsweredInPart(StreamSlot* slot, grpc::ByteBuffer response) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!slot->apart) {
+      slot->apart = true;
+      Release(lines_.Leave(slot));
+    }
+    if (!broken_) outbox_.push_back({std::move(response), slot});
+    WriteNext();
+    if (!broken_) return;
+  }
+  RequestQueue* const queue = slot->request.queue;
+  queue->Cancel(&slot->request);
+  queue->Continue(&slot->request);
+}
+
+// Nothing can be written any more.
+void StreamCall::DropOutbox() {
+  for (const Outgoing& dropped : outbox_) {
+    if (dropped.part_of != nullptr) written_slots_.push_back(dropped.part_of);
+  }
+  outbox_.clear();
+}
+
+// On the queue's thread. The requests whose answers were written, or dropped, go on.
+void StreamCall::ContinueWritten() {
+  {
+    absl::MutexLock lock(&mu_);
+    continuing_.swap(written_slots_);
+  }
+  for (StreamSlot* slot : continuing_) slot->request.queue->Continue(&slot->request);
+  continuing_.clear();
 }
 
 // A write that another one follows is held back, so that both go to the socket together. Not the
@@ -140,7 +186,8 @@ void StreamCall::WriteNext() {
   if (has_written_ && outbox_.size() > 1) options.set_buffer_hint();
   has_written_ = true;
   writing_ = true;
-  rpc_.stream.Write(outbox_.front(), options, &written_);
+  writing_part_of_ = outbox_.front().part_of;
+  rpc_.stream.Write(outbox_.front().bytes, options, &written_);
   outbox_.pop_front();
 }
 
@@ -149,12 +196,15 @@ void StreamCall::Written(bool ok) {
   {
     absl::MutexLock lock(&mu_);
     writing_ = false;
+    StreamSlot* const written = std::exchange(writing_part_of_, nullptr);
+    if (written != nullptr) written_slots_.push_back(written);
     broken_ = broken_ || !ok;
-    if (broken_) outbox_.clear();
+    if (broken_) DropOutbox();
     WriteNext();
     ReadNext();
     FinishIfOver();
   }
+  ContinueWritten();
   DeleteIfOver();
 }
 
@@ -187,9 +237,10 @@ void StreamCall::Done(bool) {
     }
     absl::MutexLock lock(&mu_);
     broken_ = true;
-    outbox_.clear();
+    DropOutbox();
     FinishIfOver();
   }
+  ContinueWritten();
   DeleteIfOver();
 }
 

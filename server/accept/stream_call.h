@@ -24,9 +24,10 @@ namespace mpsd {
 // The life of a call: Arrived(true) promises Done, and arms another call in this one's place.
 // Requests are read one behind the other, as long as fewer than kMaxStreamRequests of them are
 // inside; then the next is read when an answer was written. Their answers leave in the order of
-// their requests to one model, one write at a time. A client that cancels ends what is inside; one
-// that closes its side gets all its answers. Finish is called once: when nothing is read any more,
-// nothing is inside and nothing is left to be written.
+// their requests to one model, one write at a time; but a request of a decoupled model waits for
+// nobody: its answers leave as they come, each asked for when the one before was written. A client
+// that cancels ends what is inside; one that closes its side gets all its answers. Finish is called
+// once: when nothing is read any more, nothing is inside and nothing is left to be written.
 class StreamCall final : public OpenStream {
  public:
   explicit StreamCall(const InferCallContext* context);
@@ -35,8 +36,14 @@ class StreamCall final : public OpenStream {
   void Arm();
   void EndSoon() override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The slot's answer, as it goes over the wire. Called by the slot, once a request.
-  void Answered(StreamSlot* slot, grpc::ByteBuffer response) ABSL_LOCKS_EXCLUDED(mu_);
+  // The slot's answer, as it goes over the wire, and what is to follow it; either may be nothing.
+  // Called by the slot, once a request.
+  void Answered(StreamSlot* slot, grpc::ByteBuffer response, grpc::ByteBuffer final_response)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // One of the slot's answers; Answered() is still to come. When this returns the slot's request
+  // may have ended.
+  void AnsweredInPart(StreamSlot* slot, grpc::ByteBuffer response) ABSL_LOCKS_EXCLUDED(mu_);
 
   const InferCallContext& context() const { return *context_; }
   std::string peer() const { return rpc_.server.peer(); }
@@ -54,6 +61,9 @@ class StreamCall final : public OpenStream {
   void Refuse(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void Serve(StreamSlot* slot);
   absl::Status LoadRegions(StreamSlot* slot);
+  void Release(StreamSlot* first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DropOutbox() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ContinueWritten() ABSL_LOCKS_EXCLUDED(mu_);
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishIfOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -65,6 +75,12 @@ class StreamCall final : public OpenStream {
     grpc::ServerContext server;
     grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream;
     grpc::ByteBuffer bytes;
+  };
+
+  // A message to be written.
+  struct Outgoing {
+    grpc::ByteBuffer bytes;
+    StreamSlot* part_of = nullptr;  // whose request goes on when it is written
   };
 
   const InferCallContext* const context_;
@@ -79,8 +95,9 @@ class StreamCall final : public OpenStream {
   // Owned by the queue's thread.
   std::vector<std::unique_ptr<StreamSlot>> slots_;
   std::vector<StreamSlot*> free_slots_;
-  std::vector<StreamSlot*> clearing_;  // scratch
-  TraceContext trace_;                 // constant once a request was read
+  std::vector<StreamSlot*> clearing_;    // scratch
+  std::vector<StreamSlot*> continuing_;  // scratch
+  TraceContext trace_;                   // constant once a request was read
   bool is_done_ = false;
   bool is_finished_ = false;
   Grant grant_;  // of the gate, for all requests of the stream
@@ -88,7 +105,9 @@ class StreamCall final : public OpenStream {
   absl::Mutex mu_;
   AnswerLines<StreamSlot> lines_ ABSL_GUARDED_BY(mu_);
   std::vector<StreamSlot*> answered_slots_ ABSL_GUARDED_BY(mu_);  // to be cleared
-  std::deque<grpc::ByteBuffer> outbox_ ABSL_GUARDED_BY(mu_);
+  std::deque<Outgoing> outbox_ ABSL_GUARDED_BY(mu_);
+  StreamSlot* writing_part_of_ ABSL_GUARDED_BY(mu_) = nullptr;
+  std::vector<StreamSlot*> written_slots_ ABSL_GUARDED_BY(mu_);  // whose requests may go on
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
   bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read is out
   bool writing_ ABSL_GUARDED_BY(mu_) = false;  // Written is out

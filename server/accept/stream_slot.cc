@@ -24,18 +24,48 @@ void StreamSlot::SendAsWished(Answer answer) {
 
 void StreamSlot::SendAll(const Answer& answer) {
   TellEnded(absl::StatusCode::kOk);
+  stream_->Answered(this, Write(answer, /*is_final=*/true), {});
+}
+
+grpc::ByteBuffer StreamSlot::Write(const Answer& answer, bool is_final) {
   const ReplyHead head{message.model, request.metrics->version, message.id,
-                       message.wants_final_flag};
+                       message.wants_final_flag, is_final};
   ReplyPeer peer;
   if (HasLargeOutput(answer)) {
     peer = {stream_->context().pins, stream_->context().clock, stream_->peer()};
   }
-  stream_->Answered(this, WriteStreamReply(head, answer, peer, request.metrics, &scratch_));
+  return WriteStreamReply(head, answer, peer, request.metrics, &scratch_);
 }
 
-void StreamSlot::Fail(const absl::Status& status) {
+void StreamSlot::SendPart(const Answer& answer) {
+  if (!HasWishes(wire, regions)) return stream_->AnsweredInPart(this, Write(answer, false));
+  Answer wished = answer;
+  std::deque<std::string> storage;
+  refusal_ = GrantWishes(wire, regions, request.model->spec.batches(), &wished, &storage);
+  if (refusal_.ok()) return stream_->AnsweredInPart(this, Write(wished, false));
+  request.queue->Cancel(&request);
+  request.queue->Continue(&request);
+}
+
+void StreamSlot::End() {
+  TellEnded(absl::StatusCode::kOk);
+  stream_->Answered(this, {}, EmptyFinal());
+}
+
+void StreamSlot::Fail(const absl::Status& ending) {
+  const absl::Status& status = refusal_.ok() ? ending : refusal_;
   TellEnded(status.code());
-  stream_->Answered(this, WriteStreamError(status.message(), message.id));
+  stream_->Answered(this, WriteStreamError(status.message(), message.id),
+                    of_decoupled_model() ? EmptyFinal() : grpc::ByteBuffer());
+}
+
+bool StreamSlot::of_decoupled_model() const {
+  return request.model != nullptr && request.model->loaded && request.model->spec.decoupled;
+}
+
+// The answer that says that there is none, where the client wants to be told.
+grpc::ByteBuffer StreamSlot::EmptyFinal() {
+  return message.wants_final_flag ? Write(Answer(), /*is_final=*/true) : grpc::ByteBuffer();
 }
 
 void StreamSlot::TellEnded(absl::StatusCode code) {
@@ -49,6 +79,7 @@ void StreamSlot::Clear() {
   regions.Clear();
   message.model = message.version = message.id = absl::string_view();
   request.Reset();
+  refusal_ = absl::OkStatus();
   TrimScratch(&scratch_);
 }
 

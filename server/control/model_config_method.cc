@@ -62,7 +62,7 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   for (const auto& [name, value] : model.parameters) {
     (*config->mutable_parameters())[name].set_string_value(value);
   }
-  config->mutable_model_transaction_policy()->set_decoupled(false);
+  config->mutable_model_transaction_policy()->set_decoupled(spec.decoupled);
   if (!spec.batches()) return;
   pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
   batching->set_max_queue_delay_microseconds(

@@ -29,7 +29,6 @@ absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
   const std::pair<bool, const char*> keys[] = {
       {triton.has_sequence_batching(), "sequence_batching"},
       {triton.has_ensemble_scheduling(), "ensemble_scheduling"},
-      {triton.model_transaction_policy().decoupled(), "model_transaction_policy.decoupled"},
       {triton.cc_model_filenames_size() > 0, "cc_model_filenames"},
       {triton.has_model_operations(), "model_operations"},
       {triton.batch_input_size() > 0, "batch_input"},
@@ -66,8 +65,9 @@ absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, Trit
   }
   const std::string& platform = triton.platform();
   const std::string& backend = triton.backend();
-  if (backend == "identity") {
+  if (backend == "identity" || backend == "repeat") {
     model->format = ModelFormat::kSynthetic;
+    if (backend == "repeat") model->parameters["repeat"] = "true";
   } else if (!backend.empty() && backend != "pytorch" && backend != "torch_aoti") {
     return Refused("backend", absl::StrCat("is '", backend, "', which is not supported"));
   }
@@ -123,6 +123,9 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model, Tri
   }
   if (triton.max_batch_size() > 0) {
     model->spec.max_batch_size = static_cast<uint32_t>(triton.max_batch_size());
+  }
+  if (triton.has_model_transaction_policy()) {
+    model->spec.decoupled = triton.model_transaction_policy().decoupled();
   }
   // Reading the JSON form back holds it to every rule that a config's is held to.
   return ModelSpecFromJson(ToJson(model->spec)).status();

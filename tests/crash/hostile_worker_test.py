@@ -10,9 +10,12 @@ import shutil
 import tempfile
 import unittest
 
+import numpy as np
+
+import calls
 from harness import (BIN, CRASHED_IT, SUPERVISION, TESTS, WITH_WATCHDOG, WORKER_LOST, Caller,
                      CrashDaemon, wait_until)
-from models import placement, synthetic
+from models import placement, repeating, synthetic
 
 LYING_EPOCHS = 2
 # Each lie, and a word of why its worker was killed.
@@ -25,6 +28,13 @@ RECORD_LIES = {
     "shape_overflow": "shape", "batch_dim": "batch dim", "offset": "place of an output",
     "offset_huge": "place of an output", "offset_unaligned": "place of an output",
     "length": "byte count", "length_huge": "byte count", "needs_less": "bytes needed",
+    "one_of_many": "outcome", "no_answer": "outcome",
+}
+# Of a decoupled model.
+ANSWER_LIES = {
+    "whole_answer": "outcome", "batch_id": "batch id", "batch_dim": "shape",
+    "answers_twice": "completed a batch that it does not have|lies",
+    "index_of_no_batch": "completed a batch that it does not have",
 }
 RING_LIES = {
     "index": "completed a batch that it does not have",
@@ -142,6 +152,42 @@ class HostileWorker(unittest.TestCase):
 
     def test_records_that_lie(self):
         self.check_killed(RECORD_LIES)
+
+    def ask(self, stub, lie):
+        """Six requests at once; the elements that each got, and the errors of all."""
+        tensors = {"IN": np.arange(5, dtype=np.int32), "DELAY": np.zeros(5, np.uint32),
+                   "WAIT": np.zeros(1, np.uint32)}
+        ids = [str(i) for i in range(6)]
+        messages = [calls.request(f"lie-{lie}", tensors, request_id) for request_id in ids]
+        elements, errors = {request_id: [] for request_id in ids}, {}
+        for answer in stub.ModelStreamInfer(iter(messages), timeout=30):
+            request_id = answer.infer_response.id
+            self.assertNotIn(request_id, errors, "an answer after the end")
+            if answer.error_message:
+                errors[request_id] = answer.error_message
+            else:
+                elements[request_id] += calls.arrays(answer.infer_response)["OUT"].tolist()
+        for request_id, taken in elements.items():
+            self.assertEqual(taken, list(range(5))[:len(taken)])
+            self.assertEqual(request_id in errors, len(taken) < 5, (taken, errors))
+        return errors
+
+    def test_answers_of_decoupled_models_that_lie(self):
+        models = [repeating(f"lie-{lie}", placement=placement(processes=2), **SUPERVISION)
+                  for lie in ANSWER_LIES]
+        with CrashDaemon(models, binaries=self.binaries) as daemon, \
+                calls.stub(daemon.address) as stub:
+            for lie, reason in ANSWER_LIES.items():
+                with self.subTest(lie=lie):
+                    def killed(lie=lie):
+                        for text in self.ask(stub, lie).values():
+                            self.assertIn(text, ("worker lost", "request crashed its worker"))
+                        return len(self.killings(daemon, lie)) >= LYING_EPOCHS
+                    wait_until(killed, 60, lie)
+                    for told in self.killings(daemon, lie):
+                        self.assertRegex(told, reason)
+                    wait_until(daemon.serving, 60, "all workers serve")
+                    self.assertEqual(self.ask(stub, lie), {})
 
     def test_rings_that_lie(self):
         self.check_killed(RING_LIES)

@@ -10,7 +10,7 @@ import numpy as np
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 DATATYPES = {"float32": "FP32", "float64": "FP64", "float16": "FP16", "int64": "INT64",
-             "int32": "INT32", "uint8": "UINT8", "bool": "BOOL"}
+             "int32": "INT32", "uint32": "UINT32", "uint8": "UINT8", "bool": "BOOL"}
 NUMPY_TYPES = {name: np.dtype(numpy) for numpy, name in DATATYPES.items()}
 CHANNEL_OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1),
                    ("grpc.use_local_subchannel_pool", 1)]

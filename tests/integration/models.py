@@ -13,6 +13,15 @@ def synthetic(name, inputs=None, max_batch_size=8, parameters=None, **more):
             "parameters": parameters or {}, **more}
 
 
+def repeating(name, parameters=None, **more):
+    """Decoupled: answers once for each element of IN."""
+    return {"name": name, "format": "synthetic", "device": "cpu", "warmup": "smallest",
+            "decoupled": True,
+            "inputs": [tensor("IN", [-1], "INT32"), tensor("DELAY", [-1], "UINT32"),
+                       tensor("WAIT", [1], "UINT32")],
+            "parameters": {"repeat": "true", **(parameters or {})}, **more}
+
+
 def torchscript(name, file=None, **more):
     return {"name": name, "path": str(daemon.MODELS / f"{file or name}.pt"), "device": "cpu",
             **more}

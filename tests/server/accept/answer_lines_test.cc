@@ -38,6 +38,14 @@ class AnswerLinesTest : public testing::Test {
     return leaving;
   }
 
+  std::vector<int> Leave(size_t number) {
+    std::vector<int> leaving;
+    for (FakeSlot* slot = lines_.Leave(&slots_[number]); slot != nullptr; slot = slot->next) {
+      leaving.push_back(slot->number);
+    }
+    return leaving;
+  }
+
   std::deque<FakeSlot> slots_;
   AnswerLines<FakeSlot> lines_;
 };
@@ -55,6 +63,17 @@ TEST_F(AnswerLinesTest, AnAnswerWaitsForThoseBeforeIt) {
   EXPECT_THAT(Answer(1), IsEmpty());
   EXPECT_THAT(Answer(0), ElementsAre(0, 1, 2));
   EXPECT_THAT(Answer(3), ElementsAre(3));
+}
+
+TEST_F(AnswerLinesTest, NobodyWaitsForOneThatHasLeft) {
+  for (int i = 0; i < 4; ++i) Join("m");
+  EXPECT_THAT(Answer(1), IsEmpty());
+  EXPECT_THAT(Leave(2), IsEmpty());
+  EXPECT_THAT(Leave(0), ElementsAre(1));
+  EXPECT_EQ(slots_[0].next, nullptr);
+  EXPECT_THAT(Leave(3), IsEmpty());
+  Join("m");
+  EXPECT_THAT(Answer(4), ElementsAre(4)) << "the line was empty";
 }
 
 TEST_F(AnswerLinesTest, OneModelDoesNotWaitForAnother) {

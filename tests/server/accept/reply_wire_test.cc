@@ -273,11 +273,16 @@ TEST_F(ReplyWireTest, AStreamsErrorNamesItsRequest) {
 
 TEST_F(ReplyWireTest, TheFinalFlagIsAParameter) {
   Add("OUT", DataType::kUint8, {2}, "ab");
-  const grpc::ByteBuffer buffer =
-      WriteReply({"m", "1", "17", /*final_flag=*/true}, answer_, peer_, &metrics_, &scratch_);
-  const inference::ModelInferResponse response = Parse(buffer);
-  ASSERT_EQ(response.parameters().count("triton_final_response"), 1u);
-  EXPECT_TRUE(response.parameters().at("triton_final_response").bool_param());
+  for (const bool is_final : {true, false}) {
+    const ReplyHead head{"m", "1", "17", /*final_flag=*/true, is_final};
+    const inference::ModelInferResponse response =
+        Parse(WriteReply(head, answer_, peer_, &metrics_, &scratch_));
+    ASSERT_EQ(response.parameters().count("triton_final_response"), 1u);
+    EXPECT_EQ(response.parameters().at("triton_final_response").bool_param(), is_final);
+    EXPECT_EQ(response.parameters().at("triton_final_response").parameter_choice_case(),
+              inference::InferParameter::kBoolParam);
+    EXPECT_THAT(response.raw_output_contents(), ElementsAre("ab"));
+  }
 }
 
 TEST_F(ReplyWireTest, AnOutputInTheClientsMemorySaysWhere) {

@@ -103,6 +103,22 @@ TEST_F(TritonConfigTest, TheIdentityBackendIsTheSyntheticFormat) {
   EXPECT_EQ(notes_.ignored, std::vector<std::string>{"parameters.instance_wise_delay_multiplier"});
 }
 
+TEST_F(TritonConfigTest, TheRepeatBackendIsASyntheticModelThatRepeats) {
+  EXPECT_EQ(Text("backend: \"repeat\" model_transaction_policy { decoupled: true }"), "");
+  EXPECT_EQ(model_.format, ModelFormat::kSynthetic);
+  EXPECT_EQ(model_.parameters, (std::map<std::string, std::string>{{"repeat", "true"}}));
+  EXPECT_TRUE(model_.spec.decoupled);
+  EXPECT_EQ(Text("model_transaction_policy { decoupled: false }"), "");
+  EXPECT_FALSE(model_.spec.decoupled);
+}
+
+TEST_F(TritonConfigTest, ADecoupledModelTakesOneRequestAtATime) {
+  const std::string fault = Text("max_batch_size: 8 model_transaction_policy { decoupled: true }");
+  EXPECT_NE(fault.find("decoupled: is for a model that takes one request at a time"),
+            std::string::npos)
+      << fault;
+}
+
 TEST_F(TritonConfigTest, VersionPolicies) {
   EXPECT_EQ(Text(""), "");
   EXPECT_EQ(notes_.versions.latest, 1u) << "the default";
@@ -118,8 +134,6 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
       {"sequence_batching {}", "'sequence_batching' is not supported"},
       {"ensemble_scheduling {}", "'ensemble_scheduling' is not supported"},
-      {"model_transaction_policy { decoupled: true }",
-       "'model_transaction_policy.decoupled' is not supported"},
       {"cc_model_filenames { key: \"7.5\" value: \"m.pt\" }",
        "'cc_model_filenames' is not supported"},
       {"model_operations {}", "'model_operations' is not supported"},

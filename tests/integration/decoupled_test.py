@@ -1,0 +1,381 @@
+"""Decoupled models: any number of answers to a request, with an unmodified tritonclient."""
+import os
+import queue
+import signal
+import threading
+import unittest
+
+import grpc
+import numpy as np
+import tritonclient.grpc as client
+from tritonclient.grpc import service_pb2
+
+import calls
+import models
+from daemon import Daemon, wait_until
+from models import placement, synthetic
+
+LIMIT_S = 30
+# Elements of IN at which the model does something else than repeat them.
+HANGS, THROWS, CRASHES = 77, 78, 79
+FREE = 100  # from here on it repeats them
+LOST = "worker lost"
+
+
+def repeating(name="m", **more):
+    return models.repeating(name, {"hang_if": HANGS, "throw_if": THROWS, "crash_if": CRASHES},
+                            **more)
+
+
+def tensors_of(elements, delay_ms=0):
+    return {"IN": np.array(elements, np.int32), "WAIT": np.zeros(1, np.uint32),
+            "DELAY": np.full(len(elements), delay_ms, np.uint32)}
+
+
+class Stream:
+    """An open stream of tritonclient: ask() puts a request in, next() takes what comes."""
+
+    def __init__(self, address):
+        self._client = client.InferenceServerClient(address)
+        self._answers = queue.Queue()
+        self._client.start_stream(lambda result, error: self._answers.put((result, error)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self._client.stop_stream()
+        self._client.close()
+
+    def ask(self, elements, request_id="r", final=True, model="m", tensors=None, outputs=None):
+        inputs = []
+        for name, array in (tensors or tensors_of(elements)).items():
+            datatype = {"int32": "INT32", "uint32": "UINT32"}[array.dtype.name]
+            inputs.append(client.InferInput(name, list(array.shape), datatype))
+            inputs[-1].set_data_from_numpy(array)
+        self._client.async_stream_infer(model, inputs, request_id=request_id, outputs=outputs,
+                                        enable_empty_final_response=final)
+
+    def next(self):
+        return self._answers.get(timeout=LIMIT_S)
+
+    def cancel(self):
+        self._client.stop_stream(cancel_requests=True)
+
+    def empty(self):
+        return self._answers.empty()
+
+
+class Decoupled(unittest.TestCase):
+    def serve(self, *served, **more):
+        return self.enterContext(Daemon(list(served) or [repeating()], **more))
+
+    def stream(self, daemon):
+        return self.enterContext(Stream(daemon.address))
+
+    def check_answer(self, taken, element, index, request_id="r", flag=False):
+        result, error = taken
+        self.assertIsNone(error)
+        self.assertEqual(result.as_numpy("OUT").tolist(), [element])
+        self.assertEqual(result.as_numpy("IDX").tolist(), [index])
+        self.check_head(result, request_id, flag)
+
+    def check_head(self, result, request_id, flag):
+        response = result.get_response()
+        self.assertEqual((response.id, response.model_name, response.model_version),
+                         (request_id, "m", "1"))
+        if flag is None:
+            self.assertNotIn("triton_final_response", response.parameters)
+        else:
+            self.assertIs(response.parameters["triton_final_response"].bool_param, flag)
+
+    def check_final(self, taken, request_id="r"):
+        result, error = taken
+        self.assertIsNone(error)
+        self.assertEqual(len(result.get_response().outputs), 0)
+        self.check_head(result, request_id, True)
+
+    def check_error(self, taken, text):
+        result, error = taken
+        self.assertIsNone(result)
+        self.assertIn(text, error.message())
+
+    def success_count(self, daemon, name="m"):
+        return self.statistics(daemon, name).inference_stats.success.count
+
+    def statistics(self, daemon, name="m"):
+        with calls.stub(daemon.address) as stub:
+            return stub.ModelStatistics(
+                service_pb2.ModelStatisticsRequest(name=name)).model_stats[0]
+
+    # How many.
+
+    def test_as_many_answers_as_elements(self):
+        stream = self.stream(self.serve())
+        for elements in ([], [7], [5, 4, 3, 2, 1], list(range(40))):
+            stream.ask(elements)
+            for index, element in enumerate(elements):
+                self.check_answer(stream.next(), element, index)
+            self.check_final(stream.next())
+
+    def test_no_answer_sends_nothing_unless_it_was_asked_for(self):
+        stream = self.stream(self.serve())
+        stream.ask([], "quiet", final=False)
+        stream.ask([1], "one", final=False)
+        self.check_answer(stream.next(), 1, 0, "one", flag=None)
+        stream.ask([], "told", final=True)
+        self.check_final(stream.next(), "told")
+        self.assertTrue(stream.empty())
+
+    def test_a_full_stream_of_requests_without_answers_goes_on(self):
+        """More than a stream has inside at a time, none of which makes room by being written."""
+        stream = self.stream(self.serve())
+        for _ in range(600):
+            stream.ask([], final=False)
+        stream.ask([1], "last")
+        self.check_answer(stream.next(), 1, 0, "last")
+        self.check_final(stream.next(), "last")
+
+    def test_outputs_that_were_asked_for(self):
+        stream = self.stream(self.serve())
+        stream.ask([4], outputs=[client.InferRequestedOutput("IDX")])
+        result, _ = stream.next()
+        self.assertEqual([output.name for output in result.get_response().outputs], ["IDX"])
+        self.check_final(stream.next())
+
+    def test_the_largest_elements_of_each_answer(self):
+        stream = self.stream(self.serve())
+        stream.ask([4, 5], outputs=[client.InferRequestedOutput("OUT", class_count=1)])
+        for element in (4, 5):
+            result, error = stream.next()
+            self.assertIsNone(error)
+            self.assertEqual(result.as_numpy("OUT").tolist(), [b"%d:0" % element])
+        self.check_final(stream.next())
+
+    # When.
+
+    def test_an_answer_is_there_before_the_next_is_computed(self):
+        """The model never gets beyond the third element."""
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask([1, 2, HANGS, 4])
+        self.check_answer(stream.next(), 1, 0)
+        self.check_answer(stream.next(), 2, 1)
+        wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the third")
+        self.assertTrue(stream.empty())
+        self.assertEqual(self.success_count(daemon), 0)
+        os.kill(daemon.workers()[0], signal.SIGKILL)
+        self.check_error(stream.next(), LOST)
+        self.check_final(stream.next())
+
+    def test_requests_do_not_wait_for_each_other(self):
+        """What hangs has the first lane; the other lane's answers come."""
+        daemon = self.serve(repeating(placement=placement(processes=2)))
+        stream = self.stream(daemon)
+        stream.ask([1, HANGS], "first")
+        self.check_answer(stream.next(), 1, 0, "first")
+        stream.ask([8, 9], "second")
+        self.check_answer(stream.next(), 8, 0, "second")
+        self.check_answer(stream.next(), 9, 1, "second")
+        self.check_final(stream.next(), "second")
+        for pid in daemon.workers():
+            os.kill(pid, signal.SIGKILL)
+        self.check_error(stream.next(), LOST)
+        self.check_final(stream.next(), "first")
+
+    def test_answers_of_one_request_keep_their_order(self):
+        daemon = self.serve(repeating(placement=placement(processes=2, lanes=2)))
+        stream = self.stream(daemon)
+        lengths = {f"r{i}": i % 7 for i in range(60)}
+        for request_id, length in lengths.items():
+            stream.ask(list(range(length)), request_id)
+        seen = dict.fromkeys(lengths, 0)
+        open_ids = set(lengths)
+        while open_ids:
+            result, error = stream.next()
+            self.assertIsNone(error)
+            response = result.get_response()
+            self.assertIn(response.id, open_ids)
+            if response.parameters["triton_final_response"].bool_param:
+                open_ids.remove(response.id)
+                continue
+            self.assertEqual(result.as_numpy("IDX").tolist(), [seen[response.id]])
+            seen[response.id] += 1
+        self.assertEqual(seen, lengths)
+
+    # How it ends otherwise.
+
+    def test_an_error_is_followed_by_the_final_answer(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask([1, THROWS, 3])
+        self.check_answer(stream.next(), 1, 0)
+        self.check_error(stream.next(), "PyTorch execute failure: asked to throw")
+        self.check_final(stream.next())
+        stream.ask([1, THROWS, 3], final=False)
+        self.check_answer(stream.next(), 1, 0, flag=None)
+        self.check_error(stream.next(), "asked to throw")
+        stream.ask([2])
+        self.check_answer(stream.next(), 2, 0)
+        self.check_final(stream.next())
+
+    def test_a_request_that_is_refused(self):
+        stream = self.stream(self.serve())
+        stream.ask(None, tensors={"IN": np.zeros(1, np.int32)})
+        self.check_error(stream.next(), "expected 3 inputs but got 1 inputs for model 'm'")
+        self.check_final(stream.next())
+        stream.ask(None, tensors={**tensors_of([1]), "DELAY": np.zeros(2, np.uint32)})
+        self.check_error(stream.next(), "IN and DELAY must have as many elements")
+        self.check_final(stream.next())
+        stream.ask([1] * 65537)
+        self.check_error(stream.next(), "IN has more than 65536 elements")
+        self.check_final(stream.next())
+
+    def test_a_client_that_cancels_in_the_middle(self):
+        daemon = self.serve()
+        for _ in range(3):
+            with Stream(daemon.address) as stream:
+                stream.ask(list(range(FREE, FREE + 60000)))
+                for index in range(5):
+                    self.check_answer(stream.next(), FREE + index, index)
+                stream.cancel()
+            wait_until(lambda: daemon.metric("mpsd_queue_bytes") == 0 and
+                       daemon.metric("mpsd_running_batches") == 0, LIMIT_S, "rest")
+        with Stream(daemon.address) as stream:
+            stream.ask([3])
+            self.check_answer(stream.next(), 3, 0)
+            self.check_final(stream.next())
+        self.assertEqual(self.success_count(daemon), 1)
+
+    def test_the_timeout_parameter_between_answers(self):
+        daemon = self.serve()
+        with calls.stub(daemon.address) as stub:
+            message = calls.request("m", tensors_of(range(50), delay_ms=100),
+                                    parameters={"timeout": 300_000})
+            answers = list(stub.ModelStreamInfer(iter([message]), timeout=LIMIT_S))
+            self.assertGreater(len(answers), 0)
+            self.assertLess(len(answers), 50)
+            self.assertIn("Request timeout expired", answers[-1].error_message)
+            self.assertEqual({answer.error_message for answer in answers[:-1]}, {""})
+
+    def test_a_reader_that_stops_reading_holds_nobody_up(self):
+        """No further answer is made for it than it takes."""
+        daemon = self.serve()
+        stop = threading.Event()
+        self.addCleanup(stop.set)
+
+        def requests():
+            yield calls.request("m", tensors_of(range(FREE, FREE + 60000)))
+            stop.wait(LIMIT_S)
+
+        with calls.stub(daemon.address) as stub:
+            call = stub.ModelStreamInfer(requests(), timeout=60)
+            next(call)  # and then no further
+            other = self.stream(daemon)
+            other.ask([1, 2])
+            self.check_answer(other.next(), 1, 0)
+            self.check_answer(other.next(), 2, 1)
+            self.check_final(other.next())
+            self.assertEqual(self.success_count(daemon), 1)
+            call.cancel()
+
+    # A worker that dies.
+
+    def test_a_worker_killed_before_the_first_answer(self):
+        """The request runs again, on a worker that does not die."""
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask(None, tensors=tensors_of([5], delay_ms=2000))
+        wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the batch")
+        os.kill(daemon.workers()[0], signal.SIGKILL)
+        self.check_answer(stream.next(), 5, 0)
+        self.check_final(stream.next())
+        self.assertEqual(daemon.metric("mpsd_dispatched_again_total"), 1)
+
+    def test_a_worker_killed_after_the_first_answer(self):
+        """The request is not run again: its answers would repeat."""
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        for final in (True, False):
+            stream.ask([5, HANGS, 6], final=final)
+            self.check_answer(stream.next(), 5, 0, flag=False if final else None)
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the batch")
+            os.kill(daemon.workers()[0], signal.SIGKILL)
+            self.check_error(stream.next(), LOST)
+            if final:
+                self.check_final(stream.next())
+            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 1, LIMIT_S, "the next")
+        stream.ask([1])
+        self.check_answer(stream.next(), 1, 0)
+        self.check_final(stream.next())
+        self.assertEqual(daemon.metric("mpsd_dispatched_again_total"), 0)
+
+    def test_an_answer_that_crashes_its_worker(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask([1, CRASHES])
+        self.check_answer(stream.next(), 1, 0)
+        self.check_error(stream.next(), "request crashed its worker")
+        self.check_final(stream.next())
+
+    # What is told.
+
+    def test_a_unary_call_is_refused(self):
+        daemon = self.serve()
+        with calls.stub(daemon.address) as stub:
+            outcome = calls.infer(stub, calls.request("m", {"IN": np.zeros(1, np.int32)}))
+        self.assertEqual(outcome.code, grpc.StatusCode.UNIMPLEMENTED)
+        self.assertEqual(outcome.text, "ModelInfer RPC doesn't support models with decoupled "
+                                       "transaction policy")
+
+    def test_the_config_says_so(self):
+        daemon = self.serve(repeating(), synthetic("s"))
+        with calls.stub(daemon.address) as stub:
+            for name, decoupled in (("m", True), ("s", False)):
+                config = stub.ModelConfig(service_pb2.ModelConfigRequest(name=name)).config
+                self.assertIs(config.model_transaction_policy.decoupled, decoupled)
+
+    def test_a_request_counts_once(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        for elements in ([], [1], [1, 2, 3, 4, 5], [1, THROWS]):
+            stream.ask(elements)
+            while True:
+                result, _ = stream.next()
+                response = result and result.get_response()
+                if response and response.parameters["triton_final_response"].bool_param:
+                    break
+        statistics = self.statistics(daemon)
+        infer = statistics.inference_stats
+        self.assertEqual((statistics.inference_count, statistics.execution_count), (3, 4))
+        self.assertEqual((infer.success.count, infer.fail.count), (3, 1))
+        for stage in (infer.queue, infer.compute_input, infer.compute_infer, infer.compute_output):
+            self.assertEqual(stage.count, 3)
+        stages = (infer.queue.ns + infer.compute_input.ns + infer.compute_infer.ns +
+                  infer.compute_output.ns)
+        self.assertLessEqual(stages, infer.success.ns)
+        self.assertEqual([(batch.batch_size, batch.compute_infer.count)
+                          for batch in statistics.batch_stats], [(1, 4)])
+        self.assertEqual(daemon.metric("mpsd_requests_total", model="m"), 4)
+
+    def test_a_stop_waits_for_the_last_answer(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask(None, tensors=tensors_of(list(range(8)), delay_ms=100))
+        self.check_answer(stream.next(), 0, 0)
+        daemon.terminate()
+        for index in range(1, 8):
+            self.check_answer(stream.next(), index, index)
+        self.check_final(stream.next())
+        self.assertEqual(daemon.wait(), 0)
+
+    def test_a_model_that_cannot_be_decoupled(self):
+        daemon = self.serve(synthetic("s", max_batch_size=0, decoupled=True), repeating())
+        status = daemon.ps()
+        self.assertEqual(status["m"]["workers"][0]["state"], "serving")
+        wait_until(lambda: "it cannot be decoupled unless its parameter 'repeat' is true"
+                   in daemon.log(), LIMIT_S, "the reason")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

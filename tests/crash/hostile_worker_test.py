@@ -169,7 +169,9 @@ class HostileWorker(unittest.TestCase):
                 elements[request_id] += calls.arrays(answer.infer_response)["OUT"].tolist()
         for request_id, taken in elements.items():
             self.assertEqual(taken, list(range(5))[:len(taken)])
-            self.assertEqual(request_id in errors, len(taken) < 5, (taken, errors))
+            # A worker that dies while it is asked for a sixth leaves an error behind all five.
+            if len(taken) < 5:
+                self.assertIn(request_id, errors, taken)
         return errors
 
     def test_answers_of_decoupled_models_that_lie(self):

@@ -18,7 +18,7 @@ uint64_t Distance(const A& a, const B& b) {
 
 // A change of these is a change of the layout: kLayoutVersion goes up with it.
 TEST(Layout, TakesTheBytesThatBothSidesAgreedOn) {
-  EXPECT_EQ(kLayoutVersion, 3u);
+  EXPECT_EQ(kLayoutVersion, 4u);
   EXPECT_EQ(sizeof(SegmentHeader), 128u);
   EXPECT_EQ(sizeof(RowRun), 24u);
   EXPECT_EQ(sizeof(InputRecord), 80u);
@@ -34,6 +34,7 @@ TEST(Layout, PlacesTheFieldsWhereBothSidesAgreedOn) {
   EXPECT_EQ(offsetof(SegmentHeader, layout_hash), 16u);
   EXPECT_EQ(offsetof(SegmentHeader, epoch), 36u);
   EXPECT_EQ(offsetof(BatchRecord, cancelled), 48u);
+  EXPECT_EQ(offsetof(BatchRecord, answer_index), 52u);
   EXPECT_EQ(offsetof(BatchRecord, inputs), 64u);
   EXPECT_EQ(offsetof(BatchRecord, runs), 64 + kMaxTensors * sizeof(InputRecord));
   EXPECT_EQ(offsetof(CompletionRecord, outputs), 48u);

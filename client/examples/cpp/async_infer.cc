@@ -7,29 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "client/client.h"
+#include "client/examples/cpp/example.h"
 
 namespace {
 
+using example::Deadline;
+using example::Fail;
+using example::Smallest;
 using mpsd::DataType;
 using mpsd::Dims;
 using mpsd::client::Client;
 using mpsd::client::InferReply;
 using mpsd::client::InferRequest;
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  return 1;
-}
-
-absl::Time Deadline() { return absl::Now() + absl::Seconds(10); }
-
 int InferMany(Client* client, const std::string& model, int count) {
   const auto metadata = client->GetModelMetadata(model, "", Deadline());
   if (!metadata.ok()) return Fail(metadata.status());
-  Dims shape = metadata->inputs[0].shape;
-  for (int64_t& dim : shape) dim = dim < 0 ? 1 : dim;
+  const Dims shape = Smallest(metadata->inputs[0].shape);
   const std::vector<float> values(mpsd::ElementCount(shape).value_or(0), 0.5F);
 
   InferRequest request;

@@ -8,20 +8,17 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/time/clock.h"
 #include "client/client.h"
+#include "client/examples/cpp/example.h"
 
 namespace {
 
+using example::Fail;
+using example::Smallest;
 using mpsd::DataType;
 using mpsd::Dims;
 using mpsd::client::Client;
 using mpsd::client::InferRequest;
-
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  return 1;
-}
 
 // The file's content, without the blanks around it.
 std::string Content(const char* path) {
@@ -31,7 +28,7 @@ std::string Content(const char* path) {
   return content;
 }
 
-absl::Time Deadline() { return absl::Now() + absl::Seconds(5); }
+absl::Time Deadline() { return example::Deadline(5); }
 
 // Runs `model` on one row of its first input: 0, 1/n, 2/n, ...
 int Infer(Client* client, const std::string& model) {
@@ -40,8 +37,7 @@ int Infer(Client* client, const std::string& model) {
   if (metadata->inputs.size() != 1 || metadata->inputs[0].datatype != DataType::kFp32) {
     return Fail(absl::InvalidArgumentError("this example is for models with one FP32 input"));
   }
-  Dims shape = metadata->inputs[0].shape;
-  for (int64_t& dim : shape) dim = dim < 0 ? 1 : dim;
+  const Dims shape = Smallest(metadata->inputs[0].shape);
   std::vector<float> values(mpsd::ElementCount(shape).value_or(0));
   std::iota(values.begin(), values.end(), 0.0F);
   for (float& value : values) value /= static_cast<float>(values.size());

@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "client/client.h"
+#include "client/examples/cpp/example.h"
 #include "client/shared_region.h"
 
 namespace {
 
+using example::Deadline;
+using example::Fail;
+using example::Smallest;
 using mpsd::DataType;
 using mpsd::Dims;
 using mpsd::client::Client;
@@ -19,19 +22,11 @@ using mpsd::client::InferInput;
 using mpsd::client::InferRequest;
 using mpsd::client::SharedRegion;
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  return 1;
-}
-
-absl::Time Deadline() { return absl::Now() + absl::Seconds(10); }
-
 int Infer(Client* client, const std::string& model) {
   constexpr uint64_t kOutputBytes = 1 << 20;
   const auto metadata = client->GetModelMetadata(model, "", Deadline());
   if (!metadata.ok()) return Fail(metadata.status());
-  Dims shape = metadata->inputs[0].shape;
-  for (int64_t& dim : shape) dim = dim < 0 ? 1 : dim;
+  const Dims shape = Smallest(metadata->inputs[0].shape);
   const std::vector<float> values(mpsd::ElementCount(shape).value_or(0), 0.5F);
   const uint64_t input_bytes = values.size() * sizeof(float);
 

@@ -4,24 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "client/client.h"
+#include "client/examples/cpp/example.h"
 #include "client/infer_stream.h"
 
 namespace {
 
+using example::Deadline;
+using example::Fail;
+using example::Smallest;
 using mpsd::Dims;
 using mpsd::client::Client;
 using mpsd::client::InferRequest;
 using mpsd::client::InferStream;
 using mpsd::client::StreamReply;
-
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  return 1;
-}
-
-absl::Time Deadline() { return absl::Now() + absl::Seconds(10); }
 
 void Print(const StreamReply& reply) {
   if (reply.reply.ok()) {
@@ -34,8 +30,7 @@ void Print(const StreamReply& reply) {
 int Stream(Client* client, const std::string& model) {
   const auto metadata = client->GetModelMetadata(model, "", Deadline());
   if (!metadata.ok()) return Fail(metadata.status());
-  Dims shape = metadata->inputs[0].shape;
-  for (int64_t& dim : shape) dim = dim < 0 ? 1 : dim;
+  const Dims shape = Smallest(metadata->inputs[0].shape);
   const std::vector<float> values(mpsd::ElementCount(shape).value_or(0), 0.5F);
 
   InferRequest request;

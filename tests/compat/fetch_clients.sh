@@ -65,7 +65,8 @@ newer_libraries() { # the C and C++ libraries of the newer Debian, unpacked and 
   local apt=$dir/apt
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$dir/newer"
   local mirror # this host's own, for another release
-  mirror=$(grep -rhoE 'https?://[^ ]+/debian/? *$' /etc/apt | head -1)
+  mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' |
+    awk '$1 == "Debian" { print $2; exit }')
   [ -n "$mirror" ] || return
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $newer main" \
     >"$apt/sources.list"

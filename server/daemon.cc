@@ -75,7 +75,8 @@ class DirectoryHealth final : public HealthSource {
     for (const auto& model : models_->models()) {
       if (!model->ready) readiness.unready_models.push_back(model->name);
     }
-    readiness.reason = models_->stopping ? "the server is stopping" : "not every model is ready";
+    const bool stopping = models_->stage > ServingStage::kServing;
+    readiness.reason = stopping ? "the server is stopping" : "not every model is ready";
     return readiness;
   }
 
@@ -334,7 +335,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
     return absl::IsInvalidArgument(status) ? kExitConfig : kExitCannotListen;
   }
-  models_.accepting = true;
+  models_.stage = ServingStage::kServing;
   absl::Status status = supervisor_.Start();
   if (status.ok()) {
     status = supervisor_.WaitUntilSettled([&signals] { return signals.requests() > 0; });
@@ -376,14 +377,13 @@ void Daemon::Apply(const Config& config) {
 
 // Not ready at once; what is inside ends; then the server, then the workers.
 void Daemon::DrainAndStop(const SignalWaiter& signals) {
-  models_.stopping = true;
+  const bool lame_duck = signals.requests() == 1 && lame_duck_ns_ > 0;
+  models_.stage = lame_duck ? ServingStage::kLameDuck : ServingStage::kExiting;
   notifier_.Stopping("draining").IgnoreError();
   reloader_.Stop();
   logger_.Log(LogLevel::kInfo, "draining", {{"inside", plane_.inside()}});
-  if (signals.requests() == 1) {
-    signals.WaitFor(2, absl::Nanoseconds(lame_duck_ns_.load()));
-  }
-  models_.accepting = false;
+  if (lame_duck) signals.WaitFor(2, absl::Nanoseconds(lame_duck_ns_.load()));
+  models_.stage = ServingStage::kExiting;
   const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
   while (plane_.inside() > 0 && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;

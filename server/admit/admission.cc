@@ -31,9 +31,9 @@ bool Admission::Handle(const InferMessage& message, Request* request) {
 }
 
 absl::Status Admission::Admit(const InferMessage& message, Request* request, bool* copied) const {
-  if (!models_->accepting) {
-    return absl::UnavailableError(models_->stopping ? "Server exiting" : "Server not ready");
-  }
+  const ServingStage stage = models_->stage;
+  if (stage == ServingStage::kStarting) return absl::UnavailableError("Server not ready");
+  if (stage == ServingStage::kExiting) return absl::UnavailableError("Server exiting");
   absl::StatusOr<std::shared_ptr<ServedModel>> model =
       FindServed(*models_, message.model, message.version);
   if (!model.ok()) {

@@ -14,7 +14,7 @@ std::optional<bool> IsServing(const ModelDirectory& models, const std::string& n
   if (name.empty() || name == "inference.GRPCInferenceService") return models.AllReady();
   const std::shared_ptr<ServedModel> model = models.Find(name);
   if (model == nullptr) return std::nullopt;
-  return model->ready && models.accepting && !models.stopping;
+  return model->ready && models.stage == ServingStage::kServing;
 }
 
 constexpr int kServiceUnknown = 3;  // only ever an answer of Watch

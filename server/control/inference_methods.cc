@@ -59,7 +59,7 @@ absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest
   const absl::StatusOr<std::shared_ptr<ServedModel>> model =
       FindServed(models, request.name(), request.version());
   if (absl::IsInvalidArgument(model.status())) return model.status();
-  response->set_ready(model.ok() && (*model)->ready && models.accepting && !models.stopping);
+  response->set_ready(model.ok() && (*model)->ready && models.stage == ServingStage::kServing);
   return absl::OkStatus();
 }
 

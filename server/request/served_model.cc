@@ -111,7 +111,7 @@ std::vector<std::shared_ptr<ServedModel>> ModelDirectory::models() const {
 bool ModelDirectory::AllReady() const {
   const auto ready = [](const std::shared_ptr<ServedModel>& model) { return model->ready.load(); };
   absl::ReaderMutexLock lock(&mu_);
-  return accepting && !stopping && std::all_of(models_.begin(), models_.end(), ready);
+  return stage == ServingStage::kServing && std::all_of(models_.begin(), models_.end(), ready);
 }
 
 }  // namespace mpsd

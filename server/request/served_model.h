@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -45,6 +46,14 @@ struct ServedModel {
 // "x:FP32[-1,16] -> y:FP32[-1,4]", the batch dim included: how people are shown a spec.
 std::string SpecText(const ModelSpec& spec);
 
+// How far the daemon is. It never goes back.
+enum class ServingStage : uint8_t {
+  kStarting,  // takes no requests yet
+  kServing,   // takes requests for what is ready
+  kLameDuck,  // is not ready any more, so that nobody new is sent here; takes requests
+  kExiting,   // takes none; what is inside ends
+};
+
 // Thread-safe.
 class ModelDirectory {
  public:
@@ -75,12 +84,11 @@ class ModelDirectory {
   // All that are served, in the order of their first publication.
   std::vector<std::shared_ptr<ServedModel>> models() const;
 
-  // The daemon takes requests: from its start to the end of the lame-duck time.
-  std::atomic<bool> accepting{false};
-  // It was asked to end, and is not ready any more.
-  std::atomic<bool> stopping{false};
+  // One word, so that nobody who has seen that the daemon is not ready any more is still served by
+  // one that has no lame-duck time.
+  std::atomic<ServingStage> stage{ServingStage::kStarting};
 
-  // True when requests are taken and every model is ready.
+  // True while the daemon serves and every model is ready.
   bool AllReady() const;
 
  private:

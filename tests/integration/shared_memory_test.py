@@ -186,14 +186,18 @@ class SharedMemory(unittest.TestCase):
         self.assertIn("system_shared_memory", client.client.get_server_metadata().extensions)
 
     def test_it_goes_with_its_connection(self):
-        client = self.client("leaving")
-        before = self.daemon.metric("mpsd_client_regions")
-        self.assertGreaterEqual(before, 1)
-        client.client.close()
-        wait_until(lambda: self.daemon.metric("mpsd_client_regions") < before, LIMIT_S,
-                   "the end of the region")
-        # The object is nobody's now.
-        self.client("another", register=False).register(key=client.key)
+        leaving = self.client("leaving")
+        another = self.client("another", register=False)
+        self.refused("ALREADY_EXISTS", "overlaps", another.register, key=leaving.key)
+        leaving.client.close()
+        def registered():
+            try:
+                another.register(key=leaving.key)
+            except InferenceServerException as error:
+                self.assertIn("overlaps", error.message())
+                return False
+            return True
+        wait_until(registered, LIMIT_S, "the end of the region")
 
     # Misuse.
 

@@ -56,7 +56,7 @@ class AdmissionTest : public testing::Test {
     model_->spec.pad = {{"A", 0, {4}, 7, {}}};
     model_->loaded = true;
     models_.Publish(model_);
-    models_.accepting = true;
+    models_.stage = ServingStage::kServing;
     message_.Raw("A", "UINT8", {2, 3}, 6).Raw("B", "UINT8", {2, 2}, 4);
   }
 
@@ -189,18 +189,17 @@ TEST_F(AdmissionTest, AModelThatLostItsWorkersKeepsItsQueue) {
 }
 
 TEST_F(AdmissionTest, Starting) {
-  models_.accepting = false;
+  models_.stage = ServingStage::kStarting;
   EXPECT_EQ(Handle(), absl::UnavailableError("Server not ready"));
 }
 
 TEST_F(AdmissionTest, StoppingAdmitsUntilTheLameDuckTimeIsOver) {
-  models_.stopping = true;
+  models_.stage = ServingStage::kLameDuck;
   EXPECT_TRUE(Handle().ok());
 }
 
 TEST_F(AdmissionTest, Stopping) {
-  models_.stopping = true;
-  models_.accepting = false;
+  models_.stage = ServingStage::kExiting;
   EXPECT_EQ(Handle(), absl::UnavailableError("Server exiting"));
 }
 

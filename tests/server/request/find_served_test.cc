@@ -113,12 +113,14 @@ TEST(ModelDirectory, IsReadyWhenRequestsAreTakenAndAllModelsAreReady) {
   model->name = "m";
   models.Publish(model);
   EXPECT_FALSE(models.AllReady());
-  models.accepting = true;
+  models.stage = ServingStage::kServing;
   EXPECT_FALSE(models.AllReady());
   model->ready = true;
   EXPECT_TRUE(models.AllReady());
-  models.stopping = true;
-  EXPECT_FALSE(models.AllReady());
+  for (ServingStage stage : {ServingStage::kLameDuck, ServingStage::kExiting}) {
+    models.stage = stage;
+    EXPECT_FALSE(models.AllReady());
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 # Everything that CI runs. Sourced by ./run.
 
-ci_presets=(release crash asan)
+ci_presets=(release crash asan tsan)
 
 check_macos() { cmake/macos/check.sh .deps/macos "$(build_jobs)"; }
 

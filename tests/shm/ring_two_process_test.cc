@@ -14,7 +14,7 @@
 namespace mpsd {
 namespace {
 
-constexpr uint64_t kHops = 20'000;
+constexpr uint64_t kHops = 5'000;  // where others keep the cores busy, a hop costs a time slice
 constexpr uint32_t kEpoch = 9;
 
 class RingTwoProcess : public testing::Test {

@@ -13,7 +13,6 @@ from models import placement, synthetic
 CANCELLED = grpc.StatusCode.CANCELLED
 DEADLINE_EXCEEDED = grpc.StatusCode.DEADLINE_EXCEEDED
 RESOURCE_EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
-LATE_BY_AT_MOST_S = 0.25
 
 
 class CallEnding(unittest.TestCase):
@@ -76,49 +75,47 @@ class CallEnding(unittest.TestCase):
                 self.check_serves(stub)
 
     def test_the_clients_deadline_while_running(self):
-        with Daemon([synthetic("m", parameters={"delay": "1s"})]) as daemon, \
+        with Daemon([synthetic("m", parameters={"delay": "3s"})]) as daemon, \
                 calls.stub(daemon.address) as stub:
-            begin = time.monotonic()
             outcomes = calls.infer_all(stub, [calls.request("m", {"x": calls.row_of(i)})
                                               for i in range(8)], limit_s=0.05)
             self.assertEqual({outcome.code for outcome in outcomes}, {DEADLINE_EXCEEDED})
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 2, "the server's end")
-            self.assertLess(time.monotonic() - begin, 0.9, "not when the batch ended")
+            self.assertGreater(daemon.metric("mpsd_running_batches"), 0, "not when it ended")
             self.check_serves(stub)
 
-    def check_timeout(self, outcome, begin, timeout_s):
+    def check_timeout(self, daemon, outcome):
+        """REQUIRES: a batch runs, and for so long that only a late answer could see its end."""
         self.assertEqual((outcome.code, outcome.text),
                          (DEADLINE_EXCEEDED, "Request timeout expired"))
-        self.assertLess(outcome.at - begin, timeout_s + LATE_BY_AT_MOST_S)
+        self.assertEqual(daemon.metric("mpsd_running_batches"), 1, "not when the batch ended")
 
     def test_the_timeout_parameter_while_running(self):
         """The server's own clock: the client would wait for long."""
-        with Daemon([synthetic("m", parameters={"delay": "1s"})]) as daemon, \
+        with Daemon([synthetic("m", parameters={"delay": "3s"})]) as daemon, \
                 calls.stub(daemon.address) as stub:
-            self.check_serves(stub)
-            begin = time.monotonic()
             message = calls.request("m", {"x": calls.row_of(1)}, parameters={"timeout": 50_000})
-            self.check_timeout(calls.infer(stub, message), begin, 0.05)
+            self.check_timeout(daemon, calls.infer(stub, message))
             self.assertEqual(daemon.metric("mpsd_requests_total", code="DEADLINE_EXCEEDED"), 1)
             self.check_serves(stub)
 
     def test_the_timeout_parameter_while_waiting(self):
-        model = synthetic("m", max_batch_size=1, parameters={"delay": "1s"})
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "3s"})
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
             running = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
             wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "the first")
-            begin = time.monotonic()
             message = calls.request("m", {"x": calls.row_of(2)}, parameters={"timeout": 100_000})
-            self.check_timeout(calls.infer(stub, message), begin, 0.1)
+            self.check_timeout(daemon, calls.infer(stub, message))
             self.assertEqual(calls.outcome_of(running).code, calls.OK)
             self.assertEqual(daemon.metric("mpsd_batches_total"), 1, "the late one never ran")
 
     def test_the_timeout_parameter_never_lengthens(self):
-        with Daemon([synthetic("m", parameters={"delay": "1s"})]) as daemon, \
+        with Daemon([synthetic("m", parameters={"delay": "3s"})]) as daemon, \
                 calls.stub(daemon.address) as stub:
             message = calls.request("m", {"x": calls.row_of(1)}, parameters={"timeout": 60_000_000})
             self.assertEqual(calls.infer(stub, message, limit_s=0.1).code, DEADLINE_EXCEEDED)
-            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 0.7, "the server's end")
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 2, "the server's end")
+            self.assertEqual(daemon.metric("mpsd_running_batches"), 1, "not when the batch ended")
 
     def test_deadlines_in_a_mix(self):
         """Those with time are answered, those without are told; nobody waits for the others."""

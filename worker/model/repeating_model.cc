@@ -84,7 +84,7 @@ absl::Status RepeatingModel::Run(uint32_t, absl::Span<const InputTensor>, uint32
   return absl::UnimplementedError("a model that repeats is asked for one answer after the other");
 }
 
-absl::StatusOr<bool> RepeatingModel::Answer(uint32_t, absl::Span<const InputTensor> inputs,
+absl::StatusOr<bool> RepeatingModel::Answer(uint32_t lane, absl::Span<const InputTensor> inputs,
                                             uint32_t index, OutputSink* sink) {
   const uint64_t count = inputs[0].bytes / sizeof(int32_t);
   if (inputs[1].bytes / sizeof(uint32_t) != count) {
@@ -98,7 +98,7 @@ absl::StatusOr<bool> RepeatingModel::Answer(uint32_t, absl::Span<const InputTens
     return false;
   }
   Sleep(ElementOf<uint32_t>(inputs[1], index));
-  const int64_t delay_ns = options_.delay_ns + options_.delay_per_row_ns;
+  const int64_t delay_ns = options_.DelayNs(lane, 1);
   if (delay_ns > 0) effects_.sleep(delay_ns);
   const auto element = ElementOf<int32_t>(inputs[0], index);
   if (absl::Status status = Act(element, sink); !status.ok()) return status;

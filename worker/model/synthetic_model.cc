@@ -99,9 +99,9 @@ SyntheticModel::SyntheticModel(ModelSpec spec, const SyntheticOptions& options,
       looks_at_rows_(options.fail_if.has_value() || options.throw_if.has_value() ||
                      options.crash_if.has_value() || options.hang_if.has_value()) {}
 
-absl::Status SyntheticModel::Run(uint32_t, absl::Span<const InputTensor> inputs, uint32_t row_count,
-                                 OutputSink* sink) {
-  const int64_t delay_ns = options_.delay_ns + options_.delay_per_row_ns * row_count;
+absl::Status SyntheticModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                 uint32_t row_count, OutputSink* sink) {
+  const int64_t delay_ns = options_.DelayNs(lane, row_count);
   if (delay_ns > 0) effects_.sleep(delay_ns);
   if (looks_at_rows_ && !inputs.empty()) {
     absl::Status status = ActOnRows(inputs[0], row_count, sink);

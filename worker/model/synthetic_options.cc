@@ -1,6 +1,8 @@
 #include "worker/model/synthetic_options.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -13,14 +15,23 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 10> kKeys = {
-    "delay",   "delay_per_row", "fail_if",      "throw_if",      "crash_if",
-    "hang_if", "load_delay",    "fail_at_load", "crash_at_load", "repeat"};
+constexpr std::array<std::string_view, 11> kKeys = {
+    "delay",   "delay_per_row", "lane_delay_factor", "fail_if",       "throw_if", "crash_if",
+    "hang_if", "load_delay",    "fail_at_load",      "crash_at_load", "repeat"};
+constexpr uint32_t kMaxLaneDelayFactor = 1000;
 
 absl::Status Read(const std::string& text, int64_t* duration_ns) {
   absl::StatusOr<int64_t> parsed = ParseDurationNs(text);
   if (parsed.ok()) *duration_ns = *parsed;
   return parsed.status();
+}
+
+absl::Status ReadFactor(const std::string& text, uint32_t* factor) {
+  if (!absl::SimpleAtoi(text, factor) || *factor > kMaxLaneDelayFactor) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' must be a whole number, 0 to ", kMaxLaneDelayFactor));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Read(const std::string& text, std::optional<double>* value) {
@@ -43,6 +54,7 @@ absl::Status Read(const std::string& text, bool* flag) {
 absl::Status ReadOne(const std::string& key, const std::string& text, SyntheticOptions* options) {
   if (key == "delay") return Read(text, &options->delay_ns);
   if (key == "delay_per_row") return Read(text, &options->delay_per_row_ns);
+  if (key == "lane_delay_factor") return ReadFactor(text, &options->lane_delay_factor);
   if (key == "fail_if") return Read(text, &options->fail_if);
   if (key == "throw_if") return Read(text, &options->throw_if);
   if (key == "crash_if") return Read(text, &options->crash_if);
@@ -67,6 +79,17 @@ absl::StatusOr<SyntheticOptions> SyntheticOptions::Parse(
       });
   if (!status.ok()) return status;
   return options;
+}
+
+int64_t SyntheticOptions::DelayNs(uint32_t lane, uint32_t row_count) const {
+  const int64_t times = std::max<int64_t>(1, int64_t{lane} * lane_delay_factor);
+  int64_t batch_ns = 0;
+  int64_t rows_ns = 0;
+  int64_t sum_ns = 0;
+  const bool is_endless = __builtin_mul_overflow(delay_ns, times, &batch_ns) ||
+                          __builtin_mul_overflow(delay_per_row_ns, row_count, &rows_ns) ||
+                          __builtin_add_overflow(batch_ns, rows_ns, &sum_ns);
+  return is_endless ? INT64_MAX : sum_ns;
 }
 
 }  // namespace mpsd

@@ -39,14 +39,14 @@ class Repeating : public testing::Test {
   }
 
   // Whether there is an answer of that index; 2 where it failed, with `error_` set.
-  int Answer(uint32_t index) {
+  int Answer(uint32_t index, uint32_t lane = 0) {
     const auto count = static_cast<int64_t>(in_.size());
     const std::vector<InputTensor> inputs = {
         InputOf(in_, DataType::kInt32, {count}),
         InputOf(delay_ms_, DataType::kUint32, {static_cast<int64_t>(delay_ms_.size())}),
         InputOf(wait_ms_, DataType::kUint32, {1})};
     sink_ = std::make_unique<CollectingSink>();
-    const absl::StatusOr<bool> answered = model_->Answer(0, inputs, index, sink_.get());
+    const absl::StatusOr<bool> answered = model_->Answer(lane, inputs, index, sink_.get());
     error_ = std::string(answered.status().message());
     return answered.ok() ? *answered : 2;
   }
@@ -107,6 +107,15 @@ TEST_F(Repeating, TakesItsTimeUpToABound) {
   wait_ms_[0] = 20;
   EXPECT_EQ(Answer(3), 0);
   EXPECT_THAT(slept_ns_, ElementsAre(5 * kNsPerMs, 10 * kNsPerSecond, 20 * kNsPerMs));
+}
+
+TEST_F(Repeating, TakesItsDelayForEachAnswer) {
+  order_.parameters = {{"delay", "1ms"}, {"delay_per_row", "10us"}, {"lane_delay_factor", "3"}};
+  ASSERT_TRUE(Load().ok());
+  EXPECT_EQ(Answer(0), 1);
+  EXPECT_EQ(Answer(2, /*lane=*/2), 1);
+  EXPECT_EQ(Answer(3), 0);
+  EXPECT_THAT(slept_ns_, ElementsAre(1'010'000, 6'010'000));
 }
 
 TEST_F(Repeating, RefusesDelaysThatDoNotFit) {

@@ -53,12 +53,12 @@ class Synthetic : public testing::Test {
   }
 
   // Rows of two floats, whose first are `firsts`.
-  absl::Status RunRows(const std::vector<float>& firsts) {
+  absl::Status RunRows(const std::vector<float>& firsts, uint32_t lane = 0) {
     std::vector<float> rows;
     for (const float first : firsts) rows.insert(rows.end(), {first, 100});
     const auto count = static_cast<int64_t>(firsts.size());
     const InputTensor input = InputOf(rows, DataType::kFp32, {count, 2});
-    return model_->Run(0, {&input, 1}, static_cast<uint32_t>(count), &sink_);
+    return model_->Run(lane, {&input, 1}, static_cast<uint32_t>(count), &sink_);
   }
 
   Effects effects_;
@@ -129,6 +129,12 @@ TEST(SyntheticLoad, NamesTheParameterAtFault) {
   EXPECT_THAT(LoadError(OrderOf({{"delay", "soon"}})), HasSubstr("parameters.delay: 'soon'"));
   EXPECT_THAT(LoadError(OrderOf({{"fail_if", "x"}})), HasSubstr("parameters.fail_if: 'x'"));
   EXPECT_THAT(LoadError(OrderOf({{"fail_at_load", "yes"}})), HasSubstr("'true' or 'false'"));
+  for (const char* factor : {"1001", "-1", "1.5", ""}) {
+    EXPECT_THAT(LoadError(OrderOf({{"lane_delay_factor", factor}})),
+                HasSubstr("must be a whole number, 0 to 1000"))
+        << factor;
+  }
+  EXPECT_EQ(LoadError(OrderOf({{"lane_delay_factor", "1000"}})), "it loaded");
   EXPECT_EQ(LoadError(OrderOf({{"vocab", "vocab.txt"}})), "it loaded");
 }
 
@@ -147,6 +153,29 @@ TEST_F(Synthetic, DelaysEachBatchAndRow) {
   Load(OrderOf({{"delay", "1ms"}, {"delay_per_row", "10us"}}));
   ASSERT_TRUE(RunRows({1, 2, 3}).ok());
   EXPECT_THAT(effects_.slept_ns, ElementsAre(1'030'000));
+}
+
+TEST_F(Synthetic, DelaysLongerOnLaterLanes) {
+  Load(OrderOf({{"delay", "1ms"}, {"delay_per_row", "10us"}, {"lane_delay_factor", "4"}}));
+  for (const uint32_t lane : {0, 1, 2}) ASSERT_TRUE(RunRows({1}, lane).ok());
+  EXPECT_THAT(effects_.slept_ns, ElementsAre(1'010'000, 4'010'000, 8'010'000));
+}
+
+TEST_F(Synthetic, DelaysAlikeOnAllLanesWithoutAFactor) {
+  Load(OrderOf({{"delay", "1ms"}}));
+  for (const uint32_t lane : {0, 1, 2}) ASSERT_TRUE(RunRows({1}, lane).ok());
+  EXPECT_THAT(effects_.slept_ns, ElementsAre(1'000'000, 1'000'000, 1'000'000));
+}
+
+TEST_F(Synthetic, SleepsForEverWhereTheDelayIsBeyondAllNumbers) {
+  const auto slept_ns = [this](std::map<std::string, std::string> parameters) {
+    Load(OrderOf(std::move(parameters)));
+    EXPECT_TRUE(RunRows({1, 2}, 31).ok());
+    return effects_.slept_ns.back();
+  };
+  EXPECT_EQ(slept_ns({{"delay", "100000h"}, {"lane_delay_factor", "1000"}}), INT64_MAX);
+  EXPECT_EQ(slept_ns({{"delay_per_row", "2000000h"}}), INT64_MAX);
+  EXPECT_EQ(slept_ns({{"delay", "2000000h"}, {"delay_per_row", "1000000h"}}), INT64_MAX);
 }
 
 TEST_F(Synthetic, FailsTheRowAlone) {

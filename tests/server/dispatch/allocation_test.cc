@@ -3,36 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
 #include "server/dispatch/pool.h"
 #include "server/reply/answer_step.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_pool_keeper.h"
 #include "tests/fakes/fake_worker.h"
-
-namespace {
-
-std::atomic<bool> counting{false};
-std::atomic<int> allocations{0};
-
-void* Allocate(std::size_t bytes) {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1);
-  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return Allocate(bytes); }
-void* operator new[](std::size_t bytes) { return Allocate(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+#include "tests/fakes/heap_count.h"
 
 namespace mpsd {
 namespace {
@@ -94,24 +71,24 @@ class Allocations : public testing::Test {
   void Round(int64_t length) {
     for (Request& request : requests_) {
       Describe(&request, length);
-      counting = true;
-      RowTargets targets;
-      const bool reserved = pool_->Reserve(&request, &targets).ok();
-      if (reserved) pool_->Commit(&request);
-      counting = false;
+      bool reserved = false;
+      {
+        const HeapCount counting(&allocations_);
+        RowTargets targets;
+        reserved = pool_->Reserve(&request, &targets).ok();
+        if (reserved) pool_->Commit(&request);
+      }
       ASSERT_TRUE(reserved);
     }
     while (pool_->inside() > 0) {
       const std::optional<FakeWorker::Job> job = worker_->Take();
       ASSERT_TRUE(job.has_value());
       worker_->Complete(*job);
-      counting = true;
+      const HeapCount counting(&allocations_);
       pool_->Drain(INT64_MIN);
-      counting = false;
     }
-    counting = true;
+    const HeapCount counting(&allocations_);
     pool_->Tick();
-    counting = false;
   }
 
   void Run(int requests) {
@@ -127,24 +104,25 @@ class Allocations : public testing::Test {
   std::shared_ptr<WorkerLink> link_;
   std::unique_ptr<FakeWorker> worker_;
   std::array<Request, kTogether> requests_;
+  int allocations_ = 0;
 };
 
 TEST_F(Allocations, ThereAreNoneForARequestOnceThePlaneIsWarm) {
   Run(kWarmUp);
-  allocations = 0;
+  allocations_ = 0;
   Run(kRequests);
-  EXPECT_EQ(allocations, 0) << "for " << kRequests << " requests";
+  EXPECT_EQ(allocations_, 0) << "for " << kRequests << " requests";
   EXPECT_EQ(sink_.answers, kWarmUp + kRequests);
   EXPECT_EQ(sink_.outputs, 3 * sink_.answers);
   EXPECT_EQ(sink_.failures, 0);
 }
 
 TEST_F(Allocations, AreCounted) {
-  allocations = 0;
-  counting = true;
-  pool_->SlabDescriptors();
-  counting = false;
-  EXPECT_GT(allocations, 0);
+  {
+    const HeapCount counting(&allocations_);
+    pool_->SlabDescriptors();
+  }
+  EXPECT_GT(allocations_, 0);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void SleepUntil(int64_t ns) {
 CallPump::CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
                    uint32_t slot_count, std::atomic<int64_t>* tickets, uint64_t seed)
     : plan_(plan),
-      authorization_(plan.token.empty() ? "" : "Bearer " + plan.token),
+      token_(plan.token),
       requests_(requests),
       tickets_(tickets),
       seed_(seed),
@@ -50,7 +50,7 @@ void CallPump::Send(Slot* slot, uint32_t request, int64_t intended_ns) {
   slot->answer.Clear();
   slot->request = request;
   slot->intended_ns = intended_ns;
-  if (!authorization_.empty()) slot->context->AddMetadata("authorization", authorization_);
+  token_.AddTo(&*slot->context);
   if (plan_.deadline_ns > 0) slot->context->set_deadline(MonotonicTime(plan_.deadline_ns));
   next_stub_ = next_stub_ + 1 < stubs_.size() ? next_stub_ + 1 : 0;
   slot->reader = stubs_[next_stub_].PrepareUnaryCall(&*slot->context, plan_.method,

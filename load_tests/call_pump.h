@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -18,6 +17,7 @@
 #include "load_tests/load_plan.h"
 #include "load_tests/pump.h"
 #include "load_tests/request_set.h"
+#include "load_tests/shown_token.h"
 
 namespace mpsd::load {
 
@@ -67,7 +67,7 @@ class CallPump final : public Pump {
   uint32_t PickRequest() { return static_cast<uint32_t>(picks_() % requests_.size()); }
 
   const LoadPlan& plan_;
-  const std::string authorization_;  // the header's value; empty: none
+  const ShownToken token_;
   const std::vector<PreparedRequest>& requests_;
   std::atomic<int64_t>* const tickets_;
   const uint64_t seed_;

@@ -8,7 +8,7 @@
 namespace mpsd::load {
 StreamPump::StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
                        uint64_t seed)
-    : plan_(plan), requests_(requests), picks_(seed), tally_(plan, requests) {}
+    : plan_(plan), token_(plan.token), requests_(requests), picks_(seed), tally_(plan, requests) {}
 
 StreamPump::~StreamPump() {
   queue_.Shutdown();
@@ -21,7 +21,7 @@ StreamPump::~StreamPump() {
 void StreamPump::AddStream(const std::shared_ptr<grpc::Channel>& channel, uint32_t depth) {
   auto stream = std::make_unique<Stream>();
   stream->due = depth;
-  if (!plan_.token.empty()) stream->context.AddMetadata("authorization", "Bearer " + plan_.token);
+  token_.AddTo(&stream->context);
   stream->call =
       grpc::GenericStub(channel).PrepareCall(&stream->context, plan_.stream_method, &queue_);
   streams_.push_back(std::move(stream));

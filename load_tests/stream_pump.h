@@ -14,6 +14,7 @@
 #include "load_tests/load_plan.h"
 #include "load_tests/pump.h"
 #include "load_tests/request_set.h"
+#include "load_tests/shown_token.h"
 
 namespace mpsd::load {
 
@@ -70,6 +71,7 @@ class StreamPump final : public Pump {
   void CancelAll();
 
   const LoadPlan& plan_;
+  const ShownToken token_;
   const std::vector<PreparedRequest>& requests_;
   std::mt19937_64 picks_;
   grpc::CompletionQueue queue_;

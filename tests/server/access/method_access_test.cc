@@ -1,9 +1,28 @@
 #include "server/access/method_access.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
 
 namespace mpsd {
 namespace {
+
+using testing::UnorderedElementsAre;
+
+// The methods that these roles, and no others, may call; without their service's name.
+std::vector<std::string> MethodsOf(RoleSet roles) {
+  std::vector<std::string> names;
+  for (const MethodAccess& method : AllMethodAccess()) {
+    if (!(method.roles == roles)) continue;
+    const bool rpc = absl::StrContains(method.name, ".");
+    names.emplace_back(rpc ? method.name.substr(method.name.rfind('/') + 1) : method.name);
+  }
+  return names;
+}
 
 TEST(MethodAccess, IsFoundByItsNameAndByNoOther) {
   for (const MethodAccess& method : AllMethodAccess()) {
@@ -24,10 +43,36 @@ TEST(MethodAccess, IsSortedByName) {
   }
 }
 
-TEST(MethodAccess, EachIsSomebodysToCall) {
-  for (const MethodAccess& method : AllMethodAccess()) {
-    EXPECT_FALSE(method.roles.empty()) << method.name;
-  }
+TEST(MethodAccess, WhatChangesTheServerTakesControl) {
+  EXPECT_THAT(MethodsOf(Role::kControl),
+              UnorderedElementsAre("LogSettings", "TraceSetting", "RepositoryModelLoad",
+                                   "RepositoryModelUnload"));
+}
+
+TEST(MethodAccess, WhatTellsOfTheServerTakesMetricsOrControl) {
+  EXPECT_THAT(MethodsOf(RoleSet(Role::kMetrics) | Role::kControl),
+              UnorderedElementsAre("ModelStatistics", "RepositoryIndex", "Status"));
+  EXPECT_THAT(MethodsOf(Role::kMetrics), UnorderedElementsAre("/metrics"));
+}
+
+TEST(MethodAccess, ProbesTakeHealth) {
+  EXPECT_THAT(MethodsOf(Role::kHealth),
+              UnorderedElementsAre("Check", "Watch", "/livez", "/readyz", "/v2/health/live",
+                                   "/v2/health/ready"));
+  EXPECT_THAT(MethodsOf(RoleSet(Role::kHealth) | Role::kInfer),
+              UnorderedElementsAre("ModelReady", "ServerLive", "ServerReady"));
+}
+
+TEST(MethodAccess, EachOfTheOthersTakesInferOrReflection) {
+  EXPECT_THAT(MethodsOf(Role::kReflection),
+              UnorderedElementsAre("ServerReflectionInfo", "ServerReflectionInfo"));
+  EXPECT_THAT(MethodsOf(Role::kInfer),
+              UnorderedElementsAre("ModelInfer", "ModelStreamInfer", "ModelConfig", "ModelMetadata",
+                                   "ServerMetadata", "SystemSharedMemoryRegister",
+                                   "SystemSharedMemoryStatus", "SystemSharedMemoryUnregister",
+                                   "CudaSharedMemoryRegister", "CudaSharedMemoryStatus",
+                                   "CudaSharedMemoryUnregister"));
+  EXPECT_EQ(AllMethodAccess().size(), 30u) << "the methods of all these tests";
 }
 
 }  // namespace

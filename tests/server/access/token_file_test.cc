@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -92,6 +93,15 @@ TEST_F(TokenFileOnDisk, IsRefusedWhenOthersCan) {
                                   "' has the mode 0644, which lets others at it; it must be 0600"));
 }
 
+TEST_F(TokenFileOnDisk, IsRefusedWhenItBelongsToAnotherUser) {
+  Write(absl::StrCat("a ", kAbc), 0600);
+  if (chown(path_.c_str(), 65534, static_cast<gid_t>(-1)) != 0) {
+    GTEST_SKIP() << "only root may give a file away";
+  }
+  EXPECT_EQ(ReadTokenFile(path_).status(),
+            absl::PermissionDeniedError(absl::StrCat("'", path_, "' belongs to another user")));
+}
+
 TEST_F(TokenFileOnDisk, MustBeAFile) {
   EXPECT_TRUE(absl::IsNotFound(ReadTokenFile(path_).status()));
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
@@ -103,6 +113,8 @@ TEST_F(TokenFileOnDisk, AMistakeNamesTheFile) {
   EXPECT_EQ(Fault(), absl::StrCat("'", path_,
                                   "' line 1: must be a name and a SHA-256, with a "
                                   "blank between"));
+  Write(std::string(256 << 10, '\n'), 0600);
+  EXPECT_TRUE(ReadTokenFile(path_).ok()) << Fault();
   Write(std::string((256 << 10) + 1, '\n'), 0600);
   EXPECT_EQ(Fault(), absl::StrCat("'", path_, "' is larger than 262144 bytes"));
 }

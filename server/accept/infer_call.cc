@@ -30,7 +30,7 @@ void InferCall::Arrived(bool ok) {
   tags_out_ = 2;
   context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   request_.arrival_ns = context_->clock->NowNs();
-  request_.deadline_ns = MonotonicDeadlineNs(rpc_->server, request_.arrival_ns);
+  request_.deadline_ns = MonotonicDeadlineNs(rpc_->server.raw_deadline(), request_.arrival_ns);
   request_.reply = Reply(this);
   trace_ = TakeTraceContext(&rpc_->server);
   traced_ = context_->observers.WantTrace(trace_);

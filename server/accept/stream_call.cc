@@ -80,7 +80,7 @@ StreamSlot* StreamCall::TakeSlot() {
 void StreamCall::Serve(StreamSlot* slot) {
   Request& request = slot->request;
   request.arrival_ns = context_->clock->NowNs();
-  request.deadline_ns = MonotonicDeadlineNs(rpc_.server, request.arrival_ns);
+  request.deadline_ns = MonotonicDeadlineNs(rpc_.server.raw_deadline(), request.arrival_ns);
   request.reply = Reply(slot);
   slot->traced = context_->observers.WantTrace(trace_);
   absl::Status status = slot->wire.Read(rpc_.bytes, &slot->message);

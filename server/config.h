@@ -118,6 +118,7 @@ struct LimitsConfig {
   int64_t connection_age_ns = 0;   // 0: no limit
   uint32_t connections = kDefaultConnections;
   uint64_t client_shared_memory_bytes = 0;  // of all clients together; 0: none is taken
+  uint64_t client_cuda_memory_bytes = 0;    // likewise, of CUDA devices
 };
 
 // Where other servers of the protocol differ from ours, whom clients are to meet.

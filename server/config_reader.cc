@@ -21,14 +21,15 @@ constexpr std::array<std::string_view, 13> kConfigKeys = {
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
-constexpr std::array<std::string_view, 14> kLimitsKeys = {
-    "message",         "buffered",
-    "shared_memory",   "connection_pinned",
-    "drain_timeout",   "lame_duck",
-    "streams",         "metadata",
-    "keepalive",       "handshake_timeout",
-    "connection_idle", "connection_age",
-    "connections",     "client_shared_memory"};
+constexpr std::array<std::string_view, 15> kLimitsKeys = {
+    "message",           "buffered",
+    "shared_memory",     "connection_pinned",
+    "drain_timeout",     "lame_duck",
+    "streams",           "metadata",
+    "keepalive",         "handshake_timeout",
+    "connection_idle",   "connection_age",
+    "connections",       "client_shared_memory",
+    "client_cuda_memory"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
 constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"};
@@ -79,6 +80,8 @@ void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* li
   object.Get("connections", 1, kMaxConnections, &limits->connections);
   object.GetBytes("client_shared_memory", 0, kMaxSharedMemoryBytes,
                   &limits->client_shared_memory_bytes);
+  object.GetBytes("client_cuda_memory", 0, kMaxSharedMemoryBytes,
+                  &limits->client_cuda_memory_bytes);
 }
 
 void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
@@ -39,6 +40,7 @@
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
 #include "server/supervise/cuda_service.h"
+#include "server/supervise/device_copies.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http_server.h"
 #include "server/telemetry/log.h"
@@ -46,6 +48,8 @@
 #include "server/telemetry/request_log.h"
 #include "server/telemetry/sd_notify.h"
 #include "server/telemetry/trace_log.h"
+
+extern char** environ;
 
 namespace mpsd {
 namespace {
@@ -107,6 +111,21 @@ LogLevel LevelOf(const Config& config) {
 }
 
 std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
+
+// The copier is no client of our CUDA service, whose memory its own clients' could not be: the
+// clients of the daemon are none.
+DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary) {
+  DeviceCopiesOptions options;
+  options.process.binary =
+      (std::filesystem::path(worker_binary).parent_path() / "mpsd-device-copier").string();
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (config.cuda_mps && absl::StartsWith(*variable, "CUDA_MPS_")) continue;
+    if (absl::StartsWith(*variable, "NOTIFY_SOCKET=")) continue;
+    options.process.environment.push_back(*variable);
+  }
+  return options;
+}
+
 void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   page->AddLimit("message_bytes", static_cast<double>(limits.message_bytes));
   page->AddLimit("buffered_bytes", static_cast<double>(limits.buffered_bytes));
@@ -115,6 +134,7 @@ void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   page->AddLimit("connection_pinned_bytes", static_cast<double>(limits.connection_pin_bytes));
   page->AddLimit("metadata_bytes", static_cast<double>(limits.metadata_bytes));
   page->AddLimit("client_region_bytes", static_cast<double>(limits.client_shared_memory_bytes));
+  page->AddLimit("client_cuda_region_bytes", static_cast<double>(limits.client_cuda_memory_bytes));
   page->AddLimit("tensors", kMaxTensors);
   page->AddLimit("rank", kMaxRank);
   page->AddLimit("batch_rows", kMaxBatchRows);
@@ -137,15 +157,16 @@ class Daemon {
         supervisor_({worker_binary, absl::StrCat(config.state_dir, "/workers"),
                      config.limits.shared_memory_bytes},
                     &plane_, clock_, &logger_),
+        copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
         factory_(clock_, &answers_, &supervisor_, &page_, &survey_),
         reloader_({&factory_, &models_, &metrics_, &logger_, std::move(source),
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
         admission_(&models_, &metrics_, clock_),
-        regions_({config.limits.client_shared_memory_bytes, config.limits.message_bytes,
-                  config.limits.buffered_bytes},
-                 SocketsOf, &metrics_),
+        regions_({config.limits.client_shared_memory_bytes, config.limits.client_cuda_memory_bytes,
+                  config.limits.message_bytes, config.limits.buffered_bytes},
+                 SocketsOf, &copies_, &metrics_),
         grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, &logger_, clock_, &gate_,
               &access_metrics_),
         notifier_(ServiceNotifier::FromEnvironment()),
@@ -157,6 +178,7 @@ class Daemon {
 
   ~Daemon() {
     reloader_.Stop();
+    copies_.Stop();
     grpc_.Stop(0);
     supervisor_.Stop();
   }
@@ -168,6 +190,7 @@ class Daemon {
 
  private:
   absl::Status StartCudaService();
+  absl::Status StartDeviceCopies();
   void AddMethods();
   absl::Status Listen();
   absl::Status ListenForHttp();
@@ -192,6 +215,7 @@ class Daemon {
   PlaneCompletions completions_;
   std::unique_ptr<CudaService> cuda_service_;
   Supervisor supervisor_;
+  DeviceCopies copies_;  // not started where no client's device memory is taken
   HostSurvey survey_;
   ModelFactory factory_;
   Reloader reloader_;
@@ -230,7 +254,9 @@ absl::Status Daemon::OpenFiles() {
 void Daemon::AddMethods() {
   if (config_.compat == Compat::kTriton) page_.AddTritonNames();
   AddLimits(config_.limits, &page_);
-  AddInferenceMethods(&models_, {config_.server_name, regions_.enabled()}, &methods_);
+  const ServerFacts facts{config_.server_name, regions_.Takes(RegionKind::kObject),
+                          [this] { return copies_.ready(); }};
+  AddInferenceMethods(&models_, facts, &methods_);
   AddModelConfigMethod(&models_, &methods_);
   AddStatisticsMethod(&models_, &supervisor_, &methods_);
   AddSettingMethods(&logger_, traces_.get(), &methods_);
@@ -324,9 +350,19 @@ absl::Status Daemon::StartCudaService() {
   return service.status();
 }
 
+absl::Status Daemon::StartDeviceCopies() {
+  if (!regions_.Takes(RegionKind::kDevice)) return absl::OkStatus();
+  const std::string& copier = copies_.binary();
+  if (access(copier.c_str(), X_OK) == 0) return copies_.Start();
+  return absl::NotFoundError(
+      absl::StrCat("there is no ", copier, ", which limits.client_cuda_memory needs"));
+}
+
 int Daemon::Serve(const SignalWaiter& signals) {
-  if (absl::Status status = StartCudaService(); !status.ok()) {
-    std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+  absl::Status started = StartCudaService();
+  if (started.ok()) started = StartDeviceCopies();
+  if (!started.ok()) {
+    std::fprintf(stderr, "mpsd: %s\n", std::string(started.message()).c_str());
     return kExitConfig;
   }
   reloader_.Deploy();
@@ -385,10 +421,11 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   if (lame_duck) signals.WaitFor(2, absl::Nanoseconds(lame_duck_ns_.load()));
   models_.stage = ServingStage::kExiting;
   const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
-  while (plane_.inside() > 0 && clock_->NowNs() < until_ns) {
+  while ((plane_.inside() > 0 || copies_.pending() > 0) && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;
   }
   plane_.FailAll("Server exiting");
+  copies_.Stop();
   const bool hurry = signals.requests() > 1;
   grpc_.Stop(hurry ? 0 : std::max<int64_t>(kNsPerSecond, until_ns - clock_->NowNs()));
   supervisor_.Stop();

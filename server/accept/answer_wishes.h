@@ -16,11 +16,12 @@ inline bool HasWishes(const RequestWire& wire, const RequestRegions& regions) {
 }
 
 // Replaces outputs by their largest elements, whose bytes `storage` keeps, and puts those that are
-// to lie in the client's memory there. A status ends the request. Thread-safe.
-inline absl::Status GrantWishes(const RequestWire& wire, const RequestRegions& regions,
-                                bool batches, Answer* answer, std::deque<std::string>* storage) {
+// to lie in the client's memory there, but for devices' memory, which is still to be written. A
+// status ends the request. Answers of one request come one after the other, from any thread.
+inline absl::Status GrantWishes(const RequestWire& wire, RequestRegions* regions, bool batches,
+                                Answer* answer, std::deque<std::string>* storage) {
   const absl::Status status = Classify(wire.classes(), batches, answer, storage);
-  return status.ok() ? regions.Store(answer) : status;
+  return status.ok() ? regions->Store(answer) : status;
 }
 
 }  // namespace mpsd

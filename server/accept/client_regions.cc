@@ -17,10 +17,14 @@ constexpr absl::Duration kBetweenSweeps = absl::Milliseconds(500);
 
 }  // namespace
 
-ClientRegions::ClientRegions(const Options& options, FindSockets find_sockets,
+ClientRegions::ClientRegions(const Options& options, FindSockets find_sockets, DeviceCopier* copier,
                              ServerMetrics* metrics)
-    : options_(options), find_sockets_(std::move(find_sockets)), metrics_(metrics) {
-  if (enabled()) thread_ = std::thread([this] { Main(); });
+    : options_(options),
+      find_sockets_(std::move(find_sockets)),
+      copier_(copier),
+      metrics_(metrics) {
+  if (!Takes(RegionKind::kObject) && !Takes(RegionKind::kDevice)) return;
+  thread_ = std::thread([this] { Main(); });
 }
 
 ClientRegions::~ClientRegions() {
@@ -33,16 +37,39 @@ void ClientRegions::Main() {
   while (!ending_.WaitForNotificationWithTimeout(kBetweenSweeps)) Sweep();
 }
 
+absl::StatusOr<std::vector<OpenSocket>> ClientRegions::FindSocketsOf(absl::string_view peer) const {
+  std::vector<OpenSocket> sockets = find_sockets_(peer);
+  if (!sockets.empty()) return sockets;
+  return absl::FailedPreconditionError(
+      "shared memory is registered over a TCP connection from this host");
+}
+
 absl::Status ClientRegions::Register(const ConnectionId& connection, absl::string_view peer,
                                      RegionSpec spec) {
-  std::vector<OpenSocket> sockets = find_sockets_(peer);
-  if (sockets.empty()) {
-    return absl::FailedPreconditionError(
-        "shared memory is registered over a TCP connection from this host");
-  }
+  absl::StatusOr<std::vector<OpenSocket>> sockets = FindSocketsOf(peer);
+  if (!sockets.ok()) return sockets.status();
   absl::StatusOr<ClientRegion> opened = ClientRegion::Open(std::move(spec));
   if (!opened.ok()) return opened.status();
-  auto region = std::make_shared<const ClientRegion>(*std::move(opened));
+  return Add(connection, *std::move(sockets), *std::move(opened));
+}
+
+void ClientRegions::RegisterDevice(const ConnectionId& connection, absl::string_view peer,
+                                   RegionSpec spec, std::function<void(const absl::Status&)> done) {
+  absl::StatusOr<std::vector<OpenSocket>> sockets = FindSocketsOf(peer);
+  absl::Status status = sockets.status();
+  if (status.ok()) status = ClientRegion::CheckDevice(spec);
+  if (!status.ok()) return done(status);
+  status = copier_->Enqueue(
+      [this, connection, sockets = *std::move(sockets), spec = std::move(spec), done] {
+        absl::StatusOr<ClientRegion> opened = ClientRegion::OpenDevice(spec, copier_);
+        done(opened.ok() ? Add(connection, sockets, *std::move(opened)) : opened.status());
+      });
+  if (!status.ok()) done(status);
+}
+
+absl::Status ClientRegions::Add(const ConnectionId& connection, std::vector<OpenSocket> sockets,
+                                ClientRegion opened) {
+  auto region = std::make_shared<const ClientRegion>(std::move(opened));
   absl::MutexLock lock(&mu_);
   const auto found = owners_.find(connection.get());
   const Owner stranger;
@@ -52,10 +79,15 @@ absl::Status ClientRegions::Register(const ConnectionId& connection, absl::strin
   owner.connection = connection;
   owner.sockets = std::move(sockets);
   ++region_count_;
-  region_bytes_ += region->spec().bytes;
+  *TakenBytes(KindOf(*region)) += region->spec().bytes;
   owner.regions.emplace(region->spec().name, std::move(region));
   Count();
   return absl::OkStatus();
+}
+
+void ClientRegions::Forget(const ClientRegion& region) {
+  --region_count_;
+  *TakenBytes(KindOf(region)) -= region.spec().bytes;
 }
 
 absl::Status ClientRegions::CheckRoom(const Owner& owner, const ClientRegion& region) const {
@@ -69,9 +101,12 @@ absl::Status ClientRegions::CheckRoom(const Owner& owner, const ClientRegion& re
         absl::StrCat("there are too many shared memory regions: ", kMaxRegionsOfConnection,
                      " a connection, ", kMaxRegions, " in all"));
   }
-  if (spec.bytes > options_.bytes - region_bytes_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("all shared memory regions together may have ", options_.bytes, " bytes"));
+  const uint64_t allowed = region.is_device() ? options_.device_bytes : options_.bytes;
+  const uint64_t taken = region.is_device() ? device_bytes_ : region_bytes_;
+  if (spec.bytes > allowed - taken) {
+    return absl::ResourceExhaustedError(absl::StrCat("all ", region.is_device() ? "CUDA " : "",
+                                                     "shared memory regions together may have ",
+                                                     allowed, " bytes"));
   }
   for (const auto& [unused_id, other_owner] : owners_) {
     for (const auto& [unused_name, other] : other_owner.regions) {
@@ -83,18 +118,19 @@ absl::Status ClientRegions::CheckRoom(const Owner& owner, const ClientRegion& re
   return absl::OkStatus();
 }
 
-void ClientRegions::Unregister(const ConnectionId& connection, absl::string_view name) {
+void ClientRegions::Unregister(const ConnectionId& connection, RegionKind kind,
+                               absl::string_view name) {
   absl::MutexLock lock(&mu_);
   const auto owner = owners_.find(connection.get());
   if (owner == owners_.end()) return;
   auto& regions = owner->second.regions;
   for (auto region = regions.begin(); region != regions.end();) {
-    if (!name.empty() && name != region->first) {
+    const bool named = name.empty() || name == region->first;
+    if (!named || KindOf(*region->second) != kind) {
       ++region;
       continue;
     }
-    --region_count_;
-    region_bytes_ -= region->second->spec().bytes;
+    Forget(*region->second);
     region = regions.erase(region);
   }
   if (regions.empty()) owners_.erase(owner);
@@ -112,13 +148,15 @@ absl::StatusOr<std::shared_ptr<const ClientRegion>> ClientRegions::Find(
   return absl::NotFoundError(absl::StrCat("Unable to find shared memory region: '", name, "'"));
 }
 
-std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(
-    const ConnectionId& connection) const {
+std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(const ConnectionId& connection,
+                                                                     RegionKind kind) const {
   std::vector<std::shared_ptr<const ClientRegion>> regions;
   absl::MutexLock lock(&mu_);
   const auto owner = owners_.find(connection.get());
   if (owner == owners_.end()) return regions;
-  for (const auto& [unused, region] : owner->second.regions) regions.push_back(region);
+  for (const auto& [unused, region] : owner->second.regions) {
+    if (KindOf(*region) == kind) regions.push_back(region);
+  }
   return regions;
 }
 
@@ -141,10 +179,7 @@ void ClientRegions::Sweep() {
       ++owner;
       continue;
     }
-    for (const auto& [unused, region] : owner->second.regions) {
-      --region_count_;
-      region_bytes_ -= region->spec().bytes;
-    }
+    for (const auto& [unused, region] : owner->second.regions) Forget(*region);
     ended.push_back(std::move(owner->second));
     owners_.erase(owner++);
   }
@@ -153,7 +188,7 @@ void ClientRegions::Sweep() {
 
 void ClientRegions::Count() {
   metrics_->client_regions.store(static_cast<int64_t>(region_count_), std::memory_order_relaxed);
-  metrics_->client_region_bytes.store(static_cast<int64_t>(region_bytes_),
+  metrics_->client_region_bytes.store(static_cast<int64_t>(region_bytes_ + device_bytes_),
                                       std::memory_order_relaxed);
 }
 

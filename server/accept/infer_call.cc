@@ -41,6 +41,20 @@ void InferCall::Arrived(bool ok) {
     status = context_->gate->MayUse(&rpc_->server, kModelInferAccess, message_.model, &grant);
   }
   if (status.ok()) status = LoadRegions();
+  if (status.ok() && regions_.awaits_device()) {
+    status = device_load_.Begin(*context_, request_.deadline_ns, &regions_, &loaded_);
+    if (status.ok()) return;
+  }
+  Admit(status);
+}
+
+void InferCall::Loaded(bool) {
+  // Before anything was sent, Done is back only if the call was cancelled.
+  const bool over = tags_out_ < 2;
+  Admit(over ? absl::CancelledError("Request was cancelled") : device_load_.status());
+}
+
+void InferCall::Admit(const absl::Status& status) {
   if (!status.ok()) {
     request_.reply.Fail(status);
     return;
@@ -61,18 +75,36 @@ void InferCall::Send(const Answer& answer) {
 void InferCall::SendAsWished(Answer answer) {
   std::deque<std::string> storage;
   const bool batches = request_.model->spec.batches();
-  const absl::Status status = GrantWishes(wire_, regions_, batches, &answer, &storage);
-  status.ok() ? SendAll(answer) : Fail(status);
+  const absl::Status status = GrantWishes(wire_, &regions_, batches, &answer, &storage);
+  if (!status.ok()) return Fail(status);
+  regions_.has_device_outputs() ? SendWhenStored(answer) : SendAll(answer);
 }
 
 void InferCall::SendAll(const Answer& answer) {
   TellEnded(absl::StatusCode::kOk);
+  const grpc::ByteBuffer bytes = Write(answer);
+  // After this the other threads may be done with the call: nothing of it is touched any more.
+  rpc_->writer.Finish(bytes, grpc::Status::OK, &finished_);
+}
+
+grpc::ByteBuffer InferCall::Write(const Answer& answer) {
   const ReplyHead head{message_.model, request_.model->version, message_.id,
                        message_.wants_final_flag};
   ReplyPeer peer;
   if (HasLargeOutput(answer)) peer = {context_->pins, context_->clock, rpc_->server.peer()};
-  const grpc::ByteBuffer bytes = WriteReply(head, answer, peer, request_.metrics, &scratch_);
-  // After this the other threads may be done with the call: nothing of it is touched any more.
+  return WriteReply(head, answer, peer, request_.metrics, &scratch_);
+}
+
+// Once it is queued the call may be over at any time.
+void InferCall::SendWhenStored(const Answer& answer) {
+  const absl::Status queued =
+      context_->regions->copier()->Enqueue([this, bytes = Write(answer)] { Stored(bytes); });
+  if (!queued.ok()) Fail(queued);
+}
+
+void InferCall::Stored(const grpc::ByteBuffer& bytes) {
+  if (absl::Status status = regions_.StoreToDevice(); !status.ok()) return Fail(status);
+  TellEnded(absl::StatusCode::kOk);
   rpc_->writer.Finish(bytes, grpc::Status::OK, &finished_);
 }
 

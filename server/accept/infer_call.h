@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "server/accept/device_load.h"
 #include "server/accept/infer_call_context.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/request_regions.h"
@@ -16,13 +17,15 @@
 
 namespace mpsd {
 
-// Lives on its queue's thread, but for Send() and Fail(); deleted when the server shuts down and
-// its tags are back.
+// Lives on its queue's thread, but for Send(), Fail() and Stored(); deleted when the server shuts
+// down and its tags are back.
 //
 // The life of a call: Arm() starts waiting. Arrived(true) means that a call started, and promises
 // two more tags: Finished, which follows our own Finish, and Done, which says that the call is over
 // or cancelled. They come in either order. Arrived(false) means that the server shuts down; then no
-// Done ever comes. Send() or Fail() is called once, from any thread.
+// Done ever comes. Send() or Fail() is called once, from any thread. A call with inputs in devices'
+// memory goes on with Loaded, before which nothing is sent; one with outputs there ends with
+// Stored(), on the copier's thread.
 class InferCall final : public ReplySink {
  public:
   explicit InferCall(const InferCallContext* context);
@@ -37,10 +40,15 @@ class InferCall final : public ReplySink {
   void Arrived(bool ok);
   void Finished(bool ok);
   void Done(bool ok);
+  void Loaded(bool ok);
   void TagBack();
   absl::Status LoadRegions();
+  void Admit(const absl::Status& status);
   void SendAsWished(Answer answer);
   void SendAll(const Answer& answer);
+  void SendWhenStored(const Answer& answer);
+  void Stored(const grpc::ByteBuffer& bytes);
+  grpc::ByteBuffer Write(const Answer& answer);
   void TellEnded(absl::StatusCode code);
 
   // One call's worth of gRPC objects, which cannot be used twice.
@@ -56,10 +64,12 @@ class InferCall final : public ReplySink {
   MemberTag<InferCall, &InferCall::Arrived> arrived_{this};
   MemberTag<InferCall, &InferCall::Finished> finished_{this};
   MemberTag<InferCall, &InferCall::Done> done_{this};
+  MemberTag<InferCall, &InferCall::Loaded> loaded_{this};
 
   std::optional<Rpc> rpc_;
   RequestWire wire_;
   RequestRegions regions_;
+  DeviceLoad device_load_;
   TraceContext trace_;
   bool traced_ = false;
   InferMessage message_;

@@ -45,17 +45,23 @@ absl::Status RequestRegions::Load(absl::Span<const RegionUse> uses, const Connec
           {std::string(message->outputs[use.tensor]), use.offset, use.bytes, *std::move(region)});
       continue;
     }
-    status = LoadInput(use, **region, &message->inputs[use.tensor]);
+    status = LoadInput(use, *std::move(region), &message->inputs[use.tensor]);
     if (!status.ok()) return status;
   }
+  output_table_ = table;
   return absl::OkStatus();
 }
 
-absl::Status RequestRegions::LoadInput(const RegionUse& use, const ClientRegion& region,
+absl::Status RequestRegions::LoadInput(const RegionUse& use,
+                                       std::shared_ptr<const ClientRegion> region,
                                        InputMessage* input) {
   std::string& copy = inputs_.emplace_back(use.bytes, '\0');
-  absl::Status status = region.Read(use.offset, absl::MakeSpan(copy.data(), copy.size()));
-  if (!status.ok()) return status;
+  if (region->is_device()) {
+    device_inputs_.push_back({copy.data(), use.offset, use.bytes, std::move(region)});
+  } else {
+    absl::Status status = region->Read(use.offset, absl::MakeSpan(copy.data(), copy.size()));
+    if (!status.ok()) return status;
+  }
   input->has_data = true;
   input->payload.pieces.clear();
   input->payload.bytes = 0;
@@ -63,7 +69,16 @@ absl::Status RequestRegions::LoadInput(const RegionUse& use, const ClientRegion&
   return absl::OkStatus();
 }
 
-absl::Status RequestRegions::Store(Answer* answer) const {
+absl::Status RequestRegions::LoadFromDevice() {
+  for (const DeviceInput& input : device_inputs_) {
+    const absl::Span<char> target(input.target, input.bytes);
+    if (absl::Status status = input.region->Read(input.offset, target); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequestRegions::Store(Answer* answer) {
+  DropDeviceOutputs();
   for (const Target& target : outputs_) {
     const auto output =
         std::find_if(answer->outputs.begin(), answer->outputs.end(),
@@ -75,13 +90,39 @@ absl::Status RequestRegions::Store(Answer* answer) const {
                        "' (", target.bytes, " bytes) should be at least ", output->bytes.size(),
                        " bytes to hold the results"));
     }
-    absl::Status status = target.region->Write(
-        target.offset, absl::MakeConstSpan(output->bytes.data(), output->bytes.size()));
-    if (!status.ok()) return status;
+    if (absl::Status status = Put(output->bytes, target); !status.ok()) return status;
     output->region = {target.region->spec().name, target.offset, output->bytes.size()};
     output->bytes = absl::string_view();
   }
   return absl::OkStatus();
+}
+
+absl::Status RequestRegions::Put(absl::string_view bytes, const Target& target) {
+  if (!target.region->is_device()) {
+    return target.region->Write(target.offset, absl::MakeConstSpan(bytes.data(), bytes.size()));
+  }
+  if (!output_table_->TryHold(bytes.size())) {
+    return absl::ResourceExhaustedError("too many outputs in shared memory are being copied");
+  }
+  device_outputs_.push_back({std::string(bytes), &target});
+  return absl::OkStatus();
+}
+
+absl::Status RequestRegions::StoreToDevice() {
+  absl::Status status;
+  for (const DeviceOutput& output : device_outputs_) {
+    const Target& target = *output.target;
+    status = target.region->Write(target.offset,
+                                  absl::MakeConstSpan(output.bytes.data(), output.bytes.size()));
+    if (!status.ok()) break;
+  }
+  DropDeviceOutputs();
+  return status;
+}
+
+void RequestRegions::DropDeviceOutputs() {
+  for (const DeviceOutput& output : device_outputs_) output_table_->Release(output.bytes.size());
+  device_outputs_.clear();
 }
 
 void RequestRegions::DropInputs() {
@@ -89,10 +130,12 @@ void RequestRegions::DropInputs() {
   table_ = nullptr;
   held_bytes_ = 0;
   inputs_.clear();
+  device_inputs_.clear();
 }
 
 void RequestRegions::Clear() {
   DropInputs();
+  DropDeviceOutputs();
   outputs_.clear();
 }
 

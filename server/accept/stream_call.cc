@@ -97,11 +97,24 @@ void StreamCall::Serve(StreamSlot* slot) {
     ++unanswered_;
   }
   slot->message.takes_many = true;
+  if (status.ok() && slot->regions.awaits_device()) {
+    status = slot->LoadFromDevice(*context_);
+    if (status.ok()) return;
+  }
+  Admit(slot, status);
+}
+
+void StreamCall::Loaded(StreamSlot* slot) {
+  // A stream with a request that has no answer yet is over only if it was cancelled.
+  Admit(slot, is_done_ ? absl::CancelledError("Request was cancelled") : slot->load_status());
+}
+
+void StreamCall::Admit(StreamSlot* slot, const absl::Status& status) {
   bool copied = true;
   if (status.ok()) {
-    copied = context_->handler->Handle(slot->message, &request);
+    copied = context_->handler->Handle(slot->message, &slot->request);
   } else {
-    request.reply.Fail(status);
+    slot->request.reply.Fail(status);
   }
   if (!copied) return;
   slot->wire.DropBuffers();

@@ -45,6 +45,9 @@ class StreamCall final : public OpenStream {
   // may have ended.
   void AnsweredInPart(StreamSlot* slot, grpc::ByteBuffer response) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // The inputs of the slot's request were copied from devices' memory, or could not be.
+  void Loaded(StreamSlot* slot);
+
   const InferCallContext& context() const { return *context_; }
   std::string peer() const { return rpc_.server.peer(); }
   const TraceContext& trace() const { return trace_; }
@@ -61,6 +64,7 @@ class StreamCall final : public OpenStream {
   void Refuse(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void Serve(StreamSlot* slot);
   absl::Status LoadRegions(StreamSlot* slot);
+  void Admit(StreamSlot* slot, const absl::Status& status);
   void Release(StreamSlot* first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DropOutbox() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ContinueWritten() ABSL_LOCKS_EXCLUDED(mu_);

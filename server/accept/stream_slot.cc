@@ -18,8 +18,21 @@ void StreamSlot::Send(const Answer& answer) {
 void StreamSlot::SendAsWished(Answer answer) {
   std::deque<std::string> storage;
   const bool batches = request.model->spec.batches();
-  const absl::Status status = GrantWishes(wire, regions, batches, &answer, &storage);
-  status.ok() ? SendAll(answer) : Fail(status);
+  const absl::Status status = GrantWishes(wire, &regions, batches, &answer, &storage);
+  if (!status.ok()) return Fail(status);
+  regions.has_device_outputs() ? SendWhenStored(answer) : SendAll(answer);
+}
+
+// Once it is queued the request may be over at any time.
+void StreamSlot::SendWhenStored(const Answer& answer) {
+  const absl::Status queued = stream_->context().regions->copier()->Enqueue(
+      [this, bytes = Write(answer, /*is_final=*/true)] {
+        const absl::Status stored = regions.StoreToDevice();
+        if (!stored.ok()) return Fail(stored);
+        TellEnded(absl::StatusCode::kOk);
+        stream_->Answered(this, bytes, {});
+      });
+  if (!queued.ok()) Fail(queued);
 }
 
 void StreamSlot::SendAll(const Answer& answer) {
@@ -41,8 +54,25 @@ void StreamSlot::SendPart(const Answer& answer) {
   if (!HasWishes(wire, regions)) return stream_->AnsweredInPart(this, Write(answer, false));
   Answer wished = answer;
   std::deque<std::string> storage;
-  refusal_ = GrantWishes(wire, regions, request.model->spec.batches(), &wished, &storage);
-  if (refusal_.ok()) return stream_->AnsweredInPart(this, Write(wished, false));
+  const bool batches = request.model->spec.batches();
+  const absl::Status status = GrantWishes(wire, &regions, batches, &wished, &storage);
+  if (!status.ok()) return RefusePart(status);
+  if (regions.has_device_outputs()) return SendPartWhenStored(wished);
+  stream_->AnsweredInPart(this, Write(wished, false));
+}
+
+void StreamSlot::SendPartWhenStored(const Answer& answer) {
+  const absl::Status queued = stream_->context().regions->copier()->Enqueue(
+      [this, bytes = Write(answer, /*is_final=*/false)] {
+        const absl::Status stored = regions.StoreToDevice();
+        stored.ok() ? stream_->AnsweredInPart(this, bytes) : RefusePart(stored);
+      });
+  if (!queued.ok()) RefusePart(queued);
+}
+
+// The request ends as the status says, whatever was to follow.
+void StreamSlot::RefusePart(const absl::Status& status) {
+  refusal_ = status;
   request.queue->Cancel(&request);
   request.queue->Continue(&request);
 }
@@ -73,6 +103,12 @@ void StreamSlot::TellEnded(absl::StatusCode code) {
   CountEnding(request, code, context.clock);
   TellEnding(request, message, code, stream_->trace(), traced, context.observers, context.clock);
 }
+
+absl::Status StreamSlot::LoadFromDevice(const InferCallContext& context) {
+  return device_load_.Begin(context, request.deadline_ns, &regions, &loaded_);
+}
+
+void StreamSlot::Loaded(bool) { stream_->Loaded(this); }
 
 void StreamSlot::Clear() {
   wire.Clear();

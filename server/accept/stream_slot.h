@@ -6,6 +6,8 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/accept/device_load.h"
+#include "server/accept/queue_tag.h"
 #include "server/accept/request_regions.h"
 #include "server/accept/request_wire.h"
 #include "server/request/infer_message.h"
@@ -17,6 +19,8 @@ class StreamCall;
 
 // Lives on its stream's thread, but for Send(), Fail() and End(), one of which comes once a
 // request, and SendPart(), from any. Owned by its stream and used again: filled, answered, cleared.
+// Inputs in devices' memory come with Loaded, between the first two; an answer with outputs there
+// goes to the stream from the copier's thread.
 class StreamSlot final : public ReplySink {
  public:
   explicit StreamSlot(StreamCall* stream) : stream_(stream) {}
@@ -25,6 +29,11 @@ class StreamSlot final : public ReplySink {
   void Fail(const absl::Status& status) override;
   void SendPart(const Answer& answer) override;
   void End() override;
+
+  // Has the inputs that lie in devices' memory copied; StreamCall::Loaded() follows. A status is
+  // the request's ending.
+  absl::Status LoadFromDevice(const InferCallContext& context);
+  const absl::Status& load_status() const { return device_load_.status(); }
 
   // Makes the slot fit for the next request. REQUIRES: it was answered.
   void Clear();
@@ -45,14 +54,20 @@ class StreamSlot final : public ReplySink {
   StreamSlot* next = nullptr;
 
  private:
+  void Loaded(bool ok);
   bool of_decoupled_model() const;
   void SendAsWished(Answer answer);
+  void SendWhenStored(const Answer& answer);
+  void SendPartWhenStored(const Answer& answer);
+  void RefusePart(const absl::Status& status);
   void SendAll(const Answer& answer);
   grpc::ByteBuffer Write(const Answer& answer, bool is_final);
   grpc::ByteBuffer EmptyFinal();
   void TellEnded(absl::StatusCode code);
 
   StreamCall* const stream_;
+  MemberTag<StreamSlot, &StreamSlot::Loaded> loaded_{this};
+  DeviceLoad device_load_;
   std::string scratch_;
   absl::Status refusal_;  // why an answer could not be sent as the client wished
 };

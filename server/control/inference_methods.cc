@@ -91,6 +91,7 @@ void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
         response->set_version(MPSD_VERSION);
         for (const char* extension : kExtensions) response->add_extensions(extension);
         if (facts.takes_shared_memory) response->add_extensions("system_shared_memory");
+        if (facts.takes_device_memory()) response->add_extensions("cuda_shared_memory");
         return absl::OkStatus();
       });
   table->AddTyped<pb::ModelMetadataRequest, pb::ModelMetadataResponse>(

@@ -1,6 +1,7 @@
 // The calls of the inference service that are not inference: live, ready, metadata.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "server/accept/method_table.h"
@@ -11,7 +12,8 @@ namespace mpsd {
 // What ServerMetadata says.
 struct ServerFacts {
   std::string name;
-  bool takes_shared_memory = false;  // of clients
+  bool takes_shared_memory = false;           // of clients
+  std::function<bool()> takes_device_memory;  // likewise, at the moment; called on any thread
 };
 
 // Adds the methods to the table. `models` outlives it.

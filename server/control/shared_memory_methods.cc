@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,21 +33,31 @@ absl::Status Register(ClientRegions* regions, const CallerInfo& caller,
       RegionSpec{request.name(), request.key(), request.offset(), request.byte_size()});
 }
 
-absl::Status Status(const ClientRegions& regions, const CallerInfo& caller,
-                    const pb::SystemSharedMemoryStatusRequest& request,
-                    pb::SystemSharedMemoryStatusResponse* response) {
-  for (const std::shared_ptr<const ClientRegion>& region : regions.List(caller.connection)) {
+void Describe(const RegionSpec& spec, pb::SystemSharedMemoryStatusResponse::RegionStatus* status) {
+  status->set_name(spec.name);
+  status->set_key(spec.key);
+  status->set_offset(spec.offset);
+  status->set_byte_size(spec.bytes);
+}
+
+void Describe(const RegionSpec& spec, pb::CudaSharedMemoryStatusResponse::RegionStatus* status) {
+  status->set_name(spec.name);
+  status->set_device_id(static_cast<uint64_t>(spec.device));
+  status->set_byte_size(spec.bytes);
+}
+
+// `kind_name`: as clients know it.
+template <typename Response>
+absl::Status Status(const ClientRegions& regions, const CallerInfo& caller, RegionKind kind,
+                    absl::string_view kind_name, const std::string& name, Response* response) {
+  for (const std::shared_ptr<const ClientRegion>& region : regions.List(caller.connection, kind)) {
     const RegionSpec& spec = region->spec();
-    if (!request.name().empty() && request.name() != spec.name) continue;
-    auto& status = (*response->mutable_regions())[spec.name];
-    status.set_name(spec.name);
-    status.set_key(spec.key);
-    status.set_offset(spec.offset);
-    status.set_byte_size(spec.bytes);
+    if (!name.empty() && name != spec.name) continue;
+    Describe(spec, &(*response->mutable_regions())[spec.name]);
   }
-  if (request.name().empty() || !response->regions().empty()) return absl::OkStatus();
+  if (name.empty() || !response->regions().empty()) return absl::OkStatus();
   return absl::NotFoundError(
-      absl::StrCat("Unable to find system shared memory region: '", request.name(), "'"));
+      absl::StrCat("Unable to find ", kind_name, " shared memory region: '", name, "'"));
 }
 
 void AddSystemMethods(ClientRegions* regions, MethodTable* table) {
@@ -59,26 +70,54 @@ void AddSystemMethods(ClientRegions* regions, MethodTable* table) {
       ->AddTyped<pb::SystemSharedMemoryUnregisterRequest, pb::SystemSharedMemoryUnregisterResponse>(
           InferenceMethodName("SystemSharedMemoryUnregister"), Kind::kUnary,
           [regions](const CallerInfo& caller, const auto& request, auto*) {
-            regions->Unregister(caller.connection, request.name());
+            regions->Unregister(caller.connection, RegionKind::kObject, request.name());
             return absl::OkStatus();
           });
   table->AddTyped<pb::SystemSharedMemoryStatusRequest, pb::SystemSharedMemoryStatusResponse>(
       InferenceMethodName("SystemSharedMemoryStatus"), Kind::kUnary,
       [regions](const CallerInfo& caller, const auto& request, auto* response) {
-        return Status(*regions, caller, request, response);
+        return Status(*regions, caller, RegionKind::kObject, "system", request.name(), response);
+      });
+}
+
+void AddCudaMethods(ClientRegions* regions, MethodTable* table) {
+  table->AddTypedDeferred<pb::CudaSharedMemoryRegisterRequest>(
+      InferenceMethodName("CudaSharedMemoryRegister"),
+      [regions](const CallerInfo& caller, const auto& request, auto answer) {
+        RegionSpec spec;
+        spec.name = request.name();
+        spec.bytes = request.byte_size();
+        spec.handle = request.raw_handle();
+        spec.device = request.device_id();
+        regions->RegisterDevice(caller.connection, caller.peer, std::move(spec), answer);
+      });
+  table->AddTyped<pb::CudaSharedMemoryUnregisterRequest, pb::CudaSharedMemoryUnregisterResponse>(
+      InferenceMethodName("CudaSharedMemoryUnregister"), Kind::kUnary,
+      [regions](const CallerInfo& caller, const auto& request, auto*) {
+        regions->Unregister(caller.connection, RegionKind::kDevice, request.name());
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::CudaSharedMemoryStatusRequest, pb::CudaSharedMemoryStatusResponse>(
+      InferenceMethodName("CudaSharedMemoryStatus"), Kind::kUnary,
+      [regions](const CallerInfo& caller, const auto& request, auto* response) {
+        return Status(*regions, caller, RegionKind::kDevice, "cuda", request.name(), response);
       });
 }
 
 }  // namespace
 
 void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table) {
-  if (regions->enabled()) {
+  if (regions->Takes(RegionKind::kObject)) {
     AddSystemMethods(regions, table);
   } else {
     AddRefusal("System", "shared memory regions of clients are not enabled on this server", table);
   }
-  AddRefusal("Cuda", "CUDA shared memory regions of clients are not supported by this server",
-             table);
+  if (regions->Takes(RegionKind::kDevice)) {
+    AddCudaMethods(regions, table);
+  } else {
+    AddRefusal("Cuda", "CUDA shared memory regions of clients are not enabled on this server",
+               table);
+  }
 }
 
 }  // namespace mpsd

@@ -68,6 +68,8 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("limits.connections", before.limits.connections, after.limits.connections);
   compare("limits.client_shared_memory", before.limits.client_shared_memory_bytes,
           after.limits.client_shared_memory_bytes);
+  compare("limits.client_cuda_memory", before.limits.client_cuda_memory_bytes,
+          after.limits.client_cuda_memory_bytes);
   compare("log.file", before.log.file, after.log.file);
   compare("log.requests", before.log.requests, after.log.requests);
   compare("trace.file", before.trace.file, after.trace.file);

@@ -91,7 +91,7 @@ struct ServerGauge {
 constexpr ServerGauge kServerGauges[] = {
     {"mpsd_open_calls", "gRPC calls that are open.", &ServerMetrics::open_calls},
     {"mpsd_connections", "gRPC connections that are open.", &ServerMetrics::connections},
-    {"mpsd_client_regions", "Shared memory regions that clients have registered.",
+    {"mpsd_client_regions", "Memory regions that clients have registered.",
      &ServerMetrics::client_regions},
     {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
     {"mpsd_config_reload_ok", "Whether what runs is what the config says; 0 after a failed reload.",
@@ -108,6 +108,8 @@ constexpr ServerCounter kServerCounters[] = {
      &ServerMetrics::log_lines_dropped},
     {"mpsd_refused_connections_total", "Connections closed at once, beyond the limit.",
      &ServerMetrics::refused_connections},
+    {"mpsd_device_copier_deaths_total", "Device copiers that died, hung or lied.",
+     &ServerMetrics::device_copier_deaths},
     {"mpsd_lost_traces_total", "Traced requests whose spans their file did not take in time.",
      &ServerMetrics::lost_traces},
     {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",

@@ -130,6 +130,7 @@ struct ServerMetrics {
   std::atomic<uint64_t> refused_connections{0};  // beyond the limit
   std::atomic<int64_t> client_regions{0};        // shared memory that clients have registered
   std::atomic<int64_t> client_region_bytes{0};
+  std::atomic<uint64_t> device_copier_deaths{0};
   std::atomic<uint64_t> lost_traces{0};  // since their file was full or slow
 };
 

@@ -167,6 +167,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->limits.lame_duck_ns, defaults.limits.lame_duck_ns);
   EXPECT_EQ(config->limits.connections, defaults.limits.connections);
   EXPECT_EQ(config->limits.client_shared_memory_bytes, defaults.limits.client_shared_memory_bytes);
+  EXPECT_EQ(config->limits.client_cuda_memory_bytes, defaults.limits.client_cuda_memory_bytes);
   EXPECT_EQ(config->log.requests, defaults.log.requests);
   EXPECT_EQ(config->trace.file, defaults.trace.file);
   EXPECT_EQ(config->trace.otlp, defaults.trace.otlp);

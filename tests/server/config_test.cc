@@ -95,7 +95,8 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
     "limits": {"message": "1MiB", "buffered": "5MiB", "shared_memory": "4GiB",
                "connection_pinned": "2MiB",
                "drain_timeout": "1m",
-               "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB"},
+               "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB",
+               "client_cuda_memory": "2GiB"},
     "log": {"level": "debug", "file": "log/mpsd.log", "requests": "log/requests"},
     "trace": {"file": "log/traces", "format": "otlp", "rate": 9}})");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -116,6 +117,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->log.file, files.folder() + "/log/mpsd.log");
   EXPECT_EQ(config->limits.connections, 7U);
   EXPECT_EQ(config->limits.client_shared_memory_bytes, 3ULL << 20);
+  EXPECT_EQ(config->limits.client_cuda_memory_bytes, 2ULL << 30);
   EXPECT_EQ(config->log.requests, files.folder() + "/log/requests");
   EXPECT_EQ(config->trace.file, files.folder() + "/log/traces");
   EXPECT_TRUE(config->trace.otlp);

@@ -94,8 +94,10 @@ class ClientRegionsTest : public testing::Test {
 
   ServerMetrics metrics_;
   std::vector<OpenSocket> sockets_;
-  ClientRegions regions_{
-      {1 << 20, 4096, 16 * 4096}, [this](absl::string_view) { return sockets_; }, &metrics_};
+  ClientRegions regions_{{1 << 20, 0, 4096, 16 * 4096},
+                         [this](absl::string_view) { return sockets_; },
+                         nullptr,
+                         &metrics_};
   Connection a_;
   Connection b_;
   NamedObject object_{"a"};
@@ -111,10 +113,10 @@ TEST_F(ClientRegionsTest, AConnectionSeesItsOwnAlone) {
   ASSERT_TRUE(Register(b_, "other", object_, 128, 64).ok());
   EXPECT_EQ(regions_.Find(a_.id(), "other").status(),
             absl::NotFoundError("Unable to find shared memory region: 'other'"));
-  EXPECT_EQ(regions_.List(a_.id()).size(), 1u);
-  regions_.Unregister(a_.id(), "");
-  EXPECT_THAT(regions_.List(a_.id()), IsEmpty());
-  EXPECT_EQ(regions_.List(b_.id()).size(), 2u);
+  EXPECT_EQ(regions_.List(a_.id(), RegionKind::kObject).size(), 1u);
+  regions_.Unregister(a_.id(), RegionKind::kObject, "");
+  EXPECT_THAT(regions_.List(a_.id(), RegionKind::kObject), IsEmpty());
+  EXPECT_EQ(regions_.List(b_.id(), RegionKind::kObject).size(), 2u);
   EXPECT_EQ(metrics_.client_regions, 2);
   EXPECT_EQ(metrics_.client_region_bytes, 128);
 }
@@ -156,7 +158,7 @@ TEST_F(ClientRegionsTest, AllTogetherAreBounded) {
   EXPECT_TRUE(absl::IsResourceExhausted(Register(a_, "a", large, 0, (1 << 20) + 1)));
   ASSERT_TRUE(Register(a_, "a", large, 0, 1 << 20).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(Register(b_, "b", large, 1 << 20, 1)));
-  regions_.Unregister(a_.id(), "a");
+  regions_.Unregister(a_.id(), RegionKind::kObject, "a");
   EXPECT_TRUE(Register(b_, "b", large, 1 << 20, 1).ok());
 }
 
@@ -246,8 +248,9 @@ TEST_F(ClientRegionsTest, ANameIsUsedOnce) {
 
 TEST(ClientRegions, TakeNoneUnlessTold) {
   ServerMetrics metrics;
-  const ClientRegions regions({0, 4096, 4096}, nullptr, &metrics);
-  EXPECT_FALSE(regions.enabled());
+  const ClientRegions regions({0, 0, 4096, 4096}, nullptr, nullptr, &metrics);
+  EXPECT_FALSE(regions.Takes(RegionKind::kObject));
+  EXPECT_FALSE(regions.Takes(RegionKind::kDevice));
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+// What the front end and mpsd-device-copier say to each other, in records of a fixed size.
+//
+// The front end sends an order and waits for its outcome before it sends the next. The bytes that
+// are copied lie in two segments, one each way, so that each byte has one writer; a copy that is
+// larger than a segment goes in pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace mpsd {
+
+inline constexpr size_t kDeviceHandleBytes = 64;  // the driver's CUipcMemHandle
+inline constexpr uint64_t kCopierSegmentBytes = 8ULL << 20;
+
+// What the copier may have open: more than clients may register, since what was unregistered stays
+// open until the requests that use it have ended.
+inline constexpr size_t kMaxOpenRegions = 4096;
+
+enum class CopyVerb : uint32_t {
+  kStart,  // comes first, with both segments' descriptors; `bytes` is the size of each
+  kOpen,   // memory of a client; it is `region` from now on
+  kClose,
+  kRead,   // from the region into the copier's segment
+  kWrite,  // from the front end's segment into the region
+};
+
+struct CopyOrder {
+  uint64_t number = 0;  // which the outcome repeats
+  CopyVerb verb = CopyVerb::kStart;
+  uint32_t reserved = 0;
+  uint64_t region = 0;
+  int64_t device = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  char handle[kDeviceHandleBytes] = {};
+};
+
+enum class CopyResult : uint32_t {
+  kDone,
+  kNoDriver,   // there is no CUDA driver on this host
+  kNoDevice,   // the driver knows no device
+  kBadDevice,  // it has no device of that number
+  kBadHandle,  // the driver cannot open it
+  kTooSmall,   // what it opens has fewer bytes than its owner said
+  kBadOrder,   // the order asks for what cannot be
+  kFailed,     // the driver refused the copy
+  kLost,       // the device is lost to the copier, which ends
+};
+inline constexpr uint32_t kCopyResults = 9;
+
+struct CopyOutcome {
+  uint64_t number = 0;
+  CopyResult result = CopyResult::kDone;
+  int32_t driver_code = 0;  // the driver's, for the log
+  uint64_t devices = 0;     // of kStart
+};
+
+static_assert(sizeof(CopyOrder) == 112 && std::is_trivially_copyable_v<CopyOrder>);
+static_assert(sizeof(CopyOutcome) == 24 && std::is_trivially_copyable_v<CopyOutcome>);
+
+}  // namespace mpsd

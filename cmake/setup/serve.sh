@@ -2,7 +2,7 @@
 
 serve() { # ARGUMENTS of `mpsd serve`
   local bin=build/release/bin argument own_config=no
-  build_preset release mpsd mpsd-worker mpsd-make-models mpsd-import-bert
+  build_preset release mpsd mpsd-worker mpsd-device-copier mpsd-make-models mpsd-import-bert
   for argument in "$@"; do
     case $argument in --config | --config=* | -c) own_config=yes ;; esac
   done

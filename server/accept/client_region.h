@@ -1,5 +1,5 @@
-// ClientRegion: memory that a client has registered: a range of a shared-memory object, or memory of
-// a CUDA device.
+// ClientRegion: memory that a client has registered: a range of a shared-memory object, or memory
+// of a CUDA device.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class ClientRegion {
   // it does not hold the range.
   static absl::StatusOr<ClientRegion> Open(RegionSpec spec);
 
-  // The same for memory of a device: what can be said of the spec at once, and, in a task, the rest.
+  // The same for memory of a device: what can be said of the spec at once and, in a task, the rest.
   static absl::Status CheckDevice(const RegionSpec& spec);
   static absl::StatusOr<ClientRegion> OpenDevice(RegionSpec spec, DeviceCopier* copier);
 

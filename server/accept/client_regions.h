@@ -63,8 +63,8 @@ class ClientRegions {
   void RegisterDevice(const ConnectionId& connection, absl::string_view peer, RegionSpec spec,
                       std::function<void(const absl::Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Lets go of one of the connection's regions of the kind, or of all when `name` is empty. One that
-  // is not there is none to let go of.
+  // Lets go of one of the connection's regions of the kind, or of all when `name` is empty. One
+  // that is not there is none to let go of.
   void Unregister(const ConnectionId& connection, RegionKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -6,8 +6,8 @@
 
 namespace mpsd {
 
-// Adds the methods to the table. `regions` outlives it. Where the daemon takes no regions of a kind,
-// each of its methods answers UNIMPLEMENTED and says what to do instead.
+// Adds the methods to the table. `regions` outlives it. Where the daemon takes no regions of a
+// kind, each of its methods answers UNIMPLEMENTED and says what to do instead.
 void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table);
 
 }  // namespace mpsd

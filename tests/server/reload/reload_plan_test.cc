@@ -97,13 +97,14 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.limits.handshake_ns = 1;
   after.limits.connection_idle_ns = 1;
   after.limits.connection_age_ns = 1;
+  after.limits.client_cuda_memory_bytes = 1;
   after.log.file = "/log";
-  EXPECT_EQ(
-      KeysThatNeedARestart(before, after),
-      (Words{"listen.grpc", "listen.http", "server_name", "state_dir", "limits.message",
-             "limits.buffered", "limits.shared_memory", "limits.connection_pinned",
-             "limits.streams", "limits.metadata", "limits.keepalive", "limits.handshake_timeout",
-             "limits.connection_idle", "limits.connection_age", "log.file"}));
+  EXPECT_EQ(KeysThatNeedARestart(before, after),
+            (Words{"listen.grpc", "listen.http", "server_name", "state_dir", "limits.message",
+                   "limits.buffered", "limits.shared_memory", "limits.connection_pinned",
+                   "limits.streams", "limits.metadata", "limits.keepalive",
+                   "limits.handshake_timeout", "limits.connection_idle", "limits.connection_age",
+                   "limits.client_cuda_memory", "log.file"}));
 }
 
 }  // namespace

@@ -45,11 +45,12 @@ def step(name):
 
 
 def models(folder):
-    """An identity on the host, and a perceptron on the device."""
+    """An identity of each size on the host, and a perceptron on the device."""
     import torch
-    tensor = [{"name": "x", "datatype": "FP32", "shape": [-1]}]
-    identity = {"name": "identity", "format": "synthetic", "device": "cpu", "max_batch_size": 1,
-                "warmup": "none", "inputs": tensor}
+    identities = [{"name": identity(size), "format": "synthetic", "device": "cpu",
+                   "max_batch_size": 1, "warmup": "none",
+                   "inputs": [{"name": "x", "datatype": "FP32", "shape": [size // 4]}]}
+                  for size in SIZES]
     torch.manual_seed(1)
     module = torch.nn.Sequential(torch.nn.Linear(WIDTH, WIDTH), torch.nn.ReLU(),
                                  torch.nn.Linear(WIDTH, WIDTH)).eval()
@@ -59,7 +60,12 @@ def models(folder):
            "warmup": "smallest",
            "inputs": [{"name": "INPUT__0", "datatype": "FP32", "shape": [WIDTH]}],
            "outputs": [{"name": "OUTPUT__0", "datatype": "FP32", "shape": [WIDTH]}]}
-    return [identity, mlp], module
+    return [*identities, mlp], module
+
+
+def identity(size):
+    """The name of the identity of so many bytes."""
+    return f"identity_{size}"
 
 
 class Region:
@@ -130,7 +136,7 @@ def check_bytes(client, source, target):
     for size in SIZES:
         array = np.random.default_rng(size).random((1, size // 4), np.float32)
         cuda.set_shared_memory_region(source.handle, [array])
-        infer(client, "identity", "x", array.shape, "in", "out")
+        infer(client, identity(size), "x", array.shape, "in", "out")
         found = cuda.get_contents_as_numpy(target.handle, np.float32, array.shape)
         assert found.tobytes() == array.tobytes(), f"{size} bytes differ"
     return f"{len(SIZES)} sizes up to {SIZES[-1] >> 20} MiB"
@@ -154,13 +160,15 @@ def check_figures(client):
     """Through regions, and through messages beside it."""
     for size in SIZES:
         shape = (1, size // 4)
-        times = seconds_of(lambda s=shape: infer(client, "identity", "x", s, "in", "out"))
+        times = seconds_of(lambda s=shape, n=identity(size): infer(client, n, "x", s, "in",
+                                                                         "out"))
         report("cuda regions", size, times)
         if 2 * size >= 64 << 20:
             continue
         tensor = triton.InferInput("x", list(shape), "FP32")
         tensor.set_data_from_numpy(np.zeros(shape, np.float32))
-        times = seconds_of(lambda t=tensor: client.infer("identity", [t], client_timeout=LIMIT_S))
+        times = seconds_of(lambda t=tensor, n=identity(size): client.infer(
+            n, [t], client_timeout=LIMIT_S))
         report("message", size, times)
 
 
@@ -174,7 +182,7 @@ def check_death(client, daemon, source, target):
         time.sleep(0.01)
     array = np.full((1, 1024), 7, np.float32)
     cuda.set_shared_memory_region(source.handle, [array])
-    infer(client, "identity", "x", array.shape, "in", "out")
+    infer(client, identity(array.nbytes), "x", array.shape, "in", "out")
     found = cuda.get_contents_as_numpy(target.handle, np.float32, array.shape)
     assert found.tobytes() == array.tobytes()
     return f"answered {time.monotonic() - begin:.2f} s after the kill"
@@ -212,8 +220,8 @@ def check(daemon, module):
     def _():
         source.close()
         target.close()
-        refused("Unable to find shared memory region", infer, client, "identity", "x", (1, 4),
-                "in", "out")
+        refused("Unable to find shared memory region", infer, client, identity(SIZES[0]), "x",
+                (1, SIZES[0] // 4), "in", "out")
 
     @step("a connection that goes takes its regions along")
     def _():

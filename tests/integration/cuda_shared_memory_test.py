@@ -119,7 +119,7 @@ class CudaSharedMemory(Base):
     def setUpClass(cls):
         cls.daemon = cls.enterClassContext(served(
             [synthetic("m", [tensor("x", [16])], max_batch_size=256),
-             synthetic("wide", [tensor("x", [-1])], max_batch_size=1),
+             synthetic("wide", [tensor("x", [LARGE_BYTES // 4])], max_batch_size=1),
              synthetic("two", [tensor("a", [4]), tensor("b", [4])]),
              repeating("many")]))
 
@@ -164,7 +164,7 @@ class CudaSharedMemory(Base):
             client.put(rows(i), i * ROW_BYTES)
         done = threading.Semaphore(0)
         errors = []
-        def take(_, error):
+        def take(result, error):  # pylint: disable=unused-argument
             errors.append(error)
             done.release()
         for i in range(64):
@@ -405,7 +405,7 @@ class CopierFaults(Base):
             hanging = self.client(daemon, "bad.hang")
             tensor_input = triton.InferInput("x", [1, 16], "FP32")
             tensor_input.set_shared_memory("bad", ROW_BYTES)
-            hanging.client.start_stream(lambda *_: None)
+            hanging.client.start_stream(lambda result, error: None)
             hanging.client.async_stream_infer("m", [tensor_input])
             wait_until(lambda: daemon.metric("mpsd_open_calls") >= 1, LIMIT_S, "the stream")
             hanging.client.stop_stream(cancel_requests=True)

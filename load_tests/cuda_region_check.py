@@ -127,8 +127,14 @@ def report(way, size, times):
 
 def copiers(daemon):
     """The pids of the daemon's copiers."""
-    return [pid for pid in children(daemon.pid)
-            if os.readlink(f"/proc/{pid}/exe").endswith("mpsd-device-copier")]
+    found = []
+    for pid in children(daemon.pid):
+        try:
+            if os.readlink(f"/proc/{pid}/exe").endswith("mpsd-device-copier"):
+                found.append(pid)
+        except OSError:  # it has ended
+            continue
+    return found
 
 
 def check_bytes(client, source, target):

@@ -141,7 +141,7 @@ void DeviceCopies::Sleep(int64_t timeout_ns) {
   const bool ended = absl::c_linear_search(tokens, CopierWaiter::kExit);
   if (process_ == nullptr || dying_) return;
   if (ended || absl::c_linear_search(tokens, CopierWaiter::kSocket)) {
-    Lose(absl::UnavailableError(ended ? "it has ended" : "it speaks out of turn, or hung up"));
+    Lose(absl::UnavailableError(ended ? "it has ended" : "it has hung up, or speaks out of turn"));
   }
 }
 
@@ -254,12 +254,22 @@ absl::Status DeviceCopies::Usable() const {
 absl::Status DeviceCopies::Copy(CopyOrder order, int64_t timeout_ns) {
   if (absl::Status status = Usable(); !status.ok()) return status;
   const absl::StatusOr<CopyOutcome> outcome = process_->Do(order, timeout_ns);
-  if (outcome.ok() && outcome->result != CopyResult::kLost) return StatusOf(*outcome);
+  if (outcome.ok() && outcome->result != CopyResult::kLost) return Tell(*outcome);
   if (waiter_.stopping) return Stopped();
   Lose(outcome.ok() ? absl::UnavailableError(
                           absl::StrCat("the device is lost to it: error ", outcome->driver_code))
                     : outcome.status());
   return Lost();
+}
+
+// What the client is not told is for whoever runs the daemon.
+absl::Status DeviceCopies::Tell(const CopyOutcome& outcome) const {
+  absl::Status status = StatusOf(outcome);
+  if (!status.ok()) {
+    logger_->Log(LogLevel::kWarn, "device_copy_refused",
+                 {{"reason", std::string(status.message())}, {"driver_code", outcome.driver_code}});
+  }
+  return status;
 }
 
 absl::Status DeviceCopies::OpenRegion(uint64_t number, Region* region) {

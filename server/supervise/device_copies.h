@@ -83,6 +83,7 @@ class DeviceCopies final : public DeviceCopier {
   absl::Status Usable() const;
   absl::Status OpenRegion(uint64_t number, Region* region);
   absl::Status Copy(CopyOrder order, int64_t timeout_ns);
+  absl::Status Tell(const CopyOutcome& outcome) const;
 
   const DeviceCopiesOptions options_;
   Logger* const logger_;

@@ -164,9 +164,9 @@ class ClientRegionsTest : public testing::Test {
   ServerMetrics metrics_;
   std::vector<OpenSocket> sockets_;
   FakeDeviceCopier copier_;
-  ClientRegions regions_{{1 << 20, 0, 4096, 16 * 4096},
+  ClientRegions regions_{{1 << 20, 1000, 4096, 16 * 4096},
                          [this](absl::string_view) { return sockets_; },
-                         nullptr,
+                         &copier_,
                          &metrics_};
   Connection a_;
   Connection b_;

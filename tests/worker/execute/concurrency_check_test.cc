@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -32,6 +33,45 @@ TEST(ConcurrencyCheck, PassesAModelWithoutSharedState) {
 TEST(ConcurrencyCheck, HasNothingToCompareWithOneLane) {
   FakeModel model(Rows(), [](auto, uint32_t, OutputSink*) { return absl::InternalError("no"); });
   EXPECT_TRUE(CheckConcurrency(&model, 1).ok());
+}
+
+// Counts the lanes that are bound, and fails where one runs that is not.
+class BindingModel final : public Model {
+ public:
+  const ModelSpec& spec() const override { return spec_; }
+  std::string device() const override { return "cpu"; }
+  absl::Status BindLane(uint32_t lane) override {
+    if (lane == refused_lane) return absl::ResourceExhaustedError("no stream");
+    if (bound_[lane].exchange(true)) ++faults;
+    return absl::OkStatus();
+  }
+  void ReleaseLane(uint32_t lane) override {
+    if (!bound_[lane].exchange(false)) ++faults;
+  }
+  absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t rows,
+                   OutputSink* sink) override {
+    if (!bound_[lane]) ++faults;
+    return EchoInputs(inputs, rows, sink);
+  }
+  int64_t bound() const { return std::count(bound_.begin(), bound_.end(), true); }
+
+  uint32_t refused_lane = UINT32_MAX;
+  std::atomic<int> faults{0};
+
+ private:
+  const ModelSpec spec_ = Rows();
+  std::array<std::atomic<bool>, 4> bound_{};
+};
+
+TEST(ConcurrencyCheck, LeavesNoLaneBound) {
+  BindingModel model;
+  EXPECT_TRUE(CheckConcurrency(&model, 4).ok());
+  EXPECT_EQ(model.bound(), 0);
+  EXPECT_EQ(model.faults, 0);
+  model.refused_lane = 2;
+  EXPECT_TRUE(absl::IsResourceExhausted(CheckConcurrency(&model, 4)));
+  EXPECT_EQ(model.bound(), 0);
+  EXPECT_EQ(model.faults, 0);
 }
 
 // As a module does that keeps its intermediate results in one buffer.

@@ -186,6 +186,52 @@ TEST_F(SplitBatch, ALostDeviceEndsItAll) {
   EXPECT_TRUE(executor_->device_lost());
 }
 
+TEST_F(SplitBatch, ADeviceThatIsLostInAPartEndsTheOthersToo) {
+  const CompletionRecord& record = Execute({1, 2, 3, 4}, [](absl::Span<const float> rows) {
+    return rows.size() == 4 ? absl::InternalError("PyTorch execute failure: split me")
+                            : absl::DataLossError("PyTorch execute failure: the device is lost");
+  });
+  EXPECT_THAT(run_rows_, ElementsAre(4, 2));
+  EXPECT_TRUE(executor_->device_lost());
+  EXPECT_EQ(record.outcome, BatchOutcome::kFailed);
+}
+
+TEST_F(SplitBatch, MemoryErrorsAreCountedAnewAfterTheCap) {
+  Execute({1, 2, 3, 4}, FitsUpTo(2));
+  Execute({1, 2, 3, 4}, FitsUpTo(2));
+  ASSERT_EQ(executor_->row_cap(), 2u);
+  Execute({1, 2}, FitsUpTo(1));
+  EXPECT_EQ(executor_->row_cap(), 2u);
+  Execute({1, 2}, FitsUpTo(1));
+  EXPECT_EQ(executor_->row_cap(), 1u);
+}
+
+TEST(SplitPolicy, StringsAreNotSplit) {
+  Batch batch;
+  batch.has_batch_dim = true;
+  batch.row_count = 2;
+  batch.inputs.push_back({DataType::kFp32, {1}, sizeof(float)});
+  EXPECT_TRUE(CanSplit(batch));
+  batch.inputs.push_back({DataType::kBytes, {1}, 0});
+  EXPECT_FALSE(CanSplit(batch));
+}
+
+TEST_F(SplitBatch, WhatAFailedRunHasGivenIsForgotten) {
+  FakeModel model(ModelSpec{}, [](auto inputs, uint32_t rows, OutputSink* sink) {
+    auto* output = static_cast<float*>(sink->Add(DataType::kFp32, {rows, 1}));
+    const auto* input = static_cast<const float*>(inputs[0].data);
+    for (uint32_t i = 0; output != nullptr && i < rows; ++i) output[i] = 3 * input[i];
+    if (rows > 1) return absl::InternalError("PyTorch execute failure: split me");
+    return absl::OkStatus();
+  });
+  executor_ = std::make_unique<BatchExecutor>(0, &model, &clock_);
+  const CompletionRecord& record = Execute({1, 2}, ThrowsForBadRows);
+  EXPECT_EQ(record.outcome, BatchOutcome::kDone);
+  EXPECT_EQ(record.output_count, 1u);
+  EXPECT_EQ(record.outputs[0].offset, 0u);
+  EXPECT_THAT(Outputs(), ElementsAre(3, 6));
+}
+
 TEST_F(SplitBatch, PartsThatAnswerWithOtherShapesFail) {
   Execute({1, 2}, ThrowsForBadRows);
   FakeModel model(ModelSpec{}, [](auto inputs, uint32_t rows, OutputSink* sink) {
@@ -201,6 +247,20 @@ TEST_F(SplitBatch, PartsThatAnswerWithOtherShapesFail) {
   EXPECT_EQ(record.outcome, BatchOutcome::kDone);
   EXPECT_THAT(Failed(), ElementsAre(0, 1));
   EXPECT_THAT(Text(), HasSubstr("different shapes"));
+}
+
+TEST_F(SplitBatch, PartsThatGiveFewerOutputsFail) {
+  FakeModel model(ModelSpec{}, [](auto inputs, uint32_t rows, OutputSink* sink) {
+    if (rows > 1) return absl::InternalError("PyTorch execute failure: split me");
+    if (*static_cast<const float*>(inputs[0].data) == 2) return absl::OkStatus();
+    void* output = sink->Add(DataType::kFp32, {rows, 1});
+    if (output != nullptr) std::memset(output, 0, sizeof(float));
+    return absl::OkStatus();
+  });
+  executor_ = std::make_unique<BatchExecutor>(0, &model, &clock_);
+  const CompletionRecord& record = Execute({1, 2}, ThrowsForBadRows);
+  EXPECT_EQ(record.outcome, BatchOutcome::kDone);
+  EXPECT_THAT(Failed(), ElementsAre(0, 1));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -212,6 +213,7 @@ TEST_F(ClientRegionsTest, GoWithTheirConnection) {
   EXPECT_TRUE(absl::IsNotFound(regions_.Find(a_.id(), "a").status()));
   EXPECT_TRUE(regions_.Find(b_.id(), "b").ok());
   EXPECT_EQ(metrics_.client_regions, 1);
+  EXPECT_EQ(metrics_.client_region_bytes, 64);
   // Who uses it meanwhile goes on.
   char byte = 'x';
   EXPECT_TRUE((*used)->Read(0, absl::MakeSpan(&byte, 1)).ok());
@@ -230,6 +232,30 @@ TEST_F(ClientRegionsTest, AllTogetherAreBounded) {
   EXPECT_TRUE(absl::IsResourceExhausted(Register(b_, "b", large, 1 << 20, 1)));
   regions_.Unregister(a_.id(), RegionKind::kObject, "a");
   EXPECT_TRUE(Register(b_, "b", large, 1 << 20, 1).ok());
+}
+
+TEST_F(ClientRegionsTest, AConnectionHasSoManyAndNoMore) {
+  for (uint64_t i = 0; i < 64; ++i) {
+    ASSERT_TRUE(Register(a_, absl::StrCat("r", i), object_, i, 1).ok()) << i;
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(Register(a_, "r64", object_, 64, 1)));
+  EXPECT_TRUE(Register(b_, "r64", object_, 64, 1).ok());
+}
+
+// Each of them keeps a descriptor.
+TEST_F(ClientRegionsTest, AllConnectionsHaveSoManyAndNoMore) {
+  rlimit descriptors{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  descriptors.rlim_cur = std::max<rlim_t>(descriptors.rlim_cur, 2048);
+  if (setrlimit(RLIMIT_NOFILE, &descriptors) != 0) GTEST_SKIP() << "too few descriptors";
+  std::vector<std::unique_ptr<Connection>> connections;
+  for (uint64_t i = 0; i < 1024; ++i) {
+    if (i % 64 == 0) connections.push_back(std::make_unique<Connection>());
+    ASSERT_TRUE(Register(*connections.back(), absl::StrCat("r", i), object_, i, 1).ok()) << i;
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(Register(a_, "a", object_, 1024, 1)));
+  regions_.Unregister(connections.front()->id(), RegionKind::kObject, "r0");
+  EXPECT_TRUE(Register(a_, "a", object_, 1024, 1).ok());
 }
 
 TEST_F(ClientRegionsTest, CopiesAreBounded) {
@@ -308,6 +334,17 @@ TEST_F(ClientRegionsTest, RangesAreHeldToTheRegion) {
   EXPECT_THAT(std::string(region->CheckRange(1, 64).message()),
               HasSubstr("Invalid offset + byte size for"));
   EXPECT_FALSE(region->CheckRange(1, ~uint64_t{0}).ok());
+}
+
+TEST_F(ClientRegionsTest, ARequestIsHeldToTheRegion) {
+  ASSERT_TRUE(Register(a_, "a", object_, 100, 64).ok());
+  message_.inputs.emplace_back();
+  message_.outputs.push_back("y");
+  for (const bool is_output : {false, true}) {
+    EXPECT_TRUE(Load({{is_output, 0, "a", 0, 64}}).ok());
+    EXPECT_TRUE(absl::IsInvalidArgument(Load({{is_output, 0, "a", 1, 64}})));
+    EXPECT_TRUE(absl::IsInvalidArgument(Load({{is_output, 0, "a", 65, 0}})));
+  }
 }
 
 TEST_F(ClientRegionsTest, ANameIsUsedOnce) {

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 #include <string>
 
 #include "proto/inference.pb.h"
+#include "server/access/method_access.h"
 
 namespace mpsd {
 namespace {
@@ -31,6 +33,29 @@ TEST(NamedModel, TheLastOfSeveralCounts) {
   first.set_name("allowed");
   second.set_name("other");
   EXPECT_EQ(TextField(first.SerializeAsString() + second.SerializeAsString(), 1), "other");
+}
+
+TEST(NamedModel, TheFieldOfEachMethodIsItsModelsName) {
+  const google::protobuf::ServiceDescriptor* const service =
+      inference::ModelReadyRequest::descriptor()->file()->FindServiceByName("GRPCInferenceService");
+  ASSERT_NE(service, nullptr);
+  std::set<std::string> names;
+  for (const MethodAccess& method : AllMethodAccess()) {
+    if (method.scope != Scope::kModel) continue;
+    const std::string name(method.name.substr(method.name.rfind('/') + 1));
+    const google::protobuf::MethodDescriptor* const found = service->FindMethodByName(name);
+    ASSERT_NE(found, nullptr) << name;
+    if (method.model_field == 0) continue;
+    const auto* const field =
+        found->input_type()->FindFieldByNumber(static_cast<int>(method.model_field));
+    ASSERT_NE(field, nullptr) << name;
+    EXPECT_TRUE(field->name() == "name" || field->name() == "model_name") << name;
+    names.insert(name);
+  }
+  EXPECT_EQ(names,
+            (std::set<std::string>{"ModelConfig", "ModelMetadata", "ModelReady", "ModelStatistics",
+                                   "RepositoryModelLoad", "RepositoryModelUnload"}))
+      << "the requests of the others are read elsewhere";
 }
 
 // Whatever the bytes are: where protobuf reads a request, both read the same name of it.

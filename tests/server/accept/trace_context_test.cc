@@ -49,6 +49,21 @@ TEST(TraceContext, LaterVersionsMayGoOn) {
   EXPECT_FALSE(ReadTraceparent(Text("ff", "01"), &context));
 }
 
+TEST(TraceContext, ItsLengthIsBounded) {
+  const std::string begin = Text("01", "01") + "-";
+  TraceContext context;
+  EXPECT_TRUE(ReadTraceparent(begin + std::string(256 - begin.size(), 'a'), &context));
+  EXPECT_FALSE(ReadTraceparent(begin + std::string(257 - begin.size(), 'a'), &context));
+}
+
+TEST(TraceContext, WhatALaterVersionAddsIsPrintable) {
+  for (const char wrong : {' ', '\t', '\n', '\0', '\x7f', '\x80'}) {
+    TraceContext context;
+    EXPECT_FALSE(ReadTraceparent(Text("01", "01") + "-a" + wrong, &context)) << int{wrong};
+    EXPECT_EQ(context.text, "");
+  }
+}
+
 TEST(TraceContext, WhatIsNoneChangesNothing) {
   const std::string good = Text("00", "01");
   TraceContext context;

@@ -71,6 +71,7 @@ struct Bell {
 absl::StatusOr<Bell> CreateBell();
 void RingBell(int ring_fd);
 void ClearBell(int poll_fd);
+bool BellRings(int poll_fd);
 
 // Waits for many descriptors and process exits at once. Lives on one thread, but AddReadable() and
 // RemoveReadable() are thread-safe: a token may still be reported once after the removal.

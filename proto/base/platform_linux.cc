@@ -242,6 +242,11 @@ void RingBell(int ring_fd) {
   [[maybe_unused]] const ssize_t written = write(ring_fd, &ring, sizeof(ring));
 }
 
+bool BellRings(int poll_fd) {
+  pollfd bell{poll_fd, POLLIN, 0};
+  return poll(&bell, 1, 0) > 0;
+}
+
 void ClearBell(int poll_fd) {
   // As much as a full pipe holds, and no more: a ringer without end must not keep us.
   char rings[4096];

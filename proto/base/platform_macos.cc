@@ -278,6 +278,11 @@ void RingBell(int ring_fd) {
   }
 }
 
+bool BellRings(int poll_fd) {
+  pollfd bell{poll_fd, POLLIN, 0};
+  return poll(&bell, 1, 0) > 0;
+}
+
 void ClearBell(int poll_fd) {
   char bytes[256];
   ssize_t count;

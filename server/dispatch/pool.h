@@ -72,7 +72,8 @@ class Pool final : public RequestQueue {
   // ---- the threads that wait for completions ----
 
   // Takes what has completed, dispatches anew, gives the replies. Returns how many batches it took.
-  // Those that were complete before `late_ns` are counted as missed by the bell.
+  // Those that were complete before `late_ns`, and whose bell does not ring though their lanes have
+  // done all to tell of them, are counted as missed by the bell.
   size_t Drain(int64_t late_ns);
 
   // Workers ring the bell for each completion, or leave it alone.
@@ -137,6 +138,7 @@ class Pool final : public RequestQueue {
  private:
   // What is found out under the mutex and done after it.
   struct Work {
+    int64_t late_ns = INT64_MIN;  // completions older than this should have rung
     absl::InlinedVector<std::pair<std::shared_ptr<WorkerLink>, LanePort*>, 4> wakes;
     absl::InlinedVector<std::unique_ptr<InflightBatch>, 16> completed;
     absl::InlinedVector<std::pair<Request*, absl::Status>, 4> ended;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "proto/base/platform.h"
 #include "server/dispatch/completion_reader.h"
 #include "server/dispatch/output_sizing.h"
 #include "server/dispatch/pool.h"
@@ -13,6 +14,7 @@ namespace mpsd {
 
 size_t Pool::Drain(int64_t late_ns) {
   Work work;
+  work.late_ns = late_ns;
   {
     absl::MutexLock lock(&mu_);
     for (const std::shared_ptr<WorkerLink>& link : links_) {
@@ -23,10 +25,6 @@ size_t Pool::Drain(int64_t late_ns) {
     NoteSlabs();
   }
   const size_t count = work.completed.size();
-  for (const std::unique_ptr<InflightBatch>& batch : work.completed) {
-    if (!batch->told || batch->completed.finished_ns >= late_ns) continue;
-    model_->metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
-  }
   Carry(&work);
   return count;
 }
@@ -66,13 +64,16 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
     Condemn(link, std::string(status.message()));
     return false;
   }
-  batch->told = port->BellIsSettled();
+  ModelMetrics& metrics = model_->metrics;
+  // In this order: the lane rings before it settles, and nobody has cleared the bell since.
+  const bool missed = batch->completed.finished_ns < work->late_ns && port->BellIsSettled() &&
+                      !platform::BellRings(link->bell().poll_fd.get());
+  if (missed) metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
   port->completions.Pop();
   ++port->completed;
   batch->slot.Go(SlotState::kCompleted);
   const bool ends = batch->completed.part != AnswerPart::kOneOfMany;
   if (ends) link->answered_requests += batch->formed.entries.size();
-  ModelMetrics& metrics = model_->metrics;
   if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
   if (absl::IsDeadlineExceeded(batch->completed.failure)) metrics.skipped_batches.fetch_add(1);
   if (needed_bytes > 0) RetryWithLargerLease(batch, needed_bytes, *link, work);

@@ -30,7 +30,6 @@ struct InflightBatch {
   OutputLease* lease = nullptr;  // holds one reference
   int64_t batched_ns = 0;
   CompletedBatch completed;
-  bool told = false;  // when it was taken, its lane had done all to tell of it
 };
 
 // One lane as the front end drives it. Guarded by the pool's mutex, but for Pending().
@@ -55,7 +54,7 @@ struct LanePort {
 
   // True when the lane has done all that it does to tell of the next completion.
   bool BellIsSettled() const {
-    const uint32_t settled = report->bell_settled.load(std::memory_order_relaxed);
+    const uint32_t settled = report->bell_settled.load(std::memory_order_acquire);
     return static_cast<int32_t>(settled - static_cast<uint32_t>(completed)) > 0;
   }
 };

@@ -318,6 +318,18 @@ TEST_F(PoolTest, ACompletionWhoseLaneHasNotRungYetIsNotMissed) {
   EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
 }
 
+// The thread that woke by time-out was not running while the lane rang.
+TEST_F(PoolTest, ACompletionWhoseLaneRangAfterTheLookIsNotMissed) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  worker->Complete(*worker->Take());
+  platform::RingBell(workers_.back().link->bell().ring_fd.get());
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(pool_->Drain(clock_.NowNs()), 1u);
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
+}
+
 TEST_F(PoolTest, NoSlabIsLeasedAtRestWhereNoneStaysOpen) {
   model_.spec.max_batch_size = 0;
   MakePool();

@@ -38,12 +38,14 @@ GRPC_FOLDERS = {"accept", "control"}
 MAY_NAME_CLIENT = "server/main.cc"
 
 FORBIDDEN_LIBRARIES = {
-    "mpsd": r"libtorch|libc10",
+    "mpsd": r"libtorch|libc10|libcuda",
     "mpsd-worker": r"libgrpc|libgpr|libprotobuf|libprometheus|libcivetweb",
+    "mpsd-device-copier": r"libgrpc|libgpr|libprotobuf|libtorch|libc10|libcuda",
 }
 FORBIDDEN_SYMBOLS = {
     "mpsd": r"_ZNK?(2at|3c10|5torch)\d",
     "mpsd-worker": r"_ZNK?(4grpc|6google8protobuf|10prometheus)\d",
+    "mpsd-device-copier": r"_ZNK?(4grpc|6google8protobuf|2at|3c10|5torch)\d",
 }
 
 

@@ -51,6 +51,13 @@ TEST(TorchScriptGraph, TheCensusLooksIntoCallsAndBranches) {
   EXPECT_THAT(census.parameter_dtypes, ElementsAre("INT64", "FP32"));
 }
 
+TEST(TorchScriptGraph, AWeightThatIsUsedTwiceCountsOnce) {
+  torch::jit::Module module = ModuleOf("def forward(self, x: Tensor) -> Tensor:\n    return x\n");
+  const uint64_t bytes = TakeCensus(module).parameter_bytes;
+  module.register_parameter("tied", module.attr("w").toTensor(), /*is_buffer=*/false);
+  EXPECT_EQ(TakeCensus(module).parameter_bytes, bytes);
+}
+
 TEST(TorchScriptGraph, EveryLinearIsRewritten) {
   const torch::jit::Module module = ModuleOf(
       "def forward(self, x: Tensor) -> Tensor:\n"

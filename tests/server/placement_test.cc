@@ -134,6 +134,14 @@ TEST(Placement, WhatTheConfigSaysIsTaken) {
   EXPECT_EQ(placement.processes, 2u);
   EXPECT_EQ(placement.lanes, 3u);
   EXPECT_EQ(placement.threads, 4u);
+  for (const char* device : {"cuda", "mps"}) {
+    model.device = device;
+    placement = Place(model, HostOf(2));
+    EXPECT_EQ(placement.processes, 2u) << device;
+    EXPECT_EQ(placement.lanes, 3u) << device;
+    EXPECT_EQ(placement.threads, 4u) << device;
+  }
+  model = ModelOn("cpu");
   model.placement = {4, 0, 0};
   placement = Place(model, HostOf(9));
   EXPECT_EQ(placement.lanes, 2u) << "the processes divide the model's share";

@@ -152,6 +152,8 @@ class CudaSharedMemory(Base):
         self.assertTrue((client.get((1, 16), 128) == 8).all())
 
     def test_more_than_a_segment_holds(self):
+        wait_until(lambda: self.daemon.metric("mpsd_client_regions") == 0, LIMIT_S,
+                   "the end of other tests' regions")
         client = self.client(byte_size=2 * LARGE_BYTES)
         array = np.random.default_rng(1).random((1, LARGE_BYTES // 4), np.float32)
         client.put(array)
@@ -314,6 +316,8 @@ class CudaSharedMemory(Base):
                      out=REGION_BYTES - 60)
 
     def test_the_sum_of_regions_is_bounded(self):
+        wait_until(lambda: self.daemon.metric("mpsd_client_regions") == 0, LIMIT_S,
+                   "the end of other tests' regions")
         client = self.client(register=False, byte_size=40 << 20)
         other = self.client("other", register=False, byte_size=40 << 20)
         client.register()

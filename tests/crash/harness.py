@@ -153,8 +153,10 @@ class CrashDaemon(Daemon):
         return found
 
     def check_same_as(self, before):
-        """All workers serve again, and the front end holds what it held before."""
-        wait_until(self.serving, 60, "all workers serve again")
+        """All workers serve again, and the front end holds what it held before.
+
+        One that died at its start several times in a row is waited for up to 30 s each time."""
+        wait_until(self.serving, 150, "all workers serve again")
         self.check_at_rest()
         wait_until(lambda: not self.zombies(), 2, "the end of the zombies")
         configured = self.metric("mpsd_workers_configured")

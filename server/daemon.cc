@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
@@ -39,6 +38,7 @@
 #include "server/ready_table.h"
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
+#include "server/supervise/child_environment.h"
 #include "server/supervise/cuda_service.h"
 #include "server/supervise/device_copies.h"
 #include "server/supervise/supervisor.h"
@@ -48,8 +48,6 @@
 #include "server/telemetry/request_log.h"
 #include "server/telemetry/sd_notify.h"
 #include "server/telemetry/trace_log.h"
-
-extern char** environ;
 
 namespace mpsd {
 namespace {
@@ -118,11 +116,9 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
   DeviceCopiesOptions options;
   options.process.binary =
       (std::filesystem::path(worker_binary).parent_path() / "mpsd-device-copier").string();
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (config.cuda_mps && absl::StartsWith(*variable, "CUDA_MPS_")) continue;
-    if (absl::StartsWith(*variable, "NOTIFY_SOCKET=")) continue;
-    options.process.environment.push_back(*variable);
-  }
+  std::vector<absl::string_view> left_out = {"NOTIFY_SOCKET="};
+  if (config.cuda_mps) left_out.push_back("CUDA_MPS_");
+  options.process.environment = EnvironmentWithout(left_out);
   return options;
 }
 

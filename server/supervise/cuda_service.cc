@@ -21,8 +21,7 @@
 #include "proto/base/fd.h"
 #include "proto/base/platform.h"
 #include "server/supervise/backoff_policy.h"
-
-extern char** environ;
+#include "server/supervise/child_environment.h"
 
 namespace mpsd {
 namespace {
@@ -129,9 +128,7 @@ absl::Status CudaService::Spawn() {
   platform::SpawnOptions spawn;
   spawn.path = options_.program;
   spawn.arguments = {"-f"};
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!absl::StartsWith(*variable, "CUDA_MPS_")) spawn.environment.push_back(*variable);
-  }
+  spawn.environment = EnvironmentWithout({"CUDA_MPS_"});
   spawn.environment.push_back(PipeVariable(options_.folder));
   spawn.environment.push_back("CUDA_MPS_LOG_DIRECTORY=" + LogFolder(options_.folder));
   spawn.control_fd = std::move(sockets->second);

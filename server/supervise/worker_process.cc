@@ -9,12 +9,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
-
-extern char** environ;
+#include "server/supervise/child_environment.h"
 
 namespace mpsd {
 namespace {
@@ -30,13 +28,10 @@ std::vector<std::string> Environment(const WorkerProcessOptions& options) {
       {"VECLIB_MAXIMUM_THREADS", threads}, {"TMPDIR", options.temporary_folder},
       {"MPS_FORCE_GRAPH_PATH", "1"},       {"NOTIFY_SOCKET", ""}};
   MPSD_FAILPOINT_ENVIRONMENT(options.model, &own);
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const auto is_own = [&](const std::pair<std::string, std::string>& pair) {
-      return absl::StartsWith(*variable, pair.first + "=");
-    };
-    if (std::none_of(own.begin(), own.end(), is_own)) environment.push_back(*variable);
-  }
+  std::vector<std::string> assignments;
+  for (const auto& [name, unused] : own) assignments.push_back(name + "=");
+  std::vector<std::string> environment =
+      EnvironmentWithout(std::vector<absl::string_view>(assignments.begin(), assignments.end()));
   for (const auto& [name, value] : own) {
     if (!value.empty()) environment.push_back(absl::StrCat(name, "=", value));
   }

@@ -86,9 +86,8 @@ void CompletionThread::Tick() {
 // Sleeps. The plane is awake again afterwards.
 void CompletionThread::Wait() {
   const int64_t until_ns = std::min(next_tick_ns_, wake_by_ns_.load());
-  std::vector<uint64_t> tokens = poller_.Wait(std::max<int64_t>(0, until_ns - clock_->NowNs()));
-  // A process that was stopped comes back without having looked: that is no missed bell.
-  if (tokens.empty()) tokens = poller_.Wait(0);
+  const std::vector<uint64_t>& tokens =
+      poller_.Wait(std::max<int64_t>(0, until_ns - clock_->NowNs()));
   // While another thread is awake nobody rings: what it has not come to yet was not missed.
   const bool alone = plane_->Wake();
   if (tokens.empty() && alone) plane_->DrainSince(clock_->NowNs() - kMissedNs);

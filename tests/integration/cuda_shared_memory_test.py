@@ -24,10 +24,10 @@ import calls  # noqa: E402
 import procfs  # noqa: E402
 from daemon import BIN, Daemon, wait_until  # noqa: E402
 from models import repeating, synthetic, tensor  # noqa: E402
+from region_clients import (REGION_BYTES, ROW_BYTES, RegionCase, RegionClient,  # noqa: E402
+                            RegionsAsTheyAreMeant, rows)
 
 FAKE_CUDA = os.environ.get("MPSD_FAKE_CUDA") or str(BIN.parent / "tests/fake_cuda")
-ROW_BYTES = 64  # 16 of FP32
-REGION_BYTES = 1 << 16
 LARGE_BYTES = 20 << 20  # more than goes through the copier's segments at once
 OWN = [("grpc.use_local_subchannel_pool", 1), *calls.CHANNEL_OPTIONS[:2]]
 LIMIT_S = 30
@@ -58,7 +58,20 @@ def served(models=None, **more):
     return daemon
 
 
-class Client:
+def start_infer(client):
+    """An infer() on a thread of its own: the thread, and the list that gets its error's status."""
+    outcome = []
+    def call():
+        try:
+            client.infer()
+        except InferenceServerException as error:
+            outcome.append(error.status())
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread, outcome
+
+
+class Client(RegionClient):
     """A client on a connection of its own, with memory of the device."""
 
     def __init__(self, test, address, name="region", byte_size=REGION_BYTES):
@@ -89,32 +102,12 @@ class Client:
             file.seek(offset)
             return np.frombuffer(file.read(int(np.prod(shape)) * 4), datatype).reshape(shape)
 
-    def infer(self, model="m", shape=(1, 16), at=0, out=None, region=None, **more):
-        size = int(np.prod(shape)) * 4
-        tensor_input = triton.InferInput("x", list(shape), "FP32")
-        tensor_input.set_shared_memory(region or self.name, size, at)
-        outputs = None
-        if out is not None:
-            outputs = [triton.InferRequestedOutput("OUTPUT0")]
-            outputs[0].set_shared_memory(region or self.name, size, out)
-        return self.client.infer(model, [tensor_input], outputs=outputs, **more)
+
+class DeviceCase(RegionCase):
+    SECRETS = ("mpsd-", "/tmp", "errno", "FAKE")
 
 
-def rows(value, count=1):
-    return np.full((count, 16), value, np.float32)
-
-
-class Base(unittest.TestCase):
-    def refused(self, code, text, call, *arguments, **more):
-        with self.assertRaises(InferenceServerException) as caught:
-            call(*arguments, **more)
-        self.assertIn(text, caught.exception.message())
-        self.assertEqual(caught.exception.status(), f"StatusCode.{code}")
-        for secret in ("mpsd-", "/tmp", "errno", "FAKE"):
-            self.assertNotIn(secret, caught.exception.message())
-
-
-class CudaSharedMemory(Base):
+class CudaSharedMemory(RegionsAsTheyAreMeant, DeviceCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = cls.enterClassContext(served(
@@ -126,30 +119,6 @@ class CudaSharedMemory(Base):
     def client(self, name="region", register=True, **more):
         client = Client(self, self.daemon.address, name, **more)
         return client.register() if register else client
-
-    def test_inputs_and_outputs(self):
-        client = self.client()
-        for value in range(5):
-            client.put(rows(value, 3))
-            result = client.infer(shape=(3, 16), out=4096)
-            self.assertTrue((client.get((3, 16), 4096) == value).all())
-            output = result.get_output("OUTPUT0")
-            self.assertEqual(list(output.shape), [3, 16])
-            self.assertEqual(output.parameters["shared_memory_region"].string_param, "region")
-            self.assertEqual(output.parameters["shared_memory_byte_size"].int64_param, 192)
-            self.assertEqual(output.parameters["shared_memory_offset"].int64_param, 4096)
-            self.assertEqual(list(result.get_response().raw_output_contents), [b""])
-
-    def test_either_alone(self):
-        client = self.client()
-        client.put(rows(7))
-        self.assertTrue((client.infer().as_numpy("OUTPUT0") == 7).all())
-        tensor_input = triton.InferInput("x", [1, 16], "FP32")
-        tensor_input.set_data_from_numpy(rows(8))
-        output = triton.InferRequestedOutput("OUTPUT0")
-        output.set_shared_memory("region", ROW_BYTES, 128)
-        client.client.infer("m", [tensor_input], outputs=[output])
-        self.assertTrue((client.get((1, 16), 128) == 8).all())
 
     def test_more_than_a_segment_holds(self):
         wait_until(lambda: self.daemon.metric("mpsd_client_regions") == 0, LIMIT_S,
@@ -232,16 +201,6 @@ class CudaSharedMemory(Base):
         client.client.stop_stream()
         self.assertEqual([error for _, error, _ in answers], [None] * 3)
         self.assertEqual(client.get((1,), 0, np.int32)[0], 6)
-
-    def test_both_kinds_of_inputs_in_one_request(self):
-        client = self.client()
-        client.put(np.full((1, 4), 3, np.float32))
-        a, b = (triton.InferInput(name, [1, 4], "FP32") for name in "ab")
-        a.set_shared_memory("region", 16)
-        b.set_data_from_numpy(np.full((1, 4), 4, np.float32))
-        result = client.client.infer("two", [a, b])
-        self.assertTrue((result.as_numpy("OUTPUT0") == 3).all())
-        self.assertTrue((result.as_numpy("OUTPUT1") == 4).all())
 
     def test_status_and_unregister(self):
         client = self.client()
@@ -332,7 +291,7 @@ class CudaSharedMemory(Base):
                      client.infer)
 
 
-class CopierFaults(Base):
+class CopierFaults(DeviceCase):
     """Each has a daemon of its own, since the copier's death ends every copy under way."""
 
     def client(self, daemon, name="region", register=True, **more):
@@ -372,14 +331,7 @@ class CopierFaults(Base):
     def test_one_that_hangs_is_killed_and_others_wait_for_nothing_else(self):
         with served() as daemon:
             hanging = self.client(daemon, "bad.hang")
-            outcome = []
-            def call():
-                try:
-                    hanging.infer()
-                except InferenceServerException as error:
-                    outcome.append(error.status())
-            thread = threading.Thread(target=call)
-            thread.start()
+            thread, outcome = start_infer(hanging)
             # While the copier hangs, calls without such memory are answered.
             with calls.stub(daemon.address) as stub:
                 for value in range(20):
@@ -418,14 +370,7 @@ class CopierFaults(Base):
     def test_the_daemon_ends_while_a_copy_hangs(self):
         with served(limits={"drain_timeout": "1s"}) as daemon:
             hanging = self.client(daemon, "bad.hang")
-            outcome = []
-            def call():
-                try:
-                    hanging.infer()
-                except InferenceServerException as error:
-                    outcome.append(error.status())
-            thread = threading.Thread(target=call)
-            thread.start()
+            thread, outcome = start_infer(hanging)
             wait_until(lambda: daemon.metric("mpsd_open_calls") >= 1, LIMIT_S, "the call")
             self.assertEqual(len(copiers(daemon)), 1)
             daemon.terminate()

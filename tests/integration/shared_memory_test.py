@@ -15,14 +15,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import calls  # noqa: E402
 from daemon import Daemon, wait_until  # noqa: E402
 from models import synthetic, tensor  # noqa: E402
+from region_clients import (REGION_BYTES, ROW_BYTES, RegionCase, RegionClient,  # noqa: E402
+                            RegionsAsTheyAreMeant, rows)
 
-ROW_BYTES = 64  # 16 of FP32
-REGION_BYTES = 1 << 16
 OWN = [("grpc.use_local_subchannel_pool", 1)]
 LIMIT_S = 30
 
 
-class Client:
+class Client(RegionClient):
     """A client on a connection of its own, with one region that holds inputs and outputs."""
 
     def __init__(self, address, name, byte_size=REGION_BYTES):
@@ -45,23 +45,10 @@ class Client:
     def get(self, shape, offset, datatype=np.float32):
         return shm.get_contents_as_numpy(self.handle, datatype, shape, offset).copy()
 
-    def infer(self, model="m", shape=(1, 16), at=0, out=None, region=None, byte_size=None,
-              out_bytes=None, datatype="FP32", **more):
-        size = byte_size if byte_size is not None else int(np.prod(shape)) * 4
-        tensor_input = triton.InferInput("x", list(shape), datatype)
-        tensor_input.set_shared_memory(region or self.name, size, at)
-        outputs = None
-        if out is not None:
-            outputs = [triton.InferRequestedOutput("OUTPUT0")]
-            outputs[0].set_shared_memory(region or self.name, out_bytes or size, out)
-        return self.client.infer(model, [tensor_input], outputs=outputs, **more)
 
+class SharedMemory(RegionsAsTheyAreMeant, RegionCase):
+    SECRETS = ("mpsd-test", "/dev", "errno", "No such file")
 
-def rows(value, count=1):
-    return np.full((count, 16), value, np.float32)
-
-
-class SharedMemory(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = cls.enterClassContext(Daemon(
@@ -78,39 +65,7 @@ class SharedMemory(unittest.TestCase):
             client.register(**more)
         return client
 
-    def refused(self, code, text, call, *arguments, **more):
-        with self.assertRaises(InferenceServerException) as caught:
-            call(*arguments, **more)
-        self.assertIn(text, caught.exception.message())
-        self.assertEqual(caught.exception.status(), f"StatusCode.{code}")
-        for secret in ("mpsd-test", "/dev", "errno", "No such file"):
-            self.assertNotIn(secret, caught.exception.message())
-
     # As it is meant.
-
-    def test_inputs_and_outputs(self):
-        client = self.client()
-        for value in range(5):
-            client.put(rows(value, 3))
-            result = client.infer(shape=(3, 16), out=4096)
-            self.assertTrue((client.get((3, 16), 4096) == value).all())
-            output = result.get_output("OUTPUT0")
-            self.assertEqual(list(output.shape), [3, 16])
-            self.assertEqual(output.parameters["shared_memory_region"].string_param, "region")
-            self.assertEqual(output.parameters["shared_memory_byte_size"].int64_param, 192)
-            self.assertEqual(output.parameters["shared_memory_offset"].int64_param, 4096)
-            self.assertEqual(list(result.get_response().raw_output_contents), [b""])
-
-    def test_either_alone(self):
-        client = self.client()
-        client.put(rows(7))
-        self.assertTrue((client.infer().as_numpy("OUTPUT0") == 7).all())
-        tensor_input = triton.InferInput("x", [1, 16], "FP32")
-        tensor_input.set_data_from_numpy(rows(8))
-        output = triton.InferRequestedOutput("OUTPUT0")
-        output.set_shared_memory("region", ROW_BYTES, 128)
-        client.client.infer("m", [tensor_input], outputs=[output])
-        self.assertTrue((client.get((1, 16), 128) == 8).all())
 
     def test_a_large_batch(self):
         client = self.client(byte_size=1 << 15)
@@ -118,16 +73,6 @@ class SharedMemory(unittest.TestCase):
         client.put(array)
         client.infer(shape=(256, 16), out=1 << 14)
         self.assertEqual(client.get((256, 16), 1 << 14).tobytes(), array.tobytes())
-
-    def test_raw_entries_are_those_of_the_other_inputs(self):
-        client = self.client()
-        client.put(np.full((1, 4), 3, np.float32))
-        a, b = (triton.InferInput(name, [1, 4], "FP32") for name in "ab")
-        a.set_shared_memory("region", 16)
-        b.set_data_from_numpy(np.full((1, 4), 4, np.float32))
-        result = client.client.infer("two", [a, b])
-        self.assertTrue((result.as_numpy("OUTPUT0") == 3).all())
-        self.assertTrue((result.as_numpy("OUTPUT1") == 4).all())
 
     def test_bytes(self):
         client = self.client()

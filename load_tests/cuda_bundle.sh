@@ -28,7 +28,7 @@ ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" {print $3}' | sort -u |
   cp -L "$library" "$target/lib/"
 done
 
-cp load_tests/{cuda_figures.sh,cuda_figures.py,cuda_models.py,bench_processes.py} \
+cp load_tests/{cuda_figures.sh,cuda_figures.py,cuda_models.py,cuda_libraries.py,bench_processes.py} \
   load_tests/cuda_region_check.{sh,py} "$target/load_tests/"
 cp worker/tools/export_model.py "$target/worker/tools/"
 if [ -n "${CLIENT_PYTHON:-}" ]; then

@@ -15,13 +15,10 @@ mkdir -p "$out"
 models=$(mktemp -d /tmp/mpsd-figures-models-XXXXXX)
 trap 'rm -rf "$models"' EXIT
 
-libraries=$("$python" - <<'PY'
-import pathlib
-import torch
-package = pathlib.Path(torch.__file__).parent
-print(":".join(map(str, [package / "lib", *sorted(package.parent.glob("nvidia/*/lib"))])))
-PY
-) || { echo "cuda_figures.sh: $python has no torch" >&2; exit 2; }
+libraries=$("$python" "$here/cuda_libraries.py") || {
+  echo "cuda_figures.sh: $python has no torch" >&2
+  exit 2
+}
 export MPSD_FIGURES_LIBRARIES="$libraries:$folder/lib"  # for our programs, not for Python
 export PYTHONPATH="$here:$here/../worker/tools" PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 export MPSD_FIGURES_BIN=$folder/bin MPSD_FIGURES_OUT=$out MPSD_FIGURES_DEVICE=${DEVICE:-cuda:0}

@@ -12,13 +12,10 @@ out=$(realpath -m "${2:-$folder/out}")
 python=${PYTHON:-python3}
 mkdir -p "$out"
 
-libraries=$("$python" - <<'PY'
-import pathlib
-import torch
-package = pathlib.Path(torch.__file__).parent
-print(":".join(map(str, [package / "lib", *sorted(package.parent.glob("nvidia/*/lib"))])))
-PY
-) || { echo "cuda_region_check.sh: $python has no torch" >&2; exit 2; }
+libraries=$("$python" "$here/cuda_libraries.py") || {
+  echo "cuda_region_check.sh: $python has no torch" >&2
+  exit 2
+}
 export MPSD_CHECK_LIBRARIES="$libraries:$folder/lib"  # for our programs, not for Python
 export MPSD_CHECK_BIN=$folder/bin MPSD_CHECK_OUT=$out PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH="$folder/python:$here:$here/../worker/tools"

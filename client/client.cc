@@ -152,6 +152,28 @@ absl::Status Client::UnregisterRegion(const std::string& name, absl::Time deadli
                       deadline, request, &response);
 }
 
+absl::Status Client::RegisterDeviceRegion(const std::string& name, const std::string& handle,
+                                          int64_t device, uint64_t bytes, absl::Time deadline) {
+  inference::CudaSharedMemoryRegisterRequest request;
+  request.set_name(name);
+  request.set_raw_handle(handle);
+  request.set_device_id(device);
+  request.set_byte_size(bytes);
+  inference::CudaSharedMemoryRegisterResponse response;
+  return stubs_->Call(&stubs_->inference_stub,
+                      &inference::GRPCInferenceService::Stub::CudaSharedMemoryRegister, deadline,
+                      request, &response);
+}
+
+absl::Status Client::UnregisterDeviceRegion(const std::string& name, absl::Time deadline) {
+  inference::CudaSharedMemoryUnregisterRequest request;
+  request.set_name(name);
+  inference::CudaSharedMemoryUnregisterResponse response;
+  return stubs_->Call(&stubs_->inference_stub,
+                      &inference::GRPCInferenceService::Stub::CudaSharedMemoryUnregister, deadline,
+                      request, &response);
+}
+
 absl::StatusOr<DaemonStatus> Client::GetDaemonStatus(absl::Time deadline) {
   control::v1::StatusReply reply;
   const absl::Status status =

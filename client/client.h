@@ -103,6 +103,14 @@ class Client {
                               absl::Time deadline);
   absl::Status UnregisterRegion(const std::string& name, absl::Time deadline);
 
+  // The caller's own memory of a CUDA device, which is to be called `name`: `handle` is what the
+  // driver calls it between processes, the bytes of a cudaIpcMemHandle_t. Inputs and outputs name
+  // ranges of it as of any region. It is the caller's to unregister before it is freed.
+  // UNIMPLEMENTED where the server takes none.
+  absl::Status RegisterDeviceRegion(const std::string& name, const std::string& handle,
+                                    int64_t device, uint64_t bytes, absl::Time deadline);
+  absl::Status UnregisterDeviceRegion(const std::string& name, absl::Time deadline);
+
   // UNIMPLEMENTED where the server is not mpsd.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
 

@@ -11,6 +11,7 @@ if(MPSD_FRONT)
   endif()
   find_package(gRPC 1.51 CONFIG REQUIRED)
   find_package(OpenSSL 3.0 REQUIRED)         # gRPC brings it
+  find_package(ZLIB 1.2.11 REQUIRED)         # likewise
   find_package(prometheus-cpp CONFIG REQUIRED)  # Debian 12's 1.0 does not say its version
   find_package(spdlog 1.10 CONFIG REQUIRED)
   find_package(CLI11 2.1 CONFIG REQUIRED)

@@ -18,6 +18,7 @@
 #include "proto/link/json_object.h"
 #include "server/config_reader.h"
 #include "server/json_lines.h"
+#include "server/listen_config_reader.h"
 #include "server/model_config_reader.h"
 
 namespace mpsd {
@@ -139,6 +140,17 @@ absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, 
   return ModelSpecFromJson(ToJson(*spec)).status();
 }
 
+Config ConfigWhereNothingIsSaid() {
+  Config config;
+  config.state_dir = DefaultStateDir();
+  config.listen.grpc = DefaultGrpcAddresses(config.state_dir);
+  // There is no config in which another could be named.
+  if (!AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true).empty()) {
+    config.listen.grpc.pop_back();
+  }
+  return config;
+}
+
 }  // namespace
 
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file) {
@@ -195,8 +207,7 @@ absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
   model.format = *format;
   const absl::Status status = SetInputs(std::move(inputs), max_batch_size, &model.spec);
   if (!status.ok()) return status;
-  Config config;
-  config.state_dir = DefaultStateDir();
+  Config config = ConfigWhereNothingIsSaid();
   config.models.push_back(std::move(model));
   return config;
 }
@@ -208,11 +219,14 @@ absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool expl
   }
   absl::StatusOr<std::string> path = AbsolutePath(folder);
   if (!path.ok()) return path.status();
-  Config config;
-  config.state_dir = DefaultStateDir();
+  Config config = ConfigWhereNothingIsSaid();
   config.model_repository = *std::move(path);
   if (explicit_control) config.model_control = ModelControlMode::kExplicit;
   return config;
+}
+
+std::vector<std::string> DefaultGrpcAddresses(const std::string& state_dir) {
+  return {"127.0.0.1:8001", absl::StrCat("unix:", state_dir, "/mpsd.sock")};
 }
 
 std::string DefaultStateDir() {

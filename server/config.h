@@ -95,7 +95,7 @@ struct TlsConfig {
 };
 
 struct ListenConfig {
-  std::vector<std::string> grpc = {"127.0.0.1:8001"};
+  std::vector<std::string> grpc;  // DefaultGrpcAddresses(), when the config says none
   TlsConfig tls;
   std::string control;                  // "unix:PATH" for control calls; empty: none
   bool plaintext = false;               // addresses without TLS may be reached from other hosts
@@ -103,11 +103,15 @@ struct ListenConfig {
   Reflection reflection = Reflection::kLocal;
 };
 
+inline constexpr uint32_t kMaxQueueRequests = 65536;  // that a model's queue may be told to hold
+
 struct LimitsConfig {
   uint64_t message_bytes = kDefaultMaxMessageBytes;
   uint64_t buffered_bytes = kDefaultBufferedBytes;  // of messages that arrive, all together
-  uint64_t shared_memory_bytes = 0;                 // 0: what the host and its cgroup leave
+  bool compressed_requests = true;
+  uint64_t shared_memory_bytes = 0;  // 0: what the host and its cgroup leave
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;
+  uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;
   int64_t drain_timeout_ns = 30LL * 1'000'000'000;
   int64_t lame_duck_ns = 0;
   uint32_t streams = kDefaultStreams;  // calls of a connection
@@ -140,6 +144,7 @@ struct TraceConfig {
 struct Config {
   ListenConfig listen;
   std::string server_name = "mpsd";
+  std::string server_version = MPSD_VERSION;
   std::string state_dir;  // absolute: the lock, the workers' temporary folders
   LimitsConfig limits;
   LogConfig log;
@@ -172,5 +177,8 @@ absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool expl
 // Where the daemon keeps its state when the config does not say: $XDG_RUNTIME_DIR/mpsd, else
 // /tmp/mpsd-<uid>.
 std::string DefaultStateDir();
+
+// Where gRPC is served when the config does not say: loopback, and a socket in `state_dir`.
+std::vector<std::string> DefaultGrpcAddresses(const std::string& state_dir);
 
 }  // namespace mpsd

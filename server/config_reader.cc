@@ -1,5 +1,6 @@
 #include "server/config_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string_view>
@@ -15,32 +16,32 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 13> kConfigKeys = {
-    "listen", "server_name", "state_dir", "models",   "model_repository", "model_control", "limits",
-    "log",    "trace",       "sandbox",   "cuda_mps", "compat",           "access"};
+constexpr std::array<std::string_view, 14> kConfigKeys = {
+    "listen",           "server_name",   "server_version", "state_dir", "models",
+    "model_repository", "model_control", "limits",         "log",       "trace",
+    "sandbox",          "cuda_mps",      "compat",         "access"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
-constexpr std::array<std::string_view, 15> kLimitsKeys = {
-    "message",           "buffered",
-    "shared_memory",     "connection_pinned",
-    "drain_timeout",     "lame_duck",
-    "streams",           "metadata",
-    "keepalive",         "handshake_timeout",
-    "connection_idle",   "connection_age",
-    "connections",       "client_shared_memory",
+constexpr std::array<std::string_view, 17> kLimitsKeys = {
+    "message",           "buffered",       "compressed_requests", "shared_memory",
+    "connection_pinned", "unread_copies",  "drain_timeout",       "lame_duck",
+    "streams",           "metadata",       "keepalive",           "handshake_timeout",
+    "connection_idle",   "connection_age", "connections",         "client_shared_memory",
     "client_cuda_memory"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
 constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"};
 constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
-constexpr std::array<std::string_view, 5> kLevels = {"trace", "debug", "info", "warn", "error"};
+constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
 
 constexpr size_t kMaxModels = 256;
 constexpr uint64_t kMinMessageBytes = 1 << 10;
 constexpr uint64_t kMaxMessageLimitBytes = (2ULL << 30) - 1;  // gRPC counts in an int
 constexpr uint64_t kMinSharedMemoryBytes = 16ULL << 20;
 constexpr uint64_t kMaxConnectionPinBytes = 1ULL << 40;
+constexpr uint64_t kMinUnreadCopyBytes = 1ULL << 20;
+constexpr uint64_t kMaxUnreadCopyBytes = 1ULL << 40;
 constexpr uint64_t kMaxSharedMemoryBytes = 16ULL << 40;
 constexpr uint32_t kMaxStreams = 65536;
 constexpr uint32_t kMaxConnections = 1'000'000;
@@ -64,11 +65,14 @@ void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* li
     object.GetBytes("buffered", limits->message_bytes, kMaxSharedMemoryBytes,
                     &limits->buffered_bytes);
   }
+  object.Get("compressed_requests", &limits->compressed_requests);
   if (!IsAuto(object, "shared_memory")) {
     object.GetBytes("shared_memory", kMinSharedMemoryBytes, kMaxSharedMemoryBytes,
                     &limits->shared_memory_bytes);
   }
   object.GetBytes("connection_pinned", 0, kMaxConnectionPinBytes, &limits->connection_pin_bytes);
+  object.GetBytes("unread_copies", kMinUnreadCopyBytes, kMaxUnreadCopyBytes,
+                  &limits->unread_copy_bytes);
   object.GetDuration("drain_timeout", kMaxShutdownNs, &limits->drain_timeout_ns);
   object.GetDuration("lame_duck", kMaxShutdownNs, &limits->lame_duck_ns);
   object.Get("streams", 1, kMaxStreams, &limits->streams);
@@ -87,7 +91,8 @@ void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* li
 void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
              LogConfig* log) {
   const JsonObject object(json, "log", kLogKeys, errors);
-  size_t level = 2;
+  auto level =
+      static_cast<size_t>(std::find(kLevels.begin(), kLevels.end(), log->level) - kLevels.begin());
   object.GetChoice("level", kLevels, &level);
   log->level = std::string(kLevels[level]);
   object.Get("file", &log->file);
@@ -122,6 +127,28 @@ void ReadRepository(const JsonObject& object, const std::string& folder, Config*
               absl::StrCat("there is no folder '", config->model_repository, "'"));
 }
 
+void ReadStateDir(const JsonObject& object, const std::string& folder, std::string* state_dir) {
+  *state_dir = DefaultStateDir();
+  object.Get("state_dir", state_dir);
+  if (state_dir->empty()) object.Fail("state_dir", "must name a folder");
+  *state_dir = ResolvePath(folder, *state_dir);
+}
+
+void ReadServableName(const JsonObject& object, std::string_view key, std::string* name) {
+  object.Get(key, name);
+  const std::string fault = ServableNameFault(*name);
+  if (!fault.empty()) object.Fail(key, fault);
+}
+
+// The config's own addresses are looked at where they are read.
+void CheckDefaultSocket(const JsonObject& object, const Config& config) {
+  if (config.listen.grpc != DefaultGrpcAddresses(config.state_dir)) return;
+  const std::string fault = AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true);
+  if (fault.empty()) return;
+  object.Fail("state_dir", absl::StrCat("'", config.listen.grpc.back(), "' ", fault,
+                                        "; listen.grpc may name another"));
+}
+
 void ReadModels(const JsonObject& object, const std::string& folder, Config* config) {
   const bool has_repository = object.Find("model_repository") != nullptr;
   if (!has_repository) object.Require("models");
@@ -146,20 +173,18 @@ void ReadModels(const JsonObject& object, const std::string& folder, Config* con
 void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                         Config* config) {
   const JsonObject object(json, "", kConfigKeys, errors);
+  ReadStateDir(object, folder, &config->state_dir);
+  config->listen.grpc = DefaultGrpcAddresses(config->state_dir);
   if (const nlohmann::json* listen = object.Find("listen"); listen != nullptr) {
     ReadListenConfig(*listen, folder, errors, &config->listen);
   }
   if (const nlohmann::json* access = object.Find("access"); access != nullptr) {
     ReadAccessConfig(*access, folder, errors, &config->access);
   }
+  CheckDefaultSocket(object, *config);
   CheckWhoGetsIn(*config, errors);
-  object.Get("server_name", &config->server_name);
-  const std::string fault = ServableNameFault(config->server_name);
-  if (!fault.empty()) object.Fail("server_name", fault);
-  config->state_dir = DefaultStateDir();
-  object.Get("state_dir", &config->state_dir);
-  if (config->state_dir.empty()) object.Fail("state_dir", "must name a folder");
-  config->state_dir = ResolvePath(folder, config->state_dir);
+  ReadServableName(object, "server_name", &config->server_name);
+  ReadServableName(object, "server_version", &config->server_version);
   // The models' queues are held to the limits, so these come first.
   if (const nlohmann::json* limits = object.Find("limits"); limits != nullptr) {
     ReadLimits(*limits, errors, &config->limits);

@@ -21,6 +21,7 @@
 #include "server/accept/grpc_server.h"
 #include "server/accept/method_table.h"
 #include "server/accept/open_sockets.h"
+#include "server/access_config_reader.h"
 #include "server/admit/admission.h"
 #include "server/control/health_methods.h"
 #include "server/control/inference_methods.h"
@@ -124,10 +125,12 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
 
 void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   page->AddLimit("message_bytes", static_cast<double>(limits.message_bytes));
+  page->AddLimit("request_field_bytes", static_cast<double>(kMaxRequestFieldBytes));
   page->AddLimit("buffered_bytes", static_cast<double>(limits.buffered_bytes));
   page->AddLimit("connections", limits.connections);
   page->AddLimit("connection_streams", limits.streams);
   page->AddLimit("connection_pinned_bytes", static_cast<double>(limits.connection_pin_bytes));
+  page->AddLimit("unread_copy_bytes", static_cast<double>(limits.unread_copy_bytes));
   page->AddLimit("metadata_bytes", static_cast<double>(limits.metadata_bytes));
   page->AddLimit("client_region_bytes", static_cast<double>(limits.client_shared_memory_bytes));
   page->AddLimit("client_cuda_region_bytes", static_cast<double>(limits.client_cuda_memory_bytes));
@@ -156,15 +159,16 @@ class Daemon {
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
         factory_(clock_, &answers_, &supervisor_, &page_, &survey_),
-        reloader_({&factory_, &models_, &metrics_, &logger_, std::move(source),
+        source_(std::move(source)),
+        reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
-        admission_(&models_, &metrics_, clock_),
+        admission_(&models_, clock_),
         regions_({config.limits.client_shared_memory_bytes, config.limits.client_cuda_memory_bytes,
                   config.limits.message_bytes, config.limits.buffered_bytes},
                  SocketsOf, &copies_, &metrics_),
         grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, &logger_, clock_, &gate_,
-              &access_metrics_),
+              &grpc_refusals_),
         notifier_(ServiceNotifier::FromEnvironment()),
         lame_duck_ns_(config.limits.lame_duck_ns),
         drain_timeout_ns_(config.limits.drain_timeout_ns) {
@@ -195,6 +199,8 @@ class Daemon {
   int Serve(const SignalWaiter& signals);
   void ServeUntilAskedToEnd(const SignalWaiter& signals);
   void Reload();
+  absl::StatusOr<Config> ReadAgain() const;
+  Config UntilRestart(Config config) const;
   void Apply(const Config& config);
   void DrainAndStop(const SignalWaiter& signals);
 
@@ -203,6 +209,8 @@ class Daemon {
   ServerMetrics metrics_;
   AccessMetrics access_metrics_;
   Logger logger_;
+  RefusalLog grpc_refusals_{&access_metrics_, &logger_, clock_};
+  RefusalLog http_refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
   ModelDirectory models_;
   DirectoryHealth health_;
@@ -214,6 +222,7 @@ class Daemon {
   DeviceCopies copies_;  // not started where no client's device memory is taken
   HostSurvey survey_;
   ModelFactory factory_;
+  const ConfigSource source_;
   Reloader reloader_;
   Admission admission_;
   MethodTable methods_;
@@ -250,8 +259,8 @@ absl::Status Daemon::OpenFiles() {
 void Daemon::AddMethods() {
   if (config_.compat == Compat::kTriton) page_.AddTritonNames();
   AddLimits(config_.limits, &page_);
-  const ServerFacts facts{config_.server_name, regions_.Takes(RegionKind::kObject),
-                          [this] { return copies_.ready(); }};
+  const ServerFacts facts{config_.server_name, config_.server_version, traces_ != nullptr,
+                          regions_.Takes(RegionKind::kObject), [this] { return copies_.ready(); }};
   AddInferenceMethods(&models_, facts, &methods_);
   AddModelConfigMethod(&models_, &methods_);
   AddStatisticsMethod(&models_, &supervisor_, &methods_);
@@ -269,7 +278,9 @@ absl::Status Daemon::Listen() {
   const LimitsConfig& limits = config_.limits;
   options.message_bytes = limits.message_bytes;
   options.buffered_bytes = limits.buffered_bytes;
+  options.compressed_requests = limits.compressed_requests;
   options.connection_pin_bytes = limits.connection_pin_bytes;
+  options.unread_copy_bytes = limits.unread_copy_bytes;
   options.connections = limits.connections;
   options.streams = limits.streams;
   options.metadata_bytes = limits.metadata_bytes;
@@ -292,14 +303,18 @@ absl::Status Daemon::Listen() {
     options.client_must_show_certificate = tls.client_must_show_certificate;
   }
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
-  page_.OnCollect([this] { metrics_.connections = grpc_.connection_count(); });
+  page_.OnCollect([this] {
+    metrics_.connections = grpc_.connection_count();
+    metrics_.unread_copy_bytes = static_cast<int64_t>(grpc_.unread_copy_bytes());
+    metrics_.inflated_request_bytes = static_cast<int64_t>(grpc_.inflated_bytes());
+  });
   return ListenForHttp();
 }
 
 absl::Status Daemon::ListenForHttp() {
   if (config_.listen.http.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
-      HttpServer::Start(config_.listen.http, &page_, &health_, {&gate_, &access_metrics_});
+      HttpServer::Start(config_.listen.http, &page_, &health_, {&gate_, &http_refusals_});
   if (http.ok()) http_ = *std::move(http);
   return http.status();
 }
@@ -400,9 +415,26 @@ void Daemon::Reload() {
   });
 }
 
+// Who gets in is judged by what is listened on, which stays as it was at the start.
+Config Daemon::UntilRestart(Config config) const {
+  config.listen = config_.listen;
+  return config;
+}
+
+absl::StatusOr<Config> Daemon::ReadAgain() const {
+  absl::StatusOr<Config> fresh = source_();
+  if (!fresh.ok()) return fresh.status();
+  JsonErrors errors;
+  CheckWhoGetsIn(UntilRestart(*fresh), &errors);
+  if (errors.empty()) return fresh;
+  return absl::FailedPreconditionError(
+      absl::StrCat("what is listened on changes with a restart only, and until then: ",
+                   errors.ToStatus().message()));
+}
+
 void Daemon::Apply(const Config& config) {
   logger_.SetLevel(LevelOf(config));
-  gate_.SetRules(RulesOf(config));
+  gate_.SetRules(RulesOf(UntilRestart(config)));
   lame_duck_ns_ = config.limits.lame_duck_ns;
   drain_timeout_ns_ = config.limits.drain_timeout_ns;
 }

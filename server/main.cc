@@ -83,8 +83,8 @@ int Main(int argc, char** argv) {
   CLI::App app(
       "mpsd serves PyTorch models over gRPC.\n\nExit codes: 0 ok, 1 the server answered an "
       "error, 64 wrong usage, 66 a file cannot be read, 69 no server there, or an address "
-      "that cannot be bound, 75 it runs already, 78 wrong config, or not enough memory "
-      "for it.");
+      "that cannot be bound, 73 a file cannot be written, 75 it runs already, 78 wrong "
+      "config, or not enough memory for it.");
   app.require_subcommand(1);
   int exit_code = kExitOk;
   ServeFlags serve;

@@ -39,7 +39,6 @@ static_assert(static_cast<size_t>(SandboxLevel::kStrict) + 1 == kSandboxLevels.s
 
 constexpr uint32_t kMaxThreads = 256;
 constexpr uint32_t kMaxDeviceIndex = 255;
-constexpr uint32_t kMaxQueueRequests = 65536;
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
 constexpr int64_t kMaxPhaseNs = 24 * 3600 * kNsPerSecond;
@@ -165,7 +164,11 @@ void ReadCircuit(const JsonObject& model, SupervisionConfig* config) {
   if (json == nullptr) return;
   const JsonObject object(*json, model.PathOf("circuit"), kCircuitKeys, model.errors());
   object.Get("deaths", 0, kMaxDeaths, &config->circuit_deaths);
-  object.GetDuration("period", kMaxPeriodNs, &config->circuit_period_ns);
+  int64_t& period_ns = config->circuit_period_ns;
+  object.GetDuration("period", kMaxPeriodNs, &period_ns);
+  if (period_ns >= kNsPerSecond) return;
+  object.Fail("period",
+              absl::StrCat("must be at least '1s', not ", JsonText(*object.Find("period"))));
 }
 
 void ReadRecycle(const JsonObject& model, SupervisionConfig* config) {

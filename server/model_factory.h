@@ -23,6 +23,7 @@ class ModelFactory final : public GenerationMaker {
                                 const std::function<bool()>& give_up) override {
     return supervisor_->WaitUntilServing(model, give_up);
   }
+  absl::Status Fault(const ServedModel& model) const override { return supervisor_->Fault(model); }
   void Retire(const std::shared_ptr<ServedModel>& model) override { supervisor_->Retire(model); }
 
  private:

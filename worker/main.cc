@@ -42,7 +42,7 @@ int Refuse(const absl::Status& status, int exit_code) {
   const std::string text(status.message());
   std::fprintf(stderr, "%s\n", text.c_str());
   SendMessage(kControlFd, Failure{text}).IgnoreError();
-  return exit_code;
+  return absl::IsDataLoss(status) ? kWorkerExitDeviceLost : exit_code;
 }
 
 // The next message, whole; the socket is blocking.
@@ -100,11 +100,7 @@ LoadReport Report(Model* model, uint32_t wanted) {
   LoadReport report;
   report.spec = model->spec();
   report.device = model->device();
-  report.runtime = RuntimeName();
-  report.runtime_kind = LoadedRuntimeKindName();
-  report.census = model->census();
   report.lanes = DecideLanes(model, wanted, &report.demotion);
-  report.resident_bytes = platform::ResidentMemoryBytes(getpid());
   return report;
 }
 
@@ -160,7 +156,6 @@ int Serve() {
   }
 
   MPSD_FAILPOINT("worker.after_attach");
-  const int64_t begin_ns = Clock::Real()->NowNs();
   Lanes lanes;
   const absl::Status started =
       StartLanes(order.warmup, report.lanes, *attachment, model->get(), &lanes);
@@ -169,7 +164,7 @@ int Serve() {
     _exit(code);
   }
   MPSD_FAILPOINT("worker.before_ready");
-  if (!SendMessage(kControlFd, Ready{Clock::Real()->NowNs() - begin_ns}).ok()) _exit(kExitOk);
+  if (!SendMessage(kControlFd, Ready{}).ok()) _exit(kExitOk);
   if (!HasLaneOnMainThread(**model)) FollowFrontEnd(&reader, &*attachment, model->get());
   std::thread([&] {
     platform::NameThread("control");

@@ -44,7 +44,7 @@ link_headers() {
   rm -rf "$cache/headers"
   mkdir -p "$cache/headers/absl/base"
   for name in google grpc grpc++ grpcpp nlohmann prometheus spdlog fmt CLI CivetServer.h \
-    civetweb.h; do
+    civetweb.h zlib.h zconf.h; do
     if [ -e "/usr/include/$name" ]; then ln -s "/usr/include/$name" "$cache/headers/"; fi
   done
   # Debian keeps those of a build's options apart.

@@ -4,16 +4,24 @@ ci_presets=(release crash asan tsan)
 
 check_macos() { cmake/macos/check.sh .deps/macos "$(build_jobs)"; }
 
-# One ctest over the tests of all presets and the macOS check, so that its summary is the whole.
+have_fuzzer() { [ "$(uname -s)" != Darwin ]; } # Apple's compiler has no libFuzzer
+
+# One ctest over the tests of all presets, the macOS check and the fuzzer of what any client may
+# send, so that its summary is the whole.
 write_whole_suite() { # FOLDER TABLE: TABLE gets "preset<TAB>tests" lines, in ctest's order
   local preset
   mkdir -p "$1"
   {
     echo "add_test(macos.check \"$PWD/cmake/macos/check.sh\" \"$PWD/.deps/macos\")"
     echo "set_tests_properties(macos.check PROPERTIES TIMEOUT 1800 RUN_SERIAL TRUE)"
+    if have_fuzzer; then
+      echo "add_test(fuzz.request_wire \"$PWD/tests/fuzz/run_fuzzers.sh\" \"$PWD/build/fuzz\" 60" \
+        "request_wire)"
+    fi
     for preset in "${ci_presets[@]}"; do echo "subdirs(\"$PWD/build/$preset\")"; done
   } >"$1/CTestTestfile.cmake"
   printf 'macos\t1\n' >"$2"
+  if have_fuzzer; then printf 'fuzz\t1\n' >>"$2"; fi
   for preset in "${ci_presets[@]}"; do
     printf '%s\t%s\n' "$preset" \
       "$(ctest --test-dir "build/$preset" -N | awk '/^Total Tests:/ {print $3}')" >>"$2"
@@ -29,6 +37,10 @@ run_ci() {
     build_preset "$preset"
     printf '%s\t%s\n' "$preset" "$last_step_seconds" >>$builds
   done
+  if have_fuzzer; then
+    build_preset fuzz request_wire_fuzz
+    printf 'fuzz\t%s\n' "$last_step_seconds" >>$builds
+  fi
   need_demo_models
   write_whole_suite $suite $presets
   say "tests"

@@ -5,6 +5,7 @@ debian_serve_packages=(
   g++ cmake ninja-build               # 12.2 / 13.2, 3.25 / 3.28, 1.11
   libgrpc++-dev protobuf-compiler-grpc # 1.51
   libssl-dev                          # 3.0
+  zlib1g-dev                          # 1.2.13 / 1.3
   libprotobuf-dev protobuf-compiler   # 3.21
   libabsl-dev                         # 20220623
   nlohmann-json3-dev                  # 3.11

@@ -37,7 +37,7 @@ bench() { # ARGUMENTS of load_tests/bench.sh
 
 fuzz() { # SECONDS, OPTIONS of libFuzzer
   build_preset fuzz fuzzers
-  exec tests/fuzz/run_fuzzers.sh build/fuzz "${1:-60}" "${@:2}"
+  exec tests/fuzz/run_fuzzers.sh build/fuzz "${1:-60}" all "${@:2}"
 }
 
 storm() { # ARGUMENTS of tests/crash/storm.py, or --all and those of tests/crash/failpoints_test.py

@@ -45,6 +45,9 @@ make_root() { # what "FROM debian:12" stands for
   mirrors | sed 's/^/deb /' > "$root/etc/apt/sources.list"
   apt-config dump | grep -E '^Acquire::https?::(Proxy|CaInfo)' \
     > "$root/etc/apt/apt.conf.d/99host" || true
+  # As in the image: a package that brings a service must not start it, here on the host's ports.
+  printf '#!/bin/sh\nexit 101\n' > "$root/usr/sbin/policy-rc.d"
+  chmod 755 "$root/usr/sbin/policy-rc.d"
 }
 
 # The way to the network is the host's: names, certificates and pip's settings. The certificates

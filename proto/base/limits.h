@@ -63,6 +63,8 @@ inline constexpr size_t kCopiedReplyBytes = 16 << 10;
 
 // Answers that one connection may keep in workers' memory; what goes beyond is copied.
 inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
+// Copies of large answers that all clients together may leave unread.
+inline constexpr uint64_t kDefaultUnreadCopyBytes = 256ULL << 20;
 // A connection that has let nothing go for this long keeps no further answer there.
 inline constexpr int64_t kSlowReaderNs = 100LL * 1'000'000;
 

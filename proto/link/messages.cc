@@ -47,12 +47,8 @@ json Body(const LoadReport& report) {
   return {{"type", "loaded"},
           {"spec", ToJson(report.spec)},
           {"device", report.device},
-          {"runtime", report.runtime},
-          {"resident_bytes", report.resident_bytes},
-          {"runtime_kind", report.runtime_kind},
           {"lanes", report.lanes},
-          {"demotion", report.demotion},
-          {"census", ToJson(report.census)}};
+          {"demotion", report.demotion}};
 }
 
 json Body(const AttachOrder& order) {
@@ -63,7 +59,7 @@ json Body(const AttachOrder& order) {
           {"slab_segment_bytes", order.slab_segment_bytes}};
 }
 
-json Body(const Ready& ready) { return {{"type", "ready"}, {"warmup_ns", ready.warmup_ns}}; }
+json Body(const Ready&) { return {{"type", "ready"}}; }
 
 json Body(const Failure& failure) { return {{"type", "failure"}, {"text", failure.text}}; }
 
@@ -106,24 +102,11 @@ class Fields {
     return static_cast<uint32_t>(number);
   }
 
-  int64_t Ns(const char* key) {
-    const uint64_t number = Number(key);
-    if (number > INT64_MAX) return Fail<int64_t>();
-    return static_cast<int64_t>(number);
-  }
-
   ModelSpec Spec(const char* key) {
     const json* value = Find(key);
     if (value == nullptr) return Fail<ModelSpec>();
     absl::StatusOr<ModelSpec> spec = ModelSpecFromJson(*value);
     return spec.ok() ? *std::move(spec) : Fail<ModelSpec>();
-  }
-
-  Census Counts(const char* key) {
-    const json* value = Find(key);
-    if (value == nullptr) return Fail<Census>();
-    absl::StatusOr<Census> census = CensusFromJson(*value);
-    return census.ok() ? *std::move(census) : Fail<Census>();
   }
 
   bool Has(const char* key) { return Find(key) != nullptr; }
@@ -193,12 +176,8 @@ Message ParseLoaded(Fields& fields) {
   LoadReport report;
   report.spec = fields.Spec("spec");
   report.device = fields.Text("device");
-  report.runtime = fields.Text("runtime");
-  report.resident_bytes = fields.Number("resident_bytes");
-  if (fields.Has("runtime_kind")) report.runtime_kind = fields.Text("runtime_kind");
   if (fields.Has("lanes")) report.lanes = fields.Small("lanes");
   if (fields.Has("demotion")) report.demotion = fields.Text("demotion");
-  if (fields.Has("census")) report.census = fields.Counts("census");
   return report;
 }
 
@@ -224,7 +203,7 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
   } else if (type == "attach") {
     message = ParseAttach(fields);
   } else if (type == "ready") {
-    message = Ready{fields.Ns("warmup_ns")};
+    message = Ready{};
   } else if (type == "failure") {
     message = Failure{fields.Text("text")};
   } else if (type == "slabs_added") {

@@ -26,7 +26,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
-#include "proto/link/census.h"
 #include "proto/link/model_spec.h"
 
 namespace mpsd {
@@ -56,12 +55,8 @@ struct LoadOrder {
 struct LoadReport {
   ModelSpec spec;
   std::string device;
-  std::string runtime;  // "torch 2.11.0", "synthetic"
-  uint64_t resident_bytes = 0;
-  std::string runtime_kind;  // "stock", "patched", …; empty without libtorch
-  uint32_t lanes = 0;        // that the worker will run: what was ordered, or fewer; 0: as ordered
-  std::string demotion;      // why fewer
-  Census census;
+  uint32_t lanes = 0;    // that the worker will run: what was ordered, or fewer; 0: as ordered
+  std::string demotion;  // why fewer
 };
 
 // The shared memory to work on. Descriptors, in this order: mailbox, worker segment, the worker's
@@ -74,9 +69,7 @@ struct AttachOrder {
 };
 
 // The lanes are warm and listen on their rings.
-struct Ready {
-  int64_t warmup_ns = 0;
-};
+struct Ready {};
 
 // The worker cannot serve; it exits after this.
 struct Failure {

@@ -122,10 +122,4 @@ void ExtentAllocator::Free(uint64_t offset, uint64_t bytes) {
   holes_.insert(next, {offset, length});
 }
 
-uint64_t ExtentAllocator::largest_hole_bytes() const {
-  uint64_t largest = 0;
-  for (const Hole& hole : holes_) largest = std::max(largest, hole.bytes);
-  return largest;
-}
-
 }  // namespace mpsd

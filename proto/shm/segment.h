@@ -74,7 +74,6 @@ class ExtentAllocator {
   void Free(uint64_t offset, uint64_t bytes);
 
   uint64_t used_bytes() const { return used_bytes_; }
-  uint64_t largest_hole_bytes() const;
 
  private:
   struct Hole {

@@ -48,6 +48,10 @@ class AnswerLines {
   size_t line_count() const { return lines_.size(); }
 
  private:
+  // Longer than the names of models: of what begins alike beyond that there is none, so that it may
+  // share a line.
+  static constexpr size_t kKeptNameBytes = 256;
+
   struct Line {
     std::string model;
     Slot* first = nullptr;
@@ -69,6 +73,7 @@ class AnswerLines {
 
   // The model's line, else an empty one, else a new one.
   size_t LineOf(absl::string_view model) {
+    model = model.substr(0, kKeptNameBytes);
     size_t empty = lines_.size();
     for (size_t i = 0; i < lines_.size(); ++i) {
       if (lines_[i].model == model) return i;

@@ -101,16 +101,7 @@ absl::Status CallGate::MayUseInForce(grpc::ServerContext* rpc, const MethodAcces
 absl::Status CallGate::Told(Verdict verdict, const grpc::ServerContext& rpc,
                             const MethodAccess& method) const {
   if (verdict == Verdict::kAllowed) return absl::OkStatus();
-  const bool unknown = verdict == Verdict::kUnauthenticated;
-  (unknown ? metrics_->unauthenticated_calls : metrics_->denied_calls).fetch_add(1);
-  {
-    absl::MutexLock lock(&mu_);
-    if (!lines_.Take(clock_->NowNs())) return StatusOf(verdict);
-  }
-  logger_->Log(LogLevel::kWarn, "call_refused",
-               {{"reason", unknown ? "unauthenticated" : "denied"},
-                {"method", std::string_view(method.name.data(), method.name.size())},
-                {"peer", rpc.peer()}});
+  refusals_->Tell(verdict, std::string_view(method.name.data(), method.name.size()), rpc.peer());
   return StatusOf(verdict);
 }
 

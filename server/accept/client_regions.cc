@@ -22,7 +22,8 @@ ClientRegions::ClientRegions(const Options& options, FindSockets find_sockets, D
     : options_(options),
       find_sockets_(std::move(find_sockets)),
       copier_(copier),
-      metrics_(metrics) {
+      metrics_(metrics),
+      copies_(options.held_bytes) {
   if (!Takes(RegionKind::kObject) && !Takes(RegionKind::kDevice)) return;
   thread_ = std::thread([this] { Main(); });
 }
@@ -158,14 +159,6 @@ std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(const Conne
     if (KindOf(*region) == kind) regions.push_back(region);
   }
   return regions;
-}
-
-bool ClientRegions::TryHold(uint64_t bytes) {
-  uint64_t held = held_bytes_.load(std::memory_order_relaxed);
-  do {
-    if (held + bytes > options_.held_bytes) return false;
-  } while (!held_bytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
-  return true;
 }
 
 void ClientRegions::Sweep() {

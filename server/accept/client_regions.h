@@ -1,7 +1,6 @@
 // ClientRegions: the shared memory that clients have registered, each connection its own.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "server/accept/byte_allowance.h"
 #include "server/accept/client_region.h"
 #include "server/accept/connection_id.h"
 #include "server/accept/open_sockets.h"
@@ -78,9 +78,8 @@ class ClientRegions {
                                                         RegionKind kind) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Asks to keep a copy of so many bytes, for all requests together as many as gRPC may buffer.
-  bool TryHold(uint64_t bytes);
-  void Release(uint64_t bytes) { held_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // Copies of regions that requests hold.
+  ByteAllowance* copies() { return &copies_; }
 
   // Lets go of the regions whose connection has ended.
   void Sweep() ABSL_LOCKS_EXCLUDED(mu_);
@@ -112,7 +111,7 @@ class ClientRegions {
   const FindSockets find_sockets_;
   DeviceCopier* const copier_;
   ServerMetrics* const metrics_;
-  std::atomic<uint64_t> held_bytes_{0};
+  ByteAllowance copies_;
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<const void*, Owner> owners_ ABSL_GUARDED_BY(mu_);

@@ -30,9 +30,8 @@ grpc::ByteBuffer Buffer(const std::string& text) {
 }  // namespace
 
 void GenericCall::Arm() {
-  rpc_.emplace();
-  rpc_->server.AsyncNotifyWhenDone(&done_);
-  context_->service->RequestCall(&rpc_->server, &rpc_->stream, context_->queue, context_->queue,
+  rpc_.server.AsyncNotifyWhenDone(&done_);
+  context_->service->RequestCall(&rpc_.server, &rpc_.stream, context_->queue, context_->queue,
                                  &arrived_);
 }
 
@@ -41,18 +40,18 @@ void GenericCall::Arrived(bool ok) {
     delete this;
     return;
   }
-  over_ = false;
+  (new GenericCall(context_))->Arm();
   tags_out_ = 2;  // Done, and whichever of the others is out
   context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
-  access_ = &AccessOf(rpc_->server.method());
-  const absl::Status entered = context_->gate->Enter(&rpc_->server, *access_, &grant_);
+  access_ = &AccessOf(rpc_.server.method());
+  const absl::Status entered = context_->gate->Enter(&rpc_.server, *access_, &grant_);
   if (!entered.ok()) return Finish(entered);
-  method_ = context_->methods->Find(rpc_->server.method());
+  method_ = context_->methods->Find(rpc_.server.method());
   if (method_ == nullptr) {
-    Finish(absl::UnimplementedError(absl::StrCat("unknown method ", rpc_->server.method())));
+    Finish(absl::UnimplementedError(absl::StrCat("unknown method ", rpc_.server.method())));
     return;
   }
-  rpc_->stream.Read(&rpc_->bytes, &read_);
+  rpc_.stream.Read(&rpc_.bytes, &read_);
 }
 
 void GenericCall::Read(bool ok) {
@@ -61,30 +60,38 @@ void GenericCall::Read(bool ok) {
     Finish(said_all ? absl::OkStatus() : absl::InvalidArgumentError("the call carries no request"));
     return;
   }
-  request_ = Joined(rpc_->bytes);
+  if (inflation_.Begin(context_->inflaters, context_->queue, &rpc_.bytes, &inflated_)) return;
+  Serve();
+}
+
+void GenericCall::Inflated(bool) {
+  inflation_.status().ok() ? Serve() : Finish(inflation_.status());
+}
+
+void GenericCall::Serve() {
+  request_ = Joined(rpc_.bytes);
   if (absl::Status status = CheckModel(); !status.ok()) return Finish(status);
   last_response_.clear();
   if (method_->kind == MethodTable::Kind::kUnary) return Answer();
   if (method_->kind == MethodTable::Kind::kDeferred) return Defer();
-  if (!replaced_) {
-    replaced_ = true;
+  if (!lasts_) {
+    lasts_ = true;
     context_->streams->Add(this);
-    (new GenericCall(context_))->Arm();
   }
   method_->kind == MethodTable::Kind::kWatched ? Watch() : AnswerOne();
 }
 
 // Whether the caller may ask about the model that the request names.
 absl::Status GenericCall::CheckModel() {
-  if (access_->scope != Scope::kModel) return absl::OkStatus();
+  if (access_->model_field == 0) return absl::OkStatus();
   const std::optional<absl::string_view> model = TextField(request_, access_->model_field);
   if (!model.has_value()) {
     return absl::InvalidArgumentError("the bytes are not a request of this method");
   }
-  return context_->gate->MayUse(&rpc_->server, *access_, *model, &grant_);
+  return context_->gate->MayUse(&rpc_.server, *access_, *model, &grant_);
 }
 
-CallerInfo GenericCall::Caller() { return {rpc_->server.peer(), ConnectionOf(&rpc_->server)}; }
+CallerInfo GenericCall::Caller() { return {rpc_.server.peer(), ConnectionOf(&rpc_.server)}; }
 
 void GenericCall::Answer() { Respond(method_->unary(Caller(), request_, &last_response_)); }
 
@@ -93,7 +100,7 @@ void GenericCall::Defer() {
   method_->deferred(Caller(), request_, [this](const absl::Status& status, std::string response) {
     deferred_status_ = status;
     last_response_ = std::move(response);
-    rpc_->answer_alarm.Set(context_->queue, gpr_now(GPR_CLOCK_MONOTONIC), &answered_);
+    rpc_.answer_alarm.Set(context_->queue, gpr_now(GPR_CLOCK_MONOTONIC), &answered_);
   });
 }
 
@@ -104,8 +111,8 @@ void GenericCall::Respond(const absl::Status& status) {
     Finish(status);
     return;
   }
-  rpc_->stream.WriteAndFinish(Buffer(last_response_), grpc::WriteOptions(), grpc::Status::OK,
-                              &finished_);
+  rpc_.stream.WriteAndFinish(Buffer(last_response_), grpc::WriteOptions(), grpc::Status::OK,
+                             &finished_);
 }
 
 void GenericCall::AnswerOne() {
@@ -114,7 +121,7 @@ void GenericCall::AnswerOne() {
     Finish(status);
     return;
   }
-  rpc_->stream.Write(Buffer(last_response_), &written_);
+  rpc_.stream.Write(Buffer(last_response_), &written_);
 }
 
 void GenericCall::Watch() {
@@ -128,45 +135,41 @@ void GenericCall::Watch() {
   const bool first = last_response_.empty();
   response.push_back('\0');
   if (!first && response == last_response_) {
-    rpc_->alarm.Set(context_->queue, std::chrono::system_clock::now() + kWatchInterval, &woken_);
+    rpc_.alarm.Set(context_->queue, std::chrono::system_clock::now() + kWatchInterval, &woken_);
     return;
   }
   last_response_ = response;
   response.pop_back();
-  rpc_->stream.Write(Buffer(response), &written_);
+  rpc_.stream.Write(Buffer(response), &written_);
 }
 
 void GenericCall::Written(bool ok) {
   if (!ok) over_ = true;
   if (method_->kind == MethodTable::Kind::kWatched) return Watch();
   if (over_ || context_->stopping->load()) return Finish(absl::UnavailableError("Server exiting"));
-  rpc_->stream.Read(&rpc_->bytes, &read_);
+  rpc_.stream.Read(&rpc_.bytes, &read_);
 }
 
 void GenericCall::Woken(bool) { Watch(); }
 
 void GenericCall::Finish(const absl::Status& status) {
-  rpc_->stream.Finish(ToGrpcStatus(status, StatusStyle::kOwn), &finished_);
+  rpc_.stream.Finish(ToGrpcStatus(status, StatusStyle::kOwn), &finished_);
 }
 
 void GenericCall::Finished(bool) { TagBack(); }
 
 void GenericCall::Done(bool) {
   over_ = true;
-  rpc_->alarm.Cancel();
+  inflation_.Drop();
+  rpc_.alarm.Cancel();
   TagBack();
 }
 
 void GenericCall::TagBack() {
   if (--tags_out_ > 0) return;
   context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
-  std::string().swap(request_);
-  if (replaced_) {
-    context_->streams->Remove(this);
-    delete this;
-    return;
-  }
-  Arm();
+  if (lasts_) context_->streams->Remove(this);
+  delete this;
 }
 
 }  // namespace mpsd

@@ -6,10 +6,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
-#include <optional>
 #include <string>
 
 #include "server/accept/call_gate.h"
+#include "server/accept/inflater_threads.h"
+#include "server/accept/inflation.h"
 #include "server/accept/method_table.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
@@ -27,17 +28,19 @@ struct GenericCallContext {
   const std::atomic<bool>* stopping = nullptr;  // watched calls end
   std::atomic<int>* live_calls = nullptr;
   const CallGate* gate = nullptr;
+  InflaterThreads* inflaters = nullptr;
 };
 
-// Lives on its queue's thread, but for EndSoon(); deleted when the server shuts down and its tags
-// are back.
+// Lives on its queue's thread, but for EndSoon(); deletes itself when its last tag is back.
 //
-// The life of a call: Arrived → Read → the method → Written, once or, for a watched method, again
-// and again with Woken between, for a conversation with Read between → Finished. A deferred method
-// is followed by Answered instead, once its answer was given from whatever thread. Done comes when
-// the call is over or cancelled, in any order with the others; it never comes for a call that did
-// not arrive. At most one of Read, Written, Woken, Answered and Finished is out at a time, or the
-// answer is awaited. A call that may last arms another in its place, and is deleted when it ends.
+// The life of a call: Arrived(true), which arms another call in this one's place, so that one whose
+// message never comes keeps nobody from arriving → Read → the method → Written, once or, for a
+// watched method, again and again with Woken between, for a conversation with Read between
+// → Finished. A Read of a compressed message is followed by Inflated. A deferred method is followed
+// by Answered instead, once its answer was given from whatever thread. Done comes when the call is
+// over or cancelled, in any order with the others; it never comes for a call that did not arrive.
+// At most one of Read, Inflated, Written, Woken, Answered and Finished is out at a time, or the
+// answer is awaited.
 class GenericCall final : public OpenStream {
  public:
   explicit GenericCall(const GenericCallContext* context) : context_(context) {
@@ -46,17 +49,19 @@ class GenericCall final : public OpenStream {
   ~GenericCall() override { context_->live_calls->fetch_sub(1, std::memory_order_release); }
 
   void Arm();
-  void EndSoon() override { rpc_->server.TryCancel(); }
+  void EndSoon() override { rpc_.server.TryCancel(); }
 
  private:
   void Arrived(bool ok);
   void Read(bool ok);
+  void Inflated(bool ok);
   void Written(bool ok);
   void Woken(bool ok);
   void Answered(bool ok);
   void Finished(bool ok);
   void Done(bool ok);
 
+  void Serve();
   absl::Status CheckModel();
   CallerInfo Caller();
   void Answer();
@@ -80,21 +85,23 @@ class GenericCall final : public OpenStream {
   const GenericCallContext* const context_;
   MemberTag<GenericCall, &GenericCall::Arrived> arrived_{this};
   MemberTag<GenericCall, &GenericCall::Read> read_{this};
+  MemberTag<GenericCall, &GenericCall::Inflated> inflated_{this};
   MemberTag<GenericCall, &GenericCall::Written> written_{this};
   MemberTag<GenericCall, &GenericCall::Woken> woken_{this};
   MemberTag<GenericCall, &GenericCall::Answered> answered_{this};
   MemberTag<GenericCall, &GenericCall::Finished> finished_{this};
   MemberTag<GenericCall, &GenericCall::Done> done_{this};
 
-  std::optional<Rpc> rpc_;
+  Rpc rpc_;
   const MethodTable::Method* method_ = nullptr;
   const MethodAccess* access_ = nullptr;
   Grant grant_;
+  Inflation inflation_;
   std::string request_;
   std::string last_response_;
   absl::Status deferred_status_;
-  bool over_ = false;      // Done has come
-  bool replaced_ = false;  // another call is armed in its place
+  bool over_ = false;   // Done has come
+  bool lasts_ = false;  // a stop is to end it
   int tags_out_ = 0;
 };
 

@@ -54,9 +54,10 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.streams));
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int>(options.metadata_bytes));
   AddTimes(options, builder);
-  // gRPC would inflate a small message to any size before it looks at the limit.
-  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
-  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  // gRPC would inflate a small message to any size before it looks at the limit: see Inflater.
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, options.compressed_requests);
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, options.compressed_requests);
   grpc::ResourceQuota quota("mpsd");
   quota.Resize(options.buffered_bytes);
   builder->SetResourceQuota(quota);
@@ -92,7 +93,7 @@ std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> AddAcceptor(
 GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
                        CompletionSource* completions, ClientRegions* regions,
                        ServerMetrics* metrics, Logger* logger, const Clock* clock, const Gate* gate,
-                       AccessMetrics* access_metrics)
+                       RefusalLog* refusals)
     : handler_(handler),
       methods_(methods),
       completions_(completions),
@@ -100,21 +101,21 @@ GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
       metrics_(metrics),
       logger_(logger),
       clock_(clock),
-      gate_(gate, access_metrics, logger, clock) {}
+      gate_(gate, refusals) {}
 
 GrpcServer::~GrpcServer() { Stop(0); }
 
 void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
+  pins_ = std::make_shared<PinLedger>(options.connection_pin_bytes, options.unread_copy_bytes);
+  inflater_ = std::make_unique<Inflater>(options.message_bytes, options.buffered_bytes);
+  inflater_threads_ = std::make_unique<InflaterThreads>(inflater_.get());
+  InflaterThreads* const inflaters = inflater_threads_.get();
   const InferCallContext infer{
-      &infer_service_,  nullptr,
-      handler_,         metrics_,
-      clock_,           &streams_,
-      &stopping_,       options.style,
-      &live_calls_,     std::make_shared<PinLedger>(options.connection_pin_bytes),
-      &gate_,           regions_,
+      &infer_service_,       nullptr,       handler_,     metrics_, clock_, &streams_, &stopping_,
+      options.message_bytes, options.style, &live_calls_, pins_,    &gate_, regions_,  inflaters,
       options.observers};
-  const GenericCallContext generic{&generic_service_, nullptr,    methods_,     metrics_,
-                                   &streams_,         &stopping_, &live_calls_, &gate_};
+  const GenericCallContext generic{&generic_service_, nullptr,      methods_, metrics_, &streams_,
+                                   &stopping_,        &live_calls_, &gate_,   inflaters};
   for (uint32_t i = 0; i < options.queue_threads; ++i) {
     threads_.push_back(
         std::make_unique<QueueThread>(builder->AddCompletionQueue(), infer, generic, completions_));
@@ -157,6 +158,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   }
   limit_ = std::make_unique<ConnectionLimit>(bound_, options.connections, metrics_);
   LimitConnections(limit_.get());
+  inflater_threads_->Start(options.queue_threads);
   for (size_t i = 0; i < threads_.size(); ++i) threads_[i]->Start(static_cast<int>(i));
   if (control_ == nullptr) return absl::OkStatus();
   bound_.push_back(options.control_address);

@@ -18,6 +18,8 @@
 #include "server/accept/connection_limit.h"
 #include "server/accept/control_listener.h"
 #include "server/accept/infer_service.h"
+#include "server/accept/inflater.h"
+#include "server/accept/inflater_threads.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
 #include "server/accept/status_map.h"
@@ -27,8 +29,10 @@ namespace mpsd {
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // "127.0.0.1:8001", "unix:/run/mpsd/mpsd.sock"
   uint64_t message_bytes = 0;
-  uint64_t buffered_bytes = 0;  // of messages that arrive, all together
+  uint64_t buffered_bytes = 0;  // of messages that arrive, all together; again of inflated ones
+  bool compressed_requests = true;
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;  // see PinLedger
+  uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;        // likewise
   uint32_t queue_threads = 1;
   uint32_t connections = kDefaultConnections;
   uint32_t streams = 0;         // calls of a connection
@@ -51,7 +55,7 @@ class GrpcServer {
   // The referents outlive the server.
   GrpcServer(InferHandler* handler, const MethodTable* methods, CompletionSource* completions,
              ClientRegions* regions, ServerMetrics* metrics, Logger* logger, const Clock* clock,
-             const Gate* gate, AccessMetrics* access_metrics);
+             const Gate* gate, RefusalLog* refusals);
   ~GrpcServer();
 
   // Binds all addresses and takes calls. UNAVAILABLE naming the address that cannot be bound.
@@ -63,6 +67,12 @@ class GrpcServer {
 
   // How many connections there are. Thread-safe between Start() and Stop().
   uint32_t connection_count() const { return limit_->Count(); }
+
+  // Of large answers, copied, that clients have not read yet.
+  uint64_t unread_copy_bytes() const { return pins_->copies()->taken_bytes(); }
+
+  // Of requests that came compressed and were inflated, as long as they are held.
+  uint64_t inflated_bytes() const { return inflater_->held_bytes(); }
 
   // Ends: calls that are still open after `grace_ns` are cancelled, and connections whose peer does
   // not even read that are cut. Every request's reply must have been given before. Idempotent.
@@ -93,6 +103,9 @@ class GrpcServer {
   std::vector<std::unique_ptr<QueueThread>> threads_;
   std::vector<std::string> bound_;
   std::unique_ptr<ConnectionLimit> limit_;
+  std::shared_ptr<PinLedger> pins_;     // there once it was started
+  std::unique_ptr<Inflater> inflater_;  // likewise
+  std::unique_ptr<InflaterThreads> inflater_threads_;
 };
 
 }  // namespace mpsd

@@ -34,11 +34,28 @@ void InferCall::Arrived(bool ok) {
   request_.reply = Reply(this);
   trace_ = TakeTraceContext(&rpc_->server);
   traced_ = context_->observers.WantTrace(trace_);
-  Grant grant;
-  absl::Status status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant);
-  if (status.ok()) status = wire_.Read(rpc_->bytes, &message_);
+  grant_ = Grant();
+  absl::Status status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant_);
+  if (status.ok()) status = CheckInTime(request_, request_.arrival_ns);
+  if (status.ok() &&
+      inflation_.Begin(context_->inflaters, context_->queue, &rpc_->bytes, &inflated_)) {
+    return;
+  }
+  Serve(status);
+}
+
+void InferCall::Inflated(bool) {
+  absl::Status status = CheckInTime(request_, context_->clock->NowNs());
+  if (status.ok()) status = CheckNotCancelled();
+  Serve(status.ok() ? inflation_.status() : status);
+}
+
+// Its message is plain and all there, or the status says why it is not looked at.
+void InferCall::Serve(const absl::Status& arrived) {
+  absl::Status status = arrived;
+  if (status.ok()) status = wire_.Read(rpc_->bytes, context_->message_bytes, &message_);
   if (status.ok()) {
-    status = context_->gate->MayUse(&rpc_->server, kModelInferAccess, message_.model, &grant);
+    status = context_->gate->MayUse(&rpc_->server, kModelInferAccess, message_.model, &grant_);
   }
   if (status.ok()) status = LoadRegions();
   if (status.ok() && regions_.awaits_device()) {
@@ -49,9 +66,13 @@ void InferCall::Arrived(bool ok) {
 }
 
 void InferCall::Loaded(bool) {
-  // Before anything was sent, Done is back only if the call was cancelled.
-  const bool over = tags_out_ < 2;
-  Admit(over ? absl::CancelledError("Request was cancelled") : device_load_.status());
+  const absl::Status status = CheckNotCancelled();
+  Admit(status.ok() ? device_load_.status() : status);
+}
+
+// Before anything was sent, Done is back only if the call was cancelled.
+absl::Status InferCall::CheckNotCancelled() const {
+  return tags_out_ < 2 ? CallCancelled() : absl::OkStatus();
 }
 
 void InferCall::Admit(const absl::Status& status) {
@@ -59,7 +80,12 @@ void InferCall::Admit(const absl::Status& status) {
     request_.reply.Fail(status);
     return;
   }
-  context_->handler->Handle(message_, &request_);
+  if (!context_->handler->Handle(message_, &request_)) return;
+  // The payloads lie in the request's rows, and what is left of the message counts against what may
+  // be on its way to us.
+  wire_.DropBuffers();
+  regions_.DropInputs();
+  rpc_->bytes.Clear();
 }
 
 absl::Status InferCall::LoadRegions() {
@@ -81,13 +107,14 @@ void InferCall::SendAsWished(Answer answer) {
 }
 
 void InferCall::SendAll(const Answer& answer) {
+  const absl::StatusOr<grpc::ByteBuffer> bytes = Write(answer);
+  if (!bytes.ok()) return Fail(bytes.status());
   TellEnded(absl::StatusCode::kOk);
-  const grpc::ByteBuffer bytes = Write(answer);
   // After this the other threads may be done with the call: nothing of it is touched any more.
-  rpc_->writer.Finish(bytes, grpc::Status::OK, &finished_);
+  rpc_->writer.Finish(*bytes, grpc::Status::OK, &finished_);
 }
 
-grpc::ByteBuffer InferCall::Write(const Answer& answer) {
+absl::StatusOr<grpc::ByteBuffer> InferCall::Write(const Answer& answer) {
   const ReplyHead head{message_.model, request_.model->version, message_.id,
                        message_.wants_final_flag};
   ReplyPeer peer;
@@ -97,8 +124,10 @@ grpc::ByteBuffer InferCall::Write(const Answer& answer) {
 
 // Once it is queued the call may be over at any time.
 void InferCall::SendWhenStored(const Answer& answer) {
+  const absl::StatusOr<grpc::ByteBuffer> bytes = Write(answer);
+  if (!bytes.ok()) return Fail(bytes.status());
   const absl::Status queued =
-      context_->regions->copier()->Enqueue([this, bytes = Write(answer)] { Stored(bytes); });
+      context_->regions->copier()->Enqueue([this, bytes = *bytes] { Stored(bytes); });
   if (!queued.ok()) Fail(queued);
 }
 
@@ -114,13 +143,14 @@ void InferCall::Fail(const absl::Status& status) {
 }
 
 void InferCall::TellEnded(absl::StatusCode code) {
-  CountEnding(request_, code, context_->clock);
+  CountEnding(request_, code, context_->metrics, context_->clock);
   TellEnding(request_, message_, code, trace_, traced_, context_->observers, context_->clock);
 }
 
 void InferCall::Finished(bool) { TagBack(); }
 
 void InferCall::Done(bool) {
+  inflation_.Drop();
   if (rpc_->server.IsCancelled() && request_.queue != nullptr) request_.queue->Cancel(&request_);
   TagBack();
 }

@@ -8,6 +8,7 @@
 
 #include "server/accept/device_load.h"
 #include "server/accept/infer_call_context.h"
+#include "server/accept/inflation.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/request_regions.h"
 #include "server/accept/request_wire.h"
@@ -23,9 +24,9 @@ namespace mpsd {
 // The life of a call: Arm() starts waiting. Arrived(true) means that a call started, and promises
 // two more tags: Finished, which follows our own Finish, and Done, which says that the call is over
 // or cancelled. They come in either order. Arrived(false) means that the server shuts down; then no
-// Done ever comes. Send() or Fail() is called once, from any thread. A call with inputs in devices'
-// memory goes on with Loaded, before which nothing is sent; one with outputs there ends with
-// Stored(), on the copier's thread.
+// Done ever comes. Send() or Fail() is called once, from any thread. A call whose message is
+// compressed goes on with Inflated, one with inputs in devices' memory with Loaded, before which
+// nothing is sent; one with outputs there ends with Stored(), on the copier's thread.
 class InferCall final : public ReplySink {
  public:
   explicit InferCall(const InferCallContext* context);
@@ -40,15 +41,18 @@ class InferCall final : public ReplySink {
   void Arrived(bool ok);
   void Finished(bool ok);
   void Done(bool ok);
+  void Inflated(bool ok);
   void Loaded(bool ok);
   void TagBack();
+  void Serve(const absl::Status& arrived);
   absl::Status LoadRegions();
+  absl::Status CheckNotCancelled() const;
   void Admit(const absl::Status& status);
   void SendAsWished(Answer answer);
   void SendAll(const Answer& answer);
   void SendWhenStored(const Answer& answer);
   void Stored(const grpc::ByteBuffer& bytes);
-  grpc::ByteBuffer Write(const Answer& answer);
+  absl::StatusOr<grpc::ByteBuffer> Write(const Answer& answer);
   void TellEnded(absl::StatusCode code);
 
   // One call's worth of gRPC objects, which cannot be used twice.
@@ -64,10 +68,13 @@ class InferCall final : public ReplySink {
   MemberTag<InferCall, &InferCall::Arrived> arrived_{this};
   MemberTag<InferCall, &InferCall::Finished> finished_{this};
   MemberTag<InferCall, &InferCall::Done> done_{this};
+  MemberTag<InferCall, &InferCall::Inflated> inflated_{this};
   MemberTag<InferCall, &InferCall::Loaded> loaded_{this};
 
   std::optional<Rpc> rpc_;
   RequestWire wire_;
+  Grant grant_;
+  Inflation inflation_;
   RequestRegions regions_;
   DeviceLoad device_load_;
   TraceContext trace_;

@@ -11,6 +11,7 @@
 #include "server/accept/call_trace.h"
 #include "server/accept/client_regions.h"
 #include "server/accept/infer_service.h"
+#include "server/accept/inflater_threads.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/pin_ledger.h"
 #include "server/accept/status_map.h"
@@ -28,11 +29,13 @@ struct InferCallContext {
   const Clock* clock = nullptr;
   OpenStreams* streams = nullptr;
   const std::atomic<bool>* stopping = nullptr;
+  uint64_t message_bytes = 0;  // the largest message
   StatusStyle style = StatusStyle::kOwn;
   std::atomic<int>* live_calls = nullptr;
   std::shared_ptr<PinLedger> pins;
   const CallGate* gate = nullptr;
   ClientRegions* regions = nullptr;
+  InflaterThreads* inflaters = nullptr;
   CallObservers observers;
 };
 

@@ -1,4 +1,5 @@
-// PinLedger: how much of the workers' memory each connection keeps by not reading its answers.
+// PinLedger: what clients keep by not reading their answers: of the workers' memory, each
+// connection for itself, and of copies on the heap, all together.
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
+#include "server/accept/byte_allowance.h"
 
 namespace mpsd {
 
@@ -30,16 +32,22 @@ class PinLedger {
     std::atomic<int64_t> progress_ns_{0};  // when it kept nothing, or let something go, last
   };
 
-  explicit PinLedger(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  // Of one connection's pinned answers, and of all copies.
+  PinLedger(uint64_t limit_bytes, uint64_t copied_limit_bytes)
+      : limit_bytes_(limit_bytes), copies_(copied_limit_bytes) {}
 
   // The account of the connection that gRPC knows by this address.
   Account* Of(absl::string_view peer);
   uint64_t limit_bytes() const { return limit_bytes_; }
 
+  // Copies that are kept until they are sent.
+  ByteAllowance* copies() { return &copies_; }
+
  private:
   static constexpr size_t kAccounts = 1024;
 
   const uint64_t limit_bytes_;
+  ByteAllowance copies_;
   std::array<Account, kAccounts> accounts_;
 };
 

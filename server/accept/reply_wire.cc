@@ -3,12 +3,15 @@
 #include <grpc/slice.h>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "proto/base/limits.h"
 #include "server/accept/wire_writer.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -58,7 +61,8 @@ void PutOutput(const AnswerOutput& output, std::string* out) {
   out->append(parameters);
 }
 
-// What one slice of a pinned answer holds on to.
+// What one slice of a pinned answer holds on to: a reference on memory that others' answers may lie
+// in too, and its own bytes of the connection's account.
 struct PinnedSlice {
   AnswerMemory* memory;
   uint64_t bytes;
@@ -70,22 +74,21 @@ struct PinnedSlice {
 void ReleaseSlice(void* user_data) {
   const auto* pinned = static_cast<PinnedSlice*>(user_data);
   pinned->account->Unpin(pinned->bytes, pinned->clock->NowNs());
-  pinned->memory->Unpin(pinned->bytes);
   pinned->memory->Unref();
   delete pinned;
 }
 
 bool IsLarge(const AnswerOutput& output) { return output.bytes.size() > kCopiedReplyBytes; }
 
-// The output where it lies; nothing when its bytes must be copied.
+// A large output where it lies; nothing when its bytes must be copied.
 std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answer,
                                   const ReplyPeer& peer, ModelMetrics* metrics) {
-  if (answer.memory == nullptr || !IsLarge(output)) return std::nullopt;
+  if (answer.memory == nullptr) return std::nullopt;
   const uint64_t bytes = output.bytes.size();
   PinLedger::Account* account = peer.ledger->Of(peer.address);
   const int64_t now_ns = peer.clock->NowNs();
   const bool account_has_room = account->TryPin(bytes, peer.ledger->limit_bytes(), now_ns);
-  if (!account_has_room || !answer.memory->TryPin(bytes)) {
+  if (!account_has_room || !answer.memory->TryPin()) {
     if (account_has_room) account->Unpin(bytes, now_ns);
     metrics->copied_replies.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;
@@ -96,14 +99,36 @@ std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answ
                      new PinnedSlice{answer.memory, bytes, peer.ledger, account, peer.clock});
 }
 
+// What one slice of a copied answer holds on to.
+struct CopiedSlice {
+  std::unique_ptr<char[]> bytes;
+  uint64_t size;
+  std::shared_ptr<PinLedger> ledger;
+};
+
+void ReleaseCopy(void* user_data) {
+  const auto* copied = static_cast<CopiedSlice*>(user_data);
+  copied->ledger->copies()->GiveBack(copied->size);
+  delete copied;
+}
+
+// A copy of an output that is large; nothing where clients have left too many of them unread.
+std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer) {
+  if (!peer.ledger->copies()->TryTake(bytes.size())) return std::nullopt;
+  auto* copied = new CopiedSlice{std::make_unique_for_overwrite<char[]>(bytes.size()), bytes.size(),
+                                 peer.ledger};
+  std::memcpy(copied->bytes.get(), bytes.data(), bytes.size());
+  return grpc::Slice(copied->bytes.get(), bytes.size(), ReleaseCopy, copied);
+}
+
 using Slices = absl::InlinedVector<grpc::Slice, 4>;
 
 // parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 false}}, but for the last byte.
 constexpr absl::string_view kFinalFlag("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08", 28);
 
 // Appends a ModelInferResponse to the slices.
-void PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
-              ModelMetrics* metrics, std::string* scratch, Slices* slices) {
+absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
+                      ModelMetrics* metrics, std::string* scratch, Slices* slices) {
   scratch->clear();
   PutText(1, head.model, scratch);
   PutText(2, head.version, scratch);
@@ -116,15 +141,21 @@ void PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer
   for (const AnswerOutput& output : answer.outputs) {
     PutKey(6, scratch);
     PutVarint(output.bytes.size(), scratch);
-    if (std::optional<grpc::Slice> pinned = Pinned(output, answer, peer, metrics)) {
-      slices->emplace_back(scratch->data(), scratch->size());
-      scratch->clear();
-      slices->push_back(*std::move(pinned));
-    } else {
+    if (!IsLarge(output)) {
       scratch->append(output.bytes.data(), output.bytes.size());
+      continue;
     }
+    std::optional<grpc::Slice> slice = Pinned(output, answer, peer, metrics);
+    if (!slice.has_value()) slice = Copied(output.bytes, peer);
+    if (!slice.has_value()) {
+      return Busy("too many answers have not been read by their clients");
+    }
+    slices->emplace_back(scratch->data(), scratch->size());
+    scratch->clear();
+    slices->push_back(*std::move(slice));
   }
   if (!scratch->empty()) slices->emplace_back(scratch->data(), scratch->size());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -133,18 +164,21 @@ bool HasLargeOutput(const Answer& answer) {
   return std::any_of(answer.outputs.begin(), answer.outputs.end(), IsLarge);
 }
 
-grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
-                            ModelMetrics* metrics, std::string* scratch) {
+absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer& answer,
+                                            const ReplyPeer& peer, ModelMetrics* metrics,
+                                            std::string* scratch) {
   Slices slices;
-  PutReply(head, answer, peer, metrics, scratch, &slices);
+  absl::Status status = PutReply(head, answer, peer, metrics, scratch, &slices);
+  if (!status.ok()) return status;
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-grpc::ByteBuffer WriteStreamReply(const ReplyHead& head, const Answer& answer,
-                                  const ReplyPeer& peer, ModelMetrics* metrics,
-                                  std::string* scratch) {
+absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const Answer& answer,
+                                                  const ReplyPeer& peer, ModelMetrics* metrics,
+                                                  std::string* scratch) {
   Slices slices(1);
-  PutReply(head, answer, peer, metrics, scratch, &slices);
+  absl::Status status = PutReply(head, answer, peer, metrics, scratch, &slices);
+  if (!status.ok()) return status;
   uint64_t bytes = 0;
   for (const grpc::Slice& slice : slices) bytes += slice.size();
   scratch->clear();

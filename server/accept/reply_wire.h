@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/clock.h"
 #include "server/accept/pin_ledger.h"
@@ -33,17 +34,19 @@ struct ReplyPeer {
 
 // Small answers, and those of a worker or for a connection that has too much pinned already, are
 // copied; the slices of the others hold a reference on the answer's memory until the transport lets
-// them go. `scratch` is the caller's, used again from call to call. Thread-safe.
-grpc::ByteBuffer WriteReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
-                            ModelMetrics* metrics, std::string* scratch);
+// them go. RESOURCE_EXHAUSTED where a large one would have to be copied, and clients have left too
+// many copies unread. `scratch` is the caller's, used again from call to call. Thread-safe.
+absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer& answer,
+                                            const ReplyPeer& peer, ModelMetrics* metrics,
+                                            std::string* scratch);
 
 // True when some output is too large to be copied as a matter of course.
 bool HasLargeOutput(const Answer& answer);
 
 // The same as a ModelStreamInferResponse.
-grpc::ByteBuffer WriteStreamReply(const ReplyHead& head, const Answer& answer,
-                                  const ReplyPeer& peer, ModelMetrics* metrics,
-                                  std::string* scratch);
+absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const Answer& answer,
+                                                  const ReplyPeer& peer, ModelMetrics* metrics,
+                                                  std::string* scratch);
 
 // A ModelStreamInferResponse that ends one request, and not its stream, with an error.
 grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id);

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -28,8 +29,8 @@ absl::Status RequestRegions::Load(absl::Span<const RegionUse> uses, const Connec
   Clear();
   const absl::StatusOr<uint64_t> bytes = InputBytes(uses, table->message_bytes());
   if (!bytes.ok()) return bytes.status();
-  if (!table->TryHold(*bytes)) {
-    return absl::ResourceExhaustedError("too many inputs in shared memory are being copied");
+  if (!table->copies()->TryTake(*bytes)) {
+    return Busy("too many inputs in shared memory are being copied");
   }
   table_ = table;
   held_bytes_ = *bytes;
@@ -101,8 +102,8 @@ absl::Status RequestRegions::Put(absl::string_view bytes, const Target& target) 
   if (!target.region->is_device()) {
     return target.region->Write(target.offset, absl::MakeConstSpan(bytes.data(), bytes.size()));
   }
-  if (!output_table_->TryHold(bytes.size())) {
-    return absl::ResourceExhaustedError("too many outputs in shared memory are being copied");
+  if (!output_table_->copies()->TryTake(bytes.size())) {
+    return Busy("too many outputs in shared memory are being copied");
   }
   device_outputs_.push_back({std::string(bytes), &target});
   return absl::OkStatus();
@@ -121,12 +122,13 @@ absl::Status RequestRegions::StoreToDevice() {
 }
 
 void RequestRegions::DropDeviceOutputs() {
-  for (const DeviceOutput& output : device_outputs_) output_table_->Release(output.bytes.size());
+  for (const DeviceOutput& output : device_outputs_)
+    output_table_->copies()->GiveBack(output.bytes.size());
   device_outputs_.clear();
 }
 
 void RequestRegions::DropInputs() {
-  if (table_ != nullptr) table_->Release(held_bytes_);
+  if (table_ != nullptr) table_->copies()->GiveBack(held_bytes_);
   table_ = nullptr;
   held_bytes_ = 0;
   inputs_.clear();

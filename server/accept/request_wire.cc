@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
+#include "server/accept/contents_size.h"
 #include "server/accept/typed_contents.h"
 
 namespace mpsd {
@@ -16,12 +17,17 @@ namespace {
 constexpr uint32_t kInputsField = 5;
 constexpr uint32_t kOutputsField = 6;
 constexpr uint32_t kRawContentsField = 7;
-constexpr size_t kKeptFieldBytes = 64 << 10;
+// What is larger is not kept for the small requests to come.
+constexpr size_t kKeptFieldBytes = 4 << 10;
 
-// Everything but raw contents, parsed, takes many times its bytes: it is bounded on its own.
-constexpr size_t kMaxFieldBytes = 4 << 20;
-
-enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
+enum WireType : uint32_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kLengthDelimited = 2,
+  kGroupBegin = 3,
+  kGroupEnd = 4,
+  kFixed32 = 5
+};
 
 constexpr uint64_t KeyOf(uint32_t field) { return field << 3 | kLengthDelimited; }
 
@@ -120,24 +126,38 @@ std::string ParameterFault(absl::string_view name, Choice choice) {
 
 }  // namespace
 
-absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, InferMessage* message) {
+absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes,
+                               InferMessage* message) {
   Clear();
   if (!bytes.Dump(&slices_).ok()) return Malformed();
   if (absl::Status status = Split(); !status.ok()) return status;
-  if (fields_.size() > kMaxFieldBytes) {
-    return absl::ResourceExhaustedError(
-        "a request holds at most 4 MiB besides its raw_input_contents");
-  }
+  is_large_ = fields_.size() > kKeptFieldBytes;
+  if (absl::Status status = CheckSize(message_bytes); !status.ok()) return status;
   if (!parsed_.ParseFromString(fields_)) return Malformed();
+  if (is_large_) std::string().swap(fields_);
   Describe(message);
   return absl::OkStatus();
 }
 
+absl::Status RequestWire::CheckSize(uint64_t message_bytes) const {
+  if (fields_.size() <= kMaxRequestFieldBytes) return absl::OkStatus();
+  const ContentsSize contents = MeasureContents(fields_);
+  if (fields_.size() - contents.wire_bytes > kMaxRequestFieldBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat("a request holds at most ",
+                                                     kMaxRequestFieldBytes >> 10,
+                                                     " KiB besides the contents of its tensors"));
+  }
+  if (contents.parsed_bytes <= message_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the typed contents take ", contents.parsed_bytes, " bytes of memory, more than ",
+      message_bytes, "; raw_input_contents take no more than they are"));
+}
+
 void RequestWire::Clear() {
-  // What one large message took is not kept for the small ones to come.
-  if (fields_.size() > kKeptFieldBytes) {
+  if (is_large_) {
     std::string().swap(fields_);
     parsed_ = inference::ModelInferRequest();
+    is_large_ = false;
   }
   slices_.clear();
   fields_.clear();
@@ -152,13 +172,19 @@ void RequestWire::DropBuffers() {
   slices_.clear();
   raw_.clear();
   typed_.clear();
-  if (fields_.size() <= kKeptFieldBytes) return;
+  if (!is_large_) return;
+  parsed_.DiscardUnknownFields();
   for (auto& input : *parsed_.mutable_inputs()) input.clear_contents();
 }
 
 absl::Status RequestWire::Split() {
   SliceReader reader(slices_);
   uint32_t tensors[2] = {0, 0};
+  uint32_t groups = 0;  // that are open; protobuf looks at what is in them
+  const auto copy = [&](uint64_t bytes) {
+    return reader.Bytes(
+        bytes, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });
+  };
   while (!reader.AtEnd()) {
     const size_t begin = fields_.size();
     uint64_t key = 0;
@@ -177,11 +203,20 @@ absl::Status RequestWire::Split() {
       case kLengthDelimited:
         if (!reader.Varint(&length, &fields_)) return Malformed();
         break;
+      case kGroupBegin:
+        ++groups;
+        continue;
+      case kGroupEnd:
+        if (groups == 0) return Malformed();
+        --groups;
+        continue;
       default:
         return Malformed();
     }
     bool whole = false;
-    if (key == KeyOf(kRawContentsField)) {
+    if (groups > 0) {
+      whole = copy(length);
+    } else if (key == KeyOf(kRawContentsField)) {
       fields_.resize(begin);
       Payload payload;
       whole = reader.Bytes(length, [&](absl::string_view piece) { payload.Append(piece); });
@@ -192,8 +227,7 @@ absl::Status RequestWire::Split() {
       fields_.resize(begin);
       whole = reader.Bytes(length, [](absl::string_view) {});
     } else {
-      whole = reader.Bytes(
-          length, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });
+      whole = copy(length);
     }
     if (!whole) return Malformed();
   }
@@ -287,7 +321,7 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
     input.payload = raw_[raw_index];
   }
   if (!source.has_contents()) return;
-  const absl::StatusOr<std::string> bytes = TypedContents(source);
+  absl::StatusOr<std::string> bytes = TypedContents(source);
   if (absl::IsNotFound(bytes.status())) return;
   input.has_typed = true;
   if (!bytes.ok()) {
@@ -298,7 +332,7 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
     return;
   }
   if (raw_count_ > 0) return;
-  typed_.push_back(*bytes);
+  typed_.push_back(*std::move(bytes));
   input.has_data = true;
   input.payload.Append(typed_.back());
 }

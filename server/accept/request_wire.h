@@ -14,14 +14,20 @@
 
 namespace mpsd {
 
+// What names, ids, shapes and parameters of one request may take on the wire. In memory they may
+// take ten times that, for as long as the request is inside.
+inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
+
 // Lives on its call's thread; used again from call to call. The bytes' top level is walked by hand:
 // raw_input_contents is left where it lies in the transport's buffers, everything else is copied
 // together, parsed as protobuf, and looked at through views.
 class RequestWire {
  public:
   // Fills `message`, whose views are valid until the next Read() or Clear(). INVALID_ARGUMENT when
-  // the bytes are no ModelInferRequest.
-  absl::Status Read(const grpc::ByteBuffer& bytes, InferMessage* message);
+  // the bytes are no ModelInferRequest; RESOURCE_EXHAUSTED when what is not the tensors' contents
+  // is more than kMaxRequestFieldBytes, or typed contents would take more than `message_bytes` of
+  // memory.
+  absl::Status Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes, InferMessage* message);
 
   // The outputs of which only the largest elements are wanted. Valid as long as the message.
   const std::vector<ClassRequest>& classes() const { return classes_; }
@@ -39,6 +45,7 @@ class RequestWire {
 
  private:
   absl::Status Split();
+  absl::Status CheckSize(uint64_t message_bytes) const;
   void Describe(InferMessage* message);
   void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,
                      InferMessage* message);
@@ -53,6 +60,7 @@ class RequestWire {
   std::string fields_;        // the bytes of all fields but the raw contents
   std::vector<Payload> raw_;  // at most kMaxTensors + 1 are kept
   uint32_t raw_count_ = 0;
+  bool is_large_ = false;  // nothing of it is kept for the next request
   inference::ModelInferRequest parsed_;
   std::vector<ClassRequest> classes_;
   std::vector<RegionUse> regions_;

@@ -23,15 +23,6 @@ void PutDetail(absl::string_view url, absl::string_view value, std::string* deta
   PutText(3, any, details);
 }
 
-// A text that names what a client sent may be of any length, but goes into a header of the answer,
-// of which clients take a few KiB. Cut where a character of UTF-8 begins.
-std::string Cut(absl::string_view text) {
-  if (text.size() <= kMaxTextBytes) return std::string(text);
-  size_t end = kMaxTextBytes;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
-  return absl::StrCat(text.substr(0, end), "...");
-}
-
 bool IsQueueFull(const absl::Status& status) {
   return absl::IsResourceExhausted(status) &&
          absl::StrContains(status.message(), "Exceeds maximum queue size");
@@ -47,13 +38,20 @@ std::string Details(const absl::Status& status) {
 
 }  // namespace
 
+std::string TextForClient(absl::string_view text) {
+  if (text.size() <= kMaxTextBytes) return std::string(text);
+  size_t end = kMaxTextBytes;  // or before it, where a character of UTF-8 begins
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return absl::StrCat(text.substr(0, end), "...");
+}
+
 grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
   if (status.ok()) return grpc::Status::OK;
   const bool unavailable =
       style == StatusStyle::kTriton && (IsQueueFull(status) || absl::IsDeadlineExceeded(status));
   const auto code =
       unavailable ? grpc::StatusCode::UNAVAILABLE : static_cast<grpc::StatusCode>(status.code());
-  std::string text = Cut(status.message());
+  std::string text = TextForClient(status.message());
   const std::string details = Details(status);
   if (details.empty()) return grpc::Status(code, std::move(text));
   // google.rpc.Status {code:1 message:2 details:3}.

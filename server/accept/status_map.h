@@ -3,15 +3,24 @@
 
 #include <grpcpp/support/status.h>
 
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 namespace mpsd {
 
 // Whose codes clients are to meet where servers of the protocol differ.
 enum class StatusStyle {
   kOwn,
-  kTriton,  // a full queue and a time-out in it are UNAVAILABLE
+  // A full queue is UNAVAILABLE, and so is every time-out: Triton has them in its queue alone,
+  // with the same text.
+  kTriton,
 };
+
+// An error's text as a client gets it. One that names what a client sent may be of any length, but
+// goes into a header of the answer, of which clients take a few KiB: so it is cut. Pure.
+std::string TextForClient(absl::string_view text);
 
 // The codes are numbered alike. Our texts are made for clients already. Payloads of the status
 // whose URL is that of a message become details of a google.rpc.Status. Thread-safe.

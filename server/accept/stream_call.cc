@@ -26,10 +26,10 @@ void StreamCall::Arrived(bool ok) {
   }
   (new StreamCall(context_))->Arm();
   context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
-  context_->streams->Add(this);
   trace_ = TakeTraceContext(&rpc_.server);
   const absl::Status status = context_->gate->Enter(&rpc_.server, kModelStreamInferAccess, &grant_);
   if (!status.ok()) return Refuse(status);
+  context_->streams->Add(this);  // from here on a stop may end it
   absl::MutexLock lock(&mu_);
   ending_ = ending_ || context_->stopping->load();
   ReadNext();
@@ -44,7 +44,18 @@ void StreamCall::Refuse(const absl::Status& status) {
 }
 
 void StreamCall::Read(bool ok) {
-  if (ok && !is_done_) Serve(TakeSlot());
+  if (ok && !is_done_ &&
+      inflation_.Begin(context_->inflaters, context_->queue, &rpc_.bytes, &inflated_)) {
+    return;
+  }
+  Take(ok, absl::OkStatus());
+}
+
+void StreamCall::Inflated(bool) { Take(true, inflation_.status()); }
+
+// Not ok: no request came. Otherwise it is there, or the status says why it is not looked at.
+void StreamCall::Take(bool ok, const absl::Status& arrived) {
+  if (ok && !is_done_ && CountIn()) Serve(TakeSlot(), arrived);
   {
     absl::MutexLock lock(&mu_);
     reading_ = false;
@@ -77,13 +88,25 @@ StreamSlot* StreamCall::TakeSlot() {
   return slot;
 }
 
-void StreamCall::Serve(StreamSlot* slot) {
+// From now on the stream waits for one answer more. False: it has been ended.
+bool StreamCall::CountIn() {
+  absl::MutexLock lock(&mu_);
+  if (finishing_) return false;
+  ++unanswered_;
+  return true;
+}
+
+void StreamCall::Serve(StreamSlot* slot, const absl::Status& arrived) {
   Request& request = slot->request;
   request.arrival_ns = context_->clock->NowNs();
   request.deadline_ns = MonotonicDeadlineNs(rpc_.server.raw_deadline(), request.arrival_ns);
   request.reply = Reply(slot);
   slot->traced = context_->observers.WantTrace(trace_);
-  absl::Status status = slot->wire.Read(rpc_.bytes, &slot->message);
+  absl::Status status = CheckInTime(request, request.arrival_ns);
+  if (status.ok()) status = arrived;
+  if (status.ok()) {
+    status = slot->wire.Read(rpc_.bytes, context_->message_bytes, &slot->message);
+  }
   if (status.ok()) {
     status =
         context_->gate->MayUse(&rpc_.server, kModelStreamInferAccess, slot->message.model, &grant_);
@@ -94,7 +117,6 @@ void StreamCall::Serve(StreamSlot* slot) {
     absl::MutexLock lock(&mu_);
     slot->apart = false;
     lines_.Join(slot->message.model, slot);
-    ++unanswered_;
   }
   slot->message.takes_many = true;
   if (status.ok() && slot->regions.awaits_device()) {
@@ -106,7 +128,7 @@ void StreamCall::Serve(StreamSlot* slot) {
 
 void StreamCall::Loaded(StreamSlot* slot) {
   // A stream with a request that has no answer yet is over only if it was cancelled.
-  Admit(slot, is_done_ ? absl::CancelledError("Request was cancelled") : slot->load_status());
+  Admit(slot, is_done_ ? CallCancelled() : slot->load_status());
 }
 
 void StreamCall::Admit(StreamSlot* slot, const absl::Status& status) {
@@ -243,6 +265,7 @@ void StreamCall::Finished(bool) {
 
 void StreamCall::Done(bool) {
   is_done_ = true;
+  inflation_.Drop();
   if (rpc_.server.IsCancelled()) {
     // Slots are filled and cleared on this thread only, so that none of them changes hands now.
     for (const std::unique_ptr<StreamSlot>& slot : slots_) {

@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/accept/answer_lines.h"
 #include "server/accept/infer_call_context.h"
+#include "server/accept/inflation.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/stream_slot.h"
@@ -23,7 +24,8 @@ namespace mpsd {
 //
 // The life of a call: Arrived(true) promises Done, and arms another call in this one's place.
 // Requests are read one behind the other, as long as fewer than kMaxStreamRequests of them are
-// inside; then the next is read when an answer was written. Their answers leave in the order of
+// inside; then the next is read when an answer was written. A Read of a compressed one is followed
+// by Inflated, before which nothing else is read. Their answers leave in the order of
 // their requests to one model, one write at a time; but a request of a decoupled model waits for
 // nobody: its answers leave as they come, each asked for when the one before was written. A client
 // that cancels ends what is inside; one that closes its side gets all its answers. Finish is called
@@ -55,6 +57,7 @@ class StreamCall final : public OpenStream {
  private:
   void Arrived(bool ok);
   void Read(bool ok);
+  void Inflated(bool ok);
   void Written(bool ok);
   void Finished(bool ok);
   void Done(bool ok);
@@ -62,7 +65,9 @@ class StreamCall final : public OpenStream {
   void ClearAnswered() ABSL_LOCKS_EXCLUDED(mu_);
   StreamSlot* TakeSlot() ABSL_LOCKS_EXCLUDED(mu_);
   void Refuse(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
-  void Serve(StreamSlot* slot);
+  void Take(bool ok, const absl::Status& arrived) ABSL_LOCKS_EXCLUDED(mu_);
+  bool CountIn() ABSL_LOCKS_EXCLUDED(mu_);
+  void Serve(StreamSlot* slot, const absl::Status& arrived);
   absl::Status LoadRegions(StreamSlot* slot);
   void Admit(StreamSlot* slot, const absl::Status& status);
   void Release(StreamSlot* first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -90,6 +95,7 @@ class StreamCall final : public OpenStream {
   const InferCallContext* const context_;
   MemberTag<StreamCall, &StreamCall::Arrived> arrived_{this};
   MemberTag<StreamCall, &StreamCall::Read> read_{this};
+  MemberTag<StreamCall, &StreamCall::Inflated> inflated_{this};
   MemberTag<StreamCall, &StreamCall::Written> written_{this};
   MemberTag<StreamCall, &StreamCall::Finished> finished_{this};
   MemberTag<StreamCall, &StreamCall::Done> done_{this};
@@ -105,6 +111,7 @@ class StreamCall final : public OpenStream {
   bool is_done_ = false;
   bool is_finished_ = false;
   Grant grant_;  // of the gate, for all requests of the stream
+  Inflation inflation_;
 
   absl::Mutex mu_;
   AnswerLines<StreamSlot> lines_ ABSL_GUARDED_BY(mu_);
@@ -113,7 +120,7 @@ class StreamCall final : public OpenStream {
   StreamSlot* writing_part_of_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::vector<StreamSlot*> written_slots_ ABSL_GUARDED_BY(mu_);  // whose requests may go on
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
-  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read is out
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read is out, or Inflated
   bool writing_ ABSL_GUARDED_BY(mu_) = false;  // Written is out
   bool has_written_ ABSL_GUARDED_BY(mu_) = false;
   bool read_all_ ABSL_GUARDED_BY(mu_) = false;   // the client has closed its side

@@ -12,6 +12,7 @@
 #include "server/accept/request_wire.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
+#include "server/telemetry/answer_statistics.h"
 
 namespace mpsd {
 
@@ -58,11 +59,13 @@ class StreamSlot final : public ReplySink {
   bool of_decoupled_model() const;
   void SendAsWished(Answer answer);
   void SendWhenStored(const Answer& answer);
+  void SendPartAsItIs(const Answer& answer);
   void SendPartWhenStored(const Answer& answer);
   void RefusePart(const absl::Status& status);
   void SendAll(const Answer& answer);
-  grpc::ByteBuffer Write(const Answer& answer, bool is_final);
+  absl::StatusOr<grpc::ByteBuffer> Write(const Answer& answer, bool is_final);
   grpc::ByteBuffer EmptyFinal();
+  void CountAnswer(AnswerOutcome outcome);
   void TellEnded(absl::StatusCode code);
 
   StreamCall* const stream_;
@@ -70,6 +73,8 @@ class StreamSlot final : public ReplySink {
   DeviceLoad device_load_;
   std::string scratch_;
   absl::Status refusal_;  // why an answer could not be sent as the client wished
+  StageSums counted_;     // until the answer that was counted last
+  uint32_t sent_answers_ = 0;
 };
 
 }  // namespace mpsd

@@ -77,7 +77,10 @@ bool AccessPolicy::HasRole(const MethodAccess& method, const RuleSet& rules) con
 
 Verdict AccessPolicy::MayUse(const MethodAccess& method, const RuleSet& rules,
                              absl::string_view model) const {
-  if (method.scope != Scope::kModel || IsOpen(method)) return Verdict::kAllowed;
+  const bool of_server = model.empty() || model == kServerName;
+  const bool of_model =
+      method.scope == Scope::kModel || (method.scope == Scope::kModelIfAny && !of_server);
+  if (!of_model || IsOpen(method)) return Verdict::kAllowed;
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (!rules.test(i) || !rules_[i].roles.Meets(method.roles)) continue;
     if (rules_[i].models.empty() || rules_[i].models.contains(model)) return Verdict::kAllowed;

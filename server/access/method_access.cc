@@ -12,8 +12,8 @@ constexpr RoleSet kControl = Role::kControl;
 
 // Sorted by name. A method that is not here is nobody's to call while rules are in force.
 constexpr MethodAccess kMethods[] = {
-    {"/grpc.health.v1.Health/Check", Role::kHealth, Scope::kServer},
-    {"/grpc.health.v1.Health/Watch", Role::kHealth, Scope::kServer},
+    {"/grpc.health.v1.Health/Check", Role::kHealth, Scope::kModelIfAny, 1},
+    {"/grpc.health.v1.Health/Watch", Role::kHealth, Scope::kModelIfAny, 1},
     {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", kReflect, Scope::kServer},
     {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", kReflect, Scope::kServer},
     {"/inference.GRPCInferenceService/CudaSharedMemoryRegister", kMayInfer, Scope::kServer},

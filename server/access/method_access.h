@@ -11,10 +11,14 @@ namespace mpsd {
 
 // Whose affairs a call is about.
 enum class Scope : uint8_t {
-  kServer,     // of no model
-  kModel,      // of the model that the request names; of all where it names none
-  kAllModels,  // of every model at once
+  kServer,      // of no model
+  kModel,       // of the model that the request names; of all where it names none
+  kModelIfAny,  // of the model that the request names; of none where it names the server
+  kAllModels,   // of every model at once
 };
+
+// The server's own name, where a request may name a model or the server; so does no name at all.
+inline constexpr absl::string_view kServerName = "inference.GRPCInferenceService";
 
 struct MethodAccess {
   absl::string_view name;  // "/package.Service/Method", or the path of an HTTP request

@@ -36,10 +36,7 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request, boo
   if (stage == ServingStage::kExiting) return absl::UnavailableError("Server exiting");
   absl::StatusOr<std::shared_ptr<ServedModel>> model =
       FindServed(*models_, message.model, message.version);
-  if (!model.ok()) {
-    metrics_->unknown_model_requests.fetch_add(1, std::memory_order_relaxed);
-    return model.status();
-  }
+  if (!model.ok()) return model.status();
   request->model = *model;
   request->metrics = &(*model)->metrics;
   // A model that has lost all its workers keeps its queue: a new worker comes in a moment.

@@ -14,8 +14,7 @@ namespace mpsd {
 // is no room yet the queue has it copied later. Never blocks.
 class Admission final : public InferHandler {
  public:
-  Admission(const ModelDirectory* models, ServerMetrics* metrics, const Clock* clock)
-      : models_(models), metrics_(metrics), clock_(clock) {}
+  Admission(const ModelDirectory* models, const Clock* clock) : models_(models), clock_(clock) {}
 
   bool Handle(const InferMessage& message, Request* request) override;
 
@@ -25,7 +24,6 @@ class Admission final : public InferHandler {
                      bool* copied) const;
 
   const ModelDirectory* const models_;
-  ServerMetrics* const metrics_;
   const Clock* const clock_;
   const RowWriter writer_;
 };

@@ -1,6 +1,7 @@
 #include "server/batch/batcher.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
@@ -71,10 +72,15 @@ absl::Status Batcher::ReserveExtent(Request* request, RowTargets* targets) {
 void Batcher::Place(Request* request, uint32_t slab, uint32_t first_row, RowTargets* targets) {
   request->Go(RequestState::kReserved);
   request->place = {slab, first_row};
+  Locate(*request, targets);
+}
+
+void Batcher::Locate(const Request& request, RowTargets* targets) const {
+  const auto [slab, first_row] = request.place;
   targets->inputs.clear();
   const uint32_t row_capacity = slabs_.slab(slab).row_capacity;
   uint64_t region_offset = 0;
-  for (const RequestInput& input : request->inputs) {
+  for (const RequestInput& input : request.inputs) {
     targets->inputs.push_back(slabs_.Address(slab, region_offset, first_row, input.row_bytes));
     region_offset += SlabTable::RegionBytes(input, row_capacity);
   }
@@ -98,7 +104,7 @@ void Batcher::EndRows(const RowPlace& place, uint32_t rows) { slabs_.EndRows(pla
 
 bool Batcher::Form(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* expired) {
   batch->Clear();
-  for (KeyQueue* queue = Earliest(); queue != nullptr; queue = Earliest()) {
+  while (KeyQueue* queue = EarliestDue(now_ns)) {
     while (Request* request = queue->waiting.head()) {
       if (request->deadline_ns <= now_ns) {
         Drop(&queue->waiting, request, expired);
@@ -132,12 +138,52 @@ void Batcher::TakeExpired(int64_t now_ns, std::vector<Request*>* expired) {
   for (auto& [key, queue] : queues_) TakeExpiredFrom(&queue->waiting, now_ns, expired);
 }
 
+void Batcher::TakeEqual(const Request& request, std::vector<Request*>* equal) {
+  TakeEqualFrom(&suspects_, request, equal);
+  const auto queue = queues_.find(request.key);
+  if (queue != queues_.end()) TakeEqualFrom(&queue->second->waiting, request, equal);
+}
+
+void Batcher::TakeEqualFrom(RequestList* list, const Request& request,
+                            std::vector<Request*>* equal) {
+  for (Request* other = list->head(); other != nullptr;) {
+    Request* next = other->next;
+    if (AreEqual(request, *other)) Drop(list, other, equal);
+    other = next;
+  }
+}
+
+bool Batcher::AreEqual(const Request& one, const Request& other) const {
+  if (one.rows != other.rows || one.key != other.key) return false;
+  RowTargets rows;
+  RowTargets other_rows;
+  Locate(one, &rows);
+  Locate(other, &other_rows);
+  for (size_t i = 0; i < one.inputs.size(); ++i) {
+    const uint64_t bytes = one.inputs[i].Bytes(one.rows);
+    if (other.inputs[i].Bytes(other.rows) != bytes ||
+        std::memcmp(rows.inputs[i], other_rows.inputs[i], bytes) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void Batcher::TakeAll(std::vector<Request*>* all) { TakeExpired(INT64_MAX, all); }
 
-int64_t Batcher::DueNs(int64_t max_delay_ns) const {
-  const KeyQueue* queue = Earliest();
-  if (queue == nullptr || queue->waiting.rows() >= max_rows()) return 0;
-  return queue->waiting.head()->arrival_ns + max_delay_ns;
+std::optional<int64_t> Batcher::NextDueNs() const {
+  std::optional<int64_t> next_ns;
+  for (const auto& [key, queue] : queues_) {
+    if (queue->waiting.empty()) continue;
+    next_ns = std::min(next_ns.value_or(INT64_MAX), DueNs(*queue));
+  }
+  return next_ns;
+}
+
+// REQUIRES: somebody waits in it.
+int64_t Batcher::DueNs(const KeyQueue& queue) const {
+  if (max_delay_ns_ == 0 || queue.waiting.rows() >= max_rows()) return INT64_MIN;
+  return queue.waiting.head()->arrival_ns + max_delay_ns_;
 }
 
 Batcher::KeyQueue* Batcher::QueueOf(const Request& request) {
@@ -177,8 +223,8 @@ bool Batcher::OpenSlab(KeyQueue* queue) {
 
 // Slabs that idle are closed for the sake of another.
 absl::StatusOr<uint32_t> Batcher::LeaseSlab(uint64_t bytes, uint32_t rows) {
-  absl::StatusOr<uint32_t> slab = slabs_.LeaseBytes(bytes, rows);
-  if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.LeaseBytes(bytes, rows);
+  absl::StatusOr<uint32_t> slab = slabs_.Lease(bytes, rows);
+  if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.Lease(bytes, rows);
   if (!slab.ok()) missed_bytes_ = std::max(missed_bytes_, bytes);
   return slab;
 }
@@ -222,10 +268,10 @@ void Batcher::ForgetIdleKeys(const KeyQueue* keep) {
   }
 }
 
-Batcher::KeyQueue* Batcher::Earliest() const {
+Batcher::KeyQueue* Batcher::EarliestDue(int64_t now_ns) const {
   KeyQueue* earliest = nullptr;
   for (const auto& [key, queue] : queues_) {
-    if (queue->waiting.empty()) continue;
+    if (queue->waiting.empty() || DueNs(*queue) > now_ns) continue;
     if (earliest == nullptr ||
         queue->waiting.head()->deadline_ns < earliest->waiting.head()->deadline_ns) {
       earliest = queue.get();

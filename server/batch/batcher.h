@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,8 +56,11 @@ class RequestList {
 // whose key no whole slab is to be had.
 class Batcher {
  public:
-  // `spec` outlives it.
-  explicit Batcher(const ModelSpec* spec) : spec_(spec) {}
+  // `spec` outlives it. A shape key is due when a batch of it is worth closing though company might
+  // come: once its earliest in line has waited for `max_delay_ns`, or as many rows wait as a batch
+  // takes.
+  explicit Batcher(const ModelSpec* spec, int64_t max_delay_ns = 0)
+      : spec_(spec), max_delay_ns_(max_delay_ns) {}
 
   SlabTable* slabs() { return &slabs_; }
   const SlabTable& slab_table() const { return slabs_; }
@@ -76,11 +80,19 @@ class Batcher {
   // Takes a queued request out of the line and gives its rows up.
   void Remove(Request* request);
 
+  // Where the rows of a request lie. REQUIRES: they are reserved and have not ended.
+  void Locate(const Request& request, RowTargets* targets) const;
+
+  // Takes all queued requests out of the line that hold the same as `request`, whose rows have not
+  // ended: equal rows of equal shapes. Their own rows are given up. What differs is looked at no
+  // further than to its first difference.
+  void TakeEqual(const Request& request, std::vector<Request*>* equal);
+
   // Gives rows up that a batch had, or that a reserved request never filled.
   void EndRows(const RowPlace& place, uint32_t rows);
 
-  // Takes the next batch out of the line, earliest deadline first. False when nobody waits.
-  // Requests whose deadline has passed go to `expired` instead, their rows given up.
+  // Takes the next batch out of the line, earliest deadline first, of a key that is due. False when
+  // none is. Requests whose deadline has passed go to `expired` instead, their rows given up.
   bool Form(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* expired);
 
   // The same for the next suspect, alone. False when there is none.
@@ -94,9 +106,8 @@ class Batcher {
 
   bool has_suspects() const { return !suspects_.empty(); }
 
-  // When a batch is worth closing though company might come: once the earliest in line has waited
-  // for `max_delay_ns`, or at once (0) if as many rows wait as a batch takes.
-  int64_t DueNs(int64_t max_delay_ns) const;
+  // When the first key is due; INT64_MIN: now. Nothing when nobody waits.
+  std::optional<int64_t> NextDueNs() const;
 
  private:
   // All requests of one shape key.
@@ -118,14 +129,18 @@ class Batcher {
   void Place(Request* request, uint32_t slab, uint32_t first_row, RowTargets* targets);
   void CloseLeastRecentlyUsed();
   void ForgetIdleKeys(const KeyQueue* keep);
-  KeyQueue* Earliest() const;
+  int64_t DueNs(const KeyQueue& queue) const;
+  KeyQueue* EarliestDue(int64_t now_ns) const;
   bool HasRoom(const FormedBatch& batch, const Request& request, const KeyQueue& queue) const;
   void Append(Request* request, FormedBatch* batch);
   void Drop(RequestList* list, Request* request, std::vector<Request*>* dropped);
+  bool AreEqual(const Request& one, const Request& other) const;
+  void TakeEqualFrom(RequestList* list, const Request& request, std::vector<Request*>* equal);
   void TakeExpiredFrom(RequestList* list, int64_t now_ns, std::vector<Request*>* expired);
   uint32_t max_rows() const { return spec_->batches() ? spec_->max_batch_size : 1; }
 
   const ModelSpec* const spec_;
+  const int64_t max_delay_ns_;
   SlabTable slabs_;
   absl::flat_hash_map<ShapeKey, std::unique_ptr<KeyQueue>> queues_;
   RequestList suspects_;

@@ -69,12 +69,7 @@ uint64_t SlabTable::RegionBytes(const RequestInput& input, uint32_t rows) {
   return *region;
 }
 
-absl::StatusOr<uint32_t> SlabTable::Lease(absl::Span<const uint64_t> row_bytes,
-                                          uint32_t row_capacity) {
-  return LeaseBytes(Bytes(row_bytes, row_capacity), row_capacity);
-}
-
-absl::StatusOr<uint32_t> SlabTable::LeaseBytes(uint64_t bytes, uint32_t row_capacity) {
+absl::StatusOr<uint32_t> SlabTable::Lease(uint64_t bytes, uint32_t row_capacity) {
   for (uint32_t number = 0; number < segments_.size(); ++number) {
     Segment* segment = segments_[number].get();
     if (segment == nullptr || segment->retiring) continue;

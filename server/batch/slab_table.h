@@ -52,11 +52,9 @@ class SlabTable {
   // Gives a retiring segment back; its number is free.
   OwnedSegment RemoveSegment(uint32_t number);
 
-  // Leases a slab of `row_capacity` rows and opens it. RESOURCE_EXHAUSTED when there is no room.
-  absl::StatusOr<uint32_t> Lease(absl::Span<const uint64_t> row_bytes, uint32_t row_capacity);
-
-  // The same for a slab whose regions the caller has summed up.
-  absl::StatusOr<uint32_t> LeaseBytes(uint64_t bytes, uint32_t row_capacity);
+  // Leases a slab of `row_capacity` rows, whose regions take so many bytes, and opens it.
+  // RESOURCE_EXHAUSTED when there is no room.
+  absl::StatusOr<uint32_t> Lease(uint64_t bytes, uint32_t row_capacity);
 
   // Reserves `rows` rows at the end of an open slab. False when they do not fit.
   bool Reserve(uint32_t slab, uint32_t rows, uint32_t* first_row);

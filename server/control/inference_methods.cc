@@ -88,10 +88,11 @@ void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
       InferenceMethodName("ServerMetadata"), Kind::kUnary,
       [facts](const CallerInfo&, const auto&, auto* response) {
         response->set_name(facts.name);
-        response->set_version(MPSD_VERSION);
+        response->set_version(facts.version);
         for (const char* extension : kExtensions) response->add_extensions(extension);
         if (facts.takes_shared_memory) response->add_extensions("system_shared_memory");
         if (facts.takes_device_memory()) response->add_extensions("cuda_shared_memory");
+        if (facts.writes_traces) response->add_extensions("trace");
         return absl::OkStatus();
       });
   table->AddTyped<pb::ModelMetadataRequest, pb::ModelMetadataResponse>(

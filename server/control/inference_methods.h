@@ -12,6 +12,8 @@ namespace mpsd {
 // What ServerMetadata says.
 struct ServerFacts {
   std::string name;
+  std::string version;
+  bool writes_traces = false;                 // without, TraceSetting changes nothing
   bool takes_shared_memory = false;           // of clients
   std::function<bool()> takes_device_memory;  // likewise, at the moment; called on any thread
 };

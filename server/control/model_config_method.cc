@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
@@ -54,7 +55,6 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   config->set_name(model.name);
   config->set_platform(model.platform);
   config->set_backend(model.facts.backend);
-  config->mutable_version_policy()->mutable_latest()->set_num_versions(1);
   config->set_max_batch_size(static_cast<int32_t>(spec.max_batch_size));
   for (const TensorSpec& input : spec.inputs) Describe(input, config->add_input());
   for (const TensorSpec& output : spec.outputs) Describe(output, config->add_output());
@@ -71,6 +71,15 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   batching->mutable_default_queue_policy()->set_allow_timeout_override(true);
 }
 
+// The policy by which the versions are served that are: one, or these.
+void DescribeVersions(const std::vector<std::string>& versions, pb::ModelVersionPolicy* policy) {
+  if (versions.size() <= 1) return policy->mutable_latest()->set_num_versions(1);
+  for (const std::string& version : versions) {
+    int64_t number = 0;
+    if (absl::SimpleAtoi(version, &number)) policy->mutable_specific()->add_versions(number);
+  }
+}
+
 }  // namespace
 
 void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table) {
@@ -85,6 +94,8 @@ void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table) {
               absl::StrCat("Request for model '", request.name(), "' is not at ready state"));
         }
         Describe(**model, response->mutable_config());
+        DescribeVersions(models->Versions(request.name()),
+                         response->mutable_config()->mutable_version_policy());
         return absl::OkStatus();
       });
 }

@@ -1,12 +1,15 @@
 #include "server/control/repository_methods.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/limits.h"
 #include "proto/inference.pb.h"
@@ -17,6 +20,8 @@ namespace {
 
 namespace pb = inference;
 using Done = ModelControl::Done;
+
+constexpr int kMostErrno = 133;  // on Linux; elsewhere there are fewer
 
 // No string of a client's reaches a path; these are refused all the same, and by name.
 absl::Status CheckNames(const std::string& repository, const std::string& model) {
@@ -80,26 +85,68 @@ absl::Status Index(const ModelControl& control, const pb::RepositoryIndexRequest
     index->set_name(listing.name);
     index->set_version(listing.version);
     index->set_state(listing.state);
-    index->set_reason(WithoutPaths(listing.reason));
+    index->set_reason(TextForClients(listing.reason));
   }
   return absl::OkStatus();
 }
 
 Done ForClient(Done done) {
   return [done = std::move(done)](const absl::Status& status) {
-    done(absl::Status(status.code(), WithoutPaths(status.message())));
+    done(absl::Status(status.code(), TextForClients(status.message())));
   };
+}
+
+constexpr absl::string_view kCutOut = "(…)";
+constexpr size_t kMostTextBytes = 4096;  // a text may repeat what a client has sent
+
+// Where what is quoted from `begin` on ends, its quotes included; 0: nothing is quoted there. An
+// apostrophe inside a word is no quote.
+size_t QuotedBytes(absl::string_view text, size_t begin) {
+  const char quote = text[begin];
+  const bool is_quote = quote == '\'' || quote == '"';
+  if (!is_quote || (begin > 0 && absl::ascii_isalnum(text[begin - 1]))) return 0;
+  for (size_t end = begin + 1; end < text.size(); ++end) {
+    if (text[end] != quote) continue;
+    if (end + 1 == text.size() || !absl::ascii_isalnum(text[end + 1])) return end + 1 - begin;
+  }
+  return 0;
+}
+
+std::string WithoutQuotedPaths(absl::string_view text) {
+  std::string rest;
+  for (size_t i = 0; i < text.size();) {
+    const absl::string_view piece = text.substr(i, std::max<size_t>(QuotedBytes(text, i), 1));
+    const bool is_path = piece.size() > 1 && absl::StrContains(piece, '/');
+    absl::StrAppend(&rest, is_path ? kCutOut : piece);
+    i += piece.size();
+  }
+  return rest;
+}
+
+std::string WithoutPaths(absl::string_view text) {
+  std::vector<std::string> words = absl::StrSplit(WithoutQuotedPaths(text), ' ');
+  for (std::string& word : words) {
+    const bool is_division = word == "/";
+    if (!is_division && absl::StrContains(word, '/')) word = std::string(kCutOut);
+  }
+  return absl::StrJoin(words, " ");
+}
+
+// What the system says of each errno, with what stands in its place.
+std::vector<std::pair<std::string, std::string>> SystemWords() {
+  std::vector<std::pair<std::string, std::string>> words;
+  for (int error = 1; error <= kMostErrno; ++error) {
+    words.emplace_back(std::generic_category().message(error), kCutOut);
+    words.emplace_back(absl::StrCat("errno ", error), kCutOut);
+  }
+  return words;
 }
 
 }  // namespace
 
-std::string WithoutPaths(absl::string_view text) {
-  std::vector<std::string> words = absl::StrSplit(text, ' ');
-  for (std::string& word : words) {
-    const bool is_division = word == "/";
-    if (!is_division && absl::StrContains(word, '/')) word = "(…)";
-  }
-  return absl::StrJoin(words, " ");
+std::string TextForClients(absl::string_view text) {
+  static const auto* const kSystemWords = new auto(SystemWords());
+  return absl::StrReplaceAll(WithoutPaths(text.substr(0, kMostTextBytes)), *kSystemWords);
 }
 
 void AddRepositoryMethods(ModelControl* control, MethodTable* table) {

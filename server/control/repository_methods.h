@@ -12,7 +12,8 @@ namespace mpsd {
 // Adds the methods to the table. `control` outlives it.
 void AddRepositoryMethods(ModelControl* control, MethodTable* table);
 
-// `text` as a client may see it: words that hold a path are cut out.
-std::string WithoutPaths(absl::string_view text);
+// `text` as a client may see it: paths are cut out, in quotes or as words, and so is what the
+// system says of its errors.
+std::string TextForClients(absl::string_view text);
 
 }  // namespace mpsd

@@ -2,11 +2,14 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
 #include "server/control/inference_method_name.h"
 #include "server/request/find_served.h"
+#include "server/telemetry/answer_statistics.h"
 #include "server/telemetry/inference_statistics.h"
 
 namespace mpsd {
@@ -44,11 +47,25 @@ void Describe(const InferenceStatistics::Totals& totals, pb::ModelStatistics* ta
   }
 }
 
+void Describe(const std::vector<AnswerStatistics::Index>& answers, pb::ModelStatistics* target) {
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const AnswerStatistics::Index& index = answers[i];
+    pb::InferResponseStatistics& response = (*target->mutable_response_stats())[absl::StrCat(i)];
+    Describe(index.compute_infer, response.mutable_compute_infer());
+    Describe(index.compute_output, response.mutable_compute_output());
+    Describe(index.sent, response.mutable_success());
+    Describe(index.failed, response.mutable_fail());
+    Describe(index.no_more, response.mutable_empty_response());
+    Describe(index.cancelled, response.mutable_cancel());
+  }
+}
+
 void Describe(const ServedModel& model, const WorkerStatusSource& workers,
               pb::ModelStatistics* target) {
   target->set_name(model.name);
   target->set_version(model.version);
   Describe(model.metrics.inference.Read(), target);
+  Describe(model.metrics.answers.Read(), target);
   uint64_t resident_bytes = 0;
   for (const WorkerInfo& worker : workers.Workers(model)) {
     resident_bytes += worker.resident_bytes;

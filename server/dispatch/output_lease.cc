@@ -11,6 +11,7 @@ void OutputLease::Begin(std::shared_ptr<WorkerLink> link, uint64_t offset, uint6
   link_ = std::move(link);
   offset_ = offset;
   bytes_ = bytes;
+  charged_.store(false, std::memory_order_relaxed);
   references_.store(1, std::memory_order_relaxed);
 }
 
@@ -20,11 +21,16 @@ void OutputLease::Unref() {
   if (before > 1) return;
   // The link must outlive the call that may end this lease.
   const std::shared_ptr<WorkerLink> link = link_;
+  if (charged_.load(std::memory_order_relaxed)) link->Unpin(bytes_);
   link->Released(this);
 }
 
-bool OutputLease::TryPin(uint64_t bytes) { return link_->TryPin(bytes); }
-
-void OutputLease::Unpin(uint64_t bytes) { link_->Unpin(bytes); }
+bool OutputLease::TryPin() {
+  if (charged_.load(std::memory_order_relaxed)) return true;
+  // Where there is no room it may be another thread's charge for this very lease that took it.
+  if (!link_->TryPin(bytes_)) return charged_.load(std::memory_order_relaxed);
+  if (charged_.exchange(true, std::memory_order_relaxed)) link_->Unpin(bytes_);
+  return true;
+}
 
 }  // namespace mpsd

@@ -14,6 +14,9 @@ class WorkerLink;
 // Thread-safe. Counted: one reference for the batch, one for each answer slice that points into it.
 // The last Unref, on whatever thread, hands it back to its link. While a lease is out its link, and
 // so the mapping, lives.
+//
+// An answer that is pinned keeps the whole lease, whoever else's answers lie in it: so the first
+// TryPin() charges all its bytes to the link, and the last Unref() gives them back.
 class OutputLease final : public AnswerMemory {
  public:
   // Begins a life with one reference.
@@ -21,8 +24,7 @@ class OutputLease final : public AnswerMemory {
 
   void Ref() override { references_.fetch_add(1, std::memory_order_relaxed); }
   void Unref() override;
-  bool TryPin(uint64_t bytes) override;
-  void Unpin(uint64_t bytes) override;
+  bool TryPin() override;
 
   uint64_t offset() const { return offset_; }
   uint64_t bytes() const { return bytes_; }
@@ -34,7 +36,8 @@ class OutputLease final : public AnswerMemory {
   uint64_t offset_ = 0;
   uint64_t bytes_ = 0;
   std::atomic<uint32_t> references_{0};
-  OutputLease* next_ = nullptr;  // in the link's list of released leases
+  std::atomic<bool> charged_{false};  // to the link, as pinned
+  OutputLease* next_ = nullptr;       // in the link's list of released leases
 };
 
 }  // namespace mpsd

@@ -34,7 +34,7 @@ uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_dept
 }
 
 uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth) {
-  // A pinned answer holds its whole batch's lease, and holes lie between leases: hence twice.
+  // What is pinned is counted in whole leases, but holes lie between them: hence twice.
   return lanes * lane_depth * LargestLease(spec) + 2 * PinLimitBytes(spec, lanes, lane_depth);
 }
 

@@ -12,13 +12,20 @@ void Plane::Remove(Pool* pool) {
   std::erase(pools_, pool);
 }
 
-size_t Plane::DrainSince(int64_t late_ns) {
+size_t Plane::DrainAll(bool after_timeout) {
   size_t count = 0;
   absl::ReaderMutexLock lock(&mu_);
   for (Pool* pool : pools_) {
-    if (pool->inside() > 0 || pool->busy()) count += pool->Drain(late_ns);
+    if (pool->inside() > 0 || pool->busy()) count += pool->Drain(after_timeout);
   }
   return count;
+}
+
+// What is noted while another thread is awake, and nobody need ring, is taken by that thread before
+// it sleeps; if it does not sleep in time, Wake() tells.
+void Plane::WakeByTimeOut() {
+  NoteSettled();
+  if (Wake()) DrainAll(true);
 }
 
 bool Plane::Wake() {
@@ -53,6 +60,11 @@ int64_t Plane::inside() const {
   absl::ReaderMutexLock lock(&mu_);
   for (const Pool* pool : pools_) inside += pool->inside();
   return inside;
+}
+
+void Plane::NoteSettled() {
+  absl::ReaderMutexLock lock(&mu_);
+  for (Pool* pool : pools_) pool->NoteSettled();
 }
 
 void Plane::SetParked(bool parked) {

@@ -25,11 +25,11 @@ class Plane {
   void Remove(Pool* pool);
 
   // Takes what has completed in all pools and gives the replies. Returns how many batches it took.
-  size_t Drain() { return DrainSince(kNoDeadline); }
+  size_t Drain() { return DrainAll(false); }
 
-  // The same for a thread that woke by time-out: what was complete before `late_ns` should have
-  // rung, and is counted.
-  size_t DrainSince(int64_t late_ns);
+  // Wake() and Drain() for a thread whose sleep the time-out ended: what should have rung before is
+  // counted.
+  void WakeByTimeOut();
 
   // The caller looks for completions from now on, so nobody needs to ring. True when nobody else
   // did: then what was complete before should have rung.
@@ -47,8 +47,8 @@ class Plane {
   int64_t inside() const;
 
  private:
-  static constexpr int64_t kNoDeadline = INT64_MIN;
-
+  size_t DrainAll(bool after_timeout);
+  void NoteSettled();
   void SetParked(bool parked);
 
   std::atomic<int> awake_{0};

@@ -11,6 +11,11 @@
 #include "server/dispatch/output_sizing.h"
 
 namespace mpsd {
+namespace {
+
+absl::Status Cancelled() { return absl::CancelledError("the client cancelled the call"); }
+
+}  // namespace
 
 Pool::Pool(ServedModel* model, const PoolOptions& options, const Clock* clock,
            CompletionSink* replies, PoolKeeper* keeper)
@@ -26,7 +31,7 @@ Pool::Pool(ServedModel* model, const PoolOptions& options, const Clock* clock,
       output_leases_gauge_(&model->metrics.output_leases),
       pinned_bytes_gauge_(&model->metrics.pinned_output_bytes),
       workers_ready_gauge_(&model->metrics.workers_ready),
-      batcher_(&model->spec) {
+      batcher_(&model->spec, options.max_delay_ns) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
 }
 
@@ -41,13 +46,24 @@ absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   uint64_t bytes = 0;
   for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
   const bool refuse = MPSD_FAILPOINT_ERRNO("dispatch.reserve") != 0;
-  absl::MutexLock lock(&mu_);
+  int64_t tick_by_ns = kNoTick;
+  absl::Status status;
+  {
+    absl::MutexLock lock(&mu_);
+    status = refuse ? FullError() : Place(request, bytes, targets, &tick_by_ns);
+  }
+  if (tick_by_ns != kNoTick) keeper_->WakeBy(tick_by_ns);
+  return status;
+}
+
+absl::Status Pool::Place(Request* request, uint64_t bytes, RowTargets* targets,
+                         int64_t* tick_by_ns) {
   if (closed_) return absl::AbortedError("the model was replaced");
   if (links_.empty() && request->deadline_ns <= worker_expected_ns_) return NoWorkerInTime();
-  if (refuse || QueueIsFull(bytes)) return FullError();
+  if (QueueIsFull(bytes)) return FullError();
   targets->later = false;
   const bool placed = batcher_.Reserve(request, targets).ok();
-  WishForSlabs();
+  WishForSlabs(tick_by_ns);
   if (!placed) {
     if (request->filler == nullptr || (wished_bytes_ == 0 && !growing_)) return FullError();
     request->Go(RequestState::kWaiting);
@@ -69,11 +85,15 @@ bool Pool::QueueIsFull(uint64_t bytes) const {
 
 void Pool::Commit(Request* request) {
   Work work;
+  const bool quarantined = !quarantine_.empty() && IsQuarantined(*request);
   {
     absl::MutexLock lock(&mu_);
     batcher_.Enqueue(request);
     if (request->cancelled) {
-      EndQueued(request, &work);
+      EndQueued(request, Cancelled(), &work);
+    } else if (quarantined) {
+      EndQueued(request, CrashedItsWorker(), &work);
+      model_->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
     } else {
       Dispatch(&work);
     }
@@ -90,22 +110,22 @@ void Pool::Cancel(Request* request) {
         request->cancelled = true;  // another thread fills its rows: Commit() ends it
         return;
       case RequestState::kQueued:
-        EndQueued(request, &work);
+        EndQueued(request, Cancelled(), &work);
         break;
       case RequestState::kWaiting:
         waiting_.Remove(request);
         request->Go(RequestState::kEnded);
         NoteQueueOf(*request, -1);
         inside_.fetch_sub(1, std::memory_order_relaxed);
-        work.ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
+        work.ended.emplace_back(request, Cancelled());
         break;
       case RequestState::kRunning:
         if (!AbandonRunning(request)) return;
         inside_.fetch_sub(1, std::memory_order_relaxed);
-        work.ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
+        work.ended.emplace_back(request, Cancelled());
         break;
       case RequestState::kAnswering:
-        GiveUp(request, absl::CancelledError("the client cancelled the call"));
+        GiveUp(request, Cancelled());
         return;
       case RequestState::kNew:
       case RequestState::kEnded:
@@ -115,12 +135,11 @@ void Pool::Cancel(Request* request) {
   Carry(&work);
 }
 
-// A queued request that its client has given up.
-void Pool::EndQueued(Request* request, Work* work) {
+void Pool::EndQueued(Request* request, const absl::Status& status, Work* work) {
   batcher_.Remove(request);
   NoteQueueOf(*request, -1);
   inside_.fetch_sub(1, std::memory_order_relaxed);
-  work->ended.emplace_back(request, absl::CancelledError("the client cancelled the call"));
+  work->ended.emplace_back(request, status);
 }
 
 void Pool::NoteQueueOf(const Request& request, int sign) {
@@ -279,12 +298,14 @@ void Pool::SetParked(bool parked) {
 }
 
 void Pool::Carry(Work* work) {
+  if (work->tick_by_ns != kNoTick) keeper_->WakeBy(work->tick_by_ns);
   for (const auto& [link, port] : work->wakes) port->bell.Wake();
   if (!work->completed.empty()) MPSD_FAILPOINT("complete.before_reply");
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
     batch->slot.Go(SlotState::kReplying);
     replies_->Complete(batch->completed);
   }
+  if (work->struck != nullptr) RememberStruck(work);
   for (auto& [request, status] : work->ended) request->reply.Fail(status);
   Recycle(work);
   for (const auto& [request, targets] : work->fills) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/base/clock.h"
 #include "server/batch/batcher.h"
+#include "server/dispatch/output_estimate.h"
+#include "server/dispatch/quarantine.h"
 #include "server/dispatch/worker_link.h"
 #include "server/dispatch/worker_progress.h"
 #include "server/request/completed_batch.h"
@@ -25,13 +28,13 @@
 
 namespace mpsd {
 
-// What a pool asks of its supervisor. Implemented by supervise/. Thread-safe. Called with a pool's
-// mutex held: it may only take note.
+// What a pool asks of its supervisor. Implemented by supervise/. Thread-safe.
 class PoolKeeper {
  public:
   virtual ~PoolKeeper() = default;
 
-  // This incarnation of the worker was caught lying: kill it.
+  // This incarnation of the worker was caught lying: kill it. Called with a pool's mutex held: it
+  // may only take note.
   virtual void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                        const std::string& reason) = 0;
 
@@ -72,9 +75,12 @@ class Pool final : public RequestQueue {
   // ---- the threads that wait for completions ----
 
   // Takes what has completed, dispatches anew, gives the replies. Returns how many batches it took.
-  // Those that were complete before `late_ns`, and whose bell does not ring though their lanes have
-  // done all to tell of them, are counted as missed by the bell.
-  size_t Drain(int64_t late_ns);
+  // After a time-out those that the bell missed are counted: their lanes had done all to tell of
+  // them when NoteSettled() was called, and yet it does not ring.
+  size_t Drain(bool after_timeout = false);
+
+  // REQUIRES: workers have to ring since before and for as long as this takes.
+  void NoteSettled();
 
   // Workers ring the bell for each completion, or leave it alone.
   void SetParked(bool parked);
@@ -136,18 +142,25 @@ class Pool final : public RequestQueue {
   WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const;
 
  private:
+  static constexpr int64_t kNoTick = std::numeric_limits<int64_t>::max();
+
   // What is found out under the mutex and done after it.
   struct Work {
-    int64_t late_ns = INT64_MIN;  // completions older than this should have rung
+    bool after_timeout = false;
+    int64_t tick_by_ns = kNoTick;  // when to be looked at again
     absl::InlinedVector<std::pair<std::shared_ptr<WorkerLink>, LanePort*>, 4> wakes;
     absl::InlinedVector<std::unique_ptr<InflightBatch>, 16> completed;
     absl::InlinedVector<std::pair<Request*, absl::Status>, 4> ended;
     std::vector<std::pair<Request*, RowTargets>> fills;  // whose rows have been waited for
+    Request* struck = nullptr;  // crashed its worker; its rows, at `struck_rows`, have not ended
+    RowTargets struck_rows;
   };
 
   bool QueueIsFull(uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status FullError() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void WishForSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Place(Request* request, uint64_t bytes, RowTargets* targets, int64_t* tick_by_ns)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WishForSlabs(int64_t* tick_by_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void PlaceWaiting(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeExpiredWaiting(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   int64_t RetryDelayNs() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -175,6 +188,9 @@ class Pool final : public RequestQueue {
   // True when it put the death down to one request.
   bool DispatchAgain(InflightBatch* batch, WorkerEnd end, bool alone, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Strike(Request* request, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RememberStruck(Work* work) ABSL_LOCKS_EXCLUDED(mu_);
+  bool IsQuarantined(const Request& request) ABSL_LOCKS_EXCLUDED(mu_);
   void AwaitContinue(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveUp(Request* request, const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveUpAnswering(int64_t now_ns, absl::StatusCode code, absl::string_view text)
@@ -185,10 +201,12 @@ class Pool final : public RequestQueue {
   void NoteQueueOf(const Request& request, int sign) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteWakeups(WorkerLink* link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void EndQueued(Request* request, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndQueued(Request* request, const absl::Status& status, Work* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteLinks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   WorkerLink* Find(uint32_t worker) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   absl::Status NoWorkerInTime() const;
+  static absl::Status CrashedItsWorker();
   void EndExpired(std::vector<Request*>* expired, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Wakes lanes, gives replies, takes the batches' memory back, and fills the rows of requests that
@@ -209,6 +227,7 @@ class Pool final : public RequestQueue {
   PoolKeeper* const keeper_;
 
   std::atomic<int64_t> inside_{0};
+  Quarantine quarantine_;
 
   mutable absl::Mutex mu_;
   GaugeShare queued_requests_gauge_ ABSL_GUARDED_BY(mu_);
@@ -237,8 +256,7 @@ class Pool final : public RequestQueue {
   int64_t rate_since_ns_ ABSL_GUARDED_BY(mu_) = 0;
   double requests_per_ns_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t next_batch_ ABSL_GUARDED_BY(mu_) = 1;
-  uint64_t learned_row_bytes_ ABSL_GUARDED_BY(mu_) =
-      0;  // of outputs whose shape the spec leaves open
+  OutputEstimate output_estimate_ ABSL_GUARDED_BY(mu_);  // where the spec leaves a shape open
 };
 
 }  // namespace mpsd

@@ -1,7 +1,6 @@
 // Pool: from the lanes to the replies.
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "proto/base/check.h"
@@ -11,10 +10,26 @@
 #include "server/dispatch/pool.h"
 
 namespace mpsd {
+namespace {
 
-size_t Pool::Drain(int64_t late_ns) {
+uint64_t UsedBytes(const CompletedBatch& batch) {
+  uint64_t bytes = 0;
+  for (const BatchOutput& output : batch.outputs) bytes += output.bytes.size();
+  return bytes;
+}
+
+}  // namespace
+
+void Pool::NoteSettled() {
+  absl::MutexLock lock(&mu_);
+  for (const std::shared_ptr<WorkerLink>& link : links_) {
+    for (LanePort& port : link->ports()) port.NoteSettled();
+  }
+}
+
+size_t Pool::Drain(bool after_timeout) {
   Work work;
-  work.late_ns = late_ns;
+  work.after_timeout = after_timeout;
   {
     absl::MutexLock lock(&mu_);
     for (const std::shared_ptr<WorkerLink>& link : links_) {
@@ -65,9 +80,9 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
     return false;
   }
   ModelMetrics& metrics = model_->metrics;
-  // In this order: the lane rings before it settles, and nobody has cleared the bell since.
-  const bool missed = batch->completed.finished_ns < work->late_ns && port->BellIsSettled() &&
-                      !platform::BellRings(link->bell().poll_fd.get());
+  // The lane rang before it settled, and nobody has cleared the bell since.
+  const bool missed =
+      work->after_timeout && port->WasSettled() && !platform::BellRings(link->bell().poll_fd.get());
   if (missed) metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
   port->completions.Pop();
   ++port->completed;
@@ -76,7 +91,11 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
   if (ends) link->answered_requests += batch->formed.entries.size();
   if (batch->formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
   if (absl::IsDeadlineExceeded(batch->completed.failure)) metrics.skipped_batches.fetch_add(1);
-  if (needed_bytes > 0) RetryWithLargerLease(batch, needed_bytes, *link, work);
+  if (needed_bytes > 0) {
+    RetryWithLargerLease(batch, needed_bytes, *link, work);
+  } else if (!batch->completed.outputs.empty()) {
+    output_estimate_.Use(UsedBytes(batch->completed), batch->formed.row_count);
+  }
   EndEntries(batch);
   work->completed.push_back(std::move(port->inflight[place]));
   EndBatch(link, port, place);
@@ -116,7 +135,8 @@ void Pool::EndBatch(WorkerLink* link, LanePort* port, uint32_t place) {
 
 // The outputs did not fit: the requests go again with a larger lease, each alone where one that
 // holds them all cannot be had. What each lease is taken for grows by powers of two, so that this
-// ends, whatever the worker says.
+// ends, whatever the worker says; who goes again is ahead of younger ones, whose small answers
+// could make it come down meanwhile.
 void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                                 Work* work) {
   std::vector<BatchEntry>& entries = batch->formed.entries;
@@ -129,10 +149,7 @@ void Pool::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, con
   } else if (!fits && entries.size() == 1) {
     refusal = absl::ResourceExhaustedError("the outputs exceed the memory for answers");
   }
-  if (fits) {
-    const uint64_t row_bytes = std::bit_ceil((needed_bytes + rows - 1) / rows);
-    learned_row_bytes_ = std::max(learned_row_bytes_, row_bytes);
-  }
+  if (fits) output_estimate_.Grow(needed_bytes, rows);
   for (BatchEntry& entry : entries) {
     if (entry.request == nullptr) continue;
     if (refusal.ok()) {

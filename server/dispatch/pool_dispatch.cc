@@ -20,15 +20,13 @@ void Pool::Dispatch(Work* work) {
   }
   WorkerLink* link = nullptr;
   while (LanePort* port = FreeLane(&link)) {
-    if (options_.max_delay_ns > 0) {
-      const int64_t due_ns = batcher_.DueNs(options_.max_delay_ns);
-      if (due_ns > now_ns) return keeper_->WakeBy(due_ns);
-    }
     std::unique_ptr<InflightBatch> batch = NewBatch();
     const bool formed = batcher_.Form(now_ns, &batch->formed, &expired_);
     EndExpired(&expired_, work);
     if (!formed) {
       spare_batches_.push_back(std::move(batch));
+      const std::optional<int64_t> due_ns = batcher_.NextDueNs();
+      if (due_ns.has_value()) work->tick_by_ns = std::min(work->tick_by_ns, *due_ns);
       return;
     }
     if (!Submit(std::move(batch), link, port, now_ns, work)) return;
@@ -94,8 +92,7 @@ std::unique_ptr<InflightBatch> Pool::NewBatch() {
 uint64_t Pool::OutputBytes(const FormedBatch& formed, const WorkerLink& link) const {
   const std::optional<uint64_t> known = KnownOutputBytes(model_->spec, formed.row_count);
   if (known.has_value()) return *known;
-  const uint64_t row_bytes = std::max(learned_row_bytes_, kAssumedOutputRowBytes);
-  return std::min(row_bytes * formed.row_count, LargestLeaseBytes(link));
+  return std::min(output_estimate_.row_bytes() * formed.row_count, LargestLeaseBytes(link));
 }
 
 // Sends the batch to the lane. False when the worker's output area has no room: the requests are

@@ -8,6 +8,8 @@
 
 namespace mpsd {
 
+absl::Status Pool::CrashedItsWorker() { return absl::InternalError("request crashed its worker"); }
+
 bool Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, Work* work) {
   const bool alone = only_batch && batch->formed.entries.size() == 1;
   bool struck = false;
@@ -18,15 +20,17 @@ bool Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
       continue;
     }
     ++request->dispatches;
-    const bool strike = alone && end == WorkerEnd::kCrashed;
-    struck = struck || strike;
+    if (alone && end == WorkerEnd::kCrashed) {
+      struck = true;
+      Strike(request, work);
+      continue;
+    }
     // A client that has some answers of one worker is not given the others of another.
-    if (strike || request->dispatches >= kMaxDispatches || request->answers > 0) {
+    if (request->dispatches >= kMaxDispatches || request->answers > 0) {
       batcher_.EndRows(entry.place, entry.row_count);
       request->Go(RequestState::kEnded);
       inside_.fetch_sub(1, std::memory_order_relaxed);
-      work->ended.emplace_back(request, strike ? absl::InternalError("request crashed its worker")
-                                               : absl::UnavailableError("worker lost"));
+      work->ended.emplace_back(request, absl::UnavailableError("worker lost"));
       continue;
     }
     // Twice is no accident: it may be what makes the kernel kill its worker for want of memory.
@@ -38,6 +42,43 @@ bool Pool::DispatchAgain(InflightBatch* batch, WorkerEnd end, bool only_batch, W
   batch->formed.Clear();
   batch->completed.entries.clear();
   return struck;
+}
+
+// The request ends, and with it all in the line that hold the same. Its rows stay until Carry() has
+// seen what they are, which may take longer than the mutex should be held.
+void Pool::Strike(Request* request, Work* work) {
+  request->Go(RequestState::kEnded);
+  inside_.fetch_sub(1, std::memory_order_relaxed);
+  work->ended.emplace_back(request, CrashedItsWorker());
+  work->struck = request;
+  batcher_.Locate(*request, &work->struck_rows);
+  batcher_.TakeEqual(*request, &expired_);
+  for (Request* equal : expired_) {
+    NoteQueueOf(*equal, -1);
+    inside_.fetch_sub(1, std::memory_order_relaxed);
+    work->ended.emplace_back(equal, CrashedItsWorker());
+  }
+  model_->metrics.quarantined_requests.fetch_add(expired_.size(), std::memory_order_relaxed);
+  expired_.clear();
+}
+
+// Before anyone is told of the strike, so that who asks again is known.
+void Pool::RememberStruck(Work* work) {
+  const Request& request = *work->struck;
+  quarantine_.Add(HashContent(request, work->struck_rows), clock_->NowNs());
+  absl::MutexLock lock(&mu_);
+  batcher_.EndRows(request.place, request.rows);
+  NoteSlabs();
+}
+
+// The rows are filled and nobody else's yet, so that they may be read without the mutex.
+bool Pool::IsQuarantined(const Request& request) {
+  RowTargets rows;
+  {
+    absl::MutexLock lock(&mu_);
+    batcher_.Locate(request, &rows);
+  }
+  return quarantine_.Holds(HashContent(request, rows), clock_->NowNs());
 }
 
 // An answer of the request goes to its client, who says when he can take the next.

@@ -87,7 +87,7 @@ std::vector<SlabSegment> Pool::SlabDescriptors() const {
 
 // Rows found no room in any segment: asks for a further one, unless that was just refused or the
 // pool has all that it may have.
-void Pool::WishForSlabs() {
+void Pool::WishForSlabs(int64_t* tick_by_ns) {
   const uint64_t missed_bytes = batcher_.TakeMissedBytes();
   if (missed_bytes == 0) return;
   const int64_t now_ns = clock_->NowNs();
@@ -101,7 +101,7 @@ void Pool::WishForSlabs() {
   }
   const bool first = wished_bytes_ == 0;
   wished_bytes_ = std::max(wished_bytes_, missed_bytes);
-  if (first && !growing_) keeper_->WakeBy(now_ns);
+  if (first && !growing_) *tick_by_ns = now_ns;
 }
 
 // Those whose deadline is the earliest first, as far as there is room by now.
@@ -115,7 +115,7 @@ void Pool::PlaceWaiting(Work* work) {
     }
     work->fills.emplace_back(request, std::move(targets));
   }
-  WishForSlabs();
+  WishForSlabs(&work->tick_by_ns);
 }
 
 void Pool::TakeExpiredWaiting(int64_t now_ns) {

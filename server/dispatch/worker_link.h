@@ -51,10 +51,13 @@ struct LanePort {
   std::array<std::unique_ptr<InflightBatch>, kRingEntries> inflight;  // by record
   uint32_t inflight_count = 0;
   uint64_t completed = 0;  // batches that came back
+  uint32_t settled = 0;    // of NoteSettled()
 
-  // True when the lane has done all that it does to tell of the next completion.
-  bool BellIsSettled() const {
-    const uint32_t settled = report->bell_settled.load(std::memory_order_acquire);
+  // Keeps of how many completions the lane has done all that it does to tell.
+  void NoteSettled() { settled = report->bell_settled.load(std::memory_order_acquire); }
+
+  // True when the next completion was one of them.
+  bool WasSettled() const {
     return static_cast<int32_t>(settled - static_cast<uint32_t>(completed)) > 0;
   }
 };
@@ -118,8 +121,10 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
 
   // ---- any thread ----
   void Released(OutputLease* lease);
+  // For leases: charges one of `bytes` as pinned. False beyond the limit.
   bool TryPin(uint64_t bytes);
   void Unpin(uint64_t bytes);
+  // Of the leases that answers which were not read yet lie in, whole.
   uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
   // Leases that somebody holds a reference on.
   uint32_t leases_out() const { return leases_out_.load(std::memory_order_relaxed); }

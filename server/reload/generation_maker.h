@@ -27,6 +27,9 @@ class GenerationMaker {
   virtual absl::Status WaitUntilServing(const ServedModel& model,
                                         const std::function<bool()>& give_up) = 0;
 
+  // Why none of its workers serves; OK while one does, or the first are on their way.
+  virtual absl::Status Fault(const ServedModel& model) const = 0;
+
   // Requests that are inside are finished, then its workers end. Does not wait.
   // REQUIRES: requests do not find it any more.
   virtual void Retire(const std::shared_ptr<ServedModel>& model) = 0;

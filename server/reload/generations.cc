@@ -104,15 +104,25 @@ std::vector<ModelListing> Generations::List() const {
   std::vector<ModelListing> listings;
   absl::MutexLock lock(&mu_);
   for (const auto& [key, known] : known_) {
-    listings.push_back({key.name, key.version, StateOf(known), known.reason});
+    listings.push_back(ListingOf(key, known));
   }
   return listings;
 }
 
-std::string Generations::StateOf(const Known& known) {
-  if (known.generation != nullptr && known.generation->ready) return "READY";
-  if (known.loading || known.generation != nullptr) return "LOADING";
-  return known.leaving.expired() ? "UNAVAILABLE" : "UNLOADING";
+ModelListing Generations::ListingOf(const ModelKey& key, const Known& known) const {
+  ModelListing listing = {key.name, key.version, "READY", known.reason};
+  if (known.generation != nullptr && known.generation->ready) return listing;
+  listing.state = "LOADING";
+  if (known.loading) return listing;
+  if (known.generation == nullptr) {
+    listing.state = known.leaving.expired() ? "UNAVAILABLE" : "UNLOADING";
+    return listing;
+  }
+  const absl::Status fault = maker_->Fault(*known.generation);
+  if (fault.ok()) return listing;
+  listing.state = "UNAVAILABLE";
+  listing.reason = std::string(fault.message());
+  return listing;
 }
 
 // The models that are served when that one is.

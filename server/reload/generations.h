@@ -68,7 +68,7 @@ class Generations {
 
   std::vector<ModelConfig> ServedBeside(const ModelKey& key) const;
   std::shared_ptr<ModelMetrics> CountersOf(const ModelKey& key);
-  static std::string StateOf(const Known& known);
+  ModelListing ListingOf(const ModelKey& key, const Known& known) const;
 
   GenerationMaker* const maker_;
   ModelDirectory* const models_;

@@ -49,15 +49,21 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
           other.client_must_show_certificate);
   compare("listen.control", before.listen.control, after.listen.control);
   compare("listen.http", before.listen.http, after.listen.http);
+  compare("listen.reflection", before.listen.reflection, after.listen.reflection);
   compare("server_name", before.server_name, after.server_name);
+  compare("server_version", before.server_version, after.server_version);
+  compare("compat", before.compat, after.compat);
   compare("cuda_mps", before.cuda_mps, after.cuda_mps);
   compare("state_dir", before.state_dir, after.state_dir);
   compare("limits.message", before.limits.message_bytes, after.limits.message_bytes);
   compare("limits.buffered", before.limits.buffered_bytes, after.limits.buffered_bytes);
+  compare("limits.compressed_requests", before.limits.compressed_requests,
+          after.limits.compressed_requests);
   compare("limits.shared_memory", before.limits.shared_memory_bytes,
           after.limits.shared_memory_bytes);
   compare("limits.connection_pinned", before.limits.connection_pin_bytes,
           after.limits.connection_pin_bytes);
+  compare("limits.unread_copies", before.limits.unread_copy_bytes, after.limits.unread_copy_bytes);
   compare("limits.streams", before.limits.streams, after.limits.streams);
   compare("limits.metadata", before.limits.metadata_bytes, after.limits.metadata_bytes);
   compare("limits.keepalive", before.limits.keepalive_ns, after.limits.keepalive_ns);

@@ -1,6 +1,7 @@
 #include "server/reload/reloader.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "server/model_config_reader.h"
 #include "server/repository/model_repository.h"
 #include "server/repository/triton_config.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -40,6 +42,10 @@ Reloader::~Reloader() { Stop(); }
 
 void Reloader::Deploy() {
   const Wanted wanted = WantedBy(config_);
+  {
+    absl::MutexLock lock(&mu_);
+    unservable_ = wanted.unservable;
+  }
   for (const ModelConfig& model : wanted.models) {
     if (!IsBegunWith(model)) {
       generations_.Know(model, "");
@@ -80,13 +86,45 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
                        {{"model", name}, {"reason", fault}});
     wanted.faults.push_back(absl::StrCat("model '", name, "': ", fault));
     if (is_configured(name)) continue;
+    if (ServableNameFault(name).empty() && wanted.unservable.size() < kMaxRepositoryModels) {
+      wanted.unservable[{name, ""}] = {name, "", "UNAVAILABLE", fault};
+    }
     for (ModelConfig& model : generations_.Sources(name)) wanted.models.push_back(std::move(model));
   }
   for (ModelConfig& model : wanted.models) Complete(config, &model);
-  for (const auto& [name, key] : found.notes) {
-    parts_.logger->Log(LogLevel::kInfo, "model_key_ignored", {{"model", name}, {"key", key}});
-  }
+  for (const auto& [name, key] : found.notes) TellIgnored(name, key);
   return wanted;
+}
+
+// What is known tells its own state, also where its files have become faulty since.
+std::vector<ModelListing> Reloader::List() const {
+  std::vector<ModelListing> listings = generations_.List();
+  std::set<ModelKey> known;
+  for (const ModelListing& listing : listings) {
+    known.insert({listing.name, listing.version});
+    known.insert({listing.name, ""});
+  }
+  absl::MutexLock lock(&mu_);
+  for (const auto& [key, listing] : unservable_) {
+    if (known.count(key) == 0) listings.push_back(listing);
+  }
+  return listings;
+}
+
+void Reloader::NoteUnservable(const ModelListing& listing) {
+  absl::MutexLock lock(&mu_);
+  const auto of_model = [&listing](const auto& entry) {
+    return entry.first.name == listing.name &&
+           (listing.version.empty() || entry.first.version.empty());
+  };
+  std::erase_if(unservable_, of_model);
+  const ModelKey key{listing.name, listing.version};
+  const bool has_room = unservable_.size() < kMaxRepositoryModels;
+  if (has_room || unservable_.count(key) > 0) unservable_[key] = listing;
+}
+
+void Reloader::TellIgnored(const std::string& model, const std::string& key) const {
+  parts_.logger->Log(LogLevel::kInfo, "model_key_ignored", {{"model", model}, {"key", key}});
 }
 
 void Reloader::Start() {
@@ -122,25 +160,27 @@ void Reloader::Reload(Done done) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(reload_waits_, true)) return;
   }
-  Enqueue({[this] { return RunReload(); }, std::move(done)});
+  // There is room for it: of reloads one waits at most.
+  Enqueue({[this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
 }
 
 void Reloader::Load(const std::string& name, const std::string& config, Done done) {
-  Enqueue({[this, name, config] { return RunLoad(name, config); }, std::move(done)});
+  Enqueue({[this, name, config] { return RunLoad(name, config); }, std::move(done)},
+          kMaxReloadJobs);
 }
 
 void Reloader::Unload(const std::string& name, Done done) {
-  Enqueue({[this, name] { return RunUnload(name); }, std::move(done)});
+  Enqueue({[this, name] { return RunUnload(name); }, std::move(done)}, kMaxReloadJobs);
 }
 
-void Reloader::Enqueue(Job job) {
+void Reloader::Enqueue(Job job, size_t most_jobs) {
   absl::Status refusal;
   {
     absl::MutexLock lock(&mu_);
     if (stopping_) {
       refusal = Exiting();
-    } else if (jobs_.size() >= kMaxReloadJobs) {
-      refusal = absl::ResourceExhaustedError("too many models are waiting to be loaded");
+    } else if (jobs_.size() >= most_jobs) {
+      refusal = Busy("too many models are waiting to be loaded");
     } else {
       jobs_.push_back(std::move(job));
     }
@@ -192,6 +232,10 @@ absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
     mode_ = config.model_control;
   }
   const Wanted wanted = WantedBy(config);
+  {
+    absl::MutexLock lock(&mu_);
+    unservable_ = wanted.unservable;
+  }
   const ReloadPlan plan = PlanReload(generations_.Sources(), wanted.models);
   std::vector<std::string> failures = wanted.faults;
   for (const ModelConfig& model : wanted.models) {
@@ -233,16 +277,24 @@ void Reloader::Note(const absl::StatusOr<std::string>& outcome) {
 absl::Status Reloader::RunLoad(const std::string& name, const std::string& override_json) {
   if (absl::Status status = CheckAllowed(); !status.ok()) return status;
   const absl::StatusOr<std::vector<ModelConfig>> sources = SourcesOf(name);
-  if (!sources.ok()) return InModel(name, sources.status());
+  if (!sources.ok()) {
+    const std::string reason(sources.status().message());
+    if (absl::IsInvalidArgument(sources.status())) {
+      NoteUnservable({name, "", "UNAVAILABLE", reason});
+    }
+    return InModel(name, sources.status());
+  }
+  TritonNotes notes;
   for (const ModelConfig& source : *sources) {
     ModelConfig model = source;
-    TritonNotes notes;
+    notes.ignored.clear();
     if (!override_json.empty()) {
       const absl::Status status = ApplyTritonJson(override_json, &model, &notes);
       if (!status.ok()) return InModel(name, status);
     }
     if (absl::Status status = Swap(source, model); !status.ok()) return status;
   }
+  for (const std::string& key : notes.ignored) TellIgnored(name, key);
   for (const ModelConfig& known : generations_.Sources(name)) {
     const auto is_it = [&known](const ModelConfig& source) { return source.key() == known.key(); };
     if (std::none_of(sources->begin(), sources->end(), is_it)) generations_.Remove(known.key());
@@ -296,7 +348,13 @@ absl::Status Reloader::Swap(const ModelConfig& source, const ModelConfig& model)
     parts_.logger->Log(
         LogLevel::kError, "model_not_loaded",
         {{"model", model.name}, {"version", model.version}, {"reason", status.message()}});
+    NoteUnservable({model.name, model.version, "UNAVAILABLE", std::string(status.message())});
     return InModel(model.name, status);
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    unservable_.erase(model.key());
+    unservable_.erase({model.name, ""});
   }
   parts_.logger->Log(LogLevel::kInfo, "model_loaded",
                      {{"model", model.name}, {"version", model.version}});

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,7 +55,7 @@ class Reloader final : public ModelControl {
   // one will do.
   void Reload(Done done);
 
-  std::vector<ModelListing> List() const override { return generations_.List(); }
+  std::vector<ModelListing> List() const override;
   ReloadReport LastReload() const override;
   void Load(const std::string& name, const std::string& config, Done done) override;
   void Unload(const std::string& name, Done done) override;
@@ -66,7 +67,8 @@ class Reloader final : public ModelControl {
   };
 
   void Main();
-  void Enqueue(Job job);
+  // Refused where so many wait already.
+  void Enqueue(Job job, size_t most_jobs);
   bool GivenUp() const;
   absl::Status CheckAllowed() const;
 
@@ -77,14 +79,18 @@ class Reloader final : public ModelControl {
   struct Wanted {
     std::vector<ModelConfig> models;
     std::vector<std::string> faults;
+    std::map<ModelKey, ModelListing> unservable;
   };
 
   Wanted WantedBy(const Config& config) const;
+  void TellIgnored(const std::string& model, const std::string& key) const;
   bool IsBegunWith(const ModelConfig& model) const;
   absl::StatusOr<std::string> CarryOut(const Config& config);
   absl::StatusOr<std::vector<ModelConfig>> SourcesOf(const std::string& name) const;
   absl::Status Swap(const ModelConfig& source, const ModelConfig& model);
   void Note(const absl::StatusOr<std::string>& outcome);
+  // What List() says of a model that nothing is known of but this.
+  void NoteUnservable(const ModelListing& listing);
 
   const ReloaderParts parts_;
   Generations generations_;
@@ -98,6 +104,9 @@ class Reloader final : public ModelControl {
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   ModelControlMode mode_ ABSL_GUARDED_BY(mu_);
   ReloadReport last_reload_ ABSL_GUARDED_BY(mu_);
+  // What cannot be served, kMaxRepositoryModels at most; a model of no version has none that could
+  // be made out.
+  std::map<ModelKey, ModelListing> unservable_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

@@ -88,6 +88,12 @@ bool WasExecuted(const CompletedBatch& batch) {
   return batch.failure.ok() ? !batch.outputs.empty() : !absl::IsDeadlineExceeded(batch.failure);
 }
 
+void AddTo(StageSums* sums, const ExecutedBatch& executed) {
+  sums->input_ns += executed.input_ns;
+  sums->infer_ns += executed.infer_ns;
+  sums->output_ns += executed.output_ns;
+}
+
 // Before any answer is sent: a client that has its answer finds it counted. All answers of a
 // decoupled model's request are one execution, which begins with the first of them, and one answer,
 // which is complete with the last.
@@ -101,21 +107,19 @@ void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
   executed.ended_ms = absl::ToUnixMillis(absl::Now());
   executed.executions = batch.answer_index == 0 ? 1 : 0;
   for (const BatchEntry& entry : batch.entries) {
-    if (entry.request == nullptr || !batch.failure.ok() || AnyRowFailed(batch, entry)) continue;
-    StageSums* sums = &entry.request->sums;
-    if (batch.part == AnswerPart::kOneOfMany) {
-      sums->input_ns += executed.input_ns;
-      sums->infer_ns += executed.infer_ns;
-      sums->output_ns += executed.output_ns;
-      continue;
-    }
+    if (entry.request == nullptr) continue;
+    const StageSums earlier = entry.request->sums;
+    AddTo(&entry.request->sums, executed);
+    if (!batch.failure.ok() || AnyRowFailed(batch, entry)) continue;
+    if (batch.part == AnswerPart::kOneOfMany) continue;
+    entry.request->is_answered = true;
     ++executed.answered_requests;
     executed.answered_rows += entry.row_count;
     executed.queue_ns += entry.request->times.batched_ns - entry.request->arrival_ns;
     executed.total_ns += now_ns - entry.request->arrival_ns;
-    executed.earlier_input_ns += sums->input_ns;
-    executed.earlier_infer_ns += sums->infer_ns;
-    executed.earlier_output_ns += sums->output_ns;
+    executed.earlier_input_ns += earlier.input_ns;
+    executed.earlier_infer_ns += earlier.infer_ns;
+    executed.earlier_output_ns += earlier.output_ns;
   }
   batch.metrics->inference.AddBatch(executed);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -23,6 +25,15 @@ absl::Status Refused(absl::string_view key, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("'", key, "' ", why));
 }
 
+absl::Status NotSupported(absl::string_view key) { return Refused(key, "is not supported"); }
+
+// Once, however often it stands there.
+void Ignore(bool is_there, const std::string& key, TritonNotes* notes) {
+  const auto& ignored = notes->ignored;
+  if (!is_there || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) return;
+  notes->ignored.push_back(key);
+}
+
 // Refuses keys that ask for what mpsd does not do; silence would be an answer of another kind than
 // the one that was asked for.
 absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
@@ -37,7 +48,7 @@ absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
       {triton.response_cache().enable(), "response_cache.enable"},
   };
   for (const auto& [is_there, key] : keys) {
-    if (is_there) return Refused(key, "is not supported");
+    if (is_there) return NotSupported(key);
   }
   return absl::OkStatus();
 }
@@ -54,9 +65,7 @@ void NoteWhatIsIgnored(const pb::ModelConfig& triton, TritonNotes* notes) {
       {batching.preserve_ordering(), "dynamic_batching.preserve_ordering"},
       {batching.default_priority_level() > 0, "dynamic_batching.default_priority_level"},
   };
-  for (const auto& [is_there, key] : keys) {
-    if (is_there) notes->ignored.emplace_back(key);
-  }
+  for (const auto& [is_there, key] : keys) Ignore(is_there, key, notes);
 }
 
 absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
@@ -65,13 +74,15 @@ absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, Trit
   }
   const std::string& platform = triton.platform();
   const std::string& backend = triton.backend();
-  if (backend == "identity" || backend == "repeat") {
+  // The last is what ModelConfig calls such a model; Triton knows no such backend.
+  if (backend == "identity" || backend == "repeat" || backend == "synthetic") {
     model->format = ModelFormat::kSynthetic;
     if (backend == "repeat") model->parameters["repeat"] = "true";
   } else if (!backend.empty() && backend != "pytorch" && backend != "torch_aoti") {
     return Refused("backend", absl::StrCat("is '", backend, "', which is not supported"));
   }
-  if (!platform.empty() && platform != "pytorch_libtorch" && platform != "torch_aoti") {
+  if (!platform.empty() && platform != "pytorch_libtorch" && platform != "torch_aoti" &&
+      platform != "synthetic") {
     return Refused("platform", absl::StrCat("is '", platform, "', which is not supported"));
   }
   if (platform == "torch_aoti" || backend == "torch_aoti") model->format = ModelFormat::kAoti;
@@ -91,8 +102,10 @@ DataType DataTypeOf(pb::DataType type) {
 template <typename Tensor>
 absl::Status ReadTensor(const std::string& key, const Tensor& tensor,
                         std::vector<TensorSpec>* specs) {
-  if (tensor.has_reshape()) return Refused(key + ".reshape", "is not supported");
-  if (tensor.is_shape_tensor()) return Refused(key + ".is_shape_tensor", "is not supported");
+  if (tensor.has_reshape()) return NotSupported(key + ".reshape");
+  if (tensor.is_shape_tensor()) return NotSupported(key + ".is_shape_tensor");
+  // The elements would lie in another order.
+  if (tensor.is_non_linear_format_io()) return NotSupported(key + ".is_non_linear_format_io");
   TensorSpec spec;
   spec.name = tensor.name();
   spec.datatype = DataTypeOf(tensor.data_type());
@@ -106,13 +119,13 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model, Tri
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   for (const pb::ModelInput& input : triton.input()) {
-    if (input.format() != pb::ModelInput::FORMAT_NONE) notes->ignored.emplace_back("input.format");
-    if (input.optional()) return Refused("input.optional", "is not supported");
-    if (input.allow_ragged_batch()) return Refused("input.allow_ragged_batch", "is not supported");
+    Ignore(input.format() != pb::ModelInput::FORMAT_NONE, "input.format", notes);
+    if (input.optional()) return NotSupported("input.optional");
+    if (input.allow_ragged_batch()) return NotSupported("input.allow_ragged_batch");
     if (absl::Status status = ReadTensor("input", input, &inputs); !status.ok()) return status;
   }
   for (const pb::ModelOutput& output : triton.output()) {
-    if (!output.label_filename().empty()) notes->ignored.emplace_back("output.label_filename");
+    Ignore(!output.label_filename().empty(), "output.label_filename", notes);
     if (absl::Status status = ReadTensor("output", output, &outputs); !status.ok()) return status;
   }
   if (!inputs.empty()) model->spec.inputs = std::move(inputs);
@@ -131,35 +144,80 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model, Tri
   return ModelSpecFromJson(ToJson(model->spec)).status();
 }
 
+// The device of a group's instances: "cpu", "cuda", "cuda:1"; empty where it does not say.
+absl::StatusOr<std::string> DeviceOf(const pb::ModelInstanceGroup& group) {
+  const bool names_one = group.gpus_size() > 0;
+  if (group.gpus_size() > 1) return Refused("instance_group.gpus", "may name one device only");
+  if (names_one && group.gpus(0) < 0) return Refused("instance_group.gpus", "must not be negative");
+  switch (group.kind()) {
+    case pb::ModelInstanceGroup::KIND_AUTO:
+      return names_one ? absl::StrCat("cuda:", group.gpus(0)) : "";
+    case pb::ModelInstanceGroup::KIND_GPU:
+      return names_one ? absl::StrCat("cuda:", group.gpus(0)) : "cuda";
+    case pb::ModelInstanceGroup::KIND_CPU:
+      if (names_one) return Refused("instance_group.gpus", "is there beside KIND_CPU");
+      return "cpu";
+    case pb::ModelInstanceGroup::KIND_MODEL:
+      return Refused("instance_group.kind", "is KIND_MODEL, which is not supported");
+    default:
+      return NotSupported("instance_group.kind");
+  }
+}
+
+// What is said of single instances, and not done.
+absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes) {
+  if (group.passive()) return NotSupported("instance_group.passive");
+  if (group.secondary_devices_size() > 0) return NotSupported("instance_group.secondary_devices");
+  if (group.count() < 0) return Refused("instance_group.count", "must not be negative");
+  Ignore(!group.name().empty(), "instance_group.name", notes);
+  Ignore(group.profile_size() > 0, "instance_group.profile", notes);
+  Ignore(group.has_rate_limiter(), "instance_group.rate_limiter", notes);
+  Ignore(!group.host_policy().empty(), "instance_group.host_policy", notes);
+  return absl::OkStatus();
+}
+
+// A model has lanes of one kind, so that groups may differ in nothing but their counts.
 absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   int64_t count = 0;
+  std::string first_device;
   for (const pb::ModelInstanceGroup& group : triton.instance_group()) {
-    if (group.passive()) return Refused("instance_group.passive", "is not supported");
-    if (group.gpus_size() > 1) return Refused("instance_group.gpus", "may name one device only");
-    if (group.kind() == pb::ModelInstanceGroup::KIND_MODEL) {
-      return Refused("instance_group.kind", "is KIND_MODEL, which is not supported");
+    if (absl::Status status = CheckGroup(group, notes); !status.ok()) return status;
+    const absl::StatusOr<std::string> device = DeviceOf(group);
+    if (!device.ok()) return device.status();
+    if (count == 0) first_device = *device;
+    if (*device != first_device) {
+      const bool same_kind = group.kind() == triton.instance_group(0).kind();
+      return Refused(same_kind ? "instance_group.gpus" : "instance_group.kind",
+                     "must be the same in all groups");
     }
-    if (group.kind() == pb::ModelInstanceGroup::KIND_CPU) model->device = "cpu";
-    if (group.kind() == pb::ModelInstanceGroup::KIND_GPU) {
-      model->device = group.gpus_size() > 0 ? absl::StrCat("cuda:", group.gpus(0)) : "cuda";
-    }
-    if (group.has_rate_limiter()) notes->ignored.emplace_back("instance_group.rate_limiter");
     count += std::max(1, group.count());
   }
+  if (!first_device.empty()) model->device = first_device;
   if (count > kMaxLanes) {
     return Refused("instance_group.count", absl::StrCat("must be at most ", kMaxLanes));
   }
-  if (count > 0) model->placement.lanes = static_cast<uint32_t>(count);
+  // As many instances as there are, in whatever processes: what ModelConfig has told the client.
+  const bool as_it_is = count == int64_t{model->placement.processes} * model->placement.lanes;
+  if (count > 0 && !as_it_is) model->placement.lanes = static_cast<uint32_t>(count);
   return absl::OkStatus();
 }
 
 absl::Status ApplyBatching(const pb::ModelDynamicBatching& batching, ModelConfig* model) {
   const pb::ModelQueuePolicy& queue = batching.default_queue_policy();
-  if (batching.priority_levels() > 0 || batching.priority_queue_policy_size() > 0) {
-    return Refused("dynamic_batching.priority_levels", "is not supported");
+  if (batching.priority_levels() > 0) return NotSupported("dynamic_batching.priority_levels");
+  if (batching.priority_queue_policy_size() > 0) {
+    return NotSupported("dynamic_batching.priority_queue_policy");
   }
-  if (queue.default_timeout_microseconds() > 0 || queue.allow_timeout_override()) {
-    return Refused("dynamic_batching.default_queue_policy", "may have a max_queue_size only");
+  if (queue.timeout_action() != pb::ModelQueuePolicy::REJECT) {
+    return Refused("dynamic_batching.default_queue_policy.timeout_action", "must be REJECT");
+  }
+  // A request may always have a timeout of its own, so that allow_timeout_override changes nothing.
+  if (queue.default_timeout_microseconds() > 0) {
+    return NotSupported("dynamic_batching.default_queue_policy.default_timeout_microseconds");
+  }
+  if (queue.max_queue_size() > kMaxQueueRequests) {
+    return Refused("dynamic_batching.default_queue_policy.max_queue_size",
+                   absl::StrCat("must be at most ", kMaxQueueRequests));
   }
   const uint64_t delay_us = batching.max_queue_delay_microseconds();
   if (delay_us > 10'000'000) {
@@ -211,6 +269,22 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   return absl::OkStatus();
 }
 
+// A message of protobuf's does not tell a 0 that was said from none.
+bool SaysMaxBatchSize(const std::string& json) {
+  const nlohmann::json object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  return object.contains("max_batch_size") || object.contains("maxBatchSize");
+}
+
+// A file may hold any bytes, and what is wrong with it goes into messages, which are UTF-8.
+absl::Status Readable(const absl::Status& status) {
+  std::string text;
+  for (const char& c : status.message()) {
+    const absl::string_view byte(&c, 1);
+    absl::StrAppend(&text, absl::ascii_isascii(c) ? std::string(byte) : absl::CEscape(byte));
+  }
+  return absl::Status(status.code(), text);
+}
+
 // Keeps the first thing that is wrong with a text. Which of the two functions overrides one of the
 // base's is told by protobuf's version.
 class FirstError final : public google::protobuf::io::ErrorCollector {
@@ -230,10 +304,17 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
 absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, TritonNotes* notes) {
   if (json.size() > kMaxTextBytes) return absl::InvalidArgumentError("the config is too large");
   pb::ModelConfig triton;
-  const auto status = google::protobuf::util::JsonStringToMessage(json, &triton);
-  if (status.ok()) return Apply(triton, model, notes);
-  return absl::InvalidArgumentError(
-      absl::StrCat("the config is no model configuration: ", std::string(status.message())));
+  const auto parsed = google::protobuf::util::JsonStringToMessage(json, &triton);
+  if (!parsed.ok()) {
+    return Readable(absl::InvalidArgumentError(
+        absl::StrCat("the config is no model configuration: ", std::string(parsed.message()))));
+  }
+  if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
+  if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
+  // It says how versions run; which of them do, and from what file, the model's folder says.
+  Ignore(triton.has_version_policy(), "version_policy", notes);
+  Ignore(!triton.default_model_filename().empty(), "default_model_filename", notes);
+  return absl::OkStatus();
 }
 
 absl::Status ApplyTritonText(const std::string& text, ModelConfig* model, TritonNotes* notes) {
@@ -242,8 +323,8 @@ absl::Status ApplyTritonText(const std::string& text, ModelConfig* model, Triton
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
-  if (parser.ParseFromString(text, &triton)) return Apply(triton, model, notes);
-  return absl::InvalidArgumentError(absl::StrCat("config.pbtxt: ", error.text));
+  if (parser.ParseFromString(text, &triton)) return Readable(Apply(triton, model, notes));
+  return Readable(absl::InvalidArgumentError(absl::StrCat("config.pbtxt: ", error.text)));
 }
 
 }  // namespace mpsd

@@ -26,6 +26,8 @@ struct TritonNotes {
 // Puts what the configuration says in the place of what `model` says; keys that it does not have
 // leave `model` as it is. Every key is mapped, refused by its name (INVALID_ARGUMENT, `model` is
 // then of no use), or noted as ignored.
+//
+// The JSON is a load's override.
 absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, TritonNotes* notes);
 
 // The same for the text of a config.pbtxt.

@@ -13,9 +13,9 @@ namespace mpsd {
 // One version of a model that is known, served or not.
 struct ModelListing {
   std::string name;
-  std::string version;
-  std::string state;   // "READY", "LOADING", "UNLOADING", "UNAVAILABLE"
-  std::string reason;  // why it is not ready; may name files, which clients must not see
+  std::string version;  // empty: it cannot be told which there are
+  std::string state;    // "READY", "LOADING", "UNLOADING", "UNAVAILABLE"
+  std::string reason;   // why it is not ready; may name files, which clients must not see
 };
 
 // How the last reload of the config went.

@@ -21,10 +21,11 @@ class AnswerMemory {
   virtual void Ref() = 0;
   virtual void Unref() = 0;
 
-  // Asks to keep `bytes` of it for as long as a client takes to read them. False when so much is
-  // kept already that the bytes must be copied: a slow reader never starves a model.
-  virtual bool TryPin(uint64_t bytes) = 0;
-  virtual void Unpin(uint64_t bytes) = 0;
+  // Asks whether a reference may be kept for as long as a client takes to read. False when so much
+  // is kept already that the bytes must be copied: a slow reader never starves a model. What is
+  // kept is the memory as a whole, until its last reference goes, so that asking again costs
+  // nothing. REQUIRES: the caller has a reference.
+  virtual bool TryPin() = 0;
 };
 
 // The range of a client's own memory that an output was put into.

@@ -27,6 +27,7 @@ void Request::Reset() {
   place = {};
   times = {};
   sums = {};
+  is_answered = false;
   queued_bytes = 0;
   previous = nullptr;
   next = nullptr;

@@ -38,7 +38,7 @@ struct RequestInput {
   }
 };
 
-// The time that a decoupled model's request has taken with its answers so far.
+// The time that a request has taken in batches so far: of a decoupled model, one for each answer.
 struct StageSums {
   int64_t input_ns = 0;
   int64_t infer_ns = 0;
@@ -114,8 +114,9 @@ struct Request {
   uint32_t answers = 0;   // given so far; of a decoupled model
   absl::Status given_up;  // how it ends once its answer is taken, whatever was to follow
   RowPlace place;
-  StageTimes times;  // written before the reply is given
-  StageSums sums;    // likewise
+  StageTimes times;          // written before the reply is given
+  StageSums sums;            // likewise
+  bool is_answered = false;  // likewise: the model's statistics count it as answered
   uint64_t queued_bytes = 0;
   Request* previous = nullptr;
   Request* next = nullptr;

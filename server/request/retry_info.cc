@@ -14,6 +14,8 @@ constexpr char kDelayKey = 1 << 3 | 2;
 constexpr char kSecondsKey = 1 << 3;
 constexpr char kNanosKey = 2 << 3;
 
+constexpr int64_t kBusyNs = 100 * kNsPerMs;
+
 void PutVarint(uint64_t value, std::string* out) {
   for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
   out->push_back(static_cast<char>(value));
@@ -42,6 +44,10 @@ absl::Status WithRetryAfter(absl::Status status, int64_t delay_ns) {
   info += duration;
   status.SetPayload(kRetryInfoType, absl::Cord(info));
   return status;
+}
+
+absl::Status Busy(absl::string_view text) {
+  return WithRetryAfter(absl::ResourceExhaustedError(text), kBusyNs);
 }
 
 std::optional<int64_t> RetryAfterNs(const absl::Status& status) {

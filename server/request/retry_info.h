@@ -14,6 +14,10 @@ inline constexpr absl::string_view kRetryInfoType = "type.googleapis.com/google.
 // `status` with a google.rpc.RetryInfo as its payload. Pure.
 absl::Status WithRetryAfter(absl::Status status, int64_t delay_ns);
 
+// RESOURCE_EXHAUSTED by what passes soon though nobody can say when: copies that are under way,
+// answers that are being read. Pure.
+absl::Status Busy(absl::string_view text);
+
 // The delay that such a payload says; nothing where there is none, or it is not ours. Pure.
 std::optional<int64_t> RetryAfterNs(const absl::Status& status);
 

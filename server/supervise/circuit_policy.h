@@ -29,7 +29,8 @@ class Circuit {
   void OnDeath(int64_t now_ns, double jitter) {
     if (limits_.deaths == 0) return;
     deaths_.push_back(now_ns);
-    while (deaths_.front() <= now_ns - limits_.period_ns) deaths_.pop_front();
+    const int64_t since_ns = now_ns - limits_.period_ns;
+    while (!deaths_.empty() && deaths_.front() <= since_ns) deaths_.pop_front();
     if (state_ == CircuitState::kOpen) return;
     if (state_ == CircuitState::kClosed && deaths_.size() < limits_.deaths) return;
     const int64_t rest_ns = std::min(kLastRestNs, kFirstRestNs << std::min(openings_, 10U));
@@ -38,6 +39,12 @@ class Circuit {
     state_ = CircuitState::kOpen;
     open_until_ns_ =
         now_ns + rest_ns - static_cast<int64_t>(static_cast<double>(rest_ns) * jitter / 4);
+  }
+
+  // A death was put down to one request. It says nothing about the model, nor does the death before
+  // it that made the request a suspect: that one had neighbours, so that it was counted.
+  void OnStrike() {
+    if (!deaths_.empty()) deaths_.pop_back();
   }
 
   // A worker serves.

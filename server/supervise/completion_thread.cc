@@ -10,8 +10,15 @@ namespace {
 constexpr uint64_t kWakeToken = 0;
 constexpr int64_t kBusyTickNs = 20 * kNsPerMs;
 constexpr int64_t kIdleTickNs = 200 * kNsPerMs;
-// A completion this old that nobody rang for was missed, not just not yet rung.
-constexpr int64_t kMissedNs = 5 * kNsPerMs;
+
+// The completions of the worker that somebody has taken: the front end's own words, and atomic.
+uint32_t Consumed(WorkerLink& link) {
+  uint32_t count = 0;
+  for (const LanePort& port : link.ports()) {
+    count += port.mailbox->completion_head.load(std::memory_order_relaxed);
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -36,11 +43,12 @@ void CompletionThread::Stop() {
   thread_.join();
 }
 
-absl::Status CompletionThread::Watch(std::shared_ptr<WorkerLink> link) {
+absl::Status CompletionThread::Watch(std::shared_ptr<WorkerLink> link,
+                                     std::function<void()> give_up) {
   absl::MutexLock lock(&mu_);
   const uint64_t token = next_token_++;
   const int fd = link->bell().poll_fd.get();
-  links_[token] = std::move(link);
+  links_.insert({token, {std::move(link), std::move(give_up), BellWatch(clock_->NowNs())}});
   const absl::Status status = poller_.AddReadable(fd, token);
   if (!status.ok()) links_.erase(token);
   return status;
@@ -48,7 +56,7 @@ absl::Status CompletionThread::Watch(std::shared_ptr<WorkerLink> link) {
 
 void CompletionThread::Unwatch(const WorkerLink& link) {
   absl::MutexLock lock(&mu_);
-  const auto is_it = [&link](const auto& entry) { return entry.second.get() == &link; };
+  const auto is_it = [&link](const auto& entry) { return entry.second.link.get() == &link; };
   const auto found = std::find_if(links_.begin(), links_.end(), is_it);
   if (found == links_.end()) return;
   poller_.RemoveReadable(link.bell().poll_fd.get());
@@ -88,9 +96,7 @@ void CompletionThread::Wait() {
   const int64_t until_ns = std::min(next_tick_ns_, wake_by_ns_.load());
   const std::vector<uint64_t>& tokens =
       poller_.Wait(std::max<int64_t>(0, until_ns - clock_->NowNs()));
-  // While another thread is awake nobody rings: what it has not come to yet was not missed.
-  const bool alone = plane_->Wake();
-  if (tokens.empty() && alone) plane_->DrainSince(clock_->NowNs() - kMissedNs);
+  tokens.empty() ? plane_->WakeByTimeOut() : static_cast<void>(plane_->Wake());
   for (const uint64_t token : tokens) Clear(token);
 }
 
@@ -99,7 +105,14 @@ void CompletionThread::Clear(uint64_t token) {
   absl::MutexLock lock(&mu_);
   const auto found = links_.find(token);
   // A worker that is gone may have rung before it was forgotten.
-  if (found != links_.end()) platform::ClearBell(found->second->bell().poll_fd.get());
+  if (found == links_.end()) return;
+  Watched& watched = found->second;
+  const int fd = watched.link->bell().poll_fd.get();
+  platform::ClearBell(fd);
+  if (watched.bell.OnRing(Consumed(*watched.link), clock_->NowNs())) return;
+  watched.give_up();
+  poller_.RemoveReadable(fd);
+  links_.erase(found);
 }
 
 }  // namespace mpsd

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "proto/base/platform.h"
 #include "server/dispatch/plane.h"
 #include "server/dispatch/worker_link.h"
+#include "server/supervise/bell_policy.h"
 
 namespace mpsd {
 
@@ -30,14 +32,21 @@ class CompletionThread {
   // Idempotent.
   void Stop();
 
-  // The thread hears this worker's bell from now on.
-  absl::Status Watch(std::shared_ptr<WorkerLink> link);
+  // The thread hears this worker's bell from now on. `give_up` is called, once and on the thread,
+  // when it rings for nothing without end; then it is not heard any more. It may only take note.
+  absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up);
   void Unwatch(const WorkerLink& link);
 
   // Ticks the pools at this time at the latest.
   void WakeBy(int64_t when_ns);
 
  private:
+  struct Watched {
+    std::shared_ptr<WorkerLink> link;
+    std::function<void()> give_up;
+    BellWatch bell;
+  };
+
   void Main();
   void Tick();
   void Wait();
@@ -59,7 +68,7 @@ class CompletionThread {
 
   absl::Mutex mu_;
   uint64_t next_token_ ABSL_GUARDED_BY(mu_) = 1;
-  std::map<uint64_t, std::shared_ptr<WorkerLink>> links_ ABSL_GUARDED_BY(mu_);
+  std::map<uint64_t, Watched> links_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

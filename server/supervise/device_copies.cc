@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
+#include "server/request/retry_info.h"
 #include "server/supervise/backoff_policy.h"
 
 namespace mpsd {
@@ -87,7 +88,7 @@ absl::Status DeviceCopies::Enqueue(std::function<void()> task) {
     absl::MutexLock lock(&mu_);
     if (stopping_) return Stopped();
     if (tasks_.size() >= options_.tasks) {
-      return absl::ResourceExhaustedError("too many requests wait for CUDA shared memory");
+      return Busy("too many requests wait for CUDA shared memory");
     }
     pending_.fetch_add(1, std::memory_order_relaxed);
     tasks_.push_back(std::move(task));

@@ -20,7 +20,7 @@ struct ExitFacts {
   std::optional<ExitVerdict> verdict;
   bool said_failure = false;      // it sent a Failure
   bool was_stopped = false;       // by somebody's SIGSTOP, when it was killed for its silence
-  bool memory_was_short = false;  // the kernel has killed for want of memory since it was started
+  bool memory_was_short = false;  // the kernel has killed for want of memory, and it is one
 };
 
 struct ExitReason {

@@ -36,7 +36,7 @@ absl::Status SlabAnnouncer::Take(const WorkerLink* worker, const Message& messag
     return absl::InvalidArgumentError("it sent a message out of turn");
   }
   owed->reset(number);
-  if (peer->second.Settled()) peer->second.owing_ticks = 0;
+  if (peer->second.Settled()) peer->second.overdue_at_ns = 0;
   Advance();
   return absl::OkStatus();
 }
@@ -46,16 +46,28 @@ bool SlabAnnouncer::Settled(const WorkerLink* worker) const {
   return peer != peers_.end() && peer->second.Settled();
 }
 
+void SlabAnnouncer::Serve(const WorkerLink* worker) {
+  MPSD_CHECK(Settled(worker));
+  peers_.at(worker).serves = true;
+}
+
 std::vector<const WorkerLink*> SlabAnnouncer::Tick(
-    const std::function<bool(const WorkerLink*)>& serves) {
+    const std::function<bool(const WorkerLink*)>& is_warm, int64_t now_ns) {
   if (!announced_.has_value()) {
     if (const std::optional<uint64_t> bytes = pool_->TakeSlabWish()) Grow(*bytes);
   }
-  if (const std::optional<uint32_t> number = pool_->RetireIdleSegment(kIdleTicks)) Retire(*number);
+  if (now_ns >= next_look_ns_) {
+    next_look_ns_ = now_ns + kLookNs;
+    const std::optional<uint32_t> number = pool_->RetireIdleSegment(kIdleLooks);
+    if (number.has_value()) Retire(*number);
+  }
   std::vector<const WorkerLink*> overdue;
   for (auto& [worker, peer] : peers_) {
-    if (peer.Settled() || !serves(worker)) continue;
-    if (++peer.owing_ticks == kPatienceTicks) overdue.push_back(worker);
+    if (peer.Settled() || !is_warm(worker)) continue;
+    if (peer.overdue_at_ns == 0) peer.overdue_at_ns = now_ns + kPatienceNs;
+    if (now_ns < peer.overdue_at_ns) continue;
+    peer.overdue_at_ns = INT64_MAX;
+    overdue.push_back(worker);
   }
   return overdue;
 }
@@ -92,11 +104,16 @@ void SlabAnnouncer::Tell(const SlabSegment& segment, Peer* peer) {
   peer->send(SlabsAdded{segment.number, segment.bytes}, {segment.fd}).IgnoreError();
 }
 
-// Goes on with every segment for which no worker's answer is missing any more.
+// Goes on with every segment for which no worker's answer is missing any more. To let go of one is
+// asked of all, those that warm up too: its number is used again.
 void SlabAnnouncer::Advance() {
+  std::bitset<kMaxSlabSegments> unmapped;
   std::bitset<kMaxSlabSegments> missing;
-  for (const auto& [worker, peer] : peers_) missing |= peer.to_map | peer.to_unmap;
-  if (announced_.has_value() && !missing.test(announced_number_)) {
+  for (const auto& [worker, peer] : peers_) {
+    if (peer.serves) unmapped |= peer.to_map;
+    missing |= peer.to_map | peer.to_unmap;
+  }
+  if (announced_.has_value() && !unmapped.test(announced_number_)) {
     OwnedSegment segment = *std::move(announced_);
     announced_.reset();
     pool_->AddSlabSegment(std::move(segment), announced_number_);

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/link/messages.h"
 #include "server/dispatch/pool.h"
@@ -23,11 +24,12 @@ namespace mpsd {
 //
 // The life of a segment but the first, which is made with the pool and sent with the attach order:
 //   absent → announced (every attached worker is told of it)
-//          → serving, once each of them has mapped it
+//          → serving, once each of them that serves has mapped it
 //          → retiring, once the pool has not used it for a while (every worker is told to let go)
 //          → absent, once each has.
 // A worker that dies is out of the count. A worker that attaches later is told of every segment
-// that is not retiring; it may serve once Settled() says so.
+// that is not retiring; it may serve once Settled() says so. One that warms up may take minutes to
+// read what it is told, and no segment waits for it to be added, as no batch goes there yet.
 class SlabAnnouncer {
  public:
   using Send = std::function<absl::Status(const Message&, absl::Span<const int> fds)>;
@@ -49,20 +51,26 @@ class SlabAnnouncer {
   // True when the worker has done everything that it was told.
   bool Settled(const WorkerLink* worker) const;
 
-  // Called a few times a second, and when the pool asked for it: adds what is wanted, retires what
-  // idles. Returns the workers that have owed an answer for kPatienceTicks of these calls although
-  // they serve; the caller gives them up.
-  std::vector<const WorkerLink*> Tick(const std::function<bool(const WorkerLink*)>& serves);
+  // The worker gets batches from now on. REQUIRES: Settled().
+  void Serve(const WorkerLink* worker);
 
-  static constexpr uint32_t kIdleTicks = 8;
-  static constexpr uint32_t kPatienceTicks = 500;
+  // Called every kLookNs or more often: adds what is wanted, retires what has idled for kIdleLooks
+  // looks. Returns, once each, the workers that have owed an answer for kPatienceNs although they
+  // are warm; the caller gives them up. `now_ns` goes on only while the front end does.
+  std::vector<const WorkerLink*> Tick(const std::function<bool(const WorkerLink*)>& is_warm,
+                                      int64_t now_ns);
+
+  static constexpr int64_t kLookNs = 250 * kNsPerMs;
+  static constexpr uint32_t kIdleLooks = 8;
+  static constexpr int64_t kPatienceNs = 120 * kNsPerSecond;
 
  private:
   struct Peer {
     Send send;
     std::bitset<kMaxSlabSegments> to_map;  // told, not yet acknowledged
     std::bitset<kMaxSlabSegments> to_unmap;
-    uint32_t owing_ticks = 0;
+    bool serves = false;
+    int64_t overdue_at_ns = 0;  // while it is warm and owes an answer; else 0
 
     bool Settled() const { return to_map.none() && to_unmap.none(); }
   };
@@ -81,6 +89,7 @@ class SlabAnnouncer {
   std::bitset<kMaxSlabSegments> retiring_;
   std::optional<OwnedSegment> announced_;  // not yet the pool's
   uint32_t announced_number_ = 0;
+  int64_t next_look_ns_ = 0;
 };
 
 }  // namespace mpsd

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "proto/base/platform.h"
 
@@ -46,8 +47,9 @@ void StatusBoard::Forget(const ServedModel& model) {
 
 void StatusBoard::Settle(const ServedModel& model, const absl::Status& status) {
   absl::MutexLock lock(&mu_);
-  std::optional<absl::Status>& settled = entries_[&model].settled;
-  if (!settled.has_value()) settled = status;
+  Entry& entry = entries_[&model];
+  if (!entry.settled.has_value()) entry.settled = status;
+  entry.last_word = status;
 }
 
 void StatusBoard::FailMemory(const absl::Status& status) {
@@ -69,12 +71,9 @@ absl::Status StatusBoard::WaitUntilSettled(const std::function<bool()>& give_up)
 
 // How the start of all workers ended; nothing while one is on its way.
 std::optional<absl::Status> StatusBoard::OutcomeOf(const Entry& entry) {
-  if (entry.settled.has_value() && !entry.settled->ok()) return entry.settled;
+  if (!entry.settled.has_value() || !entry.settled->ok()) return entry.settled;
   const auto serves = [](const auto& worker) { return worker.second.serves; };
-  if (entry.settled.has_value() &&
-      std::all_of(entry.workers.begin(), entry.workers.end(), serves)) {
-    return absl::OkStatus();
-  }
+  if (std::all_of(entry.workers.begin(), entry.workers.end(), serves)) return absl::OkStatus();
   for (const auto& [index, note] : entry.workers) {
     if (note.info.last_exit.empty()) continue;
     return absl::InternalError(note.info.last_words.empty() ? note.info.last_exit
@@ -97,6 +96,18 @@ absl::Status StatusBoard::WaitUntilServing(const ServedModel& model,
     return *OutcomeOf(found->second);
   }
   return absl::CancelledError("nobody waits for the model any more");
+}
+
+absl::Status StatusBoard::Fault(const ServedModel& model) const {
+  absl::ReaderMutexLock lock(&mu_);
+  const auto found = entries_.find(&model);
+  if (found == entries_.end()) return absl::OkStatus();
+  const Entry& entry = found->second;
+  const auto serves = [](const auto& worker) { return worker.second.serves; };
+  if (std::any_of(entry.workers.begin(), entry.workers.end(), serves)) return absl::OkStatus();
+  if (entry.circuit != "open") return entry.last_word;
+  return absl::UnavailableError(
+      absl::StrCat("its workers may not start for a while; the last: ", entry.last_word.message()));
 }
 
 std::vector<WorkerInfo> StatusBoard::Workers(const ServedModel& model) const {

@@ -37,7 +37,8 @@ class StatusBoard final : public WorkerStatusSource {
   void PublishRetired(const ServedModel& model);
   void Forget(const ServedModel& model);
 
-  // The model serves, or has failed once: whoever waits for its start need not wait any more.
+  // A worker of the model serves, or has failed. After the first time, whoever waits for the
+  // model's start need not wait any more.
   void Settle(const ServedModel& model, const absl::Status& status);
 
   // A configured model does not fit in memory.
@@ -57,6 +58,10 @@ class StatusBoard final : public WorkerStatusSource {
   std::string Circuit(const ServedModel& model) const override;
   std::vector<OtherGeneration> Others(const ServedModel& model) const override;
 
+  // Why no worker of the model serves, once one has failed to start or has died; OK while one
+  // serves, or the first of them are on their way.
+  absl::Status Fault(const ServedModel& model) const;
+
  private:
   struct Entry {
     std::string name;
@@ -66,6 +71,8 @@ class StatusBoard final : public WorkerStatusSource {
     bool retired = false;
     // How its start ended; nothing while it has not.
     std::optional<absl::Status> settled;
+    // What was said last of a worker that started or ended.
+    absl::Status last_word;
   };
 
   static std::optional<absl::Status> OutcomeOf(const Entry& entry);

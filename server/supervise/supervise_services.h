@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "absl/random/random.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
 #include "server/dispatch/plane.h"
+#include "server/dispatch/pool.h"
 #include "server/supervise/completion_thread.h"
+#include "server/supervise/device_health_policy.h"
 #include "server/supervise/folder_remover.h"
 #include "server/supervise/memory_budget.h"
+#include "server/supervise/memory_kills_policy.h"
 #include "server/supervise/status_board.h"
 #include "server/supervise/watchdog_policy.h"
 #include "server/telemetry/log.h"
@@ -24,6 +28,7 @@ struct SuperviseServices {
   std::string worker_binary;
   std::string temporary_folder;
   Plane* plane = nullptr;
+  PoolKeeper* keeper = nullptr;
   const Clock* clock = nullptr;
   Logger* logger = nullptr;
   CompletionThread* completions = nullptr;
@@ -32,6 +37,8 @@ struct SuperviseServices {
   MemoryBudget* budget = nullptr;
   platform::Poller poller;
   OwnTime own_time;
+  MemoryKills memory_kills;
+  std::map<std::string, DeviceHealth> devices;  // by name; no cpu
   absl::BitGen random;
   uint64_t next_token = 1;
   uint64_t next_incarnation = 1;

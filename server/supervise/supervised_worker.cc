@@ -1,5 +1,8 @@
 #include "server/supervise/supervised_worker.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -72,12 +75,12 @@ void SupervisedWorker::Start() {
     note_.info.last_words = std::string(process.status().message());
     services_->logger->Log(LogLevel::kError, "worker_not_started",
                            {{"model", model.served->name}, {"reason", note_.info.last_words}});
-    Settle(process.status());
-    return Publish();
+    Publish();
+    return Settle(absl::UnavailableError("its worker cannot be started; the log says why"));
   }
   run_ = std::make_unique<Incarnation>(now_ns, services_->own_time.now_ns());
   run_->process = *std::move(process);
-  run_->memory_kills = platform::OutOfMemoryKills();
+  services_->memory_kills.Look(platform::OutOfMemoryKills(), now_ns);
   note_.info.pid = run_->process->pid();
   note_.info.epoch = epoch_;
   note_.started_ns = now_ns;
@@ -87,6 +90,14 @@ void SupervisedWorker::Start() {
   if (absl::Status status = run_->process->Send(order); !status.ok()) {
     GiveUp(WorkerExit::kProtocol, std::string(status.message()));
   }
+}
+
+void SupervisedWorker::Wait(const std::string& reason) {
+  MPSD_CHECK(state_ == WorkerState::kWaiting);
+  if (note_.info.last_words == reason) return;
+  note_.info.last_words = reason;
+  Publish();
+  Settle(absl::UnavailableError(reason));
 }
 
 void SupervisedWorker::OnControl() {
@@ -107,7 +118,7 @@ void SupervisedWorker::OnControl() {
 
 void SupervisedWorker::Take(MessageReader::Received received) {
   if (const auto* failure = std::get_if<Failure>(&received.message)) {
-    return OnFailure(failure->text);
+    return OnFailure(*failure);
   }
   const auto* report = std::get_if<LoadReport>(&received.message);
   if (report != nullptr && state_ == WorkerState::kLoading) {
@@ -150,7 +161,7 @@ absl::Status SupervisedWorker::AttachSegments() {
   absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
   if (!link.ok()) {
     services_->budget->GiveBack(bytes);
-    return link.status();
+    return group_->NoSharedMemory(link.status());
   }
   MPSD_FAILPOINT("supervise.attach");
   AttachOrder order;
@@ -174,7 +185,11 @@ absl::Status SupervisedWorker::AttachSegments() {
 }
 
 void SupervisedWorker::OnReady() {
-  if (absl::Status status = services_->completions->Watch(run_->link); !status.ok()) {
+  const auto give_up = [keeper = services_->keeper, model = group_->served(), worker = index_,
+                        epoch = epoch_] {
+    keeper->Condemn(*model, worker, epoch, "it rings without end");
+  };
+  if (absl::Status status = services_->completions->Watch(run_->link, give_up); !status.ok()) {
     return GiveUp(WorkerExit::kLoad, std::string(status.message()));
   }
   const int64_t now_ns = services_->clock->NowNs();
@@ -184,6 +199,7 @@ void SupervisedWorker::OnReady() {
   MoveTo(WorkerState::kServing);
   // Whoever parks next tells the new worker too whether to ring.
   services_->plane->Wake();
+  group_->slabs()->Serve(run_->link.get());
   group_->pool()->Attach(run_->link);
   while (!services_->plane->Park()) {
   }
@@ -199,11 +215,26 @@ void SupervisedWorker::OnReady() {
 
 // ---- its end ----
 
-void SupervisedWorker::OnFailure(const std::string& text) {
-  note_.info.last_words = Printable(text);
-  run_->said_failure = true;
-  Settle(absl::InternalError(text));
+void SupervisedWorker::OnFailure(const Failure& failure) {
+  NoteFailure(failure);
   LeaveBy(services_->clock->NowNs() + kLeaveNs);
+  Settle(absl::InternalError(note_.info.last_words));
+}
+
+void SupervisedWorker::NoteFailure(const Failure& failure) {
+  note_.info.last_words = Printable(failure.text);
+  run_->said_failure = true;
+}
+
+// Its end may be seen before what it said last.
+void SupervisedWorker::ReadLastMessages() {
+  for (int i = 0; i < kLastReads && !run_->said_failure; ++i) {
+    const absl::StatusOr<MessageReader::Received> received = run_->process->Receive();
+    if (absl::IsOutOfRange(received.status())) continue;
+    if (!received.ok()) return;
+    const auto* failure = std::get_if<Failure>(&received->message);
+    if (failure != nullptr) NoteFailure(*failure);
+  }
 }
 
 // Closes the control socket, which is to say: go.
@@ -226,8 +257,9 @@ void SupervisedWorker::Dismiss() {
   LeaveBy(services_->clock->NowNs() + kLeaveNs);
 }
 
-void SupervisedWorker::GiveUp(WorkerExit exit, const std::string& reason) {
+void SupervisedWorker::GiveUp(WorkerExit exit, const std::string& why) {
   if (run_ == nullptr) return;
+  const std::string reason = Printable(why);
   note_.info.last_words = reason;
   if (!run_->verdict.has_value()) run_->verdict = {exit, reason};
   services_->logger->Log(LogLevel::kError, "worker_killed",
@@ -263,17 +295,20 @@ void SupervisedWorker::OnExit() {
   if (wait_status >= 0) Ended(wait_status);
 }
 
-// Its requests come first, what it leaves to be read afterwards.
+// The count comes first, so that who is told of the death finds it counted; then its requests; what
+// it leaves to be read afterwards.
 void SupervisedWorker::Ended(int wait_status) {
   const int64_t seen_ns = services_->clock->NowNs();
   MPSD_FAILPOINT("supervise.reap");
+  ReadLastMessages();
   ExitFacts facts;
   facts.wait_status = wait_status;
   facts.verdict = run_->verdict;
   facts.said_failure = run_->said_failure;
   facts.was_stopped = run_->was_stopped;
-  facts.memory_was_short = platform::OutOfMemoryKills() > run_->memory_kills;
+  facts.memory_was_short = MemoryWasShort(wait_status);
   const ExitReason reason = DescribeExit(facts);
+  group_->served()->metrics.worker_exits[static_cast<size_t>(reason.exit)].fetch_add(1);
   bool struck = false;
   if (run_->link != nullptr) {
     services_->completions->Unwatch(*run_->link);
@@ -285,19 +320,30 @@ void SupervisedWorker::Ended(int wait_status) {
   SayDropped();
   if (state_ != WorkerState::kEnding) before_end_ = state_;
   LogDeath(reason, moved_ns);
-  group_->served()->metrics.worker_exits[static_cast<size_t>(reason.exit)].fetch_add(1);
+  if (struck) {
+    services_->logger->Log(LogLevel::kWarn, "request_quarantined",
+                           {{"model", group_->served()->name}, {"worker", index_}});
+  }
   const int64_t now_ns = services_->clock->NowNs();
   const bool served_well = serving_since_ns_ > 0 && now_ns - serving_since_ns_ > kGoodServiceNs;
   failures_ = served_well ? 1 : failures_ + 1;
   start_at_ns_ = now_ns + BackoffNs(failures_, services_->Jitter());
   serving_since_ns_ = 0;
+  const std::string words =
+      run_->said_failure ? note_.info.last_words : absl::StrCat("it died: ", reason.text);
   run_.reset();
   note_.info.pid = 0;
   note_.info.last_exit = reason.text;
   note_.info.exit_reason = WorkerExitName(reason.exit);
-  Settle(absl::InternalError(absl::StrCat("it died: ", reason.text)));
   MoveTo(WorkerState::kWaiting);
+  Settle(absl::InternalError(words));
   group_->OnDeath(this, reason, struck, served_well);
+}
+
+bool SupervisedWorker::MemoryWasShort(int wait_status) {
+  const bool killed = WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL;
+  if (!killed || run_->verdict.has_value()) return false;
+  return services_->memory_kills.Explains(platform::OutOfMemoryKills(), services_->clock->NowNs());
 }
 
 // `moved_ns` lie between the sight of the death and its requests being in other hands.
@@ -381,6 +427,8 @@ void SupervisedWorker::CheckBudget() {
 
 void SupervisedWorker::CheckLanes() {
   const WorkerProgress progress = group_->pool()->Progress(index_);
+  run_->answers = progress.requests > run_->requests;
+  run_->requests = progress.requests;
   const int64_t own_ns = services_->own_time.now_ns();
   const int64_t run_budget_ns =
       RunBudgetNs(group_->model().limits.run_timeout_ns, group_->served()->metrics.execute);

@@ -46,14 +46,17 @@ class SupervisedWorker {
   // Called every kWatchdogTickNs or more often: kills it when it is past a budget.
   void Tick();
 
+  // It must not start yet, for a reason that is none of its own.
+  void Wait(const std::string& reason);
+
   // It finishes what it has, and then goes for good.
   void Drain();
 
   // It is not needed any more: asks it to go, and makes it if it does not. No incarnation follows.
   void Dismiss();
 
-  // Kills it for what it did.
-  void GiveUp(WorkerExit exit, const std::string& reason);
+  // Kills it for what it did. The reason may hold words of its own.
+  void GiveUp(WorkerExit exit, const std::string& why);
 
   // Kills it, and blocks until it is gone.
   void EndNow();
@@ -76,9 +79,11 @@ class SupervisedWorker {
     return state_ == WorkerState::kLoading || state_ == WorkerState::kWarming;
   }
   int64_t start_at_ns() const { return start_at_ns_; }
+  int64_t started_ns() const { return note_.started_ns; }  // the last incarnation
   int64_t serving_since_ns() const { return serving_since_ns_; }
+  bool answers() const { return run_ != nullptr && run_->answers; }  // since the look before
   double jitter() const { return jitter_; }
-  void set_device(const std::string& device) { note_.info.device = device; }
+  void set_device(const std::string& device) { note_.info.device = Printable(device); }
   uint64_t resident_bytes() const;
   WorkerProcess* process() { return run_ == nullptr ? nullptr : run_->process.get(); }
   WorkerLink* link() { return run_ == nullptr ? nullptr : run_->link.get(); }
@@ -97,11 +102,12 @@ class SupervisedWorker {
     RateLimit output_reads;
     int64_t phase_since_own_ns;
     int64_t kill_at_ns = INT64_MAX;  // while it should be leaving by itself
-    uint64_t memory_kills = 0;       // the kernel's, when it was started
     bool said_failure = false;
     bool was_stopped = false;  // when it was killed
     std::optional<ExitVerdict> verdict;
     std::vector<LaneWatch> lanes;
+    uint64_t requests = 0;  // answered
+    bool answers = false;
   };
 
   // A message takes two reads, and one read 16 KiB at most: a quarter of what this allows is more
@@ -113,7 +119,9 @@ class SupervisedWorker {
   void MoveTo(WorkerState state);
   void Take(MessageReader::Received received);
   void OnReady();
-  void OnFailure(const std::string& text);
+  void OnFailure(const Failure& failure);
+  void NoteFailure(const Failure& failure);
+  void ReadLastMessages();
   void LeaveBy(int64_t kill_at_ns);
   void CheckBudget();
   void CheckLanes();
@@ -121,6 +129,7 @@ class SupervisedWorker {
   void ReadOutput();
   void SayDropped();
   void Ended(int wait_status);
+  bool MemoryWasShort(int wait_status);
   void LogDeath(const ExitReason& reason, int64_t moved_ns);
   void Settle(const absl::Status& status);
   void Publish();

@@ -21,6 +21,7 @@ Supervisor::Supervisor(SupervisorOptions options, Plane* plane, const Clock* clo
   services_.worker_binary = std::move(options.worker_binary);
   services_.temporary_folder = std::move(options.temporary_folder);
   services_.plane = plane;
+  services_.keeper = this;
   services_.clock = clock;
   services_.logger = logger;
   services_.completions = &completions_;

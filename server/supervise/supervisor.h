@@ -64,6 +64,9 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     return board_.WaitUntilServing(model, give_up);
   }
 
+  // Why no worker of the model serves; OK while one does, or the first are on their way.
+  absl::Status Fault(const ServedModel& model) const { return board_.Fault(model); }
+
   // Ends all workers and the thread. Requests must have ended before. Idempotent.
   void Stop();
 

@@ -19,10 +19,18 @@ constexpr int64_t kSoonNs = 20 * kNsPerMs;
 // After a replacement that did not come about.
 constexpr int64_t kReplacementRetryNs = 30 * kNsPerSecond;
 
+DeviceHealth* DeviceOf(const SupervisedModel& model, SuperviseServices* services) {
+  const std::string name = LosableDevice(model.order.device);
+  return name.empty() ? nullptr : &services->devices[name];
+}
+
 }  // namespace
 
 WorkerGroup::WorkerGroup(SupervisedModel model, SuperviseServices* services)
-    : model_(std::move(model)), services_(services), circuit_(model_.limits.circuit) {
+    : model_(std::move(model)),
+      services_(services),
+      device_(DeviceOf(model_, services)),
+      circuit_(model_.limits.circuit) {
   for (uint32_t i = 0; i < model_.processes; ++i) AddWorker(i);
 }
 
@@ -54,12 +62,26 @@ void WorkerGroup::StartDue() {
   const int64_t now_ns = services_->clock->NowNs();
   for (const auto& worker : workers_) {
     if (worker->has_process() || worker->leaving() || worker->start_at_ns() > now_ns) continue;
-    const auto starting = [](const auto& other) { return other->starting(); };
-    const auto others = std::count_if(workers_.begin(), workers_.end(), starting);
-    if (!circuit_.MayStart(now_ns, static_cast<uint32_t>(others))) continue;
-    worker->Start();
+    if (MayStart(worker.get())) worker->Start();
   }
   PublishCircuit();
+}
+
+// The model's own rest comes first: who asks the device for leave takes the turn of all others.
+bool WorkerGroup::MayStart(SupervisedWorker* worker) {
+  const int64_t now_ns = services_->clock->NowNs();
+  const auto starting = [](const auto& other) { return other->starting(); };
+  const auto others = std::count_if(workers_.begin(), workers_.end(), starting);
+  if (!circuit_.MayStart(now_ns, static_cast<uint32_t>(others))) return false;
+  if (device_ == nullptr || device_->MayStart(now_ns)) return true;
+  worker->Wait(absl::StrCat("device ", LosableDevice(model_.order.device), " was lost ",
+                            kLossesInARow, " times in a row, and is tried now and then"));
+  return false;
+}
+
+int64_t WorkerGroup::EarliestStartNs(const SupervisedWorker& worker) const {
+  const int64_t device_ns = device_ == nullptr ? 0 : device_->rests_until_ns();
+  return std::max({worker.start_at_ns(), circuit_.open_until_ns(), device_ns});
 }
 
 // Forgets the workers that have left for good.
@@ -85,7 +107,7 @@ int64_t WorkerGroup::NextNs(int64_t now_ns) const {
   const bool probes = circuit_.state() == CircuitState::kProbing;
   for (const auto& worker : workers_) {
     if (worker->state() != WorkerState::kWaiting || worker->leaving()) continue;
-    const int64_t start_ns = std::max(worker->start_at_ns(), circuit_.open_until_ns());
+    const int64_t start_ns = EarliestStartNs(*worker);
     if (!probes || start_ns > now_ns) next_ns = std::min(next_ns, start_ns);
   }
   return next_ns;
@@ -113,7 +135,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
   if (!segment.ok()) {
     services_->budget->GiveBack(bytes);
-    return segment.status();
+    return NoSharedMemory(segment.status());
   }
   pool()->AddSlabSegment(*std::move(segment));
   slabs_ = std::make_unique<SlabAnnouncer>(pool(), services_->budget, served()->name);
@@ -128,17 +150,32 @@ absl::Status WorkerGroup::TakeMemory(uint64_t bytes, const std::string& what) {
   return status;
 }
 
-void WorkerGroup::OnServing(SupervisedWorker*, int64_t start_took_ns) {
+absl::Status WorkerGroup::NoSharedMemory(const absl::Status& why) {
+  services_->logger->Log(LogLevel::kError, "no_shared_memory",
+                         {{"model", served()->name}, {"reason", why.message()}});
+  return absl::ResourceExhaustedError("no shared memory could be had for it; the log says why");
+}
+
+void WorkerGroup::OnServing(SupervisedWorker* worker, int64_t start_took_ns) {
   last_start_ns_ = start_took_ns;
   circuit_.OnServing();
+  TellDevice([](DeviceHealth* device) { device->OnServing(); });
+  CheckFreshSize(*worker);
   PublishCircuit();
 }
 
 void WorkerGroup::OnDeath(SupervisedWorker* worker, const ExitReason& reason, bool struck,
                           bool served_well) {
   if (served_well) circuit_.OnGoodService();
-  if (reason.counts && !struck) {
+  if (struck) {
+    circuit_.OnStrike();
+  } else if (reason.counts) {
     circuit_.OnDeath(services_->clock->NowNs(), services_->Jitter());
+  }
+  if (reason.exit == WorkerExit::kDevice) {
+    TellDevice([this, worker](DeviceHealth* device) {
+      device->OnLost(worker->started_ns(), services_->clock->NowNs());
+    });
   }
   // The fresh one takes the place of the old one, which is gone already.
   if (replacement_.has_value() && worker->index() == replacement_->old) {
@@ -149,9 +186,34 @@ void WorkerGroup::OnDeath(SupervisedWorker* worker, const ExitReason& reason, bo
   ExpectWorker();
 }
 
+// What happened on it; says so when it is another device afterwards for whoever wants to start.
+void WorkerGroup::TellDevice(const std::function<void(DeviceHealth*)>& tell) {
+  if (device_ == nullptr) return;
+  const bool was_bad = device_->bad();
+  tell(device_);
+  if (device_->bad() == was_bad) return;
+  services_->logger->Log(was_bad ? LogLevel::kInfo : LogLevel::kError,
+                         was_bad ? "device_back" : "device_bad",
+                         {{"device", LosableDevice(model_.order.device)},
+                          {"model", served()->name},
+                          {"losses_in_a_row", kLossesInARow}});
+}
+
+bool WorkerGroup::WaitsForDevice() const {
+  if (device_ == nullptr || !device_->bad()) return false;
+  const auto waits = [](const auto& worker) {
+    return !worker->has_process() && !worker->leaving();
+  };
+  return std::any_of(workers_.begin(), workers_.end(), waits);
+}
+
+// A model rests when its workers may not start, be it for what they do or for their device.
 void WorkerGroup::PublishCircuit() {
-  if (circuit_.state() == published_circuit_) return;
-  published_circuit_ = circuit_.state();
+  const CircuitState own = circuit_.state();
+  const CircuitState state =
+      own == CircuitState::kClosed && WaitsForDevice() ? CircuitState::kOpen : own;
+  if (state == published_circuit_) return;
+  published_circuit_ = state;
   const bool closed = published_circuit_ == CircuitState::kClosed;
   served()->metrics.circuit_open.store(closed ? 0 : 1);
   services_->board->PublishCircuit(*served(), CircuitStateName(published_circuit_));
@@ -167,7 +229,7 @@ void WorkerGroup::ExpectWorker() {
   int64_t expected_ns = INT64_MAX;
   for (const auto& worker : workers_) {
     if (worker->leaving()) continue;
-    const int64_t start_ns = std::max(worker->start_at_ns(), circuit_.open_until_ns());
+    const int64_t start_ns = EarliestStartNs(*worker);
     const bool waits = worker->state() == WorkerState::kWaiting && start_ns > now_ns;
     expected_ns = std::min(expected_ns, waits ? start_ns + last_start_ns_ : INT64_MIN);
   }
@@ -182,7 +244,10 @@ void WorkerGroup::Tick() {
   const int64_t now_ns = services_->clock->NowNs();
   for (const auto& worker : workers_) {
     const bool serves = worker->state() == WorkerState::kServing;
-    if (serves && now_ns - worker->serving_since_ns() > kGoodServiceNs) circuit_.OnGoodService();
+    if (!serves || now_ns - worker->serving_since_ns() <= kGoodServiceNs) continue;
+    circuit_.OnGoodService();
+    if (!worker->answers()) continue;
+    TellDevice([](DeviceHealth* device) { device->OnGoodService(); });
   }
   ExpectWorker();
   if (retired_ && pool()->inside() == 0) Dismiss();
@@ -196,7 +261,7 @@ void WorkerGroup::TickSlabs() {
     return std::find_if(workers_.begin(), workers_.end(), is_it)->get();
   };
   const auto ready = [&find](const WorkerLink* link) { return find(link)->ready(); };
-  for (const WorkerLink* link : slabs_->Tick(ready)) {
+  for (const WorkerLink* link : slabs_->Tick(ready, services_->own_time.now_ns())) {
     find(link)->GiveUp(WorkerExit::kProtocol, "it does not say what memory it has mapped");
   }
 }
@@ -255,6 +320,17 @@ void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
   if (!fits) return;
   replacement_ = {index, old->index()};
   AddWorker(index);
+}
+
+// Says once that workers will be replaced without end.
+void WorkerGroup::CheckFreshSize(const SupervisedWorker& fresh) {
+  const uint64_t limit_bytes = model_.limits.recycle.resident_bytes;
+  if (said_too_small_ || limit_bytes == 0 || fresh.resident_bytes() < limit_bytes) return;
+  said_too_small_ = true;
+  services_->logger->Log(LogLevel::kWarn, "recycle_limit_too_small",
+                         {{"model", served()->name},
+                          {"resident_memory", limit_bytes},
+                          {"fresh_worker_bytes", fresh.resident_bytes()}});
 }
 
 void WorkerGroup::FinishReplacement() {

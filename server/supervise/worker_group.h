@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,9 @@ class WorkerGroup {
   void OnDeath(SupervisedWorker* worker, const ExitReason& reason, bool struck, bool served_well);
   absl::Status TakeMemory(uint64_t bytes, const std::string& what);
 
+  // `why` for the log, and in its place what a client may be told.
+  absl::Status NoSharedMemory(const absl::Status& why);
+
  private:
   // A fresh worker on its way, and the one whose place it takes.
   struct Replacement {
@@ -76,15 +80,21 @@ class WorkerGroup {
   uint32_t FreeIndex() const;
   absl::Status CompleteSpec(const LoadReport& report);
   void Sweep();
+  bool MayStart(SupervisedWorker* worker);
+  int64_t EarliestStartNs(const SupervisedWorker& worker) const;
+  bool WaitsForDevice() const;
+  void TellDevice(const std::function<void(DeviceHealth*)>& tell);
   void ExpectWorker();
   void TickSlabs();
   void PublishCircuit();
   void TickReplacement();
   void FinishReplacement();
   void BeginReplacement(SupervisedWorker* old, const char* reason);
+  void CheckFreshSize(const SupervisedWorker& fresh);
 
   const SupervisedModel model_;
   SuperviseServices* const services_;
+  DeviceHealth* const device_;            // shared by all groups on it; null on the cpu
   std::unique_ptr<SlabAnnouncer> slabs_;  // made with the pool's first segment
   Circuit circuit_;
   CircuitState published_circuit_ = CircuitState::kClosed;
@@ -92,7 +102,8 @@ class WorkerGroup {
   std::map<uint32_t, uint32_t> epochs_;  // of workers that have left, by index
   std::optional<Replacement> replacement_;
   int64_t no_replacement_until_ns_ = 0;
-  int64_t last_start_ns_ = 0;  // what the last start took, from spawn to service
+  int64_t last_start_ns_ = 0;    // what the last start took, from spawn to service
+  bool said_too_small_ = false;  // the limit on memory
   bool retired_ = false;
   bool leaving_ = false;  // the workers were asked to go
 };

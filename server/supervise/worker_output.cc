@@ -9,8 +9,9 @@
 namespace mpsd {
 
 std::string Printable(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), absl::ascii_isprint);
-  return plain ? text : absl::CEscape(text);
+  std::string line = text.substr(0, kWorkerLineBytes);
+  const bool plain = std::all_of(line.begin(), line.end(), absl::ascii_isprint);
+  return plain ? line : absl::CEscape(line).substr(0, kWorkerLineBytes);
 }
 
 void WorkerOutput::Take(std::string_view bytes, int64_t now_ns, const OnLine& on_line) {

@@ -17,8 +17,9 @@ inline constexpr uint32_t kWorkerLinesPerSecond = 200;
 inline constexpr size_t kWorkerLineBytes = 2048;
 inline constexpr size_t kWorkerLinesKept = 20;
 
-// A worker says what it likes. What is not plain text is escaped, so that a line stays one line, a
-// message UTF-8 and a terminal as it was.
+// A worker says what it likes, and as much of it. What is not plain text is escaped, so that a line
+// stays one line, a message UTF-8 and a terminal as it was; what goes beyond kWorkerLineBytes is
+// cut off, so that what is told of all workers fits into an answer.
 std::string Printable(const std::string& text);
 
 // Cuts a stream of bytes into lines. Hostile: any bytes, of any number. Lines beyond the rate are

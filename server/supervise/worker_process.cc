@@ -18,15 +18,17 @@ namespace mpsd {
 namespace {
 
 // This process's environment with the worker's own settings: libraries that start a thread a core
-// each would run over one another, compiled packages, which bring a count of their own, too; and
-// what is left in the temporary folder goes with it.
+// each would run over one another, compiled packages, which bring a count of their own, too;
+// threads that are bound to processors would share those with the threads of other workers, and the
+// sandbox denies to bind another thread; and what is left in the temporary folder goes with it.
 std::vector<std::string> Environment(const WorkerProcessOptions& options) {
   const std::string threads = absl::StrCat(options.threads);
   std::vector<std::pair<std::string, std::string>> own = {
       {"OMP_NUM_THREADS", threads},        {"OMP_THREAD_LIMIT", threads},
       {"MKL_NUM_THREADS", threads},        {"OPENBLAS_NUM_THREADS", threads},
       {"VECLIB_MAXIMUM_THREADS", threads}, {"TMPDIR", options.temporary_folder},
-      {"MPS_FORCE_GRAPH_PATH", "1"},       {"NOTIFY_SOCKET", ""}};
+      {"MPS_FORCE_GRAPH_PATH", "1"},       {"NOTIFY_SOCKET", ""},
+      {"OMP_PROC_BIND", "false"},          {"GOMP_CPU_AFFINITY", ""}};
   MPSD_FAILPOINT_ENVIRONMENT(options.model, &own);
   std::vector<std::string> assignments;
   for (const auto& [name, unused] : own) assignments.push_back(name + "=");

@@ -126,8 +126,9 @@ struct HttpServer::Impl {
     if (access.gate == nullptr || !access.gate->in_force()) return Verdict::kAllowed;
     Grant grant;
     const Verdict verdict = access.gate->Enter(AccessOf(path), CredentialsOf(request), &grant);
-    if (verdict == Verdict::kUnauthenticated) access.metrics->unauthenticated_calls.fetch_add(1);
-    if (verdict == Verdict::kDenied) access.metrics->denied_calls.fetch_add(1);
+    if (verdict != Verdict::kAllowed) {
+      access.refusals->Tell(verdict, {path.data(), path.size()}, request.remote_addr);
+    }
     return verdict;
   }
 

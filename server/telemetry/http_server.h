@@ -7,16 +7,16 @@
 
 #include "absl/status/statusor.h"
 #include "server/access/gate.h"
-#include "server/telemetry/access_metrics.h"
 #include "server/telemetry/health_source.h"
 #include "server/telemetry/metrics_page.h"
+#include "server/telemetry/refusal_log.h"
 
 namespace mpsd {
 
-// Who gets in, and where it is counted who did not. Null: everybody.
+// Who gets in, and where it is told who did not. Null: everybody.
 struct HttpAccess {
   const Gate* gate = nullptr;
-  AccessMetrics* metrics = nullptr;  // REQUIRES: there, where the gate is
+  RefusalLog* refusals = nullptr;  // REQUIRES: there, where the gate is
 };
 
 // Serves GET and HEAD of

@@ -27,6 +27,9 @@ constexpr ModelCounter kModelCounters[] = {
      &ModelMetrics::skipped_batches},
     {"mpsd_dispatched_again_total", "Requests dispatched again, since their worker died.",
      &ModelMetrics::dispatched_again},
+    {"mpsd_quarantined_requests_total",
+     "Requests ended unseen by a worker, since one that held the same had crashed its worker.",
+     &ModelMetrics::quarantined_requests},
     {"mpsd_timeout_wakeups_total", "Wake-ups that came by time-out. Each of them is a bug.",
      &ModelMetrics::timeout_wakeups},
     {"mpsd_copied_replies_total", "Large replies copied, since too much output was pinned.",
@@ -55,14 +58,14 @@ constexpr ModelGauge kModelGauges[] = {
     {"mpsd_running_batches", "Batches that workers hold.", &ModelMetrics::running_batches},
     {"mpsd_workers_configured", "Workers that should serve.", &ModelMetrics::workers_configured},
     {"mpsd_workers_ready", "Workers that do serve.", &ModelMetrics::workers_ready},
-    {"mpsd_circuit_open", "1 while a model rests, since its workers died too often.",
+    {"mpsd_circuit_open", "1 while a model rests, for its workers' deaths or their device.",
      &ModelMetrics::circuit_open},
     {"mpsd_input_slabs_leased", "Input slabs in use.", &ModelMetrics::input_slabs_leased},
     {"mpsd_slab_segment_bytes", "Shared memory that requests' rows may lie in.",
      &ModelMetrics::slab_segment_bytes},
     {"mpsd_output_leases", "Output slabs in use, by batches or by replies that are not read yet.",
      &ModelMetrics::output_leases},
-    {"mpsd_pinned_output_bytes", "Output bytes that unfinished replies point into.",
+    {"mpsd_pinned_output_bytes", "Bytes of the output slabs that unfinished replies point into.",
      &ModelMetrics::pinned_output_bytes},
 };
 
@@ -91,6 +94,10 @@ struct ServerGauge {
 constexpr ServerGauge kServerGauges[] = {
     {"mpsd_open_calls", "gRPC calls that are open.", &ServerMetrics::open_calls},
     {"mpsd_connections", "gRPC connections that are open.", &ServerMetrics::connections},
+    {"mpsd_unread_copy_bytes", "Copies of large replies that clients have not read yet.",
+     &ServerMetrics::unread_copy_bytes},
+    {"mpsd_inflated_request_bytes", "Held of requests that came compressed and were inflated.",
+     &ServerMetrics::inflated_request_bytes},
     {"mpsd_client_regions", "Memory regions that clients have registered.",
      &ServerMetrics::client_regions},
     {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
@@ -102,8 +109,6 @@ constexpr ServerGauge kServerGauges[] = {
 };
 
 constexpr ServerCounter kServerCounters[] = {
-    {"mpsd_unknown_model_requests_total", "Requests for a model that is not configured.",
-     &ServerMetrics::unknown_model_requests},
     {"mpsd_log_lines_dropped_total", "Log lines lost to the rate limit or a slow log.",
      &ServerMetrics::log_lines_dropped},
     {"mpsd_refused_connections_total", "Connections closed at once, beyond the limit.",
@@ -204,6 +209,18 @@ MetricFamily RequestsFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
+MetricFamily RefusedFamily(const ServerMetrics& server) {
+  MetricFamily family =
+      Family("mpsd_refused_requests_total",
+             "Requests refused before there was a model for them, by gRPC status code.",
+             MetricType::Counter);
+  for (size_t code = 1; code < kStatusCodes; ++code) {
+    family.metric.push_back(
+        CounterMetric(ToDouble(server.refused_by_code[code]), {{"code", CodeName(code)}}));
+  }
+  return family;
+}
+
 MetricFamily ExitsFamily(absl::Span<const ModelMetrics* const> models) {
   MetricFamily family =
       Family("mpsd_worker_exits_total", "Workers that ended, by reason.", MetricType::Counter);
@@ -267,6 +284,7 @@ std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> mo
 
 std::vector<MetricFamily> ServerFamilies(const ServerMetrics& server) {
   std::vector<MetricFamily> families;
+  families.push_back(RefusedFamily(server));
   for (const ServerCounter& counter : kServerCounters) {
     families.push_back(SingleCounter(counter.name, counter.help, ToDouble(server.*counter.value)));
   }

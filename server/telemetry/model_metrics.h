@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "server/telemetry/answer_statistics.h"
 #include "server/telemetry/inference_statistics.h"
 #include "server/telemetry/worker_exit.h"
 
@@ -93,12 +94,14 @@ struct ModelMetrics {
   // Written when a batch ends.
   alignas(128) BatchHistogram batch_rows;
   std::atomic<uint64_t> batches{0};
-  std::atomic<uint64_t> gathered_batches{0};  // of more than one row run
-  std::atomic<uint64_t> skipped_batches{0};   // no live row was left
-  std::atomic<uint64_t> dispatched_again{0};  // requests whose worker died
-  std::atomic<uint64_t> timeout_wakeups{0};   // a wake-up that came by time-out: a bug
-  std::atomic<uint64_t> copied_replies{0};    // large, but copied since too much was pinned
+  std::atomic<uint64_t> gathered_batches{0};      // of more than one row run
+  std::atomic<uint64_t> skipped_batches{0};       // no live row was left
+  std::atomic<uint64_t> dispatched_again{0};      // requests whose worker died
+  std::atomic<uint64_t> quarantined_requests{0};  // ended as one that crashed its worker before
+  std::atomic<uint64_t> timeout_wakeups{0};       // a wake-up that came by time-out: a bug
+  std::atomic<uint64_t> copied_replies{0};        // large, but copied since too much was pinned
   InferenceStatistics inference;
+  AnswerStatistics answers;  // of a decoupled model
 
   // Gauges.
   alignas(128) std::atomic<int64_t> queued_requests{0};
@@ -120,7 +123,8 @@ struct ModelMetrics {
 
 // What is counted for the whole daemon.
 struct ServerMetrics {
-  std::atomic<uint64_t> unknown_model_requests{0};
+  // Of requests that were refused before there was a model for them.
+  std::array<std::atomic<uint64_t>, kStatusCodes> refused_by_code{};
   std::atomic<uint64_t> log_lines_dropped{0};
   std::atomic<uint64_t> model_load_failures{0};
   std::atomic<int64_t> config_reload_ok{1};      // 0: what runs is not what the config says
@@ -128,7 +132,9 @@ struct ServerMetrics {
   std::atomic<int64_t> open_calls{0};
   std::atomic<int64_t> connections{0};
   std::atomic<uint64_t> refused_connections{0};  // beyond the limit
-  std::atomic<int64_t> client_regions{0};        // shared memory that clients have registered
+  std::atomic<int64_t> unread_copy_bytes{0};     // of large answers
+  std::atomic<int64_t> inflated_request_bytes{0};
+  std::atomic<int64_t> client_regions{0};  // shared memory that clients have registered
   std::atomic<int64_t> client_region_bytes{0};
   std::atomic<uint64_t> device_copier_deaths{0};
   std::atomic<uint64_t> lost_traces{0};  // since their file was full or slow

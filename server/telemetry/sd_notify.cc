@@ -50,10 +50,6 @@ absl::Status ServiceNotifier::Stopping(absl::string_view status) const {
   return Send(absl::StrCat("STOPPING=1\n", StatusLine(status)));
 }
 
-absl::Status ServiceNotifier::SetStatus(absl::string_view status) const {
-  return Send(StatusLine(status));
-}
-
 absl::Status ServiceNotifier::Send(absl::string_view message) const {
   if (socket_.empty()) return absl::OkStatus();
   sockaddr_un address{};

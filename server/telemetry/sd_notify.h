@@ -21,7 +21,8 @@ class ServiceNotifier {
   // `socket` is a path, or an abstract name when it begins with '@'; empty: no service manager.
   explicit ServiceNotifier(std::string socket) : socket_(std::move(socket)) {}
 
-  // Every model serves, or the reload that Reloading() announced is over.
+  // Every model serves, or the reload that Reloading() announced is over. `status`, as that of
+  // Stopping(), is one line for `systemctl status`: line breaks in it become blanks.
   absl::Status Ready(absl::string_view status) const;
 
   // A reload has begun; Ready() ends it. `clock` is the host's monotonic one.
@@ -29,9 +30,6 @@ class ServiceNotifier {
 
   // The daemon drains and will exit.
   absl::Status Stopping(absl::string_view status) const;
-
-  // One line for `systemctl status`.
-  absl::Status SetStatus(absl::string_view status) const;
 
  private:
   absl::Status Send(absl::string_view message) const;

@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kTextBytes = 512;
+
 // One span, in nanoseconds since the Unix epoch.
 struct Span {
   const char* name;
@@ -29,7 +31,8 @@ struct Trace {
 
 std::string Hex(uint64_t value) { return absl::StrCat(absl::Hex(value, absl::kZeroPad16)); }
 
-std::string Text(std::string_view text) { return std::string(text); }
+// Clients choose names and ids, of any length.
+std::string Text(std::string_view text) { return std::string(text.substr(0, kTextBytes)); }
 
 // Names that clients chose need not be UTF-8.
 std::string Dump(const Json& json) {

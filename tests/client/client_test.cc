@@ -128,7 +128,7 @@ TEST_F(ClientTest, ReturnsAtItsDeadlineAndTheServerKnowsIt) {
     return grpc::Status::CANCELLED;
   };
   Connect();
-  const auto reply = client_->Infer({"m", "", "", {}, {}}, absl::Now() + absl::Milliseconds(50));
+  const auto reply = client_->Infer({"m", "", "", {}, {}}, absl::Now() + absl::Seconds(2));
   EXPECT_EQ(reply.status().code(), absl::StatusCode::kDeadlineExceeded);
   cancelled.WaitForNotification();
 }
@@ -178,6 +178,30 @@ TEST_F(ClientTest, MayBeUsedByManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(ClientTest, RegistersMemoryOfADevice) {
+  inference::CudaSharedMemoryRegisterRequest asked;
+  server_.register_device_region = [&asked](auto&, const auto& request, auto*) {
+    asked = request;
+    return grpc::Status::OK;
+  };
+  std::string given_back;
+  server_.unregister_device_region = [&given_back](auto&, const auto& request, auto*) {
+    given_back = request.name();
+    return grpc::Status(grpc::StatusCode::NOT_FOUND, "there is no such region");
+  };
+  Connect();
+  const std::string handle = std::string("\1\0\2", 3) + std::string(61, 'h');
+  const absl::Status status = client_->RegisterDeviceRegion("r", handle, 3, 4096, Soon());
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(asked.name(), "r");
+  EXPECT_EQ(asked.raw_handle(), handle);
+  EXPECT_EQ(asked.device_id(), 3);
+  EXPECT_EQ(asked.byte_size(), 4096u);
+  EXPECT_EQ(client_->UnregisterDeviceRegion("r", Soon()),
+            absl::NotFoundError("there is no such region"));
+  EXPECT_EQ(given_back, "r");
 }
 
 TEST_F(ClientTest, SaysUnimplementedWhereTheServerIsNotOurs) {

@@ -1,9 +1,11 @@
 """tritonclient, unmodified: synchronous, asynchronous, asyncio and streams, every fixed-size datatype."""
 import asyncio
+import json
 import pathlib
 import queue
 import sys
 import unittest
+import zipfile
 
 import ml_dtypes
 import numpy as np
@@ -13,12 +15,13 @@ from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/integration"))
-from daemon import Daemon  # noqa: E402
-from models import synthetic, tensor  # noqa: E402
+from daemon import Daemon, MODELS, WITH_TORCH  # noqa: E402
+from models import synthetic, tensor, torchscript  # noqa: E402
 
 NUMPY_TYPES = (np.bool_, np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32,
                np.int64, np.float16, np.float32, np.float64)
 LIMIT_S = 30
+MLP, MLP_LAYERS, MLP_WIDTH = "mlp_1024x6", 6, 1024
 
 
 def inputs(array, name="x", module=triton):
@@ -157,6 +160,42 @@ class TritonClient(unittest.TestCase):
             with self.assertRaises(InferenceServerException) as raised:
                 call()
             self.assertEqual(raised.exception.status(), "StatusCode.UNIMPLEMENTED")
+
+
+@unittest.skipUnless(WITH_TORCH, "built without torch")
+class TorchScript(unittest.TestCase):
+    """The demo's models, against what they are made of and not against the server's own answers."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = cls.enterClassContext(Daemon([torchscript(MLP), torchscript("minilm")]))
+        cls.client = triton.InferenceServerClient(cls.daemon.address)
+        cls.addClassCleanup(cls.client.close)
+
+    def test_mlp(self):
+        rows = np.random.default_rng(5).random((3, MLP_WIDTH), dtype=np.float32)
+        expected = rows
+        with zipfile.ZipFile(MODELS / f"{MLP}.pt") as archive:
+            for layer in range(MLP_LAYERS):
+                weight, bias = (np.frombuffer(archive.read(f"{MLP}/data/{2 * layer + i}"), np.float32)
+                                for i in range(2))
+                expected = expected @ weight.reshape(MLP_WIDTH, MLP_WIDTH).T + bias
+                expected = np.maximum(expected, 0)
+        self.assertGreater(float(np.ptp(expected)), 0)
+        for first, last in ((0, 3), (1, 2)):
+            answer = self.client.infer(MLP, inputs(rows[first:last], "input")).as_numpy("output")
+            np.testing.assert_allclose(answer, expected[first:last], rtol=1e-3, atol=1e-4)
+
+    def test_minilm(self):
+        reference = json.loads((ROOT / "tests/compat/minilm/reference.json").read_text())
+        for entry in reference[:12]:
+            ids = np.array([entry["input_ids"]], np.int64)
+            answer = self.client.infer("minilm", inputs(ids, "input_ids") + inputs(
+                np.ones_like(ids), "attention_mask"))
+            (name,) = (output.name for output in answer.get_response().outputs)
+            found, wanted = answer.as_numpy(name)[0], np.array(entry["embedding"])
+            cosine = found @ wanted / np.linalg.norm(found) / np.linalg.norm(wanted)
+            self.assertGreaterEqual(cosine, 0.9999, entry["text"])
 
 
 if __name__ == "__main__":

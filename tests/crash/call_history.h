@@ -16,9 +16,10 @@ struct Call {
   uint64_t id = 0;
   uint32_t rows = 1;
   int64_t sent_ns = 0;
-  int64_t timeout_ns = 0;  // by which the server must have ended it
-  bool cancelled = false;  // by us
-  bool poisoned = false;   // its first element is what the model dies of
+  int64_t timeout_ns = 0;         // by which the server must have ended it
+  int64_t stalled_before_ns = 0;  // of a StallWatch, when it was sent
+  bool cancelled = false;         // by us
+  bool poisoned = false;          // its first element is what the model dies of
 };
 
 // What the rows of a call hold.
@@ -37,6 +38,7 @@ class CallHistory {
   explicit CallHistory(const PayloadPlan& plan) : plan_(plan) {}
 
   void Sent() { ++sent_; }
+  // `now_ns` less what the host kept everybody waiting meanwhile.
   void Ended(const Call& call, const grpc::Status& status,
              const inference::ModelInferResponse& response, int64_t now_ns);
 

@@ -71,6 +71,7 @@ void Caller::Send(Slot* slot) {
   slot->context.emplace();
   slot->context->set_deadline(In(call.timeout_ns + kBackstopNs));
   slot->response.Clear();
+  call.stalled_before_ns = stalls_.StalledNs();
   call.sent_ns = NowNs();
   slot->cancel_at_ns = 0;
   if (Draw(plan_.cancel_percent)) {
@@ -100,7 +101,8 @@ Caller::Slot* Caller::NextEnded() {
   MPSD_CHECK(slot->reader != nullptr);
   slot->reader.reset();
   --open_;
-  history_.Ended(slot->call, slot->status, slot->response, NowNs());
+  const int64_t stalled_ns = stalls_.StalledNs() - slot->call.stalled_before_ns;
+  history_.Ended(slot->call, slot->status, slot->response, NowNs() - stalled_ns);
   return slot;
 }
 

@@ -12,6 +12,7 @@
 #include "grpcpp/grpcpp.h"
 #include "proto/inference.grpc.pb.h"
 #include "tests/crash/call_history.h"
+#include "tests/crash/stall_watch.h"
 
 namespace mpsd::crash {
 
@@ -58,6 +59,7 @@ class Caller {
   Slot* NextEnded();
 
   const CallerPlan plan_;
+  const StallWatch stalls_;
   std::unique_ptr<inference::GRPCInferenceService::Stub> stub_;
   grpc::CompletionQueue queue_;
   std::vector<std::unique_ptr<Slot>> slots_;

@@ -12,8 +12,7 @@ import time
 import unittest
 
 from harness import (BIN, CRASHED_IT, NOT_READY, QUEUE_FULL, SUPERVISION, WITH_FAILPOINTS,
-                     WITH_WATCHDOG, WORKER_LOST, Caller, CrashDaemon, failpoints, procfs,
-                     wait_until)
+                     WORKER_LOST, Caller, CrashDaemon, failpoints, procfs, wait_until)
 from models import placement, synthetic
 
 SAMPLE = 24
@@ -34,7 +33,7 @@ ALLOWED = (WORKER_LOST, CRASHED_IT, NOT_READY.format("m"), QUEUE_FULL)
 
 def worker_pairs():
     for point in failpoints("worker."):
-        for action in ("kill", "exit", "sleep:20", *(["stop"] if WITH_WATCHDOG else [])):
+        for action in ("kill", "exit", "sleep:20", "stop"):
             yield point, action
         if point in WITH_DATA:
             yield point, "corrupt"
@@ -105,7 +104,7 @@ class Pairs(unittest.TestCase):
             with Caller(daemon.address, "m", seed=seed) as caller:
                 os.kill(daemon.workers()[0], signal.SIGKILL)
                 wait_until(lambda: daemon.acts(point) and daemon.requests("m") > 200, 60, "calls")
-                wait_until(daemon.serving, 60, "all workers serve again")
+                daemon.wait_all_serving()
                 caller.check(ALLOWED)
             daemon.check_same_as(before)
             return caller.report["endings"]
@@ -122,8 +121,9 @@ class Pairs(unittest.TestCase):
                             os.kill(pid, signal.SIGKILL)
                     time.sleep(0.05)
                 first.kill()
-                wait_until(lambda: not first.workers(), 1, "the end of the workers")
-                wait_until(lambda: not ours & procfs.all_memory_files(), 1, "the end of the memory")
+                wait_until(lambda: not first.workers(), 20, "the end of the workers")
+                wait_until(lambda: not ours & procfs.all_memory_files(), 20,
+                           "the end of the memory")
                 caller.check((*ALLOWED, "UNAVAILABLE: "))
             self.assertEqual(sum(first.acts(point).values()), 1)
             with CrashDaemon([MODEL], state_dir=first.state_dir) as second:

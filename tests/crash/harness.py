@@ -16,15 +16,13 @@ from daemon import BIN, GAUGES_AT_REST, ROOT, Daemon, wait_until
 TESTS = pathlib.Path(os.environ.get("MPSD_TESTS") or BIN.parent / "tests")
 WITH_FAILPOINTS = os.environ.get("MPSD_FAILPOINTS", "ON") == "ON"
 SANITIZED = bool(os.environ.get("MPSD_SANITIZE"))
-# I4, with room for the client's own slowness where every instruction is watched.
+# I4, in time that the host gave us at all, with room for the client where every instruction is
+# watched.
 OVERDUE_MS = 1500 if SANITIZED else 250
 
 # The shortest budgets there are, and no rest for a model whose workers keep dying.
 SUPERVISION = {"run_timeout": "1s", "load_timeout": "5s", "warmup_timeout": "5s",
                "circuit": {"deaths": 0}}
-WITH_WATCHDOG = "run_timeout" in (ROOT / "config/schema.json").read_text()
-if not WITH_WATCHDOG:
-    SUPERVISION = {}
 
 POINT = re.compile(r'MPSD_FAILPOINT\w*\(\s*"([\w.]+)"')
 ACTED = re.compile(r"failpoint ([\w.]+): (\w+) at pass (\d+)")
@@ -115,13 +113,9 @@ class CrashDaemon(Daemon):
                 acts[(point, action)] += 1
         return acts
 
-    def serving(self):
-        """True when every configured worker serves."""
-        return self.metric("mpsd_workers_ready") == self.metric("mpsd_workers_configured")
-
     def descriptors_when_serving(self):
         """What to compare with later: before all workers serve, some are still to be opened."""
-        wait_until(self.serving, 60, "all workers serve")
+        self.wait_all_serving()
         return self.descriptors()
 
     def requests(self, model):
@@ -156,14 +150,14 @@ class CrashDaemon(Daemon):
         """All workers serve again, and the front end holds what it held before.
 
         One that died at its start several times in a row is waited for up to 30 s each time."""
-        wait_until(self.serving, 150, "all workers serve again")
+        self.wait_all_serving(150)
         self.check_at_rest()
-        wait_until(lambda: not self.zombies(), 2, "the end of the zombies")
+        wait_until(lambda: not self.zombies(), 20, "the end of the zombies")
         configured = self.metric("mpsd_workers_configured")
-        wait_until(lambda: len(self.workers()) == configured, 2, "as many workers as configured")
-        wait_until(lambda: len(self.temporary_folders()) == configured, 5, "a folder a worker")
+        wait_until(lambda: len(self.workers()) == configured, 20, "as many workers as configured")
+        wait_until(lambda: len(self.temporary_folders()) == configured, 20, "a folder a worker")
         try:
-            wait_until(lambda: self.descriptors() == before, 5, "as many descriptors as before")
+            wait_until(lambda: self.descriptors() == before, 20, "as many descriptors as before")
         except AssertionError:
             raise AssertionError(f"descriptors: {before} before, {self.descriptors()}") from None
         self.check_log()
@@ -179,4 +173,4 @@ class CrashDaemon(Daemon):
 
 __all__ = ["BIN", "CANCELLED", "CRASHED_IT", "CrashDaemon", "Caller", "GAUGES_AT_REST",
            "NOT_READY", "OVERDUE_MS", "QUEUE_FULL", "SANITIZED", "SUPERVISION", "TESTS", "TIMED_OUT",
-           "WITH_FAILPOINTS", "WITH_WATCHDOG", "WORKER_LOST", "failpoints", "procfs", "wait_until"]
+           "WITH_FAILPOINTS", "WORKER_LOST", "failpoints", "procfs", "wait_until"]

@@ -13,7 +13,7 @@ import unittest
 import numpy as np
 
 import calls
-from harness import (BIN, CRASHED_IT, SUPERVISION, TESTS, WITH_WATCHDOG, WORKER_LOST, Caller,
+from harness import (BIN, CRASHED_IT, NOT_READY, SUPERVISION, TESTS, WORKER_LOST, Caller,
                      CrashDaemon, wait_until)
 from models import placement, repeating, synthetic
 
@@ -44,6 +44,7 @@ RING_LIES = {
     "tail_beyond": "tail is out of bounds", "tail_backwards": "tail is out of bounds",
     "head_beyond": "head is out of bounds",
     "completions_flood": "tail is out of bounds|does not have|lies",
+    "bell_flood": "rings without end",
 }
 CONTROL_LIES = {
     "message_garbage": "another version", "message_huge": "another version",
@@ -55,8 +56,8 @@ CONTROL_LIES = {
 # Not to be told from honesty, or not worth a death: nobody else is harmed, and nothing breaks.
 HARMLESS_LIES = {
     "times": (), "row_failed": ("INTERNAL: ",), "text_bytes": ("INTERNAL: ",),
-    "needs_everything": ("INTERNAL: the model's outputs are larger",), "bell_flood": (),
-    "log_flood": (), "log_line_without_end": (), "changes_the_record": (WORKER_LOST, CRASHED_IT),
+    "needs_everything": ("INTERNAL: the model's outputs are larger",), "log_flood": (),
+    "log_line_without_end": (), "changes_the_record": (WORKER_LOST, CRASHED_IT),
     "punches_holes": (WORKER_LOST, CRASHED_IT, "INTERNAL: "),
 }
 ATTACKS = ("truncates", "grows", "writes_the_mailbox", "writes_the_slabs")
@@ -66,9 +67,9 @@ SILENT = ("never_loads", "never_ready", "message_half", "never_answers")
 LEAVERS = ("closes_the_socket", "failure_without_leaving")
 
 
-def model_of(lie):
+def model_of(lie, supervision):
     return synthetic(f"lie-{lie}", parameters={"delay": "1ms"},
-                     placement=placement(processes=2, lanes=2), **SUPERVISION)
+                     placement=placement(processes=2, lanes=2), **supervision)
 
 
 class HostileWorker(unittest.TestCase):
@@ -80,8 +81,9 @@ class HostileWorker(unittest.TestCase):
                              (TESTS / "mpsd-lying-worker", "mpsd-worker")):
             shutil.copy(source, cls.binaries / name)
 
-    def daemon(self, lies):
-        models = [*(model_of(lie) for lie in lies), synthetic("good", parameters={"delay": "1ms"})]
+    def daemon(self, lies, supervision=SUPERVISION):
+        models = [*(model_of(lie, supervision) for lie in lies),
+                  synthetic("good", parameters={"delay": "1ms"})]
         return CrashDaemon(models, binaries=self.binaries)
 
     def killings(self, daemon, lie):
@@ -100,7 +102,7 @@ class HostileWorker(unittest.TestCase):
             with Caller(daemon.address, "good", concurrency=4) as good:
                 for lie in lies:
                     wait_until(lambda lie=lie: reached(daemon, lie), 60, lie)
-                wait_until(daemon.serving, 60, "all workers serve")
+                daemon.wait_all_serving()
                 ended = {lie: daemon.requests(f"lie-{lie}") for lie in lies}
                 for lie in lies:
                     wait_until(lambda lie=lie: daemon.requests(f"lie-{lie}") > ended[lie] + 20, 30,
@@ -122,7 +124,7 @@ class HostileWorker(unittest.TestCase):
             models = [synthetic(f"m{i}", placement=placement(processes=2, lanes=2))
                       for i in range(count)]
             with CrashDaemon([*models, synthetic("good")]) as daemon:
-                wait_until(daemon.serving, 60, "all workers serve")
+                daemon.wait_all_serving()
                 self.honest[count] = daemon.descriptors()
         return self.honest[count]
 
@@ -139,7 +141,7 @@ class HostileWorker(unittest.TestCase):
 
         self.check_lies(group, self.noting(reached, lies),
                         lambda lie: (WORKER_LOST, CRASHED_IT,
-                                     f"UNAVAILABLE: Request for model 'lie-{lie}' is not at ready"))
+                                     NOT_READY.format(f"lie-{lie}")))
 
     def noting(self, reached, lies):
         """`reached`, which then also looks at why."""
@@ -188,7 +190,7 @@ class HostileWorker(unittest.TestCase):
                     wait_until(killed, 60, lie)
                     for told in self.killings(daemon, lie):
                         self.assertRegex(told, reason)
-                    wait_until(daemon.serving, 60, "all workers serve")
+                    daemon.wait_all_serving()
                     self.assertEqual(self.ask(stub, lie), {})
 
     def test_rings_that_lie(self):
@@ -207,23 +209,22 @@ class HostileWorker(unittest.TestCase):
                                 HARMLESS_LIES.get)
 
     def test_attacks_on_the_memory_are_refused(self):
-        with self.daemon(ATTACKS) as daemon:
+        with self.daemon(ATTACKS, supervision={}) as daemon:  # none dies for being slow
             for lie in ATTACKS:
                 with Caller(daemon.address, f"lie-{lie}") as caller:
                     wait_until(lambda lie=lie: daemon.requests(f"lie-{lie}") > 100, 30, "calls")
                     caller.check()
-            log = daemon.log()
-            self.assertNotIn("SUCCEEDED", log)
             for what in ("truncating its segment", "growing its segment", "truncating the mailbox",
                          "mapping the mailbox to write", "mapping the slabs to write",
                          "mapping the slabs opened anew"):
-                self.assertIn(f"lying worker: {what} was refused", log)
+                daemon.wait_logged(f"lying worker: {what} was refused")
+            self.assertNotIn("SUCCEEDED", daemon.log())
             self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
 
     def test_a_flood_of_log_lines_is_limited(self):
         with self.daemon(["log_flood"]) as daemon, \
                 Caller(daemon.address, "lie-log_flood") as caller:
-            wait_until(lambda: "the flood" in daemon.log(), 10, "the flood")
+            daemon.wait_logged("the flood")
             wait_until(lambda: daemon.metric("mpsd_log_lines_dropped_total") +
                        daemon.metric("mpsd_worker_lines_dropped_total") > 1000, 20, "a limit")
             wait_until(lambda: daemon.requests("lie-log_flood") > 500, 20, "calls meanwhile")
@@ -231,12 +232,11 @@ class HostileWorker(unittest.TestCase):
             # 200 lines a second for the two seconds of the flood, and what was saved up before.
             self.assertLess(daemon.log().count("the flood"), 1500)
 
-    @unittest.skipUnless(WITH_WATCHDOG, "nobody watches the workers' time")
     def test_workers_that_keep_silent_are_killed(self):
         self.check_lies(SILENT,
                         lambda daemon, lie: daemon.metric("mpsd_worker_restarts_total",
                                                           model=f"lie-{lie}") >= LYING_EPOCHS,
-                        lambda _: (WORKER_LOST, "UNAVAILABLE: Request for model"))
+                        lambda lie: (WORKER_LOST, NOT_READY.format(f"lie-{lie}")))
 
     def test_workers_that_do_not_leave_are_killed(self):
         for lie in LEAVERS:
@@ -244,9 +244,11 @@ class HostileWorker(unittest.TestCase):
                     Caller(daemon.address, f"lie-{lie}") as caller:
                 wait_until(lambda: daemon.metric("mpsd_worker_restarts_total",
                                                  model=f"lie-{lie}") >= LYING_EPOCHS, 30, lie)
-                wait_until(daemon.serving, 30, "all workers serve")
-                caller.check((WORKER_LOST, CRASHED_IT))
-                self.assertGreaterEqual(daemon.log().count('"event":"worker_died"'), LYING_EPOCHS)
+                daemon.wait_all_serving()
+                # It has settled when one worker failed, maybe before the other one serves.
+                caller.check((WORKER_LOST, CRASHED_IT, NOT_READY.format(f"lie-{lie}")))
+                wait_until(lambda: daemon.log().count('"event":"worker_died"') >= LYING_EPOCHS, 20,
+                           "lines that say so")
 
 
 if __name__ == "__main__":

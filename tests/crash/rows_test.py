@@ -39,16 +39,33 @@ class Poison(unittest.TestCase):
             with Caller(daemon.address, "m", concurrency=16) as innocent, \
                     Caller(daemon.address, "good", concurrency=2) as good:
                 with calls.stub(daemon.address) as stub:
-                    for _ in range(4):
-                        outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(666)}))
-                        self.assertEqual((outcome.code.name, outcome.text),
-                                         tuple(CRASHED_IT.split(": ")))
+                    one_row = calls.request("m", {"x": calls.row_of(666)})
+                    for _ in range(20):
+                        self.check_crashed(calls.infer(stub, one_row))
+                    self.check_deaths(daemon, most=2, quarantined=19)
+                    two_rows = calls.request("m", {"x": calls.row_of(666, rows=2)})
+                    for outcome in calls.infer_all(stub, [two_rows] * 20):
+                        self.check_crashed(outcome)
+                    self.check_deaths(daemon, most=4, quarantined=38)
+                ended = daemon.requests("m")
+                wait_until(lambda: daemon.requests("m") > ended + 200, 30, "calls afterwards")
                 innocent.check((WORKER_LOST,))
                 good.check()
             lost = innocent.report["endings"].get(WORKER_LOST, 0)
             print(f"  {innocent.report['endings']}", flush=True)
             self.assertLess(lost, innocent.report["sent"] / 20, "dispatched again, not given up")
             daemon.check_same_as(before)
+
+    def check_crashed(self, outcome):
+        self.assertEqual(f"{outcome.code.name}: {outcome.text}", CRASHED_IT)
+
+    def check_deaths(self, daemon, most, quarantined):
+        """One among others and one alone, and everybody else who brought the same is spared both."""
+        daemon.wait_all_serving()
+        self.assertLessEqual(epochs(daemon)[0] - 1, most)
+        self.assertEqual(daemon.metric("mpsd_quarantined_requests_total", model="m"), quarantined)
+        wait_until(lambda: daemon.log().count('"request_quarantined"') == most // 2, 20,
+                   "its line")
 
 
 class Stops(unittest.TestCase):
@@ -58,27 +75,27 @@ class Stops(unittest.TestCase):
         with CrashDaemon([self.MODEL]) as daemon:
             before = daemon.descriptors_when_serving()
             with Caller(daemon.address, "m") as caller:
-                wait_until(lambda: daemon.requests("m") > 50, 10, "calls")
+                wait_until(lambda: daemon.requests("m") > 50, 30, "calls")
                 os.kill(daemon.pid, signal.SIGSTOP)
                 time.sleep(10)
                 os.kill(daemon.pid, signal.SIGCONT)
                 ended = daemon.requests("m")
-                wait_until(lambda: daemon.requests("m") > ended + 200, 10, "calls afterwards")
+                wait_until(lambda: daemon.requests("m") > ended + 200, 30, "calls afterwards")
                 caller.check()
             self.assertEqual(epochs(daemon), [1, 1, 1])
             self.assertNotIn("worker_killed", daemon.log())
             daemon.check_same_as(before)
 
     def test_row_28_a_host_that_slept_answers_what_expired_and_kills_nobody(self):
-        model = synthetic("m", max_batch_size=1, parameters={"delay": "200ms"})
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "2s"})
         with CrashDaemon([model]) as daemon, calls.stub(daemon.address) as stub:
             futures = [stub.ModelInfer.future(
-                calls.request("m", {"x": calls.row_of(i)}, parameters={"timeout": 2_000_000}),
+                calls.request("m", {"x": calls.row_of(i)}, parameters={"timeout": 4_000_000}),
                 timeout=30) for i in range(8)]
-            wait_until(lambda: daemon.metric("mpsd_queue_requests") == 7, 5, "seven wait")
+            wait_until(lambda: daemon.metric("mpsd_queue_requests") == 7, 20, "seven wait")
             everybody = [daemon.pid, *daemon.workers()]
             signal_all(everybody, signal.SIGSTOP)
-            time.sleep(4)
+            time.sleep(6)
             signal_all(everybody, signal.SIGCONT)
             outcomes = [calls.outcome_of(future) for future in futures]
             late = [outcome for outcome in outcomes if outcome.code != calls.OK]
@@ -129,6 +146,15 @@ class Slow(unittest.TestCase):
             self.assertGreater(endings[QUEUE_FULL], 40, endings)
             self.assertEqual(epochs(daemon), [1])
 
+    def start_reader(self, daemon, count):
+        """A client that has made so many calls, and reads their answers until it is stopped."""
+        reader = self.enterContext(subprocess.Popen(
+            [sys.executable, str(SLOW_READER), daemon.address, "big", str(count)],
+            stdout=subprocess.PIPE, text=True))
+        self.addCleanup(reader.kill)
+        self.assertEqual(reader.stdout.readline(), "sent\n")
+        return reader
+
     def test_row_12_slow_readers_until_the_cap(self):
         """What is pinned stays below the cap; beyond it answers are copied, and nobody starves."""
         elements = 1 << 20
@@ -136,20 +162,48 @@ class Slow(unittest.TestCase):
                           parameters={"delay": "50ms"}, outputs=[tensor("OUTPUT0", [-1])],
                           pad=[{"input": "x", "dim": 0, "buckets": [elements]}])
         with CrashDaemon([model]) as daemon, calls.stub(daemon.address) as stub:
-            readers = [self.enterContext(subprocess.Popen(
-                [sys.executable, str(SLOW_READER), daemon.address, "big", "24"],
-                stdout=subprocess.PIPE, text=True)) for _ in range(3)]
-            try:
-                for reader in readers:
-                    self.assertEqual(reader.stdout.readline(), "sent\n")
+            with daemon.stopped_workers():  # there is nothing to read before all have stopped
+                readers = [self.start_reader(daemon, 24) for _ in range(3)]
+                wait_until(lambda: daemon.metric("mpsd_running_batches") +
+                           daemon.metric("mpsd_queue_requests") == 3 * 24, 30, "all calls")
                 signal_all([reader.pid for reader in readers], signal.SIGSTOP)
-                wait_until(lambda: daemon.metric("mpsd_copied_replies_total") > 0, 30, "the cap")
-                outcome = calls.infer(stub, calls.request("big", {"x": calls.row_of(1, width=2)}))
-                self.assertEqual(outcome.code, calls.OK, outcome.text)
-            finally:
-                for reader in readers:
-                    reader.kill()
+            wait_until(lambda: daemon.metric("mpsd_copied_replies_total") > 0, 30, "the cap")
+            outcome = calls.infer(stub, calls.request("big", {"x": calls.row_of(1, width=2)}))
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            for reader in readers:
+                reader.kill()
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 20, "the end of the readers")
+
+    def test_row_12_an_unread_answer_in_each_batch_starves_nobody(self):
+        """Each reader shares its batch with others, and never reads: its one answer keeps the
+        output memory of all eight, of which the worker's area has three times as much."""
+        rows, row_bytes = 8, 1 << 20
+        model = synthetic("big", [tensor("x", [-1])], max_batch_size=rows,
+                          batching={"max_delay": "10s"}, outputs=[tensor("OUTPUT0", [-1])],
+                          pad=[{"input": "x", "dim": 0, "buckets": [row_bytes // 4]}])
+        others = [calls.request("big", {"x": calls.row_of(1, width=2)}) for _ in range(rows)]
+        limits = {"keepalive": "300s"}  # nobody is cut off, however long it takes
+        with CrashDaemon([model], limits=limits) as daemon, calls.stub(daemon.address) as stub:
+            before = daemon.descriptors_when_serving()
+            readers = []
+            for _ in range(5):
+                reader = self.start_reader(daemon, 1)
+                readers.append(reader)
+                wait_until(lambda: daemon.metric("mpsd_queue_requests") == 1, 30, "its call")
+                os.kill(reader.pid, signal.SIGSTOP)
+                for outcome in calls.infer_all(stub, others[1:]):
+                    self.assertEqual(outcome.code, calls.OK, outcome.text)
+            self.assertEqual(daemon.metric("mpsd_open_calls"), len(readers), "none has read")
+            for _ in range(10):
+                for outcome in calls.infer_all(stub, others):
+                    self.assertEqual(outcome.code, calls.OK, outcome.text)
+            wait_until(lambda: daemon.metric("mpsd_pinned_output_bytes") == rows * row_bytes, 30,
+                       "one batch's whole memory, which is the cap, is kept")
+            self.assertGreater(daemon.metric("mpsd_copied_replies_total"), 0)
+            for reader in readers:
+                reader.kill()
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 20, "the end of the readers")
+            daemon.check_same_as(before)
 
 
 class Memory(unittest.TestCase):
@@ -192,9 +246,9 @@ class Clock(unittest.TestCase):
                     wait_until(lambda ended=ended: daemon.requests("m") > ended + 100, 20, "calls")
                     if seconds == 86400:
                         os.kill(daemon.workers()[0], signal.SIGKILL)
-                        wait_until(lambda: self.shifted(daemon), 10, "a log line of tomorrow")
+                        wait_until(lambda: self.shifted(daemon), 30, "a log line of tomorrow")
                 caller.check()
-            wait_until(daemon.serving, 10, "all workers serve")
+            daemon.wait_all_serving()
             self.assertEqual(sum(epochs(daemon)), 4)
             self.assertNotIn("worker_killed", daemon.log())
 
@@ -223,7 +277,7 @@ class Starved(unittest.TestCase):
             with contextlib.ExitStack() as stack:
                 crowd = [stack.enter_context(calls.stub(daemon.address)) for _ in range(60)]
                 futures = [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}),
-                                                  timeout=3) for stub in crowd]
+                                                  timeout=6) for stub in crowd]
                 outcomes = [calls.outcome_of(future) for future in futures]
                 self.assertEqual(len(daemon.workers()), 2)
             answered = sum(outcome.code == calls.OK for outcome in outcomes)
@@ -231,7 +285,7 @@ class Starved(unittest.TestCase):
             print(f"  {answered} of {len(crowd)} clients were answered in {spent:.2f} s of the "
                   "processor", flush=True)
             self.assertGreater(answered, 0)
-            self.assertLess(spent, 1.5, "no spinning while there is no descriptor")
+            self.assertLess(spent, 4, "no spinning while there is no descriptor")
             with calls.stub(daemon.address) as stub:
                 outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
                 self.assertEqual(outcome.code, calls.OK, outcome.text)
@@ -245,8 +299,8 @@ class Logs(unittest.TestCase):
             for death in range(1, 4):
                 signal_all(daemon.workers()[:1], signal.SIGKILL)
                 wait_until(lambda death=death:
-                           daemon.metric("mpsd_worker_restarts_total") == death, 10, "a restart")
-            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 10, "both workers")
+                           daemon.metric("mpsd_worker_restarts_total") == death, 30, "a restart")
+            daemon.wait_all_serving()
             caller.check((WORKER_LOST,))
 
     def test_row_23_a_full_disk(self):

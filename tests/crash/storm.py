@@ -110,8 +110,8 @@ def nothing_left(daemon):
     """I7, of a daemon that is killed."""
     ours = procfs.memory_files(daemon.pid)
     daemon.kill()
-    wait_until(lambda: not daemon.workers(), 1, "the end of the workers")
-    wait_until(lambda: not ours & procfs.all_memory_files(), 1, "the end of the memory")
+    wait_until(lambda: not daemon.workers(), 20, "the end of the workers")
+    wait_until(lambda: not ours & procfs.all_memory_files(), 20, "the end of the memory")
 
 
 def print_counts(daemon, storm, reports):

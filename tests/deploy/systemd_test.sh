@@ -58,4 +58,14 @@ must_have "OOMPolicy=continue"
 must_have 'ExecReload=/bin/kill -HUP $MAINPID'
 must_have "StateDirectory=mpsd"
 must_have "RuntimeDirectory=mpsd"
+must_have "Environment=LD_LIBRARY_PATH=/usr/local/lib/mpsd"
+
+# What the unit names is what the page installs.
+installed=$(sed -nE '/^install -d/d; s/^install .* (\S+)( +#.*)?$/\1/p' "$units/../README.md")
+for path in /usr/local/bin/ /usr/local/lib/mpsd/ /etc/mpsd/mpsd.json; do
+  if ! grep -qF "${path%/}" "$units/mpsd.service" || ! grep -qxF "$path" <<<"$installed"; then
+    echo "systemd_test.sh: the unit and the install lines of README.md differ in $path" >&2
+    exit 1
+  fi
+done
 echo "systemd units: ok"

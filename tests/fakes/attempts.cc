@@ -148,6 +148,35 @@ int ReniceParent() {
   return Call(setpriority(PRIO_PROCESS, parent, getpriority(PRIO_PROCESS, parent)));
 }
 
+int ScheduleParent() {
+  const sched_param parameters{};
+  return Call(sched_setscheduler(getppid(), SCHED_OTHER, &parameters));
+}
+
+int SetParametersOfParent() {
+  sched_param parameters{};
+  sched_getparam(getppid(), &parameters);
+  return Call(sched_setparam(getppid(), &parameters));
+}
+
+int SetAttributesOfParent() {
+  unsigned char attributes[48] = {};  // the kernel's struct sched_attr in its first version
+  syscall(SYS_sched_getattr, getppid(), attributes, sizeof(attributes), 0);
+  return Call(syscall(SYS_sched_setattr, getppid(), attributes, 0));
+}
+
+int PinParent() {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  sched_getaffinity(getppid(), sizeof(processors), &processors);
+  return Call(sched_setaffinity(getppid(), sizeof(processors), &processors));
+}
+
+// To a priority that there is not, so that an attempt that gets through ends with EINVAL.
+int SetDiskPriority(int of_whom, pid_t who) {
+  return Call(syscall(SYS_ioprio_set, of_whom, who, 0xffff));
+}
+
 // Of the memory that the worker shares with the front end; where there is none, of some made alike.
 int PunchHole(bool by_mapping) {
   const uint64_t bytes = platform::PageBytes();
@@ -249,6 +278,21 @@ const std::vector<Attempt> kAttempts = {
      [] { return Call(prctl(PR_SET_PDEATHSIG, SIGKILL)); }},
     {"limit_parent", Reach::kNobody, false, LimitParent},
     {"renice_parent", Reach::kNobody, false, ReniceParent},
+    {"schedule_parent", Reach::kNobody, false, ScheduleParent},
+    {"set_parameters_of_parent", Reach::kNobody, false, SetParametersOfParent},
+    {"set_attributes_of_parent", Reach::kNobody, false, SetAttributesOfParent},
+    {"pin_parent", Reach::kNobody, false, PinParent},
+    {"set_disk_priority_of_parent", Reach::kNobody, false,
+     [] { return SetDiskPriority(/*of_whom=*/1, getppid()); }},
+    {"set_disk_priority_of_group", Reach::kNobody, false,
+     [] { return SetDiskPriority(/*of_whom=*/2, 0); }},
+    {"pin_self", Reach::kEverybody, false,
+     [] {
+       cpu_set_t processors;
+       CPU_ZERO(&processors);
+       sched_getaffinity(0, sizeof(processors), &processors);
+       return Call(sched_setaffinity(0, sizeof(processors), &processors));
+     }},
     {"punch_hole", Reach::kNobody, false, [] { return PunchHole(/*by_mapping=*/false); }},
     {"punch_hole_by_mapping", Reach::kNobody, false, [] { return PunchHole(/*by_mapping=*/true); }},
     {"punch_own_segment", Reach::kNobody, false, PunchSegment},

@@ -53,6 +53,18 @@ class FakeInferenceServer::InferenceService final
     return grpc::Status::OK;
   }
 
+  grpc::Status CudaSharedMemoryRegister(
+      grpc::ServerContext* context, const inference::CudaSharedMemoryRegisterRequest* request,
+      inference::CudaSharedMemoryRegisterResponse* response) override {
+    return fake_->register_device_region(*context, *request, response);
+  }
+
+  grpc::Status CudaSharedMemoryUnregister(
+      grpc::ServerContext* context, const inference::CudaSharedMemoryUnregisterRequest* request,
+      inference::CudaSharedMemoryUnregisterResponse* response) override {
+    return fake_->unregister_device_region(*context, *request, response);
+  }
+
  private:
   FakeInferenceServer* const fake_;
 };

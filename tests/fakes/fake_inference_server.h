@@ -38,6 +38,11 @@ class FakeInferenceServer {
   // One call a request of a stream.
   Handler<inference::ModelInferRequest, inference::ModelStreamInferResponse> stream_infer;
   Handler<control::v1::StatusRequest, control::v1::StatusReply> status;
+  Handler<inference::CudaSharedMemoryRegisterRequest, inference::CudaSharedMemoryRegisterResponse>
+      register_device_region;
+  Handler<inference::CudaSharedMemoryUnregisterRequest,
+          inference::CudaSharedMemoryUnregisterResponse>
+      unregister_device_region;
 
  private:
   class InferenceService;

@@ -1,6 +1,7 @@
 // FakePoolKeeper: remembers what a pool asked of its supervisor.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class FakePoolKeeper final : public PoolKeeper {
   }
 
   void WakeBy(int64_t when_ns) override {
+    if (on_wake != nullptr) on_wake();
     absl::MutexLock lock(&mu_);
     wake_by_ns_ = when_ns;
   }
@@ -41,6 +43,8 @@ class FakePoolKeeper final : public PoolKeeper {
     absl::MutexLock lock(&mu_);
     return wake_by_ns_;
   }
+
+  std::function<void()> on_wake;  // set before the pool is used
 
  private:
   mutable absl::Mutex mu_;

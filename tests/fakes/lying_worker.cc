@@ -134,7 +134,6 @@ void LyingWorker::Load() {
   LoadReport report;
   report.spec = model_->spec();
   report.device = model_->device();
-  report.runtime = "lies";
   if (lie_ == "never_loads") WaitForTheEnd();
   if (lie_ == "spec_of_too_much") report.spec.max_batch_size = UINT32_MAX;
   if (lie_ == "spec_without_outputs") report.spec.outputs.clear();
@@ -151,7 +150,7 @@ void LyingWorker::Load() {
     SendRaw(std::string("MPSD\1\0\0\0\x10\0\0\0{", 13));
     WaitForTheEnd();
   }
-  if (lie_ == "ready_before_attach") SendMessage(kControlFd, Ready{1}).IgnoreError();
+  if (lie_ == "ready_before_attach") SendMessage(kControlFd, Ready{}).IgnoreError();
   if (lie_ == "failure_without_leaving") {
     SendMessage(kControlFd, Failure{"it says that it leaves"}).IgnoreError();
     WaitForTheEnd();
@@ -203,15 +202,15 @@ void LyingWorker::AttackMemory() {
 void LyingWorker::LieBeforeServing() {
   AttackMemory();
   if (lie_ == "never_ready") WaitForTheEnd();
-  SendMessage(kControlFd, Ready{1}).IgnoreError();
-  if (lie_ == "ready_twice") SendMessage(kControlFd, Ready{1}).IgnoreError();
+  SendMessage(kControlFd, Ready{}).IgnoreError();
+  if (lie_ == "ready_twice") SendMessage(kControlFd, Ready{}).IgnoreError();
   if (lie_ == "closes_the_socket") close(kControlFd);
   if (lie_ == "control_flood") {
-    Flood([] { SendMessage(kControlFd, Ready{1}).IgnoreError(); });
+    Flood([] { SendMessage(kControlFd, Ready{}).IgnoreError(); });
   }
   if (lie_ == "descriptor_flood") {
     const std::vector<int> many(16, 2);
-    Flood([&many] { SendMessage(kControlFd, Ready{1}, many).IgnoreError(); });
+    Flood([&many] { SendMessage(kControlFd, Ready{}, many).IgnoreError(); });
   }
   if (lie_ == "log_flood") {
     std::thread([] { Flood([] { std::fprintf(stderr, "a line of the flood\n"); }); }).detach();
@@ -220,7 +219,9 @@ void LyingWorker::LieBeforeServing() {
     std::thread([] { Flood([] { std::fputs(std::string(4096, 'x').c_str(), stderr); }); }).detach();
   }
   if (lie_ == "bell_flood") {
-    std::thread([this] { Flood([this] { platform::RingBell(attachment_->bell_fd()); }); }).detach();
+    std::thread([this] {
+      for (;;) platform::RingBell(attachment_->bell_fd());
+    }).detach();
   }
 }
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import socket
 import ssl
 import subprocess
@@ -21,7 +22,7 @@ from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 import calls
 from certificates import Authority
-from daemon import Daemon, mpsd
+from daemon import Daemon, mpsd, wait_until
 from models import synthetic
 
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
@@ -174,7 +175,7 @@ class Access(unittest.TestCase):
                     self.assertEqual(code, UNAUTHENTICATED, f"{method} {metadata} {text}")
                 self.assertEqual(code_of(channel, method, bearer("idle-secret"))[0], DENIED, method)
         self.assertGreater(daemon.metric("mpsd_unauthenticated_calls_total"), len(METHODS))
-        self.assertIn('"event":"call_refused"', daemon.log())
+        daemon.wait_logged('"event":"call_refused"')
 
     def test_the_list_of_methods_is_whole(self):
         """What reflection tells is what the list above has, and whoever may do all may call each."""
@@ -193,6 +194,7 @@ class Access(unittest.TestCase):
             daemon.http_headers = headers
             for path in PATHS:
                 self.assertEqual(daemon.get(path)[0], status, path)
+        daemon.wait_logged('"call_refused","reason":"unauthenticated","method":"/metrics"')
         daemon.http_headers = {"Authorization": "Bearer ops-secret"}
         self.assertEqual(daemon.get("/metrics")[0], 200)
         for path in PATHS[1:]:
@@ -429,6 +431,33 @@ class Access(unittest.TestCase):
         self.assertEqual(daemon.metric("mpsd_certificates_taken_total"), 1)
         self.assertGreater(daemon.metric("mpsd_certificate_not_after_seconds"), 0)
 
+    # What is listened on stays until a restart.
+
+    def test_a_reload_opens_no_socket_to_everybody(self):
+        """The new config is fine where it listens; the daemon still listens where it did."""
+        daemon = self.serve([{"token": "ops", "roles": ["metrics"]}], models=[synthetic("m")],
+                            tls={"grpc": ["0.0.0.0:0"]})
+        plain = self.plain(daemon.address)
+        self.assertEqual(code_of(plain, INFERENCE + "ServerLive")[0], UNAUTHENTICATED)
+        daemon.config.pop("access")
+        daemon.config["listen"].pop("tls")
+        daemon.write_config([synthetic("m")])
+        report = daemon.reload()
+        self.assertFalse(report["ok"])
+        self.assertIn("can be reached from other hosts", report["text"])
+        self.assertEqual(code_of(plain, INFERENCE + "ServerLive")[0], UNAUTHENTICATED)
+
+    def test_a_control_socket_that_is_still_to_come_takes_no_calls_away(self):
+        daemon = self.serve(models=[synthetic("m")], control=False)
+        plain = self.plain(daemon.address)
+        self.assertEqual(code_of(plain, INFERENCE + "LogSettings")[0], OK)
+        listen = {**daemon.config["listen"], "control": f"unix:{self.work}/control.sock"}
+        daemon.write_config([synthetic("m")], listen=listen)
+        os.kill(daemon.pid, signal.SIGHUP)
+        daemon.wait_logged("config_reloaded")
+        self.assertIn('"key":"listen.control"', daemon.log())
+        self.assertEqual(code_of(plain, INFERENCE + "LogSettings")[0], OK)
+
     # The control socket.
 
     def test_control_calls_are_taken_on_their_socket_alone(self):
@@ -475,7 +504,7 @@ class Access(unittest.TestCase):
         path.chmod(0o666)  # as if somebody had been careless: the peer is asked for all the same
         done = connect(NOBODY)
         self.assertTrue(done.stdout == "0" or "ConnectionResetError" in done.stderr, done)
-        self.assertIn('"event":"control_connection_refused"', daemon.log())
+        daemon.wait_logged('"event":"control_connection_refused"')
 
     # The start.
 

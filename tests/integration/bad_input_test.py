@@ -257,12 +257,6 @@ class BadInput(unittest.TestCase):
                 channel.unary_unary("/inference.GRPCInferenceService/Nothing")(b"", timeout=10)
             self.assertEqual(raised.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
 
-    def test_compressed_request(self):
-        with self.assertRaises(grpc.RpcError) as raised:
-            self.stub.ModelInfer(calls.request("m", {"x": calls.row_of(1)}), timeout=10,
-                                 compression=grpc.Compression.Gzip)
-        self.assertEqual(raised.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
-
     def test_metadata_of_an_unknown_model(self):
         with self.assertRaises(grpc.RpcError) as raised:
             self.stub.ModelMetadata(calls.service_pb2.ModelMetadataRequest(name="nobody"))

@@ -149,7 +149,7 @@ class BadBehaviour(BadModels):
         values = range(1, 33)
         self.check_answer(self.ask("out_of_memory", *values), rows_of(*values) + 1)
         self.check_answer(self.ask("out_of_memory", *values), rows_of(*values) + 1)
-        self.assertIn("memory did not suffice", self.daemon.log())
+        self.daemon.wait_logged("memory did not suffice")
 
 
 class Hangs(BadModels):
@@ -160,6 +160,7 @@ class Hangs(BadModels):
             self.assertEqual(outcome.code, grpc.StatusCode.INTERNAL, outcome.text)
             good = calls.infer(stub, calls.request("good", {"x": calls.row_of(1)}))
             self.assertEqual(good.code, calls.OK, good.text)
+            wait_until(lambda: daemon.metric("mpsd_worker_restarts_total") == 1, 30, "another try")
             wait_until(lambda: daemon.ps()["hangs"]["ready"], 30, "its worker's return")
             (worker,) = daemon.ps()["hangs"]["workers"]
             self.assertIn("lane 0 made no progress", worker["last_exit"])

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from daemon import BIN, Daemon, START_LIMIT_S
+from daemon import BIN, Daemon, ROOT, START_LIMIT_S, mpsd
 import memory_cgroup
 from models import synthetic, tensor
 
@@ -44,6 +44,17 @@ class BadStart(unittest.TestCase):
         for text in texts:
             self.assertRegex(stderr, text)
         return stderr
+
+    def test_help_names_every_exit_code(self):
+        """Those of the daemon and of the verbs."""
+        text = "".join((ROOT / header).read_text()
+                       for header in ("server/daemon.h", "client/cli/exit_code.h"))
+        codes = set(re.findall(r"\bkExit\w+ = (\d+)", text))
+        self.assertIn("73", codes)
+        done = mpsd("--help")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = done.stdout.split("Exit codes: ")[1].split("\n\n")[0]
+        self.assertEqual(set(re.findall(r"\b\d+\b", said)), codes)
 
     # Wrong config: exit 78, with file and line.
 

@@ -16,7 +16,7 @@ CHANNEL_OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_mess
                    ("grpc.use_local_subchannel_pool", 1)]
 LIMIT_S = 30
 
-Outcome = collections.namedtuple("Outcome", "code text at response", defaults=(None,))
+Outcome = collections.namedtuple("Outcome", "code text response", defaults=(None,))
 OK = grpc.StatusCode.OK
 
 
@@ -55,11 +55,11 @@ def outcome_of(future):
     """How a call ended; waits for it."""
     try:
         response = future.result(LIMIT_S + 5)
-        return Outcome(OK, "", time.monotonic(), response)
+        return Outcome(OK, "", response)
     except grpc.RpcError as error:
-        return Outcome(error.code(), error.details(), time.monotonic())
+        return Outcome(error.code(), error.details())
     except grpc.FutureCancelledError:
-        return Outcome(grpc.StatusCode.CANCELLED, "", time.monotonic())
+        return Outcome(grpc.StatusCode.CANCELLED, "")
 
 
 def infer(a_stub, message, limit_s=LIMIT_S):
@@ -83,6 +83,7 @@ class Load:
         self._lock = threading.Lock()
         self.started = 0
         self.outcomes = []
+        self.answered_at = []  # by time.monotonic(), of each that was answered with OK
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(callers)]
 
     def __enter__(self):
@@ -103,12 +104,6 @@ class Load:
         with self._lock:
             return sum(outcome.code == OK for outcome in self.outcomes)
 
-    def gap_s(self, begin, end):
-        """The longest time between `begin` and `end` without an answer."""
-        times = [begin, *sorted(outcome.at for outcome in self.outcomes
-                                if outcome.code == OK and begin < outcome.at < end), end]
-        return max(later - sooner for sooner, later in itertools.pairwise(times))
-
     def _run(self):
         with stub(self._address) as a_stub:
             while not self._stopping.is_set():
@@ -123,3 +118,5 @@ class Load:
         outcome = outcome._replace(response=None)
         with self._lock:
             self.outcomes.append(outcome)
+            if outcome.code == OK:
+                self.answered_at.append(time.monotonic())

@@ -1,5 +1,6 @@
-"""Reflection, settings, shared memory, compression: what every client may ask beside inference."""
+"""Reflection, settings, shared memory: what every client may ask beside inference."""
 import queue
+import tempfile
 import unittest
 
 import grpc
@@ -19,12 +20,16 @@ INVALID = grpc.StatusCode.INVALID_ARGUMENT
 SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection", "inference.GRPCInferenceService",
             "mpsd.control.v1.Control"]
+# Those that no config turns off.
+EXTENSIONS = ["classification", "logging", "model_configuration", "model_repository", "parameters",
+              "statistics"]
 
 
 class ControlCalls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = cls.enterClassContext(Daemon([synthetic("m")]))
+        cls.daemon = cls.enterClassContext(Daemon([synthetic("m")], server_name="gpu-7",
+                                                  server_version="2.60.0"))
         cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.daemon.address))
         cls.stub = cls.enterClassContext(calls.stub(cls.daemon.address))
 
@@ -173,10 +178,25 @@ class ControlCalls(unittest.TestCase):
 
     def test_extensions_are_those_that_are_there(self):
         metadata = self.stub.ServerMetadata(service_pb2.ServerMetadataRequest())
-        self.assertEqual(metadata.name, "mpsd")
-        self.assertLessEqual({"statistics", "model_configuration", "logging"},
-                             set(metadata.extensions))
-        self.assertNotIn("system_shared_memory", metadata.extensions)
+        self.assertEqual((metadata.name, metadata.version), ("gpu-7", "2.60.0"))
+        self.assertEqual(sorted(metadata.extensions), EXTENSIONS)
+
+    def test_extensions_that_a_config_turns_on(self):
+        """Each with its calls, which are refused where it is not announced."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        for config, extension in (({"limits": {"client_shared_memory": "1MiB"}},
+                                   "system_shared_memory"),
+                                  ({"trace": {"file": f"{folder}/traces"}}, "trace")):
+            with Daemon([synthetic("m")], **config) as daemon, \
+                    calls.stub(daemon.address) as stub:
+                metadata = stub.ServerMetadata(service_pb2.ServerMetadataRequest())
+                self.assertEqual(sorted(metadata.extensions), sorted([*EXTENSIONS, extension]))
+                if extension == "trace":
+                    settings = stub.TraceSetting(self.trace_settings(trace_rate=["7"])).settings
+                    self.assertEqual(list(settings["trace_rate"].value), ["7"])
+                    self.assertNotEqual(list(settings["trace_level"].value), ["OFF"])
+                else:
+                    stub.SystemSharedMemoryStatus(service_pb2.SystemSharedMemoryStatusRequest())
 
 
 if __name__ == "__main__":

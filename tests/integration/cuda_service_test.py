@@ -31,7 +31,7 @@ class CudaService(unittest.TestCase):
             (worker,) = daemon.workers()
             self.assertIn(worker, known)
             self.assertEqual(len(known), 2, "the worker and the service")
-        wait_until(lambda: not procfs.with_environment("CUDA_MPS_PIPE_DIRECTORY", pipe), 5,
+        wait_until(lambda: not procfs.with_environment("CUDA_MPS_PIPE_DIRECTORY", pipe), 30,
                    "the service's end")
 
     def test_the_next_daemon_ends_that_of_one_that_was_killed(self):
@@ -44,7 +44,7 @@ class CudaService(unittest.TestCase):
         with Daemon([synthetic("m")], cuda_mps="on", state_dir=state,
                     environment=environment) as daemon:
             daemon.kill()
-            wait_until(lambda: len(services()) == 1, 5, "the end of its worker")
+            wait_until(lambda: len(services()) == 1, 30, "the end of its worker")
             (left,) = services()
         with Daemon([synthetic("m")], cuda_mps="on", state_dir=state, environment=environment):
             self.assertNotIn(left, services())

@@ -339,7 +339,7 @@ class CopierFaults(DeviceCase):
                                     timeout=LIMIT_S)
             thread.join(LIMIT_S)
             self.assertEqual(outcome, ["StatusCode.UNAVAILABLE"])
-            self.assertIn("it does not answer", daemon.log())
+            daemon.wait_logged("it does not answer")
 
     def test_a_call_that_is_cancelled_while_it_waits(self):
         with served() as daemon:

@@ -1,4 +1,5 @@
 """A real daemon for a test: free ports, a config of its own, and a close look at what it leaves."""
+import contextlib
 import json
 import os
 import pathlib
@@ -21,10 +22,12 @@ WITH_TORCH = os.environ.get("MPSD_TORCH", "ON") == "ON"
 
 START_LIMIT_S = 60
 STOP_LIMIT_S = 20
-REST_LIMIT_S = 5
+REST_LIMIT_S = 20
+LOG_LIMIT_S = 20
 # What must be zero when no call is inside.
 GAUGES_AT_REST = ("mpsd_queue_requests", "mpsd_queue_bytes", "mpsd_running_batches",
-                  "mpsd_output_leases", "mpsd_pinned_output_bytes")
+                  "mpsd_output_leases", "mpsd_pinned_output_bytes", "mpsd_unread_copy_bytes",
+                  "mpsd_inflated_request_bytes")
 
 
 def wait_until(condition, limit_s, what):
@@ -104,6 +107,12 @@ class Daemon:
 
     def start(self):
         """Returns when every model serves or has failed once."""
+        self.launch()
+        wait_until(lambda: self._ready.is_set() or not self.running(), START_LIMIT_S, "the start")
+        assert self._ready.is_set(), f"exit {self._process.returncode}: {self.log()}"
+
+    def launch(self):
+        """Returns at once: where it listens on a port that was free is not known yet."""
         self._ready.clear()
         with open(self.log_file, "ab") as log:
             self._process = subprocess.Popen(
@@ -111,8 +120,6 @@ class Daemon:
                 stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment,
                 user=self._user)
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
-        wait_until(lambda: self._ready.is_set() or not self.running(), START_LIMIT_S, "the start")
-        assert self._ready.is_set(), f"exit {self._process.returncode}: {self.log()}"
 
     def _read(self, stdout):
         self.table = ""
@@ -161,8 +168,24 @@ class Daemon:
         self._process.kill()
         self._process.wait()
 
+    def wait_all_serving(self, limit_s=START_LIMIT_S):
+        """Returns when every configured worker serves; start() does with the first of each model.
+
+        Of deaths that the daemon does not know of yet this says nothing.
+        """
+        wait_until(lambda: self.metric("mpsd_workers_ready") ==
+                   self.metric("mpsd_workers_configured"), limit_s, "all workers")
+
     def log(self):
         return self.log_file.read_text() if self.log_file.exists() else ""
+
+    def wait_logged(self, pattern, limit_s=LOG_LIMIT_S):
+        """Returns when the log has what `pattern` says.
+
+        Lines are written by a thread of their own: what one tells of may be seen before it is
+        there.
+        """
+        wait_until(lambda: re.search(pattern, self.log()), limit_s, f"{pattern!r} in the log")
 
     # What it says of itself.
 
@@ -202,6 +225,18 @@ class Daemon:
         """The pids of its workers, orphans too: told by their temporary folder."""
         return procfs.with_environment("TMPDIR", f"{self.state_dir}/workers/")
 
+    @contextlib.contextmanager
+    def stopped_workers(self):
+        """As long as the `with` statement lasts no worker does anything."""
+        stopped = self.workers()
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+
     @property
     def left_folder(self):
         """Where what a killed daemon left behind waits for its removal."""
@@ -224,8 +259,8 @@ class Daemon:
             raise AssertionError(f"{error}: {busy()}") from None
         assert self.metric("mpsd_timeout_wakeups_total") == 0, "a wake-up was missed"
 
-    def check_nothing_left(self, limit_s=1):
-        wait_until(lambda: not self.workers(), limit_s, "the end of the last worker")
+    def check_nothing_left(self):
+        wait_until(lambda: not self.workers(), STOP_LIMIT_S, "the end of the last worker")
         # Nobody is there to remove the folders of a daemon that was killed; the next one does.
         assert self._killed or not self.temporary_folders(), self.temporary_folders()
         assert self._killed or not self.left_folder.exists(), "what was found at the start"

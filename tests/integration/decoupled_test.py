@@ -8,12 +8,13 @@ import unittest
 import grpc
 import numpy as np
 import tritonclient.grpc as client
+import tritonclient.utils.shared_memory as shm
 from tritonclient.grpc import service_pb2
 
 import calls
 import models
 from daemon import Daemon, wait_until
-from models import placement, synthetic
+from models import placement, synthetic, tensor
 
 LIMIT_S = 30
 # Elements of IN at which the model does something else than repeat them.
@@ -55,6 +56,9 @@ class Stream:
             inputs[-1].set_data_from_numpy(array)
         self._client.async_stream_infer(model, inputs, request_id=request_id, outputs=outputs,
                                         enable_empty_final_response=final)
+
+    def register(self, name, key, byte_size):
+        self._client.register_system_shared_memory(name, key, byte_size)
 
     def next(self):
         return self._answers.get(timeout=LIMIT_S)
@@ -107,6 +111,12 @@ class Decoupled(unittest.TestCase):
         with calls.stub(daemon.address) as stub:
             return stub.ModelStatistics(
                 service_pb2.ModelStatisticsRequest(name=name)).model_stats[0]
+
+    def responses(self, daemon, field, name="m"):
+        """What was counted there, by the index of the answer."""
+        counts = {int(index): getattr(response, field).count
+                  for index, response in self.statistics(daemon, name).response_stats.items()}
+        return {index: count for index, count in sorted(counts.items()) if count}
 
     # How many.
 
@@ -171,6 +181,7 @@ class Decoupled(unittest.TestCase):
     def test_requests_do_not_wait_for_each_other(self):
         """What hangs has the first lane; the other lane's answers come."""
         daemon = self.serve(repeating(placement=placement(processes=2)))
+        daemon.wait_all_serving()
         stream = self.stream(daemon)
         stream.ask([1, HANGS], "first")
         self.check_answer(stream.next(), 1, 0, "first")
@@ -304,7 +315,7 @@ class Decoupled(unittest.TestCase):
             self.check_error(stream.next(), LOST)
             if final:
                 self.check_final(stream.next())
-            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 1, LIMIT_S, "the next")
+            daemon.wait_all_serving()
         stream.ask([1])
         self.check_answer(stream.next(), 1, 0)
         self.check_final(stream.next())
@@ -358,6 +369,122 @@ class Decoupled(unittest.TestCase):
                           for batch in statistics.batch_stats], [(1, 4)])
         self.assertEqual(daemon.metric("mpsd_requests_total", model="m"), 4)
 
+    def test_answers_count_by_their_index(self):
+        """Asked for or not, the word that there is no other one counts."""
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        received = 0
+        for elements, final in (([5, 4, 3, 2, 1], True), ([1, 2], False), ([], False), ([], True)):
+            stream.ask(elements, final=final)
+            for index, element in enumerate(elements):
+                self.check_answer(stream.next(), element, index, flag=False if final else None)
+                received += 1
+                self.assertGreaterEqual(sum(self.responses(daemon, "success").values()), received)
+            if final:
+                self.check_final(stream.next())
+        wait_until(lambda: sum(self.responses(daemon, "empty_response").values()) == 4, LIMIT_S,
+                   "the quiet ones")
+        self.assertEqual(self.responses(daemon, "success"), {0: 2, 1: 2, 2: 1, 3: 1, 4: 1})
+        self.assertEqual(sum(self.responses(daemon, "success").values()), received)
+        self.assertEqual(self.responses(daemon, "compute_output"), {0: 2, 1: 2, 2: 1, 3: 1, 4: 1})
+        self.assertEqual(self.responses(daemon, "empty_response"), {0: 2, 2: 1, 5: 1})
+        self.assertEqual(self.responses(daemon, "compute_infer"),
+                         {0: 4, 1: 2, 2: 2, 3: 1, 4: 1, 5: 1})
+        self.assertEqual(self.responses(daemon, "fail"), {})
+        self.assertEqual(self.responses(daemon, "cancel"), {})
+
+    def test_the_times_of_answers_add_up(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask(None, tensors={**tensors_of([1, 2, 3]),
+                                  "DELAY": np.array([0, 200, 0], np.uint32)})
+        for index in range(3):
+            self.check_answer(stream.next(), index + 1, index)
+        self.check_final(stream.next())
+        statistics = self.statistics(daemon)
+        responses = statistics.response_stats
+        self.assertGreaterEqual(responses["1"].compute_infer.ns, 200_000_000)
+        for index in "012":
+            answer = responses[index]
+            self.assertEqual(answer.success.ns, answer.compute_infer.ns + answer.compute_output.ns)
+        self.assertEqual(responses["3"].empty_response.ns, responses["3"].compute_infer.ns)
+        self.assertEqual(sum(answer.compute_infer.ns for answer in responses.values()),
+                         statistics.inference_stats.compute_infer.ns)
+
+    def test_an_error_counts_in_the_place_of_its_answer(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask([1, 2, THROWS, 4])
+        self.check_answer(stream.next(), 1, 0)
+        self.check_answer(stream.next(), 2, 1)
+        self.check_error(stream.next(), "asked to throw")
+        self.check_final(stream.next())
+        self.assertEqual(self.responses(daemon, "success"), {0: 1, 1: 1})
+        self.assertEqual(self.responses(daemon, "fail"), {2: 1})
+        self.assertGreater(self.statistics(daemon).response_stats["2"].fail.ns, 0)
+        self.assertEqual(self.responses(daemon, "empty_response"), {})
+        self.assertEqual(self.responses(daemon, "cancel"), {})
+
+    def test_an_answer_that_could_not_be_given_counts_as_failed(self):
+        """An error stands in its place: it does not fit where it is to lie."""
+        daemon = self.serve(limits={"client_shared_memory": "1MiB"})
+        key = f"/mpsd-test-{os.getpid()}-answers"
+        region = shm.create_shared_memory_region("region", key, 64)
+        self.addCleanup(shm.destroy_shared_memory_region, region)
+        stream = self.stream(daemon)
+        stream.register("region", key, 64)
+        wish = client.InferRequestedOutput("OUT")
+        wish.set_shared_memory("region", 2)
+        stream.ask([1, 2], outputs=[wish])
+        self.check_error(stream.next(), "should be at least 4 bytes")
+        self.check_final(stream.next())
+        self.assertEqual(self.responses(daemon, "success"), {})
+        self.assertEqual(self.responses(daemon, "fail"), {0: 1})
+
+    def test_a_cancelled_request_counts_at_the_answer_it_waited_for(self):
+        daemon = self.serve()
+        with Stream(daemon.address) as stream:
+            stream.ask([1, 2, HANGS])
+            self.check_answer(stream.next(), 1, 0)
+            self.check_answer(stream.next(), 2, 1)
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the third")
+            stream.cancel()
+        wait_until(lambda: self.responses(daemon, "cancel"), LIMIT_S, "the ending")
+        self.assertEqual(self.responses(daemon, "cancel"), {2: 1})
+        self.assertEqual(self.responses(daemon, "success"), {0: 1, 1: 1})
+        self.assertEqual(self.responses(daemon, "fail"), {})
+        os.kill(daemon.workers()[0], signal.SIGKILL)
+
+    def test_answers_beyond_the_indices_that_are_kept(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask([1] * 70)
+        for index in range(70):
+            self.check_answer(stream.next(), 1, index)
+        self.check_final(stream.next())
+        self.assertEqual(self.responses(daemon, "success"), {**dict.fromkeys(range(63), 1), 63: 7})
+        self.assertEqual(self.responses(daemon, "empty_response"), {63: 1})
+
+    def test_a_refused_request_counts_for_no_answer(self):
+        daemon = self.serve()
+        stream = self.stream(daemon)
+        stream.ask(None, tensors={"IN": np.zeros(1, np.int32)})
+        self.check_error(stream.next(), "expected 3 inputs")
+        self.check_final(stream.next())
+        self.assertEqual(len(self.statistics(daemon).response_stats), 0)
+
+    def test_an_ordinary_model_has_no_indices(self):
+        daemon = self.serve(synthetic("s", [tensor("x", [4], "INT32")],
+                                      parameters={"throw_if": "7"}))
+        stream = self.stream(daemon)
+        for element in (1, 7):
+            stream.ask(None, tensors={"x": np.full((1, 4), element, np.int32)}, model="s")
+            self.assertEqual(stream.next()[1] is None, element == 1)
+        statistics = self.statistics(daemon, "s")
+        infer = statistics.inference_stats
+        self.assertEqual((infer.success.count, infer.fail.count), (1, 1))
+        self.assertEqual(len(statistics.response_stats), 0)
+
     def test_a_stop_waits_for_the_last_answer(self):
         daemon = self.serve()
         stream = self.stream(daemon)
@@ -373,8 +500,7 @@ class Decoupled(unittest.TestCase):
         daemon = self.serve(synthetic("s", max_batch_size=0, decoupled=True), repeating())
         status = daemon.ps()
         self.assertEqual(status["m"]["workers"][0]["state"], "serving")
-        wait_until(lambda: "it cannot be decoupled unless its parameter 'repeat' is true"
-                   in daemon.log(), LIMIT_S, "the reason")
+        daemon.wait_logged("it cannot be decoupled unless its parameter 'repeat' is true")
 
 
 if __name__ == "__main__":

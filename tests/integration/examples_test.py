@@ -1,21 +1,35 @@
 """The examples of the documentation, run as they stand there."""
+import hashlib
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
+import tempfile
 import unittest
 
-from daemon import BIN, Daemon, ROOT, WITH_TORCH, mpsd
+from certificates import Authority
+from daemon import BIN, Daemon, MODELS, ROOT, WITH_TORCH, mpsd
 from models import synthetic, tensor, torchscript
+
+EXAMPLES = ROOT / "client/examples"
+PYTHON = EXAMPLES / "python/infer.py"
+TOKEN = "a-token"
+
+
+def demo_models():
+    """Those of the demo that examples ask; without torch a synthetic model stands in for one."""
+    if WITH_TORCH:
+        return [torchscript("mlp", "mlp_1024x6"),
+                torchscript("minilm", parameters={"vocab": str(MODELS / "vocab.txt")})]
+    return [synthetic("mlp", [tensor("input", [1024])], outputs=[tensor("output", [1024])])]
 
 
 class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Without torch a synthetic model stands in for the demo's.
-        model = torchscript("mlp", "mlp_1024x6") if WITH_TORCH else synthetic(
-            "mlp", [tensor("input", [1024])], outputs=[tensor("output", [1024])])
         cls.daemon = cls.enterClassContext(Daemon(
-            [model], limits={"client_shared_memory": "16MiB"}))
+            demo_models()[:1], limits={"client_shared_memory": "16MiB"}))
 
     def run_it(self, *command):
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
@@ -24,15 +38,23 @@ class Examples(unittest.TestCase):
         return done.stdout
 
     def test_python(self):
-        said = self.run_it(sys.executable, ROOT / "client/examples/python/infer.py", "--address",
-                           self.daemon.address, "mlp")
+        said = self.run_it(sys.executable, PYTHON, "--address", self.daemon.address, "mlp")
         self.assertRegex(said, r"^output \[1, 1024\]: \[")
 
-    def test_python_tells_what_is_wrong(self):
-        done = subprocess.run([sys.executable, str(ROOT / "client/examples/python/infer.py"),
-                               "--address", self.daemon.address, "minilm", "--vocab", "none", "x"],
+    def check_python_fails(self, vocab, wanted):
+        done = subprocess.run([sys.executable, str(PYTHON), "--address", self.daemon.address,
+                               "minilm", "--vocab", str(vocab), "x"],
                               capture_output=True, text=True, timeout=60, check=False)
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertEqual(done.stderr.splitlines()[-1:], [wanted])
+        self.assertNotIn("Traceback", done.stderr)
+
+    def test_python_tells_what_is_wrong(self):
+        self.check_python_fails("none", "[Errno 2] No such file or directory: 'none'")
+        vocab = self.daemon.folder / "vocab.txt"
+        vocab.write_text("".join(f"{word}\n" for word in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "x")))
+        self.check_python_fails(
+            vocab, "StatusCode.NOT_FOUND: Request for unknown model: 'minilm' is not found")
 
     def test_cpp(self):
         said = self.run_it(BIN / "mpsd-example-infer", self.daemon.address, "mlp")
@@ -80,6 +102,80 @@ class Examples(unittest.TestCase):
     def test_nobody_is_there(self):
         done = mpsd("ps", "--address", f"unix:{self.daemon.folder}/none", "--timeout", "300ms")
         self.assertEqual(done.returncode, 69, done.stderr)
+
+
+class Page(unittest.TestCase):
+    """The lines of client/examples/README.md, with this test's addresses, programs and files."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(
+            tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        authority = Authority(cls.folder, "authority")
+        certificate, key = authority.issue("server")
+        (cls.folder / "token").write_text(f"{TOKEN}\n")
+        tokens = cls.folder / "tokens"
+        tokens.write_text(f"reader {hashlib.sha256(TOKEN.encode()).hexdigest()}\n")
+        tokens.chmod(0o600)
+        cls.open = cls.enterClassContext(Daemon(demo_models()))
+        cls.closed = cls.enterClassContext(Daemon(
+            demo_models()[:1],
+            listen_more={"tls": {"grpc": ["127.0.0.1:0"], "certificate": str(certificate),
+                                 "key": str(key)}},
+            access={"tokens": str(tokens), "open": ["metrics"],
+                    "rules": [{"token": "reader", "roles": ["infer"]}]}))
+        cls.replacements = {
+            "HOST:8443": cls.closed.listeners[1], "127.0.0.1:8001": cls.open.address,
+            "ca.pem": str(authority.pem), "token": str(cls.folder / "token"),
+            "vocab.txt": str(MODELS / "vocab.txt"), "venv/bin/python": sys.executable,
+            "mpsd": str(BIN / "mpsd"), "mpsd-example-infer": str(BIN / "mpsd-example-infer"),
+            "build/release/bin/mpsd-example-infer": str(BIN / "mpsd-example-infer")}
+
+    def lines(self):
+        """The page's commands, each a list of words."""
+        page = (EXAMPLES / "README.md").read_text().replace("\\\n", " ")
+        return [shlex.split(line, comments=True)
+                for line in re.findall(r"^    (\S.*)$", page, re.M)]
+
+    def command(self, words):
+        """What is run in place of the line: an address goes in where the line has none."""
+        made = [self.replacements.get(word, word) for word in words]
+        if not {"HOST:8443", "127.0.0.1:8001"} & set(words):
+            option = [] if words[0].endswith("mpsd-example-infer") else ["--address"]
+            # Behind the script and behind the verb.
+            made[2:2] = [*option, self.open.address]
+        return made
+
+    def test_every_line_works(self):
+        ran = 0
+        for words in self.lines():
+            if words[:3] == ["python3", "-m", "venv"] or words[0] == "venv/bin/pip":
+                continue  # this test's own environment, see below
+            if "minilm" in words and not WITH_TORCH:
+                continue
+            with self.subTest(line=" ".join(words)):
+                done = subprocess.run(self.command(words), cwd=ROOT, capture_output=True,
+                                      text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout)
+                ran += 1
+        self.assertGreaterEqual(ran, 6)
+
+    def test_the_token_is_needed(self):
+        """Else the lines with one would show nothing."""
+        for file, wanted in (("token", 0), ("tokens", 1)):
+            done = subprocess.run(
+                [str(BIN / "mpsd-example-infer"), self.closed.listeners[1], "mlp",
+                 self.replacements["ca.pem"], str(self.folder / file)],
+                capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, wanted, done.stderr)
+
+    def test_the_tests_use_what_the_page_installs(self):
+        ours = (ROOT / "tests/requirements.txt").read_text().splitlines()
+        theirs = [line for line in (EXAMPLES / "python/requirements.txt").read_text().splitlines()
+                  if not line.startswith("#")]
+        self.assertTrue(theirs)
+        self.assertLessEqual(set(theirs), set(ours))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,17 @@ def order_of(control):
             return None
 
 
+def receive(control):
+    """The body of the next message."""
+    length = HEADER.unpack(control.recv(HEADER.size, socket.MSG_WAITALL))[2]
+    return control.recv(length, socket.MSG_WAITALL)
+
+
+def send(control, message):
+    body = json.dumps(message).encode()
+    control.sendall(HEADER.pack(MAGIC, VERSION, len(body)) + body)
+
+
 def sleep_for_ever(_control):
     while True:
         time.sleep(3600)
@@ -41,8 +52,7 @@ def flood_control(control):
 
 
 def speak_out_of_turn(control):
-    body = json.dumps({"type": "ready", "warmup_ns": 1}).encode()
-    control.send(HEADER.pack(MAGIC, VERSION, len(body)) + body)
+    send(control, {"type": "ready"})
     sleep_for_ever(control)
 
 
@@ -78,8 +88,46 @@ def leave_much_behind(_control):
     os._exit(7)
 
 
+def fail_at_length(control):
+    receive(control)
+    send(control, {"type": "failure", "text": "\x1b[31m" + "x" * 3_000_000})
+    sleep_for_ever(control)
+
+
+def name_its_device_at_length(control):
+    receive(control)
+    tensors = [{"name": "x", "datatype": "FP32", "shape": [16]}]
+    send(control, {"type": "loaded", "device": "\x1b[31m" + "x" * 3_000_000,
+                   "spec": {"max_batch_size": 8, "inputs": tensors, "outputs": tensors}})
+    receive(control)
+    os._exit(7)
+
+
+def run_fewer_lanes_at_length(control):
+    receive(control)
+    tensors = [{"name": "x", "datatype": "FP32", "shape": [16]}]
+    send(control, {"type": "loaded", "device": "cpu", "lanes": 1,
+                   "demotion": "\x1b[31m" + "x" * 3_000_000,
+                   "spec": {"max_batch_size": 8, "inputs": tensors, "outputs": tensors}})
+    receive(control)
+    os._exit(7)
+
+
 def lose_the_device(_control):
     os._exit(5)
+
+
+def lose_the_device_until_healed(control):
+    """Pretends to serve once the file `healed` is there."""
+    parameters = json.loads(receive(control))["parameters"]
+    if not os.path.exists(parameters["healed"]):
+        os._exit(5)
+    tensors = [{"name": "x", "datatype": "FP32", "shape": [16]}]
+    send(control, {"type": "loaded", "device": "cuda:0",
+                   "spec": {"max_batch_size": 8, "inputs": tensors, "outputs": tensors}})
+    receive(control)
+    send(control, {"type": "ready"})
+    sleep_for_ever(control)
 
 
 def main():

@@ -26,7 +26,7 @@ class Lanes(unittest.TestCase):
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
             self.assertEqual(daemon.metric("mpsd_worker_lane_demotions_total"), 1)
             self.assertEqual(daemon.ps()["racy"]["workers"][0]["lanes"], 1)
-            self.assertIn("other answers than alone", daemon.log())
+            daemon.wait_logged("other answers than alone")
             rows = [np.full((1, 64), i, np.float32) for i in range(32)]
             outcomes = calls.infer_all(
                 stub, [calls.request("racy", {"input": row}) for row in rows])

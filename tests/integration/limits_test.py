@@ -1,20 +1,26 @@
 """The bounds that keep one client from taking what belongs to all."""
+import contextlib
 import threading
 import time
 import unittest
 import zlib
 
 import grpc
+import numpy as np
+from tritonclient.grpc import service_pb2_grpc
 
 import calls
 from daemon import Daemon, wait_until
-from models import synthetic
-from raw_http2 import Connection, message_prefix
+from models import synthetic, tensor
+from raw_http2 import DATA, END_STREAM, INFER, STREAM_INFER, Connection, message_prefix
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
+EXHAUSTED = 8  # as it goes over the wire
 MIB = 1 << 20
 MOST_GROWTH_BYTES = 200 * MIB
 LIMIT_S = 30
+# What the address sanitizer keeps of freed memory is not the daemon's growth.
+KEEP_LITTLE = {"ASAN_OPTIONS": "quarantine_size_mb=8"}
 
 
 class Peak:
@@ -49,6 +55,12 @@ class Peak:
         return self._most - self._before
 
 
+# Of FP32: more than 4 MiB, and no more than a batch of pictures.
+LARGE = 5 * MIB // 4
+FIELDS_TOO_LARGE = (grpc.StatusCode.RESOURCE_EXHAUSTED,
+                    "a request holds at most 128 KiB besides the contents of its tensors")
+
+
 def bomb_of(inflated_bytes):
     """A gzip member of so many zeros."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
@@ -60,7 +72,9 @@ def bomb_of(inflated_bytes):
 class Limits(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = cls.enterClassContext(Daemon([synthetic("m")]))
+        cls.daemon = cls.enterClassContext(Daemon(
+            [synthetic("m"), synthetic("large", [tensor("x", [LARGE])], max_batch_size=0)],
+            environment=KEEP_LITTLE))
         cls.stub = cls.enterClassContext(calls.stub(cls.daemon.address))
 
     def tearDown(self):
@@ -68,13 +82,25 @@ class Limits(unittest.TestCase):
         self.assertEqual(outcome.code, calls.OK, "a good request after it")
 
     def test_a_gzip_bomb(self):
+        """To each kind of call, and several at a time. Nothing is inflated beyond the limit."""
         bomb = bomb_of(1 << 30)
         self.assertLess(len(bomb), 2 * MIB)
-        with Peak(self.daemon) as peak, Connection(self.daemon.address) as connection:
-            connection.call({"grpc-encoding": "gzip"})
-            connection.send(message_prefix(len(bomb), compressed=True) + bomb, last=True)
-            connection.wait_for_end()
-        print(f"  a bomb of {len(bomb) >> 10} KiB: {peak.growth_bytes >> 20} MiB", flush=True)
+        paths = (INFER, STREAM_INFER, "/inference.GRPCInferenceService/ServerMetadata") * 3
+        with Peak(self.daemon) as peak, contextlib.ExitStack() as stack:
+            connections = [stack.enter_context(Connection(self.daemon.address)) for _ in paths]
+            for connection, path in zip(connections, paths, strict=True):
+                connection.call({"grpc-encoding": "gzip"}, path)
+                connection.send(message_prefix(len(bomb), compressed=True) + bomb[:-1])
+            for connection in connections:
+                connection.send(bomb[-1:], last=True)
+            for connection, path in zip(connections, paths, strict=True):
+                connection.wait_for_end()
+                in_band = path == STREAM_INFER
+                self.assertEqual(connection.status(), 0 if in_band else EXHAUSTED)
+                said = connection.received.decode() if in_band else connection.status_text()
+                self.assertIn("Received message larger than max (67108865 vs. 67108864)", said)
+        print(f"  {len(paths)} bombs of {len(bomb) >> 10} KiB: {peak.growth_bytes >> 20} MiB",
+              flush=True)
         self.assertLess(peak.growth_bytes, MOST_GROWTH_BYTES)
 
     def test_a_message_of_a_gibibyte(self):
@@ -109,6 +135,31 @@ class Limits(unittest.TestCase):
         wait_until(lambda: self.daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "its end")
         self.assertEqual(self.daemon.metric("mpsd_batches_total"), before)
 
+    def test_what_comes_late_is_not_even_read(self):
+        """What is read of these is no request. gRPC, which counts in milliseconds, lets calls pass
+        that have a nanosecond; of so many at once some are late by the time that they are seen."""
+        late = {"code": "DEADLINE_EXCEEDED"}
+        for path in (INFER, STREAM_INFER):
+            before = self.daemon.metric("mpsd_refused_requests_total", **late)
+
+            def some_are_told(path=path, before=before):
+                self.send_at_once(path, b"\xff" * 20, 64)
+                return self.daemon.metric("mpsd_refused_requests_total", **late) > before
+
+            wait_until(some_are_told, LIMIT_S, f"a late request of {path}")
+
+    def send_at_once(self, path, body, count):
+        """So many calls over one connection, each of which has a nanosecond."""
+        frames = []
+        for stream in range(1, 2 * count, 2):
+            frames.append(Connection.request_headers(stream, {"grpc-timeout": "1n"}, path))
+            frames.append(Connection.frame(DATA, END_STREAM, stream,
+                                           message_prefix(len(body)) + body))
+        with Connection(self.daemon.address) as connection:
+            connection.send_frames(*frames)
+            connection.wait_for_end()
+        wait_until(lambda: self.daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "their end")
+
     def test_names_that_are_no_utf8(self):
         bad = b"\xff\xfe"
         request = b"\x0a\x02" + bad
@@ -127,14 +178,86 @@ class Limits(unittest.TestCase):
     def test_names_of_all_lengths(self):
         for length in (129, 1 << 16, MIB):
             outcome = calls.infer(self.stub, calls.request("n" * length, {"x": calls.row_of(1)}))
-            self.assertEqual(outcome.code, grpc.StatusCode.NOT_FOUND)
+            if length < MIB:
+                self.assertEqual(outcome.code, grpc.StatusCode.NOT_FOUND)
+            else:
+                self.assertEqual((outcome.code, outcome.text), FIELDS_TOO_LARGE)
+
+    def test_parameters_are_bounded_together(self):
+        parameters = {f"p{i}": "x" * 1000 for i in range(200)}
+        outcome = calls.infer(self.stub, calls.request("m", {"x": calls.row_of(1)},
+                                                       parameters=parameters))
+        self.assertEqual((outcome.code, outcome.text), FIELDS_TOO_LARGE)
+
+    def test_typed_contents_as_large_as_a_message(self):
+        message = calls.request("large", {})
+        values = np.arange(LARGE, dtype=np.float32)
+        message.inputs.add(name="x", datatype="FP32", shape=[LARGE]).contents.fp32_contents.extend(
+            values.tolist())
+        outcome = calls.infer(self.stub, message)
+        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        np.testing.assert_array_equal(next(iter(calls.arrays(outcome.response).values())), values)
+
+    def test_typed_contents_that_would_take_much_memory(self):
+        """A byte each on the wire, and eight in memory."""
+        message = calls.request("m", {})
+        count = 20 * MIB
+        message.inputs.add(name="x", datatype="INT64",
+                           shape=[count]).contents.int64_contents.extend(bytes(count))
+        with Peak(self.daemon) as peak:
+            outcome = calls.infer(self.stub, message)
+        self.assertEqual((outcome.code, outcome.text), (
+            grpc.StatusCode.RESOURCE_EXHAUSTED,
+            f"the typed contents take {8 * count} bytes of memory, more than {64 * MIB}; "
+            "raw_input_contents take no more than they are"))
+        self.assertLess(peak.growth_bytes, 100 * MIB)
 
     def test_limits_are_told(self):
         for name, value in (("message_bytes", 64 * MIB), ("buffered_bytes", 128 * MIB),
+                            ("request_field_bytes", 128 << 10),
                             ("connections", 1024), ("tensors", 64),
                             ("connection_streams", 128), ("rank", 8), ("batch_rows", 1024),
                             ("timeout_seconds", 300), ("client_region_bytes", 0)):
             self.assertEqual(self.daemon.metric("mpsd_limit", limit=name), value, name)
+
+
+class UnreadAnswers(unittest.TestCase):
+    WIDTH = 1 << 16  # of a row: 256 KiB
+    REQUESTS = 64
+
+    def test_a_stream_that_is_not_read_holds_so_much_and_no_more(self):
+        models = [synthetic("m", [tensor("x", [self.WIDTH])], max_batch_size=1), synthetic("n")]
+        limits = {"connection_pinned": "0B", "unread_copies": "4MiB"}
+        messages = [calls.request("m", {"x": calls.row_of(i, self.WIDTH)}, request_id=str(i))
+                    for i in range(self.REQUESTS)]
+        # So that gRPC reads little ahead of whoever does not read.
+        options = [*calls.CHANNEL_OPTIONS, ("grpc.http2.lookahead_bytes", 64 << 10),
+                   ("grpc.http2.bdp_probe", 0)]
+        with Daemon(models, limits=limits) as daemon, calls.stub(daemon.address) as other, \
+                grpc.insecure_channel(daemon.address, options=options) as channel:
+            stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+            stream = stub.ModelStreamInfer(iter(messages), timeout=LIMIT_S)
+            wait_until(lambda: daemon.metric("mpsd_requests_total", model="m") == self.REQUESTS,
+                       LIMIT_S, "the end of all requests")
+            held = daemon.metric("mpsd_unread_copy_bytes")
+            self.assertLessEqual(held, 4 * MIB)
+            self.assertGreater(held, 0)
+            outcome = calls.infer(other, calls.request("n", {"x": calls.row_of(5)}))
+            self.assertEqual(outcome.code, calls.OK, "others go on")
+            refused = 0
+            for i, answer in enumerate(stream):
+                self.assertEqual(answer.infer_response.id, str(i))
+                if answer.error_message:
+                    self.assertIn("have not been read", answer.error_message)
+                    refused += 1
+                else:
+                    values = calls.arrays(answer.infer_response)["OUTPUT0"]
+                    self.assertTrue((values == i).all(), i)
+            self.assertEqual(i + 1, self.REQUESTS)
+            self.assertEqual(daemon.metric("mpsd_requests_total", code="RESOURCE_EXHAUSTED"),
+                             refused)
+            self.assertGreater(refused, 0)
+            wait_until(lambda: daemon.metric("mpsd_unread_copy_bytes") == 0, LIMIT_S, "no copies")
 
 
 class Connections(unittest.TestCase):

@@ -34,6 +34,7 @@ class Growth(unittest.TestCase):
         model = synthetic("m", ANY, max_batch_size=0, parameters={"delay": "1s"},
                           placement=placement(processes=2, lanes=2))
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            daemon.wait_all_serving()
             first = slab_bytes(daemon)
             files = procfs.memory_files(daemon.pid)
             size = int(first // 8)
@@ -41,11 +42,11 @@ class Growth(unittest.TestCase):
             messages = [calls.request("m", {"x": array}) for array in sent]
             futures = [stub.ModelInfer.future(message, timeout=calls.LIMIT_S)
                        for message in messages]
-            wait_until(lambda: slab_bytes(daemon) > first, 10, "a further segment")
+            wait_until(lambda: slab_bytes(daemon) > first, 30, "a further segment")
             self.check_answers(sent, [calls.outcome_of(future) for future in futures])
             self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
             wait_until(lambda: slab_bytes(daemon) == first, 20, "the end of the further segments")
-            wait_until(lambda: procfs.memory_files(daemon.pid) == files, 5, "closed memory files")
+            wait_until(lambda: procfs.memory_files(daemon.pid) == files, 30, "closed memory files")
             for worker in daemon.workers():
                 self.assertLessEqual(procfs.memory_files(worker), files)
             # And once more, with numbers that were used before.
@@ -73,11 +74,11 @@ class Growth(unittest.TestCase):
             sent = [row_of_bytes(i, int(first // 8)) for i in range(40)]
             futures = [stub.ModelInfer.future(calls.request("m", {"x": array}), timeout=30)
                        for array in sent]
-            wait_until(lambda: slab_bytes(daemon) > first, 10, "a further segment")
+            wait_until(lambda: slab_bytes(daemon) > first, 30, "a further segment")
             victim = daemon.workers()[0]
             os.kill(victim, signal.SIGKILL)
             self.check_answers(sent, [calls.outcome_of(future) for future in futures])
-            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 10, "both workers")
+            daemon.wait_all_serving()
             self.check_answers(sent[:24], calls.infer_all(stub, [
                 calls.request("m", {"x": array}) for array in sent[:24]]))
 

@@ -35,7 +35,8 @@ class Metrics(unittest.TestCase):
                 self.assertEqual(daemon.metric("mpsd_requests_total", model="m", code=code), count)
             self.assertEqual(daemon.metric("mpsd_requests_total", model="m"), 38)
             self.assertEqual(daemon.metric("mpsd_requests_total", model="other"), 0)
-            self.assertEqual(daemon.metric("mpsd_unknown_model_requests_total"), 4)
+            self.assertEqual(daemon.metric("mpsd_refused_requests_total", code="NOT_FOUND"), 4)
+            self.assertEqual(daemon.metric("mpsd_refused_requests_total"), 4)
             rows = sum(1 + i % 3 for i in range(30)) + 3
             self.assertEqual(daemon.metric("mpsd_batch_rows_sum", model="m"), rows)
             self.assertEqual(daemon.metric("mpsd_batch_rows_count", model="m"),

@@ -1,5 +1,7 @@
 """The encoder of the demo gives sentence-transformers' embeddings, alone and in company."""
 import json
+import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -8,6 +10,7 @@ import calls
 from daemon import Daemon, MODELS, ROOT, WITH_TORCH, mpsd
 from models import torchscript
 
+EXAMPLE = ROOT / "client/examples/python/infer.py"
 REFERENCE = ROOT / "tests/compat/minilm/reference.json"
 LEAST_COSINE = 0.9999
 
@@ -49,6 +52,26 @@ class MiniLm(unittest.TestCase):
         batches = self.daemon.metric("mpsd_batches_total") - before
         print(f"  {len(entries)} sentences in {batches:.0f} batches", flush=True)
         self.assertLess(batches, len(entries), "no two sentences shared a batch")
+
+    def test_the_example_in_python(self):
+        """An unmodified tritonclient with tokens of its own; it prints how near each text is."""
+        # Each row is as long as the longest of them.
+        entries = [entry for entry in self.reference
+                   if len(entry["input_ids"]) <= 16 and "\n" not in entry["text"]]
+        self.assertGreater(len(entries), 8)
+        done = subprocess.run(
+            [sys.executable, str(EXAMPLE), "--address", self.daemon.address, "minilm", "--vocab",
+             str(MODELS / "vocab.txt"), *(entry["text"] for entry in entries)],
+            capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), len(entries))
+        first = np.array(entries[0]["embedding"])
+        for line, entry in zip(lines, entries):
+            said, text = line.split("  ", 1)
+            self.assertEqual(text, entry["text"])
+            self.assertAlmostEqual(float(said), cosine(first, np.array(entry["embedding"])),
+                                   delta=0.001, msg=text)
 
     def test_the_verb_takes_text(self):
         entry = self.reference[6]

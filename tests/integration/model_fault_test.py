@@ -64,7 +64,7 @@ class ModelFault(unittest.TestCase):
             self.assertRegex(daemon.table, r"crashes +NOT READY")
             restarts = daemon.metric("mpsd_worker_restarts_total", model="crashes")
             wait_until(lambda: daemon.metric("mpsd_worker_restarts_total", model="crashes")
-                       > restarts, 5, "another try")
+                       > restarts, 60, "another try")
             self.check_good(stub)
 
     def test_a_model_that_fails_to_load_says_why(self):
@@ -101,8 +101,7 @@ class ModelFault(unittest.TestCase):
                     self.assertEqual(outcome.code, calls.OK, (value, outcome.text))
                     np.testing.assert_array_equal(calls.arrays(outcome.response)["OUTPUT0"],
                                                   calls.row_of(value))
-            processes = where["processes"]
-            wait_until(lambda: daemon.metric("mpsd_workers_ready") == processes, 10, "all workers")
+            daemon.wait_all_serving()
 
     def test_poison_among_good_requests_one_worker(self):
         self.check_poison(placement(processes=1))

@@ -54,7 +54,7 @@ class Packages(unittest.TestCase):
                 found = list((daemon.state_dir / "workers" / folder).glob("mpsd-package-*/*.so"))
                 self.assertEqual(len(found), 1, "it is unpacked in the worker's own folder")
                 os.kill(daemon.workers()[0], signal.SIGKILL)
-                wait_until(lambda: not found[0].exists(), 10, "the end of its folder")
+                wait_until(lambda: not found[0].exists(), 30, "the end of its folder")
             wait_until(lambda: daemon.ps()["mlp"]["ready"], 30, "a worker")
             self.check(calls.infer(stub, calls.request(
                 "mlp", {"x": np.full((1, 16), 0.5, np.float32)})))

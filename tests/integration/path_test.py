@@ -124,11 +124,12 @@ class SyntheticPath(unittest.TestCase):
 class Parallel(unittest.TestCase):
     def run_at_once(self, where, calls_at_once):
         """That many batches run at the same time, and every answer is right."""
-        model = synthetic("slow", max_batch_size=1, parameters={"delay": "500ms"}, placement=where)
+        model = synthetic("slow", max_batch_size=1, parameters={"delay": "2s"}, placement=where)
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            daemon.wait_all_serving()
             futures = [stub.ModelInfer.future(calls.request("slow", {"x": calls.row_of(i)}))
                        for i in range(calls_at_once)]
-            wait_until(lambda: daemon.metric("mpsd_running_batches") == calls_at_once, 5,
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == calls_at_once, 20,
                        f"{calls_at_once} batches at once")
             for i, future in enumerate(futures):
                 outcome = calls.outcome_of(future)
@@ -146,7 +147,7 @@ class Parallel(unittest.TestCase):
         self.run_at_once(placement(processes=2, lanes=2), 4)
 
     def test_two_models_do_not_wait_for_one_another(self):
-        slow = synthetic("slow", parameters={"delay": "2s"})
+        slow = synthetic("slow", parameters={"delay": "4s"})
         with Daemon([slow, synthetic("quick")]) as daemon, calls.stub(daemon.address) as stub:
             waiting = stub.ModelInfer.future(calls.request("slow", {"x": calls.row_of(1)}))
             for i in range(50):

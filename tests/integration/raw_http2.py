@@ -1,12 +1,15 @@
 """Just enough HTTP/2 to send a server what no gRPC client would send."""
+import re
 import socket
 import struct
+import urllib.parse
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 FRAME_BYTES = 16384
 INFER = "/inference.GRPCInferenceService/ModelInfer"
+STREAM_INFER = "/inference.GRPCInferenceService/ModelStreamInfer"
 
 
 def literal(name, value):
@@ -25,6 +28,7 @@ class Connection:
         self._stream_window = 0
         self.ended = False  # the server has ended the call, or the connection
         self.received = b""  # the data of its answers
+        self._headers = b""  # what came of headers and trailers, as bytes
         self._socket.sendall(self.preface())
 
     def __enter__(self):
@@ -139,8 +143,25 @@ class Connection:
         elif kind == DATA:
             self.received += payload
             self.ended = bool(flags & END_STREAM)
-        elif kind in (RST_STREAM, GOAWAY) or (kind == HEADERS and flags & END_STREAM):
+        elif kind == HEADERS:
+            self._headers += payload
+            self.ended = bool(flags & END_STREAM)
+        elif kind in (RST_STREAM, GOAWAY):
             self.ended = True
+
+    # gRPC sends its own headers as literals, unless they were in an earlier call of the connection.
+
+    def status(self):
+        """The code of the ended call, the connection's first."""
+        return int(self._literal(b"grpc-status"))
+
+    def status_text(self):
+        """What its status says besides; shorter than 127 bytes."""
+        return urllib.parse.unquote(self._literal(b"grpc-message").decode())
+
+    def _literal(self, name):
+        found = re.search(re.escape(name) + b"(.)", self._headers, re.DOTALL)
+        return self._headers[found.end():found.end() + found[1][0]] if found else b""
 
     def _settings(self, payload):
         for i in range(0, len(payload), 6):

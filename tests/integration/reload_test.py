@@ -23,7 +23,7 @@ def pids(daemon, model):
 
 def settle(daemon, workers):
     """Waits until the old generations' workers are gone."""
-    wait_until(lambda: len(daemon.workers()) == workers, 10, f"{workers} workers")
+    wait_until(lambda: len(daemon.workers()) == workers, 30, f"{workers} workers")
 
 
 class Reload(unittest.TestCase):
@@ -52,16 +52,16 @@ class Reload(unittest.TestCase):
             # One series, whose counters went on through all generations.
             self.assertEqual(daemon.metric("mpsd_requests_total", model="m"), len(load.outcomes))
             wait_until(lambda: [daemon.metric(gauge, model="m") for gauge in GAUGES] == [0, 1, 1],
-                       5, "one generation's gauges")
+                       30, "one generation's gauges")
 
     def test_what_is_inside_the_old_generation_is_finished_by_it(self):
         with Daemon([synthetic("m", parameters={"delay": "6s"})]) as daemon:
             with calls.stub(daemon.address) as stub:
                 slow = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
-                wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "a batch")
+                wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 30, "a batch")
                 daemon.write_config([fast()])
                 os.kill(daemon.pid, signal.SIGHUP)
-                wait_until(lambda: "config_reloaded" in daemon.log(), 20, "the switch")
+                daemon.wait_logged("config_reloaded")
                 quick = calls.infer(stub, calls.request("m", {"x": calls.row_of(2)}))
                 self.assertEqual(quick.code, calls.OK, quick.text)
                 self.assertFalse(slow.done(), "the route was switched before the old one was done")
@@ -84,7 +84,7 @@ class Reload(unittest.TestCase):
                              (grpc.StatusCode.NOT_FOUND,
                               "Request for unknown model: 'a' is not found"))
             settle(daemon, 2)
-            wait_until(lambda: 'model="a"' not in daemon.get("/metrics")[1], 5,
+            wait_until(lambda: 'model="a"' not in daemon.get("/metrics")[1], 30,
                        "the end of the removed model's series")
             self.assertEqual(daemon.get("/readyz")[0], 200)
 
@@ -93,6 +93,7 @@ class Reload(unittest.TestCase):
             daemon.write_config([synthetic("m")], server_name="other", log={"level": "debug"},
                                 limits={"drain_timeout": "2s"})
             self.assertTrue(daemon.reload()["ok"])
+            daemon.wait_logged("config_reloaded")  # the last line of them
             self.assertRegex(daemon.log(), 'config_needs_restart.*"key":"server_name"')
             self.assertNotRegex(daemon.log(), 'config_needs_restart.*limits')
 
@@ -128,7 +129,7 @@ class FailedReload(unittest.TestCase):
         self.assertEqual(pids(daemon, "m"), before)
         self.assertEqual(daemon.metric("mpsd_config_reload_ok"), 0)
         self.assertGreater(daemon.metric("mpsd_config_reload_time_seconds"), 0)
-        self.assertIn("config_not_reloaded", daemon.log())
+        daemon.wait_logged("config_not_reloaded")
         self.assertEqual(daemon.get("/readyz")[0], 200)
         told = mpsd("ps", "--address", daemon.address)
         self.assertIn("NOT RELOADED", told.stdout)
@@ -166,7 +167,7 @@ class FailedReload(unittest.TestCase):
             self.assertEqual(pids(daemon, "other"), other)
             settle(daemon, 2)
             self.assertEqual(daemon.metric("mpsd_model_load_failures_total"), 1)
-            self.assertRegex(daemon.log(), 'model_not_loaded.*"model":"m"')
+            daemon.wait_logged('model_not_loaded.*"model":"m"')
 
     def test_row_19_the_model_cannot_be_loaded(self):
         with Daemon([fast()]) as daemon:
@@ -187,11 +188,25 @@ class FailedReload(unittest.TestCase):
             daemon.write_config([fast(load_delay="1h"), synthetic("other")])
             with calls.Load(daemon.address, "m", callers=4) as load:
                 os.kill(daemon.pid, signal.SIGHUP)
-                wait_until(lambda: len(daemon.workers()) == 3, 10, "the candidate's worker")
+                wait_until(lambda: len(daemon.workers()) == 3, 30, "the candidate's worker")
                 answered = load.answered()
                 wait_until(lambda: load.answered() > answered + 50, 20, "more answers")
             self.assertEqual({outcome.code for outcome in load.outcomes}, {calls.OK})
             self.assertEqual(daemon.get("/readyz")[0], 200)
+
+    def test_why_a_worker_ended_is_heard_though_its_end_is_seen_first(self):
+        with Daemon([fast()]) as daemon:
+            served = set(daemon.workers())
+            daemon.write_config([fast(fail_at_load="true", load_delay="1s")])
+            os.kill(daemon.pid, signal.SIGHUP)
+            fresh = wait_until(lambda: set(daemon.workers()) - served, 20, "the candidate's worker")
+            os.kill(daemon.pid, signal.SIGSTOP)
+            try:
+                wait_until(lambda: not set(daemon.workers()) & fresh, 20, "its end")
+            finally:
+                os.kill(daemon.pid, signal.SIGCONT)
+            report = wait_until(lambda: daemon.status().get("last_reload"), 20, "a report")
+            self.assertIn("asked to fail at load", report["text"])
 
     def test_row_8_more_memory_than_there_is(self):
         limits = {"shared_memory": "128MiB", "message": "1MiB"}

@@ -1,7 +1,9 @@
 """Models are loaded and unloaded by an unmodified tritonclient."""
 import json
+import os
 import pathlib
 import shutil
+import signal
 import tempfile
 import threading
 import unittest
@@ -26,9 +28,18 @@ def client_of(daemon):
     return triton.InferenceServerClient(daemon.address)
 
 
+def delayed_load(delay):
+    """The config of a load that takes so long."""
+    return json.dumps({"parameters": {"load_delay": {"string_value": delay}}})
+
+
 def states(client):
     return {(model.name, model.version): model.state
             for model in client.get_model_repository_index().models}
+
+
+def reasons(client):
+    return {model.name: model.reason for model in client.get_model_repository_index().models}
 
 
 def infer_once(client, model, version=""):
@@ -37,20 +48,27 @@ def infer_once(client, model, version=""):
     return client.infer(model, [x], model_version=version).get_response().model_version
 
 
-class ModelControl(unittest.TestCase):
+class Checks(unittest.TestCase):
+    def check_fit_for_clients(self, text):
+        for word in ("/", "errno", "Permission denied", "No such file", "my models"):
+            self.assertNotIn(word, text.replace("load / unload", ""))
+
     def check_refused(self, code, text, call, *arguments, **named):
         with self.assertRaises(InferenceServerException) as caught:
             call(*arguments, **named)
         self.assertEqual(caught.exception.status(), f"StatusCode.{code}", caught.exception)
         self.assertIn(text, caught.exception.message())
-        self.assertNotIn("/", caught.exception.message().replace("load / unload", ""))
+        self.check_fit_for_clients(caught.exception.message())
+
+
+class ModelControl(Checks):
 
     def test_unload_and_load(self):
         with Daemon([synthetic("m"), synthetic("other")], **EXPLICIT) as daemon:
             client = client_of(daemon)
             self.assertEqual(states(client), {("m", "1"): "READY", ("other", "1"): "READY"})
             client.unload_model("m")
-            wait_until(lambda: states(client)[("m", "1")] == "UNAVAILABLE", 5, "the unload")
+            wait_until(lambda: states(client)[("m", "1")] == "UNAVAILABLE", 30, "the unload")
             self.assertEqual([model.name for model in
                               client.get_model_repository_index().models if model.state == "READY"],
                              ["other"])
@@ -106,51 +124,65 @@ class ModelControl(unittest.TestCase):
             client.load_model("m")
             self.assertEqual(daemon.ps()["m"]["max_batch_size"], 8, "what is configured")
 
+    def test_the_index_says_why_a_model_does_not_serve(self):
+        crashes = synthetic("crashes", parameters={"crash_at_load": "true"})
+        slow = synthetic("slow", parameters={"load_delay": "2s"})
+        with Daemon([slow, crashes], **EXPLICIT) as daemon:
+            client = client_of(daemon)
+            self.assertEqual(states(client),
+                             {("crashes", "1"): "UNAVAILABLE", ("slow", "1"): "READY"})
+            self.assertRegex(reasons(client)["crashes"], "it died: (signal|exit) ")
+            self.assertEqual(reasons(client)["slow"], "")
+            os.kill(daemon.ps()["slow"]["workers"][0]["pid"], signal.SIGKILL)
+            wait_until(lambda: states(client)[("slow", "1")] == "UNAVAILABLE", 20, "the death")
+            self.assertIn("SIGKILL", reasons(client)["slow"])
+            wait_until(lambda: states(client)[("slow", "1")] == "READY", 30, "its restart")
+            self.assertEqual(reasons(client)["slow"], "")
+
     def test_an_unload_under_load_finishes_what_is_inside(self):
         model = synthetic("m", parameters={"delay": "20ms"})
         with Daemon([model], **EXPLICIT) as daemon:
             with calls.Load(daemon.address, "m", callers=16) as load:
-                wait_until(lambda: load.answered() > 50, 10, "some answers")
+                wait_until(lambda: load.answered() > 50, 30, "some answers")
                 client_of(daemon).unload_model("m")
                 begun = load.started
-                wait_until(lambda: load.started > begun + 100, 10, "calls that come too late")
+                wait_until(lambda: load.started > begun + 100, 30, "calls that come too late")
             ends = {(outcome.code, outcome.text) for outcome in load.outcomes}
             self.assertEqual(ends, {(calls.OK, ""), (grpc.StatusCode.NOT_FOUND,
                              "Request for unknown model: 'm' has no available versions")})
-            wait_until(lambda: not daemon.workers(), 5, "the end of its worker")
+            wait_until(lambda: not daemon.workers(), 30, "the end of its worker")
 
     def test_a_slow_load_keeps_no_other_call_waiting(self):
-        models = [synthetic("slow", parameters={"load_delay": "2s"}), synthetic("m")]
-        with Daemon(models, **EXPLICIT) as daemon:
+        with Daemon([synthetic("slow"), synthetic("m")], **EXPLICIT) as daemon:
             client = client_of(daemon)
             client.unload_model("slow")
-            loader = threading.Thread(target=client_of(daemon).load_model, args=("slow",))
+            loader = threading.Thread(target=client_of(daemon).load_model, args=("slow",),
+                                      kwargs={"config": delayed_load("5s")})
             loader.start()
-            wait_until(lambda: states(client)[("slow", "1")] == "LOADING", 5, "the load")
+            wait_until(lambda: states(client)[("slow", "1")] == "LOADING", 20, "the load")
             self.assertEqual(infer_once(client, "m"), "1")
             self.assertTrue(client.is_server_live())
             self.assertTrue(loader.is_alive(), "the load is answered when it is done")
-            loader.join(20)
+            loader.join(30)
             self.assertEqual(states(client)[("slow", "1")], "READY")
 
     def test_a_client_that_leaves_while_it_loads(self):
-        models = [synthetic("m", parameters={"load_delay": "1s"})]
-        with Daemon(models, **EXPLICIT) as daemon, calls.stub(daemon.address) as stub:
+        with Daemon([synthetic("m")], **EXPLICIT) as daemon, calls.stub(daemon.address) as stub:
             client = client_of(daemon)
             client.unload_model("m")
-            load = stub.RepositoryModelLoad.future(
-                service_pb2.RepositoryModelLoadRequest(model_name="m"))
-            wait_until(lambda: states(client)[("m", "1")] == "LOADING", 10, "the load")
+            request = service_pb2.RepositoryModelLoadRequest(model_name="m")
+            request.parameters["config"].string_param = delayed_load("4s")
+            load = stub.RepositoryModelLoad.future(request)
+            wait_until(lambda: states(client)[("m", "1")] == "LOADING", 20, "the load")
             load.cancel()
-            wait_until(lambda: states(client)[("m", "1")] == "READY", 10, "the end of the load")
+            wait_until(lambda: states(client)[("m", "1")] == "READY", 30, "the end of the load")
 
     def test_a_stop_while_a_model_is_loaded(self):
         with Daemon([synthetic("m")], **EXPLICIT) as daemon, calls.stub(daemon.address) as stub:
             request = service_pb2.RepositoryModelLoadRequest(model_name="m")
-            request.parameters["config"].string_param = json.dumps(
-                {"parameters": {"load_delay": {"string_value": "1h"}}})
+            request.parameters["config"].string_param = delayed_load("1h")
             load = stub.RepositoryModelLoad.future(request)
-            wait_until(lambda: len(daemon.workers()) == 2, 10, "the candidate's worker")
+            wait_until(lambda: len(daemon.workers()) == 2, 30, "the candidate's worker")
             daemon.terminate()
             outcome = calls.outcome_of(load)
             self.assertEqual((outcome.code, outcome.text),
@@ -158,7 +190,7 @@ class ModelControl(unittest.TestCase):
             self.assertEqual(daemon.wait(), 0)
 
 
-class Repository(unittest.TestCase):
+class Repository(Checks):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="mpsd-test-")
         self.addCleanup(folder.cleanup)
@@ -179,11 +211,15 @@ class Repository(unittest.TestCase):
         with self.serve() as daemon:
             client = client_of(daemon)
             self.assertEqual(states(client), {("a", "1"): "READY", ("b", "1"): "READY",
-                                              ("b", "2"): "READY", ("b", "10"): "READY"})
+                                              ("b", "2"): "READY", ("b", "10"): "READY",
+                                              ("broken", ""): "UNAVAILABLE"})
+            self.assertIn('"nmae"', reasons(client)["broken"])
             self.assertEqual(infer_once(client, "b"), "10", "the highest")
             self.assertEqual(infer_once(client, "b", "2"), "2")
             self.assertEqual(client.get_model_metadata("b").versions, ["10", "2", "1"])
-            self.assertRegex(daemon.log(), 'model_not_servable.*"model":"broken".*nmae')
+            policy = client.get_model_config("b", "2").config.version_policy
+            self.assertEqual(policy.specific.versions, [10, 2, 1])
+            daemon.wait_logged('model_not_servable.*"model":"broken".*nmae')
 
     def test_the_delays_of_the_identity_backend(self):
         parameters = {"execute_delay_ms": "1", "instance_wise_delay_multiplier": "4"}
@@ -230,9 +266,24 @@ class Repository(unittest.TestCase):
         (self.folder / "m/1").mkdir(parents=True)
         (self.folder / "m/1/model.pt").symlink_to(MODELS / "mlp.pt")
         with self.serve(synthetic("configured"), **EXPLICIT) as daemon:
-            with self.assertRaises(InferenceServerException) as caught:
-                client_of(daemon).load_model("m")
-            self.assertIn("a link that leads out of the repository", caught.exception.message())
+            self.check_refused("INVALID_ARGUMENT", "a link that leads out of the repository",
+                               client_of(daemon).load_model, "m")
+
+    @unittest.skipUnless(WITH_TORCH, "needs libtorch")
+    def test_a_file_that_cannot_be_read(self):
+        self.folder.chmod(0o755)
+        self.folder = self.folder / "my models"
+        (self.folder / "m/1").mkdir(parents=True)
+        (self.folder / "m/1/model.pt").write_bytes(b"x")
+        (self.folder / "m/1/model.pt").chmod(0)
+        (self.folder / "folder/1/model.pt").mkdir(parents=True)
+        user = 65534 if os.geteuid() == 0 else os.geteuid()
+        with self.serve(synthetic("configured"), user=user, **EXPLICIT) as daemon:
+            client = client_of(daemon)
+            self.check_refused("INTERNAL", "its file cannot be read", client.load_model, "m")
+            self.check_refused("INTERNAL", "there is no file", client.load_model, "folder")
+            self.assertIn("its file cannot be read", reasons(client)["m"])
+            self.check_fit_for_clients("".join(reasons(client).values()))
 
 
 if __name__ == "__main__":

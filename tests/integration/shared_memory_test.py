@@ -55,7 +55,7 @@ class SharedMemory(RegionsAsTheyAreMeant, RegionCase):
             [synthetic("m", [tensor("x", [16])], max_batch_size=256),
              synthetic("two", [tensor("a", [4]), tensor("b", [4])]),
              synthetic("words", [tensor("x", [-1], "BYTES")]),
-             synthetic("slow", [tensor("x", [16])], parameters={"delay": "300ms"})],
+             synthetic("slow", [tensor("x", [16])], parameters={"delay": "2s"})],
             listen=["unix:s"], limits={"client_shared_memory": "1MiB"}))
 
     def client(self, name="region", register=True, **more):

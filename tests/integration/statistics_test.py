@@ -61,6 +61,7 @@ class Statistics(unittest.TestCase):
         self.assertEqual(statistics.inference_count, sum(1 + i % 3 for i in range(1, 30)))
         self.assertEqual({batch.batch_size for batch in statistics.batch_stats}, {1, 2, 3})
         self.assertGreater(statistics.last_inference, 1.5e12)  # ms since the epoch
+        self.assertEqual(len(statistics.response_stats), 0)
 
     def test_many_at_once_add_up(self):
         _, stub = self.serve(synthetic("m", placement=placement(processes=2)))
@@ -94,11 +95,24 @@ class Statistics(unittest.TestCase):
         self.assertEqual([(batch.batch_size, batch.compute_infer.count)
                           for batch in statistics.batch_stats], [(2, 1)])
 
+    def test_an_answer_that_could_not_be_given(self):
+        """The model has answered; that its client asked for classes of what has none is no failure
+        of the model, and nothing is counted twice."""
+        daemon, stub = self.serve(synthetic("m", [tensor("x", [4], "BOOL")]))
+        message = calls.request("m", {"x": np.ones((1, 4), bool)}, outputs=["OUTPUT0"])
+        message.outputs[0].parameters["classification"].int64_param = 2
+        outcome = calls.infer(stub, message)
+        self.assertEqual(outcome.code, grpc.StatusCode.INVALID_ARGUMENT, outcome.text)
+        infer = self.statistics(stub).inference_stats
+        self.assertEqual((infer.success.count, infer.fail.count), (1, 0))
+        self.assertEqual(daemon.metric("mpsd_requests_total", code="INVALID_ARGUMENT"), 1)
+        self.assertEqual(daemon.metric("mpsd_requests_total"), 1)
+
     def test_late_in_the_queue(self):
         """A request that was admitted and ran out of time failed, and executed nothing."""
-        daemon, stub = self.serve(synthetic("m", parameters={"delay": "400ms"}, max_batch_size=1))
+        daemon, stub = self.serve(synthetic("m", parameters={"delay": "2s"}, max_batch_size=1))
         first = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}), timeout=30)
-        wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "the first one to run")
+        wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 20, "the first one to run")
         message = calls.request("m", {"x": calls.row_of(2)}, parameters={"timeout": 50_000})
         self.assertEqual(calls.infer(stub, message).code, grpc.StatusCode.DEADLINE_EXCEEDED)
         self.assertEqual(calls.outcome_of(first).code, calls.OK)
@@ -124,7 +138,7 @@ class Statistics(unittest.TestCase):
 
         def usage():
             return list(self.statistics(stub).memory_usage)
-        memory = wait_until(usage, 10, "the workers' memory")
+        memory = wait_until(usage, 30, "the workers' memory")
         self.assertEqual(memory[0].type, "CPU")
         self.assertGreater(memory[0].byte_size, 1 << 20)
 

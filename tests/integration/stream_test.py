@@ -132,7 +132,7 @@ class StreamInfer(unittest.TestCase):
         self.assertIsNone(stream.error)
 
     def test_one_model_does_not_wait_for_another(self):
-        _, stub = self.serve(synthetic("slow", parameters={"delay": "1s"}), synthetic("fast"))
+        _, stub = self.serve(synthetic("slow", parameters={"delay": "3s"}), synthetic("fast"))
         stream = Stream(stub)
         stream.send(number(1, "slow"))
         stream.send(number(2, "fast"))
@@ -147,7 +147,7 @@ class StreamInfer(unittest.TestCase):
         stream.close()
         self.assertEqual(stream.rest(), [])
         self.assertIsNone(stream.error)
-        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 5, "the end of the call")
+        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "the end of the call")
 
     def test_bytes_that_are_no_request(self):
         """The stream goes on after them."""
@@ -178,7 +178,7 @@ class StreamInfer(unittest.TestCase):
                 stream.next()
             stream.call.cancel()
             self.assertTrue(stream.ended.wait(LIMIT_S))
-        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 5, "the end of all streams")
+        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "the end of all streams")
         self.assertEqual(calls.infer(stub, number(1)).code, calls.OK)
 
     def test_the_deadline_of_the_stream(self):
@@ -187,10 +187,10 @@ class StreamInfer(unittest.TestCase):
         stream.send(number(1))
         self.assertTrue(stream.ended.wait(LIMIT_S))
         self.assertEqual(stream.error.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
-        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 5, "the end of the stream")
+        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "the end of the stream")
 
     def test_the_timeout_of_one_request(self):
-        _, stub = self.serve(synthetic("m", parameters={"delay": "300ms"}, max_batch_size=1))
+        _, stub = self.serve(synthetic("m", parameters={"delay": "2s"}, max_batch_size=1))
         stream = Stream(stub)
         stream.send(number(1))
         stream.send(number(2, parameters={"timeout": 20_000}))
@@ -261,7 +261,7 @@ class StreamInfer(unittest.TestCase):
             stream.close()
         for stream in streams:
             self.assertEqual(stream.rest(), [])
-        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 5, "the end of all streams")
+        wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "the end of all streams")
 
     def test_stop_with_an_idle_stream(self):
         """It ends with its server, and does not hold it up."""

@@ -72,6 +72,7 @@ class Tracing(unittest.TestCase):
             # An error has it too.
             code, metadata = infer(stub, "nobody", traceparent=SAMPLED)
             self.assertEqual(code, grpc.StatusCode.NOT_FOUND)
+            self.assertEqual(metadata.get("traceparent"), SAMPLED)
 
     def test_a_streams_span_is_echoed(self):
         with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:

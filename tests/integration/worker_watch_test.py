@@ -1,5 +1,6 @@
 """Workers that make no progress are killed, and none that does; a front end that was not there has
 seen nothing."""
+import json
 import os
 import signal
 import tempfile
@@ -26,12 +27,19 @@ class Watched(unittest.TestCase):
         outcome = calls.infer(stub, calls.request(model, {"x": calls.row_of(3)}))
         self.assertEqual(outcome.code, calls.OK, outcome.text)
 
+    def ended(self, daemon, model, reason):
+        """What `ps` says of a model whose worker has died so. The death is counted before that."""
+        wait_until(lambda: exits(daemon, model, reason) >= 1, 30, f"a death by {reason}")
+
+        def told():
+            said = daemon.ps()[model]
+            return said if said["workers"][0]["exit_reason"] == reason else None
+        return wait_until(told, 20, f"a ps that tells of a death by {reason}")
+
     def check_killed(self, daemon, model, reason, text):
-        wait_until(lambda: exits(daemon, model, reason) >= 1, 20, f"a death by {reason}")
-        worker = daemon.ps()[model]["workers"][0]
-        self.assertEqual(worker["exit_reason"], reason)
-        self.assertRegex(worker["last_exit"], text)
-        self.assertFalse(daemon.ps()[model]["ready"])
+        said = self.ended(daemon, model, reason)
+        self.assertRegex(said["workers"][0]["last_exit"], text)
+        self.assertFalse(said["ready"])
 
 
 class Budgets(Watched):
@@ -69,10 +77,10 @@ class Hangs(Watched):
             self.check_good(stub, "m")
             self.assertEqual(exits(daemon, "m", "hang"), 1)
             self.assertEqual(daemon.ps()["m"]["workers"][0]["exit_reason"], "hang")
-            self.assertIn("lane 0 made no progress for 1s", daemon.log())
+            daemon.wait_logged("lane 0 made no progress for 1s")
 
     def test_neighbours_of_a_request_that_hangs(self):
-        model = synthetic("m", parameters={"hang_if": 13, "delay": "20ms"}, run_timeout="1s",
+        model = synthetic("m", parameters={"hang_if": 13, "delay": "20ms"}, run_timeout="3s",
                           placement=placement(processes=1, lanes=2))
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
             values = [*range(6), 13, *range(20, 26)]
@@ -84,10 +92,10 @@ class Hangs(Watched):
 
     def test_a_worker_that_was_stopped(self):
         """It never began the batch: another incarnation does it."""
-        model = synthetic("m", parameters={"delay": "1ms"}, run_timeout="1s",
+        model = synthetic("m", parameters={"delay": "1ms"}, run_timeout="3s",
                           placement=placement(processes=2))
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
-            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 10, "both workers")
+            daemon.wait_all_serving()
             for pid in daemon.workers():
                 os.kill(pid, signal.SIGSTOP)
             futures = [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(i)}))
@@ -96,7 +104,7 @@ class Hangs(Watched):
                 outcome = calls.outcome_of(future)
                 self.assertEqual(outcome.code, calls.OK, outcome.text)
             self.assertEqual(exits(daemon, "m", "hang"), 2)
-            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 10, "both workers")
+            daemon.wait_all_serving()
 
     def test_a_worker_that_was_stopped_for_less_than_its_budget(self):
         model = synthetic("m", run_timeout="5s")
@@ -104,7 +112,7 @@ class Hangs(Watched):
             pid = daemon.ps()["m"]["workers"][0]["pid"]
             os.kill(pid, signal.SIGSTOP)
             future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
-            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "a running batch")
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 30, "a running batch")
             time.sleep(1.5)  # what is tested is that nothing happens meanwhile
             os.kill(pid, signal.SIGCONT)
             self.assertEqual(calls.outcome_of(future).code, calls.OK)
@@ -115,10 +123,10 @@ class Hangs(Watched):
         model = synthetic("m", parameters={"delay": "3s"}, run_timeout="4s",
                           placement=placement(processes=2))
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
-            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 10, "both workers")
+            daemon.wait_all_serving()
             before = daemon.workers()
             future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
-            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 5, "a running batch")
+            wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 30, "a running batch")
             os.kill(daemon.pid, signal.SIGSTOP)
             time.sleep(10)
             os.kill(daemon.pid, signal.SIGCONT)
@@ -158,8 +166,74 @@ class Protocol(Watched):
         large = {f"p{i}": "x" * 4096 for i in range(63)}
         self.check("sleep_for_ever", "hang", "not loaded", parameters=large, load_timeout="2s")
 
+    def test_one_that_fails_at_length(self):
+        daemon = self.run_hostile("fail_at_length")
+        self.check_short(self.ended(daemon, "m", "load")["state"])
+
+    def test_one_that_names_its_device_at_length(self):
+        daemon = self.run_hostile("name_its_device_at_length")
+        self.check_short(wait_until(lambda: daemon.ps()["m"]["device"], 20, "the device's name"))
+
+    def test_one_that_says_at_length_why_it_runs_fewer_lanes(self):
+        daemon = self.run_hostile("run_fewer_lanes_at_length", placement=placement(lanes=2))
+        line = wait_until(lambda: next((line for line in daemon.log().splitlines()
+                                        if '"event":"lanes_demoted"' in line), None), 20, "a line")
+        reason = json.loads(line)["reason"]
+        self.assertTrue(reason.startswith("\\033[31mxxx"), reason[:100])
+        self.check_short(reason)
+
+    def check_short(self, text):
+        self.assertIn("x" * 100, text)
+        self.assertLess(len(text), 4096)
+        self.assertTrue(text.isprintable(), text)
+
     def test_one_that_has_lost_its_device(self):
         self.check("lose_the_device", "device", "device lost")
+
+    def test_a_device_that_is_lost_again_and_again(self):
+        """It rests, and all that would start on it; one worker finds out that it is back."""
+        with tempfile.TemporaryDirectory() as folder:
+            binaries = hostile.binaries(folder)
+            healed = {name: binaries / f"{name}-healed" for name in ("loses", "serves")}
+            models = [self.on_device(name, binaries, file) for name, file in healed.items()]
+            healed["serves"].touch()
+            with Daemon([*models, synthetic("good")], binaries=binaries,
+                        environment=hostile.ENVIRONMENT) as daemon, \
+                    calls.stub(daemon.address) as stub:
+                daemon.wait_logged('"event":"device_bad"')
+                wait_until(lambda: daemon.ps()["serves"]["ready"], 20, "what serves goes on")
+                healed["serves"].unlink()
+                os.kill(daemon.ps()["serves"]["workers"][0]["pid"], signal.SIGKILL)
+                for name in healed:
+                    # Now and then one of its workers is tried: then it does not wait.
+                    wait_until(lambda name=name: self.waits_for_device(daemon.ps()[name]), 30,
+                               f"{name} waits")
+                    wait_until(lambda name=name: daemon.metric("mpsd_circuit_open", model=name),
+                               30, f"a metric that says that {name} waits")
+                self.check_good(stub)
+                for file in healed.values():
+                    file.touch()
+                for name in healed:
+                    wait_until(lambda name=name: self.is_back(daemon.ps()[name]), 60,
+                               f"{name} is back")
+                daemon.wait_logged('"event":"device_back"')
+
+    @staticmethod
+    def waits_for_device(said):
+        return ("device cuda:0 was lost" in said["state"] and not said["ready"] and
+                said["circuit"] == "open")
+
+    @staticmethod
+    def is_back(said):
+        return said["ready"] and said["circuit"] == "closed"
+
+    @staticmethod
+    def on_device(name, folder, healed):
+        file = folder / f"{name}.pt"
+        file.touch()
+        return {"name": name, "path": str(file), "device": "cuda:0", "circuit": {"deaths": 0},
+                "placement": placement(),
+                "parameters": {"hostile": "lose_the_device_until_healed", "healed": str(healed)}}
 
 
 if __name__ == "__main__":

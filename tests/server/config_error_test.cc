@@ -118,6 +118,20 @@ TEST(ConfigError, ServerName) {
   EXPECT_EQ(Error("\"server_name\": \"\""),
             "c.json:3: server_name: must be 1 to 128 letters, digits, '.', '_' or '-', a letter or "
             "digit first, not ''");
+  EXPECT_EQ(Error("\"server_version\": \"1 0\""),
+            "c.json:3: server_version: must be 1 to 128 letters, digits, '.', '_' or '-', a letter "
+            "or digit first, not '1 0'");
+}
+
+TEST(ConfigError, StateDirThatLeavesNoRoomForASocket) {
+  const std::string dir = "/" + std::string(97, 'd');
+  EXPECT_EQ(
+      Error("\"state_dir\": \"" + dir + "\""),
+      "c.json:3: state_dir: 'unix:" + dir +
+          "/mpsd.sock' has a path of 108 bytes; a socket's holds at most 107; listen.grpc may "
+          "name another");
+  EXPECT_EQ(Error("\"state_dir\": \"/" + std::string(96, 'd') + "\""), "");
+  EXPECT_EQ(Error("\"state_dir\": \"" + dir + "\", \"listen\": {\"grpc\": [\"localhost:1\"]}"), "");
 }
 
 TEST(ConfigError, StateDir) {
@@ -231,9 +245,9 @@ TEST(ConfigError, Durations) {
 TEST(ConfigError, LogLevel) {
   EXPECT_EQ(Error("\"log\": {\"level\": \"warning\"}"),
             "c.json:3: log.level: there is no 'warning' here; did you mean 'warn'?");
-  EXPECT_EQ(Error("\"log\": {\"level\": \"loud\"}"),
-            "c.json:3: log.level: there is no 'loud' here; the choices are trace, debug, info, "
-            "warn, error");
+  EXPECT_EQ(
+      Error("\"log\": {\"level\": \"loud\"}"),
+      "c.json:3: log.level: there is no 'loud' here; the choices are debug, info, warn, error");
 }
 
 TEST(ConfigError, ModelWithoutAName) {
@@ -366,6 +380,9 @@ TEST(ConfigError, Queue) {
             "c.json:3: models[0].recycle.resident_memory: must be at least '1MiB', not '1KiB'");
   EXPECT_EQ(ModelErrorWithPath("\"circuit\": {\"deaths\": 1001}"),
             "c.json:3: models[0].circuit.deaths: must be a whole number from 0 to 1000, not 1001");
+  EXPECT_EQ(ModelErrorWithPath("\"circuit\": {\"period\": \"0\"}"),
+            "c.json:3: models[0].circuit.period: must be at least '1s', not '0'");
+  EXPECT_EQ(ModelErrorWithPath("\"circuit\": {\"period\": \"1s\"}"), "");
   EXPECT_EQ(ModelErrorWithPath("\"queue\": {\"bytes\": \"64MiB\"}"), "");
   EXPECT_EQ(ModelErrorWithPath("\"queue\": {\n\"bytes\": \"63MiB\"}"),
             "c.json:4: models[0].queue.bytes: must be at least limits.message, 64 MiB, not "

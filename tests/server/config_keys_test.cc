@@ -1,5 +1,8 @@
-// The parser, config/README.md, config/schema.json and config/reference.json know the same keys.
+// The parser, config/README.md, config/schema.json and config/reference.json know the same keys,
+// and the parser and the schema take the same values of them.
+#include <algorithm>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -142,6 +145,91 @@ TEST(ConfigKeys, SchemaHasThoseOfTheParser) {
 
 TEST(ConfigKeys, ReadmeHasThoseOfTheParser) { EXPECT_EQ(ReadmeKeys(), ParserKeys()); }
 
+// Values of keys as the reference has them, at their bounds and beyond. Not here is what a quantity
+// with a unit is bounded by, which the schema tells people alone.
+constexpr char kValues[] = R"({
+  "limits/message":              {"taken": ["1KiB"],                "refused": ["0", "1", 1]},
+  "limits/buffered":             {"taken": ["auto", "1GiB"],        "refused": ["0", "none"]},
+  "limits/shared_memory":        {"taken": ["auto", "16MiB"],       "refused": ["0", "none"]},
+  "limits/connection_pinned":    {"taken": ["0", "0B", "1TiB"],     "refused": ["1", "", 0]},
+  "limits/unread_copies":        {"taken": ["1MiB", "1TiB"],        "refused": ["0", "1"]},
+  "limits/client_shared_memory": {"taken": ["0", "0B", "16TiB"],    "refused": ["1", "", 0]},
+  "limits/client_cuda_memory":   {"taken": ["0", "0B", "16TiB"],    "refused": ["1", "", 0]},
+  "limits/drain_timeout":        {"taken": ["0", "0s", "1h"],       "refused": ["1", "", 0]},
+  "limits/streams":              {"taken": [1, 65536],              "refused": [0, 65537, "1"]},
+  "limits/connections":          {"taken": [1, 1000000],            "refused": [0, 1000001]},
+  "trace/rate":                  {"taken": [1, 1000000000],         "refused": [0, 1000000001]},
+  "models/0/version":            {"taken": [1, 2000000000],         "refused": [0, 2000000001]},
+  "models/0/device": {"taken": ["auto", "cpu", "mps", "cuda", "cuda:0", "cuda:9", "cuda:10",
+                                "cuda:99", "cuda:100", "cuda:199", "cuda:200", "cuda:255"],
+                      "refused": ["", "gpu", "cuda:", "cuda:00", "cuda:-1", "cuda:256", "cuda:260",
+                                  "cuda:300", "cuda:999", "cuda:1000"]},
+  "models/0/placement/processes":     {"taken": [1, 64, "auto"],    "refused": [0, 65, "1"]},
+  "models/0/placement/lanes":         {"taken": [1, 32, "auto"],    "refused": [0, 33, "1"]},
+  "models/0/placement/threads":       {"taken": [1, 256, "auto"],   "refused": [0, 257, "1"]},
+  "models/0/max_batch_size":          {"taken": [1, 1024],          "refused": [-1, 1025]},
+  "models/0/batching/max_delay":      {"taken": ["0", "10s"],       "refused": ["1", 0]},
+  "models/0/queue/requests":          {"taken": [1, 65536],         "refused": [0, 65537]},
+  "models/0/queue/bytes":             {"taken": ["1TiB"],           "refused": ["0", "1"]},
+  "models/0/load_timeout":            {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
+  "models/0/warmup_timeout":          {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
+  "models/0/run_timeout":             {"taken": ["auto", "0", "1s", "24h"], "refused": ["1", 0]},
+  "models/0/circuit/deaths":          {"taken": [0, 1000],          "refused": [-1, 1001]},
+  "models/0/circuit/period":          {"taken": ["1s", "1h"],       "refused": ["0", "1"]},
+  "models/0/recycle/resident_memory": {"taken": ["0", "1MiB"],      "refused": ["1", 0]},
+  "models/0/recycle/requests":        {"taken": [0, 4000000000],    "refused": [-1, 4000000001]},
+  "models/0/recycle/age":             {"taken": ["0", "1s"],        "refused": ["1", 0]}
+})";
+
+// The part of the schema that is about the value at `path`.
+Json SchemaOf(const Json& root, const std::string& path) {
+  Json schema = root;
+  for (const absl::string_view name : absl::StrSplit(path, '/')) {
+    const Json child = name == "0" ? schema["items"] : schema["properties"][std::string(name)];
+    schema = child.contains("$ref")
+                 ? root[Json::json_pointer(child["$ref"].get<std::string>().substr(1))]
+                 : child;
+  }
+  return schema;
+}
+
+// What JSON Schema says of a value, as far as ours uses its words for one that has no members.
+bool Takes(const Json& schema, const Json& value) {
+  const auto takes_value = [&](const Json& choice) { return Takes(choice, value); };
+  const std::string type = schema.value("type", "");
+  if (type == "string" && !value.is_string()) return false;
+  if (type == "integer" && !value.is_number_integer()) return false;
+  if (schema.contains("const") && schema["const"] != value) return false;
+  if (schema.contains("minimum") && value < schema["minimum"]) return false;
+  if (schema.contains("maximum") && value > schema["maximum"]) return false;
+  if (schema.contains("pattern") && value.is_string() &&
+      !std::regex_search(value.get<std::string>(), std::regex(schema["pattern"]))) {
+    return false;
+  }
+  if (!schema.contains("anyOf")) return true;
+  return std::any_of(schema["anyOf"].begin(), schema["anyOf"].end(), takes_value);
+}
+
+TEST(ConfigValues, SchemaTakesThoseOfTheParser) {
+  const Json reference = ReadJson("reference.json");
+  const Json schema = ReadJson("schema.json");
+  const Json values = Json::parse(kValues);
+  for (const auto& key : values.items()) {
+    const Json part = SchemaOf(schema, key.key());
+    ASSERT_TRUE(part.contains("description")) << key.key();
+    for (const char* kind : {"taken", "refused"}) {
+      const bool taken = std::string(kind) == "taken";
+      for (const Json& value : key.value()[kind]) {
+        Json document = reference;
+        document[Json::json_pointer("/" + key.key())] = value;
+        EXPECT_EQ(Takes(part, value), taken) << "the schema: " << key.key() << " " << value;
+        const absl::Status status = ParseHere(document.dump()).status();
+        EXPECT_EQ(status.ok(), taken) << key.key() << " " << value << ": " << status;
+      }
+    }
+  }
+}
+
 TEST(ConfigFolder, ReferenceIsAConfig) {
   const absl::StatusOr<Config> config = ParseHere(ReadText("reference.json"));
   ASSERT_TRUE(config.ok()) << config.status();
@@ -153,7 +241,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   const absl::StatusOr<Config> config = ParseHere(ReadText("reference.json"));
   ASSERT_TRUE(config.ok()) << config.status();
   const Config defaults;
-  EXPECT_EQ(config->listen.grpc[0], defaults.listen.grpc[0]);
+  EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(config->state_dir));
   EXPECT_EQ(config->listen.http, defaults.listen.http);
   EXPECT_EQ(config->listen.plaintext, defaults.listen.plaintext);
   EXPECT_EQ(config->listen.tls.client_must_show_certificate,
@@ -161,8 +249,10 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->server_name, defaults.server_name);
   EXPECT_EQ(config->limits.message_bytes, defaults.limits.message_bytes);
   EXPECT_EQ(config->limits.buffered_bytes, defaults.limits.buffered_bytes);
+  EXPECT_EQ(config->limits.compressed_requests, defaults.limits.compressed_requests);
   EXPECT_EQ(config->limits.shared_memory_bytes, defaults.limits.shared_memory_bytes);
   EXPECT_EQ(config->limits.connection_pin_bytes, defaults.limits.connection_pin_bytes);
+  EXPECT_EQ(config->limits.unread_copy_bytes, defaults.limits.unread_copy_bytes);
   EXPECT_EQ(config->limits.drain_timeout_ns, defaults.limits.drain_timeout_ns);
   EXPECT_EQ(config->limits.lame_duck_ns, defaults.limits.lame_duck_ns);
   EXPECT_EQ(config->limits.connections, defaults.limits.connections);

@@ -18,9 +18,12 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   const absl::StatusOr<Config> config =
       files.Parse(R"({"models": [{"name": "m", "path": "m.pt"}]})");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
+  EXPECT_EQ(
+      config->listen.grpc,
+      (std::vector<std::string>{"127.0.0.1:8001", "unix:" + DefaultStateDir() + "/mpsd.sock"}));
   EXPECT_EQ(config->listen.http, "127.0.0.1:8002");
   EXPECT_EQ(config->server_name, "mpsd");
+  EXPECT_EQ(config->server_version, MPSD_VERSION);
   EXPECT_EQ(config->state_dir, DefaultStateDir());
   EXPECT_EQ(config->limits.message_bytes, 64ULL << 20);
   EXPECT_EQ(config->limits.shared_memory_bytes, 0U);
@@ -70,7 +73,9 @@ TEST(Config, ARepositoryNeedsNoModels) {
   EXPECT_EQ(config->model_control, ModelControlMode::kExplicit);
   EXPECT_EQ(files.Error(R"({"model_repository": "nowhere"})"),
             "c.json:1: model_repository: there is no folder 'nowhere'");
-  EXPECT_TRUE(ConfigFromRepository(files.folder() + "/repository", false).ok());
+  const auto of_folder = ConfigFromRepository(files.folder() + "/repository", false);
+  ASSERT_TRUE(of_folder.ok()) << of_folder.status();
+  EXPECT_EQ(of_folder->listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
   EXPECT_FALSE(ConfigFromRepository(files.folder() + "/nowhere", false).ok());
 }
 
@@ -84,16 +89,27 @@ TEST(Config, AModelKnowsWhichFileItWasReadFrom) {
   EXPECT_FALSE(files.Parse(text)->models[0] == before);
 }
 
+TEST(Config, WhatAnObjectLeavesOutIsTheDefault) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config = files.Parse(
+      R"({"models": [{"name": "m", "path": "m.pt"}], "log": {"file": "l"}, "limits": {}})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->log.level, Config().log.level);
+  EXPECT_EQ(config->limits.message_bytes, Config().limits.message_bytes);
+  EXPECT_EQ(config->limits.unread_copy_bytes, Config().limits.unread_copy_bytes);
+}
+
 TEST(Config, ReadsEveryKeyOfTheDaemon) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = files.Parse(R"({
     "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0",
                "plaintext": true},
-    "server_name": "gpu-7", "state_dir": "../state", "sandbox": "strict",
-    "cuda_mps": "on",
+    "server_name": "gpu-7", "server_version": "2.60.0", "state_dir": "../state",
+    "sandbox": "strict", "cuda_mps": "on",
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "buffered": "5MiB", "shared_memory": "4GiB",
-               "connection_pinned": "2MiB",
+               "compressed_requests": false,
+               "connection_pinned": "2MiB", "unread_copies": "6MiB",
                "drain_timeout": "1m",
                "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB",
                "client_cuda_memory": "2GiB"},
@@ -105,12 +121,15 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
       (std::vector<std::string>{"0.0.0.0:1", "[::1]:2", "unix:" + files.folder() + "/run/s.sock"}));
   EXPECT_EQ(config->listen.http, "localhost:0");
   EXPECT_EQ(config->server_name, "gpu-7");
+  EXPECT_EQ(config->server_version, "2.60.0");
   EXPECT_EQ(config->state_dir + "/",
             files.folder().substr(0, files.folder().rfind('/')) + "/state/");
   EXPECT_EQ(config->limits.message_bytes, 1ULL << 20);
   EXPECT_EQ(config->limits.buffered_bytes, 5ULL << 20);
+  EXPECT_FALSE(config->limits.compressed_requests);
   EXPECT_EQ(config->limits.shared_memory_bytes, 4ULL << 30);
   EXPECT_EQ(config->limits.connection_pin_bytes, 2ULL << 20);
+  EXPECT_EQ(config->limits.unread_copy_bytes, 6ULL << 20);
   EXPECT_EQ(config->limits.drain_timeout_ns, 60 * kNsPerSecond);
   EXPECT_EQ(config->limits.lame_duck_ns, 500 * kNsPerMs);
   EXPECT_EQ(config->log.level, "debug");

@@ -1,4 +1,5 @@
 // ConfigFromModelFile: the config of `mpsd serve FILE`.
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,24 @@ TEST(ConfigFromModelFile, ServesOneModelWithTheDefaults) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/m.pt", {}, 0);
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
+  EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
   EXPECT_EQ(config->state_dir, DefaultStateDir());
   ASSERT_EQ(config->models.size(), 1U);
   EXPECT_EQ(config->models[0].name, "m");
   EXPECT_EQ(config->models[0].path, files.folder() + "/m.pt");
   EXPECT_EQ(config->models[0].format, ModelFormat::kTorchScript);
   EXPECT_EQ(config->models[0].spec, ModelSpec());
+}
+
+TEST(ConfigFromModelFile, WithoutRoomForASocketThereIsNone) {
+  const ConfigFiles files({"m.pt"});
+  const char* const before = std::getenv("XDG_RUNTIME_DIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("XDG_RUNTIME_DIR", ("/" + std::string(100, 'd')).c_str(), 1);
+  const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/m.pt", {}, 0);
+  before == nullptr ? unsetenv("XDG_RUNTIME_DIR") : setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
 }
 
 TEST(ConfigFromModelFile, ABatchDimOfMinusOneMakesTheModelBatch) {

@@ -87,7 +87,7 @@ TEST_F(MetricsPageTest, EveryCodeHasItsGrpcName) {
 TEST_F(MetricsPageTest, OnlyCodesThatOccurredAreShownAndOkAlways) {
   const std::string text = page_.Text();
   EXPECT_TRUE(absl::StrContains(text, R"(code="OK"} 0)"));
-  EXPECT_FALSE(absl::StrContains(text, "CANCELLED"));
+  EXPECT_FALSE(absl::StrContains(text, R"(version="1",code="CANCELLED")"));
 }
 
 TEST_F(MetricsPageTest, HistogramIsCumulativeAndItsCountIsTheLastBucket) {
@@ -151,6 +151,7 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.worker_recycles = 17;
   model_.worker_lines_dropped = 18;
   model_.circuit_open = 19;
+  model_.quarantined_requests = 20;
   const char* names[] = {"mpsd_batches_total",         "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total", "mpsd_dispatched_again_total",
                          "mpsd_timeout_wakeups_total", "mpsd_copied_replies_total",
@@ -160,7 +161,7 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_slab_segment_bytes",    "mpsd_output_leases",
                          "mpsd_pinned_output_bytes",   "mpsd_worker_restarts_total",
                          "mpsd_worker_recycles_total", "mpsd_worker_lines_dropped_total",
-                         "mpsd_circuit_open"};
+                         "mpsd_circuit_open",          "mpsd_quarantined_requests_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
@@ -175,10 +176,12 @@ TEST_F(MetricsPageTest, ShowsWhyWorkersEnded) {
 }
 
 TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {
-  server_.unknown_model_requests = 1;
+  server_.refused_by_code[5] = 1;
   server_.log_lines_dropped = 2;
   server_.open_calls = 3;
-  EXPECT_EQ(Value("mpsd_unknown_model_requests_total"), 1);
+  EXPECT_EQ(Value(R"(mpsd_refused_requests_total{code="NOT_FOUND"})"), 1);
+  EXPECT_EQ(Value(R"(mpsd_refused_requests_total{code="INVALID_ARGUMENT"})"), 0)
+      << "a rate needs the zero before the one";
   EXPECT_EQ(Value("mpsd_log_lines_dropped_total"), 2);
   EXPECT_EQ(Value("mpsd_open_calls"), 3);
   EXPECT_EQ(Value(R"(mpsd_build_info{version="1.2.3",grpc="1.51.1"})"), 1);

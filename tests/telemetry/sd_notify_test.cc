@@ -76,16 +76,16 @@ TEST_F(ServiceNotifierTest, SaysReloadingWithTheMonotonicTime) {
 
 TEST_F(ServiceNotifierTest, AStatusIsOneAssignment) {
   const ServiceNotifier notifier(path_);
-  ASSERT_TRUE(notifier.SetStatus("a\nREADY=1\rb").ok());
-  EXPECT_EQ(Receive(manager_), "STATUS=a READY=1 b");
+  ASSERT_TRUE(notifier.Ready("a\nSTOPPING=1\rb").ok());
+  EXPECT_EQ(Receive(manager_), "READY=1\nSTATUS=a STOPPING=1 b");
 }
 
 TEST_F(ServiceNotifierTest, ReadsTheSocketFromTheEnvironment) {
   ASSERT_EQ(setenv("NOTIFY_SOCKET", path_.c_str(), 1), 0);
   const ServiceNotifier notifier = ServiceNotifier::FromEnvironment();
   unsetenv("NOTIFY_SOCKET");
-  ASSERT_TRUE(notifier.SetStatus("s").ok());
-  EXPECT_EQ(Receive(manager_), "STATUS=s");
+  ASSERT_TRUE(notifier.Stopping("s").ok());
+  EXPECT_EQ(Receive(manager_), "STOPPING=1\nSTATUS=s");
 }
 
 TEST_F(ServiceNotifierTest, WithoutASocketEverythingIsFine) {

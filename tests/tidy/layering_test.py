@@ -15,9 +15,10 @@ LIBRARIES = {
     "grpc": "grpc", "grpcpp": "grpc", "google": "protobuf", "torch": "torch", "ATen": "torch",
     "c10": "torch", "prometheus": "prometheus", "CivetServer.h": "civetweb",
     "civetweb.h": "civetweb", "spdlog": "spdlog", "fmt": "spdlog", "CLI": "cli11",
-    "nlohmann": "json", "openssl": "openssl",
+    "nlohmann": "json", "openssl": "openssl", "zlib.h": "zlib",
 }
-FRONT_ONLY = {"grpc", "protobuf", "prometheus", "civetweb", "proto", "openssl"}
+FRONT_ONLY = {"grpc", "protobuf", "prometheus", "civetweb", "proto", "openssl",
+              "zlib"}
 
 # What a top folder must never name, whatever the table says of the folders in it: libraries, and
 # other top folders.

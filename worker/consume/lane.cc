@@ -75,9 +75,12 @@ void Lane::RunHere() {
 
 void Lane::Sleep() {
   MPSD_FAILPOINT("worker.before_sleep");
-  const bool woken = sleep_.Sleep([this] { return submitted_.Pending(); }, kParkTimeoutNs);
+  // As it was when the time had run out: what comes later was rung for, or need not be.
+  bool has_work = false;
+  const auto look = [this, &has_work] { return has_work = submitted_.Pending(); };
+  const bool woken = sleep_.Sleep(look, kParkTimeoutNs);
   report_->heartbeat.fetch_add(1, std::memory_order_relaxed);
-  if (!woken && submitted_.Pending()) {
+  if (!woken && has_work) {
     report_->timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
   }
 }

@@ -70,8 +70,7 @@ absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
   } else if (absl::StrContains(line, "libtorch")) {
     line = absl::StrCat(line, "; export it with export_model.py, which does not tie it to one");
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("model '", order.model, "': cannot load ", order.path, ": ", line));
+  return CannotLoad(order, line);
 }
 
 std::string Machine() {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "proto/link/census.h"
 #include "proto/link/messages.h"
 #include "proto/link/model_spec.h"
 

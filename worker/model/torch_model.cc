@@ -2,9 +2,13 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <fstream>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "c10/core/InferenceMode.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torchscript_outputs.h"
@@ -51,10 +55,23 @@ absl::Status TorchModel::Emit(const at::Tensor& tensor, const TensorSpec& output
 }
 
 absl::Status CheckModelFile(const LoadOrder& order) {
-  struct stat info;
-  if (stat(order.path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrCat("model '", order.model, "': there is no file ", order.path));
+  struct stat info {};
+  const bool is_found = stat(order.path.c_str(), &info) == 0;
+  if (is_found ? !S_ISREG(info.st_mode) : errno != EACCES) {
+    return absl::NotFoundError(
+        absl::StrCat("model '", order.model, "': there is no file '", order.path, "'"));
+  }
+  if (is_found && std::ifstream(order.path).good()) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("model '", order.model, "': its file cannot be read: '", order.path, "'"));
+}
+
+absl::Status CannotLoad(const LoadOrder& order, absl::string_view why) {
+  const bool is_unread = absl::StrContains(why, "errno") || absl::StrContains(why, "file failed");
+  return absl::InvalidArgumentError(absl::StrCat(
+      "model '", order.model, "': cannot load '", order.path, "': ",
+      is_unread ? "its file cannot be read"
+                : absl::StrReplaceAll(why, {{absl::string_view(order.path), "the file"}})));
 }
 
 absl::Status InModel(const LoadOrder& order, const absl::Status& status) {

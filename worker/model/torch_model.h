@@ -53,6 +53,9 @@ class TorchModel : public Model {
 // A file of a model that is there. NOT_FOUND names it.
 absl::Status CheckModelFile(const LoadOrder& order);
 
+// `why`, where it holds the system's words or the file's name, in words of our own.
+absl::Status CannotLoad(const LoadOrder& order, absl::string_view why);
+
 // The status, with the model's name in front.
 absl::Status InModel(const LoadOrder& order, const absl::Status& status);
 

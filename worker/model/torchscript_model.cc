@@ -104,8 +104,7 @@ absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
   } else {
     hint = line;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("model '", order.model, "': cannot load ", order.path, ": ", hint));
+  return CannotLoad(order, hint);
 }
 
 // The length of an unknown dim in the step-th trial run.

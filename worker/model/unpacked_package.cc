@@ -41,7 +41,7 @@ bool IsSource(absl::string_view file) {
 }
 
 absl::Status CannotWrite(const std::string& path) {
-  return absl::ResourceExhaustedError(absl::StrCat("cannot write ", path));
+  return absl::ResourceExhaustedError(absl::StrCat("cannot write '", path, "'"));
 }
 
 absl::Status WriteRecord(PyTorchStreamReader* archive, const std::string& record,

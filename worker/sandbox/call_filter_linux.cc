@@ -55,6 +55,7 @@ constexpr uint32_t kLastKnownCall = 462;
 constexpr uint32_t kNewNamespaces = 0x7e020080;  // the CLONE_NEW… flags of clone()
 constexpr uint32_t kOwnSocket = 0x8901;          // FIOSETOWN
 constexpr uint32_t kOwnSocketGroup = 0x8902;     // SIOCSPGRP
+constexpr uint32_t kPriorityOfProcess = 1;       // IOPRIO_WHO_PROCESS
 constexpr uint32_t kSetOwner = 8;                // F_SETOWN
 constexpr uint32_t kSetSignal = 10;              // F_SETSIG
 constexpr uint32_t kSetOwnerExtended = 15;       // F_SETOWN_EX
@@ -71,7 +72,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_fork},
     {SYS_vfork},
 #endif
-    // Other processes' memory, descriptors and limits.
+    // Other processes' memory, descriptors, limits and share of the processors and disks. A filter
+    // cannot tell the worker's other threads from other processes: each sets its own.
     {SYS_ptrace},
     {SYS_process_vm_readv},
     {SYS_process_vm_writev},
@@ -85,6 +87,12 @@ constexpr Rule kBasicRules[] = {
     {SYS_prlimit64, When::kNeitherSelfNorZero, 0},
     {SYS_setpriority, When::kNotEqual, 0, 0},
     {SYS_setpriority, When::kNotEqual, 1, 0},
+    {SYS_sched_setscheduler, When::kNeitherSelfNorZero, 0},
+    {SYS_sched_setparam, When::kNeitherSelfNorZero, 0},
+    {SYS_sched_setattr, When::kNeitherSelfNorZero, 0},
+    {SYS_sched_setaffinity, When::kNeitherSelfNorZero, 0},
+    {SYS_ioprio_set, When::kNotEqual, 0, kPriorityOfProcess},
+    {SYS_ioprio_set, When::kNeitherSelfNorZero, 1},
     // Signals: only to itself, not by way of a descriptor's owner either, and not without end: the
     // signal that comes when the front end dies cannot be declined.
     {SYS_kill, When::kNotSelf, 0},

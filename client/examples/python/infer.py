@@ -42,7 +42,9 @@ def infer_minilm(client, model, vocab, texts, headers):
     """The embeddings of the texts, and how near each is to the first."""
     from tokenizers import BertWordPieceTokenizer
 
-    tokenizer = BertWordPieceTokenizer(vocab, lowercase=True)
+    with open(vocab, encoding="utf-8") as file:
+        ids = {line.rstrip("\n"): number for number, line in enumerate(file)}
+    tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
     tokenizer.enable_truncation(256)
     tokenizer.enable_padding()
     rows = tokenizer.encode_batch(texts)
@@ -83,6 +85,8 @@ def main():
                 infer_minilm(client, arguments.model, arguments.vocab, arguments.texts, headers)
         except InferenceServerException as error:
             sys.exit(f"{error.status()}: {error.message()}")
+        except OSError as error:
+            sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/link/copier_records.h"
 #include "server/accept/request_regions.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -259,16 +260,17 @@ TEST_F(ClientRegionsTest, AllConnectionsHaveSoManyAndNoMore) {
 }
 
 TEST_F(ClientRegionsTest, CopiesAreBounded) {
-  EXPECT_TRUE(regions_.TryHold(16 * 4096));
-  EXPECT_FALSE(regions_.TryHold(1));
+  EXPECT_TRUE(regions_.copies()->TryTake(16 * 4096));
+  EXPECT_FALSE(regions_.copies()->TryTake(1));
   ASSERT_TRUE(Register(a_, "a", object_, 0, 64).ok());
   message_.inputs.emplace_back();
-  EXPECT_TRUE(absl::IsResourceExhausted(Load({{false, 0, "a", 0, 64}})));
-  regions_.Release(64);
+  EXPECT_EQ(Load({{false, 0, "a", 0, 64}}),
+            Busy("too many inputs in shared memory are being copied"));
+  regions_.copies()->GiveBack(64);
   EXPECT_TRUE(Load({{false, 0, "a", 0, 64}}).ok());
-  EXPECT_FALSE(regions_.TryHold(1));
+  EXPECT_FALSE(regions_.copies()->TryTake(1));
   request_.Clear();
-  EXPECT_TRUE(regions_.TryHold(64));
+  EXPECT_TRUE(regions_.copies()->TryTake(64));
 }
 
 TEST_F(ClientRegionsTest, ARequestIsBounded) {
@@ -452,24 +454,24 @@ TEST_F(DeviceRegionsTest, OutputsGoInASecondStep) {
   EXPECT_EQ(answer.outputs[0].bytes, "");
   ASSERT_TRUE(request_.has_device_outputs());
   EXPECT_EQ(copier_.memories_['a'][4], '.');
-  EXPECT_FALSE(regions_.TryHold(16 * 4096 - 9));
+  EXPECT_FALSE(regions_.copies()->TryTake(16 * 4096 - 9));
   request_.DropInputs();
   ASSERT_TRUE(request_.StoreToDevice().ok());
   EXPECT_EQ(copier_.memories_['a'].substr(3, 12), ".0123456789.");
   EXPECT_FALSE(request_.has_device_outputs());
-  EXPECT_TRUE(regions_.TryHold(16 * 4096));
+  EXPECT_TRUE(regions_.copies()->TryTake(16 * 4096));
 }
 
 TEST_F(DeviceRegionsTest, CopiesOfOutputsAreBoundedToo) {
   ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 600).ok());
-  ASSERT_TRUE(regions_.TryHold(16 * 4096));
+  ASSERT_TRUE(regions_.copies()->TryTake(16 * 4096));
   message_.outputs.push_back("y");
   ASSERT_TRUE(Load({{true, 0, "gpu", 0, 10}}).ok());
   Answer answer;
   answer.outputs.resize(1);
   answer.outputs[0].name = "y";
   answer.outputs[0].bytes = "x";
-  EXPECT_TRUE(absl::IsResourceExhausted(request_.Store(&answer)));
+  EXPECT_EQ(request_.Store(&answer), Busy("too many outputs in shared memory are being copied"));
 }
 
 TEST(ClientRegions, TakeNoneUnlessTold) {

@@ -21,7 +21,7 @@ class PinLedgerTest : public testing::Test {
     return account_->TryPin(bytes, ledger_->limit_bytes(), now_ns);
   }
 
-  std::unique_ptr<PinLedger> ledger_ = std::make_unique<PinLedger>(100);
+  std::unique_ptr<PinLedger> ledger_ = std::make_unique<PinLedger>(100, 1000);
   PinLedger::Account* account_ = ledger_->Of("ipv4:127.0.0.1:1");
 };
 
@@ -56,8 +56,14 @@ TEST_F(PinLedgerTest, ConnectionsHaveAccountsOfTheirOwn) {
   EXPECT_GT(accounts.size(), 10u) << "but for a few that share one";
 }
 
+TEST_F(PinLedgerTest, CopiesAreLimitedAllTogether) {
+  EXPECT_TRUE(ledger_->copies()->TryTake(1000));
+  EXPECT_FALSE(ledger_->copies()->TryTake(1));
+  EXPECT_TRUE(Pin(100)) << "they are none of what is pinned";
+}
+
 TEST_F(PinLedgerTest, ALimitOfNothingKeepsNothing) {
-  ledger_ = std::make_unique<PinLedger>(0);
+  ledger_ = std::make_unique<PinLedger>(0, 1000);
   account_ = ledger_->Of("x");
   EXPECT_FALSE(Pin(1));
 }

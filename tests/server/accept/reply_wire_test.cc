@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <deque>
 #include <optional>
 
 #include "proto/base/limits.h"
 #include "proto/inference.pb.h"
+#include "server/request/retry_info.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/server/accept/slices.h"
 
@@ -18,25 +20,19 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-// Counts what is held.
+// Counts what is held, and may be kept `pins` times.
 class FakeMemory final : public AnswerMemory {
  public:
-  explicit FakeMemory(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  explicit FakeMemory(int pins = INT_MAX) : pins_(pins) {}
 
   void Ref() override { ++references; }
   void Unref() override { --references; }
-  bool TryPin(uint64_t bytes) override {
-    if (pinned_bytes + bytes > limit_bytes_) return false;
-    pinned_bytes += bytes;
-    return true;
-  }
-  void Unpin(uint64_t bytes) override { pinned_bytes -= bytes; }
+  bool TryPin() override { return pins_-- > 0; }
 
   int references = 0;
-  uint64_t pinned_bytes = 0;
 
  private:
-  const uint64_t limit_bytes_;
+  int pins_;
 };
 
 class ReplyWireTest : public testing::Test {
@@ -46,7 +42,7 @@ class ReplyWireTest : public testing::Test {
   }
 
   grpc::ByteBuffer Write() {
-    return WriteReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_);
+    return *WriteReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_);
   }
 
   static inference::ModelInferResponse Parse(const grpc::ByteBuffer& buffer) {
@@ -61,7 +57,7 @@ class ReplyWireTest : public testing::Test {
   ModelMetrics metrics_;
   std::string scratch_;
   FakeClock clock_;
-  ReplyPeer peer_{std::make_shared<PinLedger>(1ULL << 30), &clock_, "ipv4:1"};
+  ReplyPeer peer_{std::make_shared<PinLedger>(1ULL << 30, 1ULL << 30), &clock_, "ipv4:1"};
 };
 
 TEST_F(ReplyWireTest, IsReadByProtobuf) {
@@ -99,23 +95,22 @@ TEST_F(ReplyWireTest, LargeDimsAndLongNames) {
 }
 
 TEST_F(ReplyWireTest, EmptyFieldsAreLeftOut) {
-  const grpc::ByteBuffer buffer = WriteReply({"", "", ""}, answer_, peer_, &metrics_, &scratch_);
+  const grpc::ByteBuffer buffer = *WriteReply({"", "", ""}, answer_, peer_, &metrics_, &scratch_);
   EXPECT_EQ(buffer.Length(), 0u);
 }
 
 TEST_F(ReplyWireTest, ASmallOutputIsCopied) {
-  FakeMemory memory(1 << 20);
+  FakeMemory memory;
   answer_.memory = &memory;
   const std::string bytes(kCopiedReplyBytes, 'x');
   Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
   const grpc::ByteBuffer buffer = Write();
   EXPECT_EQ(memory.references, 0);
-  EXPECT_EQ(memory.pinned_bytes, 0u);
   EXPECT_EQ(Parse(buffer).raw_output_contents(0), bytes);
 }
 
 TEST_F(ReplyWireTest, ALargeOutputIsPinnedUntilTheTransportLetsGo) {
-  FakeMemory memory(1 << 20);
+  FakeMemory memory;
   answer_.memory = &memory;
   const std::string bytes(kCopiedReplyBytes + 1, 'x');
   Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
@@ -123,7 +118,7 @@ TEST_F(ReplyWireTest, ALargeOutputIsPinnedUntilTheTransportLetsGo) {
   Add("Z", DataType::kUint8, {1}, "z");
   std::optional<grpc::ByteBuffer> buffer = Write();
   EXPECT_EQ(memory.references, 2);
-  EXPECT_EQ(memory.pinned_bytes, 2 * bytes.size());
+  EXPECT_EQ(peer_.ledger->Of(peer_.address)->pinned_bytes(), 2 * bytes.size());
   EXPECT_THAT(Parse(*buffer).raw_output_contents(), ElementsAre(bytes, bytes, "z"));
   std::vector<grpc::Slice> slices;
   ASSERT_TRUE(buffer->Dump(&slices).ok());
@@ -134,11 +129,11 @@ TEST_F(ReplyWireTest, ALargeOutputIsPinnedUntilTheTransportLetsGo) {
   slices.clear();
   buffer.reset();
   EXPECT_EQ(memory.references, 0);
-  EXPECT_EQ(memory.pinned_bytes, 0u);
+  EXPECT_EQ(peer_.ledger->Of(peer_.address)->pinned_bytes(), 0u);
 }
 
 TEST_F(ReplyWireTest, BeyondThePinLimitALargeOutputIsCopiedAndCounted) {
-  FakeMemory memory(kCopiedReplyBytes + 1);
+  FakeMemory memory(/*pins=*/1);
   answer_.memory = &memory;
   const std::string bytes(kCopiedReplyBytes + 1, 'x');
   Add("X", DataType::kUint8, {1}, bytes);
@@ -166,7 +161,7 @@ TEST_F(ReplyWireTest, TheScratchIsUsedAgain) {
 TEST_F(ReplyWireTest, RandomAnswersAreReadByProtobuf) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
-    FakeMemory memory(40'000);
+    FakeMemory memory(/*pins=*/1);
     answer_ = {};
     answer_.memory = &memory;
     std::deque<std::string> bytes;
@@ -187,14 +182,14 @@ TEST_F(ReplyWireTest, RandomAnswersAreReadByProtobuf) {
       }
     }
     ASSERT_EQ(memory.references, 0);
-    ASSERT_EQ(memory.pinned_bytes, 0u);
+    ASSERT_EQ(peer_.ledger->Of(peer_.address)->pinned_bytes(), 0u);
   }
 }
 
 TEST_F(ReplyWireTest, BeyondTheConnectionsLimitAnswersAreCopied) {
-  FakeMemory memory(1ULL << 30);
+  FakeMemory memory;
   answer_.memory = &memory;
-  peer_.ledger = std::make_shared<PinLedger>(3 * kCopiedReplyBytes);
+  peer_.ledger = std::make_shared<PinLedger>(3 * kCopiedReplyBytes, 1ULL << 30);
   const std::string bytes(2 * kCopiedReplyBytes, 'x');
   Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
   {
@@ -203,8 +198,8 @@ TEST_F(ReplyWireTest, BeyondTheConnectionsLimitAnswersAreCopied) {
     const grpc::ByteBuffer second = Write();
     EXPECT_EQ(memory.references, 1);
     EXPECT_EQ(metrics_.copied_replies, 1u);
-    EXPECT_EQ(memory.pinned_bytes, bytes.size());
     const PinLedger::Account* own = peer_.ledger->Of(peer_.address);
+    EXPECT_EQ(own->pinned_bytes(), bytes.size());
     for (int i = 2; peer_.ledger->Of(peer_.address) == own; ++i) {
       peer_.address = "ipv4:" + std::to_string(i);
     }
@@ -213,12 +208,32 @@ TEST_F(ReplyWireTest, BeyondTheConnectionsLimitAnswersAreCopied) {
     EXPECT_EQ(AllBytes(first), AllBytes(second));
   }
   EXPECT_EQ(memory.references, 0);
-  EXPECT_EQ(memory.pinned_bytes, 0u);
   EXPECT_EQ(peer_.ledger->Of("ipv4:1")->pinned_bytes(), 0u);
 }
 
+TEST_F(ReplyWireTest, BeyondTheLimitOfCopiesAnAnswerIsRefused) {
+  FakeMemory memory(/*pins=*/1);
+  answer_.memory = &memory;
+  peer_.ledger = std::make_shared<PinLedger>(1ULL << 30, 3 * kCopiedReplyBytes);
+  const std::string bytes(2 * kCopiedReplyBytes, 'x');
+  Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  {
+    const grpc::ByteBuffer pinned = Write();
+    EXPECT_EQ(peer_.ledger->copies()->taken_bytes(), 0u);
+    const grpc::ByteBuffer copied = Write();
+    EXPECT_EQ(peer_.ledger->copies()->taken_bytes(), bytes.size());
+    EXPECT_EQ(AllBytes(copied), AllBytes(pinned));
+    const absl::StatusOr<grpc::ByteBuffer> refused =
+        WriteReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_);
+    EXPECT_EQ(refused.status(), Busy("too many answers have not been read by their clients"));
+    EXPECT_EQ(peer_.ledger->copies()->taken_bytes(), bytes.size());
+  }
+  EXPECT_EQ(peer_.ledger->copies()->taken_bytes(), 0u) << "they were read";
+  EXPECT_EQ(memory.references, 0);
+}
+
 TEST_F(ReplyWireTest, WhereTheWorkersLimitRefusesTheConnectionKeepsNothing) {
-  FakeMemory memory(0);
+  FakeMemory memory(/*pins=*/0);
   answer_.memory = &memory;
   const std::string bytes(2 * kCopiedReplyBytes, 'x');
   Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
@@ -229,7 +244,7 @@ TEST_F(ReplyWireTest, WhereTheWorkersLimitRefusesTheConnectionKeepsNothing) {
 
 // gRPC may hold a slice longer than the server that made it lives.
 TEST_F(ReplyWireTest, TheLedgerOutlivesTheLastSlice) {
-  FakeMemory memory(1ULL << 30);
+  FakeMemory memory;
   answer_.memory = &memory;
   const std::string bytes(2 * kCopiedReplyBytes, 'x');
   Add("X", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
@@ -245,12 +260,12 @@ TEST_F(ReplyWireTest, AStreamsAnswerIsTheSameInAnEnvelope) {
   const std::string bytes(kCopiedReplyBytes + 1, 'y');
   Add("OUT", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
   Add("MORE", DataType::kUint8, {2}, "ab");
-  FakeMemory memory(1 << 20);
+  FakeMemory memory;
   answer_.memory = &memory;
   {
     const grpc::ByteBuffer buffer =
-        WriteStreamReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_);
-    EXPECT_EQ(memory.pinned_bytes, bytes.size());
+        *WriteStreamReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_);
+    EXPECT_EQ(peer_.ledger->Of(peer_.address)->pinned_bytes(), bytes.size());
     inference::ModelStreamInferResponse response;
     ASSERT_TRUE(response.ParseFromString(AllBytes(buffer)));
     EXPECT_EQ(response.error_message(), "");
@@ -258,7 +273,6 @@ TEST_F(ReplyWireTest, AStreamsAnswerIsTheSameInAnEnvelope) {
     EXPECT_EQ(response.SerializeAsString().size(), buffer.Length());
   }
   EXPECT_EQ(memory.references, 0);
-  EXPECT_EQ(memory.pinned_bytes, 0u);
 }
 
 TEST_F(ReplyWireTest, AStreamsErrorNamesItsRequest) {
@@ -276,7 +290,7 @@ TEST_F(ReplyWireTest, TheFinalFlagIsAParameter) {
   for (const bool is_final : {true, false}) {
     const ReplyHead head{"m", "1", "17", /*final_flag=*/true, is_final};
     const inference::ModelInferResponse response =
-        Parse(WriteReply(head, answer_, peer_, &metrics_, &scratch_));
+        Parse(*WriteReply(head, answer_, peer_, &metrics_, &scratch_));
     ASSERT_EQ(response.parameters().count("triton_final_response"), 1u);
     EXPECT_EQ(response.parameters().at("triton_final_response").bool_param(), is_final);
     EXPECT_EQ(response.parameters().at("triton_final_response").parameter_choice_case(),

@@ -26,7 +26,7 @@ class RequestWireTest : public testing::Test {
   absl::Status Read() { return ReadBytes(request_.SerializeAsString()); }
   absl::Status ReadBytes(const std::string& bytes) {
     buffer_ = InSlices(bytes, 5, &random_);
-    return wire_.Read(buffer_, &message_);
+    return wire_.Read(buffer_, message_bytes_, &message_);
   }
 
   // What is said of a request with one parameter.
@@ -38,6 +38,7 @@ class RequestWireTest : public testing::Test {
   }
 
   std::mt19937 random_{1};
+  uint64_t message_bytes_ = 64 << 20;
   ModelInferRequest request_;
   grpc::ByteBuffer buffer_;
   RequestWire wire_;
@@ -77,7 +78,7 @@ TEST_F(RequestWireTest, RawContentsAreNotCopied) {
   const std::string bytes = request_.SerializeAsString();
   const grpc::Slice slice(bytes);
   const grpc::ByteBuffer buffer(&slice, 1);
-  ASSERT_TRUE(wire_.Read(buffer, &message_).ok());
+  ASSERT_TRUE(wire_.Read(buffer, message_bytes_, &message_).ok());
   ASSERT_THAT(message_.inputs[0].payload.pieces, SizeIs(1));
   const char* data = message_.inputs[0].payload.pieces[0].data();
   const char* begin = reinterpret_cast<const char*>(slice.begin());
@@ -187,6 +188,92 @@ TEST_F(RequestWireTest, RawAndTypedAreBothSeen) {
   ASSERT_TRUE(Read().ok());
   EXPECT_TRUE(message_.inputs[0].has_typed);
   EXPECT_EQ(message_.raw_count, 1u);
+}
+
+// ---- size ----
+
+TEST_F(RequestWireTest, TypedContentsMayTakeWhatAMessageMay) {
+  auto* input = request_.add_inputs();
+  input->set_datatype("FP32");
+  for (uint32_t i = 0; i < 2U << 20; ++i) input->mutable_contents()->add_fp32_contents(1);
+  message_bytes_ = 8 << 20;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(message_.inputs[0].payload.bytes, 8U << 20);
+  message_bytes_ = (8 << 20) - 1;
+  EXPECT_EQ(Read(), absl::ResourceExhaustedError(
+                        "the typed contents take 8388608 bytes of memory, more than 8388607; "
+                        "raw_input_contents take no more than they are"));
+}
+
+TEST_F(RequestWireTest, ManyShortStringsAreContentsAndNothingElse) {
+  auto* input = request_.add_inputs();
+  input->set_datatype("BYTES");
+  for (int i = 0; i < 100'000; ++i) input->mutable_contents()->add_bytes_contents("short");
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(message_.inputs[0].payload.bytes, 900'000U);
+}
+
+TEST_F(RequestWireTest, FewBytesThatWouldTakeMuchMemoryAreNotParsed) {
+  auto* input = request_.add_inputs();
+  input->set_datatype("INT64");
+  for (int i = 0; i < 1 << 20; ++i) input->mutable_contents()->add_int64_contents(0);
+  message_bytes_ = 4 << 20;
+  EXPECT_EQ(Read().code(), absl::StatusCode::kResourceExhausted);
+  message_bytes_ = 8 << 20;
+  EXPECT_TRUE(Read().ok());
+}
+
+TEST_F(RequestWireTest, WhatIsNoTensorIsBounded) {
+  const absl::Status refusal = absl::ResourceExhaustedError(
+      "a request holds at most 128 KiB besides the contents of its tensors");
+  const std::string much(kMaxRequestFieldBytes, 'x');
+  request_.add_raw_input_contents(much);
+  for (int i = 0; i < 1 << 16; ++i) request_.add_inputs()->mutable_contents()->add_fp32_contents(1);
+  ASSERT_TRUE(Read().ok()) << "no contents are counted, and no inputs that are too many";
+  request_.clear_inputs();
+  request_.set_id(much);
+  EXPECT_EQ(Read(), refusal);
+  request_.set_id(much.substr(100));
+  EXPECT_TRUE(Read().ok());
+  (*request_.mutable_parameters())["p"].set_string_param(std::string(100, 'x'));
+  EXPECT_EQ(Read(), refusal);
+  EXPECT_EQ(ReadBytes("\xc2\x3e\x80\x80\x08" + much), refusal) << "a field that nobody knows";
+}
+
+TEST_F(RequestWireTest, ALargeRequestLeavesNothingToTheNextOne) {
+  auto* input = request_.add_inputs();
+  input->set_datatype("UINT8");
+  for (int i = 0; i < 10000; ++i) input->mutable_contents()->add_uint_contents(1);
+  request_.set_id("large");
+  ASSERT_TRUE(Read().ok());
+  wire_.DropBuffers();
+  EXPECT_EQ(message_.id, "large");
+  request_ = ModelInferRequest();
+  request_.add_inputs();
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(message_.id, "");
+  EXPECT_FALSE(message_.inputs[0].has_typed);
+}
+
+// ---- groups: protobuf's third version writes none, and passes over those of others ----
+
+TEST_F(RequestWireTest, GroupsThatNobodyKnowsArePassedOver) {
+  request_.set_id("17");
+  const std::string bytes = request_.SerializeAsString();
+  EXPECT_TRUE(ReadBytes("\xc3\x3e\xc4\x3e" + bytes).ok());
+  EXPECT_EQ(message_.id, "17");
+  EXPECT_TRUE(ReadBytes("\xc3\x3e\x0b\x0c\xc4\x3e" + bytes).ok()) << "one in another";
+  const std::string raw = "\x3a\x01x";
+  EXPECT_TRUE(ReadBytes("\xc3\x3e" + raw + "\xc4\x3e" + bytes).ok());
+  EXPECT_EQ(message_.raw_count, 0U) << "what a group holds is the group's";
+}
+
+TEST_F(RequestWireTest, GroupsThatDoNotEndOrBeginAreMalformed) {
+  for (const std::string bytes :
+       {"\xc3\x3e", "\xc4\x3e", "\xc3\x3e\x0c", "\x0b\xc3\x3e\x0c\xc4\x3e", "\xc4\x3e\xc3\x3e"}) {
+    EXPECT_EQ(ReadBytes(bytes).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_FALSE(ModelInferRequest().ParseFromString(bytes));
+  }
 }
 
 // ---- parameters ----

@@ -50,12 +50,21 @@ TEST(StatusMap, PayloadsThatAreNoMessagesStayInside) {
   EXPECT_EQ(ToGrpcStatus(inner, StatusStyle::kOwn).error_details(), "");
 }
 
-TEST(StatusMap, TritonsCodesForAFullQueueAndATimeOut) {
-  for (const absl::Status& status : {absl::ResourceExhaustedError("Exceeds maximum queue size"),
-                                     absl::DeadlineExceededError("Request timeout expired")}) {
-    EXPECT_EQ(ToGrpcStatus(status, StatusStyle::kTriton).error_code(),
-              grpc::StatusCode::UNAVAILABLE);
+// Whose time passed while it ran is no exception: there is one text, and one code for it.
+TEST(StatusMap, TritonsCodesForAFullQueueAndEveryTimeOut) {
+  for (const absl::Status& status :
+       {absl::ResourceExhaustedError("Exceeds maximum queue size"),
+        absl::ResourceExhaustedError("[request id: 7] Exceeds maximum queue size"),
+        absl::DeadlineExceededError("Request timeout expired")}) {
+    const grpc::Status triton = ToGrpcStatus(status, StatusStyle::kTriton);
+    EXPECT_EQ(triton.error_code(), grpc::StatusCode::UNAVAILABLE) << status;
+    EXPECT_EQ(triton.error_message(), std::string(status.message()));
+    EXPECT_EQ(ToGrpcStatus(status, StatusStyle::kOwn).error_code(),
+              static_cast<grpc::StatusCode>(status.code()));
   }
+}
+
+TEST(StatusMap, OtherLimitsAreRefusedAlikeInBothStyles) {
   EXPECT_EQ(
       ToGrpcStatus(absl::ResourceExhaustedError("too large"), StatusStyle::kTriton).error_code(),
       grpc::StatusCode::RESOURCE_EXHAUSTED);

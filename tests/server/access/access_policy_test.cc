@@ -106,6 +106,18 @@ TEST(AccessPolicy, WhoIsLimitedToAModelLearnsNothingOfTheOthers) {
   EXPECT_EQ(Judge(policy, AccessOf("/mpsd.control.v1.Control/Status"), ops), kDenied);
 }
 
+TEST(AccessPolicy, HealthOfAModelIsToldToWhoMayKnowOfIt) {
+  const AccessPolicy policy(TestRules({TokenRule("ops", Role::kHealth, {"a"})}));
+  const Credentials ops = Header("Bearer ops-secret");
+  for (const char* method : {"/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"}) {
+    const MethodAccess& health = AccessOf(method);
+    EXPECT_EQ(Judge(policy, health, ops, "a"), kAllowed);
+    EXPECT_EQ(Judge(policy, health, ops, "b"), kDenied);
+    EXPECT_EQ(Judge(policy, health, ops, ""), kAllowed) << "of the server";
+    EXPECT_EQ(Judge(policy, health, ops, "inference.GRPCInferenceService"), kAllowed);
+  }
+}
+
 TEST(AccessPolicy, WhatIsOpenNeedsNothingAndForgivesWrongCredentials) {
   const AccessPolicy policy(TestRules({}, Role::kHealth));
   const MethodAccess& check = AccessOf("/grpc.health.v1.Health/Check");

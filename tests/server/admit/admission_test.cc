@@ -75,13 +75,12 @@ class AdmissionTest : public testing::Test {
 
   FakeClock clock_;
   ModelDirectory models_;
-  ServerMetrics metrics_;
   std::shared_ptr<ServedModel> model_ = std::make_shared<ServedModel>();
   FakeQueue& queue_ = static_cast<FakeQueue&>(*(model_->queue = std::make_unique<FakeQueue>()));
   bool copied_ = false;
   MessageBuilder message_;
   Request request_;
-  Admission admission_{&models_, &metrics_, &clock_};
+  Admission admission_{&models_, &clock_};
 };
 
 TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
@@ -140,7 +139,6 @@ TEST_F(AdmissionTest, ADecoupledModelTakesStreamsAlone) {
 TEST_F(AdmissionTest, UnknownModel) {
   message_->model = "nope";
   EXPECT_EQ(Handle(), absl::NotFoundError("Request for unknown model: 'nope' is not found"));
-  EXPECT_EQ(metrics_.unknown_model_requests, 1u);
 }
 
 TEST_F(AdmissionTest, UnknownVersion) {

@@ -18,7 +18,8 @@ class BatcherFixture : public testing::Test {
   static constexpr int64_t kNow = 1000;
 
   BatcherFixture() : BatcherFixture(4) {}
-  explicit BatcherFixture(uint32_t max_batch_size) {
+  explicit BatcherFixture(uint32_t max_batch_size, int64_t max_delay_ns = 0)
+      : batcher_(&spec_, max_delay_ns) {
     spec_.max_batch_size = max_batch_size;
     spec_.inputs = {{"IN", DataType::kFp32, {-1}}};
   }
@@ -55,7 +56,7 @@ class BatcherFixture : public testing::Test {
     return request;
   }
 
-  // The requests of the next batch; none when nobody waits.
+  // The requests of the next batch; none when nobody is due.
   std::vector<Request*> Form(int64_t now_ns = kNow) {
     std::vector<Request*> requests;
     const bool formed = batcher_.Form(now_ns, &batch_, &expired_);
@@ -75,7 +76,7 @@ class BatcherFixture : public testing::Test {
   std::deque<FakeCall> calls_;
   FormedBatch batch_;
   std::vector<Request*> expired_;
-  Batcher batcher_{&spec_};
+  Batcher batcher_;
 };
 
 }  // namespace mpsd

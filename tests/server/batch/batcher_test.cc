@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <utility>
 
 #include "proto/base/limits.h"
 #include "server/batch/slab_sizing.h"
@@ -14,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 class BatcherTest : public BatcherFixture {
  protected:
@@ -192,6 +194,63 @@ TEST_F(BatcherTest, ASuspectMayExpireOrBeRemoved) {
   EXPECT_THAT(expired_, ElementsAre(expired));
 }
 
+// What holds the same as a request that runs.
+class EqualRequests : public BatcherTest {
+ protected:
+  // A request whose every element is `value`.
+  Request* EnqueueFilled(float value, uint32_t rows, Dims dims, bool suspect = false) {
+    FakeCall& call = calls_.emplace_back();
+    call.Describe(rows, std::move(dims), kNow, kNow);
+    call.request.suspect = suspect;
+    RowTargets targets;
+    EXPECT_TRUE(batcher_.Reserve(&call.request, &targets).ok());
+    call.Fill(targets, value);
+    batcher_.Enqueue(&call.request);
+    return &call.request;
+  }
+
+  std::vector<Request*> TakeEqual(const Request& request) {
+    std::vector<Request*> equal;
+    batcher_.TakeEqual(request, &equal);
+    return equal;
+  }
+};
+
+TEST_F(EqualRequests, AreTakenOutOfTheLineAndOfTheSuspects) {
+  Request* running = EnqueueFilled(1, 1, {4});
+  EXPECT_THAT(Form(), ElementsAre(running));
+  Request* same = EnqueueFilled(1, 1, {4});
+  Request* other = EnqueueFilled(2, 1, {4});
+  Request* suspect = EnqueueFilled(1, 1, {4}, /*suspect=*/true);
+  EXPECT_THAT(TakeEqual(*running), UnorderedElementsAre(same, suspect));
+  EXPECT_EQ(same->state, RequestState::kEnded);
+  EXPECT_FALSE(batcher_.has_suspects());
+  ASSERT_THAT(Form(), ElementsAre(other));
+  End({running, other});
+  EXPECT_TRUE(batcher_.CloseIdleSlabs()) << "the rows of those that were taken have ended";
+  EXPECT_EQ(leased_slabs(), 0u);
+}
+
+TEST_F(EqualRequests, AreEqualToTheLastByte) {
+  Request* running = EnqueueFilled(1, 1, {4});
+  EXPECT_THAT(Form(), ElementsAre(running));
+  Request* other = EnqueueFilled(1, 1, {4});
+  RowTargets targets;
+  batcher_.Locate(*other, &targets);
+  targets.inputs[0][15] ^= 1;
+  EXPECT_THAT(TakeEqual(*running), IsEmpty());
+}
+
+// Suspects of all shapes stand in one line.
+TEST_F(EqualRequests, AreOfTheSameShape) {
+  Request* running = EnqueueFilled(1, 1, {2, 3});
+  EXPECT_THAT(Form(), ElementsAre(running));
+  EnqueueFilled(1, 1, {3, 2}, /*suspect=*/true);
+  EnqueueFilled(1, 1, {6}, /*suspect=*/true);
+  EnqueueFilled(1, 2, {3}, /*suspect=*/true);
+  EXPECT_THAT(TakeEqual(*running), IsEmpty());
+}
+
 TEST_F(BatcherTest, ABatchThatGoesAgainHasItsRowsWhereTheyWere) {
   Request* request = Enqueue(2);
   Form();
@@ -326,12 +385,70 @@ TEST_F(BatcherTest, MoreKeysThanSlabsThatAllWaitAreAllServed) {
   EXPECT_LE(leased_slabs(), kMaxOpenSlabs);
 }
 
-TEST_F(BatcherTest, IsDueOnceTheEarliestHasWaitedOrTheBatchIsFull) {
-  EXPECT_EQ(batcher_.DueNs(50), 0);
-  Enqueue(3);
-  EXPECT_EQ(batcher_.DueNs(50), kNow + 50);
-  Enqueue(1);
-  EXPECT_EQ(batcher_.DueNs(50), 0);
+// Batches wait for company; requests arrive at kNow, however late they are enqueued.
+class PatientBatcher : public BatcherFixture {
+ protected:
+  static constexpr int64_t kMaxDelayNs = 50;
+  static constexpr int64_t kDue = kNow + kMaxDelayNs;
+
+  PatientBatcher() : BatcherFixture(4, kMaxDelayNs) { AddMemory(); }
+
+  // A request that arrived so much later than the others.
+  Request* EnqueueLate(int64_t late_ns, uint32_t rows, int64_t length, int64_t deadline_ns) {
+    Request* request = Reserve(rows, length, deadline_ns);
+    request->arrival_ns += late_ns;
+    batcher_.Enqueue(request);
+    return request;
+  }
+};
+
+TEST_F(PatientBatcher, IsDueOnceTheEarliestHasWaitedOrTheBatchIsFull) {
+  EXPECT_EQ(batcher_.NextDueNs(), std::nullopt);
+  Request* first = Enqueue(3);
+  EXPECT_EQ(batcher_.NextDueNs(), kDue);
+  EXPECT_THAT(Form(kDue - 1), IsEmpty());
+  Request* second = Enqueue(1);
+  EXPECT_EQ(batcher_.NextDueNs(), INT64_MIN);
+  EXPECT_THAT(Form(), ElementsAre(first, second));
+  EXPECT_EQ(batcher_.NextDueNs(), std::nullopt);
+  Request* third = Enqueue(1);
+  EXPECT_THAT(Form(kDue), ElementsAre(third));
+}
+
+TEST_F(PatientBatcher, AFullBatchDoesNotWaitBesideAKeyThatIsNotDue) {
+  Request* waits = Enqueue(1, 2, kNow + 100);
+  Request* full = Enqueue(4, 3, kNow + 200);
+  EXPECT_EQ(batcher_.NextDueNs(), INT64_MIN);
+  EXPECT_THAT(Form(), ElementsAre(full));
+  EXPECT_EQ(batcher_.NextDueNs(), kDue);
+  EXPECT_THAT(Form(), IsEmpty());
+  EXPECT_THAT(Form(kDue), ElementsAre(waits));
+}
+
+TEST_F(PatientBatcher, AnOverdueBatchDoesNotWaitBesideAKeyThatIsNotDue) {
+  Request* late = EnqueueLate(30, 1, 2, kNow + 100);
+  Request* overdue = Enqueue(1, 3, kNow + 200);
+  EXPECT_EQ(batcher_.NextDueNs(), kDue) << "the first of both";
+  EXPECT_THAT(Form(kDue), ElementsAre(overdue));
+  EXPECT_EQ(batcher_.NextDueNs(), kDue + 30);
+  EXPECT_THAT(Form(kDue + 30), ElementsAre(late));
+}
+
+TEST_F(PatientBatcher, OfKeysThatAreDueTheEarliestDeadlineComesFirst) {
+  Request* later = Enqueue(4, 2, kNow + 200);
+  Request* sooner = Enqueue(1, 3, kNow + 100);
+  EXPECT_THAT(Form(kDue), ElementsAre(sooner));
+  EXPECT_THAT(Form(kDue), ElementsAre(later));
+}
+
+// What is dropped may have been all that made a key due.
+TEST_F(PatientBatcher, AnExpiredHeadMakesNobodyElseDue) {
+  Request* expired = Enqueue(1, 2, kNow + 10);
+  Request* young = EnqueueLate(40, 1, 2, kNow + 300);
+  EXPECT_THAT(Form(kDue), IsEmpty());
+  EXPECT_THAT(expired_, ElementsAre(expired));
+  EXPECT_EQ(batcher_.NextDueNs(), kDue + 40);
+  EXPECT_THAT(Form(kDue + 40), ElementsAre(young));
 }
 
 TEST_F(BatcherTest, ABatchHasAtMostSoManyRuns) {

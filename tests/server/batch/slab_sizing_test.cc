@@ -83,7 +83,7 @@ TEST(SlabSegmentBytes, ItsHeaderLeavesRoomForTheSlabs) {
   SlabTable table;
   table.AddSegment(*std::move(segment), 0);
   for (int slab = 0; slab < 3; ++slab) {
-    EXPECT_TRUE(table.Lease(std::vector<uint64_t>{4 << 20}, 8).ok()) << slab;
+    EXPECT_TRUE(table.Lease(8 * (4ULL << 20), 8).ok()) << slab;
   }
 }
 

@@ -16,6 +16,10 @@ class SlabTableTest : public testing::Test {
     table_.AddSegment(*std::move(segment), table_.segment_count());
   }
 
+  absl::StatusOr<uint32_t> Lease(const std::vector<uint64_t>& row_bytes, uint32_t row_capacity) {
+    return table_.Lease(SlabTable::Bytes(row_bytes, row_capacity), row_capacity);
+  }
+
   SlabTable table_;
 };
 
@@ -27,7 +31,7 @@ TEST(SlabBytes, EachRegionIsRoundedUpTo64) {
 
 TEST_F(SlabTableTest, ReservesRowsOneBehindTheOther) {
   const std::vector<uint64_t> row = {16};
-  const uint32_t slab = table_.Lease(row, 4).value();
+  const uint32_t slab = Lease(row, 4).value();
   uint32_t first = 99;
   EXPECT_TRUE(table_.Reserve(slab, 3, &first));
   EXPECT_EQ(first, 0u);
@@ -41,7 +45,7 @@ TEST_F(SlabTableTest, ReservesRowsOneBehindTheOther) {
 }
 
 TEST_F(SlabTableTest, RowsOfAnOpenSlabBeginAgainWhenNoneLives) {
-  const uint32_t slab = table_.Lease(std::vector<uint64_t>{16}, 4).value();
+  const uint32_t slab = Lease({16}, 4).value();
   uint32_t first = 0;
   ASSERT_TRUE(table_.Reserve(slab, 4, &first));
   table_.EndRows(slab, 3);
@@ -52,7 +56,7 @@ TEST_F(SlabTableTest, RowsOfAnOpenSlabBeginAgainWhenNoneLives) {
 }
 
 TEST_F(SlabTableTest, AClosedSlabIsFreedWithItsLastRow) {
-  const uint32_t slab = table_.Lease(std::vector<uint64_t>{16}, 4).value();
+  const uint32_t slab = Lease({16}, 4).value();
   uint32_t first = 0;
   ASSERT_TRUE(table_.Reserve(slab, 2, &first));
   table_.Close(slab);
@@ -63,22 +67,22 @@ TEST_F(SlabTableTest, AClosedSlabIsFreedWithItsLastRow) {
 }
 
 TEST_F(SlabTableTest, AnEmptySlabIsFreedWhenItIsClosed) {
-  table_.Close(table_.Lease(std::vector<uint64_t>{16}, 4).value());
+  table_.Close(Lease({16}, 4).value());
   EXPECT_EQ(table_.leased_count(), 0u);
 }
 
 TEST_F(SlabTableTest, UsesTheNextSegmentWhenOneIsFull) {
   const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
-  const uint32_t first = table_.Lease(row, 1).value();
-  EXPECT_EQ(table_.Lease(row, 1).status().code(), absl::StatusCode::kResourceExhausted);
+  const uint32_t first = Lease(row, 1).value();
+  EXPECT_EQ(Lease(row, 1).status().code(), absl::StatusCode::kResourceExhausted);
   AddSegment();
-  const uint32_t second = table_.Lease(row, 1).value();
+  const uint32_t second = Lease(row, 1).value();
   EXPECT_EQ(table_.slab(first).segment, 0u);
   EXPECT_EQ(table_.slab(second).segment, 1u);
 }
 
 TEST_F(SlabTableTest, RowsWithoutBytesTakeASlabToo) {
-  const uint32_t slab = table_.Lease(std::vector<uint64_t>{0}, 4).value();
+  const uint32_t slab = Lease({0}, 4).value();
   uint32_t first = 0;
   EXPECT_TRUE(table_.Reserve(slab, 4, &first));
   table_.EndRows(slab, 4);
@@ -89,7 +93,7 @@ TEST_F(SlabTableTest, RowsWithoutBytesTakeASlabToo) {
 using SlabTableDeath = SlabTableTest;
 
 TEST_F(SlabTableDeath, EndingMoreRowsThanLiveIsAFalseBelief) {
-  const uint32_t slab = table_.Lease(std::vector<uint64_t>{16}, 4).value();
+  const uint32_t slab = Lease({16}, 4).value();
   EXPECT_DEATH(table_.EndRows(slab, 1), "check failed");
 }
 
@@ -101,20 +105,20 @@ TEST_F(SlabTableTest, ARetiringSegmentTakesNoSlabAndIsGivenBack) {
   EXPECT_EQ(table_.RetireIdle(2), std::nullopt);
   EXPECT_EQ(table_.RetireIdle(2), std::optional<uint32_t>(1));
   const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
-  ASSERT_TRUE(table_.Lease(row, 1).ok());
-  EXPECT_FALSE(table_.Lease(row, 1).ok());
+  ASSERT_TRUE(Lease(row, 1).ok());
+  EXPECT_FALSE(Lease(row, 1).ok());
   EXPECT_EQ(table_.RemoveSegment(1).bytes(), platform::PageBytes());
   EXPECT_EQ(table_.segment_count(), 1u);
   ASSERT_EQ(table_.Segments().size(), 1u);
   AddSegment();
-  EXPECT_TRUE(table_.Lease(row, 1).ok());
+  EXPECT_TRUE(Lease(row, 1).ok());
 }
 
 TEST_F(SlabTableTest, ASegmentInUseIsNotIdleNorIsItsTimeCounted) {
   AddSegment();
   const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
-  ASSERT_TRUE(table_.Lease(row, 1).ok());
-  const uint32_t second = table_.Lease(row, 1).value();
+  ASSERT_TRUE(Lease(row, 1).ok());
+  const uint32_t second = Lease(row, 1).value();
   EXPECT_EQ(table_.RetireIdle(1), std::nullopt);
   table_.Close(second);
   EXPECT_EQ(table_.RetireIdle(2), std::nullopt);
@@ -128,8 +132,8 @@ TEST_F(SlabTableTest, NumbersMayHaveGaps) {
   ASSERT_EQ(table_.Segments().size(), 2u);
   EXPECT_EQ(table_.Segments()[1].number, 5u);
   const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
-  ASSERT_TRUE(table_.Lease(row, 1).ok());
-  EXPECT_EQ(table_.slab(table_.Lease(row, 1).value()).segment, 5u);
+  ASSERT_TRUE(Lease(row, 1).ok());
+  EXPECT_EQ(table_.slab(Lease(row, 1).value()).segment, 5u);
 }
 
 TEST_F(SlabTableDeath, ASegmentThatIsNotRetiringStays) {

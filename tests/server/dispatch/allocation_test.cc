@@ -85,7 +85,7 @@ class Allocations : public testing::Test {
       ASSERT_TRUE(job.has_value());
       worker_->Complete(*job);
       const HeapCount counting(&allocations_);
-      pool_->Drain(INT64_MIN);
+      pool_->Drain();
     }
     const HeapCount counting(&allocations_);
     pool_->Tick();

@@ -56,6 +56,25 @@ TEST_F(PlaneTest, TicksItsPools) {
   EXPECT_EQ(plane_.Drain(), 1u) << "an abandoned batch is taken though nobody is inside";
 }
 
+TEST_F(PlaneTest, WhatATimeOutFindsWasMissedByTheBell) {
+  Make();
+  Submit(1);
+  worker_->Complete(*worker_->Take());
+  plane_.WakeByTimeOut();
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 1u);
+}
+
+TEST_F(PlaneTest, WhileAnotherThreadIsAwakeNothingIsMissed) {
+  Make();
+  plane_.Wake();
+  FakeCall* call = Submit(1);
+  worker_->Complete(*worker_->Take());
+  plane_.WakeByTimeOut();
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
+  EXPECT_EQ(plane_.Drain(), 1u) << "the other thread comes to it";
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
 TEST_F(PlaneTest, ARemovedPoolIsNotLookedAt) {
   Make();
   FakeCall* call = Submit(1);

@@ -111,7 +111,7 @@ class PoolFixture : public testing::Test {
     return &call;
   }
 
-  size_t Drain() { return pool_->Drain(INT64_MIN); }
+  size_t Drain() { return pool_->Drain(); }
 
   // The worker answers all that it has got and gets; its lanes in turn.
   void Serve(FakeWorker* worker) {

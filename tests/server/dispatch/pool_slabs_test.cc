@@ -75,9 +75,23 @@ class PoolSlabs : public PoolFixture {
   ValueFiller filler_;
 };
 
+TEST_F(PoolSlabs, WhoHadToWaitForMemoryIsKnownByItsContentToo) {
+  MakeSmallPool();
+  AddWorker();
+  Submit(9);
+  Kill(0, WorkerEnd::kCrashed);
+  FillFirstSegment();
+  FakeCall* poisonous = SubmitPatient(9);
+  EXPECT_EQ(poisonous->endings(), 0) << "nobody knows what it holds";
+  AddSegment(4 << 20, 1);
+  EXPECT_EQ(poisonous->status(), absl::InternalError("request crashed its worker"));
+  Serve(AddWorker());
+}
+
 TEST_F(PoolSlabs, WithoutRoomARequestWaitsForMemoryAndTheKeeperIsAsked) {
   MakeSmallPool();
   EXPECT_EQ(pool_->TakeSlabWish(), std::nullopt);
+  keeper_.on_wake = [this] { pool_->Progress(0); };  // which needs the pool's mutex
   FillFirstSegment();
   FakeCall* call = SubmitPatient(9);
   EXPECT_EQ(call->endings(), 0);

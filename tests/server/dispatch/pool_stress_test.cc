@@ -50,7 +50,7 @@ class PoolStress : public PoolFixture {
   void Close(std::deque<std::pair<std::unique_ptr<FakeCall>, float>>* open) {
     FakeCall* call = open->front().first.get();
     while (call->endings() == 0) {
-      pool_->Drain(INT64_MIN);
+      pool_->Drain();
       std::this_thread::yield();
     }
     if (call->status().ok()) {
@@ -108,7 +108,7 @@ TEST_F(PoolStress, EveryRequestEndsOnceWithItsOwnBytes) {
   others.emplace_back([this] { Supervise(); });
   for (std::thread& client : clients) client.join();
   while (pool_->busy()) {
-    pool_->Drain(INT64_MIN);
+    pool_->Drain();
     pool_->Tick();
     pool_->Detach(1, WorkerEnd::kKilled);
   }

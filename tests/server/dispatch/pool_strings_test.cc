@@ -69,6 +69,23 @@ TEST_F(PoolStrings, ShareABatchAndGetTheirOwnRowsBack) {
   EXPECT_EQ(model_.metrics.input_slabs_leased, 0) << "an extent a request";
 }
 
+TEST_F(PoolStrings, WhatCrashedAWorkerIsKnownAgain) {
+  MakePool();
+  AddWorker();
+  FakeCall* struck = Send({"poison", ""});
+  FakeCall* in_line = Send({"poison", ""});
+  Kill(0, WorkerEnd::kCrashed);
+  FakeCall* later = Send({"poison", ""});
+  for (const FakeCall* call : {struck, in_line, later}) {
+    EXPECT_EQ(call->status(), absl::InternalError("request crashed its worker"));
+  }
+  FakeCall* other = Send({"poison", "!"});
+  FakeCall* swapped = Send({"", "poison"});
+  Serve(AddWorker());
+  ExpectAnswer(*other, {"poison", "!"});
+  ExpectAnswer(*swapped, {"", "poison"});
+}
+
 TEST_F(PoolStrings, GoAgainFromWhereTheyLie) {
   MakePool();
   FakeCall* call = Send({"again"});

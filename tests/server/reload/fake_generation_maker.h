@@ -48,6 +48,17 @@ class FakeGenerationMaker final : public GenerationMaker {
     return absl::OkStatus();
   }
 
+  absl::Status Fault(const ServedModel& model) const override {
+    absl::MutexLock lock(&mu_);
+    const auto fault = faults_.find(model.name);
+    return fault == faults_.end() ? absl::OkStatus() : fault->second;
+  }
+
+  void SetFault(const std::string& model, const absl::Status& fault) {
+    absl::MutexLock lock(&mu_);
+    faults_[model] = fault;
+  }
+
   void Retire(const std::shared_ptr<ServedModel>& model) override {
     absl::MutexLock lock(&mu_);
     retired_.push_back(model);
@@ -92,6 +103,7 @@ class FakeGenerationMaker final : public GenerationMaker {
 
   mutable absl::Mutex mu_;
   std::vector<Started> started_;
+  std::map<std::string, absl::Status> faults_;
   std::vector<std::shared_ptr<ServedModel>> alive_;
   std::vector<std::shared_ptr<ServedModel>> retired_;
   bool hangs_ = false;

@@ -34,6 +34,20 @@ TEST_F(GenerationsTest, WhatTheDaemonBeginsWithIsFoundBeforeItServes) {
   EXPECT_EQ(State("m"), "READY");
 }
 
+TEST_F(GenerationsTest, AStartThatFailsIsUnavailableAndSaysWhy) {
+  generations_.Begin(AModel("m"), {});
+  maker_.SetFault("m", absl::InternalError("it died: exit 3"));
+  EXPECT_EQ(State("m"), "UNAVAILABLE");
+  EXPECT_EQ(generations_.List().at(0).reason, "it died: exit 3");
+  models_.Find("m")->ready = true;
+  EXPECT_EQ(State("m"), "READY") << "whatever was said before";
+  EXPECT_EQ(generations_.List().at(0).reason, "");
+  models_.Find("m")->ready = false;
+  EXPECT_EQ(State("m"), "UNAVAILABLE");
+  maker_.SetFault("m", absl::OkStatus());
+  EXPECT_EQ(State("m"), "LOADING");
+}
+
 TEST_F(GenerationsTest, ASwapPublishesTheNewOneAndRetiresTheOldOne) {
   ASSERT_TRUE(Swap(AModel("m")).ok());
   const std::shared_ptr<ServedModel> old = models_.Find("m");

@@ -85,12 +85,17 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   EXPECT_EQ(KeysThatNeedARestart(before, after), Words{}) << "these take effect at once";
   after.listen.grpc = {"127.0.0.1:1"};
   after.listen.http = "";
+  after.listen.reflection = Reflection::kOff;
   after.server_name = "other";
+  after.server_version = "other";
+  after.compat = Compat::kTriton;
   after.state_dir = "/elsewhere";
   after.limits.message_bytes = 1;
   after.limits.buffered_bytes = 1;
+  after.limits.compressed_requests = false;
   after.limits.shared_memory_bytes = 1;
   after.limits.connection_pin_bytes = 1;
+  after.limits.unread_copy_bytes = 1;
   after.limits.streams = 1;
   after.limits.metadata_bytes = 1;
   after.limits.keepalive_ns = 1;
@@ -99,12 +104,27 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.limits.connection_age_ns = 1;
   after.limits.client_cuda_memory_bytes = 1;
   after.log.file = "/log";
-  EXPECT_EQ(KeysThatNeedARestart(before, after),
-            (Words{"listen.grpc", "listen.http", "server_name", "state_dir", "limits.message",
-                   "limits.buffered", "limits.shared_memory", "limits.connection_pinned",
-                   "limits.streams", "limits.metadata", "limits.keepalive",
-                   "limits.handshake_timeout", "limits.connection_idle", "limits.connection_age",
-                   "limits.client_cuda_memory", "log.file"}));
+  EXPECT_EQ(KeysThatNeedARestart(before, after), (Words{"listen.grpc",
+                                                        "listen.http",
+                                                        "listen.reflection",
+                                                        "server_name",
+                                                        "server_version",
+                                                        "compat",
+                                                        "state_dir",
+                                                        "limits.message",
+                                                        "limits.buffered",
+                                                        "limits.compressed_requests",
+                                                        "limits.shared_memory",
+                                                        "limits.connection_pinned",
+                                                        "limits.unread_copies",
+                                                        "limits.streams",
+                                                        "limits.metadata",
+                                                        "limits.keepalive",
+                                                        "limits.handshake_timeout",
+                                                        "limits.connection_idle",
+                                                        "limits.connection_age",
+                                                        "limits.client_cuda_memory",
+                                                        "log.file"}));
 }
 
 }  // namespace

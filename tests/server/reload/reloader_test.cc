@@ -1,10 +1,14 @@
 #include "server/reload/reloader.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "absl/synchronization/notification.h"
+#include "server/request/retry_info.h"
 #include "tests/server/reload/fake_generation_maker.h"
 
 namespace mpsd {
@@ -19,6 +23,29 @@ class ReloaderTest : public testing::Test {
 
   ~ReloaderTest() override {
     if (reloader_.has_value()) reloader_->Stop();
+    std::filesystem::remove_all(repository_);
+  }
+
+  // Of the first version of a model in the repository.
+  void WriteConfig(const std::string& model, const std::string& text) {
+    if (repository_.empty()) {
+      std::string pattern = testing::TempDir() + "mpsd_reloader_XXXXXX";
+      repository_ = std::filesystem::canonical(mkdtemp(pattern.data())).string();
+      first_.model_repository = next_->model_repository = repository_;
+    }
+    std::filesystem::create_directories(repository_ + "/" + model + "/1");
+    std::ofstream(repository_ + "/" + model + "/config.pbtxt") << text;
+  }
+
+  // "version state reason" of a model's versions; empty: it is not listed.
+  std::string Listed(const std::string& name) {
+    std::string text;
+    for (const ModelListing& listing : reloader_->List()) {
+      if (listing.name != name) continue;
+      absl::StrAppend(&text, text.empty() ? "" : "; ", listing.version, " ", listing.state, " ",
+                      listing.reason);
+    }
+    return text;
   }
 
   // Serves `first_`.
@@ -56,6 +83,7 @@ class ReloaderTest : public testing::Test {
     return EndOf([&](auto done) { reloader_->Unload(name, std::move(done)); });
   }
 
+  std::string repository_;
   Config first_;
   absl::StatusOr<Config> next_;
   int applied_ = 0;
@@ -111,6 +139,49 @@ TEST_F(ReloaderTest, AModelThatCannotBeLoadedKeepsNobodyElseBack) {
   EXPECT_EQ(metrics_.model_load_failures, 1u);
   EXPECT_FALSE(Reload().ok()) << "the next reload tries it again";
   EXPECT_EQ(metrics_.model_load_failures, 2u);
+}
+
+TEST_F(ReloaderTest, ANewModelThatCannotBeLoadedIsListedWithItsReason) {
+  Begin();
+  next_->models = {AModel("a"), AModel("b"), With(AModel("c", "2"), "fail", "it died")};
+  EXPECT_FALSE(Reload().ok());
+  EXPECT_EQ(Listed("c"), "2 UNAVAILABLE it died");
+  EXPECT_EQ(Listed("a"), "1 READY ");
+  next_->models = {AModel("a"), AModel("b"), AModel("c", "2")};
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(Listed("c"), "2 READY ");
+  next_->models = {AModel("a"), AModel("b")};
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(Listed("c"), "") << "nobody wants it any more";
+}
+
+TEST_F(ReloaderTest, AVersionThatCannotBeLoadedIsListedBesideThoseThatServe) {
+  Begin();
+  next_->models = {AModel("a"), With(AModel("a", "2"), "fail", "it died"), AModel("a", "3")};
+  EXPECT_FALSE(Reload().ok());
+  EXPECT_EQ(Listed("a"), "1 READY ; 3 READY ; 2 UNAVAILABLE it died")
+      << "another version's success is not its own";
+  next_->models = {AModel("a"), AModel("a", "2"), AModel("a", "3")};
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(Listed("a"), "1 READY ; 2 READY ; 3 READY ");
+}
+
+TEST_F(ReloaderTest, AModelOfTheRepositoryWithAFaultIsListedWithIt) {
+  WriteConfig("broken", "nmae: 'x'");
+  WriteConfig("bad name", "");
+  Begin(ModelControlMode::kExplicit);
+  EXPECT_EQ(Listed("broken").rfind(" UNAVAILABLE config.pbtxt: line 1: ", 0), 0u)
+      << Listed("broken");
+  EXPECT_EQ(reloader_->List().size(), 3u) << "what can be no model's name is none";
+  WriteConfig("broken", "backend: 'identity'");
+  EXPECT_FALSE(Load("broken").ok());
+  EXPECT_EQ(Listed("broken"), " UNAVAILABLE an identity model must say its inputs");
+  WriteConfig("broken", "backend: 'identity' input { name: 'x' data_type: TYPE_FP32 dims: 1 }");
+  EXPECT_TRUE(Load("broken").ok());
+  EXPECT_EQ(Listed("broken"), "1 READY ");
+  WriteConfig("broken", "nmae: 'x'");
+  EXPECT_FALSE(Reload().ok());
+  EXPECT_EQ(Listed("broken"), "1 READY ") << "it serves as it did";
 }
 
 TEST_F(ReloaderTest, LoadingIsNotAllowedUnlessTheConfigSaysSo) {
@@ -195,11 +266,37 @@ TEST_F(ReloaderTest, TheLineOfJobsIsBounded) {
   maker_.WaitUntilOneHangs();
   size_t refused = 0;
   for (size_t i = 0; i < kMaxReloadJobs + 2; ++i) {
-    reloader_->Load(
-        "b", "", [&](const absl::Status& status) { refused += absl::IsResourceExhausted(status); });
+    reloader_->Load("b", "", [&](const absl::Status& status) {
+      refused += status == Busy("too many models are waiting to be loaded");
+    });
   }
   EXPECT_EQ(refused, 2u);
+  // A reload is not kept out by them.
+  absl::Notification reloaded;
+  absl::Status status = absl::UnknownError("it has not ended");
+  reloader_->Reload([&](const absl::Status& end) {
+    status = end;
+    reloaded.Notify();
+  });
   maker_.Release();
+  reloaded.WaitForNotification();
+  reloader_->Stop();
+  EXPECT_EQ(status, absl::OkStatus());
+  EXPECT_EQ(applied_, 2);
+}
+
+TEST_F(ReloaderTest, AReloadThatWaitsIsTheOneForAllWhoAskMeanwhile) {
+  Begin(ModelControlMode::kExplicit);
+  next_->models = {With(AModel("a"), "hang", ""), AModel("b")};
+  const auto nobody_waits = [](const absl::Status&) {};
+  reloader_->Reload(nobody_waits);
+  maker_.WaitUntilOneHangs();
+  for (int i = 0; i < 3; ++i) reloader_->Reload(nobody_waits);
+  maker_.Release();
+  EXPECT_TRUE(Unload("b").ok()) << "the last in line";
+  EXPECT_EQ(applied_, 2);
+  EXPECT_TRUE(Reload().ok()) << "one that comes later is another";
+  EXPECT_EQ(applied_, 3);
 }
 
 }  // namespace

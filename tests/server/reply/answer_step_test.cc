@@ -20,8 +20,7 @@ class FakeMemory final : public AnswerMemory {
  public:
   void Ref() override { ++references; }
   void Unref() override { --references; }
-  bool TryPin(uint64_t) override { return true; }
-  void Unpin(uint64_t) override {}
+  bool TryPin() override { return true; }
 
   int references = 0;
 };
@@ -296,6 +295,35 @@ TEST_F(AnswerStepTest, StatisticsLeaveOutRowsThatFailedAndThoseNobodyWaitsFor) {
   EXPECT_EQ(totals.execution_count, 1u);
   EXPECT_EQ(totals.success.count, 1u);
   EXPECT_EQ(totals.inference_count, 1u);
+}
+
+TEST_F(AnswerStepTest, TheTimeOfEachTurnIsAddedUpWhateverItBrings) {
+  FakeCall* call = Add(1);
+  batch_.part = AnswerPart::kOneOfMany;
+  Output();
+  step_.Complete(batch_);
+  EXPECT_EQ(call->request.sums.infer_ns, 100);
+  batch_.answer_index = 1;
+  batch_.finished_ns += 60;
+  batch_.part = AnswerPart::kWhole;
+  batch_.failure = absl::InternalError("it threw");
+  step_.Complete(batch_);
+  EXPECT_EQ(call->request.sums.input_ns, 200);
+  EXPECT_EQ(call->request.sums.infer_ns, 260);
+  EXPECT_EQ(call->request.sums.output_ns, 140);
+}
+
+TEST_F(AnswerStepTest, TheLastTurnIsInTheStatisticsOnce) {
+  FakeCall* call = Add(1);
+  batch_.part = AnswerPart::kOneOfMany;
+  Output();
+  step_.Complete(batch_);
+  batch_.answer_index = 1;
+  batch_.part = AnswerPart::kNoMore;
+  step_.Complete(batch_);
+  EXPECT_TRUE(call->sink.ended());
+  EXPECT_EQ(call->request.sums.infer_ns, 200);
+  EXPECT_EQ(metrics_.inference.Read().compute_infer.ns, 200u);
 }
 
 TEST_F(AnswerStepTest, ABatchThatNoLaneRanIsNoExecution) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace mpsd {
 namespace {
 
@@ -54,6 +56,22 @@ TEST_F(TritonConfigTest, CarriesOverWhatBothHave) {
   EXPECT_EQ(model_.queue_requests, 17u);
   EXPECT_EQ(model_.parameters.at("INFERENCE_MODE"), "true");
   EXPECT_TRUE(notes_.ignored.empty());
+}
+
+TEST_F(TritonConfigTest, AnOverrideMayTakeBatchesAway) {
+  model_.spec.max_batch_size = 8;
+  EXPECT_EQ(Json(R"({"backend": "pytorch"})"), "");
+  EXPECT_EQ(model_.spec.max_batch_size, 8u) << "it does not say";
+  for (const char* key : {"max_batch_size", "maxBatchSize"}) {
+    model_.spec.max_batch_size = 8;
+    EXPECT_EQ(Json(absl::StrCat("{\"", key, "\": 0}")), "");
+    EXPECT_EQ(model_.spec.max_batch_size, 0u) << key;
+  }
+}
+
+TEST_F(TritonConfigTest, AnOverrideDoesNotChooseVersions) {
+  EXPECT_EQ(Json(R"({"version_policy": {"specific": {"versions": [2]}}})"), "");
+  EXPECT_EQ(notes_.ignored, std::vector<std::string>{"version_policy"});
 }
 
 TEST_F(TritonConfigTest, TheJsonFormIsTheSame) {
@@ -158,19 +176,87 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
        "'input.allow_ragged_batch' is not supported"},
       {"output { name: \"x\" data_type: TYPE_FP32 dims: 1 is_shape_tensor: true }",
        "'output.is_shape_tensor' is not supported"},
+      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 is_non_linear_format_io: true }",
+       "'input.is_non_linear_format_io' is not supported"},
       {"instance_group { kind: KIND_MODEL }",
        "'instance_group.kind' is KIND_MODEL, which is not supported"},
       {"instance_group { gpus: [ 0, 1 ] }", "'instance_group.gpus' may name one device only"},
+      {"instance_group { kind: 9 }", "'instance_group.kind' is not supported"},
+      {"instance_group { gpus: [ -1 ] }", "'instance_group.gpus' must not be negative"},
+      {"instance_group { kind: KIND_CPU gpus: [ 0 ] }",
+       "'instance_group.gpus' is there beside KIND_CPU"},
+      {"instance_group { count: -1 }", "'instance_group.count' must not be negative"},
       {"instance_group { passive: true }", "'instance_group.passive' is not supported"},
+      {"instance_group { secondary_devices { device_id: 1 } }",
+       "'instance_group.secondary_devices' is not supported"},
       {"instance_group { count: 33 }", "'instance_group.count' must be at most 32"},
       {"dynamic_batching { priority_levels: 2 }",
        "'dynamic_batching.priority_levels' is not supported"},
+      {"dynamic_batching { priority_queue_policy { key: 1 value {} } }",
+       "'dynamic_batching.priority_queue_policy' is not supported"},
+      {"dynamic_batching { default_queue_policy { timeout_action: DELAY } }",
+       "'dynamic_batching.default_queue_policy.timeout_action' must be REJECT"},
       {"dynamic_batching { default_queue_policy { default_timeout_microseconds: 1 } }",
-       "'dynamic_batching.default_queue_policy' may have a max_queue_size only"},
+       "'dynamic_batching.default_queue_policy.default_timeout_microseconds' is not supported"},
+      {"dynamic_batching { default_queue_policy { max_queue_size: 65537 } }",
+       "'dynamic_batching.default_queue_policy.max_queue_size' must be at most 65536"},
       {"dynamic_batching { max_queue_delay_microseconds: 10000001 }",
        "'dynamic_batching.max_queue_delay_microseconds' must be at most 10 s"},
   };
   for (const auto& [text, error] : cases) EXPECT_EQ(Text(text), error) << text;
+}
+
+TEST_F(TritonConfigTest, GroupsOfOneKindAndDeviceAddTheirCounts) {
+  EXPECT_EQ(Text(R"pb(instance_group {
+                        count: 2
+                        kind: KIND_GPU
+                        gpus: [ 1 ]
+                      }
+                      instance_group {
+                        kind: KIND_AUTO
+                        gpus: [ 1 ]
+                      }
+                      instance_group {
+                        count: 3
+                        kind: KIND_GPU
+                        gpus: [ 1 ]
+                      })pb"),
+            "");
+  EXPECT_EQ(model_.device, "cuda:1");
+  EXPECT_EQ(model_.placement.lanes, 6u);
+  model_.device = "mps";
+  EXPECT_EQ(Text("instance_group { count: 2 } instance_group { count: 2 }"), "");
+  EXPECT_EQ(model_.device, "mps") << "they do not say";
+  EXPECT_EQ(model_.placement.lanes, 4u);
+}
+
+TEST_F(TritonConfigTest, GroupsOfSeveralKindsOrDevicesAreRefused) {
+  const std::string kinds = "'instance_group.kind' must be the same in all groups";
+  const std::string devices = "'instance_group.gpus' must be the same in all groups";
+  EXPECT_EQ(Text("instance_group { kind: KIND_GPU gpus: [ 0 ] }"
+                 "instance_group { kind: KIND_GPU gpus: [ 1 ] }"),
+            devices);
+  EXPECT_EQ(Text("instance_group { kind: KIND_GPU }"
+                 "instance_group { kind: KIND_GPU gpus: [ 0 ] }"),
+            devices);
+  EXPECT_EQ(Text("instance_group { kind: KIND_CPU } instance_group { kind: KIND_GPU }"), kinds);
+  EXPECT_EQ(Text("instance_group { kind: KIND_CPU } instance_group {}"), kinds);
+  EXPECT_EQ(Text("instance_group {} instance_group { kind: KIND_CPU }"), kinds);
+}
+
+TEST_F(TritonConfigTest, WhatModelConfigSaysMayBeGivenBack) {
+  model_.placement.processes = 2;
+  model_.placement.lanes = 3;
+  EXPECT_EQ(Json(R"({"platform": "synthetic", "backend": "synthetic",
+                     "instance_group": [{"kind": "KIND_CPU", "count": 6}],
+                     "dynamic_batching": {"default_queue_policy": {"allow_timeout_override": true}}
+                    })"),
+            "");
+  EXPECT_EQ(model_.format, ModelFormat::kSynthetic);
+  EXPECT_EQ(model_.placement.processes, 2u);
+  EXPECT_EQ(model_.placement.lanes, 3u);
+  EXPECT_EQ(Json(R"({"instance_group": [{"count": 5}]})"), "");
+  EXPECT_EQ(model_.placement.lanes, 5u);
 }
 
 TEST_F(TritonConfigTest, WhatMakesNoDifferenceIsNoted) {
@@ -187,6 +273,12 @@ TEST_F(TritonConfigTest, WhatMakesNoDifferenceIsNoted) {
                                                       "dynamic_batching.preserve_ordering"}));
 }
 
+TEST_F(TritonConfigTest, WhatStandsThereTwiceIsNotedOnce) {
+  EXPECT_EQ(Text("instance_group { host_policy: \"a\" } instance_group { host_policy: \"b\" }"),
+            "");
+  EXPECT_EQ(notes_.ignored, std::vector<std::string>{"instance_group.host_policy"});
+}
+
 TEST_F(TritonConfigTest, AnUnknownKeyIsRefusedByItsName) {
   EXPECT_EQ(Text("name: \"m\"\nmax_batchsize: 4"),
             "config.pbtxt: line 2: Message type \"inference.ModelConfig\" has no field named "
@@ -194,6 +286,11 @@ TEST_F(TritonConfigTest, AnUnknownKeyIsRefusedByItsName) {
   const std::string error = Json(R"({"max_batchsize": 4})");
   EXPECT_NE(error.find("max_batchsize"), std::string::npos) << error;
   EXPECT_NE(Json("{"), "");
+}
+
+TEST_F(TritonConfigTest, AFaultIsReadableWhateverTheFileHolds) {
+  EXPECT_EQ(Text("backend: \"\xff\""), "'backend' is '\\377', which is not supported");
+  EXPECT_EQ(Text("name\xff: \"m\"").find('\xff'), std::string::npos);
 }
 
 TEST_F(TritonConfigTest, TensorsAreHeldToTheRulesOfAConfig) {

@@ -25,6 +25,13 @@ TEST(RetryInfo, IsReadBack) {
   }
 }
 
+TEST(RetryInfo, IsWithWhatIsBusy) {
+  const absl::Status status = Busy("too much at once");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(), "too much at once");
+  EXPECT_EQ(RetryAfterNs(status), 100 * kNsPerMs);
+}
+
 TEST(RetryInfo, IsNowhereElse) {
   EXPECT_EQ(RetryAfterNs(absl::OkStatus()), std::nullopt);
   EXPECT_EQ(RetryAfterNs(absl::ResourceExhaustedError("full")), std::nullopt);

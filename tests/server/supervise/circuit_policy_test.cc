@@ -36,6 +36,27 @@ TEST(Circuit, NeverOpensWhereNoDeathsAreTooMany) {
   EXPECT_TRUE(circuit.MayStart(kStart, 0));
 }
 
+TEST(Circuit, APeriodOfNothingForgetsEachDeathAtOnce) {
+  Circuit circuit({2, 0});
+  for (int i = 0; i < 5; ++i) circuit.OnDeath(kStart, 0);
+  EXPECT_EQ(circuit.state(), CircuitState::kClosed);
+}
+
+TEST(Circuit, AStrikeExplainsTheDeathBeforeItToo) {
+  Circuit circuit(kLimits);
+  for (int request = 0; request < 20; ++request) {
+    circuit.OnDeath(kStart + 2 * request, 0);
+    circuit.OnStrike();
+  }
+  EXPECT_EQ(circuit.state(), CircuitState::kClosed) << "whoever sends what crashes it is to blame";
+  circuit.OnStrike();
+  circuit.OnDeath(kStart + 50, 0);
+  circuit.OnDeath(kStart + 51, 0);
+  EXPECT_EQ(circuit.state(), CircuitState::kClosed) << "there was nothing to take back";
+  circuit.OnDeath(kStart + 52, 0);
+  EXPECT_EQ(circuit.state(), CircuitState::kOpen);
+}
+
 TEST(Circuit, AfterItsRestOneWorkerProbesAndTheOthersWait) {
   Circuit circuit(kLimits);
   Open(&circuit, kStart);

@@ -12,9 +12,16 @@ TEST(RecycleReason, IsNoneWithoutLimits) {
 TEST(RecycleReason, IsTheLimitThatIsReached) {
   const RecycleLimits limits = {100, 1000, 10'000};
   EXPECT_EQ(RecycleReason(limits, {99, 999, 9'999}, 0), nullptr);
-  EXPECT_STREQ(RecycleReason(limits, {100, 0, 0}, 0), "resident_memory");
   EXPECT_STREQ(RecycleReason(limits, {0, 1000, 0}, 0), "requests");
   EXPECT_STREQ(RecycleReason(limits, {0, 0, 10'000}, 0), "age");
+}
+
+TEST(RecycleReason, IsMemoryOnlyAfterGoodService) {
+  const RecycleLimits limits = {100, 0, 0};
+  EXPECT_EQ(RecycleReason(limits, {100, 0, kGoodServiceNs - 1}, 0), nullptr);
+  EXPECT_STREQ(RecycleReason(limits, {100, 0, kGoodServiceNs}, 0), "resident_memory");
+  EXPECT_EQ(RecycleReason(limits, {99, 0, kGoodServiceNs}, 0.9999), nullptr)
+      << "memory is no matter of chance";
 }
 
 TEST(RecycleReason, JitterTakesUpToATenthOffWhatAllReachTogether) {
@@ -23,7 +30,6 @@ TEST(RecycleReason, JitterTakesUpToATenthOffWhatAllReachTogether) {
   EXPECT_EQ(RecycleReason(limits, {0, 949, 0}, 0.5), nullptr);
   EXPECT_STREQ(RecycleReason(limits, {0, 0, 9'501}, 0.5), "age");
   EXPECT_EQ(RecycleReason(limits, {0, 0, 8'999}, 0.9999), nullptr);
-  EXPECT_EQ(RecycleReason(limits, {99, 0, 0}, 0.9999), nullptr) << "memory is no matter of chance";
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ class SlabAnnouncerTest : public PoolFixture {
     Submit(1);
   }
 
-  WorkerLink* Attach(uint32_t index) {
+  // One that has its order, and warms up.
+  WorkerLink* AttachCold(uint32_t index) {
     AddWorker(index);
     WorkerLink* link = workers_.back().link.get();
     announcer_->Attach(link, [this, link](const Message& message, absl::Span<const int> fds) {
@@ -47,6 +48,12 @@ class SlabAnnouncerTest : public PoolFixture {
     return link;
   }
 
+  WorkerLink* Attach(uint32_t index) {
+    WorkerLink* link = AttachCold(index);
+    announcer_->Serve(link);
+    return link;
+  }
+
   // A request for which there is no room.
   FakeCall* Wait() {
     FakeCall* call = NewCall();
@@ -57,8 +64,9 @@ class SlabAnnouncerTest : public PoolFixture {
     return call;
   }
 
-  std::vector<const WorkerLink*> Tick() {
-    return announcer_->Tick([](const WorkerLink*) { return true; });
+  std::vector<const WorkerLink*> Tick(bool warm = true) {
+    own_ns_ += SlabAnnouncer::kLookNs;
+    return announcer_->Tick([warm](const WorkerLink*) { return warm; }, own_ns_);
   }
 
   void TearDown() override {
@@ -69,6 +77,7 @@ class SlabAnnouncerTest : public PoolFixture {
 
   NoFiller filler_;
   MemoryBudget budget_{64 << 20};
+  int64_t own_ns_ = 0;
   std::unique_ptr<SlabAnnouncer> announcer_;
   std::map<const WorkerLink*, std::vector<uint32_t>> added_;
   std::map<const WorkerLink*, std::vector<uint32_t>> removed_;
@@ -113,23 +122,53 @@ TEST_F(SlabAnnouncerTest, AWorkerThatComesLaterIsToldOfAllAndMayThenServe) {
   Wait();
   Tick();
   ASSERT_EQ(pool_->SlabDescriptors().size(), 2u);
-  WorkerLink* late = Attach(0);
+  WorkerLink* late = AttachCold(0);
   EXPECT_THAT(added_[late], ElementsAre(1));
   EXPECT_FALSE(announcer_->Settled(late));
   EXPECT_TRUE(announcer_->Take(late, SlabsMapped{1}).ok());
   EXPECT_TRUE(announcer_->Settled(late));
 }
 
-TEST_F(SlabAnnouncerTest, AWorkerThatComesWhileOneIsAnnouncedIsWaitedForToo) {
+TEST_F(SlabAnnouncerTest, AWorkerThatComesWhileOneIsAnnouncedIsNotWaitedFor) {
   WorkerLink* first = Attach(0);
-  Wait();
+  FakeCall* call = Wait();
   Tick();
-  WorkerLink* late = Attach(1);
+  WorkerLink* late = AttachCold(1);
   EXPECT_THAT(added_[late], ElementsAre(1));
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 1u);
+  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u) << "it may warm up for minutes";
+  EXPECT_NE(call->request.state, RequestState::kWaiting);
+  EXPECT_FALSE(announcer_->Settled(late)) << "it may not serve before it has mapped it";
   EXPECT_TRUE(announcer_->Take(late, SlabsMapped{1}).ok());
+  EXPECT_TRUE(announcer_->Settled(late));
+}
+
+TEST_F(SlabAnnouncerTest, ThePoolGrowsWhileAWorkerWarmsUp) {
+  WorkerLink* first = Attach(0);
+  WorkerLink* cold = AttachCold(1);
+  Wait();
+  Tick();
+  EXPECT_THAT(added_[cold], ElementsAre(1));
+  EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
   EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+  EXPECT_TRUE(announcer_->Take(cold, SlabsMapped{1}).ok());
+  EXPECT_TRUE(announcer_->Settled(cold));
+}
+
+TEST_F(SlabAnnouncerTest, LooksMoreOftenDoNotCount) {
+  WorkerLink* worker = Attach(0);
+  FakeCall* call = Wait();
+  Tick();
+  ASSERT_TRUE(announcer_->Take(worker, SlabsMapped{1}).ok());
+  workers_[0].side->AddSlabs(pool_->SlabDescriptors()[1]);
+  Serve(workers_[0].side.get());
+  ASSERT_EQ(call->endings(), 1);
+  for (uint32_t i = 0; i < 10 * SlabAnnouncer::kIdleLooks; ++i) {
+    announcer_->Tick([](const WorkerLink*) { return true; }, own_ns_);
+  }
+  EXPECT_THAT(removed_[worker], IsEmpty());
+  for (uint32_t i = 0; i <= SlabAnnouncer::kIdleLooks; ++i) Tick();
+  EXPECT_THAT(removed_[worker], ElementsAre(1));
 }
 
 TEST_F(SlabAnnouncerTest, AnIdleSegmentGoesOnceEveryWorkerHasLetGo) {
@@ -144,7 +183,7 @@ TEST_F(SlabAnnouncerTest, AnIdleSegmentGoesOnceEveryWorkerHasLetGo) {
   Serve(workers_[1].side.get());
   ASSERT_EQ(call->endings(), 1);
   const uint64_t taken_bytes = budget_.taken_bytes();
-  for (uint32_t i = 0; i + 1 < SlabAnnouncer::kIdleTicks; ++i) Tick();
+  for (uint32_t i = 0; i + 1 < SlabAnnouncer::kIdleLooks; ++i) Tick();
   EXPECT_THAT(removed_[first], IsEmpty());
   for (uint32_t i = 0; i < 2; ++i) Tick();
   EXPECT_THAT(removed_[first], ElementsAre(1));
@@ -184,11 +223,11 @@ TEST_F(SlabAnnouncerTest, BeyondTheBudgetWhoWaitsIsRefused) {
 TEST_F(SlabAnnouncerTest, AWorkerThatNeverAnswersIsGivenUp) {
   WorkerLink* worker = Attach(0);
   Wait();
-  for (uint32_t i = 0; i < SlabAnnouncer::kPatienceTicks; ++i) {
-    EXPECT_THAT(announcer_->Tick([](const WorkerLink*) { return false; }), IsEmpty())
-        << "it warms up";
+  constexpr int64_t kLooks = SlabAnnouncer::kPatienceNs / SlabAnnouncer::kLookNs;
+  for (int64_t i = 0; i < 2 * kLooks; ++i) {
+    EXPECT_THAT(Tick(/*warm=*/false), IsEmpty()) << "it warms up";
   }
-  for (uint32_t i = 1; i < SlabAnnouncer::kPatienceTicks; ++i) EXPECT_THAT(Tick(), IsEmpty());
+  for (int64_t i = 0; i < kLooks; ++i) EXPECT_THAT(Tick(), IsEmpty());
   EXPECT_THAT(Tick(), ElementsAre(worker));
   EXPECT_THAT(Tick(), IsEmpty()) << "once";
 }

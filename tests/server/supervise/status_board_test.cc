@@ -66,6 +66,27 @@ TEST_F(StatusBoardTest, TellsWorkersInTheirOrderAndWhenTheyStart) {
   EXPECT_EQ(board_.Workers(old_).size(), 1u);
 }
 
+TEST_F(StatusBoardTest, AFaultIsWhyNoWorkerServes) {
+  EXPECT_TRUE(board_.Fault(new_).ok()) << "its first start is on its way";
+  const absl::Status no_file = absl::InternalError("there is no file");
+  board_.Settle(new_, no_file);
+  EXPECT_EQ(board_.Fault(new_), no_file);
+  board_.Settle(new_, absl::OkStatus());
+  PublishServing(new_, 0, /*serves=*/true);
+  PublishDeath(new_, 1, "a line that the model wrote");
+  board_.Settle(new_, absl::InternalError("it died: exit 1"));
+  EXPECT_TRUE(board_.Fault(new_).ok()) << "one serves";
+  PublishServing(new_, 0, /*serves=*/false);
+  EXPECT_EQ(board_.Fault(new_), absl::InternalError("it died: exit 1")) << "the last word";
+  board_.PublishCircuit(new_, "open");
+  EXPECT_EQ(board_.Fault(new_).message(),
+            "its workers may not start for a while; the last: it died: exit 1");
+  board_.PublishCircuit(new_, "probing");
+  EXPECT_EQ(board_.Fault(new_), absl::InternalError("it died: exit 1"));
+  board_.Forget(new_);
+  EXPECT_TRUE(board_.Fault(new_).ok());
+}
+
 TEST_F(StatusBoardTest, TellsTheOtherGenerationsOfAModel) {
   Publish(new_, 0);
   const std::vector<OtherGeneration> others = board_.Others(old_);

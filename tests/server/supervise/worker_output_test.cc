@@ -65,5 +65,11 @@ TEST_F(WorkerOutputTest, WhatIsKeptCanBeShown) {
   EXPECT_THAT(output_.last_lines(), ElementsAre("plain \"text\"", "\\033[31mred \\377"));
 }
 
+TEST(Printable, IsALineAtMost) {
+  EXPECT_EQ(Printable(std::string(kWorkerLineBytes, 'x')), std::string(kWorkerLineBytes, 'x'));
+  EXPECT_EQ(Printable(std::string(4 << 20, 'x')), std::string(kWorkerLineBytes, 'x'));
+  EXPECT_EQ(Printable(std::string(4 << 20, '\x1b')).size(), kWorkerLineBytes) << "escaped";
+}
+
 }  // namespace
 }  // namespace mpsd

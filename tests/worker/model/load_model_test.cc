@@ -50,8 +50,8 @@ TEST(LoadModel, OnlyASyntheticModelThatRepeatsIsDecoupled) {
 
 #ifdef MPSD_WITH_TORCH
 TEST(LoadModel, SaysThatThereIsNoSuchFile) {
-  EXPECT_THAT(LoadError("torchscript"), HasSubstr("there is no file /nowhere/m.pt"));
-  EXPECT_THAT(LoadError("aoti"), HasSubstr("there is no file /nowhere/m.pt"));
+  EXPECT_THAT(LoadError("torchscript"), HasSubstr("there is no file '/nowhere/m.pt'"));
+  EXPECT_THAT(LoadError("aoti"), HasSubstr("there is no file '/nowhere/m.pt'"));
 }
 #else
 TEST(LoadModel, SaysThatItWasBuiltWithoutLibtorch) {

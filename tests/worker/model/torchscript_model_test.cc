@@ -7,12 +7,14 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <thread>
 
 #include "tests/worker/model/collecting_sink.h"
 #include "tests/worker/model/test_device.h"
+#include "worker/model/torch_model.h"
 #include "worker/tools/model_maker.h"
 
 namespace mpsd {
@@ -293,9 +295,24 @@ TEST_F(TorchScript, SaysWhatAFileIsThatIsNoArchive) {
   std::ofstream(path_) << "no archive";
   const auto model = LoadPath(OneInput({2}));
   ASSERT_FALSE(model.ok());
-  EXPECT_THAT(std::string(model.status().message()), HasSubstr("cannot load " + path_));
+  EXPECT_THAT(std::string(model.status().message()), HasSubstr("cannot load '" + path_ + "'"));
   EXPECT_THAT(std::string(model.status().message()), HasSubstr("it is no TorchScript archive"));
   EXPECT_THAT(std::string(model.status().message()), Not(HasSubstr("\n")));
+}
+
+TEST_F(TorchScript, SaysInItsOwnWordsThatAFileCannotBeRead) {
+  std::filesystem::create_directory(path_);
+  EXPECT_EQ(LoadPath(OneInput({2})).status(),
+            absl::NotFoundError("model 'm': there is no file '" + path_ + "'"));
+  LoadOrder order;
+  order.model = "m";
+  order.path = "/a/b c.pt";
+  EXPECT_EQ(
+      CannotLoad(order, "open file failed because of errno 13 on fopen: Permission denied"),
+      absl::InvalidArgumentError("model 'm': cannot load '/a/b c.pt': its file cannot be read"));
+  EXPECT_EQ(
+      CannotLoad(order, "no record in /a/b c.pt"),
+      absl::InvalidArgumentError("model 'm': cannot load '/a/b c.pt': no record in the file"));
 }
 
 TEST_F(TorchScript, RefusesADeviceThatIsNotThere) {

@@ -121,6 +121,25 @@ TEST(CallFilter, LimitsAreItsOwn) {
   EXPECT_EQ(Verdict(SYS_prlimit64, {1}), kDenied);
 }
 
+TEST(CallFilter, AShareOfTheProcessorsIsItsOwn) {
+  for (const uint32_t call :
+       {SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr, SYS_sched_setaffinity}) {
+    EXPECT_EQ(Verdict(call, {0}), SECCOMP_RET_ALLOW) << call;
+    EXPECT_EQ(Verdict(call, {kSelf}), SECCOMP_RET_ALLOW) << call;
+    EXPECT_EQ(Verdict(call, {1}), kDenied) << call;
+  }
+}
+
+TEST(CallFilter, AShareOfTheDisksIsItsOwn) {
+  constexpr uint64_t kProcess = 1;
+  EXPECT_EQ(Verdict(SYS_ioprio_set, {kProcess, 0}), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Verdict(SYS_ioprio_set, {kProcess, kSelf}), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Verdict(SYS_ioprio_set, {kProcess, 1}), kDenied);
+  for (const uint64_t group_or_user : {2, 3}) {
+    EXPECT_EQ(Verdict(SYS_ioprio_set, {group_or_user, 0}), kDenied) << group_or_user;
+  }
+}
+
 TEST(CallFilter, SharedMemoryGetsNoHoles) {
   EXPECT_EQ(Verdict(SYS_fallocate, {3, 0}), SECCOMP_RET_ALLOW);
   EXPECT_EQ(Verdict(SYS_fallocate, {3, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE}), kDenied);

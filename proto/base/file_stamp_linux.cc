@@ -1,0 +1,15 @@
+#include <sys/stat.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/file_stamp.h"
+
+namespace mpsd {
+
+FileStamp StampOf(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {};
+  return {static_cast<uint64_t>(status.st_ino), static_cast<uint64_t>(status.st_size),
+          status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec};
+}
+
+}  // namespace mpsd

@@ -1,0 +1,46 @@
+// InflaterThreads: where compressed messages are inflated, while the queues' threads go on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "server/accept/inflater.h"
+
+namespace mpsd {
+
+class Inflation;
+
+// Thread-safe, but for Start(). Owned by the server, it outlives the calls. To inflate a message of
+// the largest size takes a tenth of a second, in which no call of a queue's thread would be
+// answered. What waits is bounded by the calls that may be open, and by what their compressed
+// messages may take.
+class InflaterThreads {
+ public:
+  explicit InflaterThreads(Inflater* inflater) : inflater_(inflater) {}
+  InflaterThreads(const InflaterThreads&) = delete;
+  InflaterThreads& operator=(const InflaterThreads&) = delete;
+  // REQUIRES: nothing waits.
+  ~InflaterThreads();
+
+  // Starts so many threads, `inflate-N`. Once.
+  void Start(uint32_t count);
+
+  // Runs it when its turn comes, in the order in which they came.
+  void Enqueue(Inflation* inflation) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  void Main() ABSL_LOCKS_EXCLUDED(mu_);
+
+  Inflater* const inflater_;
+  std::vector<std::thread> threads_;
+
+  absl::Mutex mu_;
+  std::deque<Inflation*> waiting_ ABSL_GUARDED_BY(mu_);
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace mpsd

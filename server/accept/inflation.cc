@@ -1,0 +1,15 @@
+#include "server/accept/inflation.h"
+
+#include <grpc/support/time.h>
+
+#include "server/accept/call_deadline.h"
+
+namespace mpsd {
+
+void Inflation::Run(Inflater* inflater) {
+  status_ =
+      is_dropped_.load(std::memory_order_relaxed) ? CallCancelled() : inflater->Inflate(message_);
+  alarm_->Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), inflated_);
+}
+
+}  // namespace mpsd

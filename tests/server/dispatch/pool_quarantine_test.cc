@@ -1,0 +1,114 @@
+// What becomes of requests that hold the same as one that crashed its worker.
+#include <gmock/gmock.h>
+
+#include "tests/server/dispatch/pool_fixture.h"
+
+namespace mpsd {
+namespace {
+
+// The content that crashes workers here.
+constexpr float kPoison = 666;
+
+class PoolQuarantine : public PoolFixture {
+ protected:
+  PoolQuarantine() { MakePool(); }
+
+  // A worker dies of a request while it is alone.
+  void Strike() {
+    AddWorker();
+    FakeCall* call = Submit(kPoison);
+    Kill(0, WorkerEnd::kCrashed);
+    ASSERT_EQ(call->status(), Crashed());
+  }
+
+  static absl::Status Crashed() { return absl::InternalError("request crashed its worker"); }
+};
+
+TEST_F(PoolQuarantine, WhoHoldsTheSameReachesNoWorker) {
+  Strike();
+  FakeWorker* worker = AddWorker();
+  for (int i = 0; i < 20; ++i) {
+    FakeCall* again = Submit(kPoison);
+    EXPECT_EQ(again->status(), Crashed());
+    EXPECT_FALSE(worker->Take().has_value());
+  }
+  EXPECT_EQ(model_.metrics.quarantined_requests, 20u);
+  EXPECT_EQ(model_.metrics.input_slabs_leased, 1) << "the open slab, of which no row lives";
+  FakeCall* other = Submit(1);
+  Serve(worker);
+  EXPECT_EQ(other->Answer(), Rows(1));
+}
+
+TEST_F(PoolQuarantine, AnotherShapeOfTheSameBytesIsAnotherContent) {
+  Strike();
+  FakeCall* two_rows = Submit(kPoison, 2);
+  Serve(AddWorker());
+  EXPECT_EQ(two_rows->Answer(), Rows(kPoison, 2));
+  EXPECT_EQ(model_.metrics.quarantined_requests, 0u);
+}
+
+TEST_F(PoolQuarantine, AfterItsPeriodItIsTriedAgain) {
+  Strike();
+  clock_.Advance(Quarantine::kPeriodNs - 1);
+  EXPECT_EQ(Submit(kPoison)->status(), Crashed());
+  clock_.Advance(1);
+  FakeCall* call = Submit(kPoison);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Rows(kPoison));
+}
+
+// They came before anyone knew.
+TEST_F(PoolQuarantine, WhoHoldsTheSameInTheLineEndsWithTheStrike) {
+  AddWorker();
+  FakeCall* struck = Submit(kPoison);
+  FakeCall* same = Submit(kPoison);
+  FakeCall* other = Submit(1);
+  FakeCall* two_rows = Submit(kPoison, 2);
+  Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(struck->status(), Crashed());
+  EXPECT_EQ(same->status(), Crashed());
+  EXPECT_EQ(model_.metrics.quarantined_requests, 1u);
+  EXPECT_EQ(pool_->inside(), 2);
+  Serve(AddWorker());
+  EXPECT_EQ(other->Answer(), Rows(1));
+  EXPECT_EQ(two_rows->Answer(), Rows(kPoison, 2));
+}
+
+TEST_F(PoolQuarantine, OfSuspectsWithTheSameContentOneDies) {
+  for (int i = 0; i < 3; ++i) Submit(kPoison);
+  FakeCall* innocent = Submit(1);
+  AddWorker();
+  Kill(0, WorkerEnd::kCrashed);  // with all four
+  for (const FakeCall& call : calls_) EXPECT_EQ(call.endings(), 0);
+  AddWorker();
+  Kill(0, WorkerEnd::kCrashed);  // with one of the three
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(calls_[static_cast<size_t>(i)].status(), Crashed());
+  Serve(AddWorker());
+  EXPECT_EQ(innocent->Answer(), Rows(1));
+}
+
+TEST_F(PoolQuarantine, ADeathThatIsNoStrikeLeavesNothingBehind) {
+  AddWorker();
+  FakeCall* call = Submit(1);
+  Kill(0, WorkerEnd::kKilled);
+  FakeCall* same = Submit(1);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Rows(1));
+  EXPECT_EQ(same->Answer(), Rows(1));
+}
+
+// Who cancelled before his rows were filled is told that, whatever they hold.
+TEST_F(PoolQuarantine, ACancelledRequestEndsAsCancelled) {
+  Strike();
+  FakeCall* call = NewCall();
+  RowTargets targets;
+  ASSERT_TRUE(pool_->Reserve(&call->request, &targets).ok());
+  call->Fill(targets, kPoison);
+  pool_->Cancel(&call->request);
+  pool_->Commit(&call->request);
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(model_.metrics.quarantined_requests, 0u);
+}
+
+}  // namespace
+}  // namespace mpsd

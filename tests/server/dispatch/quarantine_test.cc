@@ -1,0 +1,107 @@
+#include "server/dispatch/quarantine.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+
+#include "tests/fakes/fake_call.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int64_t kNow = 7 * kNsPerSecond;
+
+TEST(Quarantine, RemembersForItsPeriod) {
+  Quarantine quarantine;
+  EXPECT_TRUE(quarantine.empty());
+  EXPECT_FALSE(quarantine.Holds(1, kNow));
+  quarantine.Add(1, kNow);
+  EXPECT_FALSE(quarantine.empty());
+  EXPECT_TRUE(quarantine.Holds(1, kNow + Quarantine::kPeriodNs - 1));
+  EXPECT_FALSE(quarantine.Holds(2, kNow));
+  EXPECT_FALSE(quarantine.Holds(1, kNow + Quarantine::kPeriodNs));
+  EXPECT_TRUE(quarantine.empty()) << "nobody pays for it any more";
+}
+
+TEST(Quarantine, ForgetsTheOldestWhenItIsFull) {
+  Quarantine quarantine;
+  for (uint64_t content = 0; content < Quarantine::kMaxContents; ++content) {
+    quarantine.Add(content, kNow + static_cast<int64_t>(content));
+  }
+  EXPECT_TRUE(quarantine.Holds(0, kNow + 100));
+  quarantine.Add(1000, kNow + 100);
+  EXPECT_FALSE(quarantine.Holds(0, kNow + 100));
+  EXPECT_TRUE(quarantine.Holds(1, kNow + 100));
+  EXPECT_TRUE(quarantine.Holds(1000, kNow + 100));
+}
+
+TEST(Quarantine, WhatIsAddedAgainIsTheYoungestAndTakesNoFurtherRoom) {
+  Quarantine quarantine;
+  for (uint64_t content = 0; content < Quarantine::kMaxContents; ++content) {
+    quarantine.Add(content, kNow);
+  }
+  const int64_t later_ns = kNow + Quarantine::kPeriodNs - 1;
+  quarantine.Add(1, later_ns);
+  EXPECT_TRUE(quarantine.Holds(0, later_ns)) << "no room was needed";
+  EXPECT_TRUE(quarantine.Holds(1, later_ns + Quarantine::kPeriodNs - 1));
+  EXPECT_FALSE(quarantine.Holds(0, later_ns + Quarantine::kPeriodNs - 1));
+}
+
+// The hash of a request of `rows` rows of these dims, all of which together are `elements`.
+uint64_t HashOf(std::vector<float> elements, uint32_t rows, Dims dims) {
+  FakeCall call;
+  call.Describe(rows, std::move(dims), kNow, kNsPerSecond);
+  call.request.reply.Fail(absl::OkStatus());
+  MPSD_CHECK(call.request.inputs[0].Bytes(rows) == elements.size() * sizeof(float));
+  RowTargets targets;
+  targets.inputs.push_back(reinterpret_cast<char*>(elements.data()));
+  return HashContent(call.request, targets);
+}
+
+TEST(HashContent, IsOfRowsAndShapes) {
+  std::vector<float> elements(24);
+  std::iota(elements.begin(), elements.end(), 1.0F);
+  const uint64_t hash = HashOf(elements, 2, {3, 4});
+  EXPECT_EQ(HashOf(elements, 2, {3, 4}), hash);
+  EXPECT_NE(HashOf(elements, 2, {4, 3}), hash) << "another shape of the same bytes";
+  EXPECT_NE(HashOf(elements, 4, {3, 2}), hash);
+  EXPECT_NE(HashOf(elements, 1, {24}), hash) << "another number of rows";
+  for (float& element : elements) {
+    element = -element;
+    EXPECT_NE(HashOf(elements, 2, {3, 4}), hash) << element;
+    element = -element;
+  }
+}
+
+TEST(HashContent, SeesEveryByteOfALargeInput) {
+  std::vector<float> elements(1 << 12);
+  const uint64_t hash = HashOf(elements, 1, {1 << 12});
+  for (float& element : elements) {
+    element = 1;
+    ASSERT_NE(HashOf(elements, 1, {1 << 12}), hash) << &element - elements.data();
+    element = 0;
+  }
+}
+
+// Where one input ends and the next begins is part of it.
+TEST(HashContent, SeesWhereAStringInputEnds) {
+  std::string bytes = "abcd";
+  const auto hash_of = [&bytes](uint64_t first_bytes) {
+    Request request;
+    for (const uint64_t tensor_bytes : {first_bytes, bytes.size() - first_bytes}) {
+      RequestInput& input = request.inputs.emplace_back();
+      input.datatype = DataType::kBytes;
+      input.tensor_bytes = tensor_bytes;
+    }
+    RowTargets targets;
+    targets.inputs = {bytes.data(), bytes.data() + first_bytes};
+    return HashContent(request, targets);
+  };
+  EXPECT_EQ(hash_of(2), hash_of(2));
+  EXPECT_NE(hash_of(2), hash_of(3));
+  EXPECT_NE(hash_of(0), hash_of(4));
+}
+
+}  // namespace
+}  // namespace mpsd

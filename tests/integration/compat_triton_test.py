@@ -16,6 +16,7 @@ UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 FULL = "Exceeds maximum queue size"
 LATE = "Request timeout expired"
 PENDING = "nv_inference_pending_request_count"
+QUEUE = 4
 # What each counter is of ModelStatistics.
 COUNTERS = {
     "nv_inference_request_success": lambda stats: stats.inference_stats.success.count,
@@ -51,22 +52,27 @@ class CompatTriton(unittest.TestCase):
             self.assertEqual(daemon.metric(name, model=model, version="1"), of(stats), name)
         return stats
 
+    def wait_held(self, daemon, calls_held):
+        """Returns when each of so many calls is in a batch, of one row each, or in the queue."""
+        wait_until(lambda: daemon.metric("mpsd_running_batches") +
+                   daemon.metric("mpsd_queue_requests") == calls_held, 30, f"{calls_held} calls")
+
+    def fill(self, daemon, stub, waiting, queued):
+        """More calls wait, until so many are in the queue; the lane may take one beforehand."""
+        while daemon.metric("mpsd_queue_requests") < queued:
+            waiting.append(stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)})))
+            self.wait_held(daemon, 1 + len(waiting))
+
     def occupied(self, **config):
-        """A daemon whose only lane hangs and whose queue of 4 has some room left, the lane's call
-        and those that wait."""
+        """A daemon whose only lane hangs and whose queue has room left, the lane's call and those
+        that wait."""
         daemon, stub = self.serve(
-            synthetic("m", max_batch_size=1, parameters={"hang_if": 13}, queue={"requests": 4}),
+            synthetic("m", max_batch_size=1, parameters={"hang_if": 13}, queue={"requests": QUEUE}),
             **config)
         running = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(13)}))
-        wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 30, "the first")
+        self.wait_held(daemon, 1)
         waiting = []
-        def queued():  # the lane may have taken one or two beforehand
-            if daemon.metric("mpsd_queue_requests") > 0:
-                return True
-            waiting.append(stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)})))
-            wait_until(lambda: daemon.metric("mpsd_open_calls") == 1 + len(waiting), 30, "one more")
-            return False
-        wait_until(queued, 30, "a queue")
+        self.fill(daemon, stub, waiting, 1)
         return daemon, stub, running, waiting
 
     def free(self, daemon, running, waiting):
@@ -83,22 +89,20 @@ class CompatTriton(unittest.TestCase):
         message = calls.request("m", {"x": calls.row_of(1)}, parameters={"timeout": 100_000})
         outcome = calls.infer(stub, message)
         self.assertEqual((outcome.code, outcome.text), (late, LATE))
-        while not (refused := [future for future in waiting if future.done()]):
-            waiting.append(stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)})))
-            wait_until(lambda: waiting[-1].done() or
-                       daemon.metric("mpsd_open_calls") == 1 + len(waiting), 30, "one more")
-        outcome = calls.outcome_of(refused[0])
+        self.wait_held(daemon, 1 + len(waiting))
+        self.fill(daemon, stub, waiting, QUEUE)
+        refused = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+        outcome = calls.outcome_of(refused)
         self.assertEqual((outcome.code, outcome.text), (full, FULL))
-        status = rich_status.status_of(refused[0])
+        status = rich_status.status_of(refused)
         self.assertEqual(status.code, full.value[0])
         self.assertGreater(rich_status.retry_delay_s(status), 0)
-        waiting.remove(refused[0])
         return daemon, stub, running, waiting
 
     def test_codes_and_what_is_pending(self):
         daemon, stub, running, waiting = self.check_codes(UNAVAILABLE, UNAVAILABLE,
                                                           compat="triton")
-        self.assertEqual(daemon.metric(PENDING, model="m", version="1"), 4)
+        self.assertEqual(daemon.metric(PENDING, model="m", version="1"), QUEUE)
         self.free(daemon, running, waiting)
         self.assertEqual(daemon.metric(PENDING), 0)
         stats = self.check_counters(daemon, stub, "m")

@@ -4,6 +4,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "server/request/with_text.h"
 
 namespace mpsd {
 
@@ -11,11 +12,7 @@ namespace mpsd {
 // the protocol know them so. Without an id, or without an error, the status is as it was.
 inline absl::Status WithId(const absl::Status& status, absl::string_view id) {
   if (status.ok() || id.empty()) return status;
-  absl::Status named(status.code(), absl::StrCat("[request id: ", id, "] ", status.message()));
-  status.ForEachPayload([&named](absl::string_view type, const absl::Cord& payload) {
-    named.SetPayload(type, payload);
-  });
-  return named;
+  return WithText(status, absl::StrCat("[request id: ", id, "] ", status.message()));
 }
 
 }  // namespace mpsd

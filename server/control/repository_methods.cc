@@ -14,6 +14,7 @@
 #include "proto/base/limits.h"
 #include "proto/inference.pb.h"
 #include "server/control/inference_method_name.h"
+#include "server/request/with_text.h"
 
 namespace mpsd {
 namespace {
@@ -92,7 +93,7 @@ absl::Status Index(const ModelControl& control, const pb::RepositoryIndexRequest
 
 Done ForClient(Done done) {
   return [done = std::move(done)](const absl::Status& status) {
-    done(absl::Status(status.code(), TextForClients(status.message())));
+    done(WithText(status, TextForClients(status.message())));
   };
 }
 

@@ -13,6 +13,7 @@
 #include "server/repository/model_repository.h"
 #include "server/repository/triton_config.h"
 #include "server/request/retry_info.h"
+#include "server/request/with_text.h"
 
 namespace mpsd {
 namespace {
@@ -25,8 +26,7 @@ void Complete(const Config& config, ModelConfig* model) {
 }
 
 absl::Status InModel(const std::string& name, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat("failed to load '", name, "': ", status.message()));
+  return WithText(status, absl::StrCat("failed to load '", name, "': ", status.message()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "proto/base/limits.h"
+#include "server/request/retry_info.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/recording_reply_sink.h"
 #include "tests/server/admit/message_builder.h"
@@ -223,11 +224,11 @@ TEST_F(AdmissionTest, BeyondTheLargestBucketCarriesTheId) {
                           "[request id: 17] input 'A' is of length 5, but at most 4 is served"));
 }
 
-TEST_F(AdmissionTest, QueueFullCarriesTheId) {
-  queue_.refusal = absl::ResourceExhaustedError("Exceeds maximum queue size");
-  EXPECT_EQ(Handle(), absl::ResourceExhaustedError("Exceeds maximum queue size"));
+TEST_F(AdmissionTest, QueueFullCarriesTheIdAndWhenToTryAgain) {
+  queue_.refusal = Busy("Exceeds maximum queue size");
+  EXPECT_EQ(Handle(), Busy("Exceeds maximum queue size"));
   message_.Id("17");
-  EXPECT_EQ(Handle(), absl::ResourceExhaustedError("[request id: 17] Exceeds maximum queue size"));
+  EXPECT_EQ(Handle(), Busy("[request id: 17] Exceeds maximum queue size"));
   EXPECT_EQ(queue_.commits, 0);
 }
 

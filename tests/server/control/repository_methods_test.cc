@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "proto/inference.pb.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -118,6 +119,12 @@ TEST_F(RepositoryMethodsTest, ParametersThatAreUnknownOrOfAnotherType) {
 TEST_F(RepositoryMethodsTest, AFailureIsToldWithoutPaths) {
   control_.status = absl::InternalError("failed to load 'm': '/srv/models/m.pt' is no archive");
   EXPECT_EQ(Load("m"), absl::InternalError("failed to load 'm': (…) is no archive"));
+}
+
+TEST_F(RepositoryMethodsTest, WhenToTryAgainIsTold) {
+  control_.status = Busy("too many models are waiting to be loaded");
+  EXPECT_EQ(Load("m"), control_.status);
+  EXPECT_EQ(Unload("m"), control_.status);
 }
 
 TEST_F(RepositoryMethodsTest, TextsForClients) {

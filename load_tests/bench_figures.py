@@ -79,18 +79,26 @@ def number_text(value):
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
 
 
-def at_least(number, quantity, measured, ceiling, target, unit=""):
-    """A row whose measured value over the ceiling has to reach the target."""
-    ratio = measured / ceiling if ceiling else 0
-    return Row(number, quantity, f"{number_text(measured)}{unit}", f"{number_text(ceiling)}{unit}", f"{ratio:.2f}",
-               f"≥ {target:g}", ratio >= target)
+def paired_ratio(measured, ceilings):
+    """The median of the rounds' ratios: both of a pair met the machine as it was in that round."""
+    return median([value / ceiling for value, ceiling in zip(measured, ceilings, strict=True)])
 
 
-def at_most(number, quantity, measured, ceiling, target, unit=""):
-    """A row whose measured value over the ceiling must not exceed the target; 0 is no value."""
-    ratio = measured / ceiling if ceiling else float("inf")
-    return Row(number, quantity, f"{number_text(measured)}{unit}", f"{number_text(ceiling)}{unit}", f"{ratio:.2f}",
-               f"≤ {target:g}", 0 < measured and ratio <= target)
+def _row(number, quantity, measured, ceilings, ratio, target, unit, met):
+    return Row(number, quantity, f"{number_text(median(measured))}{unit}",
+               f"{number_text(median(ceilings))}{unit}", f"{ratio:.2f}", target, met)
+
+
+def at_least(number, quantity, measured, ceilings, target, unit=""):
+    """A row whose measured values over their ceilings, round by round, have to reach the target."""
+    ratio = paired_ratio(measured, ceilings) if all(ceilings) else 0
+    return _row(number, quantity, measured, ceilings, ratio, f"≥ {target:g}", unit, ratio >= target)
+
+
+def at_most(number, quantity, measured, ceilings, target, unit=""):
+    """A row whose measured values over their ceilings must not exceed the target; 0 is no value."""
+    ratio = paired_ratio(measured, ceilings) if all(ceilings) and all(measured) else float("inf")
+    return _row(number, quantity, measured, ceilings, ratio, f"≤ {target:g}", unit, ratio <= target)
 
 
 VERDICTS = {True: "met", False: "NOT MET", None: "–"}

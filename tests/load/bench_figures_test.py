@@ -51,15 +51,23 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(figures.mixed_rate([100, 50]), 2 / (0.01 + 0.02))
 
     def test_rows_are_met_at_the_target_and_not_beyond(self):
-        self.assertTrue(figures.at_least("T1", "q", 70, 100, 0.7).met)
-        self.assertFalse(figures.at_least("T1", "q", 69, 100, 0.7).met)
-        self.assertTrue(figures.at_most("T2", "q", 135, 100, 1.35).met)
-        self.assertFalse(figures.at_most("T2", "q", 136, 100, 1.35).met)
-        self.assertFalse(figures.at_most("T2", "nothing was measured", 0, 100, 1.35).met)
-        self.assertFalse(figures.at_least("T1", "no ceiling", 5, 0, 0.7).met)
+        self.assertTrue(figures.at_least("T1", "q", [70], [100], 0.7).met)
+        self.assertFalse(figures.at_least("T1", "q", [69], [100], 0.7).met)
+        self.assertTrue(figures.at_most("T2", "q", [135], [100], 1.35).met)
+        self.assertFalse(figures.at_most("T2", "q", [136], [100], 1.35).met)
+        self.assertFalse(figures.at_most("T2", "nothing was measured", [0], [100], 1.35).met)
+        self.assertFalse(figures.at_least("T1", "no ceiling", [5], [0], 0.7).met)
+
+    def test_each_round_is_held_to_its_own_ceiling(self):
+        # A machine that was twice as fast in the second round, and slow for its ceiling alone.
+        row = figures.at_least("T1", "q", [80, 160, 85], [100, 200, 50], 0.8)
+        self.assertEqual((row.measured, row.ceiling, row.ratio), ("85.0", "100.0", "0.80"))
+        self.assertTrue(row.met)
+        with self.assertRaises(ValueError):
+            figures.paired_ratio([1, 2], [1])
 
     def test_table_says_what_is_not_met(self):
-        text = figures.table([figures.at_least("T1", "q", 1, 100, 0.7), figures.Row("–", "r", "5")])
+        text = figures.table([figures.at_least("T1", "q", [1], [100], 0.7), figures.Row("–", "r", "5")])
         self.assertIn("NOT MET", text.splitlines()[2])
         self.assertTrue(text.splitlines()[3].endswith("| –       |"))
         self.assertEqual(len({len(line) for line in text.splitlines()}), 1)

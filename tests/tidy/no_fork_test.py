@@ -14,11 +14,8 @@ COMMENT = re.compile(r"//[^\n]*")
 
 def check(root):
     complaints = []
-    for file in tree.files(root, ".h", ".cc"):
-        path = file.relative_to(root)
-        if path.parts[0] not in FOLDERS:
-            continue
-        code = COMMENT.sub("", file.read_text())
+    for path, text in tree.sources(root, FOLDERS):
+        code = COMMENT.sub("", text)
         for match in FORK.finditer(code):
             complaints.append(f"{path}:{tree.line_of(code, match.start())}: '{match[0]}'")
         if str(path) in MAY_SPAWN:

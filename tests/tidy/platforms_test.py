@@ -13,11 +13,9 @@ FOLDERS = ("proto", "server", "worker", "client", "load_tests")
 
 def check(root):
     complaints = []
-    for file in tree.files(root, ".h", ".cc"):
-        path = file.relative_to(root)
-        if path.parts[0] not in FOLDERS or OWN.search(path.name):
+    for path, text in tree.sources(root, FOLDERS):
+        if OWN.search(path.name):
             continue
-        text = file.read_text()
         for match in ASKS.finditer(text):
             complaints.append(f"{path}:{tree.line_of(text, match.start())}: '{match[1]}' outside "
                               "of *_linux and *_macos files")

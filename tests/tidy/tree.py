@@ -20,6 +20,14 @@ def files(root, *suffixes):
     return found
 
 
+def sources(root, folders):
+    """(path below `root`, text) of each C++ file in these of its folders."""
+    for file in files(root, ".h", ".cc"):
+        path = file.relative_to(root)
+        if path.parts[0] in folders:
+            yield path, file.read_text()
+
+
 def line_of(text, offset):
     return text.count("\n", 0, offset) + 1
 

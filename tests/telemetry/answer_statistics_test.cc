@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <thread>
 #include <vector>
 
@@ -21,6 +22,10 @@ void ExpectIs(const CountAndTime& seen, uint64_t count, uint64_t ns) {
   EXPECT_EQ(seen.ns, ns);
 }
 
+void ExpectNone(std::initializer_list<CountAndTime> all) {
+  for (const CountAndTime& seen : all) ExpectIs(seen, 0, 0);
+}
+
 TEST(AnswerStatistics, NoneYet) { EXPECT_THAT(AnswerStatistics().Read(), IsEmpty()); }
 
 TEST(AnswerStatistics, AnAnswerThatWasSent) {
@@ -32,10 +37,8 @@ TEST(AnswerStatistics, AnAnswerThatWasSent) {
   ExpectIs(seen[1].compute_infer, 2, 80);
   ExpectIs(seen[1].compute_output, 2, 10);
   ExpectIs(seen[1].sent, 2, 90);
-  for (const CountAndTime& other :
-       {seen[0].sent, seen[0].compute_infer, seen[1].failed, seen[1].no_more, seen[1].cancelled}) {
-    ExpectIs(other, 0, 0);
-  }
+  ExpectNone(
+      {seen[0].sent, seen[0].compute_infer, seen[1].failed, seen[1].no_more, seen[1].cancelled});
 }
 
 TEST(AnswerStatistics, AnErrorInItsPlace) {
@@ -44,10 +47,8 @@ TEST(AnswerStatistics, AnErrorInItsPlace) {
   const std::vector<AnswerStatistics::Index> seen = statistics.Read();
   ASSERT_THAT(seen, SizeIs(1));
   ExpectIs(seen[0].failed, 1, 34);
-  for (const CountAndTime& other : {seen[0].sent, seen[0].compute_infer, seen[0].compute_output,
-                                    seen[0].no_more, seen[0].cancelled}) {
-    ExpectIs(other, 0, 0);
-  }
+  ExpectNone({seen[0].sent, seen[0].compute_infer, seen[0].compute_output, seen[0].no_more,
+              seen[0].cancelled});
 }
 
 TEST(AnswerStatistics, NoneLeft) {
@@ -57,8 +58,7 @@ TEST(AnswerStatistics, NoneLeft) {
   ASSERT_THAT(seen, SizeIs(1));
   ExpectIs(seen[0].no_more, 1, 30);
   ExpectIs(seen[0].compute_infer, 1, 30);
-  ExpectIs(seen[0].compute_output, 0, 0);
-  ExpectIs(seen[0].sent, 0, 0);
+  ExpectNone({seen[0].compute_output, seen[0].sent});
 }
 
 TEST(AnswerStatistics, ACancelledOne) {
@@ -67,8 +67,7 @@ TEST(AnswerStatistics, ACancelledOne) {
   const std::vector<AnswerStatistics::Index> seen = statistics.Read();
   ASSERT_THAT(seen, SizeIs(1));
   ExpectIs(seen[0].cancelled, 1, 0);
-  ExpectIs(seen[0].compute_infer, 0, 0);
-  ExpectIs(seen[0].failed, 0, 0);
+  ExpectNone({seen[0].compute_infer, seen[0].failed});
 }
 
 TEST(AnswerStatistics, WhatIsBeyondCountsForTheLast) {

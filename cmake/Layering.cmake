@@ -1,37 +1,65 @@
 # The dependency rules between folders, checked when the build is configured.
 #
-# Every folder is one library, made with mpsd_library(NAME FILES... DEPS ...). A library may name
-# only what the table below allows it; tests/tidy/layering_test.py holds the #include lines and the
-# linked binaries to the same table.
+# Every folder is one library, made with mpsd_library(NAME FILES... DEPS ...). It is named for its
+# path below the top folder: server/regions/device is regions_device; server itself is daemon. A
+# library may name only what the table below allows; tests/tidy/layering_test.py holds the #include
+# lines and the linked binaries to the same table.
 
-# folder target        what it may name
-set(MPSD_EDGES_base       absl platform_libs)
-set(MPSD_EDGES_shm        base)
-set(MPSD_EDGES_link       base json)
-set(MPSD_EDGES_proto      protobuf grpc)
-set(MPSD_EDGES_access    base absl openssl)
-set(MPSD_EDGES_request    base link telemetry absl)
-set(MPSD_EDGES_admit      base link request absl)
-set(MPSD_EDGES_batch      base link shm request absl)
-set(MPSD_EDGES_dispatch   base link shm request batch telemetry absl)
-set(MPSD_EDGES_reply      base link request absl)
-set(MPSD_EDGES_supervise  base link shm batch dispatch telemetry request absl)
-set(MPSD_EDGES_telemetry  base access absl json prometheus civetweb spdlog)
-set(MPSD_EDGES_accept     base link access request reply proto protobuf grpc openssl zlib absl telemetry)
-set(MPSD_EDGES_control    base link request accept proto protobuf grpc absl telemetry)
-set(MPSD_EDGES_config     base link access json absl)
-set(MPSD_EDGES_repository base link config proto protobuf json absl)
-set(MPSD_EDGES_reload     base link config repository request telemetry absl)
-set(MPSD_EDGES_daemon     base link shm access request admit batch dispatch reply supervise telemetry accept
-                          control config reload absl json)
-set(MPSD_EDGES_model      base link json absl torch)
-set(MPSD_EDGES_execute    base link shm model absl torch)
-set(MPSD_EDGES_consume    base link shm execute model absl)
-set(MPSD_EDGES_sandbox    base link absl)
-set(MPSD_EDGES_copier     base link absl)
-set(MPSD_EDGES_tools     base link model json absl torch)
-set(MPSD_EDGES_client     base proto protobuf grpc absl)
-set(MPSD_EDGES_cli        base client proto protobuf grpc absl json cli11)
+# folder               what it may name
+# -- proto: the contracts
+set(MPSD_EDGES_base    absl platform_libs)
+set(MPSD_EDGES_shm     base)
+set(MPSD_EDGES_link    base json)
+set(MPSD_EDGES_proto   protobuf grpc)
+# -- server: what a request passes, in its order
+set(MPSD_EDGES_access            base absl openssl)
+set(MPSD_EDGES_telemetry         base absl json prometheus)
+set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
+set(MPSD_EDGES_telemetry_http    base access telemetry telemetry_log absl json civetweb)
+set(MPSD_EDGES_request           base link telemetry absl)
+set(MPSD_EDGES_listen            base telemetry telemetry_log grpc openssl absl)
+set(MPSD_EDGES_wire              base link request proto protobuf grpc telemetry absl)
+set(MPSD_EDGES_inflate           base request grpc zlib absl)
+set(MPSD_EDGES_regions           base link request listen wire telemetry absl)
+set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
+set(MPSD_EDGES_accept            base link access request listen wire inflate regions proto protobuf
+                                 grpc telemetry telemetry_log absl)
+set(MPSD_EDGES_admit             base link request absl)
+set(MPSD_EDGES_batch             base link shm request absl)
+set(MPSD_EDGES_dispatch          base link shm request batch telemetry absl)
+set(MPSD_EDGES_reply             base link request absl)
+# -- server: what keeps the house
+set(MPSD_EDGES_control           base link request accept regions proto protobuf grpc telemetry
+                                 telemetry_log absl)
+set(MPSD_EDGES_supervise_policy  base dispatch telemetry absl)
+set(MPSD_EDGES_supervise_process base link dispatch telemetry telemetry_log absl)
+set(MPSD_EDGES_supervise         base link shm batch dispatch telemetry telemetry_log request
+                                 supervise_policy supervise_process absl)
+set(MPSD_EDGES_config            base link access json absl)
+set(MPSD_EDGES_config_triton     base link config proto protobuf json absl)
+set(MPSD_EDGES_reload            base link config config_triton request telemetry telemetry_log absl)
+set(MPSD_EDGES_place             base link config request dispatch supervise telemetry telemetry_log
+                                 reload json absl)
+set(MPSD_EDGES_daemon            base link shm access request admit batch dispatch reply supervise
+                                 supervise_process telemetry telemetry_log telemetry_http listen
+                                 wire regions regions_device accept control config reload place
+                                 absl json)
+# -- worker
+set(MPSD_EDGES_model             base link json absl)
+set(MPSD_EDGES_model_synthetic   base link model absl)
+set(MPSD_EDGES_model_torch       base link model absl torch)
+set(MPSD_EDGES_model_torchscript base link model model_torch json absl torch)
+set(MPSD_EDGES_model_aoti        base link model model_torch json absl torch)
+set(MPSD_EDGES_sandbox           base link absl)
+set(MPSD_EDGES_load              base link model model_synthetic model_torch model_torchscript
+                                 model_aoti sandbox json absl)
+set(MPSD_EDGES_execute           base link shm model absl)
+set(MPSD_EDGES_consume           base link shm execute model absl)
+set(MPSD_EDGES_tools             base link model json absl torch)
+# -- other programs
+set(MPSD_EDGES_copier  base link absl)
+set(MPSD_EDGES_client  base proto protobuf grpc absl)
+set(MPSD_EDGES_cli     base client proto protobuf grpc absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time
   absl::flat_hash_map absl::inlined_vector absl::span absl::random_random)
@@ -58,13 +86,19 @@ function(mpsd_library name)
       message(FATAL_ERROR "layering: '${name}' must not depend on '${dep}' (cmake/Layering.cmake)")
     endif()
   endforeach()
-  add_library(mpsd_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(mpsd_${name} PUBLIC mpsd_flags)
+  if(ARG_UNPARSED_ARGUMENTS)
+    add_library(mpsd_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+    set(scope PUBLIC)
+  else()  # a folder of headers
+    add_library(mpsd_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(mpsd_${name} ${scope} mpsd_flags)
   foreach(dep IN LISTS ARG_DEPS)
     if(DEFINED MPSD_LINK_${dep})
-      target_link_libraries(mpsd_${name} PUBLIC ${MPSD_LINK_${dep}})
+      target_link_libraries(mpsd_${name} ${scope} ${MPSD_LINK_${dep}})
     else()
-      target_link_libraries(mpsd_${name} PUBLIC mpsd_${dep})
+      target_link_libraries(mpsd_${name} ${scope} mpsd_${dep})
     endif()
   endforeach()
   set_property(GLOBAL APPEND PROPERTY MPSD_LIBRARIES mpsd_${name})
@@ -81,10 +115,12 @@ function(mpsd_reach target out)
     endif()
     list(APPEND seen ${next})
     if(TARGET ${next})
-      get_target_property(libs ${next} LINK_LIBRARIES)
-      if(libs)
-        list(APPEND todo ${libs})
-      endif()
+      foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+        get_target_property(libs ${next} ${property})
+        if(libs)
+          list(APPEND todo ${libs})
+        endif()
+      endforeach()
     endif()
   endwhile()
   set(${out} ${seen} PARENT_SCOPE)
@@ -94,7 +130,7 @@ endfunction()
 function(mpsd_check_layering)
   if(TARGET mpsd)
     mpsd_reach(mpsd front)
-    foreach(bad mpsd_libtorch mpsd_model mpsd_execute mpsd_consume mpsd_sandbox)
+    foreach(bad mpsd_libtorch mpsd_load mpsd_model mpsd_execute mpsd_consume mpsd_sandbox)
       if(bad IN_LIST front)
         message(FATAL_ERROR "layering: the front end reaches ${bad}")
       endif()

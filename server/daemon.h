@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/signals.h"
 
 namespace mpsd {

@@ -23,9 +23,9 @@
 #include "proto/link/messages.h"
 #include "worker/consume/attachment.h"
 #include "worker/consume/lane.h"
-#include "worker/describe.h"
 #include "worker/execute/concurrency_check.h"
-#include "worker/load_in_sandbox.h"
+#include "worker/load/describe.h"
+#include "worker/load/load_in_sandbox.h"
 #include "worker/model/model.h"
 
 namespace mpsd {

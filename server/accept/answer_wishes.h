@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "server/accept/request_regions.h"
-#include "server/accept/request_wire.h"
+#include "server/regions/request_regions.h"
 #include "server/request/reply.h"
+#include "server/wire/request_wire.h"
 
 namespace mpsd {
 

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "server/access/gate.h"
-#include "server/telemetry/refusal_log.h"
+#include "server/telemetry/log/refusal_log.h"
 
 namespace mpsd {
 

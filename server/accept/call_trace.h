@@ -5,11 +5,11 @@
 
 #include "absl/status/status.h"
 #include "proto/base/clock.h"
-#include "server/accept/trace_context.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
-#include "server/telemetry/request_log.h"
-#include "server/telemetry/trace_log.h"
+#include "server/telemetry/log/request_log.h"
+#include "server/telemetry/log/trace_log.h"
+#include "server/wire/trace_context.h"
 
 namespace mpsd {
 

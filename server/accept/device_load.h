@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "server/accept/infer_call_context.h"
 #include "server/accept/queue_tag.h"
-#include "server/accept/request_regions.h"
+#include "server/regions/request_regions.h"
 
 namespace mpsd {
 

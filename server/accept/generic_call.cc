@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/accept/named_model.h"
-#include "server/accept/status_map.h"
+#include "server/wire/named_model.h"
+#include "server/wire/status_map.h"
 
 namespace mpsd {
 namespace {

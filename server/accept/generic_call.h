@@ -9,11 +9,11 @@
 #include <string>
 
 #include "server/accept/call_gate.h"
-#include "server/accept/inflater_threads.h"
 #include "server/accept/inflation.h"
 #include "server/accept/method_table.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
+#include "server/inflate/inflater_threads.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {

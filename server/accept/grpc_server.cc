@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/clock.h"
-#include "server/accept/accept_guard.h"
-#include "server/accept/connection_cutter.h"
-#include "server/accept/server_credentials.h"
+#include "server/listen/accept_guard.h"
+#include "server/listen/connection_cutter.h"
+#include "server/listen/server_credentials.h"
 
 namespace mpsd {
 namespace {

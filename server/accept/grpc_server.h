@@ -13,16 +13,16 @@
 #include "proto/base/limits.h"
 #include "server/accept/call_gate.h"
 #include "server/accept/call_trace.h"
-#include "server/accept/certificate_source.h"
-#include "server/accept/client_regions.h"
-#include "server/accept/connection_limit.h"
-#include "server/accept/control_listener.h"
 #include "server/accept/infer_service.h"
-#include "server/accept/inflater.h"
-#include "server/accept/inflater_threads.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
-#include "server/accept/status_map.h"
+#include "server/inflate/inflater.h"
+#include "server/inflate/inflater_threads.h"
+#include "server/listen/certificate_source.h"
+#include "server/listen/connection_limit.h"
+#include "server/listen/control_listener.h"
+#include "server/regions/client_regions.h"
+#include "server/wire/status_map.h"
 
 namespace mpsd {
 

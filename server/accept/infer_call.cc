@@ -3,12 +3,12 @@
 #include <deque>
 
 #include "server/accept/answer_wishes.h"
-#include "server/accept/call_deadline.h"
 #include "server/accept/call_endings.h"
-#include "server/accept/reply_wire.h"
-#include "server/accept/status_map.h"
 #include "server/request/served_model.h"
 #include "server/telemetry/model_metrics.h"
+#include "server/wire/call_deadline.h"
+#include "server/wire/reply_wire.h"
+#include "server/wire/status_map.h"
 
 namespace mpsd {
 InferCall::InferCall(const InferCallContext* context) : context_(context) {

@@ -10,11 +10,11 @@
 #include "server/accept/infer_call_context.h"
 #include "server/accept/inflation.h"
 #include "server/accept/queue_tag.h"
-#include "server/accept/request_regions.h"
-#include "server/accept/request_wire.h"
-#include "server/accept/trace_context.h"
+#include "server/regions/request_regions.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
+#include "server/wire/request_wire.h"
+#include "server/wire/trace_context.h"
 
 namespace mpsd {
 

@@ -9,14 +9,14 @@
 #include "proto/base/clock.h"
 #include "server/accept/call_gate.h"
 #include "server/accept/call_trace.h"
-#include "server/accept/client_regions.h"
 #include "server/accept/infer_service.h"
-#include "server/accept/inflater_threads.h"
 #include "server/accept/open_streams.h"
-#include "server/accept/pin_ledger.h"
-#include "server/accept/status_map.h"
+#include "server/inflate/inflater_threads.h"
+#include "server/regions/client_regions.h"
 #include "server/request/infer_message.h"
 #include "server/telemetry/model_metrics.h"
+#include "server/wire/pin_ledger.h"
+#include "server/wire/status_map.h"
 
 namespace mpsd {
 

@@ -2,7 +2,7 @@
 
 #include <grpc/support/time.h>
 
-#include "server/accept/call_deadline.h"
+#include "server/wire/call_deadline.h"
 
 namespace mpsd {
 

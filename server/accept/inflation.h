@@ -9,14 +9,14 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "server/accept/inflater.h"
-#include "server/accept/inflater_threads.h"
 #include "server/accept/queue_tag.h"
+#include "server/inflate/inflater.h"
+#include "server/inflate/inflater_threads.h"
 
 namespace mpsd {
 
 // Lives on its queue's thread, but for Run(). Belongs to a call, and is used again.
-class Inflation {
+class Inflation final : public InflationJob {
  public:
   // False for a plain message: there is nothing to do. Otherwise `inflated` will come, once, and
   // until then `message` is not the caller's.
@@ -38,8 +38,7 @@ class Inflation {
   // Once `inflated` is back: whether the message is plain now, or what its client is to be told.
   const absl::Status& status() const { return status_; }
 
-  // Called by one of the threads, once. When this returns the owner may be gone.
-  void Run(Inflater* inflater);
+  void Run(Inflater* inflater) override;
 
  private:
   grpc::ByteBuffer* message_ = nullptr;

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "server/accept/connection_id.h"
+#include "server/listen/connection_id.h"
 
 namespace mpsd {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "proto/base/limits.h"
-#include "server/accept/call_deadline.h"
-#include "server/accept/status_map.h"
+#include "server/wire/call_deadline.h"
+#include "server/wire/status_map.h"
 
 namespace mpsd {
 

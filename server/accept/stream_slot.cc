@@ -4,10 +4,10 @@
 
 #include "server/accept/answer_wishes.h"
 #include "server/accept/call_endings.h"
-#include "server/accept/reply_wire.h"
-#include "server/accept/status_map.h"
 #include "server/accept/stream_call.h"
 #include "server/request/served_model.h"
+#include "server/wire/reply_wire.h"
+#include "server/wire/status_map.h"
 
 namespace mpsd {
 

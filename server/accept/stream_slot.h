@@ -8,11 +8,11 @@
 #include "absl/status/status.h"
 #include "server/accept/device_load.h"
 #include "server/accept/queue_tag.h"
-#include "server/accept/request_regions.h"
-#include "server/accept/request_wire.h"
+#include "server/regions/request_regions.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
 #include "server/telemetry/answer_statistics.h"
+#include "server/wire/request_wire.h"
 
 namespace mpsd {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "server/accept/method_table.h"
-#include "server/telemetry/log.h"
-#include "server/telemetry/trace_log.h"
+#include "server/telemetry/log/log.h"
+#include "server/telemetry/log/trace_log.h"
 
 namespace mpsd {
 

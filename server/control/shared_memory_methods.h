@@ -1,8 +1,8 @@
 // The calls that register shared memory of clients.
 #pragma once
 
-#include "server/accept/client_regions.h"
 #include "server/accept/method_table.h"
+#include "server/regions/client_regions.h"
 
 namespace mpsd {
 

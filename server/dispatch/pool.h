@@ -19,6 +19,7 @@
 #include "server/batch/batcher.h"
 #include "server/dispatch/output_estimate.h"
 #include "server/dispatch/quarantine.h"
+#include "server/dispatch/worker_end.h"
 #include "server/dispatch/worker_link.h"
 #include "server/dispatch/worker_progress.h"
 #include "server/request/completed_batch.h"
@@ -47,12 +48,6 @@ struct PoolOptions {
   int64_t max_delay_ns = 0;
   uint32_t queue_requests = kDefaultQueueRequests;
   uint64_t queue_bytes = kDefaultQueueBytes;
-};
-
-// How a worker ended, as far as its requests are concerned.
-enum class WorkerEnd {
-  kKilled,   // from outside, or by us: says nothing about what it ran
-  kCrashed,  // by itself: what it ran is suspect
 };
 
 // Thread-safe: everything is behind one mutex, which is never held across a payload copy, a system

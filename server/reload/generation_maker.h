@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {

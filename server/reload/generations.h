@@ -10,7 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/reload/generation_maker.h"
 #include "server/request/model_control.h"
 #include "server/request/served_model.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "server/config.h"
+#include "server/config/config.h"
 
 namespace mpsd {
 

@@ -9,9 +9,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/platform.h"
-#include "server/model_config_reader.h"
-#include "server/repository/model_repository.h"
-#include "server/repository/triton_config.h"
+#include "server/config/model_config_reader.h"
+#include "server/config/triton/model_repository.h"
+#include "server/config/triton/triton_config.h"
 #include "server/request/retry_info.h"
 #include "server/request/with_text.h"
 

@@ -11,10 +11,10 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/reload/generations.h"
 #include "server/reload/reload_plan.h"
-#include "server/telemetry/log.h"
+#include "server/telemetry/log/log.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {

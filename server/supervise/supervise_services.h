@@ -8,16 +8,16 @@
 #include "absl/random/random.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
+#include "server/dispatch/completion_thread.h"
 #include "server/dispatch/plane.h"
 #include "server/dispatch/pool.h"
-#include "server/supervise/completion_thread.h"
-#include "server/supervise/device_health_policy.h"
-#include "server/supervise/folder_remover.h"
 #include "server/supervise/memory_budget.h"
-#include "server/supervise/memory_kills_policy.h"
+#include "server/supervise/policy/device_health_policy.h"
+#include "server/supervise/policy/memory_kills_policy.h"
+#include "server/supervise/policy/watchdog_policy.h"
+#include "server/supervise/process/folder_remover.h"
 #include "server/supervise/status_board.h"
-#include "server/supervise/watchdog_policy.h"
-#include "server/telemetry/log.h"
+#include "server/telemetry/log/log.h"
 
 namespace mpsd {
 

@@ -7,7 +7,7 @@
 #include "proto/link/messages.h"
 #include "server/dispatch/pool.h"
 #include "server/request/served_model.h"
-#include "server/supervise/supervision_limits.h"
+#include "server/supervise/policy/supervision_limits.h"
 
 namespace mpsd {
 

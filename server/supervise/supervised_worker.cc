@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
-#include "server/supervise/backoff_policy.h"
 #include "server/supervise/worker_group.h"
 
 namespace mpsd {

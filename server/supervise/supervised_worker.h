@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "proto/base/rate_limit.h"
 #include "proto/link/messages.h"
 #include "server/dispatch/worker_link.h"
 #include "server/request/worker_status.h"
-#include "server/supervise/exit_reason.h"
+#include "server/supervise/policy/watchdog_policy.h"
+#include "server/supervise/process/exit_reason.h"
+#include "server/supervise/process/worker_output.h"
+#include "server/supervise/process/worker_process.h"
 #include "server/supervise/supervise_services.h"
-#include "server/supervise/watchdog_policy.h"
-#include "server/supervise/worker_output.h"
-#include "server/supervise/worker_process.h"
 #include "server/supervise/worker_state.h"
-#include "server/telemetry/rate_limit.h"
 
 namespace mpsd {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
-#include "server/supervise/watchdog_policy.h"
+#include "server/supervise/policy/watchdog_policy.h"
 
 namespace mpsd {
 namespace {

@@ -13,18 +13,18 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
+#include "server/dispatch/completion_thread.h"
 #include "server/dispatch/plane.h"
 #include "server/dispatch/pool.h"
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"
-#include "server/supervise/completion_thread.h"
-#include "server/supervise/folder_remover.h"
 #include "server/supervise/memory_budget.h"
+#include "server/supervise/process/folder_remover.h"
 #include "server/supervise/status_board.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"
 #include "server/supervise/worker_group.h"
-#include "server/telemetry/log.h"
+#include "server/telemetry/log/log.h"
 
 namespace mpsd {
 

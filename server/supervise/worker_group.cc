@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/batch/slab_sizing.h"
-#include "server/supervise/backoff_policy.h"
-#include "server/supervise/recycle_policy.h"
+#include "server/supervise/policy/recycle_policy.h"
 #include "server/supervise/servable_spec.h"
 
 namespace mpsd {

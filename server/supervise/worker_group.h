@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "proto/link/messages.h"
-#include "server/supervise/circuit_policy.h"
+#include "server/supervise/policy/circuit_policy.h"
 #include "server/supervise/slab_announcer.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"

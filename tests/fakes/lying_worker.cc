@@ -29,6 +29,7 @@
 #include "worker/consume/attachment.h"
 #include "worker/consume/batch_reader.h"
 #include "worker/execute/batch_executor.h"
+#include "worker/load/load_model.h"
 #include "worker/model/model.h"
 
 namespace mpsd {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/fakes/attempts.h"
+#include "worker/load/load_model.h"
 #include "worker/model/model.h"
 
 namespace mpsd {

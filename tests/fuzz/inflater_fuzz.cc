@@ -8,9 +8,9 @@
 #include <string>
 
 #include "proto/base/check.h"
-#include "server/accept/inflater.h"
-#include "tests/server/accept/compressed.h"
-#include "tests/server/accept/slices.h"
+#include "server/inflate/inflater.h"
+#include "tests/server/inflate/compressed.h"
+#include "tests/server/wire/slices.h"
 
 namespace mpsd {
 namespace {

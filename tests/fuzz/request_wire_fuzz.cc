@@ -6,8 +6,8 @@
 
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
-#include "server/accept/request_wire.h"
-#include "tests/server/accept/slices.h"
+#include "server/wire/request_wire.h"
+#include "tests/server/wire/slices.h"
 
 namespace mpsd {
 namespace {

@@ -24,17 +24,18 @@ FRONT_ONLY = {"grpc", "protobuf", "prometheus", "civetweb", "proto", "openssl",
 # other top folders.
 FORBIDDEN_TARGETS = {
     "proto": {"torch", "prometheus", "civetweb"}, "worker": FRONT_ONLY, "server": {"torch"},
-    "client": {"torch"}, "load_tests": set(), "tests": set(),
+    "copier": FRONT_ONLY | {"torch"}, "client": {"torch"}, "load_tests": set(), "tests": set(),
 }
 FORBIDDEN_FOLDERS = {
-    "proto": {"server", "worker", "client", "load_tests", "tests"},
-    "worker": {"server", "client", "load_tests", "tests"},
-    "server": {"worker", "client", "load_tests", "tests"},
-    "client": {"worker", "server", "load_tests", "tests"},
-    "load_tests": {"worker", "tests"},
+    "proto": {"server", "worker", "copier", "client", "load_tests", "tests"},
+    "worker": {"server", "copier", "client", "load_tests", "tests"},
+    "server": {"worker", "copier", "client", "load_tests", "tests"},
+    "copier": {"server", "worker", "client", "load_tests", "tests"},
+    "client": {"server", "worker", "copier", "load_tests", "tests"},
+    "load_tests": {"tests"},
     "tests": set(),
 }
-GRPC_FOLDERS = {"accept", "control"}
+GRPC_FOLDERS = {"listen", "wire", "inflate", "accept", "control"}
 # One program serves and has the verbs that talk to a server; its main() wires both.
 MAY_NAME_CLIENT = "server/main.cc"
 
@@ -76,10 +77,11 @@ def owner_of(path, table, owners):
     known = owners.get(str(path.with_suffix("")))
     if known:
         return known
-    for folder in path.parts[-2::-1]:
-        if folder in table:
-            return folder
-    return None
+    folders = path.parts[1:-1]
+    for depth in range(len(folders), 0, -1):
+        if "_".join(folders[:depth]) in table:
+            return "_".join(folders[:depth])
+    return path.parts[0] if path.parts[0] in table else None
 
 
 def target_of(include, table, owners):
@@ -87,7 +89,7 @@ def target_of(include, table, owners):
     parts = include.parts
     if parts[0] in LIBRARIES:
         return LIBRARIES[parts[0]]
-    if parts[0] in ("proto", "server", "worker", "client"):
+    if parts[0] in ("proto", "server", "worker", "copier", "client"):
         return owner_of(include, table, owners) or parts[0]
     return parts[0] if parts[0] in ("tests", "load_tests") else None
 
@@ -106,7 +108,7 @@ def check_include(path, include, table, owners):
     if target in FORBIDDEN_TARGETS[top] or first in FORBIDDEN_FOLDERS[top]:
         return f"{top}/ must not include {include}"
     if top == "server" and target == "grpc" and not GRPC_FOLDERS & set(path.parts):
-        return f"only accept/ and control/ may include {include}"
+        return f"only {', '.join(sorted(GRPC_FOLDERS))} may include {include}"
     owner = owner_of(path, table, owners)
     if top == "tests" or owner is None or owner == target:
         return None
@@ -156,14 +158,15 @@ set(MPSD_EDGES_batch base)
 set(MPSD_EDGES_config base json)
 set(MPSD_EDGES_accept base proto grpc
                       protobuf)
-set(MPSD_EDGES_model base torch)
+set(MPSD_EDGES_model base)
+set(MPSD_EDGES_model_torch base model torch)
 """
 
 
 def self_test():
     def planted(path, include, *wanted):
         contents = {"cmake/Layering.cmake": TABLE, path: f"#include {include}\n",
-                    "server/CMakeLists.txt": "mpsd_library(config config_reader.cc DEPS base)\n"}
+                    "server/CMakeLists.txt": "mpsd_library(daemon daemon.cc DEPS base config)\n"}
         tree.expect(check_sources, contents, *wanted)
 
     planted("server/batch/a.cc", '"proto/base/clock.h"')
@@ -171,23 +174,27 @@ def self_test():
     planted("server/batch/a.cc", "<vector>")
     planted("server/accept/a.cc", "<grpcpp/grpcpp.h>")
     planted("server/accept/a.cc", '"proto/inference.pb.h"')
-    planted("server/config_reader.h", "<nlohmann/json.hpp>")
+    planted("server/config/config_reader.h", "<nlohmann/json.hpp>")
     planted("tests/batch/a.cc", '"worker/model/model.h"')
-    planted("server/batch/a.cc", "<grpcpp/grpcpp.h>", "only accept/ and control/")
+    planted("server/batch/a.cc", "<grpcpp/grpcpp.h>", "only accept, control, inflate, listen, wire may")
     planted("server/main.cc", "<torch/script.h>", "server/ must not include torch")
     planted("server/batch/a.cc", '"server/accept/b.h"', "'batch' must not name 'accept'")
     planted("server/batch/a.cc", '"worker/model/model.h"', "must not include worker/")
-    planted("server/config_reader.cc", "<torch/script.h>", "must not include torch")
+    planted("server/config/config_reader.cc", "<torch/script.h>", "must not include torch")
+    planted("worker/model/torch/a.h", "<torch/script.h>")
+    planted("worker/model/torch/a.h", '"worker/model/model.h"')
+    planted("worker/model/a.h", "<torch/script.h>", "'model' must not name 'torch'")
+    planted("worker/model/a.h", '"worker/model/torch/b.h"', "'model' must not name 'model_torch'")
     planted("server/main.cc", '"client/cli/verbs.h"')
     planted("server/daemon.cc", '"client/cli/verbs.h"', "server/ must not include client/")
     planted("proto/base/a.h", "<nlohmann/json.hpp>", "'base' must not name 'json'")
     planted("worker/model/a.cc", "<grpcpp/grpcpp.h>", "worker/ must not include grpcpp")
     planted("worker/model/a.cc", "<google/protobuf/message.h>", "worker/ must not include google")
     planted("worker/tools/a.cc", "<prometheus/counter.h>", "worker/ must not include prometheus")
-    planted("worker/main.cc", '"server/config.h"', "worker/ must not include server/")
-    planted("client/a.cc", '"server/config.h"', "client/ must not include server/")
+    planted("worker/main.cc", '"server/config/config.h"', "worker/ must not include server/")
+    planted("client/a.cc", '"server/config/config.h"', "client/ must not include server/")
     planted("proto/base/a.cc", '"tests/fakes/clock.h"', "proto/ must not include tests/")
-    planted("server/batch/a.cc", '"server/config_reader.h"', "'batch' must not name 'config'")
+    planted("server/batch/a.cc", '"server/config/config_reader.h"', "'batch' must not name 'config'")
     assert re.search(FORBIDDEN_LIBRARIES["mpsd"], "libtorch_cpu.so => /x/libtorch_cpu.so (0x1)")
     assert re.match(FORBIDDEN_SYMBOLS["mpsd-worker"], "_ZN4grpc6Server5StartEv")
     assert re.match(FORBIDDEN_SYMBOLS["mpsd"], "_ZNK2at6Tensor3sumEv")

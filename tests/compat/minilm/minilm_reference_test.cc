@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "worker/load/load_model.h"
 #include "worker/model/model.h"
 
 namespace mpsd {

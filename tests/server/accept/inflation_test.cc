@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/server/accept/compressed.h"
-#include "tests/server/accept/slices.h"
+#include "tests/server/inflate/compressed.h"
+#include "tests/server/wire/slices.h"
 
 namespace mpsd {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/worker/model/collecting_sink.h"
+#include "worker/load/load_model.h"
 #include "worker/model/model.h"
 #include "worker/tools/bert_config.h"
 #include "worker/tools/bert_module.h"

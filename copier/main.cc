@@ -1,0 +1,84 @@
+// mpsd-device-copier: copies between shared memory and memory of CUDA devices that clients have
+// registered, for one front end, which starts it and never touches a device itself. It knows no
+// requests and no clients: it does what its control socket orders, one order after the other, and
+// ends with it.
+
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "copier/cuda_driver.h"
+#include "copier/open_regions.h"
+#include "proto/base/platform.h"
+#include "proto/link/copier_records.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int kControlFd = 3;
+constexpr size_t kSegments = 2;
+
+constexpr int kExitOk = 0;
+constexpr int kExitBadOrder = 4;
+constexpr int kExitDeviceLost = 5;
+
+// False when the front end is gone.
+bool Receive(CopyOrder* order, std::vector<UniqueFd>* fds) {
+  char bytes[sizeof(CopyOrder)];
+  size_t have = 0;
+  while (have < sizeof(bytes)) {
+    const absl::StatusOr<size_t> got =
+        platform::ReceiveWithFds(kControlFd, absl::MakeSpan(bytes).subspan(have), fds);
+    if (!got.ok() || *got == 0) return false;
+    have += *got;
+  }
+  std::memcpy(order, bytes, sizeof(bytes));
+  return true;
+}
+
+bool Answer(uint64_t number, const DriverVerdict& verdict, uint64_t devices) {
+  const CopyOutcome outcome{number, verdict.result, verdict.code, devices};
+  char bytes[sizeof(outcome)];
+  std::memcpy(bytes, &outcome, sizeof(bytes));
+  return platform::SendWithFds(kControlFd, bytes, {}).ok();
+}
+
+int Serve() {
+  CopyOrder start;
+  std::vector<UniqueFd> fds;
+  if (!Receive(&start, &fds)) return kExitOk;
+  if (start.verb != CopyVerb::kStart || fds.size() != kSegments) return kExitBadOrder;
+  const absl::StatusOr<void*> inbox =
+      platform::MapSharedMemory(fds[0].get(), start.bytes, /*writable=*/false);
+  const absl::StatusOr<void*> outbox =
+      platform::MapSharedMemory(fds[1].get(), start.bytes, /*writable=*/true);
+  if (!inbox.ok() || !outbox.ok()) return kExitBadOrder;
+  const absl::Span<const char> received(static_cast<const char*>(*inbox), start.bytes);
+  const absl::Span<char> sent(static_cast<char*>(*outbox), start.bytes);
+
+  CudaDriver driver;
+  const DriverVerdict loaded = driver.Load();
+  driver.PinMemory(received, /*read_only=*/true);
+  driver.PinMemory(sent, /*read_only=*/false);
+  if (!Answer(start.number, loaded, driver.device_count()) || !loaded.ok()) return kExitOk;
+  OpenRegions regions(&driver, received, sent);
+  for (CopyOrder order; Receive(&order, &fds);) {
+    const DriverVerdict verdict = regions.Perform(order);
+    if (!Answer(order.number, verdict, 0)) break;
+    if (verdict.result == CopyResult::kLost) return kExitDeviceLost;
+  }
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace mpsd
+
+int main() {
+  mpsd::platform::DieWithParent();
+  mpsd::platform::DieFirstOfMemory();
+  // The driver's threads may be in the middle of anything: it leaves without destructors.
+  _exit(mpsd::Serve());
+}

@@ -1,0 +1,205 @@
+// mpsd-lane-bench: a model run by the lanes of one process as a worker runs it, from and to host
+// memory, without a front end: the ceiling for what a worker can answer.
+//
+// Run with:
+//   mpsd-lane-bench FILE DEVICE LANES ROWS SECONDS [PARAMETER=VALUE…]
+//   mpsd-lane-bench mlp.pt cuda:0 8 64 3
+//
+// Inputs lie in pages that cannot be written and that the device knows, as those of a slab do; with
+// register=off it does not know them. An open dim is 32 long, or as length=N says.
+// Prints one line of JSON: batches, samples and bytes of input a second, all lanes together.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "nlohmann/json.hpp"
+#include "proto/base/limits.h"
+#include "proto/base/platform.h"
+#include "worker/load/load_model.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int kExitUsage = 64;
+constexpr int kExitBadModel = 65;
+
+struct Options {
+  LoadOrder order;
+  uint32_t rows = 1;
+  double seconds = 1;
+  bool register_memory = true;
+  int64_t open_length = 32;
+};
+
+// Takes outputs into memory that is used again from run to run.
+class ReusedSink final : public OutputSink {
+ public:
+  void Begin() { next_ = 0; }
+  void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
+    return Reserve(TensorBytes(datatype, dims).value_or(0));
+  }
+  void* AddBytes(absl::Span<const int64_t>, uint64_t bytes) override { return Reserve(bytes); }
+  void FailRow(uint32_t, absl::string_view) override {}
+
+ private:
+  void* Reserve(uint64_t bytes) {
+    if (next_ == memory_.size()) memory_.emplace_back();
+    std::vector<char>& memory = memory_[next_++];
+    if (memory.size() < bytes) memory.resize(bytes);
+    return memory.data();
+  }
+  std::vector<std::vector<char>> memory_;
+  size_t next_ = 0;
+};
+
+bool ReadParameter(const std::string& text, Options* options) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return false;
+  const std::string name = text.substr(0, equals);
+  const std::string value = text.substr(equals + 1);
+  if (name == "length") return absl::SimpleAtoi(value, &options->open_length);
+  if (name == "register") {
+    options->register_memory = value != "off";
+  } else {
+    options->order.parameters[name] = value;
+  }
+  return true;
+}
+
+bool ReadArguments(int argc, char** argv, Options* options) {
+  if (argc < 6) return false;
+  LoadOrder& order = options->order;
+  order.model = "bench";
+  order.path = argv[1];
+  order.format = absl::EndsWith(order.path, ".pt2") ? "aoti" : "torchscript";
+  order.device = argv[2];
+  for (int i = 6; i < argc; ++i) {
+    if (!ReadParameter(argv[i], options)) return false;
+  }
+  return absl::SimpleAtoi(argv[3], &order.lanes) && order.lanes > 0 && order.lanes <= kMaxLanes &&
+         absl::SimpleAtoi(argv[4], &options->rows) && options->rows > 0 &&
+         absl::SimpleAtod(argv[5], &options->seconds);
+}
+
+// One lane's inputs, all zeros. Lives on the lane's thread; the model outlives it.
+class Inputs {
+ public:
+  Inputs(const Options& options, Model* model) : model_(model) {
+    const ModelSpec& spec = model->spec();
+    for (const TensorSpec& tensor : spec.inputs) {
+      InputTensor& input = tensors_.emplace_back();
+      input.datatype = tensor.datatype;
+      if (spec.batches()) input.dims.push_back(options.rows);
+      for (const int64_t dim : tensor.dims) {
+        input.dims.push_back(dim < 0 ? options.open_length : dim);
+      }
+      input.bytes = TensorBytes(input.datatype, input.dims).value_or(0);
+      input.data = mmap(nullptr, std::max<uint64_t>(input.bytes, 1), PROT_READ,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      if (options.register_memory) model->RegisterMemory(input.data, input.bytes);
+    }
+  }
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+  ~Inputs() {
+    for (const InputTensor& input : tensors_) {
+      model_->UnregisterMemory(input.data);
+      munmap(const_cast<void*>(input.data), std::max<uint64_t>(input.bytes, 1));
+    }
+  }
+
+  const std::vector<InputTensor>& tensors() const { return tensors_; }
+  uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (const InputTensor& input : tensors_) sum += input.bytes;
+    return sum;
+  }
+
+ private:
+  Model* const model_;
+  std::vector<InputTensor> tensors_;
+};
+
+// Batches until `stop`, after as many as warm the lane up.
+void RunLane(Model* model, uint32_t lane, const Options& options, const std::atomic<bool>& stop,
+             std::atomic<uint32_t>* warm, std::atomic<uint64_t>* batches, bool* failed) {
+  const Inputs inputs(options, model);
+  ReusedSink sink;
+  *failed = !model->BindLane(lane).ok();
+  for (uint64_t run = 0; !*failed && !stop; ++run) {
+    sink.Begin();
+    const absl::Status status = model->Run(lane, inputs.tensors(), options.rows, &sink);
+    if (!status.ok()) {
+      std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+      *failed = true;
+    }
+    if (run == 5) warm->fetch_add(1);
+    batches->fetch_add(1, std::memory_order_relaxed);
+  }
+  if (*failed) warm->fetch_add(1);
+}
+
+int Bench(const Options& options, Model* model) {
+  const uint32_t lanes = options.order.lanes;
+  std::atomic<bool> stop{false};
+  std::atomic<uint32_t> warm{0};
+  std::atomic<uint64_t> batches{0};
+  std::vector<std::thread> threads;
+  const auto failed = std::make_unique<bool[]>(lanes);
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    threads.emplace_back(
+        [&, lane] { RunLane(model, lane, options, stop, &warm, &batches, &failed[lane]); });
+  }
+  while (warm < lanes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const uint64_t first = batches;
+  const auto begin = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
+  const uint64_t count = batches - first;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  if (std::any_of(failed.get(), failed.get() + lanes, [](bool lane) { return lane; })) return 1;
+  const double rate = static_cast<double>(count) / took.count();
+  const nlohmann::ordered_json report = {
+      {"model", options.order.path},
+      {"device", model->device()},
+      {"runtime", RuntimeName()},
+      {"lanes", lanes},
+      {"rows", options.rows},
+      {"batches_per_second", rate},
+      {"samples_per_second", rate * options.rows},
+      {"input_bytes_per_second", rate * static_cast<double>(Inputs(options, model).bytes())},
+      {"resident_bytes", platform::ResidentMemoryBytes(getpid())}};
+  std::printf("%s\n", report.dump().c_str());
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  if (!ReadArguments(argc, argv, &options)) {
+    std::fprintf(stderr, "usage: mpsd-lane-bench FILE DEVICE LANES ROWS SECONDS [KEY=VALUE…]\n");
+    return kExitUsage;
+  }
+  const absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(options.order);
+  if (model.ok()) return Bench(options, model->get());
+  std::fprintf(stderr, "%s\n", std::string(model.status().message()).c_str());
+  return kExitBadModel;
+}
+
+}  // namespace
+}  // namespace mpsd
+
+int main(int argc, char** argv) { return mpsd::Main(argc, argv); }

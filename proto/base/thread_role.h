@@ -1,0 +1,52 @@
+// ThreadRole: "this lives on one thread", said in types instead of in comments.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+// A capability that one thread has: the supervisor's, a queue thread's, a lane's. Members that only
+// this thread may touch are ABSL_GUARDED_BY the role, functions that only it may call are
+// ABSL_EXCLUSIVE_LOCKS_REQUIRED(role), and each of the thread's entry points begins with Check().
+// clang's -Wthread-safety then refuses code that touches the members from anywhere else, and a
+// process that breaks the rule at run time ends at the CHECK.
+//
+// Invariants:
+//   1. A role is bound to at most one thread at a time.
+//   2. While no thread is bound, every thread passes Check(): objects are built before their thread
+//      runs and destroyed after it was joined.
+//
+// Thread-safe.
+class ABSL_LOCKABLE ThreadRole {
+ public:
+  ThreadRole() = default;
+  ThreadRole(const ThreadRole&) = delete;
+  ThreadRole& operator=(const ThreadRole&) = delete;
+
+  // Called by the thread that has the role from now on. REQUIRES: no thread is bound.
+  void Bind() {
+    MPSD_CHECK(holder_.load(std::memory_order_relaxed) == std::thread::id());
+    holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+
+  // Called by the same thread at its end.
+  void Unbind() {
+    Check();
+    holder_.store(std::thread::id(), std::memory_order_relaxed);
+  }
+
+  // CHECKs that the calling thread has the role.
+  void Check() const ABSL_ASSERT_EXCLUSIVE_LOCK() {
+    const std::thread::id holder = holder_.load(std::memory_order_relaxed);
+    MPSD_CHECK(holder == std::thread::id() || holder == std::this_thread::get_id());
+  }
+
+ private:
+  std::atomic<std::thread::id> holder_{};
+};
+
+}  // namespace mpsd

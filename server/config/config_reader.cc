@@ -1,0 +1,215 @@
+#include "server/config/config_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/clock.h"
+#include "server/config/access_config_reader.h"
+#include "server/config/listen_config_reader.h"
+#include "server/config/model_config_reader.h"
+
+namespace mpsd {
+namespace {
+
+constexpr std::array<std::string_view, 14> kConfigKeys = {
+    "listen",           "server_name",   "server_version", "state_dir", "models",
+    "model_repository", "model_control", "limits",         "log",       "trace",
+    "sandbox",          "cuda_mps",      "compat",         "access"};
+// In the order of ModelControlMode.
+constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
+constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
+constexpr std::array<std::string_view, 17> kLimitsKeys = {
+    "message",           "buffered",       "compressed_requests", "shared_memory",
+    "connection_pinned", "unread_copies",  "drain_timeout",       "lame_duck",
+    "streams",           "metadata",       "keepalive",           "handshake_timeout",
+    "connection_idle",   "connection_age", "connections",         "client_shared_memory",
+    "client_cuda_memory"};
+constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
+constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
+constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"};
+constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
+constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
+
+constexpr size_t kMaxModels = 256;
+constexpr uint64_t kMinMessageBytes = 1 << 10;
+constexpr uint64_t kMaxMessageLimitBytes = (2ULL << 30) - 1;  // gRPC counts in an int
+constexpr uint64_t kMinSharedMemoryBytes = 16ULL << 20;
+constexpr uint64_t kMaxConnectionPinBytes = 1ULL << 40;
+constexpr uint64_t kMinUnreadCopyBytes = 1ULL << 20;
+constexpr uint64_t kMaxUnreadCopyBytes = 1ULL << 40;
+constexpr uint64_t kMaxSharedMemoryBytes = 16ULL << 40;
+constexpr uint32_t kMaxStreams = 65536;
+constexpr uint32_t kMaxConnections = 1'000'000;
+constexpr uint32_t kMaxTraceRate = 1'000'000'000;
+constexpr uint64_t kMinMetadataBytes = 1 << 10;
+constexpr uint64_t kMaxMetadataBytes = 1 << 20;
+constexpr int64_t kMaxConnectionNs = 24 * 3600 * kNsPerSecond;
+constexpr int64_t kMaxShutdownNs = 3600 * kNsPerSecond;
+
+bool IsAuto(const JsonObject& object, const char* key) {
+  const nlohmann::json* value = object.Find(key);
+  return value == nullptr || *value == "auto";
+}
+
+void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* limits) {
+  const JsonObject object(json, "limits", kLimitsKeys, errors);
+  object.GetBytes("message", kMinMessageBytes, kMaxMessageLimitBytes, &limits->message_bytes);
+  limits->buffered_bytes =
+      std::max(kDefaultBufferedBytes, kLeastBufferedMessages * limits->message_bytes);
+  if (!IsAuto(object, "buffered")) {
+    object.GetBytes("buffered", limits->message_bytes, kMaxSharedMemoryBytes,
+                    &limits->buffered_bytes);
+  }
+  object.Get("compressed_requests", &limits->compressed_requests);
+  if (!IsAuto(object, "shared_memory")) {
+    object.GetBytes("shared_memory", kMinSharedMemoryBytes, kMaxSharedMemoryBytes,
+                    &limits->shared_memory_bytes);
+  }
+  object.GetBytes("connection_pinned", 0, kMaxConnectionPinBytes, &limits->connection_pin_bytes);
+  object.GetBytes("unread_copies", kMinUnreadCopyBytes, kMaxUnreadCopyBytes,
+                  &limits->unread_copy_bytes);
+  object.GetDuration("drain_timeout", kMaxShutdownNs, &limits->drain_timeout_ns);
+  object.GetDuration("lame_duck", kMaxShutdownNs, &limits->lame_duck_ns);
+  object.Get("streams", 1, kMaxStreams, &limits->streams);
+  object.GetBytes("metadata", kMinMetadataBytes, kMaxMetadataBytes, &limits->metadata_bytes);
+  object.GetDuration("keepalive", kMaxConnectionNs, &limits->keepalive_ns);
+  object.GetDuration("handshake_timeout", kMaxConnectionNs, &limits->handshake_ns);
+  object.GetDuration("connection_idle", kMaxConnectionNs, &limits->connection_idle_ns);
+  object.GetDuration("connection_age", kMaxConnectionNs, &limits->connection_age_ns);
+  object.Get("connections", 1, kMaxConnections, &limits->connections);
+  object.GetBytes("client_shared_memory", 0, kMaxSharedMemoryBytes,
+                  &limits->client_shared_memory_bytes);
+  object.GetBytes("client_cuda_memory", 0, kMaxSharedMemoryBytes,
+                  &limits->client_cuda_memory_bytes);
+}
+
+void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
+             LogConfig* log) {
+  const JsonObject object(json, "log", kLogKeys, errors);
+  auto level =
+      static_cast<size_t>(std::find(kLevels.begin(), kLevels.end(), log->level) - kLevels.begin());
+  object.GetChoice("level", kLevels, &level);
+  log->level = std::string(kLevels[level]);
+  object.Get("file", &log->file);
+  if (!log->file.empty()) log->file = ResolvePath(folder, log->file);
+  object.Get("requests", &log->requests);
+  if (!log->requests.empty()) log->requests = ResolvePath(folder, log->requests);
+}
+
+void ReadTrace(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
+               TraceConfig* trace) {
+  const JsonObject object(json, "trace", kTraceKeys, errors);
+  object.Get("file", &trace->file);
+  if (!trace->file.empty()) trace->file = ResolvePath(folder, trace->file);
+  size_t format = 0;
+  object.GetChoice("format", kTraceFormats, &format);
+  trace->otlp = format == 1;
+  object.Get("rate", 1, kMaxTraceRate, &trace->rate);
+}
+
+void ReadRepository(const JsonObject& object, const std::string& folder, Config* config) {
+  size_t mode = 0;
+  object.GetChoice("model_control", kControlModes, &mode);
+  config->model_control = static_cast<ModelControlMode>(mode);
+  if (object.Find("model_repository") == nullptr) return;
+  object.Get("model_repository", &config->model_repository);
+  if (config->model_repository.empty())
+    return object.Fail("model_repository", "must name a folder");
+  config->model_repository = ResolvePath(folder, config->model_repository);
+  std::error_code error;
+  if (std::filesystem::is_directory(config->model_repository, error)) return;
+  object.Fail("model_repository",
+              absl::StrCat("there is no folder '", config->model_repository, "'"));
+}
+
+void ReadStateDir(const JsonObject& object, const std::string& folder, std::string* state_dir) {
+  *state_dir = DefaultStateDir();
+  object.Get("state_dir", state_dir);
+  if (state_dir->empty()) object.Fail("state_dir", "must name a folder");
+  *state_dir = ResolvePath(folder, *state_dir);
+}
+
+void ReadServableName(const JsonObject& object, std::string_view key, std::string* name) {
+  object.Get(key, name);
+  const std::string fault = ServableNameFault(*name);
+  if (!fault.empty()) object.Fail(key, fault);
+}
+
+// The config's own addresses are looked at where they are read.
+void CheckDefaultSocket(const JsonObject& object, const Config& config) {
+  if (config.listen.grpc != DefaultGrpcAddresses(config.state_dir)) return;
+  const std::string fault = AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true);
+  if (fault.empty()) return;
+  object.Fail("state_dir", absl::StrCat("'", config.listen.grpc.back(), "' ", fault,
+                                        "; listen.grpc may name another"));
+}
+
+void ReadModels(const JsonObject& object, const std::string& folder, Config* config) {
+  const bool has_repository = object.Find("model_repository") != nullptr;
+  if (!has_repository) object.Require("models");
+  object.GetList("models", kMaxModels, [&](const nlohmann::json& json, const std::string& path) {
+    ModelConfig model = ReadModelConfig(json, path, folder, config->limits, object.errors());
+    for (const ModelConfig& other : config->models) {
+      if (other.key() != model.key() || model.name.empty()) continue;
+      object.errors()->Add(JsonPath(path, "name"),
+                           absl::StrCat("there is another model '", model.name, "'",
+                                        json.contains("version") ? " of this version" : ""));
+    }
+    config->models.push_back(std::move(model));
+  });
+  const nlohmann::json* models = object.Find("models");
+  if (models != nullptr && models->is_array() && models->empty() && !has_repository) {
+    object.Fail("models", "must hold at least one model");
+  }
+}
+
+}  // namespace
+
+void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
+                        Config* config) {
+  const JsonObject object(json, "", kConfigKeys, errors);
+  ReadStateDir(object, folder, &config->state_dir);
+  config->listen.grpc = DefaultGrpcAddresses(config->state_dir);
+  if (const nlohmann::json* listen = object.Find("listen"); listen != nullptr) {
+    ReadListenConfig(*listen, folder, errors, &config->listen);
+  }
+  if (const nlohmann::json* access = object.Find("access"); access != nullptr) {
+    ReadAccessConfig(*access, folder, errors, &config->access);
+  }
+  CheckDefaultSocket(object, *config);
+  CheckWhoGetsIn(*config, errors);
+  ReadServableName(object, "server_name", &config->server_name);
+  ReadServableName(object, "server_version", &config->server_version);
+  // The models' queues are held to the limits, so these come first.
+  if (const nlohmann::json* limits = object.Find("limits"); limits != nullptr) {
+    ReadLimits(*limits, errors, &config->limits);
+  }
+  if (const nlohmann::json* log = object.Find("log"); log != nullptr) {
+    ReadLog(*log, folder, errors, &config->log);
+  }
+  if (const nlohmann::json* trace = object.Find("trace"); trace != nullptr) {
+    ReadTrace(*trace, folder, errors, &config->trace);
+  }
+  size_t sandbox = static_cast<size_t>(config->sandbox);
+  object.GetChoice("sandbox", kSandboxLevels, &sandbox);
+  config->sandbox = static_cast<SandboxLevel>(sandbox);
+  size_t cuda_mps = 0;
+  object.GetChoice("cuda_mps", kOffOn, &cuda_mps);
+  config->cuda_mps = cuda_mps == 1;
+  size_t compat = 0;
+  object.GetChoice("compat", kCompats, &compat);
+  config->compat = static_cast<Compat>(compat);
+  ReadRepository(object, folder, config);
+  ReadModels(object, folder, config);
+}
+
+std::string ResolvePath(const std::string& folder, const std::string& path) {
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,157 @@
+#include "server/config/json_lines.h"
+
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+#include "proto/link/json_object.h"
+
+namespace mpsd {
+
+// One pass over the text. Knows strings, comments and brackets; everything else is a word.
+class JsonScanner {
+ public:
+  JsonScanner(std::string_view text, JsonLines* lines) : text_(text), lines_(*lines) {}
+
+  void Scan() {
+    while (at_ < text_.size()) Step();
+  }
+
+ private:
+  struct Frame {
+    std::string path;
+    bool is_object = false;
+    bool expects_key = false;
+    size_t index = 0;
+    std::string key;
+  };
+
+  void Step() {
+    switch (text_[at_]) {
+      case '\n':
+        ++line_;
+        ++at_;
+        return;
+      case ' ':
+      case '\t':
+      case '\r':
+        ++at_;
+        return;
+      case '/':
+        return SkipComment();
+      case '"':
+        return TakeString();
+      case '{':
+      case '[':
+        return Open();
+      case '}':
+      case ']':
+        return Close();
+      case ',':
+      case ':':
+        return Separate();
+      default:
+        return TakeWord();
+    }
+  }
+
+  void SkipComment() {
+    const bool block = at_ + 1 < text_.size() && text_[at_ + 1] == '*';
+    const size_t end = block ? text_.find("*/", at_ + 2) : text_.find('\n', at_);
+    const size_t stop = end == std::string_view::npos ? text_.size() : end + (block ? 2 : 0);
+    for (; at_ < stop; ++at_) {
+      if (text_[at_] == '\n') ++line_;
+    }
+  }
+
+  void TakeString() {
+    const size_t begin = at_++;
+    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+    at_ = at_ < text_.size() ? at_ + 1 : text_.size();
+    if (skipped_depth_ > 0) return;
+    if (frames_.empty() || !frames_.back().expects_key) {
+      NoteValue();
+      return;
+    }
+    NoteKey(text_.substr(begin, at_ - begin));
+  }
+
+  void TakeWord() {
+    NoteValue();
+    const size_t end = text_.find_first_of(" \t\r\n,:]}/\"[{", at_ + 1);
+    at_ = end == std::string_view::npos ? text_.size() : end;
+  }
+
+  void NoteKey(std::string_view quoted) {
+    const nlohmann::json key = nlohmann::json::parse(quoted, nullptr, false);
+    if (!key.is_string()) return;
+    frames_.back().key = key.get<std::string>();
+    std::string path = ValuePath();
+    if (!lines_.lines_.emplace(path, line_).second) {
+      lines_.repeated_.push_back({std::move(path), line_});
+    }
+  }
+
+  // A member's line was noted with its key.
+  void NoteValue() {
+    if (skipped_depth_ > 0) return;
+    if (frames_.empty() || !frames_.back().is_object) lines_.lines_.emplace(ValuePath(), line_);
+  }
+
+  void Open() {
+    NoteValue();
+    if (skipped_depth_ > 0 || frames_.size() == JsonLines::kMaxDepth) {
+      ++skipped_depth_;
+    } else {
+      const bool is_object = text_[at_] == '{';
+      frames_.push_back({.path = ValuePath(), .is_object = is_object, .expects_key = is_object});
+    }
+    ++at_;
+  }
+
+  void Close() {
+    if (skipped_depth_ > 0) {
+      --skipped_depth_;
+    } else if (!frames_.empty()) {
+      frames_.pop_back();
+    }
+    ++at_;
+  }
+
+  void Separate() {
+    if (skipped_depth_ == 0 && !frames_.empty()) {
+      Frame& frame = frames_.back();
+      frame.expects_key = frame.is_object && text_[at_] == ',';
+      if (text_[at_] == ',') ++frame.index;
+    }
+    ++at_;
+  }
+
+  // The path of the value that stands, or is about to begin, at the scanner's place.
+  std::string ValuePath() const {
+    if (frames_.empty()) return "";
+    const Frame& frame = frames_.back();
+    return frame.is_object ? JsonPath(frame.path, frame.key) : JsonPath(frame.path, frame.index);
+  }
+
+  const std::string_view text_;
+  JsonLines& lines_;
+  size_t at_ = 0;
+  size_t line_ = 1;
+  size_t skipped_depth_ = 0;
+  std::vector<Frame> frames_;
+};
+
+JsonLines::JsonLines(std::string_view text) { JsonScanner(text, this).Scan(); }
+
+size_t JsonLines::LineOf(std::string_view path) const {
+  while (true) {
+    const auto found = lines_.find(absl::string_view(path.data(), path.size()));
+    if (found != lines_.end()) return found->second;
+    if (path.empty()) return 1;
+    const size_t cut = path.find_last_of(".[");
+    path = path.substr(0, cut == std::string_view::npos ? 0 : cut);
+  }
+}
+
+}  // namespace mpsd

@@ -1,0 +1,303 @@
+#include "server/config/model_config_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "proto/base/clock.h"
+#include "proto/base/units.h"
+#include "proto/link/model_spec_reader.h"
+#include "server/config/config_reader.h"
+
+namespace mpsd {
+namespace {
+
+constexpr std::array<std::string_view, 21> kModelKeys = {
+    "name",           "version",    "path",     "format",       "device",         "placement",
+    "max_batch_size", "inputs",     "outputs",  "pad",          "warmup",         "sandbox",
+    "batching",       "queue",      "circuit",  "load_timeout", "warmup_timeout", "run_timeout",
+    "recycle",        "parameters", "decoupled"};
+constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
+constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
+constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};
+constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
+constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
+// In the order of ModelFormat and of WarmUp.
+constexpr std::array<std::string_view, 3> kFormats = {"torchscript", "aoti", "synthetic"};
+constexpr std::array<std::string_view, 4> kWarmUps = {"auto", "none", "smallest", "all"};
+static_assert(static_cast<size_t>(ModelFormat::kSynthetic) + 1 == kFormats.size());
+static_assert(static_cast<size_t>(WarmUp::kAll) + 1 == kWarmUps.size());
+static_assert(static_cast<size_t>(SandboxLevel::kStrict) + 1 == kSandboxLevels.size());
+
+constexpr uint32_t kMaxThreads = 256;
+constexpr uint32_t kMaxDeviceIndex = 255;
+constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
+constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
+constexpr int64_t kMaxPhaseNs = 24 * 3600 * kNsPerSecond;
+constexpr uint32_t kMaxDeaths = 1000;
+constexpr int64_t kMaxPeriodNs = 3600 * kNsPerSecond;
+constexpr uint32_t kMaxRecycleRequests = 4'000'000'000;
+constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
+constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
+constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
+constexpr uint32_t kMaxVersion = 2'000'000'000;
+constexpr size_t kMaxParameters = 64;
+constexpr size_t kMaxParameterBytes = 4096;
+
+bool IsDevice(absl::string_view device) {
+  if (device == "auto" || device == "cpu" || device == "cuda" || device == "mps") return true;
+  uint32_t index = 0;
+  if (!absl::ConsumePrefix(&device, "cuda:") || !absl::SimpleAtoi(device, &index)) return false;
+  return index <= kMaxDeviceIndex && device == absl::StrCat(index);
+}
+
+void ReadFormat(const JsonObject& object, const std::string& written_path, ModelFormat* format) {
+  size_t index = 0;
+  if (object.Find("format") != nullptr) {
+    object.GetChoice("format", kFormats, &index);
+    *format = static_cast<ModelFormat>(index);
+    return;
+  }
+  if (written_path.empty()) return;
+  const std::optional<ModelFormat> told = FormatOfFile(written_path);
+  if (told.has_value()) {
+    *format = *told;
+    return;
+  }
+  object.Fail("path", absl::StrCat(JsonText(nlohmann::json(written_path)),
+                                   " ends in neither .pt nor .pt2; say 'format' besides"));
+}
+
+void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig* model) {
+  std::string path;
+  object.Get("path", &path);
+  ReadFormat(object, path, &model->format);
+  if (model->format == ModelFormat::kSynthetic) {
+    if (object.Find("path") != nullptr) object.Fail("path", "a synthetic model has no file");
+    object.Require("inputs");
+    if (object.Find("inputs") != nullptr && object.Find("inputs")->empty()) {
+      object.Fail("inputs", "a synthetic model must have at least one");
+    }
+    return;
+  }
+  object.Require("path");
+  if (object.Find("path") == nullptr || !object.Find("path")->is_string()) return;
+  if (path.empty()) return object.Fail("path", "must name a file");
+  model->path = ResolvePath(folder, path);
+  const std::string fault = FileFault(model->path);
+  if (!fault.empty()) object.Fail("path", fault);
+  model->stamp = StampOf(model->path);
+}
+
+void ReadDevice(const JsonObject& object, std::string* device) {
+  object.Get("device", device);
+  if (IsDevice(*device)) return;
+  static constexpr std::array<std::string_view, 5> kDevices = {"auto", "cpu", "cuda", "cuda:0",
+                                                               "mps"};
+  object.Fail("device", absl::StrCat("there is no ", JsonText(nlohmann::json(*device)), " here",
+                                     DidYouMean(*device, kDevices, "the choices are")));
+}
+
+void ReadSandbox(const JsonObject& object, std::optional<SandboxLevel>* sandbox) {
+  if (object.Find("sandbox") == nullptr) return;
+  size_t level = static_cast<size_t>(SandboxLevel::kBasic);
+  object.GetChoice("sandbox", kSandboxLevels, &level);
+  *sandbox = static_cast<SandboxLevel>(level);
+}
+
+void ReadCount(const JsonObject& object, std::string_view key, uint32_t maximum, uint32_t* count) {
+  const nlohmann::json* found = object.Find(key);
+  if (found == nullptr || *found == "auto") return;
+  if (found->is_number()) return object.Get(key, 1, maximum, count);
+  if (!found->is_string()) return object.Fail(key, WrongType("a whole number or 'auto'", *found));
+  object.Fail(key, absl::StrCat("must be a whole number or 'auto', not ", JsonText(*found)));
+}
+
+void ReadPlacement(const JsonObject& model, PlacementConfig* placement) {
+  const nlohmann::json* json = model.Find("placement");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("placement"), kPlacementKeys, model.errors());
+  ReadCount(object, "processes", kMaxWorkers, &placement->processes);
+  ReadCount(object, "lanes", kMaxLanes, &placement->lanes);
+  ReadCount(object, "threads", kMaxThreads, &placement->threads);
+}
+
+void ReadBatching(const JsonObject& model, BatchingConfig* batching) {
+  const nlohmann::json* json = model.Find("batching");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("batching"), kBatchingKeys, model.errors());
+  object.GetDuration("max_delay", kMaxDelayNs, &batching->max_delay_ns);
+}
+
+// One legal request always fits: a limit on messages beyond the default queue raises that default.
+void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig* config) {
+  config->queue_bytes = std::max(config->queue_bytes, limits.message_bytes);
+  const nlohmann::json* json = model.Find("queue");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("queue"), kQueueKeys, model.errors());
+  object.Get("requests", 1, kMaxQueueRequests, &config->queue_requests);
+  object.GetBytes("bytes", 1, kMaxQueueBytes, &config->queue_bytes);
+  if (config->queue_bytes >= limits.message_bytes) return;
+  object.Fail("bytes",
+              absl::StrCat("must be at least limits.message, ", BytesText(limits.message_bytes),
+                           ", not ", JsonText(*object.Find("bytes"))));
+}
+
+// A time that is none, or at least a second: less would end workers that are well.
+void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum_ns,
+                 int64_t* value_ns) {
+  object.GetDuration(key, maximum_ns, value_ns);
+  if (*value_ns == 0 || *value_ns >= kNsPerSecond) return;
+  object.Fail(key, absl::StrCat("must be at least '1s', not ", JsonText(*object.Find(key))));
+}
+
+void ReadCircuit(const JsonObject& model, SupervisionConfig* config) {
+  const nlohmann::json* json = model.Find("circuit");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("circuit"), kCircuitKeys, model.errors());
+  object.Get("deaths", 0, kMaxDeaths, &config->circuit_deaths);
+  int64_t& period_ns = config->circuit_period_ns;
+  object.GetDuration("period", kMaxPeriodNs, &period_ns);
+  if (period_ns >= kNsPerSecond) return;
+  object.Fail("period",
+              absl::StrCat("must be at least '1s', not ", JsonText(*object.Find("period"))));
+}
+
+void ReadRecycle(const JsonObject& model, SupervisionConfig* config) {
+  const nlohmann::json* json = model.Find("recycle");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("recycle"), kRecycleKeys, model.errors());
+  uint64_t& resident_bytes = config->recycle_resident_bytes;
+  object.GetBytes("resident_memory", 0, kMaxRecycleBytes, &resident_bytes);
+  if (resident_bytes > 0 && resident_bytes < kLeastRecycleBytes) {
+    object.Fail("resident_memory", absl::StrCat("must be at least '1MiB', not ",
+                                                JsonText(*object.Find("resident_memory"))));
+  }
+  uint32_t requests = 0;
+  object.Get("requests", 0, kMaxRecycleRequests, &requests);
+  config->recycle_requests = requests;
+  ReadTimeout(object, "age", kMaxAgeNs, &config->recycle_age_ns);
+}
+
+void ReadSupervision(const JsonObject& model, SupervisionConfig* config) {
+  for (const auto& [key, value_ns] : {std::pair("load_timeout", &config->load_timeout_ns),
+                                      std::pair("warmup_timeout", &config->warmup_timeout_ns)}) {
+    ReadTimeout(model, key, kMaxPhaseNs, value_ns);
+    if (*value_ns == 0) model.Fail(key, "must be at least '1s', not none");
+  }
+  const nlohmann::json* run = model.Find("run_timeout");
+  if (run != nullptr && *run != "auto") {
+    ReadTimeout(model, "run_timeout", kMaxPhaseNs, &config->run_timeout_ns);
+  }
+  ReadCircuit(model, config);
+  ReadRecycle(model, config);
+}
+
+std::string ParameterText(const nlohmann::json& json) {
+  return json.is_string() ? json.get<std::string>() : json.dump();
+}
+
+void ReadParameter(const std::string& key, const nlohmann::json& json, const std::string& path,
+                   const std::string& folder, ModelConfig* model, JsonErrors* errors) {
+  if (!json.is_string() && !json.is_number() && !json.is_boolean()) {
+    return errors->Add(path, WrongType("a string, a number or a boolean", json));
+  }
+  std::string text = ParameterText(json);
+  if (key.empty() || key.size() > kMaxNameBytes || text.size() > kMaxParameterBytes) {
+    return errors->Add(path, absl::StrCat("a parameter's name is 1 to ", kMaxNameBytes,
+                                          " bytes, its value at most ", kMaxParameterBytes));
+  }
+  if (key == "vocab") {
+    text = ResolvePath(folder, text);
+    const std::string fault = FileFault(text);
+    if (!fault.empty()) return errors->Add(path, fault);
+  }
+  model->parameters[key] = std::move(text);
+}
+
+void ReadParameters(const JsonObject& object, const std::string& folder, ModelConfig* model) {
+  const nlohmann::json* json = object.Find("parameters");
+  if (json == nullptr) return;
+  if (!json->is_object()) return object.Fail("parameters", WrongType("an object", *json));
+  if (json->size() > kMaxParameters) {
+    return object.Fail("parameters", absl::StrCat("has ", json->size(), " members; at most ",
+                                                  kMaxParameters, " are allowed"));
+  }
+  const std::string path = object.PathOf("parameters");
+  for (const auto& item : json->items()) {
+    ReadParameter(item.key(), item.value(), JsonPath(path, item.key()), folder, model,
+                  object.errors());
+  }
+}
+
+}  // namespace
+
+ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
+                            const std::string& folder, const LimitsConfig& limits,
+                            JsonErrors* errors) {
+  ModelConfig model;
+  const JsonObject object(json, path, kModelKeys, errors);
+  if (!json.is_object()) return model;
+  object.Require("name");
+  object.Get("name", &model.name);
+  const nlohmann::json* name = object.Find("name");
+  if (name != nullptr && name->is_string()) {
+    const std::string fault = ServableNameFault(model.name);
+    if (!fault.empty()) object.Fail("name", fault);
+  }
+  uint32_t version = 1;
+  object.Get("version", 1, kMaxVersion, &version);
+  model.version = absl::StrCat(version);
+  ReadSource(object, folder, &model);
+  ReadDevice(object, &model.device);
+  ReadPlacement(object, &model.placement);
+  ReadModelSpec(object, &model.spec);
+  size_t warmup = 0;
+  object.GetChoice("warmup", kWarmUps, &warmup);
+  model.warmup = static_cast<WarmUp>(warmup);
+  ReadSandbox(object, &model.sandbox);
+  ReadBatching(object, &model.batching);
+  ReadQueue(object, limits, &model);
+  ReadSupervision(object, &model.supervision);
+  ReadParameters(object, folder, &model);
+  return model;
+}
+
+std::string ServableNameFault(std::string_view name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
+  });
+  const bool begins_well =
+      !name.empty() && absl::ascii_isalnum(static_cast<unsigned char>(name[0]));
+  if (plain && begins_well && name.size() <= kMaxNameBytes) return "";
+  return absl::StrCat("must be 1 to ", kMaxNameBytes,
+                      " letters, digits, '.', '_' or '-', a letter or digit first, not ",
+                      JsonText(nlohmann::json(std::string(name))));
+}
+
+std::optional<ModelFormat> FormatOfFile(const std::string& path) {
+  if (absl::EndsWith(path, ".pt")) return ModelFormat::kTorchScript;
+  if (absl::EndsWith(path, ".pt2")) return ModelFormat::kAoti;
+  return std::nullopt;
+}
+
+std::string FileFault(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_regular_file(status)) return "";
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return absl::StrCat("there is no file '", path, "'");
+  }
+  if (std::filesystem::exists(status)) return absl::StrCat("'", path, "' is not a file");
+  return absl::StrCat("'", path, "' cannot be looked at: ", error.message());
+}
+
+}  // namespace mpsd

@@ -1,0 +1,176 @@
+#include "server/config/triton/model_repository.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "server/config/model_config_reader.h"
+#include "server/config/triton/triton_config.h"
+
+namespace mpsd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxVersions = 64;
+
+// The names of the folders in `folder`, sorted; files and what begins with a dot are not looked at.
+std::vector<std::string> Subfolders(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    std::error_code ignored;
+    if (!absl::StartsWith(name, ".") && it->is_directory(ignored)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// "3" is a version; "03", "v3" and "0" are none.
+bool IsVersion(const std::string& name) {
+  return !name.empty() && name.size() <= 18 && name[0] != '0' &&
+         std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
+}
+
+// The highest first.
+std::vector<std::string> VersionsIn(const fs::path& folder) {
+  std::vector<std::string> versions = Subfolders(folder);
+  std::erase_if(versions, [](const std::string& name) { return !IsVersion(name); });
+  std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a > b;
+  });
+  return versions;
+}
+
+absl::StatusOr<std::vector<std::string>> Choose(std::vector<std::string> versions,
+                                                const VersionPolicy& policy) {
+  for (const int64_t specific : policy.specific) {
+    if (std::count(versions.begin(), versions.end(), absl::StrCat(specific)) > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("'version_policy.specific' names version ", specific, ", which is not there"));
+  }
+  if (!policy.specific.empty()) {
+    std::erase_if(versions, [&policy](const std::string& version) {
+      return std::none_of(policy.specific.begin(), policy.specific.end(),
+                          [&](int64_t specific) { return absl::StrCat(specific) == version; });
+    });
+  }
+  if (policy.latest > 0 && versions.size() > policy.latest) versions.resize(policy.latest);
+  if (versions.empty()) return absl::InvalidArgumentError("it has no version");
+  if (versions.size() > kMaxVersions) {
+    return absl::InvalidArgumentError(absl::StrCat("it has more than ", kMaxVersions, " versions"));
+  }
+  return versions;
+}
+
+// Whether `path`, with all links followed, lies in `folder`.
+bool LiesIn(const fs::path& folder, const fs::path& path) {
+  std::error_code error;
+  const fs::path root = fs::canonical(folder, error);
+  if (error) return false;
+  const fs::path real = fs::canonical(path, error);
+  if (error) return false;
+  return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
+}
+
+absl::StatusOr<std::string> ReadText(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(stream), {});
+  if (stream.bad()) return absl::PermissionDeniedError("config.pbtxt cannot be read");
+  return text;
+}
+
+}  // namespace
+
+FoundModels ModelRepository::ReadAll() const {
+  FoundModels all;
+  if (folder_.empty()) return all;
+  for (const std::string& name : Subfolders(folder_)) {
+    absl::StatusOr<FoundModels> found = absl::InvalidArgumentError(ServableNameFault(name));
+    if (ServableNameFault(name).empty()) found = Read(name);
+    if (!found.ok()) {
+      all.faults.emplace_back(name, std::string(found.status().message()));
+      continue;
+    }
+    if (all.models.size() + found->models.size() > kMaxRepositoryModels) {
+      all.faults.emplace_back(name, "there are too many models before it");
+      continue;
+    }
+    std::move(found->models.begin(), found->models.end(), std::back_inserter(all.models));
+    std::move(found->notes.begin(), found->notes.end(), std::back_inserter(all.notes));
+  }
+  return all;
+}
+
+absl::StatusOr<FoundModels> ModelRepository::Read(const std::string& name) const {
+  const fs::path folder = fs::path(folder_) / name;
+  std::error_code error;
+  if (folder_.empty() || !fs::is_directory(folder, error)) {
+    return absl::NotFoundError("no model of this name is in the repository");
+  }
+  if (!LiesIn(folder_, folder)) {
+    return absl::InvalidArgumentError("its folder is a link that leads out of the repository");
+  }
+  ModelConfig base;
+  base.name = name;
+  base.from_repository = true;
+  base.queue_bytes = std::max(base.queue_bytes, limits_.message_bytes);
+  TritonNotes triton;
+  const fs::path config = folder / "config.pbtxt";
+  if (fs::exists(config, error)) {
+    if (!LiesIn(folder_, config)) {
+      return absl::InvalidArgumentError("config.pbtxt is a link that leads out of the repository");
+    }
+    const absl::StatusOr<std::string> text = ReadText(config);
+    if (!text.ok()) return text.status();
+    if (absl::Status status = ApplyTritonText(*text, &base, &triton); !status.ok()) return status;
+  }
+  const absl::StatusOr<std::vector<std::string>> versions =
+      Choose(VersionsIn(folder), triton.versions);
+  if (!versions.ok()) return versions.status();
+  FoundModels found;
+  for (const std::string& key : triton.ignored) found.notes.emplace_back(name, key);
+  for (const std::string& version : *versions) {
+    base.version = version;
+    absl::StatusOr<ModelConfig> model = ReadVersion(base, triton.file_name);
+    if (!model.ok()) return model.status();
+    found.models.push_back(*std::move(model));
+  }
+  return found;
+}
+
+absl::StatusOr<ModelConfig> ModelRepository::ReadVersion(const ModelConfig& base,
+                                                         const std::string& file_name) const {
+  ModelConfig model = base;
+  if (model.format == ModelFormat::kSynthetic) {
+    if (!model.spec.inputs.empty()) return model;
+    return absl::InvalidArgumentError("an identity model must say its inputs");
+  }
+  const fs::path folder = fs::path(folder_) / model.name / model.version;
+  std::vector<std::string> names = {"model.pt", "model.pt2"};
+  if (!file_name.empty()) names = {file_name};
+  std::error_code error;
+  for (const std::string& name : names) {
+    const fs::path path = folder / name;
+    if (!fs::exists(path, error)) continue;
+    if (!LiesIn(folder_, path)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, " of version ", model.version, " is a link that leads out of the repository"));
+    }
+    model.path = fs::canonical(path, error).string();
+    model.stamp = StampOf(model.path);
+    model.format = FormatOfFile(name).value_or(model.format);
+    return model;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("version ", model.version, " has no file ", names.front()));
+}
+
+}  // namespace mpsd

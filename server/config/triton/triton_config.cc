@@ -1,0 +1,330 @@
+#include "server/config/triton/triton_config.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/json_util.h"
+#include "nlohmann/json.hpp"
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "proto/model_config.pb.h"
+
+namespace mpsd {
+namespace {
+
+namespace pb = inference;
+
+constexpr size_t kMaxTextBytes = 1 << 20;
+
+absl::Status Refused(absl::string_view key, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat("'", key, "' ", why));
+}
+
+absl::Status NotSupported(absl::string_view key) { return Refused(key, "is not supported"); }
+
+// Once, however often it stands there.
+void Ignore(bool is_there, const std::string& key, TritonNotes* notes) {
+  const auto& ignored = notes->ignored;
+  if (!is_there || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) return;
+  notes->ignored.push_back(key);
+}
+
+// Refuses keys that ask for what mpsd does not do; silence would be an answer of another kind than
+// the one that was asked for.
+absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
+  const std::pair<bool, const char*> keys[] = {
+      {triton.has_sequence_batching(), "sequence_batching"},
+      {triton.has_ensemble_scheduling(), "ensemble_scheduling"},
+      {triton.cc_model_filenames_size() > 0, "cc_model_filenames"},
+      {triton.has_model_operations(), "model_operations"},
+      {triton.batch_input_size() > 0, "batch_input"},
+      {triton.batch_output_size() > 0, "batch_output"},
+      {triton.model_repository_agents().agents_size() > 0, "model_repository_agents"},
+      {triton.response_cache().enable(), "response_cache.enable"},
+  };
+  for (const auto& [is_there, key] : keys) {
+    if (is_there) return NotSupported(key);
+  }
+  return absl::OkStatus();
+}
+
+void NoteWhatIsIgnored(const pb::ModelConfig& triton, TritonNotes* notes) {
+  const pb::ModelDynamicBatching& batching = triton.dynamic_batching();
+  const std::pair<bool, const char*> keys[] = {
+      {triton.has_optimization(), "optimization"},
+      {triton.model_warmup_size() > 0, "model_warmup"},
+      {triton.metric_tags_size() > 0, "metric_tags"},
+      {triton.has_model_metrics(), "model_metrics"},
+      {!triton.runtime().empty(), "runtime"},
+      {batching.preferred_batch_size_size() > 0, "dynamic_batching.preferred_batch_size"},
+      {batching.preserve_ordering(), "dynamic_batching.preserve_ordering"},
+      {batching.default_priority_level() > 0, "dynamic_batching.default_priority_level"},
+  };
+  for (const auto& [is_there, key] : keys) Ignore(is_there, key, notes);
+}
+
+absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+  if (!triton.name().empty() && triton.name() != model->name) {
+    return Refused("name", absl::StrCat("is '", triton.name(), "', not '", model->name, "'"));
+  }
+  const std::string& platform = triton.platform();
+  const std::string& backend = triton.backend();
+  // The last is what ModelConfig calls such a model; Triton knows no such backend.
+  if (backend == "identity" || backend == "repeat" || backend == "synthetic") {
+    model->format = ModelFormat::kSynthetic;
+    if (backend == "repeat") model->parameters["repeat"] = "true";
+  } else if (!backend.empty() && backend != "pytorch" && backend != "torch_aoti") {
+    return Refused("backend", absl::StrCat("is '", backend, "', which is not supported"));
+  }
+  if (!platform.empty() && platform != "pytorch_libtorch" && platform != "torch_aoti" &&
+      platform != "synthetic") {
+    return Refused("platform", absl::StrCat("is '", platform, "', which is not supported"));
+  }
+  if (platform == "torch_aoti" || backend == "torch_aoti") model->format = ModelFormat::kAoti;
+  notes->file_name = triton.default_model_filename();
+  if (notes->file_name.find_first_of("/\\") != std::string::npos || notes->file_name == "..") {
+    return Refused("default_model_filename", "must be the name of a file, not a path");
+  }
+  return absl::OkStatus();
+}
+
+DataType DataTypeOf(pb::DataType type) {
+  if (type == pb::TYPE_STRING) return DataType::kBytes;
+  const std::string& name = pb::DataType_Name(type);  // "TYPE_FP32"
+  return ParseDataType(absl::string_view(name).substr(5));
+}
+
+template <typename Tensor>
+absl::Status ReadTensor(const std::string& key, const Tensor& tensor,
+                        std::vector<TensorSpec>* specs) {
+  if (tensor.has_reshape()) return NotSupported(key + ".reshape");
+  if (tensor.is_shape_tensor()) return NotSupported(key + ".is_shape_tensor");
+  // The elements would lie in another order.
+  if (tensor.is_non_linear_format_io()) return NotSupported(key + ".is_non_linear_format_io");
+  TensorSpec spec;
+  spec.name = tensor.name();
+  spec.datatype = DataTypeOf(tensor.data_type());
+  spec.dims.assign(tensor.dims().begin(), tensor.dims().end());
+  if (spec.datatype == DataType::kInvalid) return Refused(key + ".data_type", "must be given");
+  specs->push_back(std::move(spec));
+  return absl::OkStatus();
+}
+
+absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  for (const pb::ModelInput& input : triton.input()) {
+    Ignore(input.format() != pb::ModelInput::FORMAT_NONE, "input.format", notes);
+    if (input.optional()) return NotSupported("input.optional");
+    if (input.allow_ragged_batch()) return NotSupported("input.allow_ragged_batch");
+    if (absl::Status status = ReadTensor("input", input, &inputs); !status.ok()) return status;
+  }
+  for (const pb::ModelOutput& output : triton.output()) {
+    Ignore(!output.label_filename().empty(), "output.label_filename", notes);
+    if (absl::Status status = ReadTensor("output", output, &outputs); !status.ok()) return status;
+  }
+  if (!inputs.empty()) model->spec.inputs = std::move(inputs);
+  if (!outputs.empty()) model->spec.outputs = std::move(outputs);
+  if (triton.max_batch_size() < 0 ||
+      triton.max_batch_size() > static_cast<int32_t>(kMaxBatchRows)) {
+    return Refused("max_batch_size", absl::StrCat("must be 0 to ", kMaxBatchRows));
+  }
+  if (triton.max_batch_size() > 0) {
+    model->spec.max_batch_size = static_cast<uint32_t>(triton.max_batch_size());
+  }
+  if (triton.has_model_transaction_policy()) {
+    model->spec.decoupled = triton.model_transaction_policy().decoupled();
+  }
+  // Reading the JSON form back holds it to every rule that a config's is held to.
+  return ModelSpecFromJson(ToJson(model->spec)).status();
+}
+
+// The device of a group's instances: "cpu", "cuda", "cuda:1"; empty where it does not say.
+absl::StatusOr<std::string> DeviceOf(const pb::ModelInstanceGroup& group) {
+  const bool names_one = group.gpus_size() > 0;
+  if (group.gpus_size() > 1) return Refused("instance_group.gpus", "may name one device only");
+  if (names_one && group.gpus(0) < 0) return Refused("instance_group.gpus", "must not be negative");
+  switch (group.kind()) {
+    case pb::ModelInstanceGroup::KIND_AUTO:
+      return names_one ? absl::StrCat("cuda:", group.gpus(0)) : "";
+    case pb::ModelInstanceGroup::KIND_GPU:
+      return names_one ? absl::StrCat("cuda:", group.gpus(0)) : "cuda";
+    case pb::ModelInstanceGroup::KIND_CPU:
+      if (names_one) return Refused("instance_group.gpus", "is there beside KIND_CPU");
+      return "cpu";
+    case pb::ModelInstanceGroup::KIND_MODEL:
+      return Refused("instance_group.kind", "is KIND_MODEL, which is not supported");
+    default:
+      return NotSupported("instance_group.kind");
+  }
+}
+
+// What is said of single instances, and not done.
+absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes) {
+  if (group.passive()) return NotSupported("instance_group.passive");
+  if (group.secondary_devices_size() > 0) return NotSupported("instance_group.secondary_devices");
+  if (group.count() < 0) return Refused("instance_group.count", "must not be negative");
+  Ignore(!group.name().empty(), "instance_group.name", notes);
+  Ignore(group.profile_size() > 0, "instance_group.profile", notes);
+  Ignore(group.has_rate_limiter(), "instance_group.rate_limiter", notes);
+  Ignore(!group.host_policy().empty(), "instance_group.host_policy", notes);
+  return absl::OkStatus();
+}
+
+// A model has lanes of one kind, so that groups may differ in nothing but their counts.
+absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+  int64_t count = 0;
+  std::string first_device;
+  for (const pb::ModelInstanceGroup& group : triton.instance_group()) {
+    if (absl::Status status = CheckGroup(group, notes); !status.ok()) return status;
+    const absl::StatusOr<std::string> device = DeviceOf(group);
+    if (!device.ok()) return device.status();
+    if (count == 0) first_device = *device;
+    if (*device != first_device) {
+      const bool same_kind = group.kind() == triton.instance_group(0).kind();
+      return Refused(same_kind ? "instance_group.gpus" : "instance_group.kind",
+                     "must be the same in all groups");
+    }
+    count += std::max(1, group.count());
+  }
+  if (!first_device.empty()) model->device = first_device;
+  if (count > kMaxLanes) {
+    return Refused("instance_group.count", absl::StrCat("must be at most ", kMaxLanes));
+  }
+  // As many instances as there are, in whatever processes: what ModelConfig has told the client.
+  const bool as_it_is = count == int64_t{model->placement.processes} * model->placement.lanes;
+  if (count > 0 && !as_it_is) model->placement.lanes = static_cast<uint32_t>(count);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyBatching(const pb::ModelDynamicBatching& batching, ModelConfig* model) {
+  const pb::ModelQueuePolicy& queue = batching.default_queue_policy();
+  if (batching.priority_levels() > 0) return NotSupported("dynamic_batching.priority_levels");
+  if (batching.priority_queue_policy_size() > 0) {
+    return NotSupported("dynamic_batching.priority_queue_policy");
+  }
+  if (queue.timeout_action() != pb::ModelQueuePolicy::REJECT) {
+    return Refused("dynamic_batching.default_queue_policy.timeout_action", "must be REJECT");
+  }
+  // A request may always have a timeout of its own, so that allow_timeout_override changes nothing.
+  if (queue.default_timeout_microseconds() > 0) {
+    return NotSupported("dynamic_batching.default_queue_policy.default_timeout_microseconds");
+  }
+  if (queue.max_queue_size() > kMaxQueueRequests) {
+    return Refused("dynamic_batching.default_queue_policy.max_queue_size",
+                   absl::StrCat("must be at most ", kMaxQueueRequests));
+  }
+  const uint64_t delay_us = batching.max_queue_delay_microseconds();
+  if (delay_us > 10'000'000) {
+    return Refused("dynamic_batching.max_queue_delay_microseconds", "must be at most 10 s");
+  }
+  if (delay_us > 0) model->batching.max_delay_ns = static_cast<int64_t>(delay_us) * 1000;
+  if (queue.max_queue_size() > 0) model->queue_requests = queue.max_queue_size();
+  return absl::OkStatus();
+}
+
+void ApplyVersions(const pb::ModelVersionPolicy& policy, VersionPolicy* versions) {
+  if (policy.has_all()) versions->latest = 0;
+  if (policy.has_latest()) versions->latest = std::max(1U, policy.latest().num_versions());
+  if (policy.has_specific()) {
+    versions->latest = 0;
+    versions->specific.assign(policy.specific().versions().begin(),
+                              policy.specific().versions().end());
+  }
+}
+
+// Triton's identity backend says in its own words what our synthetic format does.
+void ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model) {
+  for (const auto& [key, value] : triton.parameters()) {
+    if (model->format != ModelFormat::kSynthetic) {
+      model->parameters[key] = value.string_value();
+    } else if (key == "execute_delay_ms") {
+      model->parameters["delay"] = absl::StrCat(value.string_value(), "ms");
+    } else if (key == "creation_delay_sec") {
+      model->parameters["load_delay"] = absl::StrCat(value.string_value(), "s");
+    } else if (key == "instance_wise_delay_multiplier") {
+      // Instances are lanes here; both count from 0.
+      model->parameters["lane_delay_factor"] = value.string_value();
+    } else {
+      model->parameters[key] = value.string_value();
+    }
+  }
+}
+
+absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+  absl::Status status = RefuseWhatIsNotDone(triton);
+  if (status.ok()) status = ApplySource(triton, model, notes);
+  if (status.ok()) status = ApplyTensors(triton, model, notes);
+  if (status.ok()) status = ApplyInstances(triton, model, notes);
+  if (status.ok()) status = ApplyBatching(triton.dynamic_batching(), model);
+  if (!status.ok()) return status;
+  ApplyParameters(triton, model);
+  ApplyVersions(triton.version_policy(), &notes->versions);
+  NoteWhatIsIgnored(triton, notes);
+  return absl::OkStatus();
+}
+
+// A message of protobuf's does not tell a 0 that was said from none.
+bool SaysMaxBatchSize(const std::string& json) {
+  const nlohmann::json object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  return object.contains("max_batch_size") || object.contains("maxBatchSize");
+}
+
+// A file may hold any bytes, and what is wrong with it goes into messages, which are UTF-8.
+absl::Status Readable(const absl::Status& status) {
+  std::string text;
+  for (const char& c : status.message()) {
+    const absl::string_view byte(&c, 1);
+    absl::StrAppend(&text, absl::ascii_isascii(c) ? std::string(byte) : absl::CEscape(byte));
+  }
+  return absl::Status(status.code(), text);
+}
+
+// Keeps the first thing that is wrong with a text. Which of the two functions overrides one of the
+// base's is told by protobuf's version.
+class FirstError final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) {
+    RecordError(line, column, message);
+  }
+  void RecordError(int line, int /*column*/, absl::string_view message) {
+    if (text.empty()) text = absl::StrCat("line ", line + 1, ": ", message);
+  }
+
+  std::string text;
+};
+
+}  // namespace
+
+absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, TritonNotes* notes) {
+  if (json.size() > kMaxTextBytes) return absl::InvalidArgumentError("the config is too large");
+  pb::ModelConfig triton;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(json, &triton);
+  if (!parsed.ok()) {
+    return Readable(absl::InvalidArgumentError(
+        absl::StrCat("the config is no model configuration: ", std::string(parsed.message()))));
+  }
+  if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
+  if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
+  // It says how versions run; which of them do, and from what file, the model's folder says.
+  Ignore(triton.has_version_policy(), "version_policy", notes);
+  Ignore(!triton.default_model_filename().empty(), "default_model_filename", notes);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyTritonText(const std::string& text, ModelConfig* model, TritonNotes* notes) {
+  if (text.size() > kMaxTextBytes) return absl::InvalidArgumentError("config.pbtxt is too large");
+  pb::ModelConfig triton;
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  if (parser.ParseFromString(text, &triton)) return Readable(Apply(triton, model, notes));
+  return Readable(absl::InvalidArgumentError(absl::StrCat("config.pbtxt: ", error.text)));
+}
+
+}  // namespace mpsd

@@ -1,0 +1,77 @@
+#include "server/place/host_survey.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "proto/base/child_output.h"
+#include "proto/base/clock.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+namespace {
+
+// Loading libtorch's code for a gpu takes seconds.
+constexpr int64_t kAnswerNs = 60 * kNsPerSecond;
+
+}  // namespace
+
+bool ReadDevices(const std::string& line, HostFacts* host) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("devices")) return false;
+  const nlohmann::json& devices = json["devices"];
+  if (!devices.is_array() || devices.empty() || !devices[0].is_string()) return false;
+  host->auto_device = devices[0].get<std::string>();
+  if (json.contains("runtime_kind") && json["runtime_kind"].is_string()) {
+    host->runtime_kind = json["runtime_kind"].get<std::string>();
+  }
+  return true;
+}
+
+bool DependsOnDevices(const ModelConfig& model) {
+  if (model.format == ModelFormat::kSynthetic) return false;
+  return model.device == "auto" || absl::StartsWith(model.device, "mps");
+}
+
+HostFacts HostSurvey::FactsFor(absl::Span<const ModelConfig> models) {
+  HostFacts facts;
+  if (platform::MayHaveGpu() && std::any_of(models.begin(), models.end(), DependsOnDevices)) {
+    absl::MutexLock lock(&mu_);
+    if (!asked_) AskWorker();
+    facts = devices_;
+  }
+  facts.cuda_mps = cuda_mps_;
+  facts.cores = platform::UsableCores();
+  facts.file_bytes = FileBytes(models);
+  return facts;
+}
+
+void HostSurvey::AskWorker() {
+  asked_ = true;
+  std::string complaint;
+  const absl::StatusOr<ChildOutput> output = RunChild(worker_binary_, {"--devices"}, kAnswerNs);
+  if (!output.ok()) {
+    complaint = std::string(output.status().message());
+  } else if (output->exit_code != 0 || !ReadDevices(LastLine(output->text), &devices_)) {
+    complaint = absl::StrCat("mpsd-worker --devices: exit ", output->exit_code, ": ",
+                             LastLine(output->text));
+  }
+  if (!complaint.empty()) logger_->Log(LogLevel::kWarn, "devices_unknown", {{"reason", complaint}});
+  // A gpu of Apple's works in the host's own memory.
+  if (devices_.auto_device == "mps") devices_.working_set_bytes = platform::AvailableMemoryBytes();
+}
+
+std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models) {
+  std::vector<uint64_t> bytes;
+  for (const ModelConfig& model : models) {
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(model.path, error);
+    bytes.push_back(error ? 0 : size);
+  }
+  return bytes;
+}
+
+}  // namespace mpsd

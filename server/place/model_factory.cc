@@ -1,0 +1,138 @@
+#include "server/place/model_factory.h"
+
+#include <utility>
+
+#include "server/dispatch/pool.h"
+#include "server/place/host_survey.h"
+
+namespace mpsd {
+namespace {
+
+const char* FormatName(ModelFormat format) {
+  switch (format) {
+    case ModelFormat::kTorchScript:
+      return "torchscript";
+    case ModelFormat::kAoti:
+      return "aoti";
+    case ModelFormat::kSynthetic:
+      return "synthetic";
+  }
+  return "";
+}
+
+const char* PlatformName(ModelFormat format) {
+  switch (format) {
+    case ModelFormat::kTorchScript:
+      return "pytorch_libtorch";
+    case ModelFormat::kAoti:
+      return "torch_aoti";
+    case ModelFormat::kSynthetic:
+      return "synthetic";
+  }
+  return "";
+}
+
+const char* WarmUpName(WarmUp warmup) {
+  switch (warmup) {
+    case WarmUp::kAuto:
+      return "auto";
+    case WarmUp::kNone:
+      return "none";
+    case WarmUp::kSmallest:
+      return "smallest";
+    case WarmUp::kAll:
+      return "all";
+  }
+  return "";
+}
+
+const char* SandboxName(SandboxLevel level) {
+  switch (level) {
+    case SandboxLevel::kOff:
+      return "off";
+    case SandboxLevel::kBasic:
+      return "basic";
+    case SandboxLevel::kStrict:
+      return "strict";
+  }
+  return "";
+}
+
+SupervisionLimits LimitsOf(const SupervisionConfig& config) {
+  SupervisionLimits limits;
+  limits.load_timeout_ns = config.load_timeout_ns;
+  limits.warmup_timeout_ns = config.warmup_timeout_ns;
+  limits.run_timeout_ns = config.run_timeout_ns;
+  limits.circuit = {config.circuit_deaths, config.circuit_period_ns};
+  limits.recycle = {config.recycle_resident_bytes, config.recycle_requests, config.recycle_age_ns};
+  return limits;
+}
+
+Placement PlacementOf(const ModelConfig& model, absl::Span<const ModelConfig> others,
+                      HostSurvey* survey) {
+  std::vector<ModelConfig> models = {model};
+  models.insert(models.end(), others.begin(), others.end());
+  return DecidePlacements(models, survey->FactsFor(models)).front();
+}
+
+ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
+  ModelFacts facts;
+  facts.backend = model.format == ModelFormat::kSynthetic ? "synthetic" : "pytorch";
+  facts.device = placement.device;
+  facts.processes = placement.processes;
+  facts.lanes = placement.lanes;
+  facts.max_delay_ns = model.batching.max_delay_ns;
+  facts.queue_requests = model.queue_requests;
+  return facts;
+}
+
+LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
+  LoadOrder order;
+  order.model = model.name;
+  order.format = FormatName(model.format);
+  order.path = model.path;
+  order.device = placement.device;
+  order.memory_share_percent = placement.memory_share_percent;
+  order.warmup = WarmUpName(model.warmup);
+  order.sandbox = SandboxName(model.sandbox.value_or(SandboxLevel::kBasic));
+  order.lanes = placement.lanes;
+  order.threads = placement.threads;
+  order.spec = model.spec;
+  order.parameters = model.parameters;
+  return order;
+}
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
+                                                 absl::Span<const ModelConfig> others,
+                                                 std::shared_ptr<ModelMetrics> counters) {
+  auto served = std::make_shared<ServedModel>(std::move(counters));
+  served->name = model.name;
+  served->version = model.version;
+  served->platform = PlatformName(model.format);
+  served->parameters = model.parameters;
+  const Placement placement = PlacementOf(model, others, survey_);
+  served->facts = FactsOf(model, placement);
+  PoolOptions options;
+  options.lane_depth = placement.lane_depth;
+  options.max_delay_ns = model.batching.max_delay_ns;
+  options.queue_requests = model.queue_requests;
+  options.queue_bytes = model.queue_bytes;
+  auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_);
+
+  SupervisedModel supervised;
+  supervised.served = served;
+  supervised.pool = pool.get();
+  supervised.order = OrderOf(model, placement);
+  supervised.processes = placement.processes;
+  supervised.queue_requests = model.queue_requests;
+  supervised.queue_bytes = model.queue_bytes;
+  supervised.limits = LimitsOf(model.supervision);
+  served->queue = std::move(pool);
+  page_->AddModel(served->shared_metrics);
+  supervisor_->Add(std::move(supervised));
+  return served;
+}
+
+}  // namespace mpsd

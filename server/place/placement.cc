@@ -1,0 +1,95 @@
+#include "server/place/placement.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint32_t kMostCpuLanes = 8;
+constexpr uint32_t kCudaLanes = 4;
+constexpr uint32_t kCudaMpsProcesses = 2;
+constexpr uint32_t kMpsProcesses = 2;
+constexpr uint32_t kPatchedMpsLanes = 2;
+constexpr uint64_t kWorkingSetPercent = 60;
+
+uint32_t OrElse(uint32_t configured, uint32_t chosen) {
+  return configured > 0 ? configured : chosen;
+}
+
+std::string DeviceOf(const ModelConfig& model, const HostFacts& host) {
+  if (model.format == ModelFormat::kSynthetic) return "cpu";
+  return model.device == "auto" ? host.auto_device : model.device;
+}
+
+bool IsCpu(const ModelConfig& model, const HostFacts& host) {
+  return DeviceOf(model, host) == "cpu";
+}
+
+bool IsMps(const std::string& device) { return absl::StartsWith(device, "mps"); }
+
+// While one worker is replaced there is one more of them.
+uint32_t MpsProcesses(const HostFacts& host, size_t index) {
+  if (host.working_set_bytes == 0 || index >= host.file_bytes.size()) return kMpsProcesses;
+  const uint64_t room_bytes = host.working_set_bytes / 100 * kWorkingSetPercent;
+  const uint64_t weights_bytes = std::max<uint64_t>(1, host.file_bytes[index]);
+  const uint64_t fitting = room_bytes / weights_bytes;
+  return fitting > kMpsProcesses ? kMpsProcesses : 1;
+}
+
+void PlaceOnCpu(const ModelConfig& model, uint32_t share, Placement* placement) {
+  placement->processes = OrElse(model.placement.processes, 1);
+  const uint32_t each = std::max(1U, share / placement->processes);
+  placement->lanes = OrElse(model.placement.lanes, std::min(each, kMostCpuLanes));
+  placement->threads = OrElse(model.placement.threads, std::max(1U, each / placement->lanes));
+}
+
+void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
+                Placement* placement) {
+  const bool mps = IsMps(placement->device);
+  const uint32_t processes =
+      mps ? MpsProcesses(host, index) : (host.cuda_mps ? kCudaMpsProcesses : 1);
+  const uint32_t mps_lanes = host.runtime_kind == "patched" ? kPatchedMpsLanes : 1;
+  placement->lane_depth = 2;
+  placement->processes = OrElse(model.placement.processes, processes);
+  placement->lanes = OrElse(model.placement.lanes, mps ? mps_lanes : kCudaLanes);
+  placement->threads = OrElse(model.placement.threads, 1);
+}
+
+// All processes on a device have even shares of its memory.
+void ShareMemory(std::vector<Placement>* placements) {
+  for (Placement& placement : *placements) {
+    if (placement.device == "cpu") continue;
+    uint32_t processes = 0;
+    for (const Placement& other : *placements) {
+      if (other.device == placement.device) processes += other.processes;
+    }
+    placement.memory_share_percent = std::max(1U, 100 / processes);
+  }
+}
+
+}  // namespace
+
+std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
+                                        const HostFacts& host) {
+  const auto on_cpu = static_cast<uint32_t>(
+      std::count_if(models.begin(), models.end(),
+                    [&host](const ModelConfig& model) { return IsCpu(model, host); }));
+  const uint32_t budget = host.cores - std::min(host.cores - 1, 1U);
+  const uint32_t share = std::max(1U, budget / std::max(1U, on_cpu));
+  std::vector<Placement> placements;
+  for (size_t i = 0; i < models.size(); ++i) {
+    Placement& placement = placements.emplace_back();
+    placement.device = DeviceOf(models[i], host);
+    if (IsCpu(models[i], host)) {
+      PlaceOnCpu(models[i], share, &placement);
+    } else {
+      PlaceOnGpu(models[i], host, i, &placement);
+    }
+  }
+  ShareMemory(&placements);
+  return placements;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,114 @@
+// DeviceCopies: the thread that has copies to and from devices made, and keeps the copier alive.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/regions/device/copier_process.h"
+#include "server/request/device_copier.h"
+#include "server/telemetry/log/log.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+struct DeviceCopiesOptions {
+  CopierProcessOptions process;
+  int64_t start_ns = 30'000'000'000;  // until the driver is there
+  int64_t open_ns = 15'000'000'000;   // the first use of a device is slow
+  int64_t copy_ns = 5'000'000'000;    // a piece of a copy
+  size_t tasks = 1024;                // that may wait
+};
+
+// Thread-safe, but for what DeviceCopier says is for tasks. Owned by the daemon, outlives the
+// server and the regions; logger and metrics outlive it. Its thread, `device-copies`, is the only
+// one that ever waits for the copier. A copier that dies, hangs or lies is killed, which ends the
+// copy under way as UNAVAILABLE; the next is started at once, and later ones after the waits of the
+// workers' backoff, in which whatever needs it is UNAVAILABLE. Regions are opened again when they
+// are used first. A host without driver or device is asked once. One that was killed and does not
+// end, since a device holds it, has no successor before it is gone.
+class DeviceCopies final : public DeviceCopier {
+ public:
+  DeviceCopies(DeviceCopiesOptions options, Logger* logger, ServerMetrics* metrics)
+      : options_(std::move(options)), logger_(logger), metrics_(metrics) {}
+  ~DeviceCopies() override;
+
+  // Starts the thread, and with it the copier. To be called once, before anything else.
+  absl::Status Start();
+
+  // From now on no task is taken, and those that wait meet UNAVAILABLE; the one under way is cut
+  // off. Idempotent.
+  void Stop() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const std::string& binary() const { return options_.process.binary; }
+
+  // Tasks that wait or run.
+  size_t pending() const { return pending_.load(std::memory_order_acquire); }
+
+  bool ready() const override { return ready_.load(std::memory_order_relaxed); }
+  absl::Status Enqueue(std::function<void()> task) override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<uint64_t> Open(const DeviceMemory& memory) override;
+  absl::Status Read(uint64_t region, uint64_t offset, absl::Span<char> target) override;
+  absl::Status Write(uint64_t region, uint64_t offset, absl::Span<const char> source) override;
+  void Close(uint64_t region) override ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Region {
+    DeviceMemory memory;
+    uint64_t opened_in = 0;  // the incarnation that has it open
+  };
+
+  void Main() ABSL_LOCKS_EXCLUDED(mu_);
+  bool TakeTask(std::function<void()>* task, bool* idle) ABSL_LOCKS_EXCLUDED(mu_);
+  void Sleep(int64_t timeout_ns);
+  void CloseRegions() ABSL_LOCKS_EXCLUDED(mu_);
+  int64_t KeepAlive();
+  void StartProcess();
+  void Spawned(const absl::StatusOr<CopyOutcome>& outcome);
+  void Lose(const absl::Status& why);
+  void KillProcess();
+  void Forget();
+  void EndProcess();
+  absl::Status Usable() const;
+  absl::Status OpenRegion(uint64_t number, Region* region);
+  absl::Status Copy(CopyOrder order, int64_t timeout_ns);
+  absl::Status Tell(const CopyOutcome& outcome) const;
+
+  const DeviceCopiesOptions options_;
+  Logger* const logger_;
+  ServerMetrics* const metrics_;
+  std::atomic<bool> ready_{false};
+  std::atomic<size_t> pending_{0};
+  CopierWaiter waiter_;  // the thread's, but for what it says
+
+  absl::Mutex mu_;
+  std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);
+  std::vector<uint64_t> closed_ ABSL_GUARDED_BY(mu_);
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+
+  // The thread's.
+  std::unique_ptr<CopierProcess> process_;
+  bool dying_ = false;  // it was killed, and is not gone
+  uint64_t incarnation_ = 0;
+  uint32_t failures_ = 0;
+  int64_t started_ns_ = 0;
+  int64_t next_start_ns_ = 0;
+  std::string absent_;  // why there is nothing to copy from, for good; empty: there is
+  uint64_t last_region_ = 0;
+  absl::flat_hash_map<uint64_t, Region> regions_;
+
+  std::thread thread_;
+};
+
+}  // namespace mpsd

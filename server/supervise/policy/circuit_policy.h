@@ -1,0 +1,84 @@
+// When a model whose workers keep dying is left alone for a while. Pure.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+
+#include "proto/base/clock.h"
+#include "server/supervise/policy/supervision_limits.h"
+
+namespace mpsd {
+
+inline constexpr int64_t kFirstRestNs = kNsPerSecond;
+inline constexpr int64_t kLastRestNs = 30 * kNsPerSecond;
+
+enum class CircuitState {
+  kClosed,   // workers start as they please        → kOpen, by too many deaths
+  kOpen,     // none starts                         → kProbing, after a rest
+  kProbing,  // one starts; the others wait for it  → kClosed, when it serves; kOpen, when it dies
+};
+
+// Of one generation of a model. Thread-compatible.
+class Circuit {
+ public:
+  explicit Circuit(const CircuitLimits& limits) : limits_(limits) {}
+
+  // A worker died of something that counts. The rest doubles from one second to half a minute each
+  // time that the circuit opens, less up to a quarter by `jitter` in [0, 1).
+  void OnDeath(int64_t now_ns, double jitter) {
+    if (limits_.deaths == 0) return;
+    deaths_.push_back(now_ns);
+    const int64_t since_ns = now_ns - limits_.period_ns;
+    while (!deaths_.empty() && deaths_.front() <= since_ns) deaths_.pop_front();
+    if (state_ == CircuitState::kOpen) return;
+    if (state_ == CircuitState::kClosed && deaths_.size() < limits_.deaths) return;
+    const int64_t rest_ns = std::min(kLastRestNs, kFirstRestNs << std::min(openings_, 10U));
+    ++openings_;
+    deaths_.clear();
+    state_ = CircuitState::kOpen;
+    open_until_ns_ =
+        now_ns + rest_ns - static_cast<int64_t>(static_cast<double>(rest_ns) * jitter / 4);
+  }
+
+  // A death was put down to one request. It says nothing about the model, nor does the death before
+  // it that made the request a suspect: that one had neighbours, so that it was counted.
+  void OnStrike() {
+    if (!deaths_.empty()) deaths_.pop_back();
+  }
+
+  // A worker serves.
+  void OnServing() {
+    if (state_ == CircuitState::kProbing) state_ = CircuitState::kClosed;
+  }
+
+  // A worker has served well for a while: what was before is forgotten.
+  void OnGoodService() { openings_ = 0; }
+
+  // Whether a worker may start now; true makes it the probe of a circuit that has rested.
+  // `others_starting` workers of the model are on their way already.
+  bool MayStart(int64_t now_ns, uint32_t others_starting) {
+    if (state_ == CircuitState::kOpen && now_ns >= open_until_ns_) state_ = CircuitState::kProbing;
+    if (state_ == CircuitState::kProbing) return others_starting == 0;
+    return state_ == CircuitState::kClosed;
+  }
+
+  CircuitState state() const { return state_; }
+
+  // No worker starts before this.
+  int64_t open_until_ns() const { return state_ == CircuitState::kOpen ? open_until_ns_ : 0; }
+
+ private:
+  const CircuitLimits limits_;
+  CircuitState state_ = CircuitState::kClosed;
+  std::deque<int64_t> deaths_;  // within the period; fewer than limits_.deaths
+  uint32_t openings_ = 0;       // since the last good service
+  int64_t open_until_ns_ = 0;
+};
+
+constexpr const char* CircuitStateName(CircuitState state) {
+  constexpr const char* kNames[] = {"closed", "open", "probing"};
+  return kNames[static_cast<int>(state)];
+}
+
+}  // namespace mpsd

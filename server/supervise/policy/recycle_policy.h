@@ -1,0 +1,36 @@
+// When a worker that serves well is replaced by a fresh one nevertheless. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "proto/base/backoff_policy.h"
+#include "server/supervise/policy/supervision_limits.h"
+
+namespace mpsd {
+
+struct WorkerUse {
+  uint64_t resident_bytes = 0;
+  uint64_t requests = 0;  // answered by this incarnation
+  int64_t age_ns = 0;     // since it serves
+};
+
+// Why it is to be replaced ("age"); null: it is not. `jitter` in [0, 1) is the worker's own and
+// takes up to a tenth off age and requests, so that workers that began together do not end so.
+// Memory is taken as it is said: it is there to keep the host from running out of it. But it is no
+// reason before some good service: where a fresh worker has that much, replacing it gains nothing.
+inline const char* RecycleReason(const RecycleLimits& limits, const WorkerUse& use, double jitter) {
+  const double share = 1 - jitter / 10;
+  const bool is_large = limits.resident_bytes > 0 && use.resident_bytes >= limits.resident_bytes;
+  if (is_large && use.age_ns >= kGoodServiceNs) return "resident_memory";
+  if (limits.requests > 0 &&
+      static_cast<double>(use.requests) >= static_cast<double>(limits.requests) * share) {
+    return "requests";
+  }
+  if (limits.age_ns > 0 &&
+      static_cast<double>(use.age_ns) >= static_cast<double>(limits.age_ns) * share) {
+    return "age";
+  }
+  return nullptr;
+}
+
+}  // namespace mpsd

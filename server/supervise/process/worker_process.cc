@@ -1,0 +1,164 @@
+#include "server/supervise/process/worker_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/failpoint.h"
+#include "server/supervise/process/child_environment.h"
+
+namespace mpsd {
+namespace {
+
+// This process's environment with the worker's own settings: libraries that start a thread a core
+// each would run over one another, compiled packages, which bring a count of their own, too;
+// threads that are bound to processors would share those with the threads of other workers, and the
+// sandbox denies to bind another thread; and what is left in the temporary folder goes with it.
+std::vector<std::string> Environment(const WorkerProcessOptions& options) {
+  const std::string threads = absl::StrCat(options.threads);
+  std::vector<std::pair<std::string, std::string>> own = {
+      {"OMP_NUM_THREADS", threads},        {"OMP_THREAD_LIMIT", threads},
+      {"MKL_NUM_THREADS", threads},        {"OPENBLAS_NUM_THREADS", threads},
+      {"VECLIB_MAXIMUM_THREADS", threads}, {"TMPDIR", options.temporary_folder},
+      {"MPS_FORCE_GRAPH_PATH", "1"},       {"NOTIFY_SOCKET", ""},
+      {"OMP_PROC_BIND", "false"},          {"GOMP_CPU_AFFINITY", ""}};
+  MPSD_FAILPOINT_ENVIRONMENT(options.model, &own);
+  std::vector<std::string> assignments;
+  for (const auto& [name, unused] : own) assignments.push_back(name + "=");
+  std::vector<std::string> environment =
+      EnvironmentWithout(std::vector<absl::string_view>(assignments.begin(), assignments.end()));
+  for (const auto& [name, value] : own) {
+    if (!value.empty()) environment.push_back(absl::StrCat(name, "=", value));
+  }
+  return environment;
+}
+
+absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
+  int fds[2];
+  if (pipe(fds) != 0) return absl::ErrnoToStatus(errno, "cannot create a pipe");
+  for (const int fd : fds) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(fds[0], F_SETFL, O_NONBLOCK);
+  return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
+    const WorkerProcessOptions& options, platform::Poller* poller, uint64_t first_token,
+    FolderRemover* remover) {
+  if (const int error = MPSD_FAILPOINT_ERRNO("supervise.spawn"); error != 0) {
+    return absl::ErrnoToStatus(error, "cannot start a worker");
+  }
+  auto sockets = platform::SocketPair();
+  if (!sockets.ok()) return sockets.status();
+  auto pipe = Pipe();
+  if (!pipe.ok()) return pipe.status();
+  std::error_code error;
+  std::filesystem::create_directories(options.temporary_folder, error);
+  if (error) return absl::InternalError(absl::StrCat("cannot make ", options.temporary_folder));
+
+  platform::SpawnOptions spawn;
+  spawn.path = options.binary;
+  spawn.environment = Environment(options);
+  spawn.control_fd = std::move(sockets->second);
+  spawn.output_fd = std::move(pipe->second);
+  absl::StatusOr<pid_t> pid = platform::Spawn(std::move(spawn));
+  if (!pid.ok()) {
+    remover->Remove(options.temporary_folder);
+    return pid.status();
+  }
+
+  std::unique_ptr<WorkerProcess> process(new WorkerProcess(poller, first_token, remover));
+  process->pid_ = *pid;
+  process->control_ = std::move(sockets->first);
+  fcntl(process->control_.get(), F_SETFL, O_NONBLOCK);
+  process->output_ = std::move(pipe->first);
+  process->temporary_folder_ = options.temporary_folder;
+  absl::StatusOr<UniqueFd> exit = poller->AddExit(*pid, first_token + 2);
+  absl::Status status = exit.status();
+  if (status.ok()) status = poller->AddReadable(process->control_.get(), first_token);
+  if (status.ok()) status = poller->AddReadable(process->output_.get(), first_token + 1);
+  if (!status.ok()) {
+    process->Kill();
+    process->Reap(/*wait=*/true);
+    return status;
+  }
+  process->exit_ = *std::move(exit);
+  return process;
+}
+
+WorkerProcess::~WorkerProcess() {
+  MPSD_CHECK(reaped_);
+  Hang();
+  PauseOutput(true);
+  if (exit_.valid()) poller_->RemoveReadable(exit_.get());
+  remover_->Remove(std::move(temporary_folder_));
+}
+
+absl::Status WorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
+  if (absl::Status status = writer_.Queue(message, fds); !status.ok()) return status;
+  // A worker that is gone cannot be sent to; its exit, which is on the way, says why.
+  Flush().IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::Status WorkerProcess::Flush() {
+  if (!control_.valid() || writer_.empty()) return absl::OkStatus();
+  return writer_.Flush(control_.get());
+}
+
+std::string WorkerProcess::ReadOutput() {
+  char chunk[4096];
+  const ssize_t got = output_.valid() ? read(output_.get(), chunk, sizeof(chunk)) : -1;
+  if (got > 0) return std::string(chunk, static_cast<size_t>(got));
+  if (got == 0) {
+    PauseOutput(true);
+    output_.Reset();
+  }
+  return "";
+}
+
+void WorkerProcess::PauseOutput(bool paused) {
+  if (!output_.valid() || paused == output_paused_) return;
+  output_paused_ = paused;
+  if (paused) return poller_->RemoveReadable(output_.get());
+  // It was in the set before, so that there is room for it.
+  poller_->AddReadable(output_.get(), first_token_ + 1).IgnoreError();
+}
+
+void WorkerProcess::Hang() {
+  if (!control_.valid()) return;
+  poller_->RemoveReadable(control_.get());
+  control_.Reset();
+}
+
+bool WorkerProcess::Stopped() const {
+  siginfo_t info{};
+  const int result = waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT);
+  return result == 0 && info.si_pid == pid_;
+}
+
+void WorkerProcess::Kill() {
+  if (!reaped_) kill(pid_, SIGKILL);
+}
+
+int WorkerProcess::Reap(bool wait) {
+  MPSD_CHECK(!reaped_);
+  int status = 0;
+  pid_t pid = -1;
+  do {
+    pid = waitpid(pid_, &status, wait ? 0 : WNOHANG);
+  } while (pid < 0 && errno == EINTR);
+  if (pid != pid_) return -1;
+  reaped_ = true;
+  return status;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,43 @@
+// RefusalLog: who was not let in is counted, and told to the log.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/base/clock.h"
+#include "proto/base/rate_limit.h"
+#include "server/access/gate.h"
+#include "server/telemetry/access_metrics.h"
+#include "server/telemetry/log/log.h"
+
+namespace mpsd {
+
+// Thread-safe. One for each door, so that a flood at one does not keep the other's refusals from
+// the log: each gets a few lines a second at most, while the counters hold all.
+class RefusalLog {
+ public:
+  // The referents outlive it.
+  RefusalLog(AccessMetrics* metrics, Logger* logger, const Clock* clock)
+      : metrics_(metrics),
+        logger_(logger),
+        clock_(clock),
+        lines_(kLinesPerSecond, clock->NowNs()) {}
+
+  // `method` was refused to `peer`. REQUIRES: verdict != Verdict::kAllowed.
+  void Tell(Verdict verdict, std::string_view method, std::string_view peer)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  static constexpr uint32_t kLinesPerSecond = 5;
+
+  AccessMetrics* const metrics_;
+  Logger* const logger_;
+  const Clock* const clock_;
+
+  absl::Mutex mu_;
+  RateLimit lines_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

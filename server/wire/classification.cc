@@ -1,0 +1,111 @@
+#include "server/wire/classification.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace mpsd {
+namespace {
+
+std::string ValueText(double value) { return absl::StrFormat("%f", value); }
+std::string ValueText(int64_t value) { return absl::StrCat(value); }
+std::string ValueText(uint64_t value) { return absl::StrCat(value); }
+
+void PutText(const std::string& text, std::string* bytes) {
+  const auto length = static_cast<uint32_t>(text.size());
+  bytes->append(reinterpret_cast<const char*>(&length), sizeof(length));
+  *bytes += text;
+}
+
+// Appends the classes of one row. Elements that are equal stand in their own order.
+template <typename Element, typename Widest>
+void PutClasses(absl::string_view row, size_t count, std::string* bytes) {
+  std::vector<Element> elements(row.size() / sizeof(Element));
+  std::memcpy(elements.data(), row.data(), elements.size() * sizeof(Element));
+  std::vector<size_t> order(elements.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // A NaN is below everything, so that there is an order whatever the model gave.
+  const auto is_nan = [&elements](size_t i) { return elements[i] != elements[i]; };
+  const auto before = [&elements, &is_nan](size_t a, size_t b) {
+    if (is_nan(a) != is_nan(b)) return is_nan(b);
+    return elements[a] > elements[b] || (!(elements[b] > elements[a]) && a < b);
+  };
+  std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(count), order.end(),
+                    before);
+  for (size_t i = 0; i < count; ++i) {
+    PutText(absl::StrCat(ValueText(static_cast<Widest>(elements[order[i]])), ":", order[i]), bytes);
+  }
+}
+
+using PutRow = void (*)(absl::string_view row, size_t count, std::string* bytes);
+
+PutRow PutterOf(DataType datatype) {
+  switch (datatype) {
+    case DataType::kUint8:
+      return PutClasses<uint8_t, uint64_t>;
+    case DataType::kUint16:
+      return PutClasses<uint16_t, uint64_t>;
+    case DataType::kUint32:
+      return PutClasses<uint32_t, uint64_t>;
+    case DataType::kUint64:
+      return PutClasses<uint64_t, uint64_t>;
+    case DataType::kInt8:
+      return PutClasses<int8_t, int64_t>;
+    case DataType::kInt16:
+      return PutClasses<int16_t, int64_t>;
+    case DataType::kInt32:
+      return PutClasses<int32_t, int64_t>;
+    case DataType::kInt64:
+      return PutClasses<int64_t, int64_t>;
+    case DataType::kFp32:
+      return PutClasses<float, double>;
+    case DataType::kFp64:
+      return PutClasses<double, double>;
+    default:
+      return nullptr;
+  }
+}
+
+absl::Status ClassifyOne(int64_t wanted, bool batches, AnswerOutput* output, std::string* bytes) {
+  const PutRow put = PutterOf(output->datatype);
+  if (put == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("class result not available for output '",
+                                                   output->name, "' due to unsupported type '",
+                                                   DataTypeName(output->datatype), "'"));
+  }
+  const size_t rows = batches ? static_cast<size_t>(output->dims[0]) : 1;
+  const size_t row_bytes = rows == 0 ? 0 : output->bytes.size() / rows;
+  const size_t elements = row_bytes / ElementBytes(output->datatype);
+  const size_t count = static_cast<size_t>(std::min<int64_t>(wanted, elements));
+  for (size_t row = 0; row < rows; ++row) {
+    put(output->bytes.substr(row * row_bytes, row_bytes), count, bytes);
+  }
+  output->datatype = DataType::kBytes;
+  output->bytes = *bytes;
+  output->dims.clear();
+  if (batches) output->dims.push_back(static_cast<int64_t>(rows));
+  output->dims.push_back(static_cast<int64_t>(count));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Classify(absl::Span<const ClassRequest> wanted, bool batches, Answer* answer,
+                      std::deque<std::string>* storage) {
+  answer->memory = nullptr;
+  for (const ClassRequest& one : wanted) {
+    for (AnswerOutput& output : answer->outputs) {
+      if (output.name != one.output) continue;
+      const absl::Status status =
+          ClassifyOne(one.count, batches, &output, &storage->emplace_back());
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,201 @@
+#include "server/wire/reply_wire.h"
+
+#include <grpc/slice.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "proto/base/limits.h"
+#include "server/request/retry_info.h"
+#include "server/wire/wire_writer.h"
+
+namespace mpsd {
+namespace {
+
+// One of parameters:4 {key:1 value:2}, whose value is written already.
+void PutParameter(absl::string_view key, absl::string_view value, std::string* out) {
+  std::string entry;
+  PutText(1, key, &entry);
+  PutText(2, value, &entry);
+  PutText(4, entry, out);
+}
+
+// Where an output lies in the client's memory, as the parameters of the output.
+std::string RegionParameters(const AnswerRegion& region) {
+  std::string parameters;
+  const auto put_number = [&parameters](absl::string_view key, uint64_t number) {
+    std::string value;
+    PutNumber(2, number, &value);
+    PutParameter(key, value, &parameters);
+  };
+  if (region.name.empty()) return parameters;
+  std::string name;
+  PutText(3, region.name, &name);
+  PutParameter("shared_memory_region", name, &parameters);
+  put_number("shared_memory_byte_size", region.bytes);
+  if (region.offset > 0) put_number("shared_memory_offset", region.offset);
+  return parameters;
+}
+
+// outputs:5 {name:1 datatype:2 shape:3 parameters:4}
+void PutOutput(const AnswerOutput& output, std::string* out) {
+  const absl::string_view datatype = DataTypeName(output.datatype);
+  size_t shape_bytes = 0;
+  for (const int64_t dim : output.dims) shape_bytes += VarintBytes(static_cast<uint64_t>(dim));
+  const std::string parameters = RegionParameters(output.region);
+  size_t bytes = TextBytes(output.name) + TextBytes(datatype) + parameters.size();
+  if (!output.dims.empty()) bytes += 1 + VarintBytes(shape_bytes) + shape_bytes;
+  PutKey(5, out);
+  PutVarint(bytes, out);
+  PutText(1, output.name, out);
+  PutText(2, datatype, out);
+  if (!output.dims.empty()) {
+    PutKey(3, out);
+    PutVarint(shape_bytes, out);
+    for (const int64_t dim : output.dims) PutVarint(static_cast<uint64_t>(dim), out);
+  }
+  out->append(parameters);
+}
+
+// What one slice of a pinned answer holds on to: a reference on memory that others' answers may lie
+// in too, and its own bytes of the connection's account.
+struct PinnedSlice {
+  AnswerMemory* memory;
+  uint64_t bytes;
+  std::shared_ptr<PinLedger> ledger;
+  PinLedger::Account* account;
+  const Clock* clock;
+};
+
+void ReleaseSlice(void* user_data) {
+  const auto* pinned = static_cast<PinnedSlice*>(user_data);
+  pinned->account->Unpin(pinned->bytes, pinned->clock->NowNs());
+  pinned->memory->Unref();
+  delete pinned;
+}
+
+bool IsLarge(const AnswerOutput& output) { return output.bytes.size() > kCopiedReplyBytes; }
+
+// A large output where it lies; nothing when its bytes must be copied.
+std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answer,
+                                  const ReplyPeer& peer, ModelMetrics* metrics) {
+  if (answer.memory == nullptr) return std::nullopt;
+  const uint64_t bytes = output.bytes.size();
+  PinLedger::Account* account = peer.ledger->Of(peer.address);
+  const int64_t now_ns = peer.clock->NowNs();
+  const bool account_has_room = account->TryPin(bytes, peer.ledger->limit_bytes(), now_ns);
+  if (!account_has_room || !answer.memory->TryPin()) {
+    if (account_has_room) account->Unpin(bytes, now_ns);
+    metrics->copied_replies.fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+  }
+  answer.memory->Ref();
+  // grpc never writes to it; its interface just has no const.
+  return grpc::Slice(const_cast<char*>(output.bytes.data()), bytes, ReleaseSlice,
+                     new PinnedSlice{answer.memory, bytes, peer.ledger, account, peer.clock});
+}
+
+// What one slice of a copied answer holds on to.
+struct CopiedSlice {
+  std::unique_ptr<char[]> bytes;
+  uint64_t size;
+  std::shared_ptr<PinLedger> ledger;
+};
+
+void ReleaseCopy(void* user_data) {
+  const auto* copied = static_cast<CopiedSlice*>(user_data);
+  copied->ledger->copies()->GiveBack(copied->size);
+  delete copied;
+}
+
+// A copy of an output that is large; nothing where clients have left too many of them unread.
+std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer) {
+  if (!peer.ledger->copies()->TryTake(bytes.size())) return std::nullopt;
+  auto* copied = new CopiedSlice{std::make_unique_for_overwrite<char[]>(bytes.size()), bytes.size(),
+                                 peer.ledger};
+  std::memcpy(copied->bytes.get(), bytes.data(), bytes.size());
+  return grpc::Slice(copied->bytes.get(), bytes.size(), ReleaseCopy, copied);
+}
+
+using Slices = absl::InlinedVector<grpc::Slice, 4>;
+
+// parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 false}}, but for the last byte.
+constexpr absl::string_view kFinalFlag("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08", 28);
+
+// Appends a ModelInferResponse to the slices.
+absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
+                      ModelMetrics* metrics, std::string* scratch, Slices* slices) {
+  scratch->clear();
+  PutText(1, head.model, scratch);
+  PutText(2, head.version, scratch);
+  PutText(3, head.id, scratch);
+  if (head.final_flag) {
+    scratch->append(kFinalFlag.data(), kFinalFlag.size());
+    scratch->push_back(head.is_final ? 1 : 0);
+  }
+  for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);
+  for (const AnswerOutput& output : answer.outputs) {
+    PutKey(6, scratch);
+    PutVarint(output.bytes.size(), scratch);
+    if (!IsLarge(output)) {
+      scratch->append(output.bytes.data(), output.bytes.size());
+      continue;
+    }
+    std::optional<grpc::Slice> slice = Pinned(output, answer, peer, metrics);
+    if (!slice.has_value()) slice = Copied(output.bytes, peer);
+    if (!slice.has_value()) {
+      return Busy("too many answers have not been read by their clients");
+    }
+    slices->emplace_back(scratch->data(), scratch->size());
+    scratch->clear();
+    slices->push_back(*std::move(slice));
+  }
+  if (!scratch->empty()) slices->emplace_back(scratch->data(), scratch->size());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool HasLargeOutput(const Answer& answer) {
+  return std::any_of(answer.outputs.begin(), answer.outputs.end(), IsLarge);
+}
+
+absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer& answer,
+                                            const ReplyPeer& peer, ModelMetrics* metrics,
+                                            std::string* scratch) {
+  Slices slices;
+  absl::Status status = PutReply(head, answer, peer, metrics, scratch, &slices);
+  if (!status.ok()) return status;
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const Answer& answer,
+                                                  const ReplyPeer& peer, ModelMetrics* metrics,
+                                                  std::string* scratch) {
+  Slices slices(1);
+  absl::Status status = PutReply(head, answer, peer, metrics, scratch, &slices);
+  if (!status.ok()) return status;
+  uint64_t bytes = 0;
+  for (const grpc::Slice& slice : slices) bytes += slice.size();
+  scratch->clear();
+  PutKey(2, scratch);
+  PutVarint(bytes, scratch);
+  slices[0] = grpc::Slice(scratch->data(), scratch->size());
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id) {
+  std::string bytes;
+  PutText(1, text, &bytes);
+  PutKey(2, &bytes);
+  PutVarint(TextBytes(id), &bytes);
+  PutText(3, id, &bytes);
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+}  // namespace mpsd

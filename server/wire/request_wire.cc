@@ -1,0 +1,355 @@
+#include "server/wire/request_wire.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "proto/base/limits.h"
+#include "server/wire/contents_size.h"
+#include "server/wire/typed_contents.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint32_t kInputsField = 5;
+constexpr uint32_t kOutputsField = 6;
+constexpr uint32_t kRawContentsField = 7;
+// What is larger is not kept for the small requests to come.
+constexpr size_t kKeptFieldBytes = 4 << 10;
+
+enum WireType : uint32_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kLengthDelimited = 2,
+  kGroupBegin = 3,
+  kGroupEnd = 4,
+  kFixed32 = 5
+};
+
+constexpr uint64_t KeyOf(uint32_t field) { return field << 3 | kLengthDelimited; }
+
+absl::Status Malformed() {
+  return absl::InvalidArgumentError("the bytes are not a ModelInferRequest");
+}
+
+// A cursor over the bytes of several slices.
+class SliceReader {
+ public:
+  explicit SliceReader(const std::vector<grpc::Slice>& slices) : slices_(slices) {}
+
+  bool AtEnd() {
+    while (slice_ < slices_.size() && offset_ == slices_[slice_].size()) {
+      ++slice_;
+      offset_ = 0;
+    }
+    return slice_ == slices_.size();
+  }
+
+  // Reads a varint and appends its bytes to `copy`.
+  bool Varint(uint64_t* value, std::string* copy) {
+    *value = 0;
+    for (uint32_t shift = 0; shift < 70; shift += 7) {
+      if (AtEnd()) return false;
+      const uint8_t byte = slices_[slice_].begin()[offset_++];
+      copy->push_back(static_cast<char>(byte));
+      if (shift < 64) *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if ((byte & 0x80) == 0) return true;
+    }
+    return false;
+  }
+
+  // Hands the next `bytes` bytes to `take`, piece by piece.
+  template <typename Take>
+  bool Bytes(uint64_t bytes, Take take) {
+    while (bytes > 0) {
+      if (AtEnd()) return false;
+      const grpc::Slice& slice = slices_[slice_];
+      const uint64_t step = std::min<uint64_t>(bytes, slice.size() - offset_);
+      take(absl::string_view(reinterpret_cast<const char*>(slice.begin()) + offset_, step));
+      offset_ += step;
+      bytes -= step;
+    }
+    return true;
+  }
+
+ private:
+  const std::vector<grpc::Slice>& slices_;
+  size_t slice_ = 0;
+  size_t offset_ = 0;
+};
+
+absl::string_view View(const std::string& text) { return text; }
+
+using Choice = inference::InferParameter::ParameterChoiceCase;
+
+// What a parameter that we know must be; the others may be anything.
+struct KnownParameter {
+  absl::string_view name;
+  absl::Span<const Choice> choices;
+  absl::string_view expected;
+};
+
+constexpr Choice kInt[] = {Choice::kInt64Param};
+constexpr Choice kAnyInt[] = {Choice::kInt64Param, Choice::kUint64Param};
+constexpr Choice kBool[] = {Choice::kBoolParam};
+constexpr Choice kSequence[] = {Choice::kInt64Param, Choice::kUint64Param, Choice::kStringParam};
+constexpr absl::string_view kFinalFlag = "triton_enable_empty_final_response";
+
+constexpr KnownParameter kKnownParameters[] = {
+    {"timeout", kInt, "int64_param"},
+    {"priority", kAnyInt, "int64_param or uint64_param"},
+    {"sequence_id", kSequence, "int64_param or string_param"},
+    {"sequence_start", kBool, "bool_param"},
+    {"sequence_end", kBool, "bool_param"},
+    {kFinalFlag, kBool, "bool_param"},
+};
+
+// Why the parameter cannot be taken; empty: it can.
+std::string ParameterFault(absl::string_view name, Choice choice) {
+  for (const KnownParameter& known : kKnownParameters) {
+    if (name != known.name) continue;
+    if (absl::c_linear_search(known.choices, choice)) return "";
+    return absl::StrCat("invalid value type for '", name, "' parameter, expected ", known.expected,
+                        ".");
+  }
+  if (absl::StartsWith(name, "triton_")) {
+    return "parameter keys starting with 'triton_' are reserved and cannot be specified.";
+  }
+  if (choice != Choice::PARAMETER_CHOICE_NOT_SET) return "";
+  return absl::StrCat("invalid value type for '", name,
+                      "' parameter, expected bool_param, int64_param, string_param, double_param "
+                      "or uint64_param.");
+}
+
+}  // namespace
+
+absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes,
+                               InferMessage* message) {
+  Clear();
+  if (!bytes.Dump(&slices_).ok()) return Malformed();
+  if (absl::Status status = Split(); !status.ok()) return status;
+  is_large_ = fields_.size() > kKeptFieldBytes;
+  if (absl::Status status = CheckSize(message_bytes); !status.ok()) return status;
+  if (!parsed_.ParseFromString(fields_)) return Malformed();
+  if (is_large_) std::string().swap(fields_);
+  Describe(message);
+  return absl::OkStatus();
+}
+
+absl::Status RequestWire::CheckSize(uint64_t message_bytes) const {
+  if (fields_.size() <= kMaxRequestFieldBytes) return absl::OkStatus();
+  const ContentsSize contents = MeasureContents(fields_);
+  if (fields_.size() - contents.wire_bytes > kMaxRequestFieldBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat("a request holds at most ",
+                                                     kMaxRequestFieldBytes >> 10,
+                                                     " KiB besides the contents of its tensors"));
+  }
+  if (contents.parsed_bytes <= message_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the typed contents take ", contents.parsed_bytes, " bytes of memory, more than ",
+      message_bytes, "; raw_input_contents take no more than they are"));
+}
+
+void RequestWire::Clear() {
+  if (is_large_) {
+    std::string().swap(fields_);
+    parsed_ = inference::ModelInferRequest();
+    is_large_ = false;
+  }
+  slices_.clear();
+  fields_.clear();
+  raw_.clear();
+  raw_count_ = 0;
+  classes_.clear();
+  regions_.clear();
+  typed_.clear();
+}
+
+void RequestWire::DropBuffers() {
+  slices_.clear();
+  raw_.clear();
+  typed_.clear();
+  if (!is_large_) return;
+  parsed_.DiscardUnknownFields();
+  for (auto& input : *parsed_.mutable_inputs()) input.clear_contents();
+}
+
+absl::Status RequestWire::Split() {
+  SliceReader reader(slices_);
+  uint32_t tensors[2] = {0, 0};
+  uint32_t groups = 0;  // that are open; protobuf looks at what is in them
+  const auto copy = [&](uint64_t bytes) {
+    return reader.Bytes(
+        bytes, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });
+  };
+  while (!reader.AtEnd()) {
+    const size_t begin = fields_.size();
+    uint64_t key = 0;
+    uint64_t length = 0;
+    if (!reader.Varint(&key, &fields_)) return Malformed();
+    switch (key & 7) {
+      case kVarint:
+        if (!reader.Varint(&length, &fields_)) return Malformed();
+        continue;
+      case kFixed64:
+        length = 8;
+        break;
+      case kFixed32:
+        length = 4;
+        break;
+      case kLengthDelimited:
+        if (!reader.Varint(&length, &fields_)) return Malformed();
+        break;
+      case kGroupBegin:
+        ++groups;
+        continue;
+      case kGroupEnd:
+        if (groups == 0) return Malformed();
+        --groups;
+        continue;
+      default:
+        return Malformed();
+    }
+    bool whole = false;
+    if (groups > 0) {
+      whole = copy(length);
+    } else if (key == KeyOf(kRawContentsField)) {
+      fields_.resize(begin);
+      Payload payload;
+      whole = reader.Bytes(length, [&](absl::string_view piece) { payload.Append(piece); });
+      if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
+    } else if ((key == KeyOf(kInputsField) || key == KeyOf(kOutputsField)) &&
+               ++tensors[key == KeyOf(kOutputsField)] > kMaxTensors + 1) {
+      // Refused anyway; to parse them all would take far more memory than their bytes.
+      fields_.resize(begin);
+      whole = reader.Bytes(length, [](absl::string_view) {});
+    } else {
+      whole = copy(length);
+    }
+    if (!whole) return Malformed();
+  }
+  return absl::OkStatus();
+}
+
+void RequestWire::Describe(InferMessage* message) {
+  message->model = View(parsed_.model_name());
+  message->version = View(parsed_.model_version());
+  message->id = View(parsed_.id());
+  message->inputs.clear();
+  message->outputs.clear();
+  message->raw_count = raw_count_;
+  message->region_inputs = 0;
+  typed_.reserve(static_cast<size_t>(parsed_.inputs_size()));
+  // One more than is allowed, so that the excess is seen and refused.
+  const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
+  DescribeParameters(message);
+  for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
+  DescribeOutputs(message);
+}
+
+void RequestWire::DescribeOutputs(InferMessage* message) {
+  const int outputs = std::min<int>(parsed_.outputs_size(), kMaxTensors + 1);
+  for (int i = 0; i < outputs; ++i) {
+    const auto& output = parsed_.outputs(i);
+    message->outputs.push_back(View(output.name()));
+    if (output.parameters().empty()) continue;
+    const size_t classes = classes_.size();
+    DescribeClasses(output.parameters(), output.name(), message);
+    const bool in_region = DescribeRegion(output.parameters(), output.name(), /*is_output=*/true,
+                                          static_cast<size_t>(i), message);
+    if (in_region && classes_.size() > classes) {
+      message->parameter_error =
+          absl::StrCat("output '", output.name(), "' cannot be both classes and in shared memory");
+    }
+  }
+}
+
+void RequestWire::DescribeClasses(const ParameterMap& parameters, absl::string_view output,
+                                  InferMessage* message) {
+  const auto found = parameters.find("classification");
+  if (found == parameters.end()) return;
+  const int64_t count = found->second.int64_param();
+  if (found->second.parameter_choice_case() != Choice::kInt64Param) {
+    message->parameter_error =
+        "invalid value type for 'classification' parameter, expected int64_param.";
+  } else if (count < 0) {
+    message->parameter_error = "invalid value for 'classification' parameter, expected >= 0.";
+  } else if (count > 0) {
+    classes_.push_back({output, count});
+  }
+}
+
+// True when the tensor lies in a region.
+bool RequestWire::DescribeRegion(const ParameterMap& parameters, absl::string_view tensor,
+                                 bool is_output, size_t index, InferMessage* message) {
+  RegionUse use;
+  use.is_output = is_output;
+  use.tensor = index;
+  std::string fault = ReadRegionUse(parameters, tensor, &use);
+  if (fault.empty()) {
+    if (!use.region.empty()) regions_.push_back(use);
+  } else {
+    message->parameter_error = std::move(fault);
+  }
+  return !use.region.empty();
+}
+
+void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTensor& source,
+                                InferMessage* message) {
+  const size_t index = message->inputs.size();
+  InputMessage& input = message->inputs.emplace_back();
+  input.name = View(source.name());
+  input.datatype = View(source.datatype());
+  input.dims = absl::MakeConstSpan(source.shape().data(), static_cast<size_t>(source.shape_size()));
+  if (!source.parameters().empty() &&
+      DescribeRegion(source.parameters(), source.name(), /*is_output=*/false, index, message)) {
+    ++message->region_inputs;
+    if (!source.has_contents()) return;
+    input.has_typed = true;
+    input.typed_error =
+        absl::StrCat("unexpected 'content' provided when using shared memory for input tensor '",
+                     input.name, "' for model '", message->model, "'");
+    return;
+  }
+  // Entries are there for the inputs that carry their data with them, and for no others.
+  const size_t raw_index = index - message->region_inputs;
+  if (raw_index < raw_.size()) {
+    input.has_data = true;
+    input.payload = raw_[raw_index];
+  }
+  if (!source.has_contents()) return;
+  absl::StatusOr<std::string> bytes = TypedContents(source);
+  if (absl::IsNotFound(bytes.status())) return;
+  input.has_typed = true;
+  if (!bytes.ok()) {
+    input.typed_error =
+        absl::StrCat("unexpected explicit tensor data for input tensor '", input.name,
+                     "' for model '", message->model, "' of type '", bytes.status().message(),
+                     "', expected datatype '", input.datatype, "'");
+    return;
+  }
+  if (raw_count_ > 0) return;
+  typed_.push_back(*std::move(bytes));
+  input.has_data = true;
+  input.payload.Append(typed_.back());
+}
+
+void RequestWire::DescribeParameters(InferMessage* message) const {
+  message->parameter_error.clear();
+  message->timeout_us = 0;
+  message->wants_final_flag = false;
+  for (const auto& [name, value] : parsed_.parameters()) {
+    std::string fault = ParameterFault(name, value.parameter_choice_case());
+    if (!fault.empty()) {
+      message->parameter_error = std::move(fault);
+      return;
+    }
+    if (name == "timeout") message->timeout_us = value.int64_param();
+    if (name == kFinalFlag) message->wants_final_flag = value.bool_param();
+  }
+}
+
+}  // namespace mpsd

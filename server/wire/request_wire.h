@@ -1,0 +1,70 @@
+// RequestWire: reads a ModelInferRequest off the wire without copying its tensors.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/inference.pb.h"
+#include "server/request/infer_message.h"
+#include "server/wire/classification.h"
+#include "server/wire/region_parameters.h"
+
+namespace mpsd {
+
+// What names, ids, shapes and parameters of one request may take on the wire. In memory they may
+// take ten times that, for as long as the request is inside.
+inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
+
+// Lives on its call's thread; used again from call to call. The bytes' top level is walked by hand:
+// raw_input_contents is left where it lies in the transport's buffers, everything else is copied
+// together, parsed as protobuf, and looked at through views.
+class RequestWire {
+ public:
+  // Fills `message`, whose views are valid until the next Read() or Clear(). INVALID_ARGUMENT when
+  // the bytes are no ModelInferRequest; RESOURCE_EXHAUSTED when what is not the tensors' contents
+  // is more than kMaxRequestFieldBytes, or typed contents would take more than `message_bytes` of
+  // memory.
+  absl::Status Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes, InferMessage* message);
+
+  // The outputs of which only the largest elements are wanted. Valid as long as the message.
+  const std::vector<ClassRequest>& classes() const { return classes_; }
+
+  // The tensors that lie in memory of the client's; the inputs among them have no payload yet.
+  // Valid as long as the message.
+  const std::vector<RegionUse>& regions() const { return regions_; }
+
+  // Gives the transport's buffers back.
+  void Clear();
+
+  // Gives back what the tensors lie in; names, ids and parameters of the message stay. Another
+  // thread may be reading these meanwhile.
+  void DropBuffers();
+
+ private:
+  absl::Status Split();
+  absl::Status CheckSize(uint64_t message_bytes) const;
+  void Describe(InferMessage* message);
+  void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,
+                     InferMessage* message);
+  void DescribeOutputs(InferMessage* message);
+  void DescribeClasses(const ParameterMap& parameters, absl::string_view output,
+                       InferMessage* message);
+  bool DescribeRegion(const ParameterMap& parameters, absl::string_view tensor, bool is_output,
+                      size_t index, InferMessage* message);
+  void DescribeParameters(InferMessage* message) const;
+
+  std::vector<grpc::Slice> slices_;
+  std::string fields_;        // the bytes of all fields but the raw contents
+  std::vector<Payload> raw_;  // at most kMaxTensors + 1 are kept
+  uint32_t raw_count_ = 0;
+  bool is_large_ = false;  // nothing of it is kept for the next request
+  inference::ModelInferRequest parsed_;
+  std::vector<ClassRequest> classes_;
+  std::vector<RegionUse> regions_;
+  std::vector<std::string> typed_;  // typed contents, as raw bytes
+};
+
+}  // namespace mpsd

@@ -1,0 +1,65 @@
+#include "server/wire/status_map.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "server/wire/wire_writer.h"
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kMaxTextBytes = 2048;
+constexpr absl::string_view kMessageUrl = "type.googleapis.com/";
+
+// google.rpc.Status's details:3 {type_url:1 value:2}.
+void PutDetail(absl::string_view url, absl::string_view value, std::string* details) {
+  std::string any;
+  PutText(1, url, &any);
+  PutText(2, value, &any);
+  PutText(3, any, details);
+}
+
+bool IsQueueFull(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) &&
+         absl::StrContains(status.message(), "Exceeds maximum queue size");
+}
+
+std::string Details(const absl::Status& status) {
+  std::string details;
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord& value) {
+    if (absl::StartsWith(url, kMessageUrl)) PutDetail(url, std::string(value), &details);
+  });
+  return details;
+}
+
+}  // namespace
+
+std::string TextForClient(absl::string_view text) {
+  if (text.size() <= kMaxTextBytes) return std::string(text);
+  size_t end = kMaxTextBytes;  // or before it, where a character of UTF-8 begins
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return absl::StrCat(text.substr(0, end), "...");
+}
+
+grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
+  if (status.ok()) return grpc::Status::OK;
+  const bool unavailable =
+      style == StatusStyle::kTriton && (IsQueueFull(status) || absl::IsDeadlineExceeded(status));
+  const auto code =
+      unavailable ? grpc::StatusCode::UNAVAILABLE : static_cast<grpc::StatusCode>(status.code());
+  std::string text = TextForClient(status.message());
+  const std::string details = Details(status);
+  if (details.empty()) return grpc::Status(code, std::move(text));
+  // google.rpc.Status {code:1 message:2 details:3}.
+  std::string whole;
+  PutNumber(1, static_cast<uint64_t>(code), &whole);
+  PutText(2, text, &whole);
+  whole += details;
+  return grpc::Status(code, std::move(text), std::move(whole));
+}
+
+}  // namespace mpsd

@@ -1,0 +1,51 @@
+#include "tests/server/config/config_files.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_replace.h"
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+ConfigFiles::ConfigFiles(std::initializer_list<std::string> names) {
+  std::string pattern = std::filesystem::temp_directory_path() / "mpsd_config_XXXXXX";
+  MPSD_CHECK(mkdtemp(pattern.data()) != nullptr);
+  folder_ = pattern;
+  for (const std::string& name : names) Write(name, "");
+}
+
+ConfigFiles::~ConfigFiles() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void ConfigFiles::Write(const std::string& name, std::string_view text) const {
+  const std::filesystem::path path = std::filesystem::path(folder_) / name;
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  MPSD_CHECK(!error);
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  MPSD_CHECK(stream.good());
+}
+
+void ConfigFiles::WriteSecret(const std::string& name, std::string_view text) const {
+  Write(name, text);
+  std::error_code error;
+  std::filesystem::permissions(std::filesystem::path(folder_) / name, std::filesystem::perms(0600),
+                               error);
+  MPSD_CHECK(!error);
+}
+
+absl::StatusOr<Config> ConfigFiles::Parse(std::string_view text) const {
+  return ParseConfig(text, folder_ + "/c.json");
+}
+
+std::string ConfigFiles::Error(std::string_view text) const {
+  return absl::StrReplaceAll(Parse(text).status().message(), {{folder_ + "/", ""}});
+}
+
+}  // namespace mpsd

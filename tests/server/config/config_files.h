@@ -1,0 +1,40 @@
+// ConfigFiles: a temporary folder for a config and the files that it names.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "server/config/config.h"
+
+namespace mpsd {
+
+// Thread-compatible. The folder and what is in it are removed with the object.
+class ConfigFiles {
+ public:
+  // Makes the folder with empty files of these names.
+  explicit ConfigFiles(std::initializer_list<std::string> names);
+  ~ConfigFiles();
+  ConfigFiles(const ConfigFiles&) = delete;
+  ConfigFiles& operator=(const ConfigFiles&) = delete;
+
+  // Writes a file, and the folders above it.
+  void Write(const std::string& name, std::string_view text) const;
+
+  // The same, for nobody else to read.
+  void WriteSecret(const std::string& name, std::string_view text) const;
+
+  // Parses `text` as if it stood in the folder's "c.json".
+  absl::StatusOr<Config> Parse(std::string_view text) const;
+
+  // What is wrong with `text`, without the folder's name before each "c.json"; empty when nothing.
+  std::string Error(std::string_view text) const;
+
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace mpsd

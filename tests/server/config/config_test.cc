@@ -1,0 +1,286 @@
+#include "server/config/config.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "proto/base/clock.h"
+#include "tests/server/config/config_files.h"
+
+namespace mpsd {
+namespace {
+
+TEST(Config, HasDefaultsForAllButTheModels) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      files.Parse(R"({"models": [{"name": "m", "path": "m.pt"}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(
+      config->listen.grpc,
+      (std::vector<std::string>{"127.0.0.1:8001", "unix:" + DefaultStateDir() + "/mpsd.sock"}));
+  EXPECT_EQ(config->listen.http, "127.0.0.1:8002");
+  EXPECT_EQ(config->server_name, "mpsd");
+  EXPECT_EQ(config->server_version, MPSD_VERSION);
+  EXPECT_EQ(config->state_dir, DefaultStateDir());
+  EXPECT_EQ(config->limits.message_bytes, 64ULL << 20);
+  EXPECT_EQ(config->limits.shared_memory_bytes, 0U);
+  EXPECT_EQ(config->limits.drain_timeout_ns, 30 * kNsPerSecond);
+  EXPECT_EQ(config->limits.lame_duck_ns, 0);
+  EXPECT_EQ(config->log.level, "info");
+  EXPECT_EQ(config->log.file, "");
+  EXPECT_EQ(config->sandbox, SandboxLevel::kBasic);
+  EXPECT_FALSE(config->cuda_mps);
+  ASSERT_EQ(config->models.size(), 1U);
+  const ModelConfig& model = config->models[0];
+  EXPECT_EQ(model.path, files.folder() + "/m.pt");
+  EXPECT_EQ(model.format, ModelFormat::kTorchScript);
+  EXPECT_EQ(model.device, "auto");
+  EXPECT_EQ(model.placement.processes, 0U);
+  EXPECT_EQ(model.placement.lanes, 0U);
+  EXPECT_EQ(model.placement.threads, 0U);
+  EXPECT_EQ(model.spec, ModelSpec());
+  EXPECT_EQ(model.warmup, WarmUp::kAuto);
+  EXPECT_EQ(model.sandbox, std::nullopt);
+  EXPECT_EQ(model.batching.max_delay_ns, 0);
+  EXPECT_EQ(model.queue_requests, kDefaultQueueRequests);
+  EXPECT_EQ(model.queue_bytes, kDefaultQueueBytes);
+  EXPECT_TRUE(model.parameters.empty());
+}
+
+TEST(Config, VersionsOfOneModel) {
+  const ConfigFiles files({"m.pt", "n.pt"});
+  const absl::StatusOr<Config> config = files.Parse(R"({"models": [
+    {"name": "m", "path": "m.pt"}, {"name": "m", "version": 2, "path": "n.pt"}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].version, "1");
+  EXPECT_EQ(config->models[1].version, "2");
+  EXPECT_EQ(files.Error(R"({"models": [
+    {"name": "m", "path": "m.pt", "version": 2}, {"name": "m", "version": 2, "path": "n.pt"}]})"),
+            "c.json:2: models[1].name: there is another model 'm' of this version");
+  EXPECT_EQ(files.Error(R"({"models": [{"name": "m", "path": "m.pt", "version": 0}]})"),
+            "c.json:1: models[0].version: must be a whole number from 1 to 2000000000, not 0");
+}
+
+TEST(Config, ARepositoryNeedsNoModels) {
+  const ConfigFiles files({"repository/m/1/model.pt"});
+  const absl::StatusOr<Config> config =
+      files.Parse(R"({"model_repository": "repository", "model_control": "explicit"})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->model_repository, files.folder() + "/repository");
+  EXPECT_EQ(config->model_control, ModelControlMode::kExplicit);
+  EXPECT_EQ(files.Error(R"({"model_repository": "nowhere"})"),
+            "c.json:1: model_repository: there is no folder 'nowhere'");
+  const auto of_folder = ConfigFromRepository(files.folder() + "/repository", false);
+  ASSERT_TRUE(of_folder.ok()) << of_folder.status();
+  EXPECT_EQ(of_folder->listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
+  EXPECT_FALSE(ConfigFromRepository(files.folder() + "/nowhere", false).ok());
+}
+
+// A reload must see that a file was written anew, though its name is the same.
+TEST(Config, AModelKnowsWhichFileItWasReadFrom) {
+  const ConfigFiles files({"m.pt"});
+  const char* text = R"({"models": [{"name": "m", "path": "m.pt"}]})";
+  const ModelConfig before = files.Parse(text)->models[0];
+  EXPECT_EQ(files.Parse(text)->models[0], before);
+  files.Write("m.pt", "other contents");
+  EXPECT_FALSE(files.Parse(text)->models[0] == before);
+}
+
+TEST(Config, WhatAnObjectLeavesOutIsTheDefault) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config = files.Parse(
+      R"({"models": [{"name": "m", "path": "m.pt"}], "log": {"file": "l"}, "limits": {}})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->log.level, Config().log.level);
+  EXPECT_EQ(config->limits.message_bytes, Config().limits.message_bytes);
+  EXPECT_EQ(config->limits.unread_copy_bytes, Config().limits.unread_copy_bytes);
+}
+
+TEST(Config, ReadsEveryKeyOfTheDaemon) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config = files.Parse(R"({
+    "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0",
+               "plaintext": true},
+    "server_name": "gpu-7", "server_version": "2.60.0", "state_dir": "../state",
+    "sandbox": "strict", "cuda_mps": "on",
+    "models": [{"name": "m", "path": "m.pt"}],
+    "limits": {"message": "1MiB", "buffered": "5MiB", "shared_memory": "4GiB",
+               "compressed_requests": false,
+               "connection_pinned": "2MiB", "unread_copies": "6MiB",
+               "drain_timeout": "1m",
+               "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB",
+               "client_cuda_memory": "2GiB"},
+    "log": {"level": "debug", "file": "log/mpsd.log", "requests": "log/requests"},
+    "trace": {"file": "log/traces", "format": "otlp", "rate": 9}})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(
+      config->listen.grpc,
+      (std::vector<std::string>{"0.0.0.0:1", "[::1]:2", "unix:" + files.folder() + "/run/s.sock"}));
+  EXPECT_EQ(config->listen.http, "localhost:0");
+  EXPECT_EQ(config->server_name, "gpu-7");
+  EXPECT_EQ(config->server_version, "2.60.0");
+  EXPECT_EQ(config->state_dir + "/",
+            files.folder().substr(0, files.folder().rfind('/')) + "/state/");
+  EXPECT_EQ(config->limits.message_bytes, 1ULL << 20);
+  EXPECT_EQ(config->limits.buffered_bytes, 5ULL << 20);
+  EXPECT_FALSE(config->limits.compressed_requests);
+  EXPECT_EQ(config->limits.shared_memory_bytes, 4ULL << 30);
+  EXPECT_EQ(config->limits.connection_pin_bytes, 2ULL << 20);
+  EXPECT_EQ(config->limits.unread_copy_bytes, 6ULL << 20);
+  EXPECT_EQ(config->limits.drain_timeout_ns, 60 * kNsPerSecond);
+  EXPECT_EQ(config->limits.lame_duck_ns, 500 * kNsPerMs);
+  EXPECT_EQ(config->log.level, "debug");
+  EXPECT_EQ(config->log.file, files.folder() + "/log/mpsd.log");
+  EXPECT_EQ(config->limits.connections, 7U);
+  EXPECT_EQ(config->limits.client_shared_memory_bytes, 3ULL << 20);
+  EXPECT_EQ(config->limits.client_cuda_memory_bytes, 2ULL << 30);
+  EXPECT_EQ(config->log.requests, files.folder() + "/log/requests");
+  EXPECT_EQ(config->trace.file, files.folder() + "/log/traces");
+  EXPECT_TRUE(config->trace.otlp);
+  EXPECT_EQ(config->trace.rate, 9U);
+  EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
+  EXPECT_TRUE(config->cuda_mps);
+}
+
+TEST(Config, ReadsEveryKeyOfAModel) {
+  const ConfigFiles files({"m.bin", "vocab.txt"});
+  const absl::StatusOr<Config> config = files.Parse(R"({"models": [{
+    "name": "m", "path": "m.bin", "format": "aoti", "device": "cuda:1",
+    "placement": {"processes": 2, "lanes": 4, "threads": "auto"}, "max_batch_size": 8,
+    "inputs": [{"name": "x", "datatype": "INT64", "shape": [-1]}],
+    "outputs": [{"name": "y", "datatype": "FP32", "shape": [16]}],
+    "pad": [{"input": "x", "dim": 0, "buckets": [8, 16], "value": 1}],
+    "warmup": "all", "sandbox": "off", "batching": {"max_delay": "500us"},
+    "queue": {"requests": 10, "bytes": "1GiB"},
+    "load_timeout": "2s", "warmup_timeout": "3s", "run_timeout": "4s",
+    "circuit": {"deaths": 7, "period": "8s"},
+    "recycle": {"resident_memory": "9MiB", "requests": 10, "age": "11s"},
+    "parameters": {"vocab": "vocab.txt", "text": "a", "count": 3, "share": 0.5, "on": true}}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const ModelConfig& model = config->models[0];
+  EXPECT_EQ(model.format, ModelFormat::kAoti);
+  EXPECT_EQ(model.device, "cuda:1");
+  EXPECT_EQ(model.placement.processes, 2U);
+  EXPECT_EQ(model.placement.lanes, 4U);
+  EXPECT_EQ(model.placement.threads, 0U);
+  ModelSpec spec;
+  spec.max_batch_size = 8;
+  spec.inputs = {{"x", DataType::kInt64, {-1}}};
+  spec.outputs = {{"y", DataType::kFp32, {16}}};
+  spec.pad = {{"x", 0, {8, 16}, 1, {}}};
+  EXPECT_EQ(model.spec, spec);
+  EXPECT_EQ(model.warmup, WarmUp::kAll);
+  EXPECT_EQ(model.sandbox, SandboxLevel::kOff);
+  EXPECT_EQ(model.batching.max_delay_ns, 500 * kNsPerUs);
+  EXPECT_EQ(model.queue_requests, 10U);
+  EXPECT_EQ(model.queue_bytes, 1ULL << 30);
+  EXPECT_EQ(model.supervision.load_timeout_ns, 2'000'000'000);
+  EXPECT_EQ(model.supervision.warmup_timeout_ns, 3'000'000'000);
+  EXPECT_EQ(model.supervision.run_timeout_ns, 4'000'000'000);
+  EXPECT_EQ(model.supervision.circuit_deaths, 7U);
+  EXPECT_EQ(model.supervision.circuit_period_ns, 8'000'000'000);
+  EXPECT_EQ(model.supervision.recycle_resident_bytes, 9ULL << 20);
+  EXPECT_EQ(model.supervision.recycle_requests, 10U);
+  EXPECT_EQ(model.supervision.recycle_age_ns, 11'000'000'000);
+  const std::map<std::string, std::string> parameters = {{"vocab", files.folder() + "/vocab.txt"},
+                                                         {"text", "a"},
+                                                         {"count", "3"},
+                                                         {"share", "0.5"},
+                                                         {"on", "true"}};
+  EXPECT_EQ(model.parameters, parameters);
+}
+
+TEST(Config, TellsTheFormatByTheSuffix) {
+  const ConfigFiles files({"a.pt", "b.pt2"});
+  const absl::StatusOr<Config> config = files.Parse(
+      R"({"models": [{"name": "a", "path": "a.pt"}, {"name": "b", "path": "b.pt2"},
+                     {"name": "c", "format": "synthetic",
+                      "inputs": [{"name": "x", "datatype": "FP32", "shape": [4]}]}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].format, ModelFormat::kTorchScript);
+  EXPECT_EQ(config->models[1].format, ModelFormat::kAoti);
+  EXPECT_EQ(config->models[2].format, ModelFormat::kSynthetic);
+  EXPECT_EQ(config->models[2].path, "");
+}
+
+TEST(Config, AbsolutePathsStay) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config = files.Parse(absl::StrCat(
+      R"({"listen": {"grpc": ["unix:/run/s"]}, "state_dir": "/var/lib/mpsd",
+          "log": {"file": "/var/log/mpsd"}, "models": [{"name": "m", "path": ")",
+      files.folder(), R"(/./m.pt"}]})"));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen.grpc[0], "unix:/run/s");
+  EXPECT_EQ(config->state_dir, "/var/lib/mpsd");
+  EXPECT_EQ(config->log.file, "/var/log/mpsd");
+  EXPECT_EQ(config->models[0].path, files.folder() + "/m.pt");
+}
+
+TEST(Config, EmptyHttpMeansNone) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      files.Parse(R"({"listen": {"http": ""}, "models": [{"name": "m", "path": "m.pt"}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen.http, "");
+}
+
+TEST(Config, AFreePortMayBeAskedForTwice) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      files.Parse(R"({"listen": {"grpc": ["127.0.0.1:0", "127.0.0.1:0"], "http": "127.0.0.1:0"},
+                      "models": [{"name": "m", "path": "m.pt"}]})");
+  EXPECT_TRUE(config.ok()) << config.status();
+}
+
+TEST(Config, TheDefaultQueueGrowsWithTheMessageLimit) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      files.Parse(R"({"limits": {"message": "1GiB"}, "models": [{"name": "m", "path": "m.pt"}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].queue_bytes, 1ULL << 30);
+}
+
+TEST(Config, CommentsAreAllowed) {
+  const ConfigFiles files({"m.pt"});
+  EXPECT_TRUE(
+      files.Parse("// a\n{\"models\": /* b */ [{\"name\": \"m\", \"path\": \"m.pt\"}]}").ok());
+}
+
+TEST(ReadConfig, ReadsAFile) {
+  const ConfigFiles files({"m.pt"});
+  files.Write("c.json", R"({"models": [{"name": "m", "path": "m.pt"}]})");
+  const absl::StatusOr<Config> config = ReadConfig(files.folder() + "/c.json");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].path, files.folder() + "/m.pt");
+}
+
+TEST(ReadConfig, SaysWhyItCannotReadAFile) {
+  const ConfigFiles files({});
+  const std::string missing = files.folder() + "/none.json";
+  EXPECT_EQ(ReadConfig(missing).status(),
+            absl::NotFoundError("config: there is no file '" + missing + "'"));
+  EXPECT_EQ(ReadConfig(files.folder()).status(),
+            absl::NotFoundError("config: '" + files.folder() + "' is not a file"));
+}
+
+TEST(ReadConfig, RefusesAFileThatIsTooLarge) {
+  const ConfigFiles files({});
+  files.Write("c.json", std::string((1 << 20) + 1, ' '));
+  const std::string path = files.folder() + "/c.json";
+  EXPECT_EQ(ReadConfig(path).status().message(), path + ":1: is larger than 1048576 bytes");
+}
+
+TEST(DefaultStateDir, IsTheUsersRuntimeFolderOrATemporaryOne) {
+  ASSERT_EQ(setenv("XDG_RUNTIME_DIR", "/run/user/7", 1), 0);
+  EXPECT_EQ(DefaultStateDir(), "/run/user/7/mpsd");
+  ASSERT_EQ(setenv("XDG_RUNTIME_DIR", "relative", 1), 0);
+  EXPECT_EQ(DefaultStateDir(), absl::StrCat("/tmp/mpsd-", getuid()));
+  ASSERT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
+  EXPECT_EQ(DefaultStateDir(), absl::StrCat("/tmp/mpsd-", getuid()));
+}
+
+}  // namespace
+}  // namespace mpsd

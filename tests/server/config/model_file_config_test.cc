@@ -1,0 +1,120 @@
+// ConfigFromModelFile: the config of `mpsd serve FILE`.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "server/config/config.h"
+#include "tests/server/config/config_files.h"
+
+namespace mpsd {
+namespace {
+
+TensorSpec Tensor(std::string_view text) {
+  const absl::StatusOr<TensorSpec> tensor = ParseTensorText(text);
+  EXPECT_TRUE(tensor.ok()) << tensor.status();
+  return tensor.ok() ? *tensor : TensorSpec();
+}
+
+std::string Error(std::vector<TensorSpec> inputs, uint32_t max_batch_size) {
+  const ConfigFiles files({"m.pt"});
+  return std::string(
+      ConfigFromModelFile(files.folder() + "/m.pt", std::move(inputs), max_batch_size)
+          .status()
+          .message());
+}
+
+TEST(ConfigFromModelFile, ServesOneModelWithTheDefaults) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/m.pt", {}, 0);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
+  EXPECT_EQ(config->state_dir, DefaultStateDir());
+  ASSERT_EQ(config->models.size(), 1U);
+  EXPECT_EQ(config->models[0].name, "m");
+  EXPECT_EQ(config->models[0].path, files.folder() + "/m.pt");
+  EXPECT_EQ(config->models[0].format, ModelFormat::kTorchScript);
+  EXPECT_EQ(config->models[0].spec, ModelSpec());
+}
+
+TEST(ConfigFromModelFile, WithoutRoomForASocketThereIsNone) {
+  const ConfigFiles files({"m.pt"});
+  const char* const before = std::getenv("XDG_RUNTIME_DIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("XDG_RUNTIME_DIR", ("/" + std::string(100, 'd')).c_str(), 1);
+  const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/m.pt", {}, 0);
+  before == nullptr ? unsetenv("XDG_RUNTIME_DIR") : setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
+}
+
+TEST(ConfigFromModelFile, ABatchDimOfMinusOneMakesTheModelBatch) {
+  const ConfigFiles files({"m.pt2"});
+  const absl::StatusOr<Config> config = ConfigFromModelFile(
+      files.folder() + "/m.pt2", {Tensor("x:FP32[-1,16]"), Tensor("y:INT64[-1,-1]")}, 0);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].format, ModelFormat::kAoti);
+  ModelSpec spec;
+  spec.max_batch_size = 64;
+  spec.inputs = {{"x", DataType::kFp32, {16}}, {"y", DataType::kInt64, {-1}}};
+  EXPECT_EQ(config->models[0].spec, spec);
+}
+
+TEST(ConfigFromModelFile, TheBatchSizeMayBeSaid) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      ConfigFromModelFile(files.folder() + "/m.pt", {Tensor("x:FP32[-1,16]")}, 8);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].spec.max_batch_size, 8U);
+}
+
+TEST(ConfigFromModelFile, OtherShapesAreWholeWithoutABatchDim) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      ConfigFromModelFile(files.folder() + "/m.pt", {Tensor("x:FP32[4,-1]")}, 0);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_FALSE(config->models[0].spec.batches());
+  EXPECT_EQ(config->models[0].spec.inputs[0].dims, (Dims{4, -1}));
+}
+
+TEST(ConfigFromModelFile, MakesANameThatClientsMayUse) {
+  const auto name = [](const std::string& file) {
+    const ConfigFiles files({file});
+    const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/" + file, {}, 0);
+    return config.ok() ? config->models[0].name : std::string(config.status().message());
+  };
+  EXPECT_EQ(name("all-MiniLM-L6.v2.pt"), "all-MiniLM-L6.v2");
+  EXPECT_EQ(name("my model (1).pt"), "my-model--1-");
+  EXPECT_EQ(name("_-x.pt"), "x");
+  EXPECT_EQ(name("--.pt"), "model");
+  EXPECT_EQ(name(std::string(200, 'a') + ".pt"), std::string(128, 'a'));
+}
+
+TEST(ConfigFromModelFile, RefusesWhatDoesNotFitTogether) {
+  EXPECT_EQ(Error({Tensor("x:FP32[-1,16]"), Tensor("y:FP32[16]")}, 0),
+            "either all inputs begin with a batch dim of -1 or none does");
+  EXPECT_EQ(Error({Tensor("x:FP32[16]")}, 8),
+            "a batch size was given, but no input begins with a batch dim of -1");
+}
+
+TEST(ConfigFromModelFile, HoldsTheInputsToTheRulesOfAConfig) {
+  EXPECT_EQ(Error({Tensor("x:FP32[-1]"), Tensor("x:FP32[-1]")}, 0),
+            "inputs[1].name: 'x' stands twice");
+  EXPECT_EQ(Error({Tensor("x:FP32[-1,1,1,1,1,1,1,1,1]")}, 0), "");
+  EXPECT_EQ(Error({Tensor("x:FP32[1,1,1,1,1,1,1,1,1]")}, 0),
+            "inputs[0].shape: has 9 elements; at most 8 are allowed");
+  EXPECT_EQ(Error({Tensor("x:FP32[-1]")}, kMaxBatchRows + 1),
+            "max_batch_size: must be a whole number from 0 to 1024, not 1025");
+}
+
+TEST(ConfigFromModelFile, SaysWhatIsWrongWithTheFile) {
+  const ConfigFiles files({"m.bin"});
+  EXPECT_EQ(ConfigFromModelFile(files.folder() + "/none.pt", {}, 0).status(),
+            absl::NotFoundError("there is no file '" + files.folder() + "/none.pt'"));
+  EXPECT_EQ(
+      ConfigFromModelFile(files.folder() + "/m.bin", {}, 0).status(),
+      absl::InvalidArgumentError("'" + files.folder() + "/m.bin' ends in neither .pt nor .pt2"));
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,301 @@
+#include "server/config/triton/triton_config.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+class TritonConfigTest : public testing::Test {
+ protected:
+  TritonConfigTest() { model_.name = "m"; }
+
+  std::string Text(const std::string& text) {
+    return std::string(ApplyTritonText(text, &model_, &notes_).message());
+  }
+  std::string Json(const std::string& text) {
+    return std::string(ApplyTritonJson(text, &model_, &notes_).message());
+  }
+
+  ModelConfig model_;
+  TritonNotes notes_;
+};
+
+TEST_F(TritonConfigTest, CarriesOverWhatBothHave) {
+  EXPECT_EQ(Text(R"pb(
+              name: "m"
+              platform: "pytorch_libtorch"
+              max_batch_size: 8 input
+              [ {
+                name: "INPUT__0"
+                data_type: TYPE_FP32
+                dims: [ -1, 16 ]
+              }] output
+              [ {
+                name: "OUTPUT__0"
+                data_type: TYPE_STRING
+                dims: [ 4 ]
+              }] instance_group
+              [ { count: 2 kind: KIND_CPU }]
+              dynamic_batching {
+                max_queue_delay_microseconds: 100
+                default_queue_policy { max_queue_size: 17 }
+              }
+              parameters {
+                key: "INFERENCE_MODE"
+                value { string_value: "true" }
+              })pb"),
+            "");
+  EXPECT_EQ(model_.spec.max_batch_size, 8u);
+  EXPECT_EQ(model_.spec.inputs, (std::vector<TensorSpec>{{"INPUT__0", DataType::kFp32, {-1, 16}}}));
+  EXPECT_EQ(model_.spec.outputs, (std::vector<TensorSpec>{{"OUTPUT__0", DataType::kBytes, {4}}}));
+  EXPECT_EQ(model_.device, "cpu");
+  EXPECT_EQ(model_.placement.lanes, 2u);
+  EXPECT_EQ(model_.batching.max_delay_ns, 100'000);
+  EXPECT_EQ(model_.queue_requests, 17u);
+  EXPECT_EQ(model_.parameters.at("INFERENCE_MODE"), "true");
+  EXPECT_TRUE(notes_.ignored.empty());
+}
+
+TEST_F(TritonConfigTest, AnOverrideMayTakeBatchesAway) {
+  model_.spec.max_batch_size = 8;
+  EXPECT_EQ(Json(R"({"backend": "pytorch"})"), "");
+  EXPECT_EQ(model_.spec.max_batch_size, 8u) << "it does not say";
+  for (const char* key : {"max_batch_size", "maxBatchSize"}) {
+    model_.spec.max_batch_size = 8;
+    EXPECT_EQ(Json(absl::StrCat("{\"", key, "\": 0}")), "");
+    EXPECT_EQ(model_.spec.max_batch_size, 0u) << key;
+  }
+}
+
+TEST_F(TritonConfigTest, AnOverrideDoesNotChooseVersions) {
+  EXPECT_EQ(Json(R"({"version_policy": {"specific": {"versions": [2]}}})"), "");
+  EXPECT_EQ(notes_.ignored, std::vector<std::string>{"version_policy"});
+}
+
+TEST_F(TritonConfigTest, TheJsonFormIsTheSame) {
+  EXPECT_EQ(Json(R"({"max_batch_size": 4, "platform": "pytorch_libtorch",
+                     "input": [{"name": "x", "data_type": "TYPE_INT64", "dims": ["-1"]}],
+                     "instance_group": [{"kind": "KIND_GPU", "count": 3, "gpus": [1]}]})"),
+            "");
+  EXPECT_EQ(model_.spec.max_batch_size, 4u);
+  EXPECT_EQ(model_.spec.inputs, (std::vector<TensorSpec>{{"x", DataType::kInt64, {-1}}}));
+  EXPECT_EQ(model_.device, "cuda:1");
+  EXPECT_EQ(model_.placement.lanes, 3u);
+}
+
+TEST_F(TritonConfigTest, WhatItDoesNotSayStays) {
+  model_.spec.max_batch_size = 8;
+  model_.spec.inputs = {{"x", DataType::kFp32, {2}}};
+  model_.device = "cuda";
+  const ModelConfig before = model_;
+  EXPECT_EQ(Json("{}"), "");
+  EXPECT_EQ(model_, before);
+}
+
+TEST_F(TritonConfigTest, TheIdentityBackendIsTheSyntheticFormat) {
+  EXPECT_EQ(Text(R"pb(
+              backend: "identity" input
+              [ {
+                name: "x"
+                data_type: TYPE_FP32
+                dims: [ 4 ]
+              }] parameters
+              [ {
+                key: "execute_delay_ms"
+                value { string_value: "3" }
+              }
+                , {
+                  key: "creation_delay_sec"
+                  value { string_value: "1" }
+                }
+                , {
+                  key: "instance_wise_delay_multiplier"
+                  value { string_value: "2" }
+                }])pb"),
+            "");
+  EXPECT_EQ(model_.format, ModelFormat::kSynthetic);
+  EXPECT_EQ(model_.parameters,
+            (std::map<std::string, std::string>{
+                {"delay", "3ms"}, {"load_delay", "1s"}, {"lane_delay_factor", "2"}}));
+  EXPECT_TRUE(notes_.ignored.empty());
+}
+
+TEST_F(TritonConfigTest, TheRepeatBackendIsASyntheticModelThatRepeats) {
+  EXPECT_EQ(Text("backend: \"repeat\" model_transaction_policy { decoupled: true }"), "");
+  EXPECT_EQ(model_.format, ModelFormat::kSynthetic);
+  EXPECT_EQ(model_.parameters, (std::map<std::string, std::string>{{"repeat", "true"}}));
+  EXPECT_TRUE(model_.spec.decoupled);
+  EXPECT_EQ(Text("model_transaction_policy { decoupled: false }"), "");
+  EXPECT_FALSE(model_.spec.decoupled);
+}
+
+TEST_F(TritonConfigTest, ADecoupledModelTakesOneRequestAtATime) {
+  const std::string fault = Text("max_batch_size: 8 model_transaction_policy { decoupled: true }");
+  EXPECT_NE(fault.find("decoupled: is for a model that takes one request at a time"),
+            std::string::npos)
+      << fault;
+}
+
+TEST_F(TritonConfigTest, VersionPolicies) {
+  EXPECT_EQ(Text(""), "");
+  EXPECT_EQ(notes_.versions.latest, 1u) << "the default";
+  EXPECT_EQ(Text("version_policy { latest { num_versions: 3 } }"), "");
+  EXPECT_EQ(notes_.versions.latest, 3u);
+  EXPECT_EQ(Text("version_policy { all {} }"), "");
+  EXPECT_EQ(notes_.versions.latest, 0u);
+  EXPECT_EQ(Text("version_policy { specific { versions: [ 1, 3 ] } }"), "");
+  EXPECT_EQ(notes_.versions.specific, (std::vector<int64_t>{1, 3}));
+}
+
+TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"sequence_batching {}", "'sequence_batching' is not supported"},
+      {"ensemble_scheduling {}", "'ensemble_scheduling' is not supported"},
+      {"cc_model_filenames { key: \"7.5\" value: \"m.pt\" }",
+       "'cc_model_filenames' is not supported"},
+      {"model_operations {}", "'model_operations' is not supported"},
+      {"batch_input {}", "'batch_input' is not supported"},
+      {"batch_output {}", "'batch_output' is not supported"},
+      {"model_repository_agents { agents {} }", "'model_repository_agents' is not supported"},
+      {"response_cache { enable: true }", "'response_cache.enable' is not supported"},
+      {"backend: \"onnxruntime\"", "'backend' is 'onnxruntime', which is not supported"},
+      {"platform: \"tensorrt_plan\"", "'platform' is 'tensorrt_plan', which is not supported"},
+      {"name: \"other\"", "'name' is 'other', not 'm'"},
+      {"default_model_filename: \"../m.pt\"",
+       "'default_model_filename' must be the name of a file, not a path"},
+      {"max_batch_size: -1", "'max_batch_size' must be 0 to 1024"},
+      {"max_batch_size: 1025", "'max_batch_size' must be 0 to 1024"},
+      {"input { name: \"x\" dims: 1 }", "'input.data_type' must be given"},
+      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 reshape {} }",
+       "'input.reshape' is not supported"},
+      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 optional: true }",
+       "'input.optional' is not supported"},
+      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 allow_ragged_batch: true }",
+       "'input.allow_ragged_batch' is not supported"},
+      {"output { name: \"x\" data_type: TYPE_FP32 dims: 1 is_shape_tensor: true }",
+       "'output.is_shape_tensor' is not supported"},
+      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 is_non_linear_format_io: true }",
+       "'input.is_non_linear_format_io' is not supported"},
+      {"instance_group { kind: KIND_MODEL }",
+       "'instance_group.kind' is KIND_MODEL, which is not supported"},
+      {"instance_group { gpus: [ 0, 1 ] }", "'instance_group.gpus' may name one device only"},
+      {"instance_group { kind: 9 }", "'instance_group.kind' is not supported"},
+      {"instance_group { gpus: [ -1 ] }", "'instance_group.gpus' must not be negative"},
+      {"instance_group { kind: KIND_CPU gpus: [ 0 ] }",
+       "'instance_group.gpus' is there beside KIND_CPU"},
+      {"instance_group { count: -1 }", "'instance_group.count' must not be negative"},
+      {"instance_group { passive: true }", "'instance_group.passive' is not supported"},
+      {"instance_group { secondary_devices { device_id: 1 } }",
+       "'instance_group.secondary_devices' is not supported"},
+      {"instance_group { count: 33 }", "'instance_group.count' must be at most 32"},
+      {"dynamic_batching { priority_levels: 2 }",
+       "'dynamic_batching.priority_levels' is not supported"},
+      {"dynamic_batching { priority_queue_policy { key: 1 value {} } }",
+       "'dynamic_batching.priority_queue_policy' is not supported"},
+      {"dynamic_batching { default_queue_policy { timeout_action: DELAY } }",
+       "'dynamic_batching.default_queue_policy.timeout_action' must be REJECT"},
+      {"dynamic_batching { default_queue_policy { default_timeout_microseconds: 1 } }",
+       "'dynamic_batching.default_queue_policy.default_timeout_microseconds' is not supported"},
+      {"dynamic_batching { default_queue_policy { max_queue_size: 65537 } }",
+       "'dynamic_batching.default_queue_policy.max_queue_size' must be at most 65536"},
+      {"dynamic_batching { max_queue_delay_microseconds: 10000001 }",
+       "'dynamic_batching.max_queue_delay_microseconds' must be at most 10 s"},
+  };
+  for (const auto& [text, error] : cases) EXPECT_EQ(Text(text), error) << text;
+}
+
+TEST_F(TritonConfigTest, GroupsOfOneKindAndDeviceAddTheirCounts) {
+  EXPECT_EQ(Text(R"pb(instance_group {
+                        count: 2
+                        kind: KIND_GPU
+                        gpus: [ 1 ]
+                      }
+                      instance_group {
+                        kind: KIND_AUTO
+                        gpus: [ 1 ]
+                      }
+                      instance_group {
+                        count: 3
+                        kind: KIND_GPU
+                        gpus: [ 1 ]
+                      })pb"),
+            "");
+  EXPECT_EQ(model_.device, "cuda:1");
+  EXPECT_EQ(model_.placement.lanes, 6u);
+  model_.device = "mps";
+  EXPECT_EQ(Text("instance_group { count: 2 } instance_group { count: 2 }"), "");
+  EXPECT_EQ(model_.device, "mps") << "they do not say";
+  EXPECT_EQ(model_.placement.lanes, 4u);
+}
+
+TEST_F(TritonConfigTest, GroupsOfSeveralKindsOrDevicesAreRefused) {
+  const std::string kinds = "'instance_group.kind' must be the same in all groups";
+  const std::string devices = "'instance_group.gpus' must be the same in all groups";
+  EXPECT_EQ(Text("instance_group { kind: KIND_GPU gpus: [ 0 ] }"
+                 "instance_group { kind: KIND_GPU gpus: [ 1 ] }"),
+            devices);
+  EXPECT_EQ(Text("instance_group { kind: KIND_GPU }"
+                 "instance_group { kind: KIND_GPU gpus: [ 0 ] }"),
+            devices);
+  EXPECT_EQ(Text("instance_group { kind: KIND_CPU } instance_group { kind: KIND_GPU }"), kinds);
+  EXPECT_EQ(Text("instance_group { kind: KIND_CPU } instance_group {}"), kinds);
+  EXPECT_EQ(Text("instance_group {} instance_group { kind: KIND_CPU }"), kinds);
+}
+
+TEST_F(TritonConfigTest, WhatModelConfigSaysMayBeGivenBack) {
+  model_.placement.processes = 2;
+  model_.placement.lanes = 3;
+  EXPECT_EQ(Json(R"({"platform": "synthetic", "backend": "synthetic",
+                     "instance_group": [{"kind": "KIND_CPU", "count": 6}],
+                     "dynamic_batching": {"default_queue_policy": {"allow_timeout_override": true}}
+                    })"),
+            "");
+  EXPECT_EQ(model_.format, ModelFormat::kSynthetic);
+  EXPECT_EQ(model_.placement.processes, 2u);
+  EXPECT_EQ(model_.placement.lanes, 3u);
+  EXPECT_EQ(Json(R"({"instance_group": [{"count": 5}]})"), "");
+  EXPECT_EQ(model_.placement.lanes, 5u);
+}
+
+TEST_F(TritonConfigTest, WhatMakesNoDifferenceIsNoted) {
+  EXPECT_EQ(Text(R"pb(optimization {}
+                      model_warmup {}
+                      metric_tags { key: "a" value: "b" }
+                      dynamic_batching {
+                        preferred_batch_size: [ 4, 8 ]
+                        preserve_ordering: true
+                      })pb"),
+            "");
+  EXPECT_EQ(notes_.ignored, (std::vector<std::string>{"optimization", "model_warmup", "metric_tags",
+                                                      "dynamic_batching.preferred_batch_size",
+                                                      "dynamic_batching.preserve_ordering"}));
+}
+
+TEST_F(TritonConfigTest, WhatStandsThereTwiceIsNotedOnce) {
+  EXPECT_EQ(Text("instance_group { host_policy: \"a\" } instance_group { host_policy: \"b\" }"),
+            "");
+  EXPECT_EQ(notes_.ignored, std::vector<std::string>{"instance_group.host_policy"});
+}
+
+TEST_F(TritonConfigTest, AnUnknownKeyIsRefusedByItsName) {
+  EXPECT_EQ(Text("name: \"m\"\nmax_batchsize: 4"),
+            "config.pbtxt: line 2: Message type \"inference.ModelConfig\" has no field named "
+            "\"max_batchsize\".");
+  const std::string error = Json(R"({"max_batchsize": 4})");
+  EXPECT_NE(error.find("max_batchsize"), std::string::npos) << error;
+  EXPECT_NE(Json("{"), "");
+}
+
+TEST_F(TritonConfigTest, AFaultIsReadableWhateverTheFileHolds) {
+  EXPECT_EQ(Text("backend: \"\xff\""), "'backend' is '\\377', which is not supported");
+  EXPECT_EQ(Text("name\xff: \"m\"").find('\xff'), std::string::npos);
+}
+
+TEST_F(TritonConfigTest, TensorsAreHeldToTheRulesOfAConfig) {
+  EXPECT_NE(Text("input { name: \"x\" data_type: TYPE_FP32 dims: -2 }"), "");
+}
+
+}  // namespace
+}  // namespace mpsd

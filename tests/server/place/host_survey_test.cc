@@ -1,0 +1,57 @@
+#include "server/place/host_survey.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace mpsd {
+namespace {
+
+TEST(HostSurvey, AutoIsTheFirstDeviceThatAWorkerNames) {
+  HostFacts host;
+  EXPECT_TRUE(
+      ReadDevices(R"({"devices": ["cuda:0", "cuda:1", "cpu"], "runtime_kind": "stock"})", &host));
+  EXPECT_EQ(host.auto_device, "cuda:0");
+  EXPECT_EQ(host.runtime_kind, "stock");
+}
+
+TEST(HostSurvey, WhatIsNoAnswerChangesNothing) {
+  for (const char* line : {"", "terminate called", "{}", R"({"devices": []})",
+                           R"({"devices": [3]})", R"({"devices": "cpu"})"}) {
+    HostFacts host;
+    EXPECT_FALSE(ReadDevices(line, &host)) << line;
+    EXPECT_EQ(host.auto_device, "cpu");
+  }
+}
+
+// Asking costs seconds of a start, so nobody asks for a model that says where it runs.
+TEST(HostSurvey, OnlyModelsThatLeaveItOpenDependOnDevices) {
+  ModelConfig model;
+  for (const char* device : {"cpu", "cuda", "cuda:1"}) {
+    model.device = device;
+    EXPECT_FALSE(DependsOnDevices(model)) << device;
+  }
+  for (const char* device : {"auto", "mps"}) {
+    model.device = device;
+    model.format = ModelFormat::kTorchScript;
+    EXPECT_TRUE(DependsOnDevices(model)) << device;
+    model.format = ModelFormat::kSynthetic;
+    EXPECT_FALSE(DependsOnDevices(model)) << device;
+  }
+}
+
+TEST(HostSurvey, AModelWithoutAFileHasNoBytes) {
+  std::vector<ModelConfig> models(2);
+  models[0].path = testing::TempDir() + "mpsd_host_survey_" + std::to_string(getpid());
+  models[1].path = "/nowhere/model.pt";
+  std::ofstream(models[0].path) << "12345";
+  EXPECT_EQ(FileBytes(models), (std::vector<uint64_t>{5, 0}));
+  std::remove(models[0].path.c_str());
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,151 @@
+#include "server/place/placement.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd {
+namespace {
+
+ModelConfig ModelOn(const std::string& device) {
+  ModelConfig model;
+  model.device = device;
+  return model;
+}
+
+HostFacts HostOf(uint32_t cores) {
+  HostFacts host;
+  host.cores = cores;
+  return host;
+}
+
+Placement Place(const ModelConfig& model, const HostFacts& host) {
+  return DecidePlacements({&model, 1}, host).at(0);
+}
+
+TEST(Placement, ACpuModelGetsALaneForEachCoreOfItsShareButOne) {
+  struct Row {
+    uint32_t cores;
+    uint32_t models;
+    uint32_t lanes;
+  };
+  for (const Row& row : {Row{1, 1, 1}, Row{2, 1, 1}, Row{3, 1, 2}, Row{8, 1, 7}, Row{9, 1, 8},
+                         Row{64, 1, 8}, Row{9, 2, 4}, Row{9, 4, 2}, Row{2, 5, 1}}) {
+    const std::vector<ModelConfig> models(row.models, ModelOn("cpu"));
+    for (const Placement& placement : DecidePlacements(models, HostOf(row.cores))) {
+      EXPECT_EQ(placement.lanes, row.lanes) << row.cores << " cores, " << row.models << " models";
+      EXPECT_EQ(placement.processes, 1u);
+      EXPECT_EQ(placement.lane_depth, 1u);
+      EXPECT_EQ(placement.memory_share_percent, 0u);
+      EXPECT_EQ(placement.device, "cpu");
+    }
+  }
+}
+
+TEST(Placement, CoresBesideTheLanesMakeEachRunFaster) {
+  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(9)).threads, 1u);
+  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(33)).threads, 4u) << "32 cores, 8 lanes";
+  ModelConfig model = ModelOn("cpu");
+  model.placement.lanes = 1;
+  EXPECT_EQ(Place(model, HostOf(5)).threads, 4u);
+}
+
+TEST(Placement, ModelsOnAGpuTakeNoShareOfTheCores) {
+  const std::vector<ModelConfig> models = {ModelOn("cuda:0"), ModelOn("cpu"), ModelOn("mps")};
+  EXPECT_EQ(DecidePlacements(models, HostOf(5))[1].lanes, 4u);
+}
+
+TEST(Placement, ASyntheticModelIsPlacedOnTheCpu) {
+  ModelConfig model = ModelOn("cuda:0");
+  model.format = ModelFormat::kSynthetic;
+  EXPECT_EQ(Place(model, HostOf(9)).lanes, 8u);
+  EXPECT_EQ(Place(model, HostOf(9)).lane_depth, 1u);
+  EXPECT_EQ(Place(model, HostOf(9)).device, "cpu");
+}
+
+TEST(Placement, ACudaModelGetsOneProcessWithAFewLanesAndAQueuedBatch) {
+  for (const char* device : {"cuda", "cuda:1"}) {
+    const Placement placement = Place(ModelOn(device), HostOf(2));
+    EXPECT_EQ(placement.processes, 1u);
+    EXPECT_EQ(placement.lanes, 4u);
+    EXPECT_EQ(placement.lane_depth, 2u);
+  }
+}
+
+TEST(Placement, WithTheCudaMultiProcessServiceItGetsTwo) {
+  HostFacts host = HostOf(8);
+  host.cuda_mps = true;
+  EXPECT_EQ(Place(ModelOn("cuda"), host).processes, 2u);
+  EXPECT_EQ(Place(ModelOn("mps"), HostOf(8)).processes, 2u) << "Apple's is another thing";
+}
+
+TEST(Placement, AnMpsModelGetsProcessesOfOneLane) {
+  for (const char* kind : {"", "stock", "upstream_pool", "upstream_guard"}) {
+    HostFacts host = HostOf(16);
+    host.runtime_kind = kind;
+    const Placement placement = Place(ModelOn("mps"), host);
+    EXPECT_EQ(placement.processes, 2u);
+    EXPECT_EQ(placement.lanes, 1u) << kind;
+    EXPECT_EQ(placement.lane_depth, 2u);
+  }
+}
+
+TEST(Placement, APatchedLibtorchGetsTwoLanesOnMps) {
+  HostFacts host = HostOf(16);
+  host.runtime_kind = "patched";
+  EXPECT_EQ(Place(ModelOn("mps"), host).lanes, 2u);
+  EXPECT_EQ(Place(ModelOn("cuda"), host).lanes, 4u);
+}
+
+TEST(Placement, AnMpsModelGetsASecondProcessOnlyWhereAThirdFitsWhileOneIsReplaced) {
+  HostFacts host = HostOf(8);
+  host.working_set_bytes = 1000;
+  host.file_bytes = {200};
+  EXPECT_EQ(Place(ModelOn("mps"), host).processes, 2u) << "3 × 200 are 60 % of 1000";
+  host.file_bytes = {201};
+  EXPECT_EQ(Place(ModelOn("mps"), host).processes, 1u);
+  host.file_bytes = {5000};
+  EXPECT_EQ(Place(ModelOn("mps"), host).processes, 1u) << "one there must be";
+}
+
+TEST(Placement, AutoIsWhatAWorkerSaysItIs) {
+  HostFacts host = HostOf(5);
+  EXPECT_EQ(Place(ModelOn("auto"), host).lanes, 4u);
+  host.auto_device = "cuda:0";
+  EXPECT_EQ(Place(ModelOn("auto"), host).device, "cuda:0");
+  EXPECT_EQ(Place(ModelOn("auto"), host).lane_depth, 2u);
+  EXPECT_EQ(Place(ModelOn("cpu"), host).device, "cpu");
+}
+
+TEST(Placement, TheProcessesOfADeviceShareItsMemory) {
+  ModelConfig three = ModelOn("mps");
+  three.placement.processes = 3;
+  const std::vector<ModelConfig> models = {three, ModelOn("mps"), ModelOn("cuda:0"),
+                                           ModelOn("cpu")};
+  const std::vector<Placement> placements = DecidePlacements(models, HostOf(8));
+  EXPECT_EQ(placements[0].memory_share_percent, 20u);
+  EXPECT_EQ(placements[1].memory_share_percent, 20u);
+  EXPECT_EQ(placements[2].memory_share_percent, 100u);
+  EXPECT_EQ(placements[3].memory_share_percent, 0u);
+}
+
+TEST(Placement, WhatTheConfigSaysIsTaken) {
+  ModelConfig model = ModelOn("cpu");
+  model.placement = {2, 3, 4};
+  Placement placement = Place(model, HostOf(2));
+  EXPECT_EQ(placement.processes, 2u);
+  EXPECT_EQ(placement.lanes, 3u);
+  EXPECT_EQ(placement.threads, 4u);
+  for (const char* device : {"cuda", "mps"}) {
+    model.device = device;
+    placement = Place(model, HostOf(2));
+    EXPECT_EQ(placement.processes, 2u) << device;
+    EXPECT_EQ(placement.lanes, 3u) << device;
+    EXPECT_EQ(placement.threads, 4u) << device;
+  }
+  model = ModelOn("cpu");
+  model.placement = {4, 0, 0};
+  placement = Place(model, HostOf(9));
+  EXPECT_EQ(placement.lanes, 2u) << "the processes divide the model's share";
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,182 @@
+#include "server/telemetry/log/trace_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "nlohmann/json.hpp"
+#include "server/telemetry/log/request_log.h"
+#include "tests/fakes/fake_clock.h"
+
+namespace mpsd {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::SizeIs;
+
+class TraceLogTest : public testing::Test {
+ protected:
+  TraceLogTest() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(pipe(ends), 0);
+    read_end_.Reset(ends[0]);
+    write_end_.Reset(ends[1]);
+    request_.model = "m";
+    request_.version = "1";
+    request_.code = "OK";
+    request_.arrival_ns = 1000;
+    request_.batched_ns = 1100;
+    request_.started_ns = 1200;
+    request_.finished_ns = 1300;
+    request_.ended_ns = 1400;
+  }
+
+  void Make(TraceFormat format, const TraceSettings& settings = {}) {
+    auto file = std::make_unique<LogFile>(std::move(write_end_));
+    log_ = std::make_unique<TraceLog>(std::move(file), format, settings, 7, &clock_, &metrics_);
+  }
+
+  // Ends the log, which writes what is queued, and returns every line.
+  std::vector<json> Lines() {
+    log_.reset();
+    write_end_.Reset();
+    std::string text;
+    char buffer[4096];
+    for (ssize_t n = 0; (n = read(read_end_.get(), buffer, sizeof(buffer))) > 0;) {
+      text.append(buffer, static_cast<size_t>(n));
+    }
+    std::vector<json> lines;
+    for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+      lines.push_back(json::parse(line.begin(), line.end(), nullptr, false));
+      EXPECT_TRUE(lines.back().is_object()) << line;
+    }
+    return lines;
+  }
+
+  int Wanted(int calls, bool sampled = false) {
+    int wanted = 0;
+    for (int i = 0; i < calls; ++i) wanted += log_->Wants(sampled);
+    return wanted;
+  }
+
+  FakeClock clock_;
+  ServerMetrics metrics_;
+  UniqueFd read_end_;
+  UniqueFd write_end_;
+  std::unique_ptr<TraceLog> log_;
+  EndedRequest request_;
+};
+
+TEST_F(TraceLogTest, ARequestHasASpanAndOneAStage) {
+  Make(TraceFormat::kLines);
+  log_->Write(request_);
+  const std::vector<json> spans = Lines();
+  ASSERT_THAT(spans, SizeIs(5));
+  std::vector<std::string> names;
+  std::set<std::string> ids;
+  for (const json& span : spans) {
+    names.push_back(span["name"]);
+    ids.insert(span["span_id"].get<std::string>());
+    EXPECT_EQ(span["trace_id"], spans[0]["trace_id"]);
+  }
+  EXPECT_THAT(names, ElementsAre("request", "queue", "dispatch", "execute", "respond"));
+  EXPECT_THAT(ids, SizeIs(5));
+  EXPECT_EQ(spans[0]["trace_id"].get<std::string>().size(), 32u);
+  EXPECT_EQ(spans[0]["parent_id"], "");
+  for (size_t i = 1; i < 5; ++i) {
+    EXPECT_EQ(spans[i]["parent_id"], spans[0]["span_id"]);
+    EXPECT_EQ(spans[i]["end_ns"].get<int64_t>() - spans[i]["begin_ns"].get<int64_t>(), 100);
+  }
+  EXPECT_EQ(spans[1]["begin_ns"], spans[0]["begin_ns"]);
+  EXPECT_EQ(spans[4]["end_ns"], spans[0]["end_ns"]);
+}
+
+TEST_F(TraceLogTest, WhatNeverRanHasNoStages) {
+  Make(TraceFormat::kLines);
+  request_.batched_ns = request_.started_ns = request_.finished_ns = 0;
+  request_.code = "NOT_FOUND";
+  request_.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
+  request_.parent_id = "00f067aa0ba902b7";
+  log_->Write(request_);
+  const std::vector<json> spans = Lines();
+  ASSERT_THAT(spans, SizeIs(1));
+  EXPECT_EQ(spans[0]["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(spans[0]["parent_id"], "00f067aa0ba902b7");
+  EXPECT_EQ(spans[0]["code"], "NOT_FOUND");
+}
+
+TEST_F(TraceLogTest, OtlpIsOneLineARequest) {
+  Make(TraceFormat::kOtlp);
+  request_.id = "an \"id\"";
+  request_.code = "INTERNAL";
+  log_->Write(request_);
+  const std::vector<json> lines = Lines();
+  ASSERT_THAT(lines, SizeIs(1));
+  const json& spans = lines[0]["resourceSpans"][0]["scopeSpans"][0]["spans"];
+  ASSERT_THAT(spans, SizeIs(5));
+  EXPECT_FALSE(spans[0].contains("parentSpanId"));
+  EXPECT_EQ(spans[0]["status"]["code"], 2);
+  EXPECT_EQ(spans[1]["parentSpanId"], spans[0]["spanId"]);
+  EXPECT_TRUE(spans[0]["startTimeUnixNano"].is_string()) << "64 bits are text in protobuf's JSON";
+}
+
+TEST_F(TraceLogTest, BytesThatAreNoTextMakeValidLines) {
+  Make(TraceFormat::kLines);
+  request_.id = "\xff\n\"";
+  log_->Write(request_);
+  EXPECT_THAT(Lines(), SizeIs(5));
+}
+
+TEST_F(TraceLogTest, OneInSoManyAndThoseThatAreSampled) {
+  Make(TraceFormat::kLines, {true, 10, -1});
+  EXPECT_EQ(Wanted(100), 10);
+  EXPECT_EQ(Wanted(7, /*sampled=*/true), 7);
+}
+
+TEST_F(TraceLogTest, SoManyAndThenNone) {
+  Make(TraceFormat::kLines, {true, 1, 3});
+  EXPECT_EQ(Wanted(10), 3);
+  EXPECT_EQ(Wanted(10, /*sampled=*/true), 0);
+  EXPECT_EQ(log_->settings().count, 0);
+  log_->Set(log_->configured());
+  EXPECT_EQ(Wanted(10), 3);
+}
+
+TEST_F(TraceLogTest, NoneWhileItIsOff) {
+  Make(TraceFormat::kLines, {false, 1, -1});
+  EXPECT_EQ(Wanted(10, /*sampled=*/true), 0);
+  log_->Set({true, 1, -1});
+  EXPECT_EQ(Wanted(10), 10);
+}
+
+TEST_F(TraceLogTest, TheRequestLogHasALineARequest) {
+  request_.id = "17";
+  request_.rows = 3;
+  request_.arrival_ns = 0;
+  request_.batched_ns = 5'000;
+  request_.ended_ns = 9'000;
+  {
+    RequestLog requests(std::make_unique<LogFile>(std::move(write_end_)), &metrics_);
+    requests.Write(request_);
+    request_.batched_ns = 0;
+    requests.Write(request_);
+  }
+  const std::vector<json> lines = Lines();
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0]["event"], "request");
+  EXPECT_EQ(lines[0]["id"], "17");
+  EXPECT_EQ(lines[0]["rows"], 3);
+  EXPECT_EQ(lines[0]["queue_us"], 5);
+  EXPECT_EQ(lines[0]["total_us"], 9);
+  EXPECT_EQ(lines[1]["queue_us"], 9) << "it waited to its end";
+}
+
+}  // namespace
+}  // namespace mpsd

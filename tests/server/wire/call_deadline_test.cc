@@ -1,0 +1,59 @@
+#include "server/wire/call_deadline.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int64_t kNow = 1'000 * kNsPerSecond;
+constexpr gpr_clock_type kClocks[] = {GPR_CLOCK_MONOTONIC, GPR_CLOCK_REALTIME};
+
+// What becomes of a deadline so many seconds from now.
+int64_t DeadlineIn(int64_t seconds, gpr_clock_type clock) {
+  const gpr_timespec deadline =
+      gpr_time_add(gpr_now(clock), gpr_time_from_seconds(seconds, GPR_TIMESPAN));
+  return MonotonicDeadlineNs(deadline, kNow);
+}
+
+TEST(CallDeadline, IsTheClients) {
+  for (const gpr_clock_type clock : kClocks) {
+    EXPECT_LT(DeadlineIn(200, clock), kNow + 201 * kNsPerSecond) << clock;
+    EXPECT_GT(DeadlineIn(200, clock), kNow + kDefaultTimeoutNs) << clock;
+  }
+}
+
+TEST(CallDeadline, IsTheDefaultWhereThereIsNone) {
+  for (const gpr_clock_type clock : kClocks) {
+    EXPECT_EQ(MonotonicDeadlineNs(gpr_inf_future(clock), kNow), kNow + kDefaultTimeoutNs) << clock;
+  }
+}
+
+TEST(CallDeadline, IsNeverBeyondTheCap) {
+  constexpr int64_t kCapSeconds = kMaxTimeoutNs / kNsPerSecond;
+  for (const gpr_clock_type clock : kClocks) {
+    for (const int64_t seconds : {kCapSeconds, kCapSeconds + 60, int64_t{1} << 40}) {
+      EXPECT_LE(DeadlineIn(seconds, clock), kNow + kMaxTimeoutNs) << clock << " " << seconds;
+    }
+    EXPECT_EQ(DeadlineIn(kCapSeconds + 60, clock), kNow + kMaxTimeoutNs) << clock;
+  }
+}
+
+TEST(CallDeadline, OneThatHasPassedLiesInThePast) {
+  EXPECT_LE(DeadlineIn(-5, GPR_CLOCK_MONOTONIC), kNow - 5 * kNsPerSecond);
+}
+
+TEST(CallDeadline, WhatComesAtItOrLaterIsTooLate) {
+  Request request;
+  request.arrival_ns = kNow - kNsPerSecond;
+  request.deadline_ns = kNow;
+  EXPECT_TRUE(CheckInTime(request, kNow - 1).ok());
+  for (const int64_t now_ns : {kNow, kNow + 1}) {
+    EXPECT_EQ(CheckInTime(request, now_ns), absl::DeadlineExceededError("Request timeout expired"));
+  }
+}
+
+}  // namespace
+}  // namespace mpsd

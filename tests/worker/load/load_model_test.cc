@@ -1,0 +1,66 @@
+#include "worker/load/load_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "worker/model/model.h"
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+
+std::string LoadError(const std::string& format) {
+  LoadOrder order;
+  order.model = "m";
+  order.format = format;
+  order.path = "/nowhere/m.pt";
+  const absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+  return model.ok() ? "it loaded" : std::string(model.status().message());
+}
+
+TEST(LoadModel, NamesTheFormatsThatThereAre) {
+  EXPECT_THAT(LoadError("onnx"), HasSubstr("'onnx'; there are torchscript, aoti, synthetic"));
+}
+
+TEST(LoadModel, LoadsSyntheticModels) {
+  LoadOrder order;
+  order.format = "synthetic";
+  order.spec.inputs = {{"INPUT0", DataType::kFp32, {1}}};
+  EXPECT_TRUE(LoadModel(order).ok());
+}
+
+TEST(LoadModel, OnlyASyntheticModelThatRepeatsIsDecoupled) {
+  LoadOrder order;
+  order.model = "m";
+  order.spec.decoupled = true;
+  const auto error = [&order](const char* format) {
+    order.format = format;
+    const absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+    return model.ok() ? "it loaded" : std::string(model.status().message());
+  };
+  for (const char* format : {"torchscript", "aoti"}) {
+    EXPECT_THAT(error(format), HasSubstr("model 'm' cannot be decoupled"));
+  }
+  EXPECT_THAT(error("synthetic"), HasSubstr("it cannot be decoupled unless its parameter"));
+  order.parameters = {{"repeat", "true"}};
+  EXPECT_EQ(error("synthetic"), "it loaded");
+}
+
+#ifdef MPSD_WITH_TORCH
+TEST(LoadModel, SaysThatThereIsNoSuchFile) {
+  EXPECT_THAT(LoadError("torchscript"), HasSubstr("there is no file '/nowhere/m.pt'"));
+  EXPECT_THAT(LoadError("aoti"), HasSubstr("there is no file '/nowhere/m.pt'"));
+}
+#else
+TEST(LoadModel, SaysThatItWasBuiltWithoutLibtorch) {
+  EXPECT_THAT(LoadError("torchscript"), HasSubstr("this mpsd-worker was built without libtorch"));
+  EXPECT_THAT(LoadError("aoti"), HasSubstr("this mpsd-worker was built without libtorch"));
+}
+#endif
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,142 @@
+#include "worker/load/describe.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "proto/base/limits.h"
+#include "proto/link/messages.h"
+#include "worker/load/load_in_sandbox.h"
+#include "worker/load/load_model.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kExitUsage = 64;
+constexpr int kExitBadModel = 65;
+
+void Print(const ordered_json& json) {
+  std::printf("%s\n", json.dump(-1, ' ', false, ordered_json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+}
+
+absl::Status ReadTensor(const std::string& text, ModelSpec* spec,
+                        std::vector<TensorSpec>* tensors) {
+  absl::StatusOr<TensorSpec> tensor = ParseTensorText(text);
+  if (!tensor.ok()) return tensor.status();
+  // The flag's shape is whole: an open first dim is the batch, as `mpsd serve FILE` has it.
+  if (!tensor->dims.empty() && tensor->dims.front() == -1) {
+    tensor->dims.erase(tensor->dims.begin());
+    if (spec->max_batch_size == 0) spec->max_batch_size = 64;
+  }
+  tensors->push_back(*std::move(tensor));
+  return absl::OkStatus();
+}
+
+absl::Status ReadFlag(const std::string& flag, const std::string& value, LoadOrder* order) {
+  if (flag == "--format") {
+    order->format = value;
+  } else if (flag == "--device") {
+    order->device = value;
+  } else if (flag == "--input") {
+    return ReadTensor(value, &order->spec, &order->spec.inputs);
+  } else if (flag == "--output") {
+    return ReadTensor(value, &order->spec, &order->spec.outputs);
+  } else if (flag != "--max-batch-size") {
+    return absl::InvalidArgumentError(absl::StrCat("unknown flag ", flag));
+  } else if (!absl::SimpleAtoi(value, &order->spec.max_batch_size) ||
+             order->spec.max_batch_size > kMaxBatchRows) {
+    return absl::InvalidArgumentError(absl::StrCat("--max-batch-size ", value));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoadOrder> ReadArguments(int argc, char** argv) {
+  LoadOrder order;
+  order.path = argv[2];
+  order.model = std::filesystem::path(order.path).stem().string();
+  order.format = absl::EndsWith(order.path, ".pt2") ? "aoti" : "torchscript";
+  order.device = "auto";
+  for (int i = 3; i + 1 < argc; i += 2) {
+    if (absl::Status status = ReadFlag(argv[i], argv[i + 1], &order); !status.ok()) return status;
+  }
+  if (argc % 2 == 0) return absl::InvalidArgumentError("a flag without a value");
+  return order;
+}
+
+ordered_json TensorsJson(const std::vector<TensorSpec>& tensors) {
+  ordered_json json = ordered_json::array();
+  for (const TensorSpec& tensor : tensors) {
+    json.push_back({{"name", tensor.name},
+                    {"datatype", std::string(DataTypeName(tensor.datatype))},
+                    {"shape", std::vector<int64_t>(tensor.dims.begin(), tensor.dims.end())}});
+  }
+  return json;
+}
+
+// What a config file says of the model, whole.
+ordered_json ConfigOf(const LoadOrder& order, const ModelSpec& spec) {
+  ordered_json model = {{"name", order.model}, {"path", order.path}, {"format", order.format}};
+  if (spec.batches()) model["max_batch_size"] = spec.max_batch_size;
+  model["inputs"] = TensorsJson(spec.inputs);
+  model["outputs"] = TensorsJson(spec.outputs);
+  if (!spec.pad.empty()) model["pad"] = ToJson(spec)["pad"];
+  return {{"models", ordered_json::array({model})}};
+}
+
+int DescribeModel(const LoadOrder& order) {
+  const absl::StatusOr<std::unique_ptr<Model>> model = LoadInSandbox(order);
+  if (!model.ok()) {
+    Print({{"error", std::string(model.status().message())}});
+    return kExitBadModel;
+  }
+  std::string why;
+  const uint32_t lanes = (*model)->LanesAllowed(kMaxLanes, &why);
+  const ModelSpec& spec = (*model)->spec();
+  Print({{"file", order.path},
+         {"format", order.format},
+         {"device", (*model)->device()},
+         {"runtime", RuntimeName()},
+         {"runtime_kind", LoadedRuntimeKindName()},
+         {"max_batch_size", spec.max_batch_size},
+         {"inputs", TensorsJson(spec.inputs)},
+         {"outputs", TensorsJson(spec.outputs)},
+         {"census", ToJson((*model)->census())},
+         {"lanes_allowed", lanes},
+         {"lanes_reason", why},
+         {"config", ConfigOf(order, spec)}});
+  return 0;
+}
+
+}  // namespace
+
+int Describe(int argc, char** argv) {
+  const std::string verb = argv[1];
+  if (verb == "--devices" && argc == 2) {
+    Print({{"devices", UsableDevices()},
+           {"runtime", RuntimeName()},
+           {"runtime_kind", LoadedRuntimeKindName()}});
+    return 0;
+  }
+  if (verb != "--describe" || argc < 3) {
+    std::fprintf(stderr, "usage: mpsd-worker --describe FILE [FLAGS…] | --devices\n");
+    return kExitUsage;
+  }
+  const absl::StatusOr<LoadOrder> order = ReadArguments(argc, argv);
+  if (order.ok()) return DescribeModel(*order);
+  Print({{"error", std::string(order.status().message())}});
+  return kExitUsage;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,88 @@
+#include "worker/load/load_model.h"
+
+#include "absl/strings/str_cat.h"
+#include "worker/model/synthetic/repeating_model.h"
+#include "worker/model/synthetic/synthetic_model.h"
+#include "worker/model/synthetic/synthetic_options.h"
+#ifdef MPSD_WITH_TORCH
+#include "worker/model/aoti/aoti_model.h"
+#include "worker/model/torch/torch_device.h"
+#include "worker/model/torchscript/torchscript_model.h"
+#endif
+
+namespace mpsd {
+namespace {
+
+#ifdef MPSD_WITH_TORCH
+absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
+  if (order.format == "torchscript") return LoadTorchScript(order);
+  return LoadAoti(order);
+}
+#else
+absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
+  return absl::UnimplementedError(
+      absl::StrCat("model '", order.model, "' is of the format ", order.format,
+                   ", but this mpsd-worker was built without libtorch"));
+}
+#endif
+
+absl::StatusOr<std::unique_ptr<Model>> LoadSynthetic(const LoadOrder& order) {
+  const absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
+  if (options.ok() && options->repeat) return RepeatingModel::Load(order, SyntheticEffects::Real());
+  return SyntheticModel::Load(order, SyntheticEffects::Real());
+}
+
+absl::Status NotDecoupled(const LoadOrder& order) {
+  return absl::InvalidArgumentError(absl::StrCat("model '", order.model,
+                                                 "' cannot be decoupled: a model of the format ",
+                                                 order.format, " gives one answer to a request"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
+  if (order.format == "synthetic") return LoadSynthetic(order);
+  if (order.format == "torchscript" || order.format == "aoti") {
+    if (order.spec.decoupled) return NotDecoupled(order);
+    absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
+    // What the config leaves open the file says.
+    if (model.ok() && (*model)->spec().decoupled) return NotDecoupled(order);
+    return model;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("model '", order.model, "': unknown format '",
+                                                 order.format,
+                                                 "'; there are torchscript, aoti, synthetic"));
+}
+
+absl::Status StartRuntime([[maybe_unused]] const LoadOrder& order) {
+#ifdef MPSD_WITH_TORCH
+  if (order.format != "synthetic") return StartTorch(order);
+#endif
+  return absl::OkStatus();
+}
+
+std::string LoadedRuntimeKindName() {
+#ifdef MPSD_WITH_TORCH
+  return RuntimeKindName(LoadedRuntimeKind());
+#else
+  return "";
+#endif
+}
+
+std::vector<std::string> UsableDevices() {
+#ifdef MPSD_WITH_TORCH
+  return DeviceNames();
+#else
+  return {"cpu"};
+#endif
+}
+
+std::string RuntimeName() {
+#ifdef MPSD_WITH_TORCH
+  return TorchRuntimeName();
+#else
+  return "synthetic";
+#endif
+}
+
+}  // namespace mpsd

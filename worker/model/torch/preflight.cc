@@ -1,0 +1,44 @@
+#include "worker/model/torch/preflight.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+// "2.11.0+cu130" is "2.11.0".
+absl::string_view Release(absl::string_view version) {
+  return version.substr(0, version.find('+'));
+}
+
+absl::Status Differs(const RuntimeFacts& facts, absl::string_view what, absl::string_view have,
+                     absl::string_view want) {
+  return absl::FailedPreconditionError(absl::StrCat("the libtorch in use, ", facts.library_path,
+                                                    ", is ", what, " ", have, ", not ", want));
+}
+
+}  // namespace
+
+absl::Status CheckRuntime(const RuntimeFacts& facts, const TorchOptions& expected) {
+  if (!facts.loaded_version.empty() &&
+      Release(facts.loaded_version) != Release(facts.compiled_version)) {
+    return Differs(
+        facts, "version", facts.loaded_version,
+        absl::StrCat(facts.compiled_version, ", which mpsd-worker was compiled against"));
+  }
+  if (!expected.libtorch_version.empty() &&
+      Release(facts.loaded_version) != Release(expected.libtorch_version)) {
+    return Differs(facts, "version", facts.loaded_version, expected.libtorch_version);
+  }
+  if (!expected.libtorch_path.empty() &&
+      !absl::StartsWith(facts.library_path, expected.libtorch_path)) {
+    return absl::FailedPreconditionError(absl::StrCat("the libtorch in use is ", facts.library_path,
+                                                      ", not of ", expected.libtorch_path));
+  }
+  if (!expected.runtime_kind.empty() && facts.kind != expected.runtime_kind) {
+    return Differs(facts, "of the kind", facts.kind, expected.runtime_kind);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mpsd

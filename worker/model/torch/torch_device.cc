@@ -1,0 +1,168 @@
+#include "worker/model/torch/torch_device.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "ATen/Version.h"
+#include "absl/strings/str_cat.h"
+#include "c10/core/impl/VirtualGuardImpl.h"
+#include "torch/headeronly/version.h"
+#include "worker/model/foreign_errors.h"
+
+namespace mpsd {
+namespace {
+
+// Whether libtorch has code for such devices; for cuda that code is a library of its own.
+bool HasRuntime(c10::DeviceType type) {
+  if (c10::impl::hasDeviceGuardImpl(type)) return true;
+  if (type != c10::DeviceType::CUDA) return false;
+  // It stays for the life of the process; so does what it registers in libtorch.
+  return dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr &&
+         c10::impl::hasDeviceGuardImpl(type);
+}
+
+int CountDevices(c10::DeviceType type) {
+  return HasRuntime(type) ? c10::impl::VirtualGuardImpl(type).deviceCount() : 0;
+}
+
+// Loading libtorch_cuda costs seconds, so "auto" looks for the driver first.
+bool HasCudaDriver() { return access("/dev/nvidiactl", F_OK) == 0; }
+
+c10::Device PickAutomatically() {
+  if (HasCudaDriver() && CountDevices(c10::DeviceType::CUDA) > 0) {
+    return c10::Device(c10::DeviceType::CUDA, 0);
+  }
+  if (CountDevices(c10::DeviceType::MPS) > 0) return c10::Device(c10::DeviceType::MPS, 0);
+  return c10::Device(c10::DeviceType::CPU);
+}
+
+absl::Status CheckThere(const std::string& name, c10::Device device) {
+  if (device.is_cpu()) return absl::OkStatus();
+  const std::string type = c10::DeviceTypeName(device.type(), /*lower_case=*/true);
+  if (!HasRuntime(device.type())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("device '", name, "': the libtorch in use was built without ", type));
+  }
+  const int count = CountDevices(device.type());
+  if (device.index() < count) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("device '", name, "': there are ", count, " ", type, " devices"));
+}
+
+// The process's symbols, libtorch's among them.
+bool HasSymbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
+
+// c10's guard offers the streams of every device; up to torch 2.14 that of mps has one only.
+class GuardStreams final : public StreamDevice {
+ public:
+  explicit GuardStreams(c10::Device device) : device_(device), guard_(device.type()) {}
+
+  int64_t MainStream() override {
+    guard_.setDevice(device_);
+    return guard_.getDefaultStream(device_).id();
+  }
+  int64_t NextStream() override { return guard_.getNewStream(device_).id(); }
+  void MakeCurrent(int64_t stream) override {
+    guard_.setDevice(device_);
+    guard_.exchangeStream(Stream(stream));
+  }
+  absl::Status Synchronize(int64_t stream) override {
+    return CatchForeign([&] {
+      guard_.synchronizeStream(Stream(stream));
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  c10::Stream Stream(int64_t id) const {
+    return c10::Stream(c10::Stream::UNSAFE, device_, static_cast<c10::StreamId>(id));
+  }
+
+  const c10::Device device_;
+  const c10::impl::VirtualGuardImpl guard_;
+};
+
+// "…, TORCH_VERSION=2.11.0, …" of the library's own description of its build.
+std::string LoadedVersion() {
+  constexpr absl::string_view kKey = "TORCH_VERSION=";
+  const std::string config = at::show_config();
+  const size_t begin = config.find(kKey.data());
+  if (begin == std::string::npos) return "";
+  const size_t from = begin + kKey.size();
+  return config.substr(from, config.find_first_of(", \n", from) - from);
+}
+
+}  // namespace
+
+absl::StatusOr<c10::Device> PickDevice(const std::string& name) {
+  std::optional<c10::Device> device;
+  const absl::Status status = CatchForeign(
+      [&] {
+        device = name.empty() || name == "auto" ? PickAutomatically() : c10::Device(name);
+        if (!device->is_cpu() && !device->has_index()) device->set_index(0);
+        return CheckThere(name, *device);
+      },
+      [&](absl::string_view what) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("device '", name, "': ", MeaningfulLine(what)));
+      });
+  if (!status.ok()) return status;
+  return *device;
+}
+
+std::vector<std::string> DeviceNames() {
+  std::vector<std::string> names;
+  if (HasCudaDriver()) {
+    const int count = CountDevices(c10::DeviceType::CUDA);
+    for (int i = 0; i < count; ++i) names.push_back(absl::StrCat("cuda:", i));
+  }
+  if (CountDevices(c10::DeviceType::MPS) > 0) names.push_back("mps");
+  names.push_back("cpu");
+  return names;
+}
+
+std::unique_ptr<StreamDevice> MakeStreamDevice(c10::Device device) {
+  return std::make_unique<GuardStreams>(device);
+}
+
+uint32_t StreamCount(c10::Device device) { return device.is_mps() ? 31 : 32; }
+
+void SynchronizeDevice(c10::Device device) {
+  if (device.is_cpu()) return;
+  c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+}
+
+RuntimeFacts LoadedRuntime() {
+  RuntimeFacts facts;
+  facts.compiled_version =
+      absl::StrCat(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR, ".", TORCH_VERSION_PATCH);
+  facts.loaded_version = LoadedVersion();
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&at::show_config), &info) != 0 && info.dli_fname != nullptr) {
+    facts.library_path = info.dli_fname;
+  }
+  facts.kind = RuntimeKindName(LoadedRuntimeKind());
+  return facts;
+}
+
+RuntimeKind LoadedRuntimeKind() { return DetectRuntimeKind(HasSymbol); }
+
+void UnregisterHostMemory(const void* data) {
+  using Unregister = int (*)(void*);
+  const auto unregister = reinterpret_cast<Unregister>(dlsym(RTLD_DEFAULT, "cudaHostUnregister"));
+  if (unregister != nullptr) unregister(const_cast<void*>(data));
+}
+
+bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes) {
+  if (!device.is_cuda()) return false;
+  // Of the CUDA runtime that libtorch_cuda brought along: no header of it is needed.
+  using Register = int (*)(void*, size_t, unsigned int);
+  constexpr unsigned int kPortableReadOnly = 0x01 | 0x08;
+  const auto host_register = reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "cudaHostRegister"));
+  return host_register != nullptr &&
+         host_register(const_cast<void*>(data), bytes, kPortableReadOnly) == 0;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,81 @@
+#include "worker/model/torch/torch_model.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "c10/core/InferenceMode.h"
+#include "worker/model/foreign_errors.h"
+#include "worker/model/torch/torchscript_outputs.h"
+
+namespace mpsd {
+
+TorchModel::TorchModel(ModelSpec spec, const Census& census, std::unique_ptr<TorchRuntime> runtime)
+    : spec_(std::move(spec)), census_(census), runtime_(std::move(runtime)) {}
+
+uint32_t TorchModel::LanesAllowed(uint32_t wanted, std::string* why) const {
+  return mpsd::LanesAllowed(device(), runtime_->kind(), census_, wanted, why);
+}
+
+void TorchModel::RegisterMemory(const void* data, uint64_t bytes) {
+  runtime_->RegisterMemory(data, bytes);
+}
+
+void TorchModel::UnregisterMemory(const void* data) { runtime_->UnregisterMemory(data); }
+
+absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
+                             uint32_t row_count, OutputSink* sink) {
+  const DeviceGate::Permit permit(runtime_->gate());
+  const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
+  // Also after a failure: copies that have begun read and write memory that is not the device's.
+  const absl::Status finished = runtime_->Finish(lane);
+  return ModelFailure(finished.ok() ? status : finished);
+}
+
+absl::Status TorchModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                   OutputSink* sink) const {
+  if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
+  const c10::InferenceMode inference_mode;
+  return Forward(inputs, row_count, sink);
+}
+
+absl::Status TorchModel::Emit(const at::Tensor& tensor, const TensorSpec& output,
+                              uint32_t row_count, OutputSink* sink) const {
+  absl::Status status = CheckOutput(tensor, output, spec_.batches(), row_count);
+  if (!status.ok()) return status;
+  const c10::IntArrayRef sizes = tensor.sizes();
+  void* target = sink->Add(output.datatype, absl::MakeSpan(sizes.data(), sizes.size()));
+  if (target != nullptr) runtime_->CopyOut(tensor, target);
+  return absl::OkStatus();
+}
+
+absl::Status CheckModelFile(const LoadOrder& order) {
+  struct stat info {};
+  const bool is_found = stat(order.path.c_str(), &info) == 0;
+  if (is_found ? !S_ISREG(info.st_mode) : errno != EACCES) {
+    return absl::NotFoundError(
+        absl::StrCat("model '", order.model, "': there is no file '", order.path, "'"));
+  }
+  if (is_found && std::ifstream(order.path).good()) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("model '", order.model, "': its file cannot be read: '", order.path, "'"));
+}
+
+absl::Status CannotLoad(const LoadOrder& order, absl::string_view why) {
+  const bool is_unread = absl::StrContains(why, "errno") || absl::StrContains(why, "file failed");
+  return absl::InvalidArgumentError(absl::StrCat(
+      "model '", order.model, "': cannot load '", order.path, "': ",
+      is_unread ? "its file cannot be read"
+                : absl::StrReplaceAll(why, {{absl::string_view(order.path), "the file"}})));
+}
+
+absl::Status InModel(const LoadOrder& order, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
+}
+
+}  // namespace mpsd

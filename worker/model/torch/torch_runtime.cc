@@ -1,0 +1,169 @@
+#include "worker/model/torch/torch_runtime.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "ATen/Parallel.h"
+#include "ATen/ops/from_blob.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "worker/model/foreign_errors.h"
+#include "worker/model/torch/torchscript_outputs.h"
+#include "worker/model/torch/torchscript_types.h"
+
+namespace mpsd {
+namespace {
+
+// The inter-op pool can be sized once in a process, before its first use.
+void SettleThreads(int threads) {
+  at::set_num_threads(threads);
+  static const bool settled = [] {
+    at::set_num_interop_threads(1);
+    return true;
+  }();
+  static_cast<void>(settled);
+}
+
+// Read by a patched libtorch when it first touches the device.
+void SetGraphPath(Switch wanted) {
+  if (wanted == Switch::kOn) setenv("MPS_FORCE_GRAPH_PATH", "1", 1);
+  if (wanted == Switch::kOff) unsetenv("MPS_FORCE_GRAPH_PATH");
+}
+
+// Read by libtorch when it first allocates. What the operator has set stays.
+void SetWatermarks(uint32_t share_percent) {
+  if (share_percent == 0) return;
+  const MpsWatermarks watermarks = DivideWatermarks(share_percent);
+  setenv("PYTORCH_MPS_LOW_WATERMARK_RATIO", watermarks.low.c_str(), 0);
+  setenv("PYTORCH_MPS_HIGH_WATERMARK_RATIO", watermarks.high.c_str(), 0);
+}
+
+absl::Status Explain(const LoadOrder& order, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrder& order) {
+  absl::StatusOr<TorchOptions> options = TorchOptions::Parse(order.parameters);
+  if (!options.ok()) return Explain(order, options.status());
+  if (absl::Status status = SetEnvironment(order); !status.ok()) return status;
+  // First of all: libtorch keeps what it finds of CUDA when it is first asked about itself.
+  const absl::StatusOr<c10::Device> device = PickDevice(order.device);
+  if (!device.ok()) return device.status();
+  if (absl::Status status = CheckRuntime(LoadedRuntime(), *options); !status.ok()) {
+    return Explain(order, status);
+  }
+  const std::string objection =
+      ProfilerObjection(device->str(), order.lanes, [](const char* name) { return getenv(name); });
+  if (!objection.empty() && !options->allow_profiler) {
+    return Explain(order, absl::FailedPreconditionError(objection));
+  }
+  const int threads = static_cast<int>(std::max(order.threads, 1U));
+  std::unique_ptr<TorchRuntime> runtime;
+  const absl::Status status = CatchForeign(
+      [&] {
+        SettleThreads(threads);
+        runtime.reset(new TorchRuntime(*device, *std::move(options), threads));
+        return absl::OkStatus();
+      },
+      [&](absl::string_view what) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("device '", device->str(), "' does not answer: ", MeaningfulLine(what)));
+      });
+  if (!status.ok()) return Explain(order, status);
+  return runtime;
+}
+
+absl::Status TorchRuntime::SetEnvironment(const LoadOrder& order) {
+  const absl::StatusOr<TorchOptions> options = TorchOptions::Parse(order.parameters);
+  if (!options.ok()) return Explain(order, options.status());
+  SetGraphPath(options->force_graph_path);
+  SetWatermarks(order.memory_share_percent);
+  return absl::OkStatus();
+}
+
+TorchRuntime::TorchRuntime(c10::Device device, TorchOptions options, int threads)
+    : device_(device),
+      options_(std::move(options)),
+      kind_(LoadedRuntimeKind()),
+      threads_(threads),
+      main_thread_(std::this_thread::get_id()),
+      gate_(options_.device_inflight) {
+  if (device_.is_cpu()) return;
+  stream_device_ = MakeStreamDevice(device_);
+  streams_ = std::make_unique<StreamSet>(stream_device_.get(), StreamCount(device_),
+                                         options_.stream_exhaustion);
+  streams_->InitializeMainThread();
+}
+
+absl::Status TorchRuntime::BindLane(uint32_t lane) {
+  MPSD_CHECK(lane < kMaxLanes);
+  // OpenMP keeps the count a thread.
+  at::set_num_threads(threads_);
+  if (streams_ == nullptr) return absl::OkStatus();
+  return CatchForeign([&] {
+    const bool on_main = device_.is_mps() && std::this_thread::get_id() == main_thread_;
+    absl::StatusOr<StreamLease> lease = on_main ? streams_->AcquireMain() : streams_->Acquire();
+    if (lease.ok()) leases_[lane] = *std::move(lease);
+    return lease.status();
+  });
+}
+
+void TorchRuntime::ReleaseLane(uint32_t lane) {
+  MPSD_CHECK(lane < kMaxLanes);
+  leases_[lane].Release();
+}
+
+void TorchRuntime::RegisterMemory(const void* data, uint64_t bytes) {
+  if (!RegisterHostMemory(device_, data, bytes)) return;
+  absl::MutexLock lock(&mu_);
+  registered_.emplace_back(static_cast<const char*>(data), bytes);
+}
+
+void TorchRuntime::UnregisterMemory(const void* data) {
+  absl::MutexLock lock(&mu_);
+  const auto found = std::find_if(registered_.begin(), registered_.end(),
+                                  [data](const auto& range) { return range.first == data; });
+  if (found == registered_.end()) return;
+  UnregisterHostMemory(data);
+  registered_.erase(found);
+}
+
+bool TorchRuntime::IsRegistered(const void* data, uint64_t bytes) const {
+  absl::ReaderMutexLock lock(&mu_);
+  const char* at = static_cast<const char*>(data);
+  return std::any_of(registered_.begin(), registered_.end(), [&](const auto& range) {
+    return at >= range.first && at + bytes <= range.first + range.second;
+  });
+}
+
+absl::StatusOr<at::Tensor> TorchRuntime::Borrow(const InputTensor& input,
+                                                bool may_be_written) const {
+  const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
+  if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
+  const c10::IntArrayRef sizes(input.dims.data(), input.dims.size());
+  at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
+  // The slabs outlive the batch, whose end waits for the stream: the copy need not be waited for.
+  if (!device_.is_cpu()) return tensor.to(device_, IsRegistered(input.data, input.bytes));
+  return may_be_written ? tensor.clone() : tensor;
+}
+
+void TorchRuntime::CopyOut(const at::Tensor& tensor, void* target) const {
+  CopyOutput(tensor, target, /*non_blocking=*/device_.is_cuda());
+}
+
+absl::Status TorchRuntime::Finish(uint32_t lane) const {
+  // On mps the copies to the host have waited already, which is the point that is safe there.
+  if (!device_.is_cuda() || !leases_[lane].held()) return absl::OkStatus();
+  return stream_device_->Synchronize(leases_[lane].stream());
+}
+
+absl::Status ModelFailure(const absl::Status& status) {
+  if (status.ok() || absl::StartsWith(status.message(), "PyTorch execute failure")) return status;
+  return absl::FailedPreconditionError(ExecuteFailure(status.message()).message());
+}
+
+}  // namespace mpsd

@@ -1,0 +1,234 @@
+#include "worker/model/torchscript/torchscript_model.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ATen/ops/zeros.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "c10/core/InferenceMode.h"
+#include "torch/headeronly/version.h"
+#include "worker/model/foreign_errors.h"
+#include "worker/model/string_elements.h"
+#include "worker/model/torch/torch_model.h"
+#include "worker/model/torch/torchscript_outputs.h"
+#include "worker/model/torch/torchscript_types.h"
+#include "worker/model/torchscript/torchscript_program.h"
+#include "worker/model/torchscript/torchscript_spec.h"
+
+namespace mpsd {
+namespace {
+
+// Thread-safe after loading.
+class TorchScriptModel final : public TorchModel {
+ public:
+  TorchScriptModel(ModelSpec spec, TorchScriptProgram program,
+                   std::unique_ptr<TorchRuntime> runtime)
+      : TorchModel(std::move(spec), program.census(), std::move(runtime)),
+        program_(std::move(program)) {}
+
+ private:
+  absl::StatusOr<c10::IValue> Borrow(const InputTensor& input) const;
+  absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                       OutputSink* sink) const override;
+  absl::Status EmitStrings(const c10::IValue& value, const TensorSpec& output, uint32_t row_count,
+                           OutputSink* sink) const;
+
+  const TorchScriptProgram program_;
+};
+
+absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) const {
+  if (input.datatype == DataType::kBytes) {
+    const std::optional<uint64_t> count = ElementCount(input.dims);
+    const auto elements = ReadElements(input.data, input.bytes, count.value_or(0));
+    if (!elements.ok()) return elements.status();
+    c10::List<std::string> strings;
+    strings.reserve(elements->size());
+    for (const absl::string_view element : *elements) strings.push_back(std::string(element));
+    return c10::IValue(std::move(strings));
+  }
+  absl::StatusOr<at::Tensor> tensor = runtime().Borrow(input, program_.WritesInputs());
+  if (!tensor.ok()) return tensor.status();
+  return c10::IValue(*std::move(tensor));
+}
+
+absl::Status TorchScriptModel::EmitStrings(const c10::IValue& value, const TensorSpec& output,
+                                           uint32_t row_count, OutputSink* sink) const {
+  if (output.datatype != DataType::kBytes) {
+    return absl::InternalError(absl::StrCat("output '", output.name, "' is a list of strings, not ",
+                                            std::string(DataTypeName(output.datatype))));
+  }
+  std::vector<std::string> elements;
+  for (const c10::IValue& element : value.toListRef()) elements.push_back(element.toStringRef());
+  const absl::StatusOr<Dims> dims =
+      StringDims(elements.size(), output, spec().batches(), row_count);
+  if (!dims.ok()) return dims.status();
+  void* target = sink->AddBytes(*dims, ElementsBytes(elements));
+  if (target != nullptr) WriteElements(elements, target);
+  return absl::OkStatus();
+}
+
+absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                       OutputSink* sink) const {
+  absl::InlinedVector<c10::IValue, 4> arguments;
+  for (const InputTensor& input : inputs) {
+    absl::StatusOr<c10::IValue> value = Borrow(input);
+    if (!value.ok()) return value.status();
+    arguments.push_back(*std::move(value));
+  }
+  const absl::StatusOr<OutputValues> values =
+      OrderOutputs(program_.Forward(arguments), spec().outputs);
+  if (!values.ok()) return values.status();
+  for (size_t i = 0; i < values->size(); ++i) {
+    const c10::IValue& value = (*values)[i];
+    const TensorSpec& output = spec().outputs[i];
+    const absl::Status status = value.isTensor() ? Emit(value.toTensor(), output, row_count, sink)
+                                                 : EmitStrings(value, output, row_count, sink);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// ---- loading ----
+
+absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
+  const std::string line = MeaningfulLine(what);
+  absl::string_view hint;
+  if (absl::StrContains(line, "constants.pkl")) {
+    hint = "it holds no TorchScript code; save it with torch.jit.script(model).save(path)";
+  } else if (absl::StrContains(line, "zip archive")) {
+    hint = "it is no TorchScript archive, or is cut short";
+  } else {
+    hint = line;
+  }
+  return CannotLoad(order, hint);
+}
+
+// The length of an unknown dim in the step-th trial run.
+int64_t TrialLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
+  for (const PadRule& rule : spec.pad) {
+    if (rule.input != input.name || rule.dim != dim || rule.buckets.empty()) continue;
+    return rule.buckets[std::min(step, rule.buckets.size() - 1)];
+  }
+  return 1 + static_cast<int64_t>(step);
+}
+
+c10::IValue EmptyStrings(uint64_t count) {
+  c10::List<std::string> strings;
+  for (uint64_t i = 0; i < count; ++i) strings.push_back("");
+  return c10::IValue(std::move(strings));
+}
+
+absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptProgram& program,
+                                     c10::Device device, uint32_t rows, size_t step) {
+  const c10::InferenceMode inference_mode;
+  absl::InlinedVector<c10::IValue, 4> values;
+  for (const TensorSpec& input : spec.inputs) {
+    Dims dims;
+    if (spec.batches()) dims.push_back(rows);
+    for (uint32_t dim = 0; dim < input.dims.size(); ++dim) {
+      const int64_t length = input.dims[dim];
+      dims.push_back(length >= 0 ? length : TrialLength(spec, input, dim, step));
+    }
+    const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
+    if (!type.has_value()) {
+      values.push_back(EmptyStrings(ElementCount(dims).value_or(0)));
+      continue;
+    }
+    values.push_back(at::zeros(c10::IntArrayRef(dims.data(), dims.size()),
+                               at::TensorOptions(*type).device(device)));
+  }
+  return program.Forward(values);
+}
+
+absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& program,
+                             c10::Device device, ModelSpec* spec) {
+  if (!spec->outputs.empty()) return absl::OkStatus();
+  absl::StatusOr<std::vector<TensorSpec>> outputs;
+  const absl::Status status = CatchForeign(
+      [&] {
+        outputs = LearnOutputs(*spec, [&](uint32_t rows, size_t step) {
+          return RunZeros(*spec, program, device, rows, step);
+        });
+        return outputs.status();
+      },
+      [](absl::string_view what) { return absl::InternalError(MeaningfulLine(what)); });
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", order.model,
+                     "' does not tell its outputs, and a trial run on zeros that was to "
+                     "show them failed: ",
+                     status.message(), "; say them, for example --output output:FP32[-1,…]"));
+  }
+  spec->outputs = *std::move(outputs);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& archive_json,
+                                   c10::Device device, TorchScriptProgram* program) {
+  const std::vector<std::string> arguments = program->InputArguments();
+  absl::StatusOr<ModelSpec> spec = MergeSpecs(order, archive_json, arguments);
+  if (!spec.ok()) return spec.status();
+  const absl::StatusOr<std::vector<size_t>> places = MatchArguments(spec->inputs, arguments);
+  const absl::Status bound = places.ok() ? program->Bind(spec->inputs, *places) : places.status();
+  if (!bound.ok()) return InModel(order, bound);
+  absl::Status status = CompleteOutputs(order, *program, device, &*spec);
+  if (!status.ok()) return status;
+  return spec;
+}
+
+}  // namespace
+
+absl::Status StartTorch(const LoadOrder& order) {
+  if (absl::Status status = TorchRuntime::SetEnvironment(order); !status.ok()) return status;
+  const absl::StatusOr<c10::Device> device = PickDevice(order.device);
+  if (!device.ok()) return device.status();
+  if (device->is_cpu()) return absl::OkStatus();
+  // The first tensor makes the device's context.
+  return CatchForeign([&] {
+    at::zeros({1}, at::TensorOptions().device(*device));
+    SynchronizeDevice(*device);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
+  if (absl::Status status = CheckModelFile(order); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<TorchRuntime>> runtime = TorchRuntime::Create(order);
+  if (!runtime.ok()) return runtime.status();
+  const TorchOptions& options = (*runtime)->options();
+  ProgramOptions program_options;
+  program_options.name = order.model;
+  program_options.path = order.path;
+  program_options.device = (*runtime)->device();
+  program_options.rewrite_linear = Wanted(options.linear_rewrite, program_options.device.is_mps());
+  program_options.allow_training_mode = options.allow_training_mode;
+  std::unique_ptr<Model> model;
+  const absl::Status status = CatchForeign(
+      [&] {
+        std::string archive_json;
+        absl::StatusOr<TorchScriptProgram> program =
+            TorchScriptProgram::Load(program_options, &archive_json);
+        if (!program.ok()) return InModel(order, program.status());
+        absl::StatusOr<ModelSpec> spec =
+            BindSpec(order, archive_json, program_options.device, &*program);
+        if (!spec.ok()) return spec.status();
+        SynchronizeDevice(program_options.device);
+        model = std::make_unique<TorchScriptModel>(*std::move(spec), *std::move(program),
+                                                   *std::move(runtime));
+        return absl::OkStatus();
+      },
+      [&](absl::string_view what) { return LoadFailure(order, what); });
+  if (!status.ok()) return status;
+  return model;
+}
+
+std::string TorchRuntimeName() {
+  return absl::StrCat("torch ", TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR, ".",
+                      TORCH_VERSION_PATCH);
+}
+
+}  // namespace mpsd

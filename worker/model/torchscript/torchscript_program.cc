@@ -1,0 +1,136 @@
+#include "worker/model/torchscript/torchscript_program.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "torch/csrc/jit/passes/inliner.h"
+#include "torch/csrc/jit/runtime/graph_executor.h"
+#include "torch/csrc/jit/serialization/import.h"
+#include "worker/model/foreign_errors.h"
+#include "worker/model/torchscript/torchscript_graph.h"
+
+namespace mpsd {
+namespace {
+
+bool IsTraining(const torch::jit::Module& module) {
+  for (const torch::jit::Module& part : module.modules()) {
+    if (part.hasattr("training") && part.attr("training").toBool()) return true;
+  }
+  return false;
+}
+
+// A frozen module has its weights as constants in the graph, which is then simplified once. Some
+// modules cannot be frozen; they run as they are.
+torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& module) {
+  std::optional<torch::jit::Module> frozen;
+  const absl::Status status = CatchForeign(
+      [&] {
+        frozen = torch::jit::freeze(module);
+        return absl::OkStatus();
+      },
+      [](absl::string_view what) { return absl::InternalError(MeaningfulLine(what)); });
+  if (status.ok()) return *std::move(frozen);
+  std::fprintf(stderr, "model '%s' cannot be frozen and is served as it is: %s\n", name.c_str(),
+               std::string(status.message()).c_str());
+  return module;
+}
+
+// Profiling would record, specialize and fuse in the first calls of every shape: seconds of it, in
+// the middle of serving.
+void TurnProfilingOff() {
+  torch::jit::getProfilingMode() = false;
+  torch::jit::FusionStrategy none = {{torch::jit::FusionBehavior::STATIC, 0}};
+  torch::jit::setFusionStrategy(none);
+}
+
+bool IsListOfStrings(const c10::Type& type) {
+  return type.isSubtypeOf(*c10::ListType::ofStrings());
+}
+
+bool IsTensor(const c10::Type& type) { return c10::TensorType::get()->isSubtypeOf(type); }
+
+}  // namespace
+
+absl::StatusOr<TorchScriptProgram> TorchScriptProgram::Load(const ProgramOptions& options,
+                                                            std::string* spec_json) {
+  TurnProfilingOff();
+  torch::jit::ExtraFilesMap extra_files = {{"mpsd.json", ""}};
+  torch::jit::Module module = torch::jit::load(options.path, options.device, extra_files);
+  *spec_json = extra_files["mpsd.json"];
+  if (IsTraining(module)) {
+    if (!options.allow_training_mode) {
+      return absl::FailedPreconditionError(
+          "it was saved in training mode, in which dropout and batch norm give other answers; call "
+          "model.eval() before saving it, or set parameters.training_mode to evaluate");
+    }
+    module.eval();
+  }
+  Census census = TakeCensus(module);
+  torch::jit::Module frozen = Freeze(options.name, module);
+  if (options.rewrite_linear) {
+    const std::shared_ptr<torch::jit::Graph> graph = frozen.get_method("forward").graph();
+    torch::jit::Inline(*graph);
+    RewriteLinear(graph);
+  }
+  return TorchScriptProgram(std::move(frozen), std::move(census));
+}
+
+TorchScriptProgram::TorchScriptProgram(torch::jit::Module module, Census census)
+    : module_(std::move(module)),
+      forward_(&module_.get_method("forward").function()),
+      census_(std::move(census)),
+      writes_inputs_(MayWriteInputs(module_)) {}
+
+std::vector<std::string> TorchScriptProgram::InputArguments() const {
+  std::vector<std::string> names;
+  const std::vector<c10::Argument>& arguments = forward_->getSchema().arguments();
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const c10::Type& type = *arguments[i].type();
+    if (!IsTensor(type) && !IsListOfStrings(type)) break;
+    names.push_back(arguments[i].name());
+  }
+  return names;
+}
+
+absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
+                                      const std::vector<size_t>& arguments) {
+  const std::vector<c10::Argument>& schema = forward_->getSchema().arguments();
+  std::vector<bool> given(schema.size(), false);
+  place_of_input_.clear();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const size_t place = arguments[i] + 1;
+    MPSD_CHECK(place < schema.size());
+    const bool bytes = inputs[i].datatype == DataType::kBytes;
+    if (bytes != IsListOfStrings(*schema[place].type())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "forward's argument '", schema[place].name(), "' is of the type ",
+          schema[place].type()->annotation_str(), ", but input '", inputs[i].name, "' is ",
+          std::string(DataTypeName(inputs[i].datatype)), "; BYTES is List[str]"));
+    }
+    place_of_input_.push_back(place);
+    given[place] = true;
+  }
+  blank_stack_.assign(1, module_._ivalue());
+  for (size_t i = 1; i < schema.size(); ++i) {
+    if (!given[i] && !schema[i].default_value().has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "forward's argument '", schema[i].name(), "' (", schema[i].type()->annotation_str(),
+          ") is none of the inputs, and has no default"));
+    }
+    blank_stack_.push_back(given[i] ? c10::IValue() : *schema[i].default_value());
+  }
+  return absl::OkStatus();
+}
+
+c10::IValue TorchScriptProgram::Forward(absl::Span<const c10::IValue> inputs) const {
+  MPSD_CHECK(inputs.size() == place_of_input_.size());
+  torch::jit::Stack stack = blank_stack_;
+  for (size_t i = 0; i < inputs.size(); ++i) stack[place_of_input_[i]] = inputs[i];
+  forward_->run(stack);
+  MPSD_CHECK(stack.size() == 1);
+  return std::move(stack.front());
+}
+
+}  // namespace mpsd

@@ -1,0 +1,67 @@
+#include "worker/model/torchscript/torchscript_spec.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+
+namespace mpsd {
+namespace {
+
+absl::StatusOr<ModelSpec> ReadArchiveSpec(absl::string_view text) {
+  if (text.empty()) return ModelSpec();
+  const nlohmann::json json =
+      nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return absl::InvalidArgumentError("is not JSON");
+  return ModelSpecFromJson(json);
+}
+
+std::string InputFlags(const std::vector<std::string>& arguments) {
+  return absl::StrJoin(arguments, " ", [](std::string* out, const std::string& name) {
+    absl::StrAppend(out, "--input ", name, ":FP32[-1,…]");
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,
+                                     const std::vector<std::string>& arguments) {
+  absl::StatusOr<ModelSpec> spec = ReadArchiveSpec(archive_json);
+  if (!spec.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "model '", order.model, "': the archive's mpsd.json: ", spec.status().message()));
+  }
+  if (order.spec.max_batch_size > 0) spec->max_batch_size = order.spec.max_batch_size;
+  if (!order.spec.inputs.empty()) spec->inputs = order.spec.inputs;
+  if (!order.spec.outputs.empty()) spec->outputs = order.spec.outputs;
+  if (!order.spec.pad.empty()) spec->pad = order.spec.pad;
+  if (spec->inputs.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("model '", order.model,
+                                                   "' does not tell its inputs; say them, for "
+                                                   "example ",
+                                                   InputFlags(arguments)));
+  }
+  return spec;
+}
+
+absl::StatusOr<std::vector<size_t>> MatchArguments(const std::vector<TensorSpec>& inputs,
+                                                   const std::vector<std::string>& arguments) {
+  std::vector<size_t> by_name;
+  std::vector<size_t> by_position;
+  for (const TensorSpec& input : inputs) {
+    const auto found = std::find(arguments.begin(), arguments.end(), input.name);
+    if (found != arguments.end()) {
+      by_name.push_back(static_cast<size_t>(found - arguments.begin()));
+    }
+    by_position.push_back(by_position.size());
+  }
+  if (by_name.size() == inputs.size()) return by_name;
+  if (inputs.size() <= arguments.size()) return by_position;
+  return absl::InvalidArgumentError(absl::StrCat("forward takes ", arguments.size(), " inputs (",
+                                                 absl::StrJoin(arguments, ", "),
+                                                 "), but the spec has ", inputs.size(), " inputs"));
+}
+
+}  // namespace mpsd

@@ -17,6 +17,7 @@
 #include "tests/worker/model/collecting_sink.h"
 #include "tests/worker/tools/package_folder.h"
 #include "worker/execute/concurrency_check.h"
+#include "worker/load/load_model.h"
 
 namespace mpsd {
 namespace {

@@ -71,11 +71,11 @@ class Pool final : public RequestQueue {
 
   // Takes what has completed, dispatches anew, gives the replies. Returns how many batches it took.
   // After a time-out those that the bell missed are counted: their lanes had done all to tell of
-  // them when NoteSettled() was called, and yet it does not ring.
+  // them when NoteAnnounced() was called, and yet it does not ring.
   size_t Drain(bool after_timeout = false);
 
   // REQUIRES: workers have to ring since before and for as long as this takes.
-  void NoteSettled();
+  void NoteAnnounced();
 
   // Workers ring the bell for each completion, or leave it alone.
   void SetParked(bool parked);
@@ -88,7 +88,7 @@ class Pool final : public RequestQueue {
 
   // The bytes that a further segment should hold, since rows found no room; nothing when none is
   // wanted. Who takes the wish answers it with AddSlabSegment() or RefuseSlabs().
-  std::optional<uint64_t> TakeSlabWish();
+  std::optional<uint64_t> TakeGrowthRequest();
 
   // There is no more memory for now: who waits for it is refused.
   void RefuseSlabs();

@@ -20,10 +20,10 @@ uint64_t UsedBytes(const CompletedBatch& batch) {
 
 }  // namespace
 
-void Pool::NoteSettled() {
+void Pool::NoteAnnounced() {
   absl::MutexLock lock(&mu_);
   for (const std::shared_ptr<WorkerLink>& link : links_) {
-    for (LanePort& port : link->ports()) port.NoteSettled();
+    for (LanePort& port : link->ports()) port.NoteAnnounced();
   }
 }
 
@@ -80,9 +80,9 @@ bool Pool::TakeCompletion(WorkerLink* link, LanePort* port, Work* work) {
     return false;
   }
   ModelMetrics& metrics = model_->metrics;
-  // The lane rang before it settled, and nobody has cleared the bell since.
-  const bool missed =
-      work->after_timeout && port->WasSettled() && !platform::BellRings(link->bell().poll_fd.get());
+  // The lane rang before it announced the completion, and nobody has cleared the bell since.
+  const bool missed = work->after_timeout && port->WasAnnounced() &&
+                      !platform::BellRings(link->bell().poll_fd.get());
   if (missed) metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
   port->completions.Pop();
   ++port->completed;

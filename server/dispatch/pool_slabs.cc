@@ -38,7 +38,7 @@ void Pool::AddSlabSegment(OwnedSegment segment, uint32_t number) {
   Carry(&work);
 }
 
-std::optional<uint64_t> Pool::TakeSlabWish() {
+std::optional<uint64_t> Pool::TakeGrowthRequest() {
   absl::MutexLock lock(&mu_);
   if (wished_bytes_ == 0 || growing_) return std::nullopt;
   growing_ = true;

@@ -51,14 +51,14 @@ struct LanePort {
   std::array<std::unique_ptr<InflightBatch>, kRingEntries> inflight;  // by record
   uint32_t inflight_count = 0;
   uint64_t completed = 0;  // batches that came back
-  uint32_t settled = 0;    // of NoteSettled()
+  uint32_t announced = 0;  // of NoteAnnounced()
 
   // Keeps of how many completions the lane has done all that it does to tell.
-  void NoteSettled() { settled = report->bell_settled.load(std::memory_order_acquire); }
+  void NoteAnnounced() { announced = report->announced.load(std::memory_order_acquire); }
 
   // True when the next completion was one of them.
-  bool WasSettled() const {
-    return static_cast<int32_t>(settled - static_cast<uint32_t>(completed)) > 0;
+  bool WasAnnounced() const {
+    return static_cast<int32_t>(announced - static_cast<uint32_t>(completed)) > 0;
   }
 };
 

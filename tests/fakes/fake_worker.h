@@ -12,6 +12,7 @@
 #include "proto/base/clock.h"
 #include "proto/shm/layout.h"
 #include "proto/shm/segment.h"
+#include "server/batch/slab_table.h"
 #include "server/dispatch/worker_link.h"
 
 namespace mpsd {

@@ -24,16 +24,16 @@ namespace mpsd {
 // that out.
 //
 // Invariants, which CheckInvariants() holds it to:
-//  1. A queued request is in one line: its shape key's, or the suspects'. Reserved rows that are not
-//     filled yet belong to a request in no line, so no batch contains them.
+//  1. A queued request is in one line: its shape key's, or the suspects'. Reserved rows that are
+//     not filled yet belong to a request in no line, so no batch contains them.
 //  2. Each shape key has one line and at most one open slab. Only such slabs are open.
 //  3. At most kMaxOpenSlabs keys have an open slab: the least recently used is closed.
 //  4. lines() shows each line as it is.
-//  5. Rows are live from Reserve() until EndRows(), or until their request is taken out of a line by
-//     any call but Form() and FormSuspect().
+//  5. Rows are live from Reserve() until EndRows(), or until their request is taken out of a line
+//     by any call but Form() and FormSuspect().
 //
-// A request gets an extent of its own, which is closed at once, if it has a BYTES input, if its rows
-// are too large to share a slab, or if no whole slab is to be had for its key.
+// A request gets an extent of its own, which is closed at once, if it has a BYTES input, if its
+// rows are too large to share a slab, or if no whole slab is to be had for its key.
 class Batcher {
  public:
   // `spec` outlives the batcher. It may still change until the first Reserve().
@@ -62,8 +62,8 @@ class Batcher {
   void Locate(const Request& request, RowTargets* targets) const;
 
   // Takes all queued requests that hold the same as `request` out of their lines, and ends their
-  // rows: those with equal rows of equal shapes. The caller ends the requests. Compares two requests
-  // no further than to their first difference. REQUIRES: the rows of `request` are live.
+  // rows: those with equal rows of equal shapes. The caller ends the requests. Compares two
+  // requests no further than to their first difference. REQUIRES: the rows of `request` are live.
   void TakeEqual(const Request& request, std::vector<Request*>* equal);
 
   // Ends rows that were reserved. Their slab is freed when it is closed and they were the last.

@@ -7,8 +7,8 @@
 
 namespace mpsd {
 
-// Thread-compatible: guarded by the pool's mutex. Intrusive: it links the requests through their own
-// fields, so a request is in one list at most, and no call allocates. It owns no request.
+// Thread-compatible: guarded by the pool's mutex. Intrusive: it links the requests through their
+// own fields, so a request is in one list at most, and no call allocates. It owns no request.
 class RequestList {
  public:
   bool empty() const { return head_ == nullptr; }

@@ -67,8 +67,8 @@ class SlabTable {
   // Reserves `rows` rows at the end of a slab. False when they do not fit. REQUIRES: it is open.
   bool Reserve(uint32_t slab, uint32_t rows, uint32_t* first_row);
 
-  // Ends rows that were reserved. Frees the slab when it is closed and they were the last. REQUIRES:
-  // as many rows are live.
+  // Ends rows that were reserved. Frees the slab when it is closed and they were the last.
+  // REQUIRES: as many rows are live.
   void EndRows(uint32_t slab, uint32_t rows);
 
   // The slab takes no further rows. Frees it at once when no row is live. REQUIRES: it is open.

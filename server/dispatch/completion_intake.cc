@@ -91,8 +91,8 @@ void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t work
   if (absl::IsDeadlineExceeded(batch.completed.failure)) metrics.skipped_batches.fetch_add(1);
 }
 
-// The rows end, unless the request is to have a further answer. Requests that have not ended yet get
-// their reply, or a part of it, from Pool::Carry().
+// The rows end, unless the request is to have a further answer. Requests that have not ended yet
+// get their reply, or a part of it, from Pool::Carry().
 void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
   CompletedBatch& completed = batch->completed;
   completed.spec = &model_->spec;

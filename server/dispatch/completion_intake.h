@@ -16,8 +16,8 @@
 namespace mpsd {
 
 // Step 11 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
-// believes nothing of a worker that it has not checked: a lie condemns the worker, and no completion
-// of a condemned worker is taken.
+// believes nothing of a worker that it has not checked: a lie condemns the worker, and no
+// completion of a condemned worker is taken.
 class CompletionIntake {
  public:
   // All outlive the intake.

@@ -29,8 +29,8 @@ class Dispatcher {
         inflight_(inflight),
         estimate_(estimate) {}
 
-  // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no room
-  // for its outputs: then the next drain or tick tries again.
+  // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
+  // room for its outputs: then the next drain or tick tries again.
   void Dispatch(DeferredWork* work);
 
   // Takes a batch whose replies were given, for the next one.

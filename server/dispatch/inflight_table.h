@@ -19,13 +19,14 @@
 namespace mpsd {
 
 // Step 7 of a request's life until step 11. Owned by a pool. Thread-compatible: guarded by the
-// pool's mutex. It ends no request and takes no decision; workers() and lanes() are what a scheduler
-// sees. Workers and lanes are named by their index, which holds until the next Attach() or Remove().
+// pool's mutex. It ends no request and takes no decision; workers() and lanes() are what a
+// scheduler sees. Workers and lanes are named by their index, which holds until the next Attach()
+// or Remove().
 //
 // Invariants, which CheckInvariants() holds it to:
 //  1. A running request is in exactly one entry of one batch here.
-//  2. A slot holds a batch exactly while a lane may still read its rows or write its lease: the batch
-//     is running, or abandoned. An abandoned batch has no request.
+//  2. A slot holds a batch exactly while a lane may still read its rows or write its lease: the
+//     batch is running, or abandoned. An abandoned batch has no request.
 //  3. The views count what the slots hold; a lane has at most kMaxLaneDepth batches, so neither of
 //     its rings can be full.
 //  4. A worker's lanes are neighbours, in the order of the workers.

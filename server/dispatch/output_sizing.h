@@ -15,8 +15,8 @@ std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 // The bytes that an output row of unknown shape is first assumed to take.
 inline constexpr uint64_t kAssumedOutputRowBytes = 16 << 10;
 
-// Room for every batch that the lanes can have, and as much again, at least kMinPinBytes, for leases
-// in which answers lie that clients have not read yet.
+// Room for every batch that the lanes can have, and as much again, at least kMinPinBytes, for
+// leases in which answers lie that clients have not read yet.
 inline constexpr uint64_t kMinPinBytes = 4ULL << 20;
 uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth);
 uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth);

@@ -12,7 +12,6 @@ namespace mpsd {
 namespace {
 
 absl::Status Cancelled() { return absl::CancelledError("the client cancelled the call"); }
-absl::Status TimedOut() { return absl::DeadlineExceededError("Request timeout expired"); }
 
 std::unique_ptr<const Scheduler> OrEager(std::unique_ptr<const Scheduler> scheduler,
                                          const PoolOptions& options) {
@@ -171,7 +170,7 @@ void Pool::Tick() {
   {
     absl::MutexLock lock(&mu_);
     const int64_t now_ns = clock_->NowNs();
-    EndExpired(now_ns, TimedOut(), &work);
+    EndExpired(now_ns, absl::StatusCode::kDeadlineExceeded, "Request timeout expired", &work);
     queue_.PlaceWaiting(&work.fills, &work.tick_by_ns);
     dispatcher_.Dispatch(&work);
     queue_.rate()->Measure(now_ns);
@@ -187,17 +186,19 @@ void Pool::FailAll(const char* text) {
   DeferredWork work(&inside_);
   {
     absl::MutexLock lock(&mu_);
-    EndExpired(INT64_MAX, absl::UnavailableError(text), &work);
+    EndExpired(INT64_MAX, absl::StatusCode::kUnavailable, text, &work);
     queue_.NoteSlabs();
   }
   Carry(&work);
 }
 
-void Pool::EndExpired(int64_t until_ns, const absl::Status& status, DeferredWork* work) {
+void Pool::EndExpired(int64_t until_ns, absl::StatusCode code, const char* text,
+                      DeferredWork* work) {
   queue_.TakeExpired(until_ns, &taken_);
   inflight_.TakeExpired(until_ns, &taken_);
-  work->EndAll(&taken_, status);
-  answering_.GiveUpExpired(until_ns, status);
+  // A status is made only where there is a request to end, since it takes memory from the heap.
+  if (!taken_.empty()) work->EndAll(&taken_, absl::Status(code, text));
+  if (!answering_.empty()) answering_.GiveUpExpired(until_ns, absl::Status(code, text));
 }
 
 // ---- memory ----

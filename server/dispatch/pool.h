@@ -41,8 +41,8 @@ struct PoolOptions {
 // Steps 4 to 11 of a request's life. Owned by its model, which each request holds: so the pool
 // outlives the calls' last Cancel(). Thread-safe: any thread calls any method. One mutex guards all
 // parts; it is never held across a payload copy, a system call on the request's path, or a reply.
-// Each method finds out under the mutex what is to be done, and does it after. A pool never starts or
-// ends a worker.
+// Each method finds out under the mutex what is to be done, and does it after. A pool never starts
+// or ends a worker.
 //
 // The parts: PoolQueue has what waits, InflightTable what the lanes have, AnsweringList what waits
 // for its client. Dispatcher moves requests from the first to the second, as the Scheduler decides;
@@ -56,8 +56,8 @@ struct PoolOptions {
 //  4. What a living worker may still read or write is never freed: see slot_state.h.
 class Pool final : public RequestQueue {
  public:
-  // `scheduler` decides which batch is next; without one it is an EagerScheduler with these options.
-  // All pointers outlive the pool.
+  // `scheduler` decides which batch is next; without one it is an EagerScheduler with these
+  // options. All pointers outlive the pool.
   Pool(ServedModel* model, const PoolOptions& options, const Clock* clock, CompletionSink* replies,
        PoolKeeper* keeper, std::unique_ptr<const Scheduler> scheduler = nullptr);
 
@@ -73,9 +73,10 @@ class Pool final : public RequestQueue {
 
   // ---- the threads that wait for completions ----
 
-  // Takes what has completed, dispatches, and gives the replies. Returns how many batches completed.
-  // With `after_timeout` it also counts completions that the caller's bell should have told: those
-  // that their lanes had announced when NoteAnnounced() was called, although the bell does not ring.
+  // Takes what has completed, dispatches, and gives the replies. Returns how many batches
+  // completed. With `after_timeout` it also counts completions that the caller's bell should have
+  // told: those that their lanes had announced when NoteAnnounced() was called, although the bell
+  // does not ring.
   size_t Drain(bool after_timeout = false);
 
   // REQUIRES: SetParked(true) was called before, and SetParked(false) is not called meanwhile.
@@ -151,7 +152,7 @@ class Pool final : public RequestQueue {
 
   // Ends all requests with a deadline that is not after `until_ns`, those that are answered in part
   // once the answer is taken.
-  void EndExpired(int64_t until_ns, const absl::Status& status, DeferredWork* work)
+  void EndExpired(int64_t until_ns, absl::StatusCode code, const char* text, DeferredWork* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteWorkers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteWakeups(WorkerLink* link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

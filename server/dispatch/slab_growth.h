@@ -28,8 +28,8 @@ class SlabGrowth {
   // has all that it may have. REQUIRES: missed_bytes > 0.
   bool Miss(uint64_t missed_bytes, const Memory& memory, int64_t now_ns);
 
-  // The bytes of the segment that is asked for; nothing when none is, or another is still taken. The
-  // caller answers with Granted() or Refused().
+  // The bytes of the segment that is asked for; nothing when none is, or another is still taken.
+  // The caller answers with Granted() or Refused().
   std::optional<uint64_t> Take(uint64_t have_bytes);
 
   void Granted();

@@ -89,8 +89,8 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   std::deque<LanePort>& ports() { return ports_; }
 
   // Leases `bytes` of the output area; null when the area is full. Then the pool tries again at its
-  // next drain or tick: a release wakes nobody, since it may come from any thread, and a worker could
-  // make each descriptor that it shares block.
+  // next drain or tick: a release wakes nobody, since it may come from any thread, and a worker
+  // could make each descriptor that it shares block.
   OutputLease* LeaseOutput(uint64_t bytes);
   uint64_t output_area_bytes() const { return options_.output_bytes; }
   const char* OutputData(uint64_t offset) const { return worker_.data() + offset; }

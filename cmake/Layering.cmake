@@ -25,8 +25,9 @@ set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
 set(MPSD_EDGES_accept            base link access request listen wire inflate regions proto protobuf
                                  grpc telemetry telemetry_log absl)
 set(MPSD_EDGES_admit             base link request absl)
-set(MPSD_EDGES_batch             base link shm request absl)
-set(MPSD_EDGES_dispatch          base link shm request batch telemetry absl)
+set(MPSD_EDGES_schedule          base absl)
+set(MPSD_EDGES_batch             base link shm request schedule absl)
+set(MPSD_EDGES_dispatch          base link shm request schedule batch telemetry absl)
 set(MPSD_EDGES_reply             base link request absl)
 # -- server: what keeps the house
 set(MPSD_EDGES_control           base link request accept regions proto protobuf grpc telemetry

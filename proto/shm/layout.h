@@ -137,7 +137,7 @@ struct LaneReport {
   alignas(kCacheLineBytes) SharedWord completion_tail;  // written with each completion
   SharedWord timeout_wakeups;                           // found work only when the time-out came
   SharedWord heartbeat;
-  SharedWord bell_settled;  // completions whose bell was rung, or needed no ringing, so far
+  SharedWord announced;  // completions announced so far: their bell was rung, or needed none
   SharedWord completion_entries[kRingEntries];
   CompletionRecord records[kRingEntries];
 };

@@ -10,33 +10,6 @@
 
 namespace mpsd {
 
-void FormedBatch::Clear() {
-  entries.clear();
-  runs.clear();
-  inputs.clear();
-  byte_counts.clear();
-  row_count = 0;
-  latest_deadline_ns = 0;
-}
-
-void RequestList::InsertByDeadline(Request* request) {
-  Request* before = tail_;
-  while (before != nullptr && before->deadline_ns > request->deadline_ns) before = before->previous;
-  request->previous = before;
-  request->next = before == nullptr ? head_ : before->next;
-  (before == nullptr ? head_ : before->next) = request;
-  (request->next == nullptr ? tail_ : request->next->previous) = request;
-  rows_ += request->rows;
-}
-
-void RequestList::Remove(Request* request) {
-  (request->previous == nullptr ? head_ : request->previous->next) = request->next;
-  (request->next == nullptr ? tail_ : request->next->previous) = request->previous;
-  request->previous = nullptr;
-  request->next = nullptr;
-  rows_ -= request->rows;
-}
-
 absl::Status Batcher::Reserve(Request* request, RowTargets* targets) {
   KeyQueue* queue = QueueOf(*request);
   if (queue->own_extents) return ReserveExtent(request, targets);
@@ -48,8 +21,7 @@ absl::Status Batcher::Reserve(Request* request, RowTargets* targets) {
   Place(request, queue->slab, first_row, targets);
   // A slab that is full at once serves nobody else.
   if (request->rows == slabs_.slab(queue->slab).row_capacity) {
-    slabs_.Close(queue->slab);
-    queue->has_slab = false;
+    CloseSlab(queue);
   }
   return absl::OkStatus();
 }
@@ -86,62 +58,73 @@ void Batcher::Locate(const Request& request, RowTargets* targets) const {
   }
 }
 
+LineView Batcher::ViewOf(const RequestList& list) {
+  const Request* head = list.head();
+  if (head == nullptr) return {};
+  return {list.rows(), head->rows, head->arrival_ns, head->deadline_ns};
+}
+
 void Batcher::Enqueue(Request* request) {
   request->Go(RequestState::kQueued);
-  RequestList& list = request->suspect ? suspects_ : QueueOf(*request)->waiting;
-  list.InsertByDeadline(request);
+  if (request->suspect) return suspects_.InsertByDeadline(request);
+  KeyQueue* queue = QueueOf(*request);
+  queue->waiting.InsertByDeadline(request);
+  Show(*queue);
 }
 
 void Batcher::Remove(Request* request) {
   MPSD_CHECK(request->state == RequestState::kQueued);
-  RequestList& list = request->suspect ? suspects_ : QueueOf(*request)->waiting;
-  list.Remove(request);
-  request->Go(RequestState::kEnded);
+  if (request->suspect) {
+    suspects_.Remove(request);
+  } else {
+    KeyQueue* queue = QueueOf(*request);
+    queue->waiting.Remove(request);
+    Show(*queue);
+  }
   EndRows(request->place, request->rows);
 }
 
 void Batcher::EndRows(const RowPlace& place, uint32_t rows) { slabs_.EndRows(place.slab, rows); }
 
-bool Batcher::Form(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* expired) {
+void Batcher::Form(uint32_t line, uint32_t max_rows, FormedBatch* batch) {
+  KeyQueue* queue = line_queues_[line];
   batch->Clear();
-  while (KeyQueue* queue = EarliestDue(now_ns)) {
-    while (Request* request = queue->waiting.head()) {
-      if (request->deadline_ns <= now_ns) {
-        Drop(&queue->waiting, request, expired);
-        break;  // another key may be the earliest now
-      }
-      if (!HasRoom(*batch, *request, *queue)) break;
-      queue->waiting.Remove(request);
-      Append(request, batch);
-    }
-    if (batch->row_count > 0) return true;
-  }
-  return false;
-}
-
-bool Batcher::FormSuspect(int64_t now_ns, FormedBatch* batch, std::vector<Request*>* expired) {
-  batch->Clear();
-  while (Request* request = suspects_.head()) {
-    if (request->deadline_ns <= now_ns) {
-      Drop(&suspects_, request, expired);
-      continue;
-    }
-    suspects_.Remove(request);
+  while (Request* request = queue->waiting.head()) {
+    if (!HasRoom(*batch, *request, *queue, max_rows)) break;
+    queue->waiting.Remove(request);
     Append(request, batch);
-    return true;
   }
-  return false;
+  Show(*queue);
+  MPSD_CHECK(batch->row_count > 0);
 }
 
-void Batcher::TakeExpired(int64_t now_ns, std::vector<Request*>* expired) {
-  TakeExpiredFrom(&suspects_, now_ns, expired);
-  for (auto& [key, queue] : queues_) TakeExpiredFrom(&queue->waiting, now_ns, expired);
+void Batcher::FormSuspect(FormedBatch* batch) {
+  Request* request = suspects_.head();
+  MPSD_CHECK(request != nullptr);
+  batch->Clear();
+  suspects_.Remove(request);
+  Append(request, batch);
+}
+
+void Batcher::TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired) {
+  if (line == SchedulerDecision::kSuspects) return TakeExpiredFrom(&suspects_, until_ns, expired);
+  TakeExpiredFrom(&line_queues_[line]->waiting, until_ns, expired);
+  Show(*line_queues_[line]);
+}
+
+void Batcher::TakeExpired(int64_t until_ns, std::vector<Request*>* expired) {
+  TakeExpiredFrom(&suspects_, until_ns, expired);
+  for (uint32_t line = 0; line < lines_.size(); ++line) {
+    if (!lines_[line].empty()) TakeExpiredOf(line, until_ns, expired);
+  }
 }
 
 void Batcher::TakeEqual(const Request& request, std::vector<Request*>* equal) {
   TakeEqualFrom(&suspects_, request, equal);
   const auto queue = queues_.find(request.key);
-  if (queue != queues_.end()) TakeEqualFrom(&queue->second->waiting, request, equal);
+  if (queue == queues_.end()) return;
+  TakeEqualFrom(&queue->second->waiting, request, equal);
+  Show(*queue->second);
 }
 
 void Batcher::TakeEqualFrom(RequestList* list, const Request& request,
@@ -169,49 +152,33 @@ bool Batcher::AreEqual(const Request& one, const Request& other) const {
   return true;
 }
 
-void Batcher::TakeAll(std::vector<Request*>* all) { TakeExpired(INT64_MAX, all); }
-
-std::optional<int64_t> Batcher::NextDueNs() const {
-  std::optional<int64_t> next_ns;
-  for (const auto& [key, queue] : queues_) {
-    if (queue->waiting.empty()) continue;
-    next_ns = std::min(next_ns.value_or(INT64_MAX), DueNs(*queue));
-  }
-  return next_ns;
-}
-
-// REQUIRES: somebody waits in it.
-int64_t Batcher::DueNs(const KeyQueue& queue) const {
-  if (max_delay_ns_ == 0 || queue.waiting.rows() >= max_rows()) return INT64_MIN;
-  return queue.waiting.head()->arrival_ns + max_delay_ns_;
-}
-
 Batcher::KeyQueue* Batcher::QueueOf(const Request& request) {
-  std::unique_ptr<KeyQueue>& queue = queues_[request.key];
-  if (queue == nullptr) {
-    queue = std::make_unique<KeyQueue>();
-    for (const RequestInput& input : request.inputs) queue->row_bytes.push_back(input.row_bytes);
-    queue->row_capacity = SlabRows(*spec_, queue->row_bytes);
-    queue->bytes_inputs = static_cast<uint32_t>(
-        std::count_if(request.inputs.begin(), request.inputs.end(),
-                      [](const RequestInput& in) { return in.datatype == DataType::kBytes; }));
-    queue->own_extents =
-        queue->bytes_inputs > 0 ||
-        SlabTable::Bytes(queue->row_bytes, queue->row_capacity) > kMaxSharedSlabBytes;
-    KeyQueue* fresh = queue.get();
-    fresh->last_used = ++use_count_;
-    ForgetIdleKeys(fresh);
-    return fresh;
-  }
+  std::unique_ptr<KeyQueue>& entry = queues_[request.key];
+  KeyQueue* queue = entry == nullptr ? AddQueue(request, &entry) : entry.get();
   queue->last_used = ++use_count_;
-  return queue.get();
+  return queue;
+}
+
+Batcher::KeyQueue* Batcher::AddQueue(const Request& request, std::unique_ptr<KeyQueue>* entry) {
+  *entry = std::make_unique<KeyQueue>();
+  KeyQueue* queue = entry->get();  // `entry` does not outlive ForgetIdleKeys()
+  for (const RequestInput& input : request.inputs) queue->row_bytes.push_back(input.row_bytes);
+  queue->row_capacity = SlabRows(*spec_, queue->row_bytes);
+  queue->bytes_inputs = static_cast<uint32_t>(
+      std::count_if(request.inputs.begin(), request.inputs.end(),
+                    [](const RequestInput& in) { return in.datatype == DataType::kBytes; }));
+  queue->own_extents =
+      queue->bytes_inputs > 0 ||
+      SlabTable::Bytes(queue->row_bytes, queue->row_capacity) > kMaxSharedSlabBytes;
+  queue->line = static_cast<uint32_t>(lines_.size());
+  lines_.emplace_back();
+  line_queues_.push_back(queue);
+  ForgetIdleKeys(queue);
+  return queue;
 }
 
 bool Batcher::OpenSlab(KeyQueue* queue) {
-  if (queue->has_slab) {
-    slabs_.Close(queue->slab);
-    queue->has_slab = false;
-  }
+  if (queue->has_slab) CloseSlab(queue);
   CloseLeastRecentlyUsed();
   const absl::StatusOr<uint32_t> slab =
       LeaseSlab(SlabTable::Bytes(queue->row_bytes, queue->row_capacity), queue->row_capacity);
@@ -221,7 +188,12 @@ bool Batcher::OpenSlab(KeyQueue* queue) {
   return true;
 }
 
-// Slabs that idle are closed for the sake of another.
+void Batcher::CloseSlab(KeyQueue* queue) {
+  slabs_.Close(queue->slab);
+  queue->has_slab = false;
+}
+
+// Closes idle slabs where another slab finds no room.
 absl::StatusOr<uint32_t> Batcher::LeaseSlab(uint64_t bytes, uint32_t rows) {
   absl::StatusOr<uint32_t> slab = slabs_.Lease(bytes, rows);
   if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.Lease(bytes, rows);
@@ -233,14 +205,13 @@ bool Batcher::CloseIdleSlabs() {
   bool closed = false;
   for (auto& [key, queue] : queues_) {
     if (!queue->has_slab || slabs_.slab(queue->slab).live_rows > 0) continue;
-    slabs_.Close(queue->slab);
-    queue->has_slab = false;
+    CloseSlab(queue.get());
     closed = true;
   }
   return closed;
 }
 
-// Leaves room for one more open slab.
+// Makes room for one more open slab.
 void Batcher::CloseLeastRecentlyUsed() {
   uint32_t open_slabs = 0;
   KeyQueue* oldest = nullptr;
@@ -250,8 +221,7 @@ void Batcher::CloseLeastRecentlyUsed() {
     if (oldest == nullptr || queue->last_used < oldest->last_used) oldest = queue.get();
   }
   if (open_slabs < kMaxOpenSlabs) return;
-  slabs_.Close(oldest->slab);
-  oldest->has_slab = false;
+  CloseSlab(oldest);
 }
 
 // Forgets the least recently used keys for which nobody waits, until kMaxOpenSlabs are left.
@@ -263,27 +233,26 @@ void Batcher::ForgetIdleKeys(const KeyQueue* keep) {
       if (oldest == queues_.end() || it->second->last_used < oldest->second->last_used) oldest = it;
     }
     if (oldest == queues_.end()) return;
-    if (oldest->second->has_slab) slabs_.Close(oldest->second->slab);
+    if (oldest->second->has_slab) CloseSlab(oldest->second.get());
+    RemoveLine(oldest->second->line);
     queues_.erase(oldest);
   }
 }
 
-Batcher::KeyQueue* Batcher::EarliestDue(int64_t now_ns) const {
-  KeyQueue* earliest = nullptr;
-  for (const auto& [key, queue] : queues_) {
-    if (queue->waiting.empty() || DueNs(*queue) > now_ns) continue;
-    if (earliest == nullptr ||
-        queue->waiting.head()->deadline_ns < earliest->waiting.head()->deadline_ns) {
-      earliest = queue.get();
-    }
-  }
-  return earliest;
+// The last line takes the place of the one that goes.
+void Batcher::RemoveLine(uint32_t line) {
+  MPSD_CHECK(lines_[line].empty());
+  line_queues_.back()->line = line;
+  lines_[line] = lines_.back();
+  line_queues_[line] = line_queues_.back();
+  lines_.pop_back();
+  line_queues_.pop_back();
 }
 
-bool Batcher::HasRoom(const FormedBatch& batch, const Request& request,
-                      const KeyQueue& queue) const {
+bool Batcher::HasRoom(const FormedBatch& batch, const Request& request, const KeyQueue& queue,
+                      uint32_t max_rows) const {
   const size_t runs = batch.runs.size() + 1;
-  return batch.row_count + request.rows <= max_rows() && runs <= kMaxRuns &&
+  return batch.row_count + request.rows <= max_rows && runs <= kMaxRuns &&
          runs * queue.bytes_inputs <= kMaxByteCounts;
 }
 
@@ -311,17 +280,71 @@ void Batcher::Append(Request* request, FormedBatch* batch) {
 
 void Batcher::Drop(RequestList* list, Request* request, std::vector<Request*>* dropped) {
   list->Remove(request);
-  request->Go(RequestState::kEnded);
   EndRows(request->place, request->rows);
   dropped->push_back(request);
 }
 
-void Batcher::TakeExpiredFrom(RequestList* list, int64_t now_ns, std::vector<Request*>* expired) {
+void Batcher::TakeExpiredFrom(RequestList* list, int64_t until_ns, std::vector<Request*>* expired) {
   // Sorted by deadline: the first that is still alive ends the walk.
   while (Request* request = list->head()) {
-    if (request->deadline_ns > now_ns) return;
+    if (request->deadline_ns > until_ns) return;
     Drop(list, request, expired);
   }
+}
+
+void Batcher::CheckInvariants() const {
+  slabs_.CheckInvariants();
+  MPSD_CHECK(lines_.size() == queues_.size() && line_queues_.size() == queues_.size());
+  uint32_t open_slabs = 0;
+  for (const auto& [key, queue] : queues_) {
+    MPSD_CHECK(line_queues_[queue->line] == queue.get());
+    MPSD_CHECK(lines_[queue->line] == ViewOf(queue->waiting));
+    MPSD_CHECK(!queue->has_slab || slabs_.slab(queue->slab).open);
+    open_slabs += queue->has_slab ? 1 : 0;
+    for (const Request* request = queue->waiting.head(); request != nullptr;
+         request = request->next) {
+      MPSD_CHECK(!request->suspect && request->key == key);
+      CheckQueued(*request);
+    }
+  }
+  MPSD_CHECK(open_slabs <= kMaxOpenSlabs && open_slabs == slabs_.open_count());
+  for (const Request* request = suspects_.head(); request != nullptr; request = request->next) {
+    MPSD_CHECK(request->suspect);
+    CheckQueued(*request);
+  }
+}
+
+void Batcher::CheckQueued(const Request& request) const {
+  MPSD_CHECK(request.state == RequestState::kQueued);
+  MPSD_CHECK(request.next == nullptr || request.next->deadline_ns >= request.deadline_ns);
+  const Slab& slab = slabs_.slab(request.place.slab);
+  MPSD_CHECK(request.place.first_row + request.rows <= slab.next_row);
+  MPSD_CHECK(request.rows <= slab.live_rows);
+}
+
+void Batcher::CheckCovers(const FormedBatch& batch) const {
+  auto run = batch.runs.begin();
+  uint32_t row = 0;         // of the batch
+  uint32_t row_of_run = 0;  // of *run
+  for (const BatchEntry& entry : batch.entries) {
+    MPSD_CHECK(entry.first_row == row);
+    MPSD_CHECK(run != batch.runs.end());
+    if (row_of_run == run->row_count) {
+      ++run;
+      row_of_run = 0;
+      MPSD_CHECK(run != batch.runs.end());
+    }
+    const Slab& slab = slabs_.slab(entry.place.slab);
+    MPSD_CHECK(run->segment == slab.segment && run->slab_offset == slab.offset);
+    MPSD_CHECK(run->row_capacity == slab.row_capacity);
+    MPSD_CHECK(run->first_row + row_of_run == entry.place.first_row);
+    row += entry.row_count;
+    row_of_run += entry.row_count;
+    MPSD_CHECK(row_of_run <= run->row_count);
+  }
+  MPSD_CHECK(batch.entries.empty() ? batch.runs.empty()
+                                   : run + 1 == batch.runs.end() && row_of_run == run->row_count);
+  MPSD_CHECK(row == batch.row_count);
 }
 
 }  // namespace mpsd

@@ -1,5 +1,6 @@
 #include "server/batch/slab_table.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -125,6 +126,48 @@ void SlabTable::Free(uint32_t slab) {
   entry = Slab{};
   unused_.push_back(slab);
   --leased_count_;
+}
+
+uint64_t SlabTable::first_segment_bytes() const {
+  return segments_.empty() || segments_[0] == nullptr ? 0 : segments_[0]->memory.bytes();
+}
+
+uint32_t SlabTable::open_count() const {
+  return static_cast<uint32_t>(
+      std::count_if(slabs_.begin(), slabs_.end(), [](const Slab& slab) { return slab.open; }));
+}
+
+uint64_t SlabTable::live_rows() const {
+  uint64_t rows = 0;
+  for (const Slab& slab : slabs_) rows += slab.live_rows;
+  return rows;
+}
+
+void SlabTable::CheckInvariants() const {
+  uint32_t leased = 0;
+  std::vector<const Slab*> used;
+  for (const Slab& slab : slabs_) {
+    if (slab.bytes == 0) continue;
+    ++leased;
+    MPSD_CHECK(slab.live_rows <= slab.next_row && slab.next_row <= slab.row_capacity);
+    MPSD_CHECK(slab.open || slab.live_rows > 0);
+    const Segment* segment = segments_[slab.segment].get();
+    MPSD_CHECK(segment != nullptr && !segment->retiring);
+    MPSD_CHECK(slab.offset >= sizeof(SegmentHeader) &&
+               slab.offset + slab.bytes <= segment->memory.bytes());
+    used.push_back(&slab);
+  }
+  MPSD_CHECK(leased == leased_count_ && leased + unused_.size() == slabs_.size());
+  const auto position = [](const Slab* slab) { return std::pair(slab->segment, slab->offset); };
+  std::sort(used.begin(), used.end(),
+            [&](const Slab* one, const Slab* other) { return position(one) < position(other); });
+  for (size_t i = 1; i < used.size(); ++i) {
+    MPSD_CHECK(used[i - 1]->segment != used[i]->segment ||
+               used[i - 1]->offset + used[i - 1]->bytes <= used[i]->offset);
+  }
+  uint64_t bytes = 0;
+  for (const SlabSegment& segment : Segments()) bytes += segment.bytes;
+  MPSD_CHECK(bytes == segment_bytes_ && Segments().size() == segment_count_);
 }
 
 }  // namespace mpsd

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "proto/shm/layout.h"
-#include "server/batch/batcher.h"
+#include "server/batch/formed_batch.h"
 #include "server/dispatch/output_lease.h"
 
 namespace mpsd {

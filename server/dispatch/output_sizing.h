@@ -12,13 +12,16 @@ namespace mpsd {
 // output's shape is not known beforehand.
 std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 
-// What an output row of unknown shape is first taken for.
+// The bytes that an output row of unknown shape is first assumed to take.
 inline constexpr uint64_t kAssumedOutputRowBytes = 16 << 10;
 
-// Room for every batch that the lanes can have, and as much again, at least kMinPinBytes, for the
-// leases of those whose answers clients have not read yet.
+// Room for every batch that the lanes can have, and as much again, at least kMinPinBytes, for
+// leases in which answers lie that clients have not read yet.
 inline constexpr uint64_t kMinPinBytes = 4ULL << 20;
 uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth);
 uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth);
+
+// The largest lease of an output area: half of it, so that one batch does not wait for all others.
+constexpr uint64_t LargestLeaseBytes(uint64_t area_bytes) { return area_bytes / 2; }
 
 }  // namespace mpsd

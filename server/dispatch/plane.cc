@@ -24,7 +24,7 @@ size_t Plane::DrainAll(bool after_timeout) {
 // What is noted while another thread is awake, and nobody need ring, is taken by that thread before
 // it sleeps; if it does not sleep in time, Wake() tells.
 void Plane::WakeByTimeOut() {
-  NoteSettled();
+  NoteAnnounced();
   if (Wake()) DrainAll(true);
 }
 
@@ -62,9 +62,9 @@ int64_t Plane::inside() const {
   return inside;
 }
 
-void Plane::NoteSettled() {
+void Plane::NoteAnnounced() {
   absl::ReaderMutexLock lock(&mu_);
-  for (Pool* pool : pools_) pool->NoteSettled();
+  for (Pool* pool : pools_) pool->NoteAnnounced();
 }
 
 void Plane::SetParked(bool parked) {

@@ -48,7 +48,7 @@ class Plane {
 
  private:
   size_t DrainAll(bool after_timeout);
-  void NoteSettled();
+  void NoteAnnounced();
   void SetParked(bool parked);
 
   std::atomic<int> awake_{0};

@@ -1,131 +1,127 @@
-// Pool: how requests come in, and what supervise/ says about the workers.
-
 #include "server/dispatch/pool.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
 #include "server/dispatch/output_sizing.h"
+#include "server/schedule/eager_scheduler.h"
 
 namespace mpsd {
 namespace {
 
 absl::Status Cancelled() { return absl::CancelledError("the client cancelled the call"); }
 
+std::unique_ptr<const Scheduler> OrEager(std::unique_ptr<const Scheduler> scheduler,
+                                         const PoolOptions& options) {
+  if (scheduler != nullptr) return scheduler;
+  return std::make_unique<EagerScheduler>(options.lane_depth, options.max_delay_ns);
+}
+
 }  // namespace
 
 Pool::Pool(ServedModel* model, const PoolOptions& options, const Clock* clock,
-           CompletionSink* replies, PoolKeeper* keeper)
+           CompletionSink* replies, PoolKeeper* keeper, std::unique_ptr<const Scheduler> scheduler)
     : model_(model),
       options_(options),
       clock_(clock),
       replies_(replies),
       keeper_(keeper),
-      queued_requests_gauge_(&model->metrics.queued_requests),
-      queued_bytes_gauge_(&model->metrics.queued_bytes),
-      input_slabs_gauge_(&model->metrics.input_slabs_leased),
-      segment_bytes_gauge_(&model->metrics.slab_segment_bytes),
-      output_leases_gauge_(&model->metrics.output_leases),
-      pinned_bytes_gauge_(&model->metrics.pinned_output_bytes),
-      workers_ready_gauge_(&model->metrics.workers_ready),
-      batcher_(&model->spec, options.max_delay_ns) {
+      scheduler_(OrEager(std::move(scheduler), options)),
+      queue_(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
+      inflight_(model, keeper),
+      answering_(&queue_),
+      dispatcher_(model, scheduler_.get(), clock, &queue_, &inflight_, &estimate_),
+      intake_(model, clock, &queue_, &inflight_, &answering_, &estimate_),
+      loss_(model, &queue_, &inflight_),
+      link_gauges_(&model->metrics) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
 }
 
-Pool::~Pool() {
-  for (const std::shared_ptr<WorkerLink>& link : links_) {
-    MPSD_CHECK(link->inflight_batches == 0);
-    link->Detach();
-  }
-}
+Pool::~Pool() { MPSD_CHECK(inside() == 0); }
+
+// ---- requests ----
 
 absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   uint64_t bytes = 0;
   for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
   const bool refuse = MPSD_FAILPOINT_ERRNO("dispatch.reserve") != 0;
-  int64_t tick_by_ns = kNoTick;
+  int64_t tick_by_ns = DeferredWork::kNoTick;
   absl::Status status;
   {
     absl::MutexLock lock(&mu_);
-    status = refuse ? FullError() : Place(request, bytes, targets, &tick_by_ns);
+    status = refuse ? queue_.FullError() : Admit(request, bytes, targets, &tick_by_ns);
   }
-  if (tick_by_ns != kNoTick) keeper_->WakeBy(tick_by_ns);
+  if (tick_by_ns != DeferredWork::kNoTick) keeper_->WakeBy(tick_by_ns);
   return status;
 }
 
-absl::Status Pool::Place(Request* request, uint64_t bytes, RowTargets* targets,
+absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
                          int64_t* tick_by_ns) {
   if (closed_) return absl::AbortedError("the model was replaced");
-  if (links_.empty() && request->deadline_ns <= worker_expected_ns_) return NoWorkerInTime();
-  if (QueueIsFull(bytes)) return FullError();
-  targets->later = false;
-  const bool placed = batcher_.Reserve(request, targets).ok();
-  WishForSlabs(tick_by_ns);
-  if (!placed) {
-    if (request->filler == nullptr || (wished_bytes_ == 0 && !growing_)) return FullError();
-    request->Go(RequestState::kWaiting);
-    waiting_.InsertByDeadline(request);
-    targets->inputs.clear();
-    targets->later = true;
-  }
-  request->queued_bytes = bytes;
+  if (inflight_.empty() && request->deadline_ns <= worker_expected_ns_) return NoWorkerInTime();
+  absl::Status status = queue_.Admit(request, bytes, targets, tick_by_ns);
+  if (!status.ok()) return status;
   request->queue = this;
-  NoteQueueOf(*request, 1);
-  inside_.fetch_add(1, std::memory_order_relaxed);
+  inside_.Add();
   return absl::OkStatus();
 }
 
-bool Pool::QueueIsFull(uint64_t bytes) const {
-  return queued_requests_ >= options_.queue_requests ||
-         bytes > options_.queue_bytes - std::min(options_.queue_bytes, queued_bytes_);
-}
-
 void Pool::Commit(Request* request) {
-  Work work;
+  DeferredWork work(&inside_);
   const bool quarantined = !quarantine_.empty() && IsQuarantined(*request);
   {
     absl::MutexLock lock(&mu_);
-    batcher_.Enqueue(request);
+    queue_.Commit(request);
     if (request->cancelled) {
-      EndQueued(request, Cancelled(), &work);
+      queue_.Remove(request);
+      work.End(request, Cancelled());
     } else if (quarantined) {
-      EndQueued(request, CrashedItsWorker(), &work);
+      queue_.Remove(request);
+      work.End(request, WorkerLoss::CrashedItsWorker());
       model_->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
     } else {
-      Dispatch(&work);
+      dispatcher_.Dispatch(&work);
+    }
+  }
+  Carry(&work);
+}
+
+void Pool::Continue(Request* request) {
+  DeferredWork work(&inside_);
+  {
+    absl::MutexLock lock(&mu_);
+    answering_.Remove(request);
+    if (request->given_up.ok()) {
+      queue_.Return(request);
+      dispatcher_.Dispatch(&work);
+    } else {
+      work.End(request, request->given_up);
     }
   }
   Carry(&work);
 }
 
 void Pool::Cancel(Request* request) {
-  Work work;
+  DeferredWork work(&inside_);
   {
     absl::MutexLock lock(&mu_);
     switch (request->state) {
       case RequestState::kReserved:
         request->cancelled = true;  // another thread fills its rows: Commit() ends it
         return;
-      case RequestState::kQueued:
-        EndQueued(request, Cancelled(), &work);
-        break;
       case RequestState::kWaiting:
-        waiting_.Remove(request);
-        request->Go(RequestState::kEnded);
-        NoteQueueOf(*request, -1);
-        inside_.fetch_sub(1, std::memory_order_relaxed);
-        work.ended.emplace_back(request, Cancelled());
+      case RequestState::kQueued:
+        queue_.Remove(request);
+        work.End(request, Cancelled());
         break;
       case RequestState::kRunning:
-        if (!AbandonRunning(request)) return;
-        inside_.fetch_sub(1, std::memory_order_relaxed);
-        work.ended.emplace_back(request, Cancelled());
+        inflight_.Abandon(request);
+        work.End(request, Cancelled());
         break;
       case RequestState::kAnswering:
-        GiveUp(request, Cancelled());
+        answering_.GiveUp(request, Cancelled());
         return;
       case RequestState::kNew:
       case RequestState::kEnded:
@@ -135,53 +131,129 @@ void Pool::Cancel(Request* request) {
   Carry(&work);
 }
 
-void Pool::EndQueued(Request* request, const absl::Status& status, Work* work) {
-  batcher_.Remove(request);
-  NoteQueueOf(*request, -1);
-  inside_.fetch_sub(1, std::memory_order_relaxed);
-  work->ended.emplace_back(request, status);
+void Pool::Close() {
+  absl::MutexLock lock(&mu_);
+  closed_ = true;
 }
 
-void Pool::NoteQueueOf(const Request& request, int sign) {
-  queued_requests_ += static_cast<uint32_t>(sign);
-  queued_bytes_ += static_cast<uint64_t>(sign) * request.queued_bytes;
-  queued_requests_gauge_.Set(queued_requests_);
-  queued_bytes_gauge_.Set(static_cast<int64_t>(queued_bytes_));
-  NoteSlabs();
+// ---- completions and time ----
+
+size_t Pool::Drain(bool after_timeout) {
+  DeferredWork work(&inside_);
+  work.after_timeout = after_timeout;
+  {
+    absl::MutexLock lock(&mu_);
+    intake_.Take(&work);
+    queue_.PlaceWaiting(&work.fills, &work.tick_by_ns);
+    dispatcher_.Dispatch(&work);
+    queue_.NoteSlabs();
+  }
+  const size_t count = work.completed.size();
+  Carry(&work);
+  return count;
 }
 
-void Pool::NoteSlabs() {
-  const SlabTable& slabs = batcher_.slab_table();
-  input_slabs_gauge_.Set(slabs.leased_count());
-  segment_bytes_gauge_.Set(static_cast<int64_t>(slabs.segment_bytes()));
+void Pool::NoteAnnounced() {
+  absl::MutexLock lock(&mu_);
+  const auto lanes = static_cast<uint32_t>(inflight_.lanes().size());
+  for (uint32_t lane = 0; lane < lanes; ++lane) inflight_.port(lane)->NoteAnnounced();
 }
 
-// What is held of the workers' output areas, of those that are gone too.
-void Pool::NoteLinks() {
-  uint64_t pinned_bytes = 0;
-  uint64_t leases = 0;
-  const auto count = [&](const WorkerLink& link) {
-    pinned_bytes += link.pinned_bytes();
-    leases += link.leases_out();
-  };
-  for (const std::shared_ptr<WorkerLink>& link : links_) count(*link);
-  std::erase_if(past_links_, [&](const std::weak_ptr<WorkerLink>& past) {
-    const std::shared_ptr<WorkerLink> link = past.lock();
-    if (link != nullptr) count(*link);
-    return link == nullptr;
-  });
-  output_leases_gauge_.Set(static_cast<int64_t>(leases));
-  pinned_bytes_gauge_.Set(static_cast<int64_t>(pinned_bytes));
+void Pool::SetParked(bool parked) {
+  absl::MutexLock lock(&mu_);
+  const auto workers = static_cast<uint32_t>(inflight_.workers().size());
+  for (uint32_t worker = 0; worker < workers; ++worker) inflight_.link(worker)->SetParked(parked);
 }
 
-void Pool::NoteWakeups(WorkerLink* link) {
-  model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(), std::memory_order_relaxed);
+void Pool::Tick() {
+  DeferredWork work(&inside_);
+  {
+    absl::MutexLock lock(&mu_);
+    const int64_t now_ns = clock_->NowNs();
+    EndExpired(now_ns, absl::StatusCode::kDeadlineExceeded, "Request timeout expired", &work);
+    queue_.PlaceWaiting(&work.fills, &work.tick_by_ns);
+    dispatcher_.Dispatch(&work);
+    queue_.rate()->Measure(now_ns);
+    queue_.NoteSlabs();
+    link_gauges_.Note(inflight_);
+    const auto workers = static_cast<uint32_t>(inflight_.workers().size());
+    for (uint32_t worker = 0; worker < workers; ++worker) NoteWakeups(inflight_.link(worker).get());
+  }
+  Carry(&work);
+}
+
+void Pool::FailAll(const char* text) {
+  DeferredWork work(&inside_);
+  {
+    absl::MutexLock lock(&mu_);
+    EndExpired(INT64_MAX, absl::StatusCode::kUnavailable, text, &work);
+    queue_.NoteSlabs();
+  }
+  Carry(&work);
+}
+
+void Pool::EndExpired(int64_t until_ns, absl::StatusCode code, const char* text,
+                      DeferredWork* work) {
+  queue_.TakeExpired(until_ns, &taken_);
+  inflight_.TakeExpired(until_ns, &taken_);
+  // A status is made only where there is a request to end, since it takes memory from the heap.
+  if (!taken_.empty()) work->EndAll(&taken_, absl::Status(code, text));
+  if (!answering_.empty()) answering_.GiveUpExpired(until_ns, absl::Status(code, text));
+}
+
+// ---- memory ----
+
+void Pool::AddSlabSegment(OwnedSegment segment, uint32_t number) {
+  DeferredWork work(&inside_);
+  {
+    absl::MutexLock lock(&mu_);
+    queue_.slabs()->AddSegment(std::move(segment), number);
+    queue_.growth()->Granted();
+    queue_.NoteSlabs();
+    queue_.PlaceWaiting(&work.fills, &work.tick_by_ns);
+  }
+  Carry(&work);
+}
+
+std::optional<uint64_t> Pool::TakeGrowthRequest() {
+  absl::MutexLock lock(&mu_);
+  return queue_.growth()->Take(queue_.slabs()->segment_bytes());
+}
+
+void Pool::RefuseSlabs() {
+  DeferredWork work(&inside_);
+  {
+    absl::MutexLock lock(&mu_);
+    queue_.growth()->Refused(clock_->NowNs());
+    queue_.TakeWaiting(INT64_MAX, &taken_);
+    work.EndAll(&taken_, queue_.FullError());
+  }
+  Carry(&work);
+}
+
+std::optional<uint32_t> Pool::RetireIdleSegment(uint32_t idle_calls) {
+  absl::MutexLock lock(&mu_);
+  return queue_.RetireIdle(idle_calls);
+}
+
+OwnedSegment Pool::RemoveSlabSegment(uint32_t number) {
+  absl::MutexLock lock(&mu_);
+  OwnedSegment segment = queue_.slabs()->RemoveSegment(number);
+  queue_.NoteSlabs();
+  return segment;
+}
+
+std::vector<SlabSegment> Pool::SlabDescriptors() const {
+  absl::MutexLock lock(&mu_);
+  return queue_.batcher().slab_table().Segments();
 }
 
 uint64_t Pool::SlabBytes() const {
   absl::MutexLock lock(&mu_);
-  return batcher_.slab_table().segment_bytes();
+  return queue_.batcher().slab_table().segment_bytes();
 }
+
+// ---- workers ----
 
 WorkerLink::Options Pool::LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const {
   WorkerLink::Options options;
@@ -194,47 +266,48 @@ WorkerLink::Options Pool::LinkOptions(uint32_t worker, uint32_t epoch, uint32_t 
 }
 
 void Pool::Attach(std::shared_ptr<WorkerLink> link) {
-  Work work;
+  DeferredWork work(&inside_);
   {
     absl::MutexLock lock(&mu_);
-    links_.push_back(std::move(link));
-    workers_ready_gauge_.Set(static_cast<int64_t>(links_.size()));
-    model_->ready.store(true);
-    Dispatch(&work);
+    inflight_.Attach(std::move(link));
+    NoteWorkers();
+    dispatcher_.Dispatch(&work);
   }
   Carry(&work);
 }
 
 void Pool::Quiesce(uint32_t worker) {
   absl::MutexLock lock(&mu_);
-  if (WorkerLink* link = Find(worker)) link->quiesced = true;
+  const std::optional<uint32_t> index = inflight_.Find(worker);
+  if (index.has_value()) inflight_.Quiesce(*index);
 }
 
 WorkerProgress Pool::Progress(uint32_t worker) const {
   WorkerProgress progress;
   absl::ReaderMutexLock lock(&mu_);
-  WorkerLink* link = Find(worker);
-  if (link == nullptr) return progress;
-  progress.requests = link->answered_requests;
-  progress.inflight = link->inflight_batches;
-  for (const LanePort& port : link->ports()) {
-    progress.lanes.push_back({port.inflight_count, port.completed,
+  const std::optional<uint32_t> index = inflight_.Find(worker);
+  if (!index.has_value()) return progress;
+  const WorkerView& view = inflight_.workers()[*index];
+  progress.requests = inflight_.answered_requests(*index);
+  progress.inflight = view.batches;
+  const uint32_t end = view.first_lane + inflight_.link(*index)->lanes();
+  for (uint32_t lane = view.first_lane; lane < end; ++lane) {
+    const LanePort& port = *inflight_.port(lane);
+    progress.lanes.push_back({inflight_.lanes()[lane].batches, port.completed,
                               port.report->heartbeat.load(std::memory_order_relaxed)});
   }
   return progress;
 }
 
 void Pool::ExpectWorkerAt(int64_t when_ns) {
-  Work work;
+  DeferredWork work(&inside_);
   {
     absl::MutexLock lock(&mu_);
     worker_expected_ns_ = when_ns;
-    if (!links_.empty() || when_ns == INT64_MIN) return;
-    TakeExpiredWaiting(when_ns);
-    batcher_.TakeExpired(when_ns, &expired_);
-    EndExpired(&expired_, &work);
-    for (auto& [request, status] : work.ended) status = NoWorkerInTime();
-    NoteSlabs();
+    if (!inflight_.empty() || when_ns == INT64_MIN) return;
+    queue_.TakeExpired(when_ns, &taken_);
+    work.EndAll(&taken_, NoWorkerInTime());
+    queue_.NoteSlabs();
   }
   Carry(&work);
 }
@@ -245,64 +318,61 @@ absl::Status Pool::NoWorkerInTime() const {
                                              " before the deadline"));
 }
 
-WorkerLink* Pool::Find(uint32_t worker) const {
-  const auto is_it = [worker](const auto& link) { return link->worker() == worker; };
-  const auto found = std::find_if(links_.begin(), links_.end(), is_it);
-  return found == links_.end() ? nullptr : found->get();
-}
-
 bool Pool::Detach(uint32_t worker, WorkerEnd end) {
-  Work work;
+  DeferredWork work(&inside_);
   bool struck = false;
   {
     absl::MutexLock lock(&mu_);
-    const auto is_it = [worker](const std::shared_ptr<WorkerLink>& link) {
-      return link->worker() == worker;
-    };
-    const auto found = std::find_if(links_.begin(), links_.end(), is_it);
-    if (found == links_.end()) return false;
-    const std::shared_ptr<WorkerLink> link = *found;
-    links_.erase(found);
-    workers_ready_gauge_.Set(static_cast<int64_t>(links_.size()));
-    model_->ready.store(!links_.empty());
-    // What it completed before it died counts.
-    if (!link->condemned) TakeCompletions(link.get(), &work);
-    const bool one_batch = link->inflight_batches == 1;
-    for (LanePort& port : link->ports()) {
-      for (uint32_t place = 0; place < kRingEntries; ++place) {
-        if (port.inflight[place] == nullptr) continue;
-        port.inflight[place]->slot.Go(SlotState::kDead);
-        struck |= DispatchAgain(port.inflight[place].get(), end, one_batch, &work);
-        work.completed.push_back(std::move(port.inflight[place]));
-        EndBatch(link.get(), &port, place);
-      }
-    }
+    const std::optional<uint32_t> index = inflight_.Find(worker);
+    if (!index.has_value()) return false;
+    intake_.TakeOf(*index, &work);  // what it completed before it died counts
+    struck = loss_.TakeBatches(*index, end, &work);
+    const std::shared_ptr<WorkerLink> link = inflight_.Remove(*index);
     NoteWakeups(link.get());
     link->Detach();
-    past_links_.push_back(link);
-    Dispatch(&work);
-    NoteSlabs();
+    link_gauges_.AddPast(link);
+    NoteWorkers();
+    dispatcher_.Dispatch(&work);
+    queue_.NoteSlabs();
   }
   Carry(&work);
   return struck;
 }
 
-void Pool::Close() {
-  absl::MutexLock lock(&mu_);
-  closed_ = true;
+void Pool::NoteWorkers() {
+  model_->ready.store(!inflight_.empty());
+  link_gauges_.Note(inflight_);
 }
 
-void Pool::SetParked(bool parked) {
-  absl::MutexLock lock(&mu_);
-  for (const std::shared_ptr<WorkerLink>& link : links_) link->SetParked(parked);
+void Pool::NoteWakeups(WorkerLink* link) {
+  model_->metrics.timeout_wakeups.fetch_add(link->TakeTimeoutWakeups(), std::memory_order_relaxed);
 }
 
-void Pool::Carry(Work* work) {
-  if (work->tick_by_ns != kNoTick) keeper_->WakeBy(work->tick_by_ns);
+// ---- without the mutex ----
+
+bool Pool::IsQuarantined(const Request& request) {
+  RowTargets rows;
+  {
+    absl::MutexLock lock(&mu_);
+    queue_.batcher().Locate(request, &rows);
+  }
+  return quarantine_.Holds(HashContent(request, rows), clock_->NowNs());
+}
+
+// Before any client is told of the strike, so that a client that asks again is refused.
+void Pool::RememberStruck(DeferredWork* work) {
+  const Request& request = *work->struck;
+  quarantine_.Add(HashContent(request, work->struck_rows), clock_->NowNs());
+  absl::MutexLock lock(&mu_);
+  loss_.EndStruckRows(request);
+}
+
+void Pool::Carry(DeferredWork* work) {
+  if (work->tick_by_ns != DeferredWork::kNoTick) keeper_->WakeBy(work->tick_by_ns);
   for (const auto& [link, port] : work->wakes) port->bell.Wake();
   if (!work->completed.empty()) MPSD_FAILPOINT("complete.before_reply");
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
-    batch->slot.Go(SlotState::kReplying);
+    batch->life.Go(SlotState::kReplying);
     replies_->Complete(batch->completed);
   }
   if (work->struck != nullptr) RememberStruck(work);
@@ -315,17 +385,38 @@ void Pool::Carry(Work* work) {
 }
 
 // The batches' own references on their leases go; answers may hold others.
-void Pool::Recycle(Work* work) {
+void Pool::Recycle(DeferredWork* work) {
   if (work->completed.empty()) return;
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
     std::exchange(batch->lease, nullptr)->Unref();
   }
   absl::MutexLock lock(&mu_);
   for (std::unique_ptr<InflightBatch>& batch : work->completed) {
-    batch->slot.Go(SlotState::kFree);
-    spare_batches_.push_back(std::move(batch));
+    dispatcher_.Recycle(std::move(batch));
   }
-  NoteLinks();
+  link_gauges_.Note(inflight_);
+}
+
+void Pool::CheckInvariants() const {
+  absl::MutexLock lock(&mu_);
+  queue_.CheckInvariants();
+  inflight_.CheckInvariants();
+  const Batcher& batcher = queue_.batcher();
+  int64_t requests = queue_.requests();
+  uint64_t rows = queue_.CountRows() + loss_.struck_rows();
+  inflight_.ForEach([&](InflightTable::Position, const InflightBatch* batch) {
+    batcher.CheckCovers(batch->formed);
+    rows += batch->formed.row_count;
+    for (const BatchEntry& entry : batch->formed.entries) {
+      requests += entry.request == nullptr ? 0 : 1;
+    }
+  });
+  answering_.ForEach([&](const Request& request) {
+    ++requests;
+    rows += request.given_up.ok() ? request.rows : 0;
+  });
+  MPSD_CHECK(requests == inside());
+  MPSD_CHECK(rows == batcher.slab_table().live_rows());
 }
 
 }  // namespace mpsd

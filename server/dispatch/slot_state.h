@@ -52,7 +52,7 @@ static_assert(!MayGo(SlotState::kAbandoned, SlotState::kFree));
 static_assert(!MayGo(SlotState::kAbandoned, SlotState::kRunning), "nobody waits for it again");
 
 // Thread-compatible: guarded by the pool's mutex; while replying, owned by whoever replies.
-class Slot {
+class SlotLife {
  public:
   SlotState state() const { return state_; }
 

@@ -54,7 +54,7 @@ void SlabAnnouncer::Serve(const WorkerLink* worker) {
 std::vector<const WorkerLink*> SlabAnnouncer::Tick(
     const std::function<bool(const WorkerLink*)>& is_warm, int64_t now_ns) {
   if (!announced_.has_value()) {
-    if (const std::optional<uint64_t> bytes = pool_->TakeSlabWish()) Grow(*bytes);
+    if (const std::optional<uint64_t> bytes = pool_->TakeGrowthRequest()) Grow(*bytes);
   }
   if (now_ns >= next_look_ns_) {
     next_look_ns_ = now_ns + kLookNs;

@@ -39,10 +39,10 @@ std::optional<FakeWorker::Job> FakeWorker::Take(uint32_t lane) {
   published_.load(std::memory_order_acquire);
   Job job;
   job.lane = lane;
-  job.place = box.submit_entries[next_[lane] % kRingEntries].load(std::memory_order_relaxed);
-  MPSD_CHECK(job.place < kRingEntries);
+  job.slot = box.submit_entries[next_[lane] % kRingEntries].load(std::memory_order_relaxed);
+  MPSD_CHECK(job.slot < kRingEntries);
   report(lane)->submit_head.store(++next_[lane], std::memory_order_release);
-  const BatchRecord& record = box.records[job.place];
+  const BatchRecord& record = box.records[job.slot];
   job.batch_id = record.batch_id;
   job.row_count = record.row_count;
   job.run_count = record.run_count;
@@ -78,7 +78,7 @@ void FakeWorker::Gather(const BatchRecord& record, Job* job) const {
 }
 
 bool FakeWorker::Cancelled(const Job& job) const {
-  return mailbox(job.lane).records[job.place].cancelled.load(std::memory_order_acquire) != 0;
+  return mailbox(job.lane).records[job.slot].cancelled.load(std::memory_order_acquire) != 0;
 }
 
 void FakeWorker::Complete(const Job& job) {
@@ -92,7 +92,7 @@ void FakeWorker::Answer(const Job& job) {
 }
 
 CompletionRecord* FakeWorker::WriteRecord(const Job& job) {
-  CompletionRecord* record = &report(job.lane)->records[job.place];
+  CompletionRecord* record = &report(job.lane)->records[job.slot];
   record->batch_id = job.batch_id;
   record->outcome = BatchOutcome::kDone;
   record->row_count = job.row_count;
@@ -109,7 +109,7 @@ CompletionRecord* FakeWorker::WriteRecord(const Job& job) {
     output.rank = static_cast<uint32_t>(job.row_dims[i].size() + 1);
     output.dims[0] = job.row_count;
     std::copy(job.row_dims[i].begin(), job.row_dims[i].end(), output.dims + 1);
-    if (mailbox(job.lane).records[job.place].has_batch_dim == 0) {
+    if (mailbox(job.lane).records[job.slot].has_batch_dim == 0) {
       std::copy(job.row_dims[i].begin(), job.row_dims[i].end(), output.dims);
       --output.rank;
     }
@@ -140,7 +140,7 @@ void FakeWorker::Publish(uint32_t lane, uint32_t entry) {
   words->completion_entries[completed_[lane] % kRingEntries].store(entry,
                                                                    std::memory_order_relaxed);
   words->completion_tail.store(++completed_[lane], std::memory_order_seq_cst);
-  words->bell_settled.store(completed_[lane], std::memory_order_relaxed);
+  words->announced.store(completed_[lane], std::memory_order_relaxed);
 }
 
 }  // namespace mpsd

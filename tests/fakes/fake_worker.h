@@ -12,6 +12,7 @@
 #include "proto/base/clock.h"
 #include "proto/shm/layout.h"
 #include "proto/shm/segment.h"
+#include "server/batch/slab_table.h"
 #include "server/dispatch/worker_link.h"
 
 namespace mpsd {
@@ -24,7 +25,7 @@ class FakeWorker {
   // A batch that a lane took.
   struct Job {
     uint32_t lane = 0;
-    uint32_t place = 0;
+    uint32_t slot = 0;
     uint64_t batch_id = 0;
     uint32_t row_count = 0;
     uint32_t run_count = 0;
@@ -56,7 +57,7 @@ class FakeWorker {
 
   // The parts of Complete(), for whoever wants to lie in between.
   CompletionRecord* WriteRecord(const Job& job);
-  void Publish(const Job& job) { Publish(job.lane, job.place); }
+  void Publish(const Job& job) { Publish(job.lane, job.slot); }
   void Publish(uint32_t lane, uint32_t entry);
 
   // Completes the batch without outputs.

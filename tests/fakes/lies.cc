@@ -87,7 +87,7 @@ bool SpoilRecord(const std::string& lie, const Batch& batch, CompletionRecord* r
   return true;
 }
 
-bool SpoilRings(const std::string& lie, uint32_t place, LaneReport* report, LaneReport* other) {
+bool SpoilRings(const std::string& lie, uint32_t slot, LaneReport* report, LaneReport* other) {
   const uint32_t tail = report->completion_tail.load();
   const auto publish = [](LaneReport* where, uint32_t entry) {
     const uint32_t next = where->completion_tail.load();
@@ -97,12 +97,12 @@ bool SpoilRings(const std::string& lie, uint32_t place, LaneReport* report, Lane
   if (lie == "index") {
     publish(report, UINT32_MAX);
   } else if (lie == "index_of_no_batch") {
-    publish(report, (place + 1) % kRingEntries);
+    publish(report, (slot + 1) % kRingEntries);
   } else if (lie == "answers_twice") {
-    publish(report, place);
+    publish(report, slot);
   } else if (lie == "answers_for_another_lane") {
-    other->records[place] = report->records[place];
-    publish(other, place);
+    other->records[slot] = report->records[slot];
+    publish(other, slot);
   } else if (lie == "tail_beyond") {
     report->completion_tail.store(tail + kRingEntries + 1);
   } else if (lie == "tail_backwards") {

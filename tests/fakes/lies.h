@@ -14,6 +14,6 @@ bool SpoilRecord(const std::string& lie, const Batch& batch, CompletionRecord* r
 
 // Spoils the rings' words after an honest completion was published. False when the lie is not one
 // of the rings. `other` is the report of another lane, or of the same when there is one only.
-bool SpoilRings(const std::string& lie, uint32_t place, LaneReport* report, LaneReport* other);
+bool SpoilRings(const std::string& lie, uint32_t slot, LaneReport* report, LaneReport* other);
 
 }  // namespace mpsd

@@ -227,19 +227,19 @@ void LyingWorker::LieBeforeServing() {
 }
 
 void LyingWorker::TakeBatch(uint32_t lane, RingConsumer* submitted, RingProducer* completed) {
-  const uint32_t place = submitted->Peek();
-  const BatchRecord& source = attachment_->mailbox(lane).records[place];
+  const uint32_t slot = submitted->Peek();
+  const BatchRecord& source = attachment_->mailbox(lane).records[slot];
   LaneReport* report = attachment_->report(lane);
   LaneReport* other = attachment_->report((lane + 1) % order_.lanes);
-  CompletionRecord* record = &report->records[place];
+  CompletionRecord* record = &report->records[slot];
   Batch batch;
   if (!BatchReader(attachment_.get(), &model_->spec()).Read(source, &batch).ok()) std::exit(1);
   submitted->Pop();
   if (lie_ == "never_answers") return;
   BatchExecutor(lane, model_.get(), Clock::Real()).Execute(batch, record);
   SpoilRecord(lie_, batch, record);
-  completed->Push(place);
-  SpoilRings(lie_, place, report, other);
+  completed->Push(slot);
+  SpoilRings(lie_, slot, report, other);
   platform::RingBell(attachment_->bell_fd());
 }
 

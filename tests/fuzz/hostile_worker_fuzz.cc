@@ -147,7 +147,7 @@ class HostileWorker {
   void ScribbleOnRecord() {
     const auto place = input_.Take<uint8_t>();
     if (place % 4 == 0) return Scribble(side_->report(0), sizeof(LaneReport), place * 8);
-    CompletionRecord* record = &side_->report(0)->records[job_.has_value() ? job_->place : 0];
+    CompletionRecord* record = &side_->report(0)->records[job_.has_value() ? job_->slot : 0];
     Scribble(record, sizeof(CompletionRecord), input_.Take<uint8_t>() * 4);
     loads_until_write_ = input_.Take<uint8_t>() % 16;
   }

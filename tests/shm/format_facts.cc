@@ -71,7 +71,7 @@ void PrintWorkerStructs() {
   MPSD_FIELD(LaneReport, completion_tail);
   MPSD_FIELD(LaneReport, timeout_wakeups);
   MPSD_FIELD(LaneReport, heartbeat);
-  MPSD_FIELD(LaneReport, bell_settled);
+  MPSD_FIELD(LaneReport, announced);
   MPSD_FIELD(LaneReport, completion_entries);
   MPSD_FIELD(LaneReport, records);
   MPSD_STRUCT(CompletionRecord);

@@ -119,7 +119,7 @@ void Lane::Complete(uint32_t place) {
     MPSD_FAILPOINT("worker.before_bell");
     platform::RingBell(attachment_->bell_fd());
   }
-  report_->bell_settled.store(++completed_count_, std::memory_order_release);
+  report_->announced.store(++completed_count_, std::memory_order_release);
 }
 
 }  // namespace mpsd

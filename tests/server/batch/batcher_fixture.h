@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "server/batch/batcher.h"
+#include "server/schedule/eager_scheduler.h"
 #include "tests/fakes/fake_call.h"
 
 namespace mpsd {
@@ -19,7 +21,7 @@ class BatcherFixture : public testing::Test {
 
   BatcherFixture() : BatcherFixture(4) {}
   explicit BatcherFixture(uint32_t max_batch_size, int64_t max_delay_ns = 0)
-      : batcher_(&spec_, max_delay_ns) {
+      : scheduler_(1, max_delay_ns), batcher_(&spec_) {
     spec_.max_batch_size = max_batch_size;
     spec_.inputs = {{"IN", DataType::kFp32, {-1}}};
   }
@@ -56,13 +58,63 @@ class BatcherFixture : public testing::Test {
     return request;
   }
 
+  // Carries out what the scheduler decides for one free lane, until there is a batch. False when
+  // none is due.
+  bool FormNext(Batcher* batcher, int64_t now_ns) {
+    batch_.Clear();
+    while (true) {
+      const SchedulerDecision decision = Decide(*batcher, now_ns);
+      switch (decision.step) {
+        case SchedulerDecision::Step::kDrop:
+          batcher->TakeExpiredOf(decision.line, decision.at_ns, &expired_);
+          continue;
+        case SchedulerDecision::Step::kRun:
+          batcher->Form(decision.line, decision.max_rows, &batch_);
+          batcher->CheckCovers(batch_);
+          batcher->CheckInvariants();
+          return true;
+        default:
+          return false;
+      }
+    }
+  }
+
+  // Of a pool with one free lane, suspects aside.
+  SchedulerDecision Decide(const Batcher& batcher, int64_t now_ns) const {
+    static constexpr WorkerView kWorker;
+    static constexpr LaneView kLane;
+    return scheduler_.Decide({.lines = batcher.lines(),
+                              .lanes = {&kLane, 1},
+                              .workers = {&kWorker, 1},
+                              .max_batch_rows = batcher.max_rows()},
+                             now_ns);
+  }
+
   // The requests of the next batch; none when nobody is due.
   std::vector<Request*> Form(int64_t now_ns = kNow) {
     std::vector<Request*> requests;
-    const bool formed = batcher_.Form(now_ns, &batch_, &expired_);
+    const bool formed = FormNext(&batcher_, now_ns);
     EXPECT_EQ(formed, !batch_.entries.empty());
     for (const BatchEntry& entry : batch_.entries) requests.push_back(entry.request);
     return requests;
+  }
+
+  // The next suspect, alone; null when there is none.
+  Request* FormSuspect() {
+    batch_.Clear();
+    if (batcher_.suspects().empty()) return nullptr;
+    batcher_.FormSuspect(&batch_);
+    batcher_.CheckCovers(batch_);
+    EXPECT_EQ(batch_.entries.size(), 1u);
+    return batch_.entries.front().request;
+  }
+
+  // When the first line is due; INT64_MIN: now. Nothing when nobody waits.
+  std::optional<int64_t> NextDueNs() const {
+    const SchedulerDecision decision = Decide(batcher_, INT64_MIN);
+    if (decision.step != SchedulerDecision::Step::kWait) return INT64_MIN;
+    if (decision.at_ns == SchedulerDecision::kNever) return std::nullopt;
+    return decision.at_ns;
   }
 
   // The batch has come back.
@@ -75,6 +127,7 @@ class BatcherFixture : public testing::Test {
   ModelSpec spec_;
   std::deque<FakeCall> calls_;
   FormedBatch batch_;
+  EagerScheduler scheduler_;
   std::vector<Request*> expired_;
   Batcher batcher_;
 };

@@ -59,8 +59,10 @@ class RandomBatcher : public BatcherFixture, public testing::WithParamInterface<
   void FormOne() {
     expired_.clear();
     const bool suspects = random_() % 2 == 0;
-    const bool formed = suspects ? batcher_.FormSuspect(now_ns_, &batch_, &expired_)
-                                 : batcher_.Form(now_ns_, &batch_, &expired_);
+    if (suspects) {
+      batcher_.TakeExpiredOf(SchedulerDecision::kSuspects, now_ns_, &expired_);
+    }
+    const bool formed = suspects ? FormSuspect() != nullptr : FormNext(&batcher_, now_ns_);
     for (Request* request : expired_) Forget(request);
     if (!formed) return;
     std::vector<Request*> batch;
@@ -113,6 +115,7 @@ class RandomBatcher : public BatcherFixture, public testing::WithParamInterface<
   }
 
   void CheckInvariants() {
+    batcher_.CheckInvariants();
     std::map<uint32_t, uint32_t> live_rows;
     std::set<std::pair<uint32_t, uint32_t>> rows;
     for (const auto& [request, mark] : marks_) {
@@ -160,7 +163,7 @@ TEST_P(RandomBatcher, KeepsItsInvariantsAndIsEmptyAtRest) {
   while (!queued_.empty()) Cancel();
   while (!running_.empty()) EndOne();
   EXPECT_TRUE(marks_.empty());
-  EXPECT_FALSE(batcher_.has_suspects());
+  EXPECT_TRUE(batcher_.suspects().empty());
   EXPECT_TRUE(Form(now_ns_).empty());
   for (uint32_t slab = 0; slab < leased_slabs(); ++slab) {
     EXPECT_EQ(batcher_.slabs()->slab(slab).live_rows, 0u);

@@ -85,7 +85,6 @@ TEST_F(BatcherTest, ACancelledRowIsAHole) {
   Request* cancelled = Enqueue();
   Request* third = Enqueue();
   batcher_.Remove(cancelled);
-  EXPECT_EQ(cancelled->state, RequestState::kEnded);
   EXPECT_THAT(Form(), ElementsAre(first, third));
   EXPECT_THAT(batch_.runs, SizeIs(2));
   EXPECT_EQ(batch_.entries[1].first_row, 1u) << "of the batch, not of the slab";
@@ -126,7 +125,6 @@ TEST_F(BatcherTest, ExpiredRequestsGoElsewhere) {
   Request* live = Enqueue(1, 2, kNow + 11);
   EXPECT_THAT(Form(kNow + 10), ElementsAre(live));
   EXPECT_THAT(expired_, ElementsAre(expired));
-  EXPECT_EQ(expired->state, RequestState::kEnded);
 }
 
 TEST_F(BatcherTest, NoBatchWhereAllHaveExpired) {
@@ -155,11 +153,11 @@ TEST_F(BatcherTest, TakeExpiredTakesThoseAlone) {
   EXPECT_THAT(Form(), ElementsAre(live));
 }
 
-TEST_F(BatcherTest, TakeAllTakesEveryQueuedRequest) {
+TEST_F(BatcherTest, TakeExpiredTakesEveryQueuedRequestAtTheEndOfTime) {
   Enqueue(1, 2);
   Enqueue(1, 3);
   Request* reserved = Reserve(1, 4);
-  batcher_.TakeAll(&expired_);
+  batcher_.TakeExpired(INT64_MAX, &expired_);
   EXPECT_THAT(expired_, SizeIs(2));
   batcher_.Enqueue(reserved);
   EXPECT_THAT(Form(), ElementsAre(reserved));
@@ -171,15 +169,11 @@ TEST_F(BatcherTest, SuspectsRunAlone) {
   Form();
   requests[0]->suspect = requests[2]->suspect = true;
   for (Request* request : requests) batcher_.Enqueue(request);
-  EXPECT_TRUE(batcher_.has_suspects());
+  EXPECT_FALSE(batcher_.suspects().empty());
   EXPECT_THAT(Form(), ElementsAre(requests[1]));
-  EXPECT_TRUE(batcher_.FormSuspect(kNow, &batch_, &expired_));
-  ASSERT_THAT(batch_.entries, SizeIs(1));
-  EXPECT_EQ(batch_.entries[0].request, requests[0]);
-  EXPECT_TRUE(batcher_.FormSuspect(kNow, &batch_, &expired_));
-  EXPECT_EQ(batch_.entries[0].request, requests[2]);
-  EXPECT_FALSE(batcher_.FormSuspect(kNow, &batch_, &expired_));
-  EXPECT_FALSE(batcher_.has_suspects());
+  EXPECT_EQ(FormSuspect(), requests[0]);
+  EXPECT_EQ(FormSuspect(), requests[2]);
+  EXPECT_TRUE(batcher_.suspects().empty());
 }
 
 TEST_F(BatcherTest, ASuspectMayExpireOrBeRemoved) {
@@ -190,8 +184,9 @@ TEST_F(BatcherTest, ASuspectMayExpireOrBeRemoved) {
     batcher_.Enqueue(request);
   }
   batcher_.Remove(removed);
-  EXPECT_FALSE(batcher_.FormSuspect(kNow + 10, &batch_, &expired_));
+  batcher_.TakeExpiredOf(SchedulerDecision::kSuspects, kNow + 10, &expired_);
   EXPECT_THAT(expired_, ElementsAre(expired));
+  EXPECT_TRUE(batcher_.suspects().empty());
 }
 
 // What holds the same as a request that runs.
@@ -223,8 +218,7 @@ TEST_F(EqualRequests, AreTakenOutOfTheLineAndOfTheSuspects) {
   Request* other = EnqueueFilled(2, 1, {4});
   Request* suspect = EnqueueFilled(1, 1, {4}, /*suspect=*/true);
   EXPECT_THAT(TakeEqual(*running), UnorderedElementsAre(same, suspect));
-  EXPECT_EQ(same->state, RequestState::kEnded);
-  EXPECT_FALSE(batcher_.has_suspects());
+  EXPECT_TRUE(batcher_.suspects().empty());
   ASSERT_THAT(Form(), ElementsAre(other));
   End({running, other});
   EXPECT_TRUE(batcher_.CloseIdleSlabs()) << "the rows of those that were taken have ended";
@@ -403,14 +397,14 @@ class PatientBatcher : public BatcherFixture {
 };
 
 TEST_F(PatientBatcher, IsDueOnceTheEarliestHasWaitedOrTheBatchIsFull) {
-  EXPECT_EQ(batcher_.NextDueNs(), std::nullopt);
+  EXPECT_EQ(NextDueNs(), std::nullopt);
   Request* first = Enqueue(3);
-  EXPECT_EQ(batcher_.NextDueNs(), kDue);
+  EXPECT_EQ(NextDueNs(), kDue);
   EXPECT_THAT(Form(kDue - 1), IsEmpty());
   Request* second = Enqueue(1);
-  EXPECT_EQ(batcher_.NextDueNs(), INT64_MIN);
+  EXPECT_EQ(NextDueNs(), INT64_MIN);
   EXPECT_THAT(Form(), ElementsAre(first, second));
-  EXPECT_EQ(batcher_.NextDueNs(), std::nullopt);
+  EXPECT_EQ(NextDueNs(), std::nullopt);
   Request* third = Enqueue(1);
   EXPECT_THAT(Form(kDue), ElementsAre(third));
 }
@@ -418,9 +412,9 @@ TEST_F(PatientBatcher, IsDueOnceTheEarliestHasWaitedOrTheBatchIsFull) {
 TEST_F(PatientBatcher, AFullBatchDoesNotWaitBesideAKeyThatIsNotDue) {
   Request* waits = Enqueue(1, 2, kNow + 100);
   Request* full = Enqueue(4, 3, kNow + 200);
-  EXPECT_EQ(batcher_.NextDueNs(), INT64_MIN);
+  EXPECT_EQ(NextDueNs(), INT64_MIN);
   EXPECT_THAT(Form(), ElementsAre(full));
-  EXPECT_EQ(batcher_.NextDueNs(), kDue);
+  EXPECT_EQ(NextDueNs(), kDue);
   EXPECT_THAT(Form(), IsEmpty());
   EXPECT_THAT(Form(kDue), ElementsAre(waits));
 }
@@ -428,9 +422,9 @@ TEST_F(PatientBatcher, AFullBatchDoesNotWaitBesideAKeyThatIsNotDue) {
 TEST_F(PatientBatcher, AnOverdueBatchDoesNotWaitBesideAKeyThatIsNotDue) {
   Request* late = EnqueueLate(30, 1, 2, kNow + 100);
   Request* overdue = Enqueue(1, 3, kNow + 200);
-  EXPECT_EQ(batcher_.NextDueNs(), kDue) << "the first of both";
+  EXPECT_EQ(NextDueNs(), kDue) << "the first of both";
   EXPECT_THAT(Form(kDue), ElementsAre(overdue));
-  EXPECT_EQ(batcher_.NextDueNs(), kDue + 30);
+  EXPECT_EQ(NextDueNs(), kDue + 30);
   EXPECT_THAT(Form(kDue + 30), ElementsAre(late));
 }
 
@@ -447,7 +441,7 @@ TEST_F(PatientBatcher, AnExpiredHeadMakesNobodyElseDue) {
   Request* young = EnqueueLate(40, 1, 2, kNow + 300);
   EXPECT_THAT(Form(kDue), IsEmpty());
   EXPECT_THAT(expired_, ElementsAre(expired));
-  EXPECT_EQ(batcher_.NextDueNs(), kDue + 40);
+  EXPECT_EQ(NextDueNs(), kDue + 40);
   EXPECT_THAT(Form(kDue + 40), ElementsAre(young));
 }
 
@@ -463,9 +457,9 @@ TEST_F(BatcherTest, ABatchHasAtMostSoManyRuns) {
     ASSERT_TRUE(batcher.Reserve(request, &targets).ok());
     if (i % 2 == 0) batcher.Enqueue(request);  // every other row is a hole
   }
-  ASSERT_TRUE(batcher.Form(kNow, &batch_, &expired_));
+  ASSERT_TRUE(FormNext(&batcher, kNow));
   EXPECT_THAT(batch_.runs, SizeIs(kMaxRuns));
-  ASSERT_TRUE(batcher.Form(kNow, &batch_, &expired_));
+  ASSERT_TRUE(FormNext(&batcher, kNow));
   EXPECT_THAT(batch_.runs, SizeIs(5));
 }
 

@@ -1,11 +1,11 @@
+#include "server/batch/request_list.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <random>
 #include <vector>
-
-#include "server/batch/batcher.h"
 
 namespace mpsd {
 namespace {

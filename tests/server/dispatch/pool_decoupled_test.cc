@@ -246,8 +246,8 @@ TEST_F(PoolDecoupled, AWorkerThatAnswersAfterTheEndIsCondemned) {
   EXPECT_TRUE(call->sink.ended());
   FakeCall* other = Submit(2);
   const std::optional<FakeWorker::Job> next = worker->Take();
-  worker->report(0)->records[next->place].batch_id = job->batch_id;
-  worker->report(0)->records[next->place].outcome = BatchOutcome::kAnswer;
+  worker->report(0)->records[next->slot].batch_id = job->batch_id;
+  worker->report(0)->records[next->slot].outcome = BatchOutcome::kAnswer;
   worker->Publish(*next);
   Drain();
   EXPECT_EQ(keeper_.condemned().size(), 1u);

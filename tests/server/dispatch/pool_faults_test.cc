@@ -21,12 +21,12 @@ TEST_F(PoolFaults, ALostBatchGoesAgainFromWhereItsRowsLie) {
   Submit(2);
   FakeWorker* first = AddWorker(0);
   const std::optional<Job> lost = first->Take();
-  const RowRun before = first->mailbox(0).records[lost->place].runs[0];
+  const RowRun before = first->mailbox(0).records[lost->slot].runs[0];
   Kill(0, WorkerEnd::kKilled);
   FakeWorker* second = AddWorker(0);
   const std::optional<Job> again = second->Take();
   ASSERT_TRUE(again.has_value());
-  const RowRun after = second->mailbox(0).records[again->place].runs[0];
+  const RowRun after = second->mailbox(0).records[again->slot].runs[0];
   EXPECT_EQ(std::memcmp(&before, &after, sizeof(before)), 0);
   EXPECT_EQ(again->inputs, lost->inputs);
   EXPECT_NE(again->batch_id, lost->batch_id);
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
                             }},
                     LieCase{"EntryOfAnotherPlace", "a batch that it does not have",
                             [](FakeWorker* worker, const Job& job, CompletionRecord*) {
-                              worker->Publish(job.lane, (job.place + 1) % kRingEntries);
+                              worker->Publish(job.lane, (job.slot + 1) % kRingEntries);
                             }},
                     LieCase{"AnotherBatchesId", "batch id",
                             [](FakeWorker* worker, const Job& job, CompletionRecord* record) {

@@ -35,10 +35,11 @@ class PoolFixture : public testing::Test {
     model_.spec.outputs = {{"OUT", DataType::kFp32, {2}}};
   }
 
-  // I2: nothing is left behind, in no counter and in no memory.
+  // Nothing is left behind, in no counter and in no memory.
   void TearDown() override {
     if (pool_ == nullptr) return;
-    pool_->Tick();  // what gauges show is as of the last
+    pool_->Tick();  // the gauges show the state of the last tick
+    pool_->CheckInvariants();
     EXPECT_EQ(pool_->inside(), 0);
     EXPECT_FALSE(pool_->busy());
     EXPECT_EQ(model_.metrics.queued_requests, 0);
@@ -83,6 +84,7 @@ class PoolFixture : public testing::Test {
   // The worker of that index dies.
   void Kill(uint32_t index, WorkerEnd end = WorkerEnd::kCrashed) {
     pool_->Detach(index, end);
+    pool_->CheckInvariants();
     for (auto it = workers_.begin(); it != workers_.end(); ++it) {
       if (it->link->worker() != index) continue;
       workers_.erase(it);
@@ -102,6 +104,7 @@ class PoolFixture : public testing::Test {
     }
     call->Fill(targets, value);
     pool_->Commit(&call->request);
+    pool_->CheckInvariants();
     return call;
   }
 
@@ -111,7 +114,11 @@ class PoolFixture : public testing::Test {
     return &call;
   }
 
-  size_t Drain() { return pool_->Drain(); }
+  size_t Drain() {
+    const size_t count = pool_->Drain();
+    pool_->CheckInvariants();
+    return count;
+  }
 
   // The worker answers all that it has got and gets; its lanes in turn.
   void Serve(FakeWorker* worker) {

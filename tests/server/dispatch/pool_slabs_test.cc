@@ -90,23 +90,23 @@ TEST_F(PoolSlabs, WhoHadToWaitForMemoryIsKnownByItsContentToo) {
 
 TEST_F(PoolSlabs, WithoutRoomARequestWaitsForMemoryAndTheKeeperIsAsked) {
   MakeSmallPool();
-  EXPECT_EQ(pool_->TakeSlabWish(), std::nullopt);
+  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
   keeper_.on_wake = [this] { pool_->Progress(0); };  // which needs the pool's mutex
   FillFirstSegment();
   FakeCall* call = SubmitPatient(9);
   EXPECT_EQ(call->endings(), 0);
   EXPECT_EQ(call->request.state, RequestState::kWaiting);
   EXPECT_EQ(keeper_.wake_by_ns(), clock_.NowNs());
-  const std::optional<uint64_t> wish = pool_->TakeSlabWish();
-  ASSERT_TRUE(wish.has_value());
-  EXPECT_GE(*wish, kMinSlabSegmentBytes);
-  EXPECT_EQ(pool_->TakeSlabWish(), std::nullopt) << "one at a time";
+  const std::optional<uint64_t> growth = pool_->TakeGrowthRequest();
+  ASSERT_TRUE(growth.has_value());
+  EXPECT_GE(*growth, kMinSlabSegmentBytes);
+  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt) << "one at a time";
   EXPECT_EQ(filler_.filled, 0);
-  AddSegment(*wish, 1);
+  AddSegment(*growth, 1);
   EXPECT_EQ(filler_.filled, 1);
   EXPECT_EQ(call->request.state, RequestState::kQueued);
   EXPECT_EQ(model_.metrics.slab_segment_bytes,
-            static_cast<int64_t>(*wish + kFirstRows * kRowBytes + platform::PageBytes()));
+            static_cast<int64_t>(*growth + kFirstRows * kRowBytes + platform::PageBytes()));
   Serve(AddWorker());
   EXPECT_EQ(call->Answer(), Row(9));
   EXPECT_EQ(calls_[0].Answer(), Row(1));
@@ -126,17 +126,17 @@ TEST_F(PoolSlabs, WhoeverWaitsIsRefusedWhenThereIsNoMemory) {
   MakeSmallPool();
   FillFirstSegment();
   FakeCall* call = SubmitPatient(9);
-  ASSERT_TRUE(pool_->TakeSlabWish().has_value());
+  ASSERT_TRUE(pool_->TakeGrowthRequest().has_value());
   pool_->RefuseSlabs();
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(call->status().message(), "Exceeds maximum queue size");
   EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
   EXPECT_TRUE(absl::IsResourceExhausted(SubmitPatient(9)->status())) << "not asked for at once";
-  EXPECT_EQ(pool_->TakeSlabWish(), std::nullopt);
+  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
   clock_.Advance(kNsPerSecond / 2);
   FakeCall* later = SubmitPatient(9);
   EXPECT_EQ(later->endings(), 0);
-  EXPECT_TRUE(pool_->TakeSlabWish().has_value());
+  EXPECT_TRUE(pool_->TakeGrowthRequest().has_value());
   Serve(AddWorker());
   EXPECT_EQ(later->Answer(), Row(9));
 }
@@ -147,7 +147,7 @@ TEST_F(PoolSlabs, WhatTheLimitsForbidDoesNotWait) {
   MakeSmallPool(options);
   FillFirstSegment();
   EXPECT_TRUE(absl::IsResourceExhausted(SubmitPatient(9)->status()));
-  EXPECT_EQ(pool_->TakeSlabWish(), std::nullopt);
+  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
   Serve(AddWorker());
 }
 
@@ -176,12 +176,12 @@ TEST_F(PoolSlabs, ARequestLargerThanEverySegmentGetsOneOfItsOwn) {
   RowTargets targets;
   ASSERT_TRUE(pool_->Reserve(&call->request, &targets).ok());
   ASSERT_TRUE(targets.later);
-  const std::optional<uint64_t> wish = pool_->TakeSlabWish();
-  ASSERT_TRUE(wish.has_value());
-  EXPECT_GE(*wish, bytes + sizeof(SegmentHeader));
-  AddSegment(*wish, 1);
+  const std::optional<uint64_t> growth = pool_->TakeGrowthRequest();
+  ASSERT_TRUE(growth.has_value());
+  EXPECT_GE(*growth, bytes + sizeof(SegmentHeader));
+  AddSegment(*growth, 1);
   EXPECT_EQ(call->request.state, RequestState::kQueued);
-  EXPECT_EQ(pool_->TakeSlabWish(), std::nullopt);
+  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
   Serve(AddWorker());
   ASSERT_TRUE(call->status().ok());
   EXPECT_EQ(call->Answer().size(), bytes / sizeof(float));

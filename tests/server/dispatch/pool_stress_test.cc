@@ -79,6 +79,7 @@ class PoolStress : public PoolFixture {
     for (uint32_t round = 0; !stop_.load(std::memory_order_relaxed); ++round) {
       clock_.Advance(kNsPerMs / 8);
       pool_->Tick();
+      pool_->CheckInvariants();
       if (round % 64 == 0) {
         pool_->Detach(1, WorkerEnd::kKilled);
         absl::StatusOr<std::shared_ptr<WorkerLink>> link =
@@ -116,6 +117,7 @@ TEST_F(PoolStress, EveryRequestEndsOnceWithItsOwnBytes) {
   for (std::thread& other : others) other.join();
   pool_->Detach(1, WorkerEnd::kKilled);
   Drain();
+  pool_->CheckInvariants();
   EXPECT_GT(answered_, 0);
   EXPECT_TRUE(keeper_.condemned().empty());
 }

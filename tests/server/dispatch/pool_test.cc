@@ -299,7 +299,7 @@ TEST_F(PoolTest, CompletionsThatTheBellMissedAreCounted) {
   FakeWorker* worker = AddWorker();
   Submit(1);
   worker->Complete(*worker->Take());
-  pool_->NoteSettled();
+  pool_->NoteAnnounced();
   EXPECT_EQ(pool_->Drain(/*after_timeout=*/true), 1u);
   EXPECT_EQ(model_.metrics.timeout_wakeups, 1u);
 }
@@ -309,7 +309,7 @@ TEST_F(PoolTest, ACompletionAfterTheTimeOutIsNotMissed) {
   MakePool();
   FakeWorker* worker = AddWorker();
   Submit(1);
-  pool_->NoteSettled();
+  pool_->NoteAnnounced();
   worker->Complete(*worker->Take());
   clock_.Advance(kNsPerSecond);
   EXPECT_EQ(pool_->Drain(/*after_timeout=*/true), 1u);
@@ -321,9 +321,9 @@ TEST_F(PoolTest, ACompletionWhoseLaneHasNotRungYetIsNotMissed) {
   FakeWorker* worker = AddWorker();
   Submit(1);
   worker->Complete(*worker->Take());
-  worker->report(0)->bell_settled.store(0);
-  pool_->NoteSettled();
-  worker->report(0)->bell_settled.store(1);
+  worker->report(0)->announced.store(0);
+  pool_->NoteAnnounced();
+  worker->report(0)->announced.store(1);
   EXPECT_EQ(pool_->Drain(/*after_timeout=*/true), 1u);
   EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
 }
@@ -334,7 +334,7 @@ TEST_F(PoolTest, ACompletionWhoseBellRingsIsNotMissed) {
   FakeWorker* worker = AddWorker();
   Submit(1);
   worker->Complete(*worker->Take());
-  pool_->NoteSettled();
+  pool_->NoteAnnounced();
   platform::RingBell(workers_.back().link->bell().ring_fd.get());
   EXPECT_EQ(pool_->Drain(/*after_timeout=*/true), 1u);
   EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);

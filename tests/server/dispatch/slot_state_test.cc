@@ -36,7 +36,7 @@ TEST(SlotState, EveryStateIsReachedAndLeadsBackToFree) {
 }
 
 TEST(Slot, IsWithItsLaneUntilTheCompletionOrTheDeath) {
-  Slot slot;
+  SlotLife slot;
   EXPECT_FALSE(slot.with_lane());
   slot.Go(kLeased);
   slot.Go(kRunning);
@@ -48,7 +48,7 @@ TEST(Slot, IsWithItsLaneUntilTheCompletionOrTheDeath) {
 }
 
 TEST(SlotDeath, AnAbandonedSlotIsNotSimplyFree) {
-  Slot slot;
+  SlotLife slot;
   slot.Go(kLeased);
   slot.Go(kRunning);
   slot.Go(kAbandoned);

@@ -1,0 +1,67 @@
+// AnsweringList: requests of a decoupled model of which one answer is on its way.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "proto/base/check.h"
+#include "server/batch/request_list.h"
+#include "server/dispatch/pool_queue.h"
+
+namespace mpsd {
+
+// Owned by a pool. Thread-compatible: guarded by the pool's mutex. A request is in it from the
+// answer's completion until Pool::Continue() says that the answer is taken. It cannot end before,
+// since its reply is in use; but it can be given up, and then ends when it is taken out.
+class AnsweringList {
+ public:
+  // `queue` has the requests' rows, and outlives the list.
+  explicit AnsweringList(PoolQueue* queue) : queue_(queue) {}
+
+  // A further answer of the running request goes to its client.
+  void Add(Request* request) {
+    request->Go(RequestState::kAnswering);
+    ++request->answers;
+    list_.InsertByDeadline(request);
+  }
+
+  // The answer is taken. The caller returns the request to its line, or ends it when it was given
+  // up (Request::given_up says how).
+  void Remove(Request* request) {
+    MPSD_CHECK(request->state == RequestState::kAnswering);
+    list_.Remove(request);
+  }
+
+  // The request will end so, unless it was given up before. Its rows end now.
+  void GiveUp(Request* request, const absl::Status& status) {
+    MPSD_CHECK(request->state == RequestState::kAnswering && !status.ok());
+    if (!request->given_up.ok()) return;
+    queue_->EndRows(request->place, request->rows);
+    request->given_up = status;
+  }
+
+  // Gives up the requests whose deadline is not after `until_ns`.
+  void GiveUpExpired(int64_t until_ns, const absl::Status& status) {
+    for (Request* request = list_.head(); request != nullptr; request = request->next) {
+      if (request->deadline_ns > until_ns) return;
+      GiveUp(request, status);
+    }
+  }
+
+  bool empty() const { return list_.empty(); }
+
+  // For the pool's invariants: the requests here, and the rows that they hold.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const Request* request = list_.head(); request != nullptr; request = request->next) {
+      MPSD_CHECK(request->state == RequestState::kAnswering);
+      visit(*request);
+    }
+  }
+
+ private:
+  PoolQueue* const queue_;
+  RequestList list_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,152 @@
+#include "server/dispatch/completion_intake.h"
+
+#include <utility>
+#include <vector>
+
+#include "proto/base/check.h"
+#include "proto/base/platform.h"
+#include "server/dispatch/output_sizing.h"
+
+namespace mpsd {
+namespace {
+
+uint64_t UsedBytes(const CompletedBatch& batch) {
+  uint64_t bytes = 0;
+  for (const BatchOutput& output : batch.outputs) bytes += output.bytes.size();
+  return bytes;
+}
+
+}  // namespace
+
+void CompletionIntake::Take(DeferredWork* work) {
+  for (uint32_t worker = 0; worker < inflight_->workers().size(); ++worker) TakeOf(worker, work);
+}
+
+void CompletionIntake::TakeOf(uint32_t worker, DeferredWork* work) {
+  if (inflight_->is_condemned(worker) || inflight_->workers()[worker].batches == 0) return;
+  const uint32_t first = inflight_->workers()[worker].first_lane;
+  const uint32_t end = first + inflight_->link(worker)->lanes();
+  for (uint32_t lane = first; lane < end; ++lane) {
+    while (inflight_->lanes()[lane].batches > 0 && inflight_->port(lane)->completions.Pending()) {
+      if (!TakeOne(lane, work)) return;
+    }
+  }
+}
+
+// False when the worker was caught lying.
+bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
+  const uint32_t worker = inflight_->lanes()[lane].worker;
+  LanePort* port = inflight_->port(lane);
+  const auto condemn = [&](const std::string& reason) {
+    inflight_->Condemn(worker, reason);
+    return false;
+  };
+  if (port->completions.Corrupt()) return condemn("its completion ring's tail is out of bounds");
+  const uint32_t slot = port->completions.Peek();
+  InflightBatch* batch = slot < kRingEntries ? inflight_->At({lane, slot}) : nullptr;
+  if (batch == nullptr) return condemn("it completed a batch that it does not have");
+  const WorkerLink& link = *inflight_->link(worker);
+  MPSD_CHECK(batch->life.with_lane() && IsOfEpoch(batch->id, link.epoch()));
+  uint64_t needed_bytes = 0;
+  const absl::Status status = ReadCompletion(port->report->records[slot], Expect(*batch, link),
+                                             model_->spec, &batch->completed, &needed_bytes);
+  if (!status.ok()) return condemn(std::string(status.message()));
+  // The lane rang before it announced the completion, and nobody has cleared the bell since.
+  const bool missed = work->after_timeout && port->WasAnnounced() &&
+                      !platform::BellRings(link.bell().poll_fd.get());
+  if (missed) model_->metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
+  port->completions.Pop();
+  ++port->completed;
+  batch->life.Go(SlotState::kCompleted);
+  CountCompletion(*batch, worker);
+  if (needed_bytes > 0) {
+    RetryWithLargerLease(batch, needed_bytes, link, work);
+  } else if (!batch->completed.outputs.empty()) {
+    estimate_->Use(UsedBytes(batch->completed), batch->formed.row_count);
+  }
+  EndEntries(batch, work);
+  work->completed.push_back(inflight_->TakeOut({lane, slot}));
+  return true;
+}
+
+ExpectedCompletion CompletionIntake::Expect(const InflightBatch& batch,
+                                            const WorkerLink& link) const {
+  ExpectedCompletion expected;
+  expected.batch_id = batch.id;
+  expected.row_count = batch.formed.row_count;
+  expected.answer_index = batch.completed.answer_index;
+  expected.lease_bytes = batch.lease->bytes();
+  expected.lease_data = link.OutputData(batch.lease->offset());
+  expected.batched_ns = batch.batched_ns;
+  expected.now_ns = clock_->NowNs();
+  return expected;
+}
+
+void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t worker) {
+  ModelMetrics& metrics = model_->metrics;
+  if (batch.completed.part != AnswerPart::kOneOfMany) {
+    inflight_->CountAnswered(worker, batch.formed.entries.size());
+  }
+  if (batch.formed.runs.size() > 1) metrics.gathered_batches.fetch_add(1);
+  if (absl::IsDeadlineExceeded(batch.completed.failure)) metrics.skipped_batches.fetch_add(1);
+}
+
+// The rows end, unless the request is to have a further answer. Requests that have not ended yet
+// get their reply, or a part of it, from Pool::Carry().
+void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
+  CompletedBatch& completed = batch->completed;
+  completed.spec = &model_->spec;
+  completed.metrics = &model_->metrics;
+  completed.memory = batch->lease;
+  completed.batched_ns = batch->batched_ns;
+  completed.entries.swap(batch->formed.entries);
+  uint64_t answered = 0;
+  for (const BatchEntry& entry : completed.entries) {
+    if (completed.part == AnswerPart::kOneOfMany && entry.request != nullptr) {
+      answering_->Add(entry.request);
+      continue;
+    }
+    queue_->EndRows(entry.place, entry.row_count);
+    if (entry.request == nullptr) continue;
+    work->EndAnswered(entry.request);
+    ++answered;
+  }
+  queue_->rate()->Count(answered);
+}
+
+// The outputs did not fit: the requests go again with a larger lease, or each alone where a lease
+// that holds the outputs of all cannot be had. The estimate grows by powers of two, so the retries
+// end, whatever the worker says. The requests are ahead of younger ones, whose small answers could
+// make the estimate come down meanwhile.
+void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes,
+                                            const WorkerLink& link, DeferredWork* work) {
+  std::vector<BatchEntry>& entries = batch->formed.entries;
+  const bool fits = needed_bytes <= LargestLeaseBytes(link.output_area_bytes());
+  const absl::Status refusal = RefusalToRetry(batch->formed, fits);
+  if (fits) estimate_->Grow(needed_bytes, batch->formed.row_count);
+  for (BatchEntry& entry : entries) {
+    if (entry.request == nullptr) continue;
+    if (refusal.ok()) {
+      entry.request->suspect = entry.request->suspect || !fits;
+      queue_->Return(entry.request);
+    } else {
+      queue_->EndRows(entry.place, entry.row_count);
+      work->End(entry.request, refusal);
+    }
+    entry.row_count = 0;
+  }
+  // The rows of requests that had ended before end with the batch.
+  std::erase_if(entries, [](const BatchEntry& entry) { return entry.row_count == 0; });
+}
+
+absl::Status CompletionIntake::RefusalToRetry(const FormedBatch& formed, bool fits) const {
+  if (KnownOutputBytes(model_->spec, formed.row_count).has_value()) {
+    return absl::InternalError("the model's outputs are larger than its shapes say");
+  }
+  if (!fits && formed.entries.size() == 1) {
+    return absl::ResourceExhaustedError("the outputs exceed the memory for answers");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,54 @@
+// CompletionIntake: from the lanes to the completed batches.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proto/base/clock.h"
+#include "server/dispatch/answering_list.h"
+#include "server/dispatch/completion_reader.h"
+#include "server/dispatch/deferred_work.h"
+#include "server/dispatch/inflight_table.h"
+#include "server/dispatch/output_estimate.h"
+#include "server/dispatch/pool_queue.h"
+#include "server/request/served_model.h"
+
+namespace mpsd {
+
+// Step 11 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
+// believes nothing of a worker that it has not checked: a lie condemns the worker, and no
+// completion of a condemned worker is taken.
+class CompletionIntake {
+ public:
+  // All outlive the intake.
+  CompletionIntake(ServedModel* model, const Clock* clock, PoolQueue* queue,
+                   InflightTable* inflight, AnsweringList* answering, OutputEstimate* estimate)
+      : model_(model),
+        clock_(clock),
+        queue_(queue),
+        inflight_(inflight),
+        answering_(answering),
+        estimate_(estimate) {}
+
+  // Take what has completed, of all workers or of one.
+  void Take(DeferredWork* work);
+  void TakeOf(uint32_t worker, DeferredWork* work);
+
+ private:
+  bool TakeOne(uint32_t lane, DeferredWork* work);
+  ExpectedCompletion Expect(const InflightBatch& batch, const WorkerLink& link) const;
+  void CountCompletion(const InflightBatch& batch, uint32_t worker);
+  void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
+                            DeferredWork* work);
+  absl::Status RefusalToRetry(const FormedBatch& formed, bool fits) const;
+  void EndEntries(InflightBatch* batch, DeferredWork* work);
+
+  ServedModel* const model_;
+  const Clock* const clock_;
+  PoolQueue* const queue_;
+  InflightTable* const inflight_;
+  AnsweringList* const answering_;
+  OutputEstimate* const estimate_;
+};
+
+}  // namespace mpsd

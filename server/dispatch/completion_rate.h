@@ -1,0 +1,49 @@
+// CompletionRate: how fast a pool answers, and so when a refused client may come again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "proto/base/clock.h"
+
+namespace mpsd {
+
+// Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. It reads no clock.
+class CompletionRate {
+ public:
+  static constexpr int64_t kWindowNs = 100 * kNsPerMs;
+  static constexpr int64_t kMinRetryNs = kNsPerMs;
+  static constexpr int64_t kMaxRetryNs = 5 * kNsPerSecond;
+  static constexpr int64_t kUnknownRetryNs = 100 * kNsPerMs;
+
+  // So many more requests were answered.
+  void Count(uint64_t requests) { answered_ += requests; }
+
+  // Measures the rate once kWindowNs have passed since the last measure; each measure counts for
+  // half of the rate, but the first for all of it.
+  void Measure(int64_t now_ns) {
+    const int64_t window_ns = now_ns - since_ns_;
+    if (window_ns < kWindowNs) return;
+    const double measured =
+        static_cast<double>(std::exchange(answered_, 0)) / static_cast<double>(window_ns);
+    requests_per_ns_ = since_ns_ == 0 ? measured : (requests_per_ns_ + measured) / 2;
+    since_ns_ = now_ns;
+  }
+
+  // How long a client that is refused now should wait: until a quarter of the queue has drained. If
+  // the client came sooner, it would most likely be refused again.
+  int64_t RetryDelayNs(uint32_t queued_requests) const {
+    if (requests_per_ns_ <= 0) return kUnknownRetryNs;
+    const double delay_ns = std::max(1.0, queued_requests / 4.0) / requests_per_ns_;
+    if (delay_ns >= static_cast<double>(kMaxRetryNs)) return kMaxRetryNs;
+    return std::max(static_cast<int64_t>(delay_ns), kMinRetryNs);
+  }
+
+ private:
+  uint64_t answered_ = 0;  // since since_ns_
+  int64_t since_ns_ = 0;
+  double requests_per_ns_ = 0;
+};
+
+}  // namespace mpsd

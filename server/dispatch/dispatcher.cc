@@ -1,0 +1,121 @@
+#include "server/dispatch/dispatcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/base/check.h"
+#include "proto/base/failpoint.h"
+#include "server/dispatch/batch_record_writer.h"
+#include "server/dispatch/output_sizing.h"
+
+namespace mpsd {
+
+void Dispatcher::Dispatch(DeferredWork* work) {
+  if (queue_->requests() == 0) return;
+  const int64_t now_ns = clock_->NowNs();
+  ClearOutputRoom();
+  while (true) {
+    const SchedulerDecision decision = scheduler_->Decide(Snapshot(), now_ns);
+    switch (decision.step) {
+      case SchedulerDecision::Step::kWait:
+        return work->TickBy(decision.at_ns);
+      case SchedulerDecision::Step::kKeepWorker:
+        inflight_->Keep(decision.worker);
+        break;
+      case SchedulerDecision::Step::kDrop:
+        Drop(decision.line, decision.at_ns, work);
+        break;
+      case SchedulerDecision::Step::kRun:
+        // Suspects without room hinder nobody else.
+        if (!Run(decision, now_ns, work) && decision.line != SchedulerDecision::kSuspects) return;
+        break;
+    }
+  }
+}
+
+SchedulerSnapshot Dispatcher::Snapshot() const {
+  const Batcher& batcher = queue_->batcher();
+  return {.lines = batcher.lines(),
+          .suspects = batcher.suspects(),
+          .lanes = inflight_->lanes(),
+          .workers = inflight_->workers(),
+          .max_batch_rows = batcher.max_rows()};
+}
+
+void Dispatcher::ClearOutputRoom() {
+  if (!std::exchange(room_missed_, false)) return;
+  const size_t workers = inflight_->workers().size();
+  for (uint32_t i = 0; i < workers; ++i) inflight_->SetOutputRoom(i, true);
+}
+
+void Dispatcher::Drop(uint32_t line, int64_t until_ns, DeferredWork* work) {
+  queue_->TakeExpiredOf(line, until_ns, &dropped_);
+  MPSD_CHECK(!dropped_.empty());
+  work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
+}
+
+// False when the worker's output area has no room: the requests are back in their line.
+bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
+  const uint32_t worker = inflight_->lanes()[decision.lane].worker;
+  const bool suspects = decision.line == SchedulerDecision::kSuspects;
+  const WorkerView& view = inflight_->workers()[worker];
+  MPSD_CHECK(view.takes_batches);
+  MPSD_CHECK(!suspects || (view.kept && view.batches == 0 && view.has_output_room));
+  WorkerLink* link = inflight_->link(worker).get();
+  std::unique_ptr<InflightBatch> batch = NewBatch();
+  queue_->Form(decision.line, decision.max_rows, &batch->formed);
+  batch->lease = link->LeaseOutput(LeaseBytes(batch->formed, *link));
+  if (batch->lease == nullptr) {
+    queue_->PutBack(&batch->formed);
+    spare_batches_.push_back(std::move(batch));
+    inflight_->SetOutputRoom(worker, false);
+    room_missed_ = true;
+    return false;
+  }
+  batch->life.Go(SlotState::kLeased);
+  batch->id = BatchIdOf(next_batch_++, link->epoch());
+  batch->batched_ns = now_ns;
+  // A decoupled model takes one request at a time.
+  batch->completed.answer_index = batch->formed.entries.front().request->answers;
+  Submit(std::move(batch), decision.lane, work);
+  return true;
+}
+
+void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work) {
+  const uint32_t slot = inflight_->FreeSlot(lane);
+  const uint32_t worker = inflight_->lanes()[lane].worker;
+  LanePort* port = inflight_->port(lane);
+  WriteBatchRecord(batch->formed, batch->id, *batch->lease, model_->spec.batches(),
+                   batch->completed.answer_index, &port->mailbox->records[slot]);
+  batch->life.Go(SlotState::kRunning);
+  inflight_->Start({lane, slot}, std::move(batch));
+  MPSD_FAILPOINT("dispatch.before_ring");
+  if (!port->submit.Push(slot)) {  // the lane has credit, so this is no lack of room
+    inflight_->Condemn(worker, "its submit ring's head is out of bounds");
+  } else if (port->bell.Ring()) {
+    work->wakes.emplace_back(inflight_->link(worker), port);
+  }
+  MPSD_FAILPOINT("dispatch.after_ring");
+}
+
+uint64_t Dispatcher::LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const {
+  const std::optional<uint64_t> known = KnownOutputBytes(model_->spec, formed.row_count);
+  if (known.has_value()) return *known;
+  return std::min(estimate_->row_bytes() * formed.row_count,
+                  LargestLeaseBytes(link.output_area_bytes()));
+}
+
+std::unique_ptr<InflightBatch> Dispatcher::NewBatch() {
+  if (spare_batches_.empty()) return std::make_unique<InflightBatch>();
+  std::unique_ptr<InflightBatch> batch = std::move(spare_batches_.back());
+  spare_batches_.pop_back();
+  MPSD_CHECK(batch->life.state() == SlotState::kFree && batch->lease == nullptr);
+  return batch;
+}
+
+void Dispatcher::Recycle(std::unique_ptr<InflightBatch> batch) {
+  batch->life.Go(SlotState::kFree);
+  spare_batches_.push_back(std::move(batch));
+}
+
+}  // namespace mpsd

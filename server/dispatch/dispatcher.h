@@ -1,0 +1,62 @@
+// Dispatcher: carries out what the scheduler decides, from the queue to the lanes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "proto/base/clock.h"
+#include "server/dispatch/deferred_work.h"
+#include "server/dispatch/inflight_table.h"
+#include "server/dispatch/output_estimate.h"
+#include "server/dispatch/pool_queue.h"
+#include "server/request/served_model.h"
+#include "server/schedule/scheduler.h"
+
+namespace mpsd {
+
+// Step 7 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
+// takes no decision of its own, and wakes no lane: that is deferred.
+class Dispatcher {
+ public:
+  // All outlive the dispatcher.
+  Dispatcher(const ServedModel* model, const Scheduler* scheduler, const Clock* clock,
+             PoolQueue* queue, InflightTable* inflight, const OutputEstimate* estimate)
+      : model_(model),
+        scheduler_(scheduler),
+        clock_(clock),
+        queue_(queue),
+        inflight_(inflight),
+        estimate_(estimate) {}
+
+  // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
+  // room for its outputs: then the next drain or tick tries again.
+  void Dispatch(DeferredWork* work);
+
+  // Takes a batch whose replies were given, for the next one.
+  void Recycle(std::unique_ptr<InflightBatch> batch);
+
+  // What the scheduler sees now.
+  SchedulerSnapshot Snapshot() const;
+
+ private:
+  void ClearOutputRoom();
+  void Drop(uint32_t line, int64_t until_ns, DeferredWork* work);
+  bool Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
+  void Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work);
+  uint64_t LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const;
+  std::unique_ptr<InflightBatch> NewBatch();
+
+  const ServedModel* const model_;
+  const Scheduler* const scheduler_;
+  const Clock* const clock_;
+  PoolQueue* const queue_;
+  InflightTable* const inflight_;
+  const OutputEstimate* const estimate_;
+  uint64_t next_batch_ = 1;
+  bool room_missed_ = false;  // since ClearOutputRoom()
+  std::vector<std::unique_ptr<InflightBatch>> spare_batches_;
+  std::vector<Request*> dropped_;  // scratch
+};
+
+}  // namespace mpsd

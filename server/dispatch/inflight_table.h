@@ -1,0 +1,143 @@
+// InflightTable: the workers of a pool, their lanes, and the batch in each of their slots.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "proto/base/limits.h"
+#include "server/dispatch/inflight_batch.h"
+#include "server/dispatch/pool_keeper.h"
+#include "server/dispatch/worker_link.h"
+#include "server/request/served_model.h"
+#include "server/schedule/scheduler.h"
+
+namespace mpsd {
+
+// Step 7 of a request's life until step 11. Owned by a pool. Thread-compatible: guarded by the
+// pool's mutex. It ends no request and takes no decision; workers() and lanes() are what a
+// scheduler sees. Workers and lanes are named by their index, which holds until the next Attach()
+// or Remove().
+//
+// Invariants, which CheckInvariants() holds it to:
+//  1. A running request is in exactly one entry of one batch here.
+//  2. A slot holds a batch exactly while a lane may still read its rows or write its lease: the
+//     batch is running, or abandoned. An abandoned batch has no request.
+//  3. The views count what the slots hold; a lane has at most kMaxLaneDepth batches, so neither of
+//     its rings can be full.
+//  4. A worker's lanes are neighbours, in the order of the workers.
+//  5. At most one worker that takes batches is kept for suspects.
+class InflightTable {
+ public:
+  // A batch in its slot.
+  struct Position {
+    uint32_t lane = 0;
+    uint32_t slot = 0;
+  };
+
+  // Both outlive the table.
+  InflightTable(ServedModel* model, PoolKeeper* keeper) : model_(model), keeper_(keeper) {}
+
+  // REQUIRES: no batch is in it.
+  ~InflightTable();
+
+  void Attach(std::shared_ptr<WorkerLink> link);
+
+  // REQUIRES: the worker has no batch.
+  std::shared_ptr<WorkerLink> Remove(uint32_t worker);
+
+  // The index of the worker with that number (WorkerLink::worker()).
+  std::optional<uint32_t> Find(uint32_t number) const;
+
+  // The worker was caught lying: it gets no batch, and none of its completions is believed. Tells
+  // the keeper.
+  void Condemn(uint32_t worker, const std::string& reason);
+
+  // The worker gets no batch any more.
+  void Quiesce(uint32_t worker) { views_[worker].takes_batches = false; }
+
+  // The worker gets suspects only. REQUIRES: what Scheduler says of kKeepWorker.
+  void Keep(uint32_t worker);
+
+  void SetOutputRoom(uint32_t worker, bool has_room) { views_[worker].has_output_room = has_room; }
+
+  // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
+  uint32_t FreeSlot(uint32_t lane) const;
+
+  // The lane has the batch from now on. A batch without a suspect ends the keeping of its worker.
+  // REQUIRES: the slot is free, the batch is running.
+  void Start(Position position, std::unique_ptr<InflightBatch> batch);
+
+  // The batch has left its slot. REQUIRES: there is one, and no lane may touch it any more.
+  std::unique_ptr<InflightBatch> TakeOut(Position position);
+
+  // The batch in a slot; null when there is none.
+  InflightBatch* At(Position position) const {
+    return lanes_[position.lane].slots[position.slot].get();
+  }
+
+  // Takes a running request out of its batch; its rows stay until the batch ends. The caller ends
+  // the request. REQUIRES: it is running.
+  void Abandon(Request* request);
+
+  // The same for all whose deadline is not after `until_ns`.
+  void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
+
+  // Calls visit(Position, InflightBatch*) for each batch, lane by lane. `visit` may take out the
+  // batch that it is called for.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (uint32_t lane = 0; lane < lanes_.size(); ++lane) ForEachOf(lane, visit);
+  }
+
+  // The same for one lane.
+  template <typename Visit>
+  void ForEachOf(uint32_t lane, Visit visit) const {
+    for (uint32_t slot = 0; slot < kRingEntries; ++slot) {
+      if (InflightBatch* batch = lanes_[lane].slots[slot].get()) visit(Position{lane, slot}, batch);
+    }
+  }
+
+  // The worker has answered so many requests more.
+  void CountAnswered(uint32_t worker, uint64_t requests) {
+    workers_[worker].answered_requests += requests;
+  }
+  uint64_t answered_requests(uint32_t worker) const { return workers_[worker].answered_requests; }
+
+  absl::Span<const WorkerView> workers() const { return views_; }
+  absl::Span<const LaneView> lanes() const { return lane_views_; }
+  bool is_condemned(uint32_t worker) const { return workers_[worker].condemned; }
+  const std::shared_ptr<WorkerLink>& link(uint32_t worker) const { return workers_[worker].link; }
+  LanePort* port(uint32_t lane) const { return lanes_[lane].port; }
+  bool empty() const { return workers_.empty(); }
+
+  // CHECKs the class's invariants. Slow: for tests.
+  void CheckInvariants() const;
+
+ private:
+  struct Worker {
+    std::shared_ptr<WorkerLink> link;
+    bool condemned = false;
+    uint64_t answered_requests = 0;
+  };
+
+  struct Lane {
+    LanePort* port = nullptr;
+    std::array<std::unique_ptr<InflightBatch>, kRingEntries> slots;
+  };
+
+  void CancelIfDead(Position position);
+
+  ServedModel* const model_;
+  PoolKeeper* const keeper_;
+  std::vector<Worker> workers_;
+  std::vector<WorkerView> views_;  // of workers_
+  std::vector<Lane> lanes_;
+  std::vector<LaneView> lane_views_;  // of lanes_
+};
+
+}  // namespace mpsd

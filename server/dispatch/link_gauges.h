@@ -1,0 +1,53 @@
+// LinkGauges: what is held of the workers' output areas, and how many workers serve.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "server/dispatch/inflight_table.h"
+#include "server/dispatch/worker_link.h"
+#include "server/telemetry/gauge_share.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Counts the links of dead workers
+// too, for as long as answers lie in them.
+class LinkGauges {
+ public:
+  explicit LinkGauges(ModelMetrics* metrics)
+      : leases_(&metrics->output_leases),
+        pinned_bytes_(&metrics->pinned_output_bytes),
+        workers_ready_(&metrics->workers_ready) {}
+
+  // The link has left the table.
+  void AddPast(const std::shared_ptr<WorkerLink>& link) { past_.push_back(link); }
+
+  void Note(const InflightTable& inflight) {
+    uint64_t leases = 0;
+    uint64_t pinned_bytes = 0;
+    const auto count = [&](const WorkerLink& link) {
+      leases += link.leases_out();
+      pinned_bytes += link.pinned_bytes();
+    };
+    const auto workers = static_cast<uint32_t>(inflight.workers().size());
+    for (uint32_t worker = 0; worker < workers; ++worker) count(*inflight.link(worker));
+    std::erase_if(past_, [&](const std::weak_ptr<WorkerLink>& past) {
+      const std::shared_ptr<WorkerLink> link = past.lock();
+      if (link != nullptr) count(*link);
+      return link == nullptr;
+    });
+    leases_.Set(static_cast<int64_t>(leases));
+    pinned_bytes_.Set(static_cast<int64_t>(pinned_bytes));
+    workers_ready_.Set(workers);
+  }
+
+ private:
+  GaugeShare leases_;
+  GaugeShare pinned_bytes_;
+  GaugeShare workers_ready_;
+  std::vector<std::weak_ptr<WorkerLink>> past_;
+};
+
+}  // namespace mpsd

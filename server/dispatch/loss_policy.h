@@ -1,0 +1,37 @@
+// What becomes of a request whose worker is gone. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "proto/base/limits.h"
+#include "server/dispatch/worker_end.h"
+
+namespace mpsd {
+
+// What is known of a request that was in a worker when the worker ended.
+struct Loss {
+  WorkerEnd end = WorkerEnd::kKilled;
+  bool was_alone = false;   // it was the only request of the only batch that the worker had
+  bool is_suspect = false;  // already before this
+  uint32_t dispatches = 1;  // this one included
+  uint32_t answers = 0;     // that its client has got
+};
+
+enum class LossVerdict : uint8_t {
+  kAgain,         // it joins its line
+  kAgainSuspect,  // it joins the suspects: from now on it runs alone
+  kStrike,        // it ends: it has crashed its worker, and no other request can have
+  kWorkerLost,    // it ends: it has had its chances, or has answers of the worker that is gone
+};
+
+constexpr LossVerdict JudgeLoss(const Loss& loss) {
+  const bool crashed = loss.end == WorkerEnd::kCrashed;
+  if (crashed && loss.was_alone) return LossVerdict::kStrike;
+  // A client that has some answers of one worker is not given the others of another.
+  if (loss.dispatches >= kMaxDispatches || loss.answers > 0) return LossVerdict::kWorkerLost;
+  // Twice is no accident: the request may be what makes the kernel kill its worker for memory.
+  const bool suspect = loss.is_suspect || crashed || loss.dispatches >= 2;
+  return suspect ? LossVerdict::kAgainSuspect : LossVerdict::kAgain;
+}
+
+}  // namespace mpsd

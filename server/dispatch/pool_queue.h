@@ -1,0 +1,129 @@
+// PoolQueue: what waits in a pool, its limits, and the memory that rows lie in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "server/batch/batcher.h"
+#include "server/dispatch/completion_rate.h"
+#include "server/dispatch/slab_growth.h"
+#include "server/request/served_model.h"
+#include "server/telemetry/gauge_share.h"
+
+namespace mpsd {
+
+// Steps 4 to 6 of a request's life, and back when a batch is lost. Owned by a pool.
+// Thread-compatible: guarded by the pool's mutex. It never ends a request, and knows no worker.
+//
+// A request is counted from Admit() until a call takes it out: it waits for memory, or its rows are
+// being filled ("reserved"), or it is in a line of the batcher.
+//
+// Invariants, which CheckInvariants() holds it to:
+//  1. requests() and bytes are those of the waiting, the reserved and the queued requests together.
+//  2. Waiting requests have no rows; reserved and queued ones have.
+//  3. The batcher's own invariants.
+class PoolQueue {
+ public:
+  struct Limits {
+    uint32_t requests = kDefaultQueueRequests;
+    uint64_t bytes = kDefaultQueueBytes;
+  };
+
+  PoolQueue(const ServedModel* model, ModelMetrics* metrics, const Limits& limits,
+            const Clock* clock);
+
+  // Reserves rows for a new request of `bytes` bytes, or lets it wait for memory that may come
+  // (`targets->later`). RESOURCE_EXHAUSTED, with the time to come again, when the queue is full or
+  // no memory is to be expected. Sets `tick_by_ns` when memory was asked for.
+  absl::Status Admit(Request* request, uint64_t bytes, RowTargets* targets, int64_t* tick_by_ns);
+
+  // A reserved request's rows are filled: it joins its line.
+  void Commit(Request* request);
+
+  // A request joins its line again, with the rows that it has.
+  void Return(Request* request);
+
+  // Takes out a request that waits or is queued. The caller ends it.
+  void Remove(Request* request);
+
+  // Take out requests, which the caller ends: all that wait or are queued and whose deadline is not
+  // after `until_ns`; those alone of one line, or SchedulerDecision::kSuspects; all that wait; all
+  // queued ones that hold the same as `request`.
+  void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
+  void TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired);
+  void TakeWaiting(int64_t until_ns, std::vector<Request*>* expired);
+  void TakeEqual(const Request& request, std::vector<Request*>* equal);
+
+  // Reserves rows for waiting requests, the earliest deadline first, while there is room. The
+  // caller has the rows filled and commits the requests.
+  void PlaceWaiting(std::vector<std::pair<Request*, RowTargets>>* fills, int64_t* tick_by_ns);
+
+  // Carries a scheduler's decision out. `line` may be SchedulerDecision::kSuspects. REQUIRES: what
+  // Batcher::Form() and FormSuspect() require.
+  void Form(uint32_t line, uint32_t max_rows, FormedBatch* batch);
+
+  // The requests of a batch that no lane got are in their lines again.
+  void PutBack(FormedBatch* formed);
+
+  void EndRows(const RowPlace& place, uint32_t rows) { batcher_.EndRows(place, rows); }
+
+  // How a request is refused that finds no room.
+  absl::Status FullError() const;
+
+  uint32_t requests() const { return requests_; }
+  const Batcher& batcher() const { return batcher_; }
+  SlabTable* slabs() { return batcher_.slabs(); }
+  SlabGrowth* growth() { return &growth_; }
+  CompletionRate* rate() { return &rate_; }
+
+  // Closes idle slabs, and then retires a segment that has idled: SlabTable::RetireIdle().
+  std::optional<uint32_t> RetireIdle(uint32_t idle_calls);
+
+  // Shows on the gauges what the slabs take.
+  void NoteSlabs();
+
+  // CHECKs the class's invariants. Slow: for tests.
+  void CheckInvariants() const;
+
+  // The rows that requests of this queue hold.
+  uint64_t CountRows() const;
+
+ private:
+  struct Sum {
+    uint32_t requests = 0;
+    uint64_t bytes = 0;
+    uint64_t rows = 0;
+
+    void Add(const Request& request);
+  };
+
+  bool IsFull(uint64_t bytes) const;
+  void AskForGrowth(int64_t* tick_by_ns);
+  void CountIn(const Request& request);
+  void CountOut(const Request& request);
+  void NoteQueue();
+  Sum SumOfLines() const;
+
+  const ServedModel* const model_;
+  const Limits limits_;
+  const Clock* const clock_;
+  GaugeShare requests_gauge_;
+  GaugeShare bytes_gauge_;
+  GaugeShare slabs_gauge_;
+  GaugeShare segment_bytes_gauge_;
+  Batcher batcher_;
+  RequestList waiting_;  // admitted, for whose rows there is no room yet
+  SlabGrowth growth_;
+  CompletionRate rate_;
+  uint32_t requests_ = 0;
+  uint64_t bytes_ = 0;
+  Sum reserved_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,49 @@
+// SlabGrowth: when a pool asks for a further slab segment, and how large a one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace mpsd {
+
+// Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. It reads no clock.
+//
+// Legal states of a growth request:
+//   none → asked (Miss) → taken (Take) → none (Granted, Refused); Granted() and Refused() also end
+//   one that was asked for and not taken yet.
+// A miss while one is taken is a further request, which waits for its turn.
+class SlabGrowth {
+ public:
+  static constexpr int64_t kPauseNs = 100 * 1'000'000;
+
+  // The segments that the pool has, and the most bytes that all of them may take together.
+  struct Memory {
+    uint32_t segments = 0;
+    uint64_t bytes = 0;
+    uint64_t max_bytes = 0;
+  };
+
+  // A slab of `missed_bytes` found no room. True when the supervisor should be woken: a request is
+  // asked for and none was. Asks for nothing for kPauseNs once memory was refused, or once the pool
+  // has all that it may have. REQUIRES: missed_bytes > 0.
+  bool Miss(uint64_t missed_bytes, const Memory& memory, int64_t now_ns);
+
+  // The bytes of the segment that is asked for; nothing when none is, or another is still taken.
+  // The caller answers with Granted() or Refused().
+  std::optional<uint64_t> Take(uint64_t have_bytes);
+
+  void Granted();
+
+  // Nothing is asked for again until kPauseNs have passed.
+  void Refused(int64_t now_ns);
+
+  // True when memory may come, so that it is worth waiting for.
+  bool expected() const { return asked_bytes_ > 0 || taken_; }
+
+ private:
+  uint64_t asked_bytes_ = 0;  // of the largest slab without room; 0: nothing is asked for
+  bool taken_ = false;
+  int64_t paused_until_ns_ = INT64_MIN;
+};
+
+}  // namespace mpsd

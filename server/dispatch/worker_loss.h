@@ -1,0 +1,48 @@
+// WorkerLoss: what a dead worker leaves behind goes again, or ends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "server/dispatch/deferred_work.h"
+#include "server/dispatch/inflight_table.h"
+#include "server/dispatch/pool_queue.h"
+#include "server/dispatch/worker_end.h"
+#include "server/request/served_model.h"
+
+namespace mpsd {
+
+// Carries out what loss_policy.h says. Owned by a pool. Thread-compatible: guarded by the pool's
+// mutex.
+class WorkerLoss {
+ public:
+  // All outlive this.
+  WorkerLoss(ServedModel* model, PoolQueue* queue, InflightTable* inflight)
+      : model_(model), queue_(queue), inflight_(inflight) {}
+
+  // Takes all batches of a worker that is confirmed dead. True when its death was put down to one
+  // request.
+  bool TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
+
+  // What is in the rows of a struck request is known: the rows end.
+  void EndStruckRows(const Request& request);
+
+  // How a request ends that has crashed its worker, or holds the same as one that has.
+  static absl::Status CrashedItsWorker();
+
+  // The rows of struck requests that are still live.
+  uint64_t struck_rows() const { return struck_rows_; }
+
+ private:
+  bool Take(InflightBatch* batch, WorkerEnd end, bool only_batch, DeferredWork* work);
+  void Strike(Request* request, DeferredWork* work);
+
+  ServedModel* const model_;
+  PoolQueue* const queue_;
+  InflightTable* const inflight_;
+  uint64_t struck_rows_ = 0;
+  std::vector<Request*> equal_;  // scratch
+};
+
+}  // namespace mpsd

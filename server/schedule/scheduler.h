@@ -1,0 +1,107 @@
+// Scheduler: decides which requests run next, in which batch, on which lane, and when.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "absl/types/span.h"
+
+namespace mpsd {
+
+// A line of queued requests that can share a batch: their shape keys are equal and their rows are
+// filled. Sorted by deadline; the head is the request whose deadline is the earliest.
+struct LineView {
+  uint32_t rows = 0;  // 0: nobody waits, and the other fields mean nothing
+  uint32_t head_rows = 0;
+  int64_t head_arrival_ns = 0;
+  int64_t head_deadline_ns = 0;
+
+  bool empty() const { return rows == 0; }
+  friend bool operator==(const LineView&, const LineView&) = default;
+};
+
+struct LaneView {
+  uint32_t worker = 0;   // index in SchedulerSnapshot::workers
+  uint32_t batches = 0;  // it runs one of them; the others are queued in its ring
+};
+
+struct WorkerView {
+  uint32_t first_lane = 0;  // index in SchedulerSnapshot::lanes; a worker's lanes are neighbours
+  uint32_t batches = 0;     // of all its lanes
+  bool takes_batches = true;
+  bool kept = false;            // for suspects
+  bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
+};
+
+// What a scheduler sees of one pool. The spans are views of tables that the pool keeps anyway, so a
+// snapshot costs a few words. They are valid until the decision has been carried out.
+struct SchedulerSnapshot {
+  absl::Span<const LineView> lines;  // empty lines included
+  LineView suspects;                 // each of them runs alone, whatever its shape
+  absl::Span<const LaneView> lanes;
+  absl::Span<const WorkerView> workers;
+  uint32_t max_batch_rows = 1;
+};
+
+// The one next thing to do.
+struct SchedulerDecision {
+  enum class Step : uint8_t {
+    kWait,        // nothing, until something changes or `at_ns` has come
+    kKeepWorker,  // `worker` gets no batch but suspects from now on
+    kDrop,        // requests of `line` whose deadline is not after `at_ns` end as expired
+    kRun,         // `lane` gets a batch of at most `max_rows` rows from the head of `line`
+  };
+
+  static constexpr uint32_t kSuspects = std::numeric_limits<uint32_t>::max();  // a value of `line`
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();       // a value of `at_ns`
+
+  Step step = Step::kWait;
+  uint32_t line = 0;
+  uint32_t lane = 0;
+  uint32_t worker = 0;
+  uint32_t max_rows = 0;
+  int64_t at_ns = kNever;
+
+  static SchedulerDecision WaitUntil(int64_t at_ns) { return {.at_ns = at_ns}; }
+  static SchedulerDecision KeepWorker(uint32_t worker) {
+    return {.step = Step::kKeepWorker, .worker = worker};
+  }
+  static SchedulerDecision Drop(uint32_t line, int64_t until_ns) {
+    return {.step = Step::kDrop, .line = line, .at_ns = until_ns};
+  }
+  static SchedulerDecision Run(uint32_t line, uint32_t lane, uint32_t max_rows) {
+    return {.step = Step::kRun, .line = line, .lane = lane, .max_rows = max_rows};
+  }
+
+  friend bool operator==(const SchedulerDecision&, const SchedulerDecision&) = default;
+};
+
+// A pure function of a snapshot and the time: Decide() reads no clock, takes no lock, allocates
+// nothing and remembers nothing. Owned by a pool, which calls Decide() under its mutex whenever a
+// request was queued, a batch came back, a worker came or went, or the time of a kWait has come.
+// The pool carries the decision out and asks again, until the answer is kWait or a batch of a line
+// finds no room for its outputs. A scheduler never
+// sees a request, a payload or a segment. Thread-safe.
+//
+// The pool CHECKs that each decision can be carried out and changes something:
+//  1. kKeepWorker names a worker that takes batches, and no other such worker is kept.
+//  2. kDrop names a line whose head has a deadline that is not after `at_ns`.
+//  3. kRun names a line that is not empty, and a lane with fewer than kMaxLaneDepth batches whose
+//     worker takes batches. `max_rows` is not below the head's rows.
+//  4. A batch of suspects goes to a kept worker that has no batch and has output room.
+// A kRun of another line to a kept worker ends the keeping.
+//
+// A batch is formed when it is run: no request is bound to a lane before. So a scheduler says "in
+// x µs" with kWait and its `at_ns`, and is free to decide otherwise until then.
+//
+// What a scheduler with latency curves, admission and shares of a device adds, and where, is in
+// docs/decisions/0015-scheduler-as-a-pure-function.md. Such additions are fields of the views and
+// steps of the decision; the pool's loop stays the same.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+
+  virtual SchedulerDecision Decide(const SchedulerSnapshot& snapshot, int64_t now_ns) const = 0;
+};
+
+}  // namespace mpsd

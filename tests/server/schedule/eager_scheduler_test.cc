@@ -1,0 +1,265 @@
+// Tables of (snapshot, now) → decision.
+#include "server/schedule/eager_scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/base/limits.h"
+
+namespace mpsd {
+
+// So that a failure shows what was decided.
+void PrintTo(const SchedulerDecision& decision, std::ostream* out) {
+  static constexpr const char* kSteps[] = {"wait", "keep worker", "drop", "run"};
+  *out << kSteps[static_cast<int>(decision.step)] << " line " << decision.line << " lane "
+       << decision.lane << " worker " << decision.worker << " rows " << decision.max_rows << " at "
+       << decision.at_ns;
+}
+
+namespace {
+
+constexpr int64_t kNow = 1000;
+constexpr int64_t kDelay = 50;
+constexpr uint32_t kMaxRows = 4;
+constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;
+
+SchedulerDecision Wait(int64_t at_ns = SchedulerDecision::kNever) {
+  return SchedulerDecision::WaitUntil(at_ns);
+}
+SchedulerDecision RunLine(uint32_t line, uint32_t lane) {
+  return SchedulerDecision::Run(line, lane, kMaxRows);
+}
+
+struct Case {
+  std::string name;
+  std::vector<LineView> lines;  // rows, head's rows, arrival, deadline
+  LineView suspects;
+  std::vector<WorkerView> workers;  // first lane, batches, takes batches, kept
+  std::vector<LaneView> lanes;      // worker, batches
+  SchedulerDecision wanted;
+  uint32_t lane_depth = 1;
+  int64_t max_delay_ns = 0;
+};
+
+std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class EagerSchedulerTable : public testing::TestWithParam<Case> {};
+
+TEST_P(EagerSchedulerTable, Decides) {
+  const Case& row = GetParam();
+  const EagerScheduler scheduler(row.lane_depth, row.max_delay_ns);
+  const SchedulerSnapshot snapshot = {row.lines, row.suspects, row.lanes, row.workers, kMaxRows};
+  EXPECT_EQ(scheduler.Decide(snapshot, kNow), row.wanted);
+  EXPECT_EQ(scheduler.Decide(snapshot, kNow), row.wanted) << "the same again: it has no state";
+}
+
+constexpr LineView kEmpty;
+constexpr LineView kLate = {1, 1, kNow, kNow + 30};
+constexpr LineView kEarly = {1, 1, kNow, kNow + 10};
+constexpr LineView kExpired = {1, 1, kNow, kNow};
+constexpr LineView kFull = {kMaxRows, 1, kNow, kNow + 200};
+constexpr LineView kYoung = {kMaxRows - 1, 1, kNow - kDelay + 1, kNow + 100};
+constexpr LineView kDue = {1, 1, kNow - kDelay, kNow + 300};
+
+const std::vector<WorkerView> kIdleWorker = {{0, 0, true, false}};
+const std::vector<WorkerView> kBusyWorker = {{0, 1, true, false}};
+const std::vector<LaneView> kIdleLane = {{0, 0}};
+const std::vector<LaneView> kBusyLane = {{0, 1}};
+// Worker 0 has lanes 0 and 1, worker 1 has lanes 2 and 3.
+const std::vector<LaneView> kFourIdle = {{0, 0}, {0, 0}, {1, 0}, {1, 0}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, EagerSchedulerTable,
+    testing::Values(
+        Case{"NothingWaits", {}, {}, kIdleWorker, kIdleLane, Wait()},
+        Case{"EmptyLines", {kEmpty, kEmpty}, {}, kIdleWorker, kIdleLane, Wait()},
+        Case{"AFreeLaneNeverWaits", {kLate}, {}, kIdleWorker, kIdleLane, RunLine(0, 0)},
+        Case{"EarliestDeadlineFirst", {kLate, kEarly}, {}, kIdleWorker, kIdleLane, RunLine(1, 0)},
+        Case{"OfEqualDeadlinesTheFirst",
+             {kEmpty, kLate, kLate},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             RunLine(1, 0)},
+        Case{"AnExpiredHeadIsDropped",
+             {kEarly, kExpired},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             SchedulerDecision::Drop(1, kNow)},
+        Case{
+            "AnExpiredHeadStaysWhileNoLaneIsFree", {kExpired}, {}, kBusyWorker, kBusyLane, Wait()}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    MaxDelay, EagerSchedulerTable,
+    testing::Values(
+        Case{"NotDueUntilTheHeadHasWaited",
+             {kYoung},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             Wait(kNow + 1),
+             1,
+             kDelay},
+        Case{"DueOnceTheHeadHasWaited",
+             {kDue},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             RunLine(0, 0),
+             1,
+             kDelay},
+        Case{"AFullBatchIsDue", {kFull}, {}, kIdleWorker, kIdleLane, RunLine(0, 0), 1, kDelay},
+        Case{"AnEarlierLineThatIsNotDueWaits",
+             {kYoung, kFull},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             RunLine(1, 0),
+             1,
+             kDelay},
+        Case{"OfThoseDueTheEarliestDeadline",
+             {kDue, kYoung, kFull},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             RunLine(2, 0),
+             1,
+             kDelay},
+        Case{"TheFirstOfTwoTimes",
+             {kLate, kYoung},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             Wait(kNow + 1),
+             1,
+             kDelay},
+        Case{"NobodyIsWokenForWhereNoLaneIsFree",
+             {kYoung},
+             {},
+             kBusyWorker,
+             kBusyLane,
+             Wait(),
+             1,
+             kDelay}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Lanes, EagerSchedulerTable,
+    testing::Values(
+        Case{"NoWorker", {kLate}, {}, {}, {}, Wait()},
+        Case{"AFullLaneGetsNothing", {kLate}, {}, kBusyWorker, kBusyLane, Wait()},
+        Case{"ADeepLaneGetsASecondBatch", {kLate}, {}, kBusyWorker, kBusyLane, RunLine(0, 0), 2},
+        Case{"ButNoThird", {kLate}, {}, {{0, 2, true, false}}, {{0, 2}}, Wait(), 2},
+        Case{"TheEmptiestLane",
+             {kLate},
+             {},
+             {{0, 1, true, false}, {2, 3, true, false}},
+             {{0, 1}, {0, 0}, {1, 1}, {1, 2}},
+             RunLine(0, 1),
+             2},
+        Case{"OfTheIdlestWorker",
+             {kLate},
+             {},
+             {{0, 1, true, false}, {2, 0, true, false}},
+             {{0, 1}, {0, 0}, {1, 0}, {1, 0}},
+             RunLine(0, 2)},
+        Case{"OfEqualLanesTheFirst",
+             {kLate},
+             {},
+             {{0, 0, true, false}, {2, 0, true, false}},
+             kFourIdle,
+             RunLine(0, 0)},
+        Case{"NotOfAWorkerThatIsToGo",
+             {kLate},
+             {},
+             {{0, 0, false, false}, {2, 0, true, false}},
+             kFourIdle,
+             RunLine(0, 2)}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(Suspects, EagerSchedulerTable,
+                         testing::Values(Case{"KeepTheIdlestWorker",
+                                              {kEarly},
+                                              kLate,
+                                              {{0, 1, true, false}, {2, 0, true, false}},
+                                              {{0, 1}, {0, 0}, {1, 0}, {1, 0}},
+                                              SchedulerDecision::KeepWorker(1)},
+                                         Case{"ABusyOneIfNeedBe",
+                                              {kEarly},
+                                              kLate,
+                                              kBusyWorker,
+                                              kBusyLane,
+                                              SchedulerDecision::KeepWorker(0)},
+                                         Case{"ButNoneThatIsToGo",
+                                              {kEarly},
+                                              kLate,
+                                              {{0, 0, false, false}, {2, 1, true, false}},
+                                              {{0, 0}, {0, 0}, {1, 1}, {1, 0}},
+                                              SchedulerDecision::KeepWorker(1)},
+                                         Case{
+                                             "WaitWhereThereIsNoWorker", {}, kLate, {}, {}, Wait()},
+                                         Case{"RunOnTheFirstLaneOfTheKeptWorker",
+                                              {kEarly},
+                                              kLate,
+                                              {{0, 0, true, false}, {2, 0, true, true}},
+                                              kFourIdle,
+                                              RunLine(kSuspects, 2)},
+                                         Case{"WaitUntilTheKeptWorkerIsEmpty",
+                                              {},
+                                              kLate,
+                                              {{0, 1, true, true}},
+                                              {{0, 1}, {0, 0}},
+                                              Wait()},
+                                         Case{"OthersGoElsewhereMeanwhile",
+                                              {kEarly},
+                                              kLate,
+                                              {{0, 1, true, true}, {2, 1, true, false}},
+                                              {{0, 1}, {0, 0}, {1, 1}, {1, 0}},
+                                              RunLine(0, 3)},
+                                         Case{"AKeptWorkerThatIsToGoIsReplaced",
+                                              {},
+                                              kLate,
+                                              {{0, 1, false, true}, {2, 1, true, false}},
+                                              {{0, 1}, {0, 0}, {1, 1}, {1, 0}},
+                                              SchedulerDecision::KeepWorker(1)},
+                                         Case{"ExpiredOnesAreDropped",
+                                              {kEarly},
+                                              kExpired,
+                                              {{0, 0, true, true}},
+                                              kIdleLane,
+                                              SchedulerDecision::Drop(kSuspects, kNow)},
+                                         Case{"TheLastOneHasTheWorkerToItself",
+                                              {kEarly},
+                                              kEmpty,
+                                              {{0, 1, true, true}},
+                                              {{0, 1}, {0, 0}},
+                                              Wait(),
+                                              2},
+                                         Case{"ThenOthersMayHaveTheWorker",
+                                              {kEarly},
+                                              kEmpty,
+                                              {{0, 0, true, true}},
+                                              {{0, 0}, {0, 0}},
+                                              RunLine(0, 0)}),
+                         NameOf);
+
+TEST(EagerScheduler, TakesAnyNumberOfLanes) {
+  std::vector<WorkerView> workers;
+  std::vector<LaneView> lanes;
+  for (uint32_t worker = 0; worker < kMaxWorkers; ++worker) {
+    workers.push_back({worker * kMaxLanes, kMaxLanes, true, false});
+    for (uint32_t lane = 0; lane < kMaxLanes; ++lane) lanes.push_back({worker, 1});
+  }
+  workers.back().batches = kMaxLanes - 1;
+  lanes.back().batches = 0;
+  const SchedulerSnapshot snapshot = {{&kLate, 1}, kEmpty, lanes, workers, kMaxRows};
+  EXPECT_EQ(EagerScheduler(1, 0).Decide(snapshot, kNow), RunLine(0, kMaxWorkers * kMaxLanes - 1));
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -109,13 +109,26 @@ void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuild
   pins_ = std::make_shared<PinLedger>(options.connection_pin_bytes, options.unread_copy_bytes);
   inflater_ = std::make_unique<Inflater>(options.message_bytes, options.buffered_bytes);
   inflater_threads_ = std::make_unique<InflaterThreads>(inflater_.get());
-  InflaterThreads* const inflaters = inflater_threads_.get();
-  const InferCallContext infer{
-      &infer_service_,       nullptr,       handler_,     metrics_, clock_, &streams_, &stopping_,
-      options.message_bytes, options.style, &live_calls_, pins_,    &gate_, regions_,  inflaters,
-      options.observers};
-  const GenericCallContext generic{&generic_service_, nullptr,      methods_, metrics_, &streams_,
-                                   &stopping_,        &live_calls_, &gate_,   inflaters};
+  InferCallContext infer;
+  infer.exchange = {handler_, metrics_, clock_, regions_, nullptr, options.observers};
+  infer.service = &infer_service_;
+  infer.streams = &streams_;
+  infer.stopping = &stopping_;
+  infer.message_bytes = options.message_bytes;
+  infer.style = options.style;
+  infer.live_calls = &live_calls_;
+  infer.pins = pins_;
+  infer.gate = &gate_;
+  infer.inflaters = inflater_threads_.get();
+  GenericCallContext generic;
+  generic.service = &generic_service_;
+  generic.methods = methods_;
+  generic.metrics = metrics_;
+  generic.streams = &streams_;
+  generic.stopping = &stopping_;
+  generic.live_calls = &live_calls_;
+  generic.gate = &gate_;
+  generic.inflaters = inflater_threads_.get();
   for (uint32_t i = 0; i < options.queue_threads; ++i) {
     threads_.push_back(
         std::make_unique<QueueThread>(builder->AddCompletionQueue(), infer, generic, completions_));

@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "proto/base/limits.h"
 #include "server/accept/call_gate.h"
-#include "server/accept/call_trace.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
+#include "server/exchange/request_ending.h"
 #include "server/inflate/inflater.h"
 #include "server/inflate/inflater_threads.h"
 #include "server/listen/certificate_source.h"
@@ -46,7 +46,7 @@ struct GrpcServerOptions {
   std::shared_ptr<CertificateSource> certificates;  // REQUIRES: there, where tls_addresses are
   bool client_must_show_certificate = false;
   std::string control_address;  // "unix:/run/mpsd/control.sock"; empty: none
-  CallObservers observers;
+  RequestObservers observers;
 };
 
 // Thread-compatible. Owned by the daemon, which calls it from its main thread.

@@ -20,7 +20,9 @@ QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, Inf
                          GenericCallContext generic, CompletionSource* completions)
     : queue_(std::move(queue)), infer_(infer), generic_(generic), completions_(completions) {
   infer_.queue = queue_.get();
+  infer_.exchange.thread = &role_;
   generic_.queue = queue_.get();
+  generic_.thread = &role_;
 }
 
 void QueueThread::Start(int index) {
@@ -34,6 +36,7 @@ void QueueThread::Start(int index) {
 }
 
 void QueueThread::Main() {
+  role_.Bind();
   void* tag = nullptr;
   bool ok = false;
   completions_->Wake();
@@ -54,6 +57,7 @@ void QueueThread::Main() {
     if (!got) break;
     static_cast<QueueTag*>(tag)->Proceed(ok);
   }
+  role_.Unbind();
   // Without a queue thread the completion thread must be rung for.
   while (!completions_->Park()) {
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "proto/base/thread_role.h"
 #include "server/accept/completion_source.h"
 #include "server/accept/generic_call.h"
 #include "server/accept/infer_call.h"
@@ -30,8 +31,8 @@ class QueueThread {
 
  private:
   void Main();
-  bool Sleep(void** tag, bool* ok);
 
+  ThreadRole role_;  // of the calls that are armed here
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   InferCallContext infer_;
   GenericCallContext generic_;

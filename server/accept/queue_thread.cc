@@ -10,8 +10,9 @@ namespace mpsd {
 
 namespace {
 
-// While the first of a burst of requests runs the others gather into one batch, and a drain takes
-// several completions at once. But no lane idles for longer than a few events take.
+// Several events between two drains: while the first of a burst of requests runs, the others gather
+// into one batch, and a drain takes several completions at once. Only a few: a lane idles while its
+// completion waits for the drain.
 constexpr uint32_t kEventsBetweenDrains = 16;
 
 }  // namespace
@@ -58,7 +59,7 @@ void QueueThread::Main() {
     static_cast<QueueTag*>(tag)->Proceed(ok);
   }
   role_.Unbind();
-  // Without a queue thread the completion thread must be rung for.
+  // When all queue threads are parked, the workers ring for the completion thread.
   while (!completions_->Park()) {
   }
 }

@@ -22,8 +22,9 @@ set(MPSD_EDGES_wire              base link request proto protobuf grpc telemetry
 set(MPSD_EDGES_inflate           base request grpc zlib absl)
 set(MPSD_EDGES_regions           base link request listen wire telemetry absl)
 set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
-set(MPSD_EDGES_accept            base link access request listen wire inflate regions proto protobuf
-                                 grpc telemetry telemetry_log absl)
+set(MPSD_EDGES_exchange          base request listen wire regions telemetry telemetry_log absl)
+set(MPSD_EDGES_accept            base link access request listen wire inflate regions exchange proto
+                                 protobuf grpc telemetry telemetry_log absl)
 set(MPSD_EDGES_admit             base link request absl)
 set(MPSD_EDGES_schedule          base absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)

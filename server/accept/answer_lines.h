@@ -7,62 +7,73 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "proto/base/check.h"
 
 namespace mpsd {
 
-// Thread-compatible. A line a model: one model's answers never wait for another's. `Slot` has
-// `answered`, `line` and `next`, which are the lines' own from Join() to the release.
-template <typename Slot>
+// The order of a stream's answers. Each model has a line of its own, so that the answers of one
+// model never wait for those of another. Thread-compatible: a StreamCall guards its lines with its
+// mutex.
+//
+// `Request` has the fields `answered`, `line` and `next`, which belong to the lines from Join()
+// until the request is released.
+template <typename Request>
 class AnswerLines {
  public:
-  // Puts the slot at the end of its model's line.
-  void Join(absl::string_view model, Slot* slot) {
-    slot->answered = false;
-    slot->next = nullptr;
-    slot->line = LineOf(model);
-    Line& line = lines_[slot->line];
-    (line.last == nullptr ? line.first : line.last->next) = slot;
-    line.last = slot;
+  // Puts the request at the end of its model's line.
+  void Join(absl::string_view model, Request* request) {
+    request->answered = false;
+    request->next = nullptr;
+    request->line = LineOf(model);
+    Line& line = lines_[request->line];
+    (line.last == nullptr ? line.first : line.last->next) = request;
+    line.last = request;
   }
 
-  // Returns the slots that may leave now that this one is answered: the first of a chain by `next`,
-  // in order; null when none may.
-  Slot* Answered(Slot* slot) {
-    slot->answered = true;
-    return Release(&lines_[slot->line]);
+  // Returns the requests whose answers may leave now that this one has its answer: the first of a
+  // chain by `next`, in order; null when there are none. REQUIRES: the request is in its line.
+  Request* Answered(Request* request) {
+    MPSD_CHECK(!request->answered);
+    request->answered = true;
+    return Release(&lines_[request->line]);
   }
 
-  // Takes the slot out of its line: it waits for nobody, and nobody for it. Returns the slots that
-  // may leave now, as Answered() does. REQUIRES: it is not answered.
-  Slot* Leave(Slot* slot) {
-    Line& line = lines_[slot->line];
-    Slot* before = nullptr;
-    for (Slot* other = line.first; other != slot; other = other->next) before = other;
-    Slot* const next = std::exchange(slot->next, nullptr);
+  // Takes the request out of its line: its answers wait for no other request, and no other request
+  // waits for them. Returns the requests that may leave now, as Answered() does. REQUIRES: the
+  // request is in its line and has no answer yet.
+  Request* Leave(Request* request) {
+    MPSD_CHECK(!request->answered);
+    Line& line = lines_[request->line];
+    Request* before = nullptr;
+    for (Request* other = line.first; other != request; other = other->next) {
+      MPSD_CHECK(other != nullptr);
+      before = other;
+    }
+    Request* const next = std::exchange(request->next, nullptr);
     (before == nullptr ? line.first : before->next) = next;
     if (next == nullptr) line.last = before;
     return Release(&line);
   }
 
-  // How many lines there are, empty ones included: at most one more than slots at a time.
+  // How many lines there are, empty ones included. A line is added only while none is empty.
   size_t line_count() const { return lines_.size(); }
 
  private:
-  // Longer than the names of models: of what begins alike beyond that there is none, so that it may
+  // Longer than the name of any model. Two longer texts that begin alike name no model, and may
   // share a line.
   static constexpr size_t kKeptNameBytes = 256;
 
   struct Line {
     std::string model;
-    Slot* first = nullptr;
-    Slot* last = nullptr;
+    Request* first = nullptr;
+    Request* last = nullptr;
   };
 
-  Slot* Release(Line* line) {
-    Slot* first = nullptr;
-    Slot** end = &first;
+  Request* Release(Line* line) {
+    Request* first = nullptr;
+    Request** end = &first;
     while (line->first != nullptr && line->first->answered) {
-      Slot* const leaving = line->first;
+      Request* const leaving = line->first;
       line->first = std::exchange(leaving->next, nullptr);
       if (line->first == nullptr) line->last = nullptr;
       *end = leaving;

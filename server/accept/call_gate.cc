@@ -13,10 +13,10 @@
 namespace mpsd {
 namespace {
 
-// What the local credentials of the control socket's listener, and of no other, call themselves.
+// The security type of the control socket's listener, and of no other.
 constexpr absl::string_view kLocal = "local";
 constexpr char kAuthorization[] = "authorization";
-// Names of one certificate that are looked at; the others are as if they were not there.
+// How many names of one certificate are looked at.
 constexpr size_t kMaxCertificateNames = 32;
 
 using CertificateNames = absl::InlinedVector<absl::string_view, kMaxCertificateNames>;
@@ -24,7 +24,7 @@ using CertificateNames = absl::InlinedVector<absl::string_view, kMaxCertificateN
 struct ReleaseContext {
   void operator()(grpc_auth_context* context) const { grpc_auth_context_release(context); }
 };
-// gRPC's C functions, since their C++ counterparts copy everything to the heap.
+// Held with gRPC's C functions: their C++ counterparts copy everything to the heap.
 using AuthContext = std::unique_ptr<grpc_auth_context, ReleaseContext>;
 
 AuthContext AuthContextOf(grpc::ServerContext* rpc) {
@@ -49,7 +49,7 @@ void AddNames(const AuthContext& context, const char* property, CertificateNames
   }
 }
 
-// A certificate's names; none when there is none that was verified.
+// The names in the client's certificate; none where no certificate was verified.
 CertificateNames CertificateNamesOf(const AuthContext& context) {
   CertificateNames names;
   if (context == nullptr || grpc_auth_context_peer_is_authenticated(context.get()) == 0) {
@@ -90,7 +90,7 @@ absl::Status CallGate::MayUseInForce(grpc::ServerContext* rpc, const MethodAcces
   std::optional<Verdict> verdict = gate_->MayUse(method, *grant, model);
   if (!verdict.has_value()) {
     if (CameByControlSocket(rpc)) return absl::OkStatus();
-    // Other rules have come since: what the caller shows is held to these.
+    // Other rules came into force: the caller's credentials are held to these.
     const Verdict entered = Judge(rpc, method, grant);
     if (entered != Verdict::kAllowed) return Told(entered, *rpc, method);
     verdict = gate_->MayUse(method, *grant, model);

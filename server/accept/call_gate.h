@@ -10,22 +10,26 @@
 
 namespace mpsd {
 
-// Thread-safe. Reads what a caller shows: the listener he came by, his certificate, his token. The
-// first thing that InferCall, StreamCall and GenericCall do with a call that arrived, and all calls
-// are one of these, is to have it pass here; what is refused is told to the RefusalLog. Who comes
-// by the control socket passes always: the socket knew him.
+// Reads the credentials of a gRPC call, which are its listener, its certificate and its token, and
+// asks the Gate. Every call is an InferCall, a StreamCall or a GenericCall, and each of these calls
+// Enter() before anything else. The RefusalLog is told of each refusal. A call that came by the
+// control socket always passes, because the socket let in only callers that it knows. Owned by the
+// GrpcServer. Thread-safe.
 class CallGate {
  public:
-  // The referents outlive it.
+  // The referents outlive the gate.
   CallGate(const Gate* gate, RefusalLog* refusals) : gate_(gate), refusals_(refusals) {}
 
-  // Whether the caller may call the method: OK, UNAUTHENTICATED or PERMISSION_DENIED.
+  // Whether the caller may call the method: OK, UNAUTHENTICATED or PERMISSION_DENIED. Fills
+  // `grant` for MayUse(). While no rules are in force it costs one load.
   absl::Status Enter(grpc::ServerContext* rpc, const MethodAccess& method, Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
     return EnterInForce(rpc, method, grant);
   }
 
-  // Whether he may do so with this model; empty stands for all of them. REQUIRES: Enter() was OK.
+  // Whether the caller may use the method with this model; empty stands for all models. Where other
+  // rules came into force since Enter(), the caller is held to these, and `grant` is renewed.
+  // REQUIRES: Enter() was OK.
   absl::Status MayUse(grpc::ServerContext* rpc, const MethodAccess& method, absl::string_view model,
                       Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
@@ -45,7 +49,7 @@ class CallGate {
   RefusalLog* const refusals_;
 };
 
-// True for a call that came by the control socket, whose listener knows its callers.
+// Whether the call came by the control socket. Thread-safe.
 bool CameByControlSocket(grpc::ServerContext* rpc);
 
 }  // namespace mpsd

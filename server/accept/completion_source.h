@@ -1,4 +1,4 @@
-// CompletionSource: where a queue thread looks for completed batches between two events.
+// CompletionSource: the completed batches that a queue thread looks for between two events.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@ class CompletionSource {
  public:
   virtual ~CompletionSource() = default;
 
-  // Finishes the calls of what has completed. Returns how many batches it took.
+  // Ends the requests of the batches that have completed. Returns how many batches there were.
   virtual size_t Drain() = 0;
 
-  // The caller looks for completions from now on.
+  // The calling thread looks for completions from now on. REQUIRES: it is parked, or new.
   virtual void Wake() = 0;
 
-  // The caller is about to sleep. False when completions were found meanwhile: it is awake still.
+  // The calling thread is about to sleep. False when completions were found at the last look: then
+  // the thread is still awake.
   virtual bool Park() = 0;
 };
 

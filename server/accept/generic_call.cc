@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "server/wire/named_model.h"
 #include "server/wire/status_map.h"
 
@@ -29,6 +30,13 @@ grpc::ByteBuffer Buffer(const std::string& text) {
 
 }  // namespace
 
+GenericCall::GenericCall(const GenericCallContext* context)
+    : context_(context), thread_(context->thread) {
+  context_->live_calls->fetch_add(1, std::memory_order_relaxed);
+}
+
+GenericCall::~GenericCall() { context_->live_calls->fetch_sub(1, std::memory_order_release); }
+
 void GenericCall::Arm() {
   rpc_.server.AsyncNotifyWhenDone(&done_);
   context_->service->RequestCall(&rpc_.server, &rpc_.stream, context_->queue, context_->queue,
@@ -36,13 +44,18 @@ void GenericCall::Arm() {
 }
 
 void GenericCall::Arrived(bool ok) {
+  thread_->Check();
   if (!ok) {
     delete this;
     return;
   }
   (new GenericCall(context_))->Arm();
-  tags_out_ = 2;  // Done, and whichever of the others is out
+  tags_out_ = 2;
   context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
+  Enter();
+}
+
+void GenericCall::Enter() {
   access_ = &AccessOf(rpc_.server.method());
   const absl::Status entered = context_->gate->Enter(&rpc_.server, *access_, &grant_);
   if (!entered.ok()) return Finish(entered);
@@ -55,6 +68,7 @@ void GenericCall::Arrived(bool ok) {
 }
 
 void GenericCall::Read(bool ok) {
+  thread_->Check();
   if (!ok) {
     const bool said_all = method_->kind == MethodTable::Kind::kConversation;
     Finish(said_all ? absl::OkStatus() : absl::InvalidArgumentError("the call carries no request"));
@@ -65,6 +79,7 @@ void GenericCall::Read(bool ok) {
 }
 
 void GenericCall::Inflated(bool) {
+  thread_->Check();
   inflation_.status().ok() ? Serve() : Finish(inflation_.status());
 }
 
@@ -81,7 +96,7 @@ void GenericCall::Serve() {
   method_->kind == MethodTable::Kind::kWatched ? Watch() : AnswerOne();
 }
 
-// Whether the caller may ask about the model that the request names.
+// Whether the caller may use the method with the model that the request names.
 absl::Status GenericCall::CheckModel() {
   if (access_->model_field == 0) return absl::OkStatus();
   const std::optional<absl::string_view> model = TextField(request_, access_->model_field);
@@ -95,7 +110,8 @@ CallerInfo GenericCall::Caller() { return {rpc_.server.peer(), ConnectionOf(&rpc
 
 void GenericCall::Answer() { Respond(method_->unary(Caller(), request_, &last_response_)); }
 
-// The call lives until the answer has come: whoever gives it writes here, and wakes the queue.
+// The call lives until the answer comes. The thread that gives the answer writes it here and wakes
+// the queue.
 void GenericCall::Defer() {
   method_->deferred(Caller(), request_, [this](const absl::Status& status, std::string response) {
     deferred_status_ = status;
@@ -104,13 +120,18 @@ void GenericCall::Defer() {
   });
 }
 
-void GenericCall::Answered(bool) { Respond(deferred_status_); }
+void GenericCall::Answered(bool) {
+  thread_->Check();
+  Respond(deferred_status_);
+}
 
 void GenericCall::Respond(const absl::Status& status) {
   if (!status.ok()) {
     Finish(status);
     return;
   }
+  MPSD_CHECK(!finishing_);
+  finishing_ = true;
   rpc_.stream.WriteAndFinish(Buffer(last_response_), grpc::WriteOptions(), grpc::Status::OK,
                              &finished_);
 }
@@ -131,11 +152,13 @@ void GenericCall::Watch() {
     Finish(status.ok() ? absl::UnavailableError("Server exiting") : status);
     return;
   }
-  // A response of no bytes is a message too: the first one is always sent.
+  // The first response is always sent, even one of no bytes: the byte that is appended here tells
+  // it from none.
   const bool first = last_response_.empty();
   response.push_back('\0');
   if (!first && response == last_response_) {
-    rpc_.alarm.Set(context_->queue, std::chrono::system_clock::now() + kWatchInterval, &woken_);
+    rpc_.watch_alarm.Set(context_->queue, std::chrono::system_clock::now() + kWatchInterval,
+                         &woken_);
     return;
   }
   last_response_ = response;
@@ -144,28 +167,39 @@ void GenericCall::Watch() {
 }
 
 void GenericCall::Written(bool ok) {
+  thread_->Check();
   if (!ok) over_ = true;
   if (method_->kind == MethodTable::Kind::kWatched) return Watch();
   if (over_ || context_->stopping->load()) return Finish(absl::UnavailableError("Server exiting"));
   rpc_.stream.Read(&rpc_.bytes, &read_);
 }
 
-void GenericCall::Woken(bool) { Watch(); }
+void GenericCall::Woken(bool) {
+  thread_->Check();
+  Watch();
+}
 
 void GenericCall::Finish(const absl::Status& status) {
+  MPSD_CHECK(!finishing_);
+  finishing_ = true;
   rpc_.stream.Finish(ToGrpcStatus(status, StatusStyle::kOwn), &finished_);
 }
 
-void GenericCall::Finished(bool) { TagBack(); }
+void GenericCall::Finished(bool) {
+  thread_->Check();
+  TagBack();
+}
 
 void GenericCall::Done(bool) {
+  thread_->Check();
   over_ = true;
   inflation_.Drop();
-  rpc_.alarm.Cancel();
+  rpc_.watch_alarm.Cancel();
   TagBack();
 }
 
 void GenericCall::TagBack() {
+  MPSD_CHECK(tags_out_ > 0);
   if (--tags_out_ > 0) return;
   context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
   if (lasts_) context_->streams->Remove(this);

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "proto/base/thread_role.h"
 #include "server/accept/call_gate.h"
 #include "server/accept/inflation.h"
 #include "server/accept/method_table.h"
@@ -18,40 +20,50 @@
 
 namespace mpsd {
 
-// What all generic calls of a queue share.
+// What all generic calls of one queue share. Constant once the queue's thread runs. The referents
+// outlive the calls. Thread-safe.
 struct GenericCallContext {
   grpc::AsyncGenericService* service = nullptr;
   grpc::ServerCompletionQueue* queue = nullptr;
+  const ThreadRole* thread = nullptr;  // the queue's
   const MethodTable* methods = nullptr;
   ServerMetrics* metrics = nullptr;
   OpenStreams* streams = nullptr;
-  const std::atomic<bool>* stopping = nullptr;  // watched calls end
+  const std::atomic<bool>* stopping = nullptr;  // watched calls and conversations end
   std::atomic<int>* live_calls = nullptr;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;
 };
 
-// Lives on its queue's thread, but for EndSoon(); deletes itself when its last tag is back.
+// Carries the request of a method to the MethodTable and the response back. Lives on its queue's
+// thread, except EndSoon() and the answer of a deferred method, which come from any thread. Owns
+// itself: the last tag deletes it. A call is used once.
 //
-// The life of a call: Arrived(true), which arms another call in this one's place, so that one whose
-// message never comes keeps nobody from arriving → Read → the method → Written, once or, for a
-// watched method, again and again with Woken between, for a conversation with Read between
-// → Finished. A Read of a compressed message is followed by Inflated. A deferred method is followed
-// by Answered instead, once its answer was given from whatever thread. Done comes when the call is
-// over or cancelled, in any order with the others; it never comes for a call that did not arrive.
-// At most one of Read, Inflated, Written, Woken, Answered and Finished is out at a time, or the
-// answer is awaited.
+//   Arrived → Read → (Inflated) → the method → Finished                 a unary method
+//                                            → Answered → Finished      a deferred method
+//                                            → Written → Woken → …      a watched method
+//                                            → Written → Read → …       a conversation
+//
+// Invariants:
+//   1. Arrived(true) arms another call in place of this one, so that a call whose message never
+//      comes keeps no other call from arriving, and promises Finished and Done, in either order.
+//      Arrived(false) means that the server shuts down, and promises no further tag.
+//   2. Besides Done, at most one tag is out. None is out while a deferred answer is awaited.
+//   3. Done comes when the call is over or cancelled.
 class GenericCall final : public OpenStream {
  public:
-  explicit GenericCall(const GenericCallContext* context) : context_(context) {
-    context_->live_calls->fetch_add(1, std::memory_order_relaxed);
-  }
-  ~GenericCall() override { context_->live_calls->fetch_sub(1, std::memory_order_release); }
+  // The context outlives the call.
+  explicit GenericCall(const GenericCallContext* context);
 
+  // Waits for a call to arrive. Called once.
   void Arm();
+
   void EndSoon() override { rpc_.server.TryCancel(); }
 
  private:
+  ~GenericCall() override;
+
+  // The tags.
   void Arrived(bool ok);
   void Read(bool ok);
   void Inflated(bool ok);
@@ -61,16 +73,17 @@ class GenericCall final : public OpenStream {
   void Finished(bool ok);
   void Done(bool ok);
 
-  void Serve();
-  absl::Status CheckModel();
+  void Enter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Serve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  absl::Status CheckModel() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   CallerInfo Caller();
-  void Answer();
-  void AnswerOne();
-  void Defer();
-  void Respond(const absl::Status& status);
-  void Watch();
-  void Finish(const absl::Status& status);
-  void TagBack();
+  void Answer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void AnswerOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Defer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Respond(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Watch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Finish(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void TagBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   struct Rpc {
     Rpc() : stream(&server) {}
@@ -78,11 +91,12 @@ class GenericCall final : public OpenStream {
     grpc::GenericServerContext server;
     grpc::GenericServerAsyncReaderWriter stream;
     grpc::ByteBuffer bytes;
-    grpc::Alarm alarm;
-    grpc::Alarm answer_alarm;  // set by whoever gives a deferred answer
+    grpc::Alarm watch_alarm;
+    grpc::Alarm answer_alarm;  // set by the thread that gives a deferred answer
   };
 
   const GenericCallContext* const context_;
+  const ThreadRole* const thread_;
   MemberTag<GenericCall, &GenericCall::Arrived> arrived_{this};
   MemberTag<GenericCall, &GenericCall::Read> read_{this};
   MemberTag<GenericCall, &GenericCall::Inflated> inflated_{this};
@@ -93,16 +107,21 @@ class GenericCall final : public OpenStream {
   MemberTag<GenericCall, &GenericCall::Done> done_{this};
 
   Rpc rpc_;
-  const MethodTable::Method* method_ = nullptr;
-  const MethodAccess* access_ = nullptr;
-  Grant grant_;
-  Inflation inflation_;
-  std::string request_;
+
+  const MethodTable::Method* method_ ABSL_GUARDED_BY(thread_) = nullptr;
+  const MethodAccess* access_ ABSL_GUARDED_BY(thread_) = nullptr;
+  Grant grant_ ABSL_GUARDED_BY(thread_);
+  Inflation inflation_ ABSL_GUARDED_BY(thread_);
+  std::string request_ ABSL_GUARDED_BY(thread_);
+  bool over_ ABSL_GUARDED_BY(thread_) = false;   // Done has come, or nothing can be written
+  bool lasts_ ABSL_GUARDED_BY(thread_) = false;  // a stop of the server ends the call
+  bool finishing_ ABSL_GUARDED_BY(thread_) = false;
+  int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // of Finished and Done
+
+  // Written by the queue's thread, or by the thread that gives a deferred answer while the queue's
+  // thread awaits it.
   std::string last_response_;
   absl::Status deferred_status_;
-  bool over_ = false;   // Done has come
-  bool lasts_ = false;  // a stop is to end it
-  int tags_out_ = 0;
 };
 
 }  // namespace mpsd

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kKeepaliveTimeoutNs = 20 * kNsPerSecond;
 constexpr int64_t kAgeGraceNs = 60 * kNsPerSecond;
 constexpr int64_t kMinPingNs = 10 * kNsPerSecond;
-// What gRPC gets to cancel the calls that are left, before their connections are cut.
+// How long gRPC may take to cancel the calls that are left, before their connections are cut.
 constexpr int64_t kCancelNs = 200 * kNsPerMs;
 
 std::string WithPort(const std::string& address, int port) {
@@ -29,7 +29,7 @@ std::string WithPort(const std::string& address, int port) {
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
 }
 
-// A time of 0 leaves gRPC its default, which is never but for the handshake.
+// A time of 0 leaves gRPC's default in force: never, except for the handshake.
 void AddTime(const char* name, int64_t ns, grpc::ServerBuilder* builder) {
   if (ns > 0) builder->AddChannelArgument(name, static_cast<int>((ns - 1) / kNsPerMs + 1));
 }
@@ -41,7 +41,7 @@ void AddTimes(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   AddTime(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.connection_idle_ns, builder);
   AddTime(GRPC_ARG_MAX_CONNECTION_AGE_MS, options.connection_age_ns, builder);
   AddTime(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, kAgeGraceNs, builder);
-  // Clients may ask whether we live as often as every ten seconds, with or without a call.
+  // Clients may send pings every ten seconds, with or without a call.
   AddTime(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingNs, builder);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
 }
@@ -54,7 +54,7 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.streams));
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int>(options.metadata_bytes));
   AddTimes(options, builder);
-  // gRPC would inflate a small message to any size before it looks at the limit: see Inflater.
+  // gRPC would inflate a small message to any size before it checks the limit. Inflater does not.
   builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, options.compressed_requests);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, options.compressed_requests);
@@ -80,7 +80,7 @@ std::vector<Listening> Listenings(const GrpcServerOptions& options) {
   return listening;
 }
 
-// Takes the connections of the control socket.
+// gRPC gets the control socket's connections through this acceptor.
 std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> AddAcceptor(
     grpc::ServerBuilder* builder) {
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -109,13 +109,26 @@ void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuild
   pins_ = std::make_shared<PinLedger>(options.connection_pin_bytes, options.unread_copy_bytes);
   inflater_ = std::make_unique<Inflater>(options.message_bytes, options.buffered_bytes);
   inflater_threads_ = std::make_unique<InflaterThreads>(inflater_.get());
-  InflaterThreads* const inflaters = inflater_threads_.get();
-  const InferCallContext infer{
-      &infer_service_,       nullptr,       handler_,     metrics_, clock_, &streams_, &stopping_,
-      options.message_bytes, options.style, &live_calls_, pins_,    &gate_, regions_,  inflaters,
-      options.observers};
-  const GenericCallContext generic{&generic_service_, nullptr,      methods_, metrics_, &streams_,
-                                   &stopping_,        &live_calls_, &gate_,   inflaters};
+  InferCallContext infer;
+  infer.exchange = {handler_, metrics_, clock_, regions_, nullptr, options.observers};
+  infer.service = &infer_service_;
+  infer.streams = &streams_;
+  infer.stopping = &stopping_;
+  infer.message_bytes = options.message_bytes;
+  infer.style = options.style;
+  infer.live_calls = &live_calls_;
+  infer.pins = pins_;
+  infer.gate = &gate_;
+  infer.inflaters = inflater_threads_.get();
+  GenericCallContext generic;
+  generic.service = &generic_service_;
+  generic.methods = methods_;
+  generic.metrics = metrics_;
+  generic.streams = &streams_;
+  generic.stopping = &stopping_;
+  generic.live_calls = &live_calls_;
+  generic.gate = &gate_;
+  generic.inflaters = inflater_threads_.get();
   for (uint32_t i = 0; i < options.queue_threads; ++i) {
     threads_.push_back(
         std::make_unique<QueueThread>(builder->AddCompletionQueue(), infer, generic, completions_));
@@ -129,7 +142,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
     if (!control.ok()) return control.status();
     control_ = *std::move(control);
   }
-  // It writes a line to stderr for each text of a client that is not UTF-8.
+  // Protobuf would write a line to stderr for each text of a client that is not UTF-8.
   google::protobuf::SetLogHandler(nullptr);
   grpc::ServerBuilder builder;
   Configure(options, &builder);
@@ -173,8 +186,8 @@ void GrpcServer::Stop(int64_t grace_ns) {
   streams_.EndAll();
   const ConnectionCutter cutter(bound_, grace_ns + kCancelNs);
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
-  // A queue that was shut down takes no operation. Every call, armed or open, ends by being told
-  // that none comes any more.
+  // A queue that was shut down takes no operation. So the queues go on until every call, armed or
+  // open, has learned from Arrived(false) that no further call comes, and is deleted.
   while (live_calls_.load(std::memory_order_acquire) > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

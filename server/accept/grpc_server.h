@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "proto/base/limits.h"
 #include "server/accept/call_gate.h"
-#include "server/accept/call_trace.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
+#include "server/exchange/request_ending.h"
 #include "server/inflate/inflater.h"
 #include "server/inflate/inflater_threads.h"
 #include "server/listen/certificate_source.h"
@@ -29,7 +29,7 @@ namespace mpsd {
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // "127.0.0.1:8001", "unix:/run/mpsd/mpsd.sock"
   uint64_t message_bytes = 0;
-  uint64_t buffered_bytes = 0;  // of messages that arrive, all together; again of inflated ones
+  uint64_t buffered_bytes = 0;  // of all messages that arrive; as much again of inflated ones
   bool compressed_requests = true;
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;  // see PinLedger
   uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;        // likewise
@@ -43,13 +43,14 @@ struct GrpcServerOptions {
   int64_t connection_age_ns = 0;
   StatusStyle style = StatusStyle::kOwn;
   std::vector<std::string> tls_addresses;           // "0.0.0.0:8443"
-  std::shared_ptr<CertificateSource> certificates;  // REQUIRES: there, where tls_addresses are
+  std::shared_ptr<CertificateSource> certificates;  // REQUIRES: not null where TLS is used
   bool client_must_show_certificate = false;
   std::string control_address;  // "unix:/run/mpsd/control.sock"; empty: none
-  CallObservers observers;
+  RequestObservers observers;
 };
 
-// Thread-compatible. Owned by the daemon, which calls it from its main thread.
+// The gRPC door: listeners, certificates, the limit of connections, the queue threads with their
+// armed calls. Owned by the daemon, which calls it from its main thread. Thread-compatible.
 class GrpcServer {
  public:
   // The referents outlive the server.
@@ -58,24 +59,28 @@ class GrpcServer {
              const Gate* gate, RefusalLog* refusals);
   ~GrpcServer();
 
-  // Binds all addresses and takes calls. UNAVAILABLE naming the address that cannot be bound.
+  // Binds all addresses, starts the threads and takes calls. Called once. UNAVAILABLE, which names
+  // the address, when one cannot be bound; the server is then as if it had never been started.
   absl::Status Start(const GrpcServerOptions& options);
 
-  // The addresses in use, with the ports that were chosen for port 0: those without TLS, those with
-  // it, the control socket.
+  // The addresses in use, with the ports that were chosen for port 0: first those without TLS,
+  // then those with TLS, then the control socket.
   const std::vector<std::string>& bound() const { return bound_; }
 
-  // How many connections there are. Thread-safe between Start() and Stop().
+  // How many connections there are. REQUIRES: the server was started. Thread-safe.
   uint32_t connection_count() const { return limit_->Count(); }
 
-  // Of large answers, copied, that clients have not read yet.
+  // The bytes of copied large answers that clients have not read yet. REQUIRES: the server was
+  // started.
   uint64_t unread_copy_bytes() const { return pins_->copies()->taken_bytes(); }
 
-  // Of requests that came compressed and were inflated, as long as they are held.
+  // The bytes of inflated requests that are still held. REQUIRES: the server was started.
   uint64_t inflated_bytes() const { return inflater_->held_bytes(); }
 
-  // Ends: calls that are still open after `grace_ns` are cancelled, and connections whose peer does
-  // not even read that are cut. Every request's reply must have been given before. Idempotent.
+  // Stops taking calls, ends streams, cancels the calls that are open after `grace_ns`, and cuts the
+  // connections whose client does not read even that. Blocks until all calls are gone and the
+  // threads are joined. Does nothing when called again. REQUIRES: every request ends without
+  // further help.
   void Stop(int64_t grace_ns);
 
  private:
@@ -95,15 +100,14 @@ class GrpcServer {
   OpenStreams streams_;
   InferService infer_service_;
   grpc::AsyncGenericService generic_service_;
-  // gRPC keeps what these are made of, not them, and asks them for certificates as long as it
-  // listens.
+  // gRPC asks these for certificates while it listens, but does not keep them alive.
   std::vector<std::shared_ptr<grpc::ServerCredentials>> credentials_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<ControlListener> control_;
   std::vector<std::unique_ptr<QueueThread>> threads_;
   std::vector<std::string> bound_;
   std::unique_ptr<ConnectionLimit> limit_;
-  std::shared_ptr<PinLedger> pins_;     // there once it was started
+  std::shared_ptr<PinLedger> pins_;     // set when the server is started
   std::unique_ptr<Inflater> inflater_;  // likewise
   std::unique_ptr<InflaterThreads> inflater_threads_;
 };

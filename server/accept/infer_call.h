@@ -1,59 +1,64 @@
 // InferCall: one armed ModelInfer call, used again for call after call.
 #pragma once
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include <optional>
-#include <string>
 
-#include "server/accept/device_load.h"
+#include "absl/base/thread_annotations.h"
+#include "proto/base/thread_role.h"
 #include "server/accept/infer_call_context.h"
 #include "server/accept/inflation.h"
 #include "server/accept/queue_tag.h"
-#include "server/regions/request_regions.h"
-#include "server/request/infer_message.h"
-#include "server/request/request.h"
+#include "server/accept/reply_writer.h"
+#include "server/exchange/infer_exchange.h"
 #include "server/wire/request_wire.h"
 #include "server/wire/trace_context.h"
 
 namespace mpsd {
 
-// Lives on its queue's thread, but for Send(), Fail() and Stored(); deleted when the server shuts
-// down and its tags are back.
+// Moves the bytes and tags of a unary call; its InferExchange does everything else. Lives on its
+// queue's thread, except what the exchange calls from any thread. Owns itself: Arrived(false),
+// which means that the server shuts down, deletes it.
 //
-// The life of a call: Arm() starts waiting. Arrived(true) means that a call started, and promises
-// two more tags: Finished, which follows our own Finish, and Done, which says that the call is over
-// or cancelled. They come in either order. Arrived(false) means that the server shuts down; then no
-// Done ever comes. Send() or Fail() is called once, from any thread. A call whose message is
-// compressed goes on with Inflated, one with inputs in devices' memory with Loaded, before which
-// nothing is sent; one with outputs there ends with Stored(), on the copier's thread.
-class InferCall final : public ReplySink {
+// Invariants:
+//   1. Arrived(true) promises exactly two more tags, Finished and Done, in either order; the call
+//      is armed again when both are back. Done comes when the call is over or cancelled; Finished
+//      follows the one ending of the exchange. Arrived(false) promises no further tag.
+//   2. A compressed message is followed by Inflated, and inputs on devices by Resumed, each before
+//      the ending.
+//   3. Done comes before the ending only for a call that was cancelled.
+class InferCall final : public ExchangeTransport {
  public:
+  // The context outlives the call.
   explicit InferCall(const InferCallContext* context);
-  ~InferCall() override { context_->live_calls->fetch_sub(1, std::memory_order_release); }
 
+  // Waits for a call to arrive. REQUIRES: no tag is out.
   void Arm();
 
-  void Send(const Answer& answer) override;
-  void Fail(const absl::Status& status) override;
-
  private:
+  ~InferCall() override;
+
+  // The tags.
   void Arrived(bool ok);
+  void Inflated(bool ok);
+  void Resumed(bool ok);
   void Finished(bool ok);
   void Done(bool ok);
-  void Inflated(bool ok);
-  void Loaded(bool ok);
-  void TagBack();
-  void Serve(const absl::Status& arrived);
-  absl::Status LoadRegions();
-  absl::Status CheckNotCancelled() const;
-  void Admit(const absl::Status& status);
-  void SendAsWished(Answer answer);
-  void SendAll(const Answer& answer);
-  void SendWhenStored(const Answer& answer);
-  void Stored(const grpc::ByteBuffer& bytes);
-  absl::StatusOr<grpc::ByteBuffer> Write(const Answer& answer);
-  void TellEnded(absl::StatusCode code);
+
+  // ExchangeTransport.
+  absl::Status Read(InferMessage* message, TensorForms* forms) override;
+  absl::Status MayUse(absl::string_view model) override;
+  ConnectionId Connection() override { return ConnectionOf(&rpc_->server); }
+  void DropPayloads() override;
+  void Resume() override;
+  absl::Status Write(const Answer& answer, bool is_last) override;
+  void SendLast() override;
+  void SendError(const absl::Status& status) override;
+
+  void Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void TagBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   // One call's worth of gRPC objects, which cannot be used twice.
   struct Rpc {
@@ -65,24 +70,28 @@ class InferCall final : public ReplySink {
   };
 
   const InferCallContext* const context_;
+  const ThreadRole* const thread_;
   MemberTag<InferCall, &InferCall::Arrived> arrived_{this};
+  MemberTag<InferCall, &InferCall::Inflated> inflated_{this};
+  MemberTag<InferCall, &InferCall::Resumed> resumed_{this};
   MemberTag<InferCall, &InferCall::Finished> finished_{this};
   MemberTag<InferCall, &InferCall::Done> done_{this};
-  MemberTag<InferCall, &InferCall::Inflated> inflated_{this};
-  MemberTag<InferCall, &InferCall::Loaded> loaded_{this};
 
+  int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // of Finished and Done
+  Inflation inflation_ ABSL_GUARDED_BY(thread_);
+  Grant grant_ ABSL_GUARDED_BY(thread_);
+  RequestWire wire_ ABSL_GUARDED_BY(thread_);
+
+  // Made when the call is armed; the ending, from any thread, finishes it.
   std::optional<Rpc> rpc_;
-  RequestWire wire_;
-  Grant grant_;
-  Inflation inflation_;
-  RequestRegions regions_;
-  DeviceLoad device_load_;
-  TraceContext trace_;
-  bool traced_ = false;
-  InferMessage message_;
-  Request request_;
-  std::string scratch_;
-  int tags_out_ = 0;
+  TraceContext trace_;  // constant until the call is armed again
+  std::optional<grpc::Alarm> alarm_;
+
+  // Written by whoever gives the answer.
+  ReplyWriter writer_;
+  grpc::ByteBuffer response_;
+
+  InferExchange exchange_;
 };
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// InferCallContext: what all calls of a queue that infer share.
+// InferCallContext: what all calls of one queue that infer share.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -6,27 +6,21 @@
 #include <atomic>
 #include <memory>
 
-#include "proto/base/clock.h"
 #include "server/accept/call_gate.h"
-#include "server/accept/call_trace.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
+#include "server/exchange/exchange_context.h"
 #include "server/inflate/inflater_threads.h"
-#include "server/regions/client_regions.h"
-#include "server/request/infer_message.h"
-#include "server/telemetry/model_metrics.h"
 #include "server/wire/pin_ledger.h"
 #include "server/wire/status_map.h"
 
 namespace mpsd {
 
-// Constant once the queue's thread runs. The referents outlive the calls.
+// Constant once the queue's thread runs. The referents outlive the calls. Thread-safe.
 struct InferCallContext {
+  ExchangeContext exchange;  // its thread is the queue's
   InferService* service = nullptr;
   grpc::ServerCompletionQueue* queue = nullptr;
-  InferHandler* handler = nullptr;
-  ServerMetrics* metrics = nullptr;
-  const Clock* clock = nullptr;
   OpenStreams* streams = nullptr;
   const std::atomic<bool>* stopping = nullptr;
   uint64_t message_bytes = 0;  // the largest message
@@ -34,9 +28,7 @@ struct InferCallContext {
   std::atomic<int>* live_calls = nullptr;
   std::shared_ptr<PinLedger> pins;
   const CallGate* gate = nullptr;
-  ClientRegions* regions = nullptr;
   InflaterThreads* inflaters = nullptr;
-  CallObservers observers;
 };
 
 }  // namespace mpsd

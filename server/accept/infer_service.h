@@ -1,4 +1,4 @@
-// InferService: the two methods that have paths of their own. All others are generic calls.
+// InferService: ModelInfer and ModelStreamInfer, the two methods that are not generic calls.
 #pragma once
 
 #include <grpcpp/impl/codegen/async_stream.h>
@@ -9,8 +9,9 @@
 
 namespace mpsd {
 
-// Thread-safe. Registered with the server; outlives it. Generated service classes would bring every
-// method of the service, each with a server thread pool or callback threads of its own.
+// Registered with the gRPC server, which it outlives. Both methods take and give raw bytes. The
+// generated service class is not used: it would register every method of the service.
+// Thread-safe.
 class InferService final : public grpc::Service {
  public:
   static constexpr const char* kMethod = "/inference.GRPCInferenceService/ModelInfer";

@@ -2,7 +2,7 @@
 
 #include <grpc/support/time.h>
 
-#include "server/wire/call_deadline.h"
+#include "server/exchange/awaited.h"
 
 namespace mpsd {
 

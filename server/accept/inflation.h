@@ -1,4 +1,4 @@
-// Inflation: the way of one compressed message to the inflater's threads, and back to its queue.
+// Inflation: takes one compressed message to the inflater's threads, and back to its queue.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -15,11 +15,12 @@
 
 namespace mpsd {
 
-// Lives on its queue's thread, but for Run(). Belongs to a call, and is used again.
+// Lives on its queue's thread, except Run(), which one of the inflater's threads calls. Owned by a
+// call and used again from message to message.
 class Inflation final : public InflationJob {
  public:
-  // False for a plain message: there is nothing to do. Otherwise `inflated` will come, once, and
-  // until then `message` is not the caller's.
+  // False for a plain message: there is nothing to do. Otherwise the tag `inflated` comes, once,
+  // and until then the caller leaves `message` alone. REQUIRES: no other message is under way.
   bool Begin(InflaterThreads* threads, grpc::CompletionQueue* queue, grpc::ByteBuffer* message,
              QueueTag* inflated) {
     if (!Inflater::IsCompressed(message)) return false;
@@ -32,10 +33,10 @@ class Inflation final : public InflationJob {
     return true;
   }
 
-  // Nobody waits for it any more: `inflated` comes all the same, but sooner.
+  // Nobody awaits the message any more. The tag still comes, but the message may stay compressed.
   void Drop() { is_dropped_.store(true, std::memory_order_relaxed); }
 
-  // Once `inflated` is back: whether the message is plain now, or what its client is to be told.
+  // Once the tag is back: OK when the message is plain now, else what the client is told.
   const absl::Status& status() const { return status_; }
 
   void Run(Inflater* inflater) override;

@@ -11,33 +11,34 @@
 
 namespace mpsd {
 
-// Who calls, as far as a method may want to know.
+// What a method may know of its caller.
 struct CallerInfo {
   std::string peer;           // "ipv4:127.0.0.1:40312", "unix:"
   ConnectionId connection{};  // null where nobody asks
 
-  // True for callers on this very host.
+  // Whether the caller is on this host.
   bool IsLocal() const;
 };
 
-// Thread-safe once filled: methods are added before the server starts, and are called from any
-// queue thread. They never block: what cannot be answered at once is kDeferred.
+// Filled by control/ before the server starts; each GenericCall looks its method up here. Knows no
+// gRPC: requests and responses are bytes. Thread-safe once filled: methods are called from any
+// queue thread. A method never blocks; one that cannot answer at once is kDeferred.
 class MethodTable {
  public:
-  // Parses nothing itself: request and response are serialized messages.
+  // Answers at once. Request and response are serialized messages.
   using Unary = std::function<absl::Status(const CallerInfo& caller, absl::string_view request,
                                            std::string* response)>;
 
-  // Gives the one answer of a deferred method, from any thread. To be called exactly once.
+  // Gives the answer of a deferred method. Called exactly once a call, from any thread.
   using Answer = std::function<void(const absl::Status& status, std::string response)>;
   using Deferred =
       std::function<void(const CallerInfo& caller, absl::string_view request, Answer answer)>;
 
   enum class Kind {
     kUnary,         // one response
-    kWatched,       // a first response, and another each time that it would be a different one
+    kWatched,       // a first response, and another whenever the response would be different
     kConversation,  // one response for each request of a stream, in their order
-    kDeferred,      // one response, some time after the method has returned
+    kDeferred,      // one response, at any time after the method has returned
   };
 
   struct Method {
@@ -46,12 +47,12 @@ class MethodTable {
     Deferred deferred;
   };
 
-  // Adds "/package.Service/Name".
+  // Adds the method "/package.Service/Name". REQUIRES: there is none of that name.
   void Add(const std::string& name, Kind kind, Unary unary);
 
   void AddDeferred(const std::string& name, Deferred deferred);
 
-  // The same for a function over protobuf messages, whose answer has no fields.
+  // Adds a deferred function over protobuf messages, whose answer has no fields.
   template <typename Request, typename Function>
   void AddTypedDeferred(const std::string& name, Function function) {
     AddDeferred(name, [function](const CallerInfo& caller, absl::string_view bytes, Answer answer) {
@@ -64,7 +65,7 @@ class MethodTable {
     });
   }
 
-  // The same for a function over protobuf messages.
+  // Adds a function over protobuf messages.
   template <typename Request, typename Response, typename Function>
   void AddTyped(const std::string& name, Kind kind, Function function) {
     Add(name, kind,
@@ -80,7 +81,7 @@ class MethodTable {
         });
   }
 
-  // Null when there is none of that name.
+  // Null when there is no method of that name.
   const Method* Find(absl::string_view name) const;
 
  private:

@@ -1,4 +1,4 @@
-// OpenStreams: the calls that last until somebody ends them, so that a stop can.
+// OpenStreams: the calls that last until a side ends them, so that a stop of the server can.
 #pragma once
 
 #include "absl/base/thread_annotations.h"
@@ -7,16 +7,16 @@
 
 namespace mpsd {
 
-// A call that lasts. Lives on its queue's thread, but for EndSoon(), which comes from any.
+// A call that lasts. Lives on its queue's thread, except EndSoon(), which comes from any thread.
 class OpenStream {
  public:
   virtual ~OpenStream() = default;
 
-  // What is inside is still answered; then the call ends, whether its client is done or not.
+  // Ends the call, whether the client is done or not, once the requests inside are answered.
   virtual void EndSoon() = 0;
 };
 
-// Thread-safe. Owned by the server. A stream is in here from its arrival to its last tag.
+// Owned by the GrpcServer. Holds each stream from its arrival to its last tag. Thread-safe.
 class OpenStreams {
  public:
   void Add(OpenStream* stream) ABSL_LOCKS_EXCLUDED(mu_) {
@@ -24,12 +24,13 @@ class OpenStreams {
     streams_.insert(stream);
   }
 
-  // No EndSoon() of this stream is running or will come once this has returned.
+  // When this returns, no EndSoon() of this stream is running or will come.
   void Remove(OpenStream* stream) ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     streams_.erase(stream);
   }
 
+  // Calls EndSoon() of each stream.
   void EndAll() ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     for (OpenStream* stream : streams_) stream->EndSoon();

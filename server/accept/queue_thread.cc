@@ -10,8 +10,9 @@ namespace mpsd {
 
 namespace {
 
-// While the first of a burst of requests runs the others gather into one batch, and a drain takes
-// several completions at once. But no lane idles for longer than a few events take.
+// Several events between two drains: while the first of a burst of requests runs, the others gather
+// into one batch, and a drain takes several completions at once. Only a few: a lane idles while its
+// completion waits for the drain.
 constexpr uint32_t kEventsBetweenDrains = 16;
 
 }  // namespace
@@ -20,7 +21,9 @@ QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, Inf
                          GenericCallContext generic, CompletionSource* completions)
     : queue_(std::move(queue)), infer_(infer), generic_(generic), completions_(completions) {
   infer_.queue = queue_.get();
+  infer_.exchange.thread = &role_;
   generic_.queue = queue_.get();
+  generic_.thread = &role_;
 }
 
 void QueueThread::Start(int index) {
@@ -34,6 +37,7 @@ void QueueThread::Start(int index) {
 }
 
 void QueueThread::Main() {
+  role_.Bind();
   void* tag = nullptr;
   bool ok = false;
   completions_->Wake();
@@ -54,7 +58,8 @@ void QueueThread::Main() {
     if (!got) break;
     static_cast<QueueTag*>(tag)->Proceed(ok);
   }
-  // Without a queue thread the completion thread must be rung for.
+  role_.Unbind();
+  // When all queue threads are parked, the workers ring for the completion thread.
   while (!completions_->Park()) {
   }
 }

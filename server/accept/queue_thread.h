@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "proto/base/thread_role.h"
 #include "server/accept/completion_source.h"
 #include "server/accept/generic_call.h"
 #include "server/accept/infer_call.h"
@@ -13,25 +14,29 @@
 
 namespace mpsd {
 
-// Thread-compatible: main starts and ends it. Start() once, after the server has started; Join()
-// after the server and the queue were shut down. While there is work the thread alternates between
-// a few of the queue's events and the workers' completions; before it sleeps in the queue it parks,
-// and whoever finds completions then finishes the calls itself.
+// Owned by the GrpcServer, whose thread calls all functions: Start() once the gRPC server runs,
+// Shutdown() once all calls are gone, then Join(). Thread-compatible.
+//
+// While there is work, the thread alternates between a few events of the queue and the workers'
+// completions. Before it sleeps in the queue it parks, and completions that come then are found by
+// another thread. The calls that are armed here live on this thread: it has their ThreadRole.
 class QueueThread {
  public:
   QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,
               GenericCallContext generic, CompletionSource* completions);
 
+  // Arms the calls and starts the thread, `grpc-INDEX`.
   void Start(int index);
 
-  // No further tags come once what is there was given back.
+  // The queue takes no further operation. The thread ends when all tags are back. REQUIRES: no call
+  // is left.
   void Shutdown() { queue_->Shutdown(); }
   void Join() { thread_.join(); }
 
  private:
   void Main();
-  bool Sleep(void** tag, bool* ok);
 
+  ThreadRole role_;  // of the calls that are armed here
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   InferCallContext infer_;
   GenericCallContext generic_;

@@ -2,13 +2,16 @@
 
 #include <utility>
 
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "server/accept/call_trace.h"
 #include "server/wire/call_deadline.h"
 #include "server/wire/status_map.h"
 
 namespace mpsd {
 
-StreamCall::StreamCall(const InferCallContext* context) : context_(context) {
+StreamCall::StreamCall(const InferCallContext* context)
+    : context_(context), thread_(context->exchange.thread) {
   context_->live_calls->fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -20,12 +23,13 @@ void StreamCall::Arm() {
 }
 
 void StreamCall::Arrived(bool ok) {
+  thread_->Check();
   if (!ok) {
     delete this;
     return;
   }
   (new StreamCall(context_))->Arm();
-  context_->metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
+  context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   trace_ = TakeTraceContext(&rpc_.server);
   const absl::Status status = context_->gate->Enter(&rpc_.server, kModelStreamInferAccess, &grant_);
   if (!status.ok()) return Refuse(status);
@@ -44,6 +48,7 @@ void StreamCall::Refuse(const absl::Status& status) {
 }
 
 void StreamCall::Read(bool ok) {
+  thread_->Check();
   if (ok && !is_done_ &&
       inflation_.Begin(context_->inflaters, context_->queue, &rpc_.bytes, &inflated_)) {
     return;
@@ -51,13 +56,17 @@ void StreamCall::Read(bool ok) {
   Take(ok, absl::OkStatus());
 }
 
-void StreamCall::Inflated(bool) { Take(true, inflation_.status()); }
+void StreamCall::Inflated(bool) {
+  thread_->Check();
+  Take(true, inflation_.status());
+}
 
-// Not ok: no request came. Otherwise it is there, or the status says why it is not looked at.
+// Not ok: no request came. Otherwise `arrived` says whether its bytes can be read.
 void StreamCall::Take(bool ok, const absl::Status& arrived) {
-  if (ok && !is_done_ && CountIn()) Serve(TakeSlot(), arrived);
+  if (ok && !is_done_ && CountIn()) Serve(TakeRequest(), arrived);
   {
     absl::MutexLock lock(&mu_);
+    MPSD_CHECK(reading_);
     reading_ = false;
     read_all_ = read_all_ || !ok;
     ReadNext();
@@ -66,29 +75,7 @@ void StreamCall::Take(bool ok, const absl::Status& arrived) {
   DeleteIfOver();
 }
 
-// What was answered holds on to its model no longer.
-void StreamCall::ClearAnswered() {
-  {
-    absl::MutexLock lock(&mu_);
-    clearing_.swap(answered_slots_);
-  }
-  for (StreamSlot* slot : clearing_) slot->Clear();
-  free_slots_.insert(free_slots_.end(), clearing_.begin(), clearing_.end());
-  clearing_.clear();
-}
-
-StreamSlot* StreamCall::TakeSlot() {
-  ClearAnswered();
-  if (free_slots_.empty()) {
-    slots_.push_back(std::make_unique<StreamSlot>(this));
-    return slots_.back().get();
-  }
-  StreamSlot* const slot = free_slots_.back();
-  free_slots_.pop_back();
-  return slot;
-}
-
-// From now on the stream waits for one answer more. False: it has been ended.
+// From now on the stream waits for one answer more. False: the stream has been ended.
 bool StreamCall::CountIn() {
   absl::MutexLock lock(&mu_);
   if (finishing_) return false;
@@ -96,57 +83,43 @@ bool StreamCall::CountIn() {
   return true;
 }
 
-void StreamCall::Serve(StreamSlot* slot, const absl::Status& arrived) {
-  Request& request = slot->request;
-  request.arrival_ns = context_->clock->NowNs();
-  request.deadline_ns = MonotonicDeadlineNs(rpc_.server.raw_deadline(), request.arrival_ns);
-  request.reply = Reply(slot);
-  slot->traced = context_->observers.WantTrace(trace_);
-  absl::Status status = CheckInTime(request, request.arrival_ns);
+StreamRequest* StreamCall::TakeRequest() {
+  ClearAnswered();
+  if (free_requests_.empty()) {
+    const StreamSource source{context_, &rpc_.server, &rpc_.bytes, &grant_, this};
+    requests_.push_back(std::make_unique<StreamRequest>(source));
+    return requests_.back().get();
+  }
+  StreamRequest* const request = free_requests_.back();
+  free_requests_.pop_back();
+  return request;
+}
+
+// An answered request keeps its model until it is cleared.
+void StreamCall::ClearAnswered() {
+  {
+    absl::MutexLock lock(&mu_);
+    clearing_.swap(answered_);
+  }
+  for (StreamRequest* request : clearing_) request->Clear();
+  free_requests_.insert(free_requests_.end(), clearing_.begin(), clearing_.end());
+  clearing_.clear();
+}
+
+void StreamCall::Serve(StreamRequest* request, const absl::Status& arrived) {
+  InferExchange& exchange = request->exchange();
+  const int64_t now_ns = context_->exchange.clock->NowNs();
+  exchange.Begin({now_ns, MonotonicDeadlineNs(rpc_.server.raw_deadline(), now_ns), &trace_});
+  absl::Status status = exchange.CheckAwaited(now_ns);
   if (status.ok()) status = arrived;
-  if (status.ok()) {
-    status = slot->wire.Read(rpc_.bytes, context_->message_bytes, &slot->message);
-  }
-  if (status.ok()) {
-    status =
-        context_->gate->MayUse(&rpc_.server, kModelStreamInferAccess, slot->message.model, &grant_);
-  }
-  if (status.ok()) status = LoadRegions(slot);
+  if (status.ok()) status = exchange.Read();
   rpc_.bytes.Clear();
   {
     absl::MutexLock lock(&mu_);
-    slot->apart = false;
-    lines_.Join(slot->message.model, slot);
+    request->apart = false;
+    lines_.Join(exchange.message().model, request);
   }
-  slot->message.takes_many = true;
-  if (status.ok() && slot->regions.awaits_device()) {
-    status = slot->LoadFromDevice(*context_);
-    if (status.ok()) return;
-  }
-  Admit(slot, status);
-}
-
-void StreamCall::Loaded(StreamSlot* slot) {
-  // A stream with a request that has no answer yet is over only if it was cancelled.
-  Admit(slot, is_done_ ? CallCancelled() : slot->load_status());
-}
-
-void StreamCall::Admit(StreamSlot* slot, const absl::Status& status) {
-  bool copied = true;
-  if (status.ok()) {
-    copied = context_->handler->Handle(slot->message, &slot->request);
-  } else {
-    slot->request.reply.Fail(status);
-  }
-  if (!copied) return;
-  slot->wire.DropBuffers();
-  slot->regions.DropInputs();
-}
-
-absl::Status StreamCall::LoadRegions(StreamSlot* slot) {
-  if (slot->wire.regions().empty()) return absl::OkStatus();
-  return slot->regions.Load(slot->wire.regions(), ConnectionOf(&rpc_.server), context_->regions,
-                            &slot->message);
+  exchange.Admit(status);
 }
 
 void StreamCall::ReadNext() {
@@ -156,60 +129,59 @@ void StreamCall::ReadNext() {
   rpc_.stream.Read(&rpc_.bytes, &read_);
 }
 
-void StreamCall::Answered(StreamSlot* slot, grpc::ByteBuffer response,
+void StreamCall::Answered(StreamRequest* request, grpc::ByteBuffer response,
                           grpc::ByteBuffer final_response) {
   absl::MutexLock lock(&mu_);
-  slot->response = std::move(response);
-  slot->final_response = std::move(final_response);
-  Release(slot->apart ? slot : lines_.Answered(slot));
+  request->response = std::move(response);
+  request->final_response = std::move(final_response);
+  Release(request->apart ? request : lines_.Answered(request));
   WriteNext();
-  ReadNext();  // nothing may be there to be written, and so to make room
+  ReadNext();  // an answer without bytes makes room at once
   FinishIfOver();
 }
 
-// A chain by `next` of slots that may leave.
-void StreamCall::Release(StreamSlot* first) {
-  for (StreamSlot* leaving = first; leaving != nullptr; leaving = leaving->next) {
+// The requests of this chain by `next` may leave.
+void StreamCall::Release(StreamRequest* first) {
+  for (StreamRequest* leaving = first; leaving != nullptr; leaving = leaving->next) {
+    MPSD_CHECK(unanswered_ > 0);
     --unanswered_;
     for (grpc::ByteBuffer* bytes : {&leaving->response, &leaving->final_response}) {
       if (bytes->Valid() && !broken_) outbox_.push_back({std::move(*bytes), nullptr});
       bytes->Clear();
     }
-    answered_slots_.push_back(leaving);
+    answered_.push_back(leaving);
   }
 }
 
-void StreamCall::AnsweredInPart(StreamSlot* slot, grpc::ByteBuffer response) {
+void StreamCall::AnsweredInPart(StreamRequest* request, grpc::ByteBuffer response) {
   {
     absl::MutexLock lock(&mu_);
-    if (!slot->apart) {
-      slot->apart = true;
-      Release(lines_.Leave(slot));
+    if (!request->apart) {
+      request->apart = true;
+      Release(lines_.Leave(request));
     }
-    if (!broken_) outbox_.push_back({std::move(response), slot});
+    if (!broken_) outbox_.push_back({std::move(response), request});
     WriteNext();
     if (!broken_) return;
   }
-  RequestQueue* const queue = slot->request.queue;
-  queue->Cancel(&slot->request);
-  queue->Continue(&slot->request);
+  request->exchange().StopAnswers();
 }
 
 // Nothing can be written any more.
 void StreamCall::DropOutbox() {
   for (const Outgoing& dropped : outbox_) {
-    if (dropped.part_of != nullptr) written_slots_.push_back(dropped.part_of);
+    if (dropped.part_of != nullptr) written_parts_.push_back(dropped.part_of);
   }
   outbox_.clear();
 }
 
-// On the queue's thread. The requests whose answers were written, or dropped, go on.
+// Asks for the next answer of the requests whose answer was written or dropped.
 void StreamCall::ContinueWritten() {
   {
     absl::MutexLock lock(&mu_);
-    continuing_.swap(written_slots_);
+    continuing_.swap(written_parts_);
   }
-  for (StreamSlot* slot : continuing_) slot->request.queue->Continue(&slot->request);
+  for (StreamRequest* request : continuing_) request->exchange().Continue();
   continuing_.clear();
 }
 
@@ -217,6 +189,7 @@ void StreamCall::ContinueWritten() {
 // first one: the initial metadata goes with it, and its tag does not come before these are sent.
 void StreamCall::WriteNext() {
   if (writing_ || outbox_.empty()) return;
+  MPSD_CHECK(!finishing_);
   grpc::WriteOptions options;
   if (has_written_ && outbox_.size() > 1) options.set_buffer_hint();
   has_written_ = true;
@@ -227,12 +200,14 @@ void StreamCall::WriteNext() {
 }
 
 void StreamCall::Written(bool ok) {
+  thread_->Check();
   ClearAnswered();
   {
     absl::MutexLock lock(&mu_);
+    MPSD_CHECK(writing_);
     writing_ = false;
-    StreamSlot* const written = std::exchange(writing_part_of_, nullptr);
-    if (written != nullptr) written_slots_.push_back(written);
+    StreamRequest* const written = std::exchange(writing_part_of_, nullptr);
+    if (written != nullptr) written_parts_.push_back(written);
     broken_ = broken_ || !ok;
     if (broken_) DropOutbox();
     WriteNext();
@@ -259,28 +234,30 @@ void StreamCall::EndSoon() {
 }
 
 void StreamCall::Finished(bool) {
+  thread_->Check();
   is_finished_ = true;
   DeleteIfOver();
 }
 
 void StreamCall::Done(bool) {
+  thread_->Check();
   is_done_ = true;
   inflation_.Drop();
-  if (rpc_.server.IsCancelled()) {
-    // Slots are filled and cleared on this thread only, so that none of them changes hands now.
-    for (const std::unique_ptr<StreamSlot>& slot : slots_) {
-      if (slot->request.queue != nullptr) slot->request.queue->Cancel(&slot->request);
-    }
-    absl::MutexLock lock(&mu_);
-    broken_ = true;
-    DropOutbox();
-    FinishIfOver();
-  }
+  if (rpc_.server.IsCancelled()) Cancel();
   ContinueWritten();
   DeleteIfOver();
 }
 
-// On the queue's thread, with no lock held: the last tag may be back.
+// Requests are begun and cleared on this thread only, so that none of them changes hands meanwhile.
+void StreamCall::Cancel() {
+  for (const std::unique_ptr<StreamRequest>& request : requests_) request->exchange().ClientLeft();
+  absl::MutexLock lock(&mu_);
+  broken_ = true;
+  DropOutbox();
+  FinishIfOver();
+}
+
+// The last tag may be back.
 void StreamCall::DeleteIfOver() {
   if (!is_done_ || !is_finished_) return;
   {
@@ -288,7 +265,7 @@ void StreamCall::DeleteIfOver() {
     if (reading_) return;
   }
   context_->streams->Remove(this);
-  context_->metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
+  context_->exchange.metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
   delete this;
 }
 

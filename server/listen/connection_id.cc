@@ -1,6 +1,7 @@
 #include "server/listen/connection_id.h"
 
 #include <grpc/grpc_security.h>
+#include <grpcpp/grpcpp.h>
 
 namespace mpsd {
 

@@ -1,9 +1,11 @@
 // ConnectionId: by which connection a call came.
 #pragma once
 
-#include <grpcpp/grpcpp.h>
-
 #include <memory>
+
+namespace grpc {
+class ServerContextBase;
+}
 
 namespace mpsd {
 

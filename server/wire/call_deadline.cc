@@ -16,11 +16,4 @@ int64_t MonotonicDeadlineNs(gpr_timespec deadline, int64_t now_ns) {
   return now_ns + left.tv_sec * kNsPerSecond + left.tv_nsec;
 }
 
-absl::Status CheckInTime(const Request& request, int64_t now_ns) {
-  if (request.deadline_ns > now_ns) return absl::OkStatus();
-  return absl::DeadlineExceededError("Request timeout expired");
-}
-
-absl::Status CallCancelled() { return absl::CancelledError("Request was cancelled"); }
-
 }  // namespace mpsd

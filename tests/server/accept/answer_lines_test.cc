@@ -13,41 +13,43 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-struct FakeSlot {
+struct FakeRequest {
   int number = 0;
   bool answered = false;
   size_t line = 0;
-  FakeSlot* next = nullptr;
+  FakeRequest* next = nullptr;
 };
 
 class AnswerLinesTest : public testing::Test {
  protected:
-  // Slots are numbered in the order in which they join.
+  // Requests are numbered in the order in which they join.
   void Join(const std::string& model) {
-    FakeSlot& slot = slots_.emplace_back();
-    slot.number = static_cast<int>(slots_.size()) - 1;
-    lines_.Join(model, &slot);
+    FakeRequest& request = requests_.emplace_back();
+    request.number = static_cast<int>(requests_.size()) - 1;
+    lines_.Join(model, &request);
   }
 
   // The numbers that leave.
   std::vector<int> Answer(size_t number) {
     std::vector<int> leaving;
-    for (FakeSlot* slot = lines_.Answered(&slots_[number]); slot != nullptr; slot = slot->next) {
-      leaving.push_back(slot->number);
+    for (FakeRequest* request = lines_.Answered(&requests_[number]); request != nullptr;
+         request = request->next) {
+      leaving.push_back(request->number);
     }
     return leaving;
   }
 
   std::vector<int> Leave(size_t number) {
     std::vector<int> leaving;
-    for (FakeSlot* slot = lines_.Leave(&slots_[number]); slot != nullptr; slot = slot->next) {
-      leaving.push_back(slot->number);
+    for (FakeRequest* request = lines_.Leave(&requests_[number]); request != nullptr;
+         request = request->next) {
+      leaving.push_back(request->number);
     }
     return leaving;
   }
 
-  std::deque<FakeSlot> slots_;
-  AnswerLines<FakeSlot> lines_;
+  std::deque<FakeRequest> requests_;
+  AnswerLines<FakeRequest> lines_;
 };
 
 TEST_F(AnswerLinesTest, AnswersInOrderLeaveAtOnce) {
@@ -70,7 +72,7 @@ TEST_F(AnswerLinesTest, NobodyWaitsForOneThatHasLeft) {
   EXPECT_THAT(Answer(1), IsEmpty());
   EXPECT_THAT(Leave(2), IsEmpty());
   EXPECT_THAT(Leave(0), ElementsAre(1));
-  EXPECT_EQ(slots_[0].next, nullptr);
+  EXPECT_EQ(requests_[0].next, nullptr);
   EXPECT_THAT(Leave(3), IsEmpty());
   Join("m");
   EXPECT_THAT(Answer(4), ElementsAre(4)) << "the line was empty";

@@ -10,17 +10,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/link/copier_records.h"
 #include "server/regions/request_regions.h"
 #include "server/request/retry_info.h"
+#include "tests/fakes/fake_device_copier.h"
 
 namespace mpsd {
 namespace {
@@ -85,51 +83,6 @@ class Connection {
   UniqueFd ours_;
   UniqueFd theirs_;
 };
-
-// A device whose memories are texts, by the first byte of their handle. Tasks run when told to.
-class FakeDeviceCopier final : public DeviceCopier {
- public:
-  bool ready() const override { return true; }
-  absl::Status Enqueue(std::function<void()> task) override {
-    if (!refusal_.ok()) return refusal_;
-    tasks_.push_back(std::move(task));
-    return absl::OkStatus();
-  }
-  absl::StatusOr<uint64_t> Open(const DeviceMemory& memory) override {
-    const auto found = memories_.find(memory.handle[0]);
-    if (found == memories_.end() || found->second.size() < memory.bytes) {
-      return absl::InvalidArgumentError("it is not there");
-    }
-    opened_[++last_] = memory.handle[0];
-    return last_;
-  }
-  absl::Status Read(uint64_t region, uint64_t offset, absl::Span<char> target) override {
-    if (!fault_.ok()) return fault_;
-    const std::string& memory = memories_[opened_.at(region)];
-    std::copy_n(memory.begin() + static_cast<int64_t>(offset), target.size(), target.begin());
-    return absl::OkStatus();
-  }
-  absl::Status Write(uint64_t region, uint64_t offset, absl::Span<const char> source) override {
-    if (!fault_.ok()) return fault_;
-    std::copy(source.begin(), source.end(),
-              memories_[opened_.at(region)].begin() + static_cast<int64_t>(offset));
-    return absl::OkStatus();
-  }
-  void Close(uint64_t region) override { EXPECT_EQ(opened_.erase(region), 1u); }
-
-  void RunTasks() {
-    for (const std::function<void()>& task : std::exchange(tasks_, {})) task();
-  }
-
-  std::map<char, std::string> memories_;
-  std::map<uint64_t, char> opened_;
-  std::vector<std::function<void()>> tasks_;
-  absl::Status refusal_;
-  absl::Status fault_;
-  uint64_t last_ = 0;
-};
-
-std::string Handle(char first) { return std::string(kDeviceHandleBytes, first); }
 
 class ClientRegionsTest : public testing::Test {
  protected:
@@ -358,25 +311,25 @@ TEST_F(ClientRegionsTest, ANameIsUsedOnce) {
 class DeviceRegionsTest : public ClientRegionsTest {
  protected:
   DeviceRegionsTest() {
-    copier_.memories_ = {{'a', std::string(600, '.')}, {'b', std::string(600, '.')}};
+    copier_.memories = {{'a', std::string(600, '.')}, {'b', std::string(600, '.')}};
   }
 };
 
 TEST_F(DeviceRegionsTest, AreOpenedByTheCopierAndClosedWhenNobodyUsesThem) {
-  ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 600).ok());
-  EXPECT_EQ(copier_.opened_.size(), 1u);
+  ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 600).ok());
+  EXPECT_EQ(copier_.opened.size(), 1u);
   const auto used = regions_.Find(a_.id(), "gpu");
   ASSERT_TRUE(used.ok());
   EXPECT_TRUE((*used)->is_device());
   regions_.Unregister(a_.id(), RegionKind::kDevice, "gpu");
-  EXPECT_EQ(copier_.opened_.size(), 1u);
+  EXPECT_EQ(copier_.opened.size(), 1u);
 }
 
 TEST_F(DeviceRegionsTest, GoWithTheirConnection) {
-  ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 600).ok());
+  ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 600).ok());
   a_.End();
   regions_.Sweep();
-  EXPECT_THAT(copier_.opened_, IsEmpty());
+  EXPECT_THAT(copier_.opened, IsEmpty());
   EXPECT_EQ(metrics_.client_regions, 0);
   EXPECT_EQ(metrics_.client_region_bytes, 0);
 }
@@ -387,32 +340,32 @@ TEST_F(DeviceRegionsTest, WhatIsWrongIsSaidWithTheName) {
       absl::InvalidArgumentError("failed to register shared memory region 'gpu': a raw handle "
                                  "has 64 bytes"));
   EXPECT_EQ(
-      RegisterDevice(a_, "gpu", Handle('x'), 600),
+      RegisterDevice(a_, "gpu", FakeHandle('x'), 600),
       absl::InvalidArgumentError("failed to register shared memory region 'gpu': it is not there"));
-  EXPECT_TRUE(absl::IsInvalidArgument(RegisterDevice(a_, "gpu", Handle('a'), 0)));
-  EXPECT_TRUE(absl::IsInvalidArgument(RegisterDevice(a_, "", Handle('a'), 1)));
+  EXPECT_TRUE(absl::IsInvalidArgument(RegisterDevice(a_, "gpu", FakeHandle('a'), 0)));
+  EXPECT_TRUE(absl::IsInvalidArgument(RegisterDevice(a_, "", FakeHandle('a'), 1)));
   sockets_.clear();
-  copier_.refusal_ = absl::UnavailableError("Server exiting");
-  EXPECT_TRUE(absl::IsUnavailable(RegisterDevice(a_, "gpu", Handle('a'), 600)));
+  copier_.refusal = absl::UnavailableError("Server exiting");
+  EXPECT_TRUE(absl::IsUnavailable(RegisterDevice(a_, "gpu", FakeHandle('a'), 600)));
 }
 
 TEST_F(DeviceRegionsTest, NoTwoAreOfOneAllocation) {
-  ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 10).ok());
-  EXPECT_TRUE(absl::IsAlreadyExists(RegisterDevice(b_, "theft", Handle('a'), 10)));
-  EXPECT_TRUE(RegisterDevice(b_, "gpu", Handle('b'), 10).ok());
-  EXPECT_EQ(copier_.opened_.size(), 2u);
+  ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 10).ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(RegisterDevice(b_, "theft", FakeHandle('a'), 10)));
+  EXPECT_TRUE(RegisterDevice(b_, "gpu", FakeHandle('b'), 10).ok());
+  EXPECT_EQ(copier_.opened.size(), 2u);
 }
 
 TEST_F(DeviceRegionsTest, AllTogetherAreBoundedApartFromObjects) {
-  ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 600).ok());
-  EXPECT_TRUE(absl::IsResourceExhausted(RegisterDevice(b_, "gpu", Handle('b'), 401)));
+  ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 600).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(RegisterDevice(b_, "gpu", FakeHandle('b'), 401)));
   EXPECT_TRUE(Register(a_, "object", object_, 0, 1 << 14).ok());
-  EXPECT_TRUE(RegisterDevice(b_, "gpu", Handle('b'), 400).ok());
+  EXPECT_TRUE(RegisterDevice(b_, "gpu", FakeHandle('b'), 400).ok());
   EXPECT_EQ(metrics_.client_region_bytes, 1000 + (1 << 14));
 }
 
 TEST_F(DeviceRegionsTest, BothKindsShareTheNames) {
-  ASSERT_TRUE(RegisterDevice(a_, "one", Handle('a'), 8).ok());
+  ASSERT_TRUE(RegisterDevice(a_, "one", FakeHandle('a'), 8).ok());
   EXPECT_TRUE(absl::IsAlreadyExists(Register(a_, "one", object_, 0, 8)));
   ASSERT_TRUE(Register(a_, "two", object_, 0, 8).ok());
   EXPECT_EQ(regions_.List(a_.id(), RegionKind::kDevice).size(), 1u);
@@ -425,21 +378,21 @@ TEST_F(DeviceRegionsTest, BothKindsShareTheNames) {
 }
 
 TEST_F(DeviceRegionsTest, InputsComeInASecondStep) {
-  ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 600).ok());
-  copier_.memories_['a'].replace(10, 5, "bytes");
+  ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 600).ok());
+  copier_.memories['a'].replace(10, 5, "bytes");
   message_.inputs.emplace_back();
   ASSERT_TRUE(Load({{false, 0, "gpu", 10, 5}}).ok());
   ASSERT_TRUE(request_.awaits_device());
   ASSERT_TRUE(request_.LoadFromDevice().ok());
   EXPECT_THAT(message_.inputs[0].payload.pieces, ElementsAre("bytes"));
-  copier_.fault_ = absl::UnavailableError("gone");
-  EXPECT_EQ(request_.LoadFromDevice(), copier_.fault_);
+  copier_.fault = absl::UnavailableError("gone");
+  EXPECT_EQ(request_.LoadFromDevice(), copier_.fault);
   request_.Clear();
   EXPECT_FALSE(request_.awaits_device());
 }
 
 TEST_F(DeviceRegionsTest, OutputsGoInASecondStep) {
-  ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 600).ok());
+  ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 600).ok());
   message_.outputs.push_back("y");
   ASSERT_TRUE(Load({{true, 0, "gpu", 4, 10}}).ok());
   EXPECT_FALSE(request_.awaits_device());
@@ -453,17 +406,17 @@ TEST_F(DeviceRegionsTest, OutputsGoInASecondStep) {
   EXPECT_EQ(answer.outputs[0].region.name, "gpu");
   EXPECT_EQ(answer.outputs[0].bytes, "");
   ASSERT_TRUE(request_.has_device_outputs());
-  EXPECT_EQ(copier_.memories_['a'][4], '.');
+  EXPECT_EQ(copier_.memories['a'][4], '.');
   EXPECT_FALSE(regions_.copies()->TryTake(16 * 4096 - 9));
   request_.DropInputs();
   ASSERT_TRUE(request_.StoreToDevice().ok());
-  EXPECT_EQ(copier_.memories_['a'].substr(3, 12), ".0123456789.");
+  EXPECT_EQ(copier_.memories['a'].substr(3, 12), ".0123456789.");
   EXPECT_FALSE(request_.has_device_outputs());
   EXPECT_TRUE(regions_.copies()->TryTake(16 * 4096));
 }
 
 TEST_F(DeviceRegionsTest, CopiesOfOutputsAreBoundedToo) {
-  ASSERT_TRUE(RegisterDevice(a_, "gpu", Handle('a'), 600).ok());
+  ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 600).ok());
   ASSERT_TRUE(regions_.copies()->TryTake(16 * 4096));
   message_.outputs.push_back("y");
   ASSERT_TRUE(Load({{true, 0, "gpu", 0, 10}}).ok());

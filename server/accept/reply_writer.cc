@@ -1,0 +1,28 @@
+#include "server/accept/reply_writer.h"
+
+#include "server/request/served_model.h"
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kKeptScratchBytes = 64 << 10;
+
+}  // namespace
+
+absl::StatusOr<grpc::ByteBuffer> ReplyWriter::Write(const InferExchange& exchange,
+                                                    const grpc::ServerContextBase& rpc,
+                                                    const Answer& answer, bool is_last) {
+  const InferMessage& message = exchange.message();
+  const Request& request = exchange.request();
+  const ReplyHead head{message.model, request.model->version, message.id, message.wants_final_flag,
+                       is_last};
+  ReplyPeer peer;
+  if (HasLargeOutput(answer)) peer = {context_->pins, context_->exchange.clock, rpc.peer()};
+  return format_(head, answer, peer, request.metrics, &scratch_);
+}
+
+void ReplyWriter::Trim() {
+  if (scratch_.capacity() > kKeptScratchBytes) std::string().swap(scratch_);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,66 @@
+// ExchangeTransport: what an exchange needs of the call that its request came with.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/check.h"
+#include "server/exchange/output_forms.h"
+#include "server/listen/connection_id.h"
+#include "server/request/infer_message.h"
+#include "server/request/reply.h"
+
+namespace mpsd {
+
+// One request's side of a transport. Only the transport knows the request's bytes, its client's
+// connection and credentials, and how an answer becomes bytes. Implemented by accept/'s InferCall
+// and StreamRequest; an HTTP call would read and write JSON here. Owns the InferExchange that calls
+// these functions, or lives as long.
+//
+// Lives on the call's thread up to DropPayloads(); the functions after that come from any thread.
+class ExchangeTransport {
+ public:
+  virtual ~ExchangeTransport() = default;
+
+  // Reads the request's bytes. The views of `message` and `forms` stay valid until
+  // InferExchange::Clear(), except the payloads, which DropPayloads() may end. A status is the
+  // client's answer.
+  virtual absl::Status Read(InferMessage* message, TensorForms* forms) = 0;
+
+  // Whether the caller may use the model: OK, UNAUTHENTICATED or PERMISSION_DENIED.
+  virtual absl::Status MayUse(absl::string_view model) = 0;
+
+  // The connection whose registered memory the request may name. Asked only of a request that
+  // names some.
+  virtual ConnectionId Connection() = 0;
+
+  // Gives back the memory that the payloads lie in, which nobody reads any more. Names, ids and
+  // parameters stay: another thread may be reading them.
+  virtual void DropPayloads() = 0;
+
+  // Has InferExchange::Resumed() called on the call's thread, soon. Does not call it here.
+  virtual void Resume() = 0;
+
+  // Makes the bytes of an answer and keeps them for SendPart() or SendLast(), whose argument
+  // `is_last` stands for. A status ends the request instead. The answer's memory is valid only
+  // until Write() returns; who needs it longer takes a reference on it.
+  virtual absl::Status Write(const Answer& answer, bool is_last) = 0;
+
+  // Sends what was written. The transport calls InferExchange::Continue() once it can take the next
+  // answer, or StopAnswers() when it can send nothing any more. Only where a request may have many
+  // answers.
+  virtual void SendPart() { MPSD_CHECK(false); }
+
+  // The three endings. Exactly one of them is called for a request. The call may be cleared, used
+  // again or deleted on its own thread before any of them returns.
+
+  // Sends what was written as the one answer of the request.
+  virtual void SendLast() = 0;
+
+  // Tells the client, where it wants to know, that no further answer comes. Only where a request
+  // may have many answers.
+  virtual void SendNoMore() { MPSD_CHECK(false); }
+
+  virtual void SendError(const absl::Status& status) = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,173 @@
+#include "server/exchange/infer_exchange.h"
+
+#include <deque>
+#include <string>
+
+#include "proto/base/check.h"
+#include "server/exchange/awaited.h"
+#include "server/request/served_model.h"
+
+namespace mpsd {
+
+InferExchange::InferExchange(const ExchangeContext* context, ExchangeTransport* transport,
+                             Answers answers)
+    : context_(context), transport_(transport), thread_(context->thread), answers_(answers) {}
+
+InferExchange::~InferExchange() { MPSD_CHECK(stage_ != Stage::kBegun); }
+
+void InferExchange::Begin(const Arrival& arrival) {
+  thread_->Check();
+  MPSD_CHECK(stage_ == Stage::kIdle);
+  stage_ = Stage::kBegun;
+  client_left_ = false;
+  request_.arrival_ns = arrival.arrival_ns;
+  request_.deadline_ns = arrival.deadline_ns;
+  request_.reply = Reply(this);
+  trace_ = arrival.trace;
+  traced_ = context_->observers.WantTrace(*trace_);
+}
+
+absl::Status InferExchange::CheckAwaited(int64_t now_ns) const {
+  thread_->Check();
+  if (absl::Status status = CheckInTime(request_, now_ns); !status.ok()) return status;
+  return client_left_ ? CallCancelled() : absl::OkStatus();
+}
+
+absl::Status InferExchange::Read() {
+  thread_->Check();
+  MPSD_CHECK(stage_ == Stage::kBegun);
+  absl::Status status = transport_->Read(&message_, &forms_);
+  message_.takes_many = answers_ == Answers::kMany;
+  if (status.ok()) status = transport_->MayUse(message_.model);
+  return status.ok() ? LoadRegions() : status;
+}
+
+absl::Status InferExchange::LoadRegions() {
+  if (forms_.regions.empty()) return absl::OkStatus();
+  return regions_.Load(forms_.regions, transport_->Connection(), context_->regions, &message_);
+}
+
+void InferExchange::Admit(const absl::Status& status) {
+  thread_->Check();
+  if (!status.ok() || !regions_.awaits_device()) return Handle(status);
+  if (const absl::Status queued = LoadFromDevice(); !queued.ok()) Handle(queued);
+}
+
+// A request that is late when its turn comes is not copied; admission refuses it.
+absl::Status InferExchange::LoadFromDevice() {
+  return context_->regions->copier()->Enqueue([this] {
+    const bool late = request_.deadline_ns <= context_->clock->NowNs();
+    device_status_ = late ? absl::OkStatus() : regions_.LoadFromDevice();
+    transport_->Resume();
+  });
+}
+
+void InferExchange::Resumed() {
+  thread_->Check();
+  Handle(client_left_ ? CallCancelled() : device_status_);
+}
+
+void InferExchange::Handle(const absl::Status& status) {
+  if (!status.ok()) return request_.reply.Fail(status);
+  if (!context_->handler->Handle(message_, &request_)) return;
+  transport_->DropPayloads();
+  regions_.DropInputs();
+}
+
+void InferExchange::ClientLeft() {
+  thread_->Check();
+  client_left_ = true;
+  if (request_.queue != nullptr) request_.queue->Cancel(&request_);
+}
+
+void InferExchange::Continue() {
+  MPSD_CHECK(request_.queue != nullptr);
+  request_.queue->Continue(&request_);
+}
+
+void InferExchange::StopAnswers() {
+  RequestQueue* const queue = request_.queue;
+  MPSD_CHECK(queue != nullptr);
+  queue->Cancel(&request_);
+  queue->Continue(&request_);
+}
+
+void InferExchange::Give(const Answer& answer, bool is_last) {
+  if (forms_.classes.empty() && !regions_.has_outputs()) return WriteAndSend(answer, is_last);
+  GiveInForm(answer, is_last);
+}
+
+void InferExchange::GiveInForm(Answer answer, bool is_last) {
+  std::deque<std::string> storage;
+  const bool batches = request_.model->spec.batches();
+  const absl::Status status = ApplyOutputForms(forms_, batches, &regions_, &answer, &storage);
+  if (!status.ok()) return Refuse(status, is_last);
+  WriteAndSend(answer, is_last);
+}
+
+void InferExchange::WriteAndSend(const Answer& answer, bool is_last) {
+  const absl::Status status = transport_->Write(answer, is_last);
+  if (!status.ok()) return Refuse(status, is_last);
+  regions_.has_device_outputs() ? SendWhenStored(is_last) : SendWritten(is_last);
+}
+
+void InferExchange::SendWhenStored(bool is_last) {
+  const absl::Status queued = context_->regions->copier()->Enqueue([this, is_last] {
+    const absl::Status stored = regions_.StoreToDevice();
+    stored.ok() ? SendWritten(is_last) : Refuse(stored, is_last);
+  });
+  if (!queued.ok()) Refuse(queued, is_last);
+}
+
+void InferExchange::SendWritten(bool is_last) {
+  if (is_last) {
+    CountAndTell(absl::StatusCode::kOk);
+    transport_->SendLast();
+  } else {
+    counter_.Add(request_, AnswerOutcome::kSent);
+    transport_->SendPart();
+  }
+}
+
+// The request ends as the status says, whatever was to follow.
+void InferExchange::Refuse(const absl::Status& status, bool is_last) {
+  if (is_last) return Fail(status);
+  refusal_ = status;
+  StopAnswers();
+}
+
+void InferExchange::End() {
+  counter_.Add(request_, AnswerOutcome::kNoMore);
+  CountAndTell(absl::StatusCode::kOk);
+  transport_->SendNoMore();
+}
+
+void InferExchange::Fail(const absl::Status& ending) {
+  const absl::Status& status = refusal_.ok() ? ending : refusal_;
+  MPSD_CHECK(!status.ok());
+  const bool cancelled = absl::IsCancelled(status);
+  counter_.Add(request_, cancelled ? AnswerOutcome::kCancelled : AnswerOutcome::kFailed);
+  CountAndTell(status.code());
+  transport_->SendError(status);
+}
+
+void InferExchange::CountAndTell(absl::StatusCode code) {
+  MPSD_CHECK(stage_ == Stage::kBegun);
+  stage_ = Stage::kEnded;
+  CountEnding(request_, code, context_->metrics, context_->clock);
+  TellEnding(request_, message_, code, *trace_, traced_, context_->observers, context_->clock);
+}
+
+void InferExchange::Clear() {
+  thread_->Check();
+  MPSD_CHECK(stage_ == Stage::kEnded);
+  stage_ = Stage::kIdle;
+  regions_.Clear();
+  forms_ = {};
+  message_.model = message_.version = message_.id = absl::string_view();
+  request_.Reset();
+  refusal_ = absl::OkStatus();
+  counter_.Clear();
+}
+
+}  // namespace mpsd

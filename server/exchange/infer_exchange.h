@@ -1,0 +1,140 @@
+// InferExchange: one inference request of a call, from its bytes to its one ending.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "proto/base/thread_role.h"
+#include "server/exchange/answer_counter.h"
+#include "server/exchange/exchange_context.h"
+#include "server/exchange/exchange_transport.h"
+#include "server/exchange/output_forms.h"
+#include "server/regions/request_regions.h"
+#include "server/request/infer_message.h"
+#include "server/request/reply.h"
+#include "server/request/request.h"
+#include "server/wire/trace_context.h"
+
+namespace mpsd {
+
+// When a request arrived. `trace` is the caller's span; it lives until the exchange is cleared.
+struct Arrival {
+  int64_t arrival_ns = 0;
+  int64_t deadline_ns = 0;
+  const TraceContext* trace = nullptr;
+};
+
+// The steps of a request that are the same for every transport: read, ask the gate about the model,
+// copy inputs out of the client's registered memory, admit, give each answer the form that the
+// client wants, and count and tell the ending. Owned by its call, which moves only its own bytes
+// and tags, and used again for request after request. Knows no transport, no model and no worker.
+//
+//   Begin → Read → Admit → (Resumed) → SendPart, any number of times → one ending → Clear
+//
+// Lives on its call's thread, which calls Begin(), CheckAwaited(), Read(), Admit(), Resumed(),
+// ClientLeft() and Clear(); the exchange CHECKs that. Only the answers come from any thread: the
+// thread that finds a completion, that cancels, or that copies to a device. They come through the
+// Reply that the exchange has lent to its Request, one at a time. No function blocks: a copy from
+// or to a device is a task of the DeviceCopier, which runs on the copier's thread.
+//
+// Invariants:
+//   1. Each request that began ends exactly once: one of the transport's SendLast(), SendNoMore()
+//      and SendError() is called, once.
+//   2. The ending is counted and told before the transport sends it.
+//   3. The exchange touches nothing of its own after it has called an ending of the transport, its
+//      SendPart(), or DeviceCopier::Enqueue(): by then the request may have ended on another
+//      thread, and the exchange may be in use for the next one.
+//   4. What the payloads lie in is given back only when InferHandler::Handle() said that nobody
+//      reads them any more, else with the whole request.
+class InferExchange final : public ReplySink {
+ public:
+  enum class Answers { kOne, kMany };  // that a request of this transport may have
+
+  // The referents outlive the exchange.
+  InferExchange(const ExchangeContext* context, ExchangeTransport* transport, Answers answers);
+  ~InferExchange() override;
+
+  // A request has arrived, and from now on owes an ending. REQUIRES: the exchange is new or
+  // cleared.
+  void Begin(const Arrival& arrival);
+
+  // DEADLINE_EXCEEDED or CANCELLED for a request that nobody awaits any more.
+  absl::Status CheckAwaited(int64_t now_ns) const;
+
+  // Has the transport read the request, asks whether the caller may use the model, and copies the
+  // inputs that lie in the client's memory, except those on devices. A status is for Admit().
+  absl::Status Read();
+
+  // Hands the request to the InferHandler, or ends it with `status`. Inputs on devices are copied
+  // first: then the transport's Resume() follows. The request may have ended when this returns.
+  void Admit(const absl::Status& status);
+
+  // The inputs on devices were copied, or could not be: admission goes on.
+  void Resumed();
+
+  // Nobody awaits the request any more: it is cancelled, now or at its next step. Does nothing for
+  // a request that has ended.
+  void ClientLeft();
+
+  // Makes the exchange fit for the next request. REQUIRES: the request has ended.
+  void Clear();
+
+  // One of the two follows each SendPart() of the transport, from any thread: the answer was sent
+  // and the next is wanted, or nothing can be sent any more. When either returns the request may
+  // have ended.
+  void Continue();
+  void StopAnswers();
+
+  // ReplySink: from any thread.
+  void Send(const Answer& answer) override { Give(answer, /*is_last=*/true); }
+  void SendPart(const Answer& answer) override { Give(answer, /*is_last=*/false); }
+  void End() override;
+  void Fail(const absl::Status& status) override;
+
+  // Constant from Read() and from admission on, until Clear().
+  const InferMessage& message() const { return message_; }
+  const Request& request() const { return request_; }
+
+ private:
+  enum class Stage : uint8_t {
+    kIdle,   // → kBegun
+    kBegun,  // owes an ending   → kEnded
+    kEnded,  // → kIdle
+  };
+
+  absl::Status LoadRegions();
+  absl::Status LoadFromDevice();
+  void Handle(const absl::Status& status);
+
+  void Give(const Answer& answer, bool is_last);
+  void GiveInForm(Answer answer, bool is_last);
+  void WriteAndSend(const Answer& answer, bool is_last);
+  void SendWhenStored(bool is_last);
+  void SendWritten(bool is_last);
+  void Refuse(const absl::Status& status, bool is_last);
+  void CountAndTell(absl::StatusCode code);
+
+  // Constant.
+  const ExchangeContext* const context_;
+  ExchangeTransport* const transport_;
+  const ThreadRole* const thread_;
+  const Answers answers_;
+
+  bool client_left_ ABSL_GUARDED_BY(thread_) = false;
+
+  // Written by the call's thread until the request is admitted. Then the request's queue says who
+  // may write, and the answers, which never overlap, write the rest.
+  Stage stage_ = Stage::kIdle;
+  bool traced_ = false;
+  const TraceContext* trace_ = nullptr;
+  InferMessage message_;
+  TensorForms forms_;
+  Request request_;
+  RequestRegions regions_;
+  absl::Status device_status_;  // of the copy of inputs from devices
+  absl::Status refusal_;        // why an answer of several could not be sent; the request's ending
+  AnswerCounter counter_;
+};
+
+}  // namespace mpsd

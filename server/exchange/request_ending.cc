@@ -1,0 +1,49 @@
+#include "server/exchange/request_ending.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace mpsd {
+namespace {
+
+std::string_view View(absl::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,
+                 const Clock* clock) {
+  const size_t index = std::min<size_t>(static_cast<size_t>(code), kStatusCodes - 1);
+  if (request.metrics == nullptr) {
+    server->refused_by_code[index].fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  request.metrics->requests_by_code[index].fetch_add(1, std::memory_order_relaxed);
+  if (code == absl::StatusCode::kOk || request.queue == nullptr || request.is_answered) return;
+  request.metrics->inference.AddFailure(clock->NowNs() - request.arrival_ns);
+}
+
+void TellEnding(const Request& request, const InferMessage& message, absl::StatusCode code,
+                const TraceContext& context, bool traced, const RequestObservers& observers,
+                const Clock* clock) {
+  if (!traced && observers.requests == nullptr) return;
+  const std::string code_name = absl::StatusCodeToString(code);
+  EndedRequest ended;
+  ended.trace_id = View(context.trace_id());
+  ended.parent_id = View(context.parent_id());
+  ended.model = View(message.model);
+  ended.version = request.metrics == nullptr ? View(message.version)
+                                             : std::string_view(request.metrics->version);
+  ended.id = View(message.id);
+  ended.code = code_name;
+  ended.rows = request.rows;
+  ended.arrival_ns = request.arrival_ns;
+  ended.batched_ns = request.times.batched_ns;
+  ended.started_ns = request.times.started_ns;
+  ended.finished_ns = request.times.finished_ns;
+  ended.ended_ns = clock->NowNs();
+  if (traced) observers.traces->Write(ended);
+  if (observers.requests != nullptr) observers.requests->Write(ended);
+}
+
+}  // namespace mpsd

@@ -111,7 +111,7 @@ void StreamSlot::Fail(const absl::Status& ending) {
   const absl::Status& status = refusal_.ok() ? ending : refusal_;
   CountAnswer(absl::IsCancelled(status) ? AnswerOutcome::kCancelled : AnswerOutcome::kFailed);
   TellEnded(status.code());
-  stream_->Answered(this, WriteStreamError(TextForClient(status.message()), message.id),
+  stream_->Answered(this, WriteStreamError(CutToHeaderLimit(status.message()), message.id),
                     of_decoupled_model() ? EmptyFinal() : grpc::ByteBuffer());
 }
 

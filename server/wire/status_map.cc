@@ -7,7 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "server/wire/wire_writer.h"
+#include "proto/base/protobuf_writer.h"
+#include "proto/base/utf8.h"
 
 namespace mpsd {
 namespace {
@@ -40,9 +41,7 @@ std::string Details(const absl::Status& status) {
 
 std::string CutToHeaderLimit(absl::string_view text) {
   if (text.size() <= kMaxTextBytes) return std::string(text);
-  size_t end = kMaxTextBytes;  // or before it, where a character of UTF-8 begins
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
-  return absl::StrCat(text.substr(0, end), "...");
+  return absl::StrCat(CutAtCharacter(text, kMaxTextBytes), "...");
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {

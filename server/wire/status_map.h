@@ -19,8 +19,8 @@ enum class StatusStyle {
 };
 
 // Cuts an error's text to 2 KiB, at the end of a character, and ends it in "..." then. A text that
-// quotes what a client sent may be of any length, but travels in a header of the answer, and clients
-// accept a few KiB of headers. Drops nothing else. Pure.
+// quotes what a client sent may be of any length, but travels in a header of the answer, of which
+// clients accept a few KiB. Drops nothing else. Pure.
 std::string CutToHeaderLimit(absl::string_view text);
 
 // The codes are numbered alike. Our texts are made for clients already. Payloads of the status

@@ -41,11 +41,11 @@ ModelSpec SomeSpec() {
 LoadOrder SomeLoadOrder() {
   LoadOrder order;
   order.model = "minilm";
-  order.format = "torchscript";
+  order.format = ModelFormat::kTorchScript;
   order.path = "/models/a b \"c\"\\é.pt";
   order.device = "cuda:0";
-  order.warmup = "all";
-  order.sandbox = "strict";
+  order.warmup = WarmUp::kAll;
+  order.sandbox = SandboxLevel::kStrict;
   order.epoch = UINT32_MAX;
   order.lanes = 4;
   order.threads = 2;
@@ -413,6 +413,15 @@ const std::vector<json>& Bodies() {
                             {{"type", "ready"}},
                             {{"type", "failure"}, {"text", "why"}}};
   return *bodies;
+}
+
+TEST_F(Messages, AnOrderThatNamesWhatThereIsNotIsRefused) {
+  for (const char* field : {"format", "warmup", "sandbox"}) {
+    json order = Bodies().front();
+    ASSERT_EQ(order["type"], "load");
+    order[field] = "unheard";
+    EXPECT_EQ(ReadBytes(Frame(order.dump())).code(), absl::StatusCode::kInvalidArgument) << field;
+  }
 }
 
 class EachField : public Messages {

@@ -13,8 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/base/limits.h"
 #include "proto/inference.pb.h"
-#include "server/control/inference_method_name.h"
-#include "server/request/with_text.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {

@@ -29,6 +29,14 @@ absl::Status WithRetryAfter(absl::Status status, int64_t delay_ns) {
   return status;
 }
 
+absl::Status WithText(const absl::Status& status, absl::string_view text) {
+  absl::Status other(status.code(), text);
+  status.ForEachPayload([&other](absl::string_view type, const absl::Cord& payload) {
+    other.SetPayload(type, payload);
+  });
+  return other;
+}
+
 absl::Status Busy(absl::string_view text) {
   return WithRetryAfter(absl::ResourceExhaustedError(text), kBusyNs);
 }

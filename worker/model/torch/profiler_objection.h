@@ -9,9 +9,9 @@
 
 namespace mpsd {
 
-// Why a worker must not serve with this many lanes on `device`: the profiler, which the environment
-// turns on, is not thread-safe. Empty when nothing speaks against it. `variable` reads a variable of
-// the environment, null if it is unset. Pure but for `variable`.
+// Why a worker must not serve with this many lanes on `device`: the environment turns the profiler
+// on, which is not thread-safe. Empty when nothing speaks against it. `variable` returns a variable
+// of the environment, null if it is unset. Pure but for `variable`.
 std::string ProfilerObjection(absl::string_view device, uint32_t lanes,
                               absl::FunctionRef<const char*(const char*)> variable);
 

@@ -1,36 +1,30 @@
 #include "client/retry_policy.h"
 
-#include <google/protobuf/unknown_field_set.h>
-
 #include <algorithm>
+
+#include "absl/strings/string_view.h"
+#include "proto/base/protobuf_reader.h"
 
 namespace mpsd::client {
 namespace {
 
-using google::protobuf::UnknownField;
-using google::protobuf::UnknownFieldSet;
-
 constexpr char kRetryInfoUrl[] = "type.googleapis.com/google.rpc.RetryInfo";
-constexpr int kDetailsField = 3;  // of google.rpc.Status: Any {type_url:1 value:2}
-constexpr int kDelayField = 1;    // of google.rpc.RetryInfo: Duration {seconds:1 nanos:2}
+constexpr uint32_t kDetailsField = 3;  // of google.rpc.Status: Any {type_url:1 value:2}
+constexpr uint32_t kDelayField = 1;    // of google.rpc.RetryInfo: Duration {seconds:1 nanos:2}
 
 // The bytes of the first field of that number; empty where there is none.
-std::string Bytes(const UnknownFieldSet& message, int number) {
-  for (int i = 0; i < message.field_count(); ++i) {
-    const UnknownField& field = message.field(i);
-    if (field.number() == number && field.type() == UnknownField::TYPE_LENGTH_DELIMITED) {
-      return field.length_delimited();
-    }
+absl::string_view TextOf(absl::string_view message, uint32_t field) {
+  ProtobufReader reader(message);
+  while (reader.Next()) {
+    if (reader.Is(field, WireType::kLengthDelimited)) return reader.text();
   }
   return "";
 }
 
-int64_t Number(const UnknownFieldSet& message, int number) {
-  for (int i = 0; i < message.field_count(); ++i) {
-    const UnknownField& field = message.field(i);
-    if (field.number() == number && field.type() == UnknownField::TYPE_VARINT) {
-      return static_cast<int64_t>(field.varint());
-    }
+int64_t NumberOf(absl::string_view message, uint32_t field) {
+  ProtobufReader reader(message);
+  while (reader.Next()) {
+    if (reader.Is(field, WireType::kVarint)) return static_cast<int64_t>(reader.number());
   }
   return 0;
 }
@@ -53,19 +47,13 @@ std::optional<absl::Duration> RetryDelay(const RetryOptions& options, const Fail
 }
 
 std::optional<absl::Duration> ServerDelay(const std::string& error_details) {
-  UnknownFieldSet status;
-  if (!status.ParseFromString(error_details)) return std::nullopt;
-  for (int i = 0; i < status.field_count(); ++i) {
-    const UnknownField& field = status.field(i);
-    if (field.number() != kDetailsField || field.type() != UnknownField::TYPE_LENGTH_DELIMITED) {
-      continue;
-    }
-    UnknownFieldSet any, info, duration;
-    if (!any.ParseFromString(field.length_delimited()) || Bytes(any, 1) != kRetryInfoUrl) continue;
-    if (!info.ParseFromString(Bytes(any, 2))) continue;
-    if (!duration.ParseFromString(Bytes(info, kDelayField))) continue;
+  ProtobufReader status(error_details);
+  while (status.Next()) {
+    if (!status.Is(kDetailsField, WireType::kLengthDelimited)) continue;
+    if (TextOf(status.text(), 1) != kRetryInfoUrl) continue;
+    const absl::string_view duration = TextOf(TextOf(status.text(), 2), kDelayField);
     const absl::Duration delay =
-        absl::Seconds(Number(duration, 1)) + absl::Nanoseconds(Number(duration, 2));
+        absl::Seconds(NumberOf(duration, 1)) + absl::Nanoseconds(NumberOf(duration, 2));
     if (delay >= absl::ZeroDuration()) return delay;
   }
   return std::nullopt;

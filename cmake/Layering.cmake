@@ -13,45 +13,44 @@ set(MPSD_EDGES_link    base json)
 set(MPSD_EDGES_proto   protobuf grpc)
 # -- server: what a request passes, in its order
 set(MPSD_EDGES_access            base absl openssl)
-set(MPSD_EDGES_telemetry         base absl json prometheus)
+set(MPSD_EDGES_telemetry         base absl prometheus)
 set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
-set(MPSD_EDGES_telemetry_http    base access telemetry telemetry_log absl json civetweb)
+set(MPSD_EDGES_telemetry_http    access telemetry telemetry_log absl json civetweb)
 set(MPSD_EDGES_request           base link telemetry absl)
 set(MPSD_EDGES_listen            base telemetry telemetry_log grpc openssl absl)
-set(MPSD_EDGES_wire              base link request proto protobuf grpc telemetry absl)
+set(MPSD_EDGES_wire              base request proto protobuf grpc telemetry absl)
 set(MPSD_EDGES_inflate           base request grpc zlib absl)
 set(MPSD_EDGES_regions           base link request listen wire telemetry absl)
 set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
 set(MPSD_EDGES_exchange          base request listen wire regions telemetry telemetry_log absl)
-set(MPSD_EDGES_accept            base link access request listen wire inflate regions exchange proto
+set(MPSD_EDGES_accept            base access request listen wire inflate regions exchange
                                  protobuf grpc telemetry telemetry_log absl)
 set(MPSD_EDGES_admit             base link request absl)
-set(MPSD_EDGES_schedule          base absl)
+set(MPSD_EDGES_schedule          absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)
 set(MPSD_EDGES_dispatch          base link shm request schedule batch telemetry absl)
-set(MPSD_EDGES_reply             base link request absl)
+set(MPSD_EDGES_reply             base request absl)
 # -- server: what keeps the house
-set(MPSD_EDGES_control           base link request accept regions proto protobuf grpc telemetry
-                                 telemetry_log absl)
+set(MPSD_EDGES_control           base request accept regions proto protobuf telemetry telemetry_log
+                                 absl)
 set(MPSD_EDGES_supervise_policy  base dispatch telemetry absl)
 set(MPSD_EDGES_supervise_process base link dispatch telemetry telemetry_log absl)
-set(MPSD_EDGES_supervise         base link shm batch dispatch telemetry telemetry_log request
-                                 supervise_policy supervise_process absl)
+set(MPSD_EDGES_supervise         base link batch dispatch telemetry_log request supervise_policy
+                                 supervise_process absl)
 set(MPSD_EDGES_config            base link access json absl)
-set(MPSD_EDGES_config_triton     base link config proto protobuf json absl)
-set(MPSD_EDGES_reload            base link config config_triton request telemetry telemetry_log absl)
+set(MPSD_EDGES_config_triton     base config proto protobuf json absl)
+set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
 set(MPSD_EDGES_place             base link config request dispatch supervise telemetry telemetry_log
                                  reload json absl)
-set(MPSD_EDGES_daemon            base link shm access request admit batch dispatch reply supervise
-                                 supervise_process telemetry telemetry_log telemetry_http listen
-                                 wire regions regions_device accept control config reload place
-                                 absl json)
+set(MPSD_EDGES_daemon            base request admit dispatch reply supervise supervise_process
+                                 telemetry telemetry_log telemetry_http listen regions
+                                 regions_device accept control config reload place absl)
 # -- worker
-set(MPSD_EDGES_model             base link json absl)
+set(MPSD_EDGES_model             base link absl)
 set(MPSD_EDGES_model_synthetic   base link model absl)
 set(MPSD_EDGES_model_torch       base link model absl torch)
 set(MPSD_EDGES_model_torchscript base link model model_torch json absl torch)
-set(MPSD_EDGES_model_aoti        base link model model_torch json absl torch)
+set(MPSD_EDGES_model_aoti        link model model_torch json absl torch)
 set(MPSD_EDGES_sandbox           base link absl)
 set(MPSD_EDGES_load              base link model model_synthetic model_torch model_torchscript
                                  model_aoti sandbox json absl)
@@ -60,8 +59,8 @@ set(MPSD_EDGES_consume           base link shm execute model absl)
 set(MPSD_EDGES_tools             base link model json absl torch)
 # -- other programs
 set(MPSD_EDGES_copier  base link absl)
-set(MPSD_EDGES_client  base proto protobuf grpc absl)
-set(MPSD_EDGES_cli     base client proto protobuf grpc absl json cli11)
+set(MPSD_EDGES_client  base proto grpc absl)
+set(MPSD_EDGES_cli     base client absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time
   absl::flat_hash_map absl::inlined_vector absl::span absl::random_random)

@@ -84,7 +84,8 @@ bool ReadArguments(int argc, char** argv, Options* options) {
   LoadOrder& order = options->order;
   order.model = "bench";
   order.path = argv[1];
-  order.format = absl::EndsWith(order.path, ".pt2") ? "aoti" : "torchscript";
+  order.format =
+      absl::EndsWith(order.path, ".pt2") ? ModelFormat::kAoti : ModelFormat::kTorchScript;
   order.device = argv[2];
   for (int i = 6; i < argc; ++i) {
     if (!ReadParameter(argv[i], options)) return false;

@@ -67,8 +67,8 @@ using Lanes = std::vector<std::unique_ptr<Lane>>;
 // The main thread has the only stream on mps that commits while it goes on.
 bool HasLaneOnMainThread(const Model& model) { return absl::StartsWith(model.device(), "mps"); }
 
-absl::Status StartLanes(const std::string& warmup, uint32_t count, const Attachment& attachment,
-                        Model* model, Lanes* lanes) {
+absl::Status StartLanes(WarmUp warmup, uint32_t count, const Attachment& attachment, Model* model,
+                        Lanes* lanes) {
   for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real()));
   }

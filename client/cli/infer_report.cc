@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/elements.h"
 #include "client/cli/table.h"
+#include "proto/base/utf8.h"
 
 namespace mpsd::cli {
 namespace {
@@ -83,9 +84,7 @@ std::string OutputsText(const InferReply& reply) {
 // At most kShownTextBytes of `text`, cut between characters.
 std::string Shortened(const std::string& text) {
   if (text.size() <= kShownTextBytes) return text;
-  size_t end = kShownTextBytes;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+  return absl::StrCat(CutAtCharacter(text, kShownTextBytes), "…");
 }
 
 std::string EmbeddingsText(const TextRows& rows, const Vectors& vectors) {

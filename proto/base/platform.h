@@ -15,6 +15,8 @@
 #include "absl/types/span.h"
 #include "proto/base/fd.h"
 
+struct stat;
+
 namespace mpsd::platform {
 
 // ---- shared memory ----
@@ -149,6 +151,9 @@ uint32_t UsableCores();
 
 // False where there is certainly no gpu that libtorch knows, without asking its driver.
 bool MayHaveGpu();
+
+// When the content of the file was last written, by the file system's clock.
+int64_t ModifiedNs(const struct stat& status);
 
 // The running executable's path.
 absl::StatusOr<std::string> ExecutablePath();

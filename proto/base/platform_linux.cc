@@ -488,6 +488,10 @@ uint32_t UsableCores() {
 // The driver makes it when it is loaded.
 bool MayHaveGpu() { return access("/dev/nvidiactl", F_OK) == 0; }
 
+int64_t ModifiedNs(const struct stat& status) {
+  return status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec;
+}
+
 absl::StatusOr<std::string> ExecutablePath() {
   char path[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
@@ -499,6 +500,10 @@ uint32_t UsableCores() {
 }
 
 bool MayHaveGpu() { return true; }
+
+int64_t ModifiedNs(const struct stat& status) {
+  return status.st_mtimespec.tv_sec * kNsPerSecond + status.st_mtimespec.tv_nsec;
+}
 
 absl::StatusOr<std::string> ExecutablePath() {
   uint32_t bytes = 0;

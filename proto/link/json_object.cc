@@ -13,6 +13,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/units.h"
+#include "proto/base/utf8.h"
 
 namespace mpsd {
 namespace {
@@ -24,9 +25,7 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 
 std::string Shown(std::string_view text, size_t limit) {
   if (text.size() <= limit) return absl::Utf8SafeCHexEscape(View(text));
-  size_t end = limit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return absl::StrCat(absl::Utf8SafeCHexEscape(View(text.substr(0, end))), "…");
+  return absl::StrCat(absl::Utf8SafeCHexEscape(CutAtCharacter(View(text), limit)), "…");
 }
 
 // How many letters must be added, taken away or changed to make one word of the other.

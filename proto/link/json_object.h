@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "nlohmann/json.hpp"
+#include "proto/link/enum_names.h"
 
 namespace mpsd {
 
@@ -63,6 +64,13 @@ class JsonObject {
   // One of `choices`; `*index` is which.
   void GetChoice(std::string_view key, absl::Span<const std::string_view> choices,
                  size_t* index) const;
+  // The name of one of the values of `Enum`.
+  template <typename Enum>
+  void GetChoice(std::string_view key, Enum* value) const {
+    auto index = static_cast<size_t>(*value);
+    GetChoice(key, kNamesOf<Enum>, &index);
+    *value = static_cast<Enum>(index);
+  }
 
   // Calls `read` with each element of a list of at most `maximum`, and with the element's path.
   using ReadElement = std::function<void(const nlohmann::json& element, const std::string& path)>;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -30,11 +31,11 @@ struct FrameHeader {
 json Body(const LoadOrder& order) {
   return {{"type", "load"},
           {"model", order.model},
-          {"format", order.format},
+          {"format", NameOf(order.format)},
           {"path", order.path},
           {"device", order.device},
-          {"warmup", order.warmup},
-          {"sandbox", order.sandbox},
+          {"warmup", NameOf(order.warmup)},
+          {"sandbox", NameOf(order.sandbox)},
           {"epoch", order.epoch},
           {"lanes", order.lanes},
           {"threads", order.threads},
@@ -88,6 +89,12 @@ class Fields {
     const json* value = Find(key);
     if (value == nullptr || !value->is_string()) return Fail<std::string>();
     return value->get<std::string>();
+  }
+
+  template <typename Enum>
+  Enum Choice(const char* key) {
+    const std::optional<Enum> value = FromName<Enum>(Text(key));
+    return value.has_value() ? *value : Fail<Enum>();
   }
 
   uint64_t Number(const char* key) {
@@ -156,11 +163,11 @@ class Fields {
 Message ParseLoad(Fields& fields) {
   LoadOrder order;
   order.model = fields.Text("model");
-  order.format = fields.Text("format");
+  order.format = fields.Choice<ModelFormat>("format");
   order.path = fields.Text("path");
   order.device = fields.Text("device");
-  order.warmup = fields.Text("warmup");
-  order.sandbox = fields.Text("sandbox");
+  order.warmup = fields.Choice<WarmUp>("warmup");
+  order.sandbox = fields.Choice<SandboxLevel>("sandbox");
   order.epoch = fields.Small("epoch");
   order.lanes = fields.Small("lanes");
   order.threads = fields.Small("threads");

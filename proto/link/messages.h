@@ -26,7 +26,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
+#include "proto/link/model_format.h"
 #include "proto/link/model_spec.h"
+#include "proto/link/sandbox_level.h"
+#include "proto/link/warm_up.h"
 
 namespace mpsd {
 
@@ -38,11 +41,11 @@ inline constexpr int kWorkerExitDeviceLost = 5;
 // Load this model. The spec is what the config says, possibly in part.
 struct LoadOrder {
   std::string model;
-  std::string format;  // "torchscript", "aoti", "synthetic"
+  ModelFormat format = ModelFormat::kTorchScript;
   std::string path;
-  std::string device;             // "auto", "cpu", "cuda:0", "mps"
-  std::string warmup;             // "auto", "none", "smallest", "all"
-  std::string sandbox = "basic";  // "off", "basic", "strict"
+  std::string device;  // "auto", "cpu", "cuda:0", "mps"
+  WarmUp warmup = WarmUp::kAuto;
+  SandboxLevel sandbox = SandboxLevel::kBasic;
   uint32_t epoch = 0;
   uint32_t lanes = 1;
   uint32_t threads = 1;

@@ -6,10 +6,17 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "server/listen/connection_id.h"
 
 namespace mpsd {
+
+// The full name of a method of the Open Inference Protocol's service:
+// "/inference.GRPCInferenceService/ModelReady" for "ModelReady".
+inline std::string InferenceMethodName(absl::string_view method) {
+  return absl::StrCat("/inference.GRPCInferenceService/", method);
+}
 
 // What a method may know of its caller.
 struct CallerInfo {

@@ -60,7 +60,7 @@ void StreamRequest::SendNoMore() { source_.answers->Answered(this, {}, EmptyFina
 
 void StreamRequest::SendError(const absl::Status& status) {
   grpc::ByteBuffer error =
-      WriteStreamError(TextForClient(status.message()), exchange_.message().id);
+      WriteStreamError(CutToHeaderLimit(status.message()), exchange_.message().id);
   const bool has_several = IsDecoupled(exchange_.request());
   source_.answers->Answered(this, std::move(error),
                             has_several ? EmptyFinal() : grpc::ByteBuffer());

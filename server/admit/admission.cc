@@ -6,7 +6,6 @@
 #include "proto/base/limits.h"
 #include "server/admit/padding.h"
 #include "server/admit/validator.h"
-#include "server/admit/with_id.h"
 #include "server/request/find_served.h"
 
 namespace mpsd {

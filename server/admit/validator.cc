@@ -10,7 +10,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/shape.h"
 #include "server/admit/string_elements.h"
-#include "server/admit/with_id.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -208,6 +208,11 @@ absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
 }
 
 }  // namespace
+
+absl::Status WithId(const absl::Status& status, absl::string_view id) {
+  if (status.ok() || id.empty()) return status;
+  return WithText(status, absl::StrCat("[request id: ", id, "] ", status.message()));
+}
 
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request) {
   if (!message.parameter_error.empty()) return absl::InvalidArgumentError(message.parameter_error);

@@ -12,16 +12,15 @@
 #include "absl/status/statusor.h"
 #include "proto/base/file_stamp.h"
 #include "proto/base/limits.h"
+#include "proto/link/model_format.h"
 #include "proto/link/model_spec.h"
+#include "proto/link/sandbox_level.h"
+#include "proto/link/warm_up.h"
 #include "server/access/access_rules.h"
 
 namespace mpsd {
 
-enum class ModelFormat { kTorchScript, kAoti, kSynthetic };
-// What a worker may do besides running its model; see docs/sandbox.md.
-enum class SandboxLevel { kOff, kBasic, kStrict };
 enum class ModelControlMode { kNone, kExplicit };
-enum class WarmUp { kAuto, kNone, kSmallest, kAll };
 
 // How many; 0 stands for "auto".
 struct PlacementConfig {

@@ -195,9 +195,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   if (const nlohmann::json* trace = object.Find("trace"); trace != nullptr) {
     ReadTrace(*trace, folder, errors, &config->trace);
   }
-  size_t sandbox = static_cast<size_t>(config->sandbox);
-  object.GetChoice("sandbox", kSandboxLevels, &sandbox);
-  config->sandbox = static_cast<SandboxLevel>(sandbox);
+  object.GetChoice("sandbox", &config->sandbox);
   size_t cuda_mps = 0;
   object.GetChoice("cuda_mps", kOffOn, &cuda_mps);
   config->cuda_mps = cuda_mps == 1;

@@ -30,12 +30,6 @@ constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
 constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
-// In the order of ModelFormat and of WarmUp.
-constexpr std::array<std::string_view, 3> kFormats = {"torchscript", "aoti", "synthetic"};
-constexpr std::array<std::string_view, 4> kWarmUps = {"auto", "none", "smallest", "all"};
-static_assert(static_cast<size_t>(ModelFormat::kSynthetic) + 1 == kFormats.size());
-static_assert(static_cast<size_t>(WarmUp::kAll) + 1 == kWarmUps.size());
-static_assert(static_cast<size_t>(SandboxLevel::kStrict) + 1 == kSandboxLevels.size());
 
 constexpr uint32_t kMaxThreads = 256;
 constexpr uint32_t kMaxDeviceIndex = 255;
@@ -60,12 +54,7 @@ bool IsDevice(absl::string_view device) {
 }
 
 void ReadFormat(const JsonObject& object, const std::string& written_path, ModelFormat* format) {
-  size_t index = 0;
-  if (object.Find("format") != nullptr) {
-    object.GetChoice("format", kFormats, &index);
-    *format = static_cast<ModelFormat>(index);
-    return;
-  }
+  if (object.Find("format") != nullptr) return object.GetChoice("format", format);
   if (written_path.empty()) return;
   const std::optional<ModelFormat> told = FormatOfFile(written_path);
   if (told.has_value()) {
@@ -108,9 +97,8 @@ void ReadDevice(const JsonObject& object, std::string* device) {
 
 void ReadSandbox(const JsonObject& object, std::optional<SandboxLevel>* sandbox) {
   if (object.Find("sandbox") == nullptr) return;
-  size_t level = static_cast<size_t>(SandboxLevel::kBasic);
-  object.GetChoice("sandbox", kSandboxLevels, &level);
-  *sandbox = static_cast<SandboxLevel>(level);
+  sandbox->emplace(SandboxLevel::kBasic);
+  object.GetChoice("sandbox", &**sandbox);
 }
 
 void ReadCount(const JsonObject& object, std::string_view key, uint32_t maximum, uint32_t* count) {
@@ -260,9 +248,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadDevice(object, &model.device);
   ReadPlacement(object, &model.placement);
   ReadModelSpec(object, &model.spec);
-  size_t warmup = 0;
-  object.GetChoice("warmup", kWarmUps, &warmup);
-  model.warmup = static_cast<WarmUp>(warmup);
+  object.GetChoice("warmup", &model.warmup);
   ReadSandbox(object, &model.sandbox);
   ReadBatching(object, &model.batching);
   ReadQueue(object, limits, &model);

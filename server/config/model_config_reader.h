@@ -1,7 +1,6 @@
 // Reads one model of a config document.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +15,6 @@ namespace mpsd {
 ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
                             const std::string& folder, const LimitsConfig& limits,
                             JsonErrors* errors);
-
-// The names of SandboxLevel, in its order.
-inline constexpr std::array<std::string_view, 3> kSandboxLevels = {"off", "basic", "strict"};
 
 // What is wrong with a name under which clients find something; empty when nothing is.
 std::string ServableNameFault(std::string_view name);

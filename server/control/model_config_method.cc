@@ -11,7 +11,6 @@
 #include "absl/strings/strip.h"
 #include "proto/base/clock.h"
 #include "proto/inference.pb.h"
-#include "server/control/inference_method_name.h"
 #include "server/request/find_served.h"
 
 namespace mpsd {

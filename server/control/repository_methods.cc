@@ -13,8 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/base/limits.h"
 #include "proto/inference.pb.h"
-#include "server/control/inference_method_name.h"
-#include "server/request/with_text.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -86,14 +85,14 @@ absl::Status Index(const ModelControl& control, const pb::RepositoryIndexRequest
     index->set_name(listing.name);
     index->set_version(listing.version);
     index->set_state(listing.state);
-    index->set_reason(TextForClients(listing.reason));
+    index->set_reason(WithoutPathsAndErrnos(listing.reason));
   }
   return absl::OkStatus();
 }
 
 Done ForClient(Done done) {
   return [done = std::move(done)](const absl::Status& status) {
-    done(WithText(status, TextForClients(status.message())));
+    done(WithText(status, WithoutPathsAndErrnos(status.message())));
   };
 }
 
@@ -145,7 +144,7 @@ std::vector<std::pair<std::string, std::string>> SystemWords() {
 
 }  // namespace
 
-std::string TextForClients(absl::string_view text) {
+std::string WithoutPathsAndErrnos(absl::string_view text) {
   static const auto* const kSystemWords = new auto(SystemWords());
   return absl::StrReplaceAll(WithoutPaths(text.substr(0, kMostTextBytes)), *kSystemWords);
 }

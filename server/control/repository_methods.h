@@ -12,8 +12,8 @@ namespace mpsd {
 // Adds the methods to the table. `control` outlives it.
 void AddRepositoryMethods(ModelControl* control, MethodTable* table);
 
-// `text` as a client may see it: paths are cut out, in quotes or as words, and so is what the
-// system says of its errors.
-std::string TextForClients(absl::string_view text);
+// `text` without what tells of the host: "(…)" stands for each path, quoted or not, and for each
+// text and number of an errno. Reads the first 4 KiB and drops the rest.
+std::string WithoutPathsAndErrnos(absl::string_view text);
 
 }  // namespace mpsd

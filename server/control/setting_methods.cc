@@ -7,7 +7,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
-#include "server/control/inference_method_name.h"
 
 namespace mpsd {
 namespace {

@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
-#include "server/control/inference_method_name.h"
 
 namespace mpsd {
 namespace {

@@ -7,7 +7,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
-#include "server/control/inference_method_name.h"
 #include "server/request/find_served.h"
 #include "server/telemetry/answer_statistics.h"
 #include "server/telemetry/inference_statistics.h"

@@ -26,7 +26,7 @@ bool ReadDevices(const std::string& line, HostFacts* host) {
   if (!devices.is_array() || devices.empty() || !devices[0].is_string()) return false;
   host->auto_device = devices[0].get<std::string>();
   if (json.contains("runtime_kind") && json["runtime_kind"].is_string()) {
-    host->runtime_kind = json["runtime_kind"].get<std::string>();
+    host->runtime_kind = FromName<RuntimeKind>(json["runtime_kind"].get<std::string>());
   }
   return true;
 }

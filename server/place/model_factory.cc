@@ -8,18 +8,6 @@
 namespace mpsd {
 namespace {
 
-const char* FormatName(ModelFormat format) {
-  switch (format) {
-    case ModelFormat::kTorchScript:
-      return "torchscript";
-    case ModelFormat::kAoti:
-      return "aoti";
-    case ModelFormat::kSynthetic:
-      return "synthetic";
-  }
-  return "";
-}
-
 const char* PlatformName(ModelFormat format) {
   switch (format) {
     case ModelFormat::kTorchScript:
@@ -28,32 +16,6 @@ const char* PlatformName(ModelFormat format) {
       return "torch_aoti";
     case ModelFormat::kSynthetic:
       return "synthetic";
-  }
-  return "";
-}
-
-const char* WarmUpName(WarmUp warmup) {
-  switch (warmup) {
-    case WarmUp::kAuto:
-      return "auto";
-    case WarmUp::kNone:
-      return "none";
-    case WarmUp::kSmallest:
-      return "smallest";
-    case WarmUp::kAll:
-      return "all";
-  }
-  return "";
-}
-
-const char* SandboxName(SandboxLevel level) {
-  switch (level) {
-    case SandboxLevel::kOff:
-      return "off";
-    case SandboxLevel::kBasic:
-      return "basic";
-    case SandboxLevel::kStrict:
-      return "strict";
   }
   return "";
 }
@@ -89,12 +51,12 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
 LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   LoadOrder order;
   order.model = model.name;
-  order.format = FormatName(model.format);
+  order.format = model.format;
   order.path = model.path;
   order.device = placement.device;
   order.memory_share_percent = placement.memory_share_percent;
-  order.warmup = WarmUpName(model.warmup);
-  order.sandbox = SandboxName(model.sandbox.value_or(SandboxLevel::kBasic));
+  order.warmup = model.warmup;
+  order.sandbox = model.sandbox.value_or(SandboxLevel::kBasic);
   order.lanes = placement.lanes;
   order.threads = placement.threads;
   order.spec = model.spec;

@@ -50,7 +50,7 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   const bool mps = IsMps(placement->device);
   const uint32_t processes =
       mps ? MpsProcesses(host, index) : (host.cuda_mps ? kCudaMpsProcesses : 1);
-  const uint32_t mps_lanes = host.runtime_kind == "patched" ? kPatchedMpsLanes : 1;
+  const uint32_t mps_lanes = host.runtime_kind == RuntimeKind::kPatched ? kPatchedMpsLanes : 1;
   placement->lane_depth = 2;
   placement->processes = OrElse(model.placement.processes, processes);
   placement->lanes = OrElse(model.placement.lanes, mps ? mps_lanes : kCudaLanes);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "proto/link/runtime_kind.h"
 #include "server/config/config.h"
 
 namespace mpsd {
@@ -22,12 +24,12 @@ struct Placement {
 
 // What of this host decides.
 struct HostFacts {
-  uint32_t cores = 1;                // that affinity and cgroup leave us
-  std::string auto_device = "cpu";   // what a worker says that "auto" is here
-  std::string runtime_kind;          // of the libtorch that it runs on; empty: unknown
-  bool cuda_mps = false;             // the CUDA Multi-Process Service is there
-  uint64_t working_set_bytes = 0;    // that the gpu recommends; 0: unknown
-  std::vector<uint64_t> file_bytes;  // of each model, for its weights; may be empty
+  uint32_t cores = 1;                       // that affinity and cgroup leave us
+  std::string auto_device = "cpu";          // what a worker says that "auto" is here
+  std::optional<RuntimeKind> runtime_kind;  // of the libtorch that it runs on, if known
+  bool cuda_mps = false;                    // the CUDA Multi-Process Service is there
+  uint64_t working_set_bytes = 0;           // that the gpu recommends; 0: unknown
+  std::vector<uint64_t> file_bytes;         // of each model, for its weights; may be empty
 };
 
 // One placement a model. The cores are one budget for the whole host, less the one that the front

@@ -13,7 +13,6 @@
 #include "server/config/triton/model_repository.h"
 #include "server/config/triton/triton_config.h"
 #include "server/request/retry_info.h"
-#include "server/request/with_text.h"
 
 namespace mpsd {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "proto/base/limits.h"
+#include "proto/base/protobuf_writer.h"
 #include "server/request/retry_info.h"
-#include "server/wire/wire_writer.h"
 
 namespace mpsd {
 namespace {

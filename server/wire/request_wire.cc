@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
+#include "proto/base/protobuf_writer.h"
 #include "server/wire/contents_size.h"
 #include "server/wire/typed_contents.h"
 
@@ -20,16 +21,7 @@ constexpr uint32_t kRawContentsField = 7;
 // What is larger is not kept for the small requests to come.
 constexpr size_t kKeptFieldBytes = 4 << 10;
 
-enum WireType : uint32_t {
-  kVarint = 0,
-  kFixed64 = 1,
-  kLengthDelimited = 2,
-  kGroupBegin = 3,
-  kGroupEnd = 4,
-  kFixed32 = 5
-};
-
-constexpr uint64_t KeyOf(uint32_t field) { return field << 3 | kLengthDelimited; }
+constexpr uint64_t KeyOf(uint32_t field) { return FieldKey(field, WireType::kLengthDelimited); }
 
 absl::Status Malformed() {
   return absl::InvalidArgumentError("the bytes are not a ModelInferRequest");
@@ -49,21 +41,21 @@ class SliceReader {
   }
 
   // Reads a varint and appends its bytes to `copy`.
-  bool Varint(uint64_t* value, std::string* copy) {
-    *value = 0;
-    for (uint32_t shift = 0; shift < 70; shift += 7) {
-      if (AtEnd()) return false;
+  bool ReadVarint(uint64_t* value, std::string* copy) {
+    Varint varint;
+    while (!varint.too_long() && !AtEnd()) {
       const uint8_t byte = slices_[slice_].begin()[offset_++];
       copy->push_back(static_cast<char>(byte));
-      if (shift < 64) *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) return true;
+      if (!varint.Take(byte)) continue;
+      *value = varint.value();
+      return true;
     }
     return false;
   }
 
   // Hands the next `bytes` bytes to `take`, piece by piece.
   template <typename Take>
-  bool Bytes(uint64_t bytes, Take take) {
+  bool ReadBytes(uint64_t bytes, Take take) {
     while (bytes > 0) {
       if (AtEnd()) return false;
       const grpc::Slice& slice = slices_[slice_];
@@ -182,31 +174,31 @@ absl::Status RequestWire::Split() {
   uint32_t tensors[2] = {0, 0};
   uint32_t groups = 0;  // that are open; protobuf looks at what is in them
   const auto copy = [&](uint64_t bytes) {
-    return reader.Bytes(
+    return reader.ReadBytes(
         bytes, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });
   };
   while (!reader.AtEnd()) {
     const size_t begin = fields_.size();
     uint64_t key = 0;
     uint64_t length = 0;
-    if (!reader.Varint(&key, &fields_)) return Malformed();
-    switch (key & 7) {
-      case kVarint:
-        if (!reader.Varint(&length, &fields_)) return Malformed();
+    if (!reader.ReadVarint(&key, &fields_)) return Malformed();
+    switch (static_cast<WireType>(key & 7)) {
+      case WireType::kVarint:
+        if (!reader.ReadVarint(&length, &fields_)) return Malformed();
         continue;
-      case kFixed64:
+      case WireType::kFixed64:
         length = 8;
         break;
-      case kFixed32:
+      case WireType::kFixed32:
         length = 4;
         break;
-      case kLengthDelimited:
-        if (!reader.Varint(&length, &fields_)) return Malformed();
+      case WireType::kLengthDelimited:
+        if (!reader.ReadVarint(&length, &fields_)) return Malformed();
         break;
-      case kGroupBegin:
+      case WireType::kGroupBegin:
         ++groups;
         continue;
-      case kGroupEnd:
+      case WireType::kGroupEnd:
         if (groups == 0) return Malformed();
         --groups;
         continue;
@@ -219,13 +211,13 @@ absl::Status RequestWire::Split() {
     } else if (key == KeyOf(kRawContentsField)) {
       fields_.resize(begin);
       Payload payload;
-      whole = reader.Bytes(length, [&](absl::string_view piece) { payload.Append(piece); });
+      whole = reader.ReadBytes(length, [&](absl::string_view piece) { payload.Append(piece); });
       if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
     } else if ((key == KeyOf(kInputsField) || key == KeyOf(kOutputsField)) &&
                ++tensors[key == KeyOf(kOutputsField)] > kMaxTensors + 1) {
       // Refused anyway; to parse them all would take far more memory than their bytes.
       fields_.resize(begin);
-      whole = reader.Bytes(length, [](absl::string_view) {});
+      whole = reader.ReadBytes(length, [](absl::string_view) {});
     } else {
       whole = copy(length);
     }

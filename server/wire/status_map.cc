@@ -7,7 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "server/wire/wire_writer.h"
+#include "proto/base/protobuf_writer.h"
+#include "proto/base/utf8.h"
 
 namespace mpsd {
 namespace {
@@ -38,11 +39,9 @@ std::string Details(const absl::Status& status) {
 
 }  // namespace
 
-std::string TextForClient(absl::string_view text) {
+std::string CutToHeaderLimit(absl::string_view text) {
   if (text.size() <= kMaxTextBytes) return std::string(text);
-  size_t end = kMaxTextBytes;  // or before it, where a character of UTF-8 begins
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
-  return absl::StrCat(text.substr(0, end), "...");
+  return absl::StrCat(CutAtCharacter(text, kMaxTextBytes), "...");
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
@@ -51,7 +50,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
       style == StatusStyle::kTriton && (IsQueueFull(status) || absl::IsDeadlineExceeded(status));
   const auto code =
       unavailable ? grpc::StatusCode::UNAVAILABLE : static_cast<grpc::StatusCode>(status.code());
-  std::string text = TextForClient(status.message());
+  std::string text = CutToHeaderLimit(status.message());
   const std::string details = Details(status);
   if (details.empty()) return grpc::Status(code, std::move(text));
   // google.rpc.Status {code:1 message:2 details:3}.

@@ -18,9 +18,10 @@ enum class StatusStyle {
   kTriton,
 };
 
-// An error's text as a client gets it. One that names what a client sent may be of any length, but
-// goes into a header of the answer, of which clients take a few KiB: so it is cut. Pure.
-std::string TextForClient(absl::string_view text);
+// Cuts an error's text to 2 KiB, at the end of a character, and ends it in "..." then. A text that
+// quotes what a client sent may be of any length, but travels in a header of the answer, of which
+// clients accept a few KiB. Drops nothing else. Pure.
+std::string CutToHeaderLimit(absl::string_view text);
 
 // The codes are numbered alike. Our texts are made for clients already. Payloads of the status
 // whose URL is that of a message become details of a google.rpc.Status. Thread-safe.

@@ -41,11 +41,11 @@ ModelSpec SomeSpec() {
 LoadOrder SomeLoadOrder() {
   LoadOrder order;
   order.model = "minilm";
-  order.format = "torchscript";
+  order.format = ModelFormat::kTorchScript;
   order.path = "/models/a b \"c\"\\é.pt";
   order.device = "cuda:0";
-  order.warmup = "all";
-  order.sandbox = "strict";
+  order.warmup = WarmUp::kAll;
+  order.sandbox = SandboxLevel::kStrict;
   order.epoch = UINT32_MAX;
   order.lanes = 4;
   order.threads = 2;
@@ -446,6 +446,14 @@ TEST_F(EachField, IsRefusedWithAnotherType) {
       other[item.key()] = true;
       EXPECT_EQ(ReadBody(other).code(), absl::StatusCode::kInvalidArgument) << other;
     }
+  }
+}
+
+TEST_F(EachField, IsRefusedWithANameThatNamesNothing) {
+  for (const char* field : {"format", "warmup", "sandbox"}) {
+    json load = Bodies()[0];
+    load[field] = "unheard";
+    EXPECT_EQ(ReadBody(load).code(), absl::StatusCode::kInvalidArgument) << field;
   }
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds #include lines and linked binaries to the table of cmake/Layering.cmake.
+"""Holds #include lines and linked binaries to the table of cmake/Layering.cmake, and the table
+to the #include lines.
 
 layering_test.py [--binaries BUILD/bin] [--self-test]
 """
@@ -131,6 +132,28 @@ def check_sources(root):
     return complaints
 
 
+# Not to be seen in #include lines: Abseil is everybody's, the system's libraries are linked, and
+# the generated code has no sources here.
+NEEDS_NO_INCLUDE = {"absl", "platform_libs"}
+GENERATED = {"proto"}
+
+
+def check_edges(root):
+    """Complains of each edge of the table that no #include line uses."""
+    table, owners = read_table(root), read_libraries(root)
+    used = {name: set() for name in table}
+    for file in tree.files(root, ".h", ".cc"):
+        path = file.relative_to(root)
+        owner = None if path.parts[0] in ("tests", "load_tests") else owner_of(path, table, owners)
+        if owner is None:
+            continue
+        for include in re.findall(r'^\s*#\s*include\s*[<"]([^">]+)[">]', file.read_text(), re.M):
+            used[owner].add(target_of(pathlib.PurePath(include), table, owners))
+    return [f"cmake/Layering.cmake: no #include of '{name}' uses its edge to '{edge}'"
+            for name in sorted(table.keys() - GENERATED)
+            for edge in sorted(table[name] - used[name] - NEEDS_NO_INCLUDE)]
+
+
 def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -149,7 +172,7 @@ def check_binaries(folder):
 
 
 def check(root, binaries=None):
-    return check_binaries(binaries) if binaries else check_sources(root)
+    return check_binaries(binaries) if binaries else check_sources(root) + check_edges(root)
 
 
 TABLE = """set(MPSD_EDGES_base absl)
@@ -195,6 +218,11 @@ def self_test():
     planted("client/a.cc", '"server/config/config.h"', "client/ must not include server/")
     planted("proto/base/a.cc", '"tests/fakes/clock.h"', "proto/ must not include tests/")
     planted("server/batch/a.cc", '"server/config/config_reader.h"', "'batch' must not name 'config'")
+    edges = {"cmake/Layering.cmake": "set(MPSD_EDGES_base absl)\nset(MPSD_EDGES_batch base json absl)",
+             "server/batch/a.h": '#include "proto/base/clock.h"\n'}
+    tree.expect(check_edges, edges, "no #include of 'batch' uses its edge to 'json'")
+    edges["server/batch/a.cc"] = "#include <nlohmann/json.hpp>\n"
+    tree.expect(check_edges, edges)
     assert re.search(FORBIDDEN_LIBRARIES["mpsd"], "libtorch_cpu.so => /x/libtorch_cpu.so (0x1)")
     assert re.match(FORBIDDEN_SYMBOLS["mpsd-worker"], "_ZN4grpc6Server5StartEv")
     assert re.match(FORBIDDEN_SYMBOLS["mpsd"], "_ZNK2at6Tensor3sumEv")

@@ -42,8 +42,8 @@ Lane::Lane(uint32_t index, const Attachment* attachment, Model* model, const Clo
       reader_(attachment, &model->spec()),
       executor_(index, model, clock) {}
 
-void Lane::Start(std::string warmup) {
-  thread_ = std::thread([this, warmup = std::move(warmup)] { Main(warmup); });
+void Lane::Start(WarmUp warmup) {
+  thread_ = std::thread([this, warmup] { Main(warmup); });
 }
 
 absl::Status Lane::WarmedUp() {
@@ -51,7 +51,7 @@ absl::Status Lane::WarmedUp() {
   return warmup_status_;
 }
 
-void Lane::Main(const std::string& warmup) {
+void Lane::Main(WarmUp warmup) {
   platform::NameThread(absl::StrCat("lane-", index_).c_str());
   warmup_status_ = WarmUpHere(warmup);
   const bool serve = warmup_status_.ok();
@@ -59,7 +59,7 @@ void Lane::Main(const std::string& warmup) {
   if (serve) RunHere();
 }
 
-absl::Status Lane::WarmUpHere(absl::string_view warmup) {
+absl::Status Lane::WarmUpHere(WarmUp warmup) {
   absl::Status status = model_->BindLane(index_);
   MPSD_FAILPOINT("worker.in_warmup");
   return status.ok() ? WarmUpLane(model_, index_, warmup) : status;

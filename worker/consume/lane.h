@@ -3,13 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 #include <thread>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "absl/synchronization/notification.h"
 #include "proto/base/clock.h"
+#include "proto/link/warm_up.h"
 #include "proto/shm/doorbell.h"
 #include "proto/shm/ring.h"
 #include "worker/consume/attachment.h"
@@ -29,19 +28,19 @@ class Lane {
   Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock);
 
   // Starts the thread: binds the lane to its stream, warms it up, then serves.
-  void Start(std::string warmup);
+  void Start(WarmUp warmup);
 
   // Blocks until the lane serves, or says why it cannot.
   absl::Status WarmedUp();
 
   // Binds the lane to the calling thread and warms it up.
-  absl::Status WarmUpHere(absl::string_view warmup);
+  absl::Status WarmUpHere(WarmUp warmup);
 
   // Serves on the thread that warmed the lane up, until the process ends.
   [[noreturn]] void RunHere();
 
  private:
-  void Main(const std::string& warmup);
+  void Main(WarmUp warmup);
   void Sleep();
   void ServeOne();
   void Complete(uint32_t place);

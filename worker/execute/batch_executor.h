@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "proto/base/clock.h"
+#include "proto/link/warm_up.h"
 #include "proto/shm/layout.h"
 #include "worker/execute/batch.h"
 #include "worker/execute/gather.h"
@@ -55,9 +56,8 @@ class BatchExecutor {
   bool device_lost_ = false;
 };
 
-// Runs zeros of the model's shapes through the lane, as `warmup` says: "none", "smallest" bucket
-// and batch, or "all" buckets at the smallest and the largest batch; "auto" is smallest on the cpu,
-// all elsewhere. Called on the lane's thread before its first batch.
-absl::Status WarmUpLane(Model* model, uint32_t lane, absl::string_view warmup);
+// Runs zeros of the model's shapes through the lane, as `warmup` says. Called on the lane's thread
+// before its first batch.
+absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup);
 
 }  // namespace mpsd

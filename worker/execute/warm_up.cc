@@ -84,9 +84,9 @@ size_t BucketSteps(const ModelSpec& spec) {
 
 }  // namespace
 
-absl::Status WarmUpLane(Model* model, uint32_t lane, absl::string_view warmup) {
-  if (warmup == "none") return absl::OkStatus();
-  const bool all = warmup == "all" || (warmup == "auto" && model->device() != "cpu");
+absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup) {
+  if (warmup == WarmUp::kNone) return absl::OkStatus();
+  const bool all = warmup == WarmUp::kAll || (warmup == WarmUp::kAuto && model->device() != "cpu");
   const ModelSpec& spec = model->spec();
   std::set<uint32_t> batches = {1};
   if (all && spec.batches()) batches.insert(spec.max_batch_size);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,12 @@ absl::Status ReadTensor(const std::string& text, ModelSpec* spec,
 
 absl::Status ReadFlag(const std::string& flag, const std::string& value, LoadOrder* order) {
   if (flag == "--format") {
-    order->format = value;
+    const std::optional<ModelFormat> format = FromName<ModelFormat>(value);
+    if (!format.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown format '", value, "'; there are torchscript, aoti, synthetic"));
+    }
+    order->format = *format;
   } else if (flag == "--device") {
     order->device = value;
   } else if (flag == "--input") {
@@ -66,7 +72,8 @@ absl::StatusOr<LoadOrder> ReadArguments(int argc, char** argv) {
   LoadOrder order;
   order.path = argv[2];
   order.model = std::filesystem::path(order.path).stem().string();
-  order.format = absl::EndsWith(order.path, ".pt2") ? "aoti" : "torchscript";
+  order.format =
+      absl::EndsWith(order.path, ".pt2") ? ModelFormat::kAoti : ModelFormat::kTorchScript;
   order.device = "auto";
   for (int i = 3; i + 1 < argc; i += 2) {
     if (absl::Status status = ReadFlag(argv[i], argv[i + 1], &order); !status.ok()) return status;
@@ -87,7 +94,8 @@ ordered_json TensorsJson(const std::vector<TensorSpec>& tensors) {
 
 // What a config file says of the model, whole.
 ordered_json ConfigOf(const LoadOrder& order, const ModelSpec& spec) {
-  ordered_json model = {{"name", order.model}, {"path", order.path}, {"format", order.format}};
+  ordered_json model = {
+      {"name", order.model}, {"path", order.path}, {"format", NameOf(order.format)}};
   if (spec.batches()) model["max_batch_size"] = spec.max_batch_size;
   model["inputs"] = TensorsJson(spec.inputs);
   model["outputs"] = TensorsJson(spec.outputs);
@@ -105,7 +113,7 @@ int DescribeModel(const LoadOrder& order) {
   const uint32_t lanes = (*model)->LanesAllowed(kMaxLanes, &why);
   const ModelSpec& spec = (*model)->spec();
   Print({{"file", order.path},
-         {"format", order.format},
+         {"format", NameOf(order.format)},
          {"device", (*model)->device()},
          {"runtime", RuntimeName()},
          {"runtime_kind", LoadedRuntimeKindName()},

@@ -1,7 +1,5 @@
 #include "worker/load/load_in_sandbox.h"
 
-#include <utility>
-
 #include "proto/base/failpoint.h"
 #include "worker/load/load_model.h"
 #include "worker/sandbox/sandbox.h"
@@ -9,9 +7,7 @@
 namespace mpsd {
 
 absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
-  absl::StatusOr<SandboxOptions> options = Sandbox::OptionsOf(order);
-  if (!options.ok()) return options.status();
-  const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(*std::move(options));
+  const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(Sandbox::OptionsOf(order));
   if (!sandbox.ok()) return sandbox.status();
   if (absl::Status status = StartRuntime(order); !status.ok()) return status;
   if (absl::Status status = sandbox->Seal(); !status.ok()) return status;

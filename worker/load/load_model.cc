@@ -15,13 +15,13 @@ namespace {
 
 #ifdef MPSD_WITH_TORCH
 absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
-  if (order.format == "torchscript") return LoadTorchScript(order);
+  if (order.format == ModelFormat::kTorchScript) return LoadTorchScript(order);
   return LoadAoti(order);
 }
 #else
 absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
   return absl::UnimplementedError(
-      absl::StrCat("model '", order.model, "' is of the format ", order.format,
+      absl::StrCat("model '", order.model, "' is of the format ", NameOf(order.format),
                    ", but this mpsd-worker was built without libtorch"));
 }
 #endif
@@ -33,37 +33,32 @@ absl::StatusOr<std::unique_ptr<Model>> LoadSynthetic(const LoadOrder& order) {
 }
 
 absl::Status NotDecoupled(const LoadOrder& order) {
-  return absl::InvalidArgumentError(absl::StrCat("model '", order.model,
-                                                 "' cannot be decoupled: a model of the format ",
-                                                 order.format, " gives one answer to a request"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("model '", order.model, "' cannot be decoupled: a model of the format ",
+                   NameOf(order.format), " gives one answer to a request"));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
-  if (order.format == "synthetic") return LoadSynthetic(order);
-  if (order.format == "torchscript" || order.format == "aoti") {
-    if (order.spec.decoupled) return NotDecoupled(order);
-    absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
-    // What the config leaves open the file says.
-    if (model.ok() && (*model)->spec().decoupled) return NotDecoupled(order);
-    return model;
-  }
-  return absl::InvalidArgumentError(absl::StrCat("model '", order.model, "': unknown format '",
-                                                 order.format,
-                                                 "'; there are torchscript, aoti, synthetic"));
+  if (order.format == ModelFormat::kSynthetic) return LoadSynthetic(order);
+  if (order.spec.decoupled) return NotDecoupled(order);
+  absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
+  // Where the config is silent, the model's file says whether it is decoupled.
+  if (model.ok() && (*model)->spec().decoupled) return NotDecoupled(order);
+  return model;
 }
 
 absl::Status StartRuntime([[maybe_unused]] const LoadOrder& order) {
 #ifdef MPSD_WITH_TORCH
-  if (order.format != "synthetic") return StartTorch(order);
+  if (order.format != ModelFormat::kSynthetic) return StartTorch(order);
 #endif
   return absl::OkStatus();
 }
 
 std::string LoadedRuntimeKindName() {
 #ifdef MPSD_WITH_TORCH
-  return RuntimeKindName(LoadedRuntimeKind());
+  return NameOf(LoadedRuntimeKind());
 #else
   return "";
 #endif

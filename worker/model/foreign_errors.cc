@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "proto/base/utf8.h"
 
 namespace mpsd {
 namespace {
@@ -31,14 +32,6 @@ absl::string_view FirstLineAtMargin(absl::string_view text) {
     if (!line.empty() && !absl::ascii_isspace(line.front())) return line;
   }
   return "";
-}
-
-// Cut where no UTF-8 character is split.
-absl::string_view Cut(absl::string_view text) {
-  if (text.size() <= kMaxBytes) return text;
-  size_t end = kMaxBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
 }
 
 // "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory …"
@@ -101,7 +94,7 @@ std::string MeaningfulLine(absl::string_view what) {
   absl::ConsumePrefix(&line, "RuntimeError: ");
   absl::ConsumePrefix(&line, "builtins.");
   if (line.empty()) return "no reason was given";
-  return std::string(Cut(line));
+  return std::string(CutAtCharacter(line, kMaxBytes));
 }
 
 absl::Status ExecuteFailure(absl::string_view what) {

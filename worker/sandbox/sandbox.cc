@@ -24,17 +24,11 @@ absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
 
 }  // namespace
 
-absl::StatusOr<SandboxOptions> Sandbox::OptionsOf(const LoadOrder& order) {
+SandboxOptions Sandbox::OptionsOf(const LoadOrder& order) {
   SandboxOptions options;
-  if (order.sandbox == "off") {
-    options.level = SandboxLevel::kOff;
-  } else if (order.sandbox == "strict") {
-    options.level = SandboxLevel::kStrict;
-  } else if (order.sandbox != "basic") {
-    return absl::InvalidArgumentError(absl::StrCat("there is no sandbox '", order.sandbox, "'"));
-  }
+  options.level = order.sandbox;
   options.model_file = order.path;
-  options.device = order.format == "synthetic" ? "cpu" : order.device;
+  options.device = order.format == ModelFormat::kSynthetic ? "cpu" : order.device;
   if (const char* folder = std::getenv("TMPDIR"); folder != nullptr) {
     options.temporary_folder = folder;
   }

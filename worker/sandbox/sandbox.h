@@ -15,10 +15,6 @@
 
 namespace mpsd {
 
-// kBasic: what the kernel cannot do is logged, and the worker goes on without it. kStrict: the
-// worker refuses to go on, and has no sockets, no core file and no memory to inspect besides.
-enum class SandboxLevel { kOff, kBasic, kStrict };
-
 struct SandboxOptions {
   SandboxLevel level = SandboxLevel::kBasic;
   std::string model_file;        // empty: none is read
@@ -29,9 +25,8 @@ struct SandboxOptions {
 // Lives on the main thread of a worker. What it takes is gone for the life of the process.
 class Sandbox {
  public:
-  // The options that an order asks for, with TMPDIR as the folder. INVALID_ARGUMENT for a level
-  // that there is not.
-  static absl::StatusOr<SandboxOptions> OptionsOf(const LoadOrder& order);
+  // The options that an order asks for, with TMPDIR as the folder.
+  static SandboxOptions OptionsOf(const LoadOrder& order);
 
   // Confines the files and drops the privileges. REQUIRES: no thread was started, and nothing of
   // the model was read. FAILED_PRECONDITION when strict and the host cannot do it whole.

@@ -79,7 +79,7 @@ class MiniLm : public testing::Test {
     if (!std::ifstream(path)) GTEST_SKIP() << "there is no " << path;
     LoadOrder order;
     order.model = "minilm";
-    order.format = "torchscript";
+    order.format = ModelFormat::kTorchScript;
     order.path = path;
     order.device = "cpu";
     absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);

@@ -128,16 +128,16 @@ TEST_F(RepositoryMethodsTest, WhenToTryAgainIsTold) {
 }
 
 TEST_F(RepositoryMethodsTest, TextsForClients) {
-  EXPECT_EQ(TextForClients("model 'm': cannot load '/srv/my models/a b.pt': cut short"),
+  EXPECT_EQ(WithoutPathsAndErrnos("model 'm': cannot load '/srv/my models/a b.pt': cut short"),
             "model 'm': cannot load (…): cut short");
-  EXPECT_EQ(TextForClients("in \"/a b/it's\", '/o'clock/c d'"), "in (…), (…)");
-  EXPECT_EQ(TextForClients("it's 'm' at 3 / 4 of /a/b"), "it's 'm' at 3 / 4 of (…)");
-  EXPECT_EQ(TextForClients("an open ' and /a/b"), "an open ' and (…)");
-  EXPECT_EQ(
-      TextForClients("open failed: errno 13: Permission denied, or No such file or directory"),
-      "open failed: (…): (…), or (…)");
-  EXPECT_EQ(TextForClients(""), "");
-  EXPECT_EQ(TextForClients(std::string(1 << 20, 'x')), std::string(4096, 'x'));
+  EXPECT_EQ(WithoutPathsAndErrnos("in \"/a b/it's\", '/o'clock/c d'"), "in (…), (…)");
+  EXPECT_EQ(WithoutPathsAndErrnos("it's 'm' at 3 / 4 of /a/b"), "it's 'm' at 3 / 4 of (…)");
+  EXPECT_EQ(WithoutPathsAndErrnos("an open ' and /a/b"), "an open ' and (…)");
+  EXPECT_EQ(WithoutPathsAndErrnos(
+                "open failed: errno 13: Permission denied, or No such file or directory"),
+            "open failed: (…): (…), or (…)");
+  EXPECT_EQ(WithoutPathsAndErrnos(""), "");
+  EXPECT_EQ(WithoutPathsAndErrnos(std::string(1 << 20, 'x')), std::string(4096, 'x'));
 }
 
 TEST_F(RepositoryMethodsTest, TheIndexListsWhatIsKnownOrOnlyWhatIsReady) {

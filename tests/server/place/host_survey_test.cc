@@ -16,7 +16,7 @@ TEST(HostSurvey, AutoIsTheFirstDeviceThatAWorkerNames) {
   EXPECT_TRUE(
       ReadDevices(R"({"devices": ["cuda:0", "cuda:1", "cpu"], "runtime_kind": "stock"})", &host));
   EXPECT_EQ(host.auto_device, "cuda:0");
-  EXPECT_EQ(host.runtime_kind, "stock");
+  EXPECT_EQ(host.runtime_kind, RuntimeKind::kStock);
 }
 
 TEST(HostSurvey, WhatIsNoAnswerChangesNothing) {

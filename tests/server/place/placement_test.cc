@@ -80,7 +80,7 @@ TEST(Placement, WithTheCudaMultiProcessServiceItGetsTwo) {
 TEST(Placement, AnMpsModelGetsProcessesOfOneLane) {
   for (const char* kind : {"", "stock", "upstream_pool", "upstream_guard"}) {
     HostFacts host = HostOf(16);
-    host.runtime_kind = kind;
+    host.runtime_kind = FromName<RuntimeKind>(kind);
     const Placement placement = Place(ModelOn("mps"), host);
     EXPECT_EQ(placement.processes, 2u);
     EXPECT_EQ(placement.lanes, 1u) << kind;
@@ -90,7 +90,7 @@ TEST(Placement, AnMpsModelGetsProcessesOfOneLane) {
 
 TEST(Placement, APatchedLibtorchGetsTwoLanesOnMps) {
   HostFacts host = HostOf(16);
-  host.runtime_kind = "patched";
+  host.runtime_kind = RuntimeKind::kPatched;
   EXPECT_EQ(Place(ModelOn("mps"), host).lanes, 2u);
   EXPECT_EQ(Place(ModelOn("cuda"), host).lanes, 4u);
 }

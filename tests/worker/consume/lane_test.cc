@@ -60,7 +60,7 @@ class LaneTest : public testing::Test {
       runs_.fetch_add(1);
       return run(inputs, rows, sink);
     });
-    rig_->lane.Start("none");
+    rig_->lane.Start(WarmUp::kNone);
     ASSERT_TRUE(rig_->lane.WarmedUp().ok());
   }
 
@@ -251,19 +251,19 @@ TEST_F(LaneTest, WarmsUpBeforeItServes) {
     runs_.fetch_add(1);
     return EchoInputs(inputs, rows, sink);
   });
-  rig_->lane.Start("smallest");
+  rig_->lane.Start(WarmUp::kSmallest);
   EXPECT_TRUE(rig_->lane.WarmedUp().ok());
   EXPECT_EQ(runs_.load(), 1);
 }
 
 TEST_F(LaneTest, SaysWhyItCannotServe) {
   rig_ = NewRig([](auto, uint32_t, OutputSink*) { return absl::InternalError("cold"); });
-  rig_->lane.Start("smallest");
+  rig_->lane.Start(WarmUp::kSmallest);
   EXPECT_EQ(rig_->lane.WarmedUp(), absl::InternalError("cold"));
 
   rig_ = NewRig(EchoInputs);
   rig_->model.bind_status = absl::ResourceExhaustedError("no stream is left");
-  rig_->lane.Start("none");
+  rig_->lane.Start(WarmUp::kNone);
   EXPECT_EQ(rig_->lane.WarmedUp(), absl::ResourceExhaustedError("no stream is left"));
 }
 
@@ -274,7 +274,7 @@ TEST(LaneDeathTest, EndsTheWorkerAtATailThatLies) {
   const auto serve = [] {
     Rig* rig = NewRig(EchoInputs);
     rig->front.mailbox(0)->submit_tail.store(kRingEntries + 1);
-    rig->lane.Start("none");
+    rig->lane.Start(WarmUp::kNone);
     WaitUntil([] { return false; });
   };
   EXPECT_DEATH(serve(), "check failed");
@@ -285,7 +285,7 @@ TEST(LaneDeathTest, EndsTheWorkerAtAnEntryThatNamesNoRecord) {
   const auto serve = [] {
     Rig* rig = NewRig(EchoInputs);
     rig->submit.Push(kRingEntries);
-    rig->lane.Start("none");
+    rig->lane.Start(WarmUp::kNone);
     WaitUntil([] { return false; });
   };
   EXPECT_DEATH(serve(), "check failed");

@@ -34,10 +34,9 @@ ModelSpec PaddedSpec() {
   return spec;
 }
 
-class WarmUp : public testing::Test {
+class WarmUpTest : public testing::Test {
  protected:
-  absl::Status Warm(const ModelSpec& spec, const std::string& warmup,
-                    const std::string& device = "cpu") {
+  absl::Status Warm(const ModelSpec& spec, WarmUp warmup, const std::string& device = "cpu") {
     const auto run = [this](absl::Span<const InputTensor> inputs, uint32_t rows, OutputSink* sink) {
       runs_.push_back(ShapesText(inputs));
       rows_.push_back(rows);
@@ -60,69 +59,69 @@ class WarmUp : public testing::Test {
   size_t fail_at_ = 0;
 };
 
-TEST_F(WarmUp, OfNoneRunsNothing) {
-  EXPECT_TRUE(Warm(PaddedSpec(), "none", "cuda:0").ok());
+TEST_F(WarmUpTest, OfNoneRunsNothing) {
+  EXPECT_TRUE(Warm(PaddedSpec(), WarmUp::kNone, "cuda:0").ok());
   EXPECT_THAT(runs_, IsEmpty());
 }
 
-TEST_F(WarmUp, OfTheSmallestRunsOneRowOfTheSmallestBucket) {
-  EXPECT_TRUE(Warm(PaddedSpec(), "smallest", "cuda:0").ok());
+TEST_F(WarmUpTest, OfTheSmallestRunsOneRowOfTheSmallestBucket) {
+  EXPECT_TRUE(Warm(PaddedSpec(), WarmUp::kSmallest, "cuda:0").ok());
   EXPECT_THAT(runs_, ElementsAre("[1,16] [1,1,3]"));
   EXPECT_THAT(rows_, ElementsAre(1));
 }
 
-TEST_F(WarmUp, OfAllRunsEveryBucketAtTheSmallestAndTheLargestBatch) {
-  EXPECT_TRUE(Warm(PaddedSpec(), "all").ok());
+TEST_F(WarmUpTest, OfAllRunsEveryBucketAtTheSmallestAndTheLargestBatch) {
+  EXPECT_TRUE(Warm(PaddedSpec(), WarmUp::kAll).ok());
   EXPECT_THAT(runs_, ElementsAre("[1,16] [1,1,3]", "[8,16] [8,1,3]", "[1,32] [1,1,3]",
                                  "[8,32] [8,1,3]", "[1,64] [1,1,3]", "[8,64] [8,1,3]"));
   EXPECT_THAT(rows_, ElementsAre(1, 8, 1, 8, 1, 8));
 }
 
-TEST_F(WarmUp, OfAllHoldsTheShorterListAtItsLargestBucket) {
+TEST_F(WarmUpTest, OfAllHoldsTheShorterListAtItsLargestBucket) {
   ModelSpec spec = PaddedSpec();
   spec.max_batch_size = 1;
   spec.pad.push_back({"mask", 0, {5, 10}, 0, {}});
-  EXPECT_TRUE(Warm(spec, "all").ok());
+  EXPECT_TRUE(Warm(spec, WarmUp::kAll).ok());
   EXPECT_THAT(runs_, ElementsAre("[1,16] [1,5,3]", "[1,32] [1,10,3]", "[1,64] [1,10,3]"));
 }
 
-TEST_F(WarmUp, ByItselfIsTheSmallestOnTheCpu) {
-  EXPECT_TRUE(Warm(PaddedSpec(), "auto", "cpu").ok());
+TEST_F(WarmUpTest, ByItselfIsTheSmallestOnTheCpu) {
+  EXPECT_TRUE(Warm(PaddedSpec(), WarmUp::kAuto, "cpu").ok());
   EXPECT_EQ(runs_.size(), 1u);
 }
 
-TEST_F(WarmUp, ByItselfIsAllElsewhere) {
+TEST_F(WarmUpTest, ByItselfIsAllElsewhere) {
   for (const char* device : {"cuda:0", "mps"}) {
     runs_.clear();
-    EXPECT_TRUE(Warm(PaddedSpec(), "auto", device).ok());
+    EXPECT_TRUE(Warm(PaddedSpec(), WarmUp::kAuto, device).ok());
     EXPECT_EQ(runs_.size(), 6u) << device;
   }
 }
 
-TEST_F(WarmUp, OfAModelWithoutBatchesHasNoBatchDim) {
+TEST_F(WarmUpTest, OfAModelWithoutBatchesHasNoBatchDim) {
   ModelSpec spec = PaddedSpec();
   spec.max_batch_size = 0;
-  EXPECT_TRUE(Warm(spec, "all").ok());
+  EXPECT_TRUE(Warm(spec, WarmUp::kAll).ok());
   EXPECT_THAT(runs_, ElementsAre("[16] [1,3]", "[32] [1,3]", "[64] [1,3]"));
   EXPECT_THAT(rows_, ElementsAre(1, 1, 1));
 }
 
-TEST_F(WarmUp, TakesFixedDimsAsTheyAre) {
+TEST_F(WarmUpTest, TakesFixedDimsAsTheyAre) {
   ModelSpec spec;
   spec.max_batch_size = 4;
   spec.inputs = {{"image", DataType::kFp32, {3, 2, 0}}};
-  EXPECT_TRUE(Warm(spec, "all").ok());
+  EXPECT_TRUE(Warm(spec, WarmUp::kAll).ok());
   EXPECT_THAT(runs_, ElementsAre("[1,3,2,0]", "[4,3,2,0]"));
 }
 
-TEST_F(WarmUp, EndsAtTheFirstFailure) {
+TEST_F(WarmUpTest, EndsAtTheFirstFailure) {
   fail_at_ = 3;
-  EXPECT_EQ(Warm(PaddedSpec(), "all"), absl::InternalError("no"));
+  EXPECT_EQ(Warm(PaddedSpec(), WarmUp::kAll), absl::InternalError("no"));
   EXPECT_EQ(runs_.size(), 3u);
 }
 
 // As a model does that starts all its copies before it waits for them.
-TEST_F(WarmUp, KeepsEveryOutputsPlaceUntilTheRunEnds) {
+TEST_F(WarmUpTest, KeepsEveryOutputsPlaceUntilTheRunEnds) {
   const auto run = [](auto, uint32_t, OutputSink* sink) {
     constexpr int64_t kBytes[] = {8, 1 << 20, 4 << 20};
     std::vector<void*> outputs;
@@ -135,10 +134,10 @@ TEST_F(WarmUp, KeepsEveryOutputsPlaceUntilTheRunEnds) {
     return absl::OkStatus();
   };
   FakeModel model(PaddedSpec(), run);
-  EXPECT_TRUE(WarmUpLane(&model, 0, "smallest").ok());
+  EXPECT_TRUE(WarmUpLane(&model, 0, WarmUp::kSmallest).ok());
 }
 
-TEST_F(WarmUp, StringsAreEmptyOnes) {
+TEST_F(WarmUpTest, StringsAreEmptyOnes) {
   ModelSpec spec;
   spec.max_batch_size = 2;
   spec.inputs = {{"text", DataType::kBytes, {3}}};
@@ -147,7 +146,7 @@ TEST_F(WarmUp, StringsAreEmptyOnes) {
     bytes = inputs[0].bytes;
     return EchoInputs(inputs, rows, sink);
   });
-  ASSERT_TRUE(WarmUpLane(&model, 0, "smallest").ok());
+  ASSERT_TRUE(WarmUpLane(&model, 0, WarmUp::kSmallest).ok());
   EXPECT_EQ(bytes, 3 * sizeof(uint32_t));
 }
 

@@ -37,12 +37,12 @@ class EarlyThread {
 
 int Probe(const char* level, const char* device) {
   LoadOrder order;
-  order.sandbox = level;
+  const std::optional<SandboxLevel> known = FromName<SandboxLevel>(level);
+  if (!known.has_value()) return 2;
+  order.sandbox = *known;
   order.device = device;
-  absl::StatusOr<SandboxOptions> options = Sandbox::OptionsOf(order);
-  if (!options.ok()) return 2;
   const int64_t begin_ns = Clock::Real()->NowNs();
-  const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(*std::move(options));
+  const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(Sandbox::OptionsOf(order));
   const int64_t entered_ns = Clock::Real()->NowNs();
   if (!sandbox.ok()) {
     std::printf("%s\n", std::string(sandbox.status().message()).c_str());

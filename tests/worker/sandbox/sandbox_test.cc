@@ -102,23 +102,13 @@ TEST(Sandbox, OffDeniesNothing) {
   }
 }
 
-TEST(Sandbox, KnowsThreeLevels) {
-  LoadOrder order;
-  for (const char* level : {"off", "basic", "strict"}) {
-    order.sandbox = level;
-    EXPECT_TRUE(Sandbox::OptionsOf(order).ok()) << level;
-  }
-  order.sandbox = "tight";
-  EXPECT_TRUE(absl::IsInvalidArgument(Sandbox::OptionsOf(order).status()));
-}
-
 TEST(Sandbox, ASyntheticModelOpensNoDevice) {
   LoadOrder order;
   order.device = "auto";
-  order.format = "synthetic";
-  EXPECT_EQ(Sandbox::OptionsOf(order)->device, "cpu");
-  order.format = "torchscript";
-  EXPECT_EQ(Sandbox::OptionsOf(order)->device, "auto");
+  order.format = ModelFormat::kSynthetic;
+  EXPECT_EQ(Sandbox::OptionsOf(order).device, "cpu");
+  order.format = ModelFormat::kTorchScript;
+  EXPECT_EQ(Sandbox::OptionsOf(order).device, "auto");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ class BertImport : public testing::Test {
   }
   absl::StatusOr<std::unique_ptr<Model>> Load() {
     LoadOrder order;
-    order.format = "torchscript";
+    order.format = ModelFormat::kTorchScript;
     order.path = path_;
     order.device = "cpu";
     return LoadModel(order);

@@ -13,7 +13,7 @@ struct RuntimeFacts {
   std::string compiled_version;  // of the headers
   std::string loaded_version;    // of the library; empty when it does not tell
   std::string library_path;
-  std::string kind;  // RuntimeKindName()
+  std::string kind;  // the name of its RuntimeKind
 };
 
 // FAILED_PRECONDITION names what differs: the library is not of the headers' version (their classes

@@ -10,6 +10,7 @@
 #include "c10/core/impl/VirtualGuardImpl.h"
 #include "torch/headeronly/version.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torch/runtime_detection.h"
 
 namespace mpsd {
 namespace {
@@ -143,7 +144,7 @@ RuntimeFacts LoadedRuntime() {
   if (dladdr(reinterpret_cast<void*>(&at::show_config), &info) != 0 && info.dli_fname != nullptr) {
     facts.library_path = info.dli_fname;
   }
-  facts.kind = RuntimeKindName(LoadedRuntimeKind());
+  facts.kind = NameOf(LoadedRuntimeKind());
   return facts;
 }
 

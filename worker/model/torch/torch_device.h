@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "c10/core/Device.h"
+#include "proto/link/runtime_kind.h"
 #include "worker/model/torch/preflight.h"
-#include "worker/model/torch/runtime_kind.h"
 #include "worker/model/torch/stream_set.h"
 
 namespace mpsd {

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torch/mps_watermarks.h"
+#include "worker/model/torch/profiler_objection.h"
 #include "worker/model/torch/torchscript_outputs.h"
 #include "worker/model/torch/torchscript_types.h"
 

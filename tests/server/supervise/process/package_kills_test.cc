@@ -28,10 +28,10 @@ int Kills() {
 LoadOrder Order() {
   LoadOrder order;
   order.model = "m";
-  order.format = "aoti";
+  order.format = ModelFormat::kAoti;
   order.path = PackagePath("mlp.pt2");
   order.device = "cpu";
-  order.warmup = "none";
+  order.warmup = WarmUp::kNone;
   order.epoch = 1;
   return order;
 }

@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 absl::StatusOr<std::unique_ptr<Model>> Load(const std::string& file, uint32_t lanes = 1,
                                             const ModelSpec& spec = {},
-                                            const std::string& format = "aoti") {
+                                            ModelFormat format = ModelFormat::kAoti) {
   LoadOrder order;
   order.model = "m";
   order.format = format;
@@ -73,7 +73,7 @@ TEST(Aoti, AnswersAsPythonDoesAtEveryBatchSize) {
 }
 
 TEST(Aoti, AnswersAsTheSameModelInTorchScript) {
-  const auto script = Load("mlp.pt", 1, {}, "torchscript");
+  const auto script = Load("mlp.pt", 1, {}, ModelFormat::kTorchScript);
   ASSERT_TRUE(script.ok()) << script.status();
   const std::vector<float> row = Expected();
   const std::vector<float> answer = Answer(script->get(), 2);

@@ -24,7 +24,7 @@ class Repeating : public testing::Test {
  protected:
   Repeating() {
     order_.model = "r";
-    order_.format = "synthetic";
+    order_.format = ModelFormat::kSynthetic;
     order_.spec.decoupled = true;
   }
 

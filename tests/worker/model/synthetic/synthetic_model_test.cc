@@ -30,7 +30,7 @@ struct Effects {
 LoadOrder OrderOf(std::map<std::string, std::string> parameters) {
   LoadOrder order;
   order.model = "null";
-  order.format = "synthetic";
+  order.format = ModelFormat::kSynthetic;
   order.spec.max_batch_size = 8;
   order.spec.inputs = {{"INPUT0", DataType::kFp32, {2}}};
   order.parameters = std::move(parameters);

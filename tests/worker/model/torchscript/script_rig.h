@@ -36,7 +36,7 @@ class ScriptRig : public testing::Test {
                                                   const Parameters& parameters = {}) {
     LoadOrder order;
     order.model = "m";
-    order.format = "torchscript";
+    order.format = ModelFormat::kTorchScript;
     order.path = path_;
     order.device = TestDevice();
     order.spec = spec;

@@ -40,7 +40,7 @@ class TorchScript : public testing::Test {
   absl::StatusOr<std::unique_ptr<Model>> LoadPath(const ModelSpec& spec) {
     LoadOrder order;
     order.model = "m";
-    order.format = "torchscript";
+    order.format = ModelFormat::kTorchScript;
     order.path = path_;
     order.device = TestDevice();
     order.spec = spec;
@@ -320,7 +320,7 @@ TEST_F(TorchScript, RefusesADeviceThatIsNotThere) {
   ASSERT_TRUE(MakeModel("identity", path_).ok());
   LoadOrder order;
   order.model = "m";
-  order.format = "torchscript";
+  order.format = ModelFormat::kTorchScript;
   order.path = path_;
   order.device = "toaster";
   EXPECT_THAT(std::string(LoadModel(order).status().message()), HasSubstr("device 'toaster'"));

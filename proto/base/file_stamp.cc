@@ -1,7 +1,8 @@
+#include "proto/base/file_stamp.h"
+
 #include <sys/stat.h>
 
-#include "proto/base/clock.h"
-#include "proto/base/file_stamp.h"
+#include "proto/base/platform.h"
 
 namespace mpsd {
 
@@ -9,7 +10,7 @@ FileStamp StampOf(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return {};
   return {static_cast<uint64_t>(status.st_ino), static_cast<uint64_t>(status.st_size),
-          status.st_mtimespec.tv_sec * kNsPerSecond + status.st_mtimespec.tv_nsec};
+          platform::ModifiedNs(status)};
 }
 
 }  // namespace mpsd

@@ -1,0 +1,57 @@
+// ProtobufReader: walks the fields of a serialized protobuf message, without protobuf.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "proto/base/protobuf_writer.h"
+
+namespace mpsd {
+
+// Reads the fields of one message in their order, without knowing its type: a message inside it is
+// text, and is read by a reader of its own. Copies nothing: what it returns are views into the
+// message. Reads what clients send: whatever the bytes are, it reads none beyond them, allocates
+// next to nothing, and refuses what protobuf's parser refuses of keys, lengths and groups.
+// Thread-compatible.
+class ProtobufReader {
+ public:
+  explicit ProtobufReader(absl::string_view message) : rest_(message) {}
+
+  // Goes to the next field. A group, with all that it holds, is one field. False at the end of the
+  // message and at the first byte that cannot be read; malformed() tells which.
+  bool Next();
+
+  // True when the walk ended at a mistake.
+  bool malformed() const { return malformed_; }
+
+  // ---- the current field: what the last Next() that returned true went to ----
+
+  uint32_t field() const { return field_; }
+  WireType type() const { return type_; }
+  bool Is(uint32_t field, WireType type) const { return field_ == field && type_ == type; }
+
+  // The number of a varint; 0 of any other type.
+  uint64_t number() const { return number_; }
+
+  // The bytes of a value with a length, or of a fixed size; empty of any other type.
+  absl::string_view text() const { return text_; }
+
+  // The field as it stands in the message, with its key.
+  absl::string_view whole() const { return whole_; }
+
+ private:
+  bool TakeField();
+  bool TakeVarint(uint64_t* value);
+  bool TakeText(uint64_t bytes);
+  bool SkipGroup();
+
+  absl::string_view rest_;  // behind the current field
+  bool malformed_ = false;
+  uint32_t field_ = 0;
+  WireType type_ = WireType::kVarint;
+  uint64_t number_ = 0;
+  absl::string_view text_;
+  absl::string_view whole_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,45 @@
+// Varint: an integer as protobuf writes it, seven bits a byte and the lowest ones first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace mpsd {
+
+// Assembles one varint from bytes that arrive one at a time, so that its bytes may lie in several
+// pieces of memory. Reads what clients send. Thread-compatible.
+class Varint {
+ public:
+  // Takes the next byte. True when the varint is complete; the caller then takes no further byte.
+  // REQUIRES: not too_long().
+  bool Take(uint8_t byte) {
+    if (bits_ < 64) value_ |= static_cast<uint64_t>(byte & 0x7f) << bits_;
+    bits_ += 7;
+    return (byte & 0x80) == 0;
+  }
+
+  // True after ten bytes, which is as long as a varint may be.
+  bool too_long() const { return bits_ >= 70; }
+
+  // Bits beyond the 64th are dropped, as protobuf does.
+  uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0;
+  uint32_t bits_ = 0;
+};
+
+inline void PutVarint(uint64_t value, std::string* out) {
+  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
+  out->push_back(static_cast<char>(value));
+}
+
+// How many bytes PutVarint() writes.
+constexpr size_t VarintBytes(uint64_t value) {
+  size_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) ++bytes;
+  return bytes;
+}
+
+}  // namespace mpsd

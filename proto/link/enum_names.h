@@ -1,0 +1,31 @@
+// The names of an enum's values: one table an enum, for config files, messages and logs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace mpsd {
+
+// The names of the values of `Enum`, in their order from 0 on. Each enum that has names specializes
+// it beside its definition. Names stand in config files and messages, so they never change.
+template <typename Enum>
+inline constexpr std::array<std::string_view, 0> kNamesOf{};
+
+// REQUIRES: `value` is one of the enum's values.
+template <typename Enum>
+constexpr const char* NameOf(Enum value) {
+  return kNamesOf<Enum>.at(static_cast<size_t>(value)).data();
+}
+
+// The value of that name; nothing when there is none.
+template <typename Enum>
+constexpr std::optional<Enum> FromName(std::string_view name) {
+  for (size_t i = 0; i < kNamesOf<Enum>.size(); ++i) {
+    if (kNamesOf<Enum>[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,32 @@
+#include "worker/model/torch/mps_lanes_policy.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+// What the published measurements of the patched build bear out.
+constexpr uint32_t kPatchedLanes = 2;
+
+}  // namespace
+
+uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& census,
+                      uint32_t wanted, std::string* why) {
+  if (!absl::StartsWith(device, "mps") || wanted <= 1) return wanted;
+  if (kind != RuntimeKind::kPatched) {
+    *why = absl::StrCat("on mps a ", NameOf(kind), " libtorch is safe with one lane only");
+    return 1;
+  }
+  if (!census.known || census.layer_norm > 0 || census.attention > 0) {
+    *why = census.known ? "its layer_norm and attention operators need a lane of their own on mps"
+                        : "its operators are not known, which on mps allows one lane";
+    return 1;
+  }
+  if (wanted > kPatchedLanes) *why = absl::StrCat("mps is served with ", kPatchedLanes, " lanes");
+  return std::min(wanted, kPatchedLanes);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,20 @@
+#include "worker/model/torch/runtime_detection.h"
+
+namespace mpsd {
+namespace {
+
+// Mangled names that only one kind of libtorch has.
+constexpr const char* kPatchedPool = "_ZN2at3mps13MPSStreamPool8instanceEv";
+constexpr const char* kUpstreamPool = "_ZN2at3mps17getStreamFromPoolEv";
+constexpr const char* kUpstreamStreamById = "_ZN2at3mps13getStreamByIDEx";
+
+}  // namespace
+
+RuntimeKind DetectRuntimeKind(SymbolLookup has_symbol) {
+  if (has_symbol(kPatchedPool)) return RuntimeKind::kPatched;
+  if (has_symbol(kUpstreamStreamById)) return RuntimeKind::kUpstreamGuard;
+  if (has_symbol(kUpstreamPool)) return RuntimeKind::kUpstreamPool;
+  return RuntimeKind::kStock;
+}
+
+}  // namespace mpsd

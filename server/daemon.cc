@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "proto/base/platform.h"
 #include "server/accept/grpc_server.h"
 #include "server/accept/method_table.h"

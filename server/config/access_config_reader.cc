@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
 #include "server/access/token_file.h"
 #include "server/config/config_reader.h"
 #include "server/config/listen_config_reader.h"

@@ -103,7 +103,14 @@ struct ListenConfig {
   Reflection reflection = Reflection::kLocal;
 };
 
-inline constexpr uint32_t kMaxQueueRequests = 65536;  // that a model's queue may be told to hold
+inline constexpr uint64_t kDefaultMaxMessageBytes = 64ULL << 20;
+inline constexpr uint64_t kDefaultBufferedBytes = 128ULL << 20;
+inline constexpr uint64_t kLeastBufferedMessages = 2;  // of the largest size
+inline constexpr uint32_t kDefaultStreams = 128;       // calls at a time
+inline constexpr uint64_t kDefaultMetadataBytes = 8 << 10;
+inline constexpr int64_t kDefaultKeepaliveNs = 60LL * 1'000'000'000;
+inline constexpr int64_t kDefaultHandshakeNs = 10LL * 1'000'000'000;
+static_assert(kDefaultQueueBytes >= kDefaultMaxMessageBytes, "one legal request always fits");
 
 struct LimitsConfig {
   uint64_t message_bytes = kDefaultMaxMessageBytes;

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "server/config/access_config_reader.h"
 #include "server/config/listen_config_reader.h"
 #include "server/config/model_config_reader.h"
@@ -35,7 +36,6 @@ constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"
 constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
 
-constexpr size_t kMaxModels = 256;
 constexpr uint64_t kMinMessageBytes = 1 << 10;
 constexpr uint64_t kMaxMessageLimitBytes = (2ULL << 30) - 1;  // gRPC counts in an int
 constexpr uint64_t kMinSharedMemoryBytes = 16ULL << 20;

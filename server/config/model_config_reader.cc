@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "proto/base/units.h"
 #include "proto/link/model_spec_reader.h"
 #include "server/config/config_reader.h"

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/limits.h"
 #include "proto/base/platform.h"
 #include "server/config/model_config_reader.h"
 #include "server/config/triton/model_repository.h"

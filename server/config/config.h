@@ -14,6 +14,7 @@
 #include "proto/base/limits.h"
 #include "proto/link/model_spec.h"
 #include "server/access/access_rules.h"
+#include "server/config/limits_config.h"
 
 namespace mpsd {
 
@@ -101,35 +102,6 @@ struct ListenConfig {
   bool plaintext = false;               // addresses without TLS may be reached from other hosts
   std::string http = "127.0.0.1:8002";  // empty: none
   Reflection reflection = Reflection::kLocal;
-};
-
-inline constexpr uint64_t kDefaultMaxMessageBytes = 64ULL << 20;
-inline constexpr uint64_t kDefaultBufferedBytes = 128ULL << 20;
-inline constexpr uint64_t kLeastBufferedMessages = 2;  // of the largest size
-inline constexpr uint32_t kDefaultStreams = 128;       // calls at a time
-inline constexpr uint64_t kDefaultMetadataBytes = 8 << 10;
-inline constexpr int64_t kDefaultKeepaliveNs = 60LL * 1'000'000'000;
-inline constexpr int64_t kDefaultHandshakeNs = 10LL * 1'000'000'000;
-static_assert(kDefaultQueueBytes >= kDefaultMaxMessageBytes, "one legal request always fits");
-
-struct LimitsConfig {
-  uint64_t message_bytes = kDefaultMaxMessageBytes;
-  uint64_t buffered_bytes = kDefaultBufferedBytes;  // of messages that arrive, all together
-  bool compressed_requests = true;
-  uint64_t shared_memory_bytes = 0;  // 0: what the host and its cgroup leave
-  uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;
-  uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;
-  int64_t drain_timeout_ns = 30LL * 1'000'000'000;
-  int64_t lame_duck_ns = 0;
-  uint32_t streams = kDefaultStreams;  // calls of a connection
-  uint64_t metadata_bytes = kDefaultMetadataBytes;
-  int64_t keepalive_ns = kDefaultKeepaliveNs;
-  int64_t handshake_ns = kDefaultHandshakeNs;
-  int64_t connection_idle_ns = 0;  // 0: no limit
-  int64_t connection_age_ns = 0;   // 0: no limit
-  uint32_t connections = kDefaultConnections;
-  uint64_t client_shared_memory_bytes = 0;  // of all clients together; 0: none is taken
-  uint64_t client_cuda_memory_bytes = 0;    // likewise, of CUDA devices
 };
 
 // Where other servers of the protocol differ from ours, whom clients are to meet.

@@ -144,15 +144,6 @@ struct Config {
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
 absl::StatusOr<Config> ReadConfig(const std::string& file);
 
-// The config of a daemon that serves one model file and nothing else. The shapes of `inputs` are
-// whole: where the first dim is -1 the model batches, up to `max_batch_size` (0: 64). No inputs:
-// the file says them.
-absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
-                                           std::vector<TensorSpec> inputs, uint32_t max_batch_size);
-
-// The config of a daemon that serves a model repository and nothing else.
-absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);
-
 // Where the daemon keeps its state when the config does not say: $XDG_RUNTIME_DIR/mpsd, else
 // /tmp/mpsd-<uid>.
 std::string DefaultStateDir();

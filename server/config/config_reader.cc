@@ -10,9 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "server/config/access_config_reader.h"
+#include "server/config/config_path.h"
 #include "server/config/limits_config_reader.h"
+#include "server/config/listen_address.h"
 #include "server/config/listen_config_reader.h"
 #include "server/config/model_config_reader.h"
+#include "server/config/servable_name.h"
 
 namespace mpsd {
 namespace {
@@ -150,10 +153,6 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   config->compat = static_cast<Compat>(compat);
   ReadRepository(object, folder, config);
   ReadModels(object, folder, config);
-}
-
-std::string ResolvePath(const std::string& folder, const std::string& path) {
-  return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
 }  // namespace mpsd

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
-#include "server/config/model_config_reader.h"
+#include "server/config/servable_name.h"
 #include "server/config/triton/model_repository.h"
 #include "server/config/triton/triton_config.h"
 #include "server/request/retry_info.h"

@@ -15,11 +15,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "proto/base/platform.h"
 #include "server/accept/grpc_server.h"
 #include "server/accept/method_table.h"
 #include "server/admit/admission.h"
 #include "server/config/access_config_reader.h"
+#include "server/config/limit_keys.h"
 #include "server/control/health_methods.h"
 #include "server/control/inference_methods.h"
 #include "server/control/model_config_method.h"
@@ -124,16 +126,8 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
 }
 
 void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
-  page->AddLimit("message_bytes", static_cast<double>(limits.message_bytes));
+  for (const auto& [name, value] : LimitSeries(limits)) page->AddLimit(name, value);
   page->AddLimit("request_field_bytes", static_cast<double>(kMaxRequestFieldBytes));
-  page->AddLimit("buffered_bytes", static_cast<double>(limits.buffered_bytes));
-  page->AddLimit("connections", limits.connections);
-  page->AddLimit("connection_streams", limits.streams);
-  page->AddLimit("connection_pinned_bytes", static_cast<double>(limits.connection_pin_bytes));
-  page->AddLimit("unread_copy_bytes", static_cast<double>(limits.unread_copy_bytes));
-  page->AddLimit("metadata_bytes", static_cast<double>(limits.metadata_bytes));
-  page->AddLimit("client_region_bytes", static_cast<double>(limits.client_shared_memory_bytes));
-  page->AddLimit("client_cuda_region_bytes", static_cast<double>(limits.client_cuda_memory_bytes));
   page->AddLimit("tensors", kMaxTensors);
   page->AddLimit("rank", kMaxRank);
   page->AddLimit("batch_rows", kMaxBatchRows);

@@ -9,6 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/verbs.h"
+#include "server/config/command_line_config.h"
 #include "server/config/config.h"
 #include "server/daemon.h"
 #include "server/signals.h"

@@ -1,4 +1,9 @@
-// Every bound of the system, in one place, with the relations they must keep.
+// The fixed bounds of the system and the relations that they must keep.
+//
+// A bound is here when a client, an operator or another process can meet it. Three kinds of numbers
+// are elsewhere. The defaults and bounds of what a config may set stand where the config is read
+// (server/config). A time, a threshold or a size that tunes one part stands in that part. The
+// numbers of a file or wire format stand with the format.
 #pragma once
 
 #include <cstddef>
@@ -8,77 +13,93 @@ namespace mpsd {
 
 // A request.
 inline constexpr size_t kMaxTensors = 64;
-inline constexpr size_t kMaxRank = 8;  // the batch dim not counted
+inline constexpr size_t kMaxRank = 8;  // without the batch dim
 inline constexpr uint32_t kMaxBatchRows = 1024;
 inline constexpr size_t kMaxNameBytes = 128;
-inline constexpr uint32_t kMaxAnswers = 65536;  // of a decoupled model, a request
+inline constexpr uint32_t kMaxAnswers = 65536;  // to one request of a decoupled model
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
 inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
-inline constexpr uint64_t kDefaultMaxMessageBytes = 64ULL << 20;
+// The names, ids, shapes and parameters of one request on the wire. In memory they may take ten
+// times as much while the request is inside.
+inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
 
-// A connection.
+// The defaults of what a connection, or all of them, may have.
 inline constexpr uint32_t kDefaultConnections = 1024;
-inline constexpr uint32_t kDefaultStreams = 128;  // calls at a time
-inline constexpr uint64_t kDefaultMetadataBytes = 8 << 10;
-inline constexpr int64_t kDefaultKeepaliveNs = 60LL * 1'000'000'000;
-inline constexpr int64_t kDefaultHandshakeNs = 10LL * 1'000'000'000;
+inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
+inline constexpr uint64_t kDefaultUnreadCopyBytes = 256ULL << 20;
 
-// What all connections together may have the server hold of requests that still arrive. gRPC reads
-// a message to its end before it looks at its size, so that this bounds one that is too large too.
-inline constexpr uint64_t kDefaultBufferedBytes = 128ULL << 20;
-inline constexpr uint64_t kLeastBufferedMessages = 2;  // of the largest size
-
-// Calls that wait armed on each completion queue; a call beyond them waits inside gRPC.
+// The calls that wait armed on each completion queue. A call beyond them waits inside gRPC.
 inline constexpr uint32_t kArmedInferCalls = 1024;
 inline constexpr uint32_t kArmedGenericCalls = 32;
-inline constexpr uint32_t kArmedStreamCalls = 16;  // each arms another when it arrives
+inline constexpr uint32_t kArmedStreamCalls = 16;  // each arms another one when it arrives
 
-// Requests of one stream that are inside, or whose answers are not written yet.
+// The requests of one stream that are inside, or whose answers are not written yet.
 inline constexpr size_t kMaxStreamRequests = 256;
+
+// A model.
+inline constexpr size_t kMaxModels = 256;            // in a config
+inline constexpr size_t kMaxRepositoryModels = 256;  // in a repository
+inline constexpr size_t kMaxBuckets = 64;            // in one padding rule
 
 // A model's queue.
 inline constexpr uint32_t kDefaultQueueRequests = 256;
+inline constexpr uint32_t kMaxQueueRequests = 65536;
 inline constexpr uint64_t kDefaultQueueBytes = 512ULL << 20;
-inline constexpr uint32_t kMaxDispatches = 3;
-inline constexpr uint32_t kMaxOpenSlabs = 64;  // shape keys with a slab of their own
+inline constexpr uint32_t kMaxDispatches = 3;  // of one request, when its workers die
+inline constexpr uint32_t kMaxOpenSlabs = 64;  // shape keys that have an open slab
 
 // The memory plane.
-inline constexpr uint32_t kMaxLanes = 32;         // a worker
-inline constexpr uint32_t kMaxWorkers = 64;       // a pool
-inline constexpr uint32_t kRingEntries = 4;       // a lane and direction
-inline constexpr uint32_t kMaxLaneDepth = 2;      // one running and one queued batch
-inline constexpr uint32_t kMaxRuns = 128;         // a batch
-inline constexpr uint32_t kMaxByteCounts = 512;   // a batch: its runs times its BYTES inputs
-inline constexpr uint32_t kMaxSlabSegments = 64;  // a pool
+inline constexpr uint32_t kMaxLanes = 32;         // of a worker
+inline constexpr uint32_t kMaxWorkers = 64;       // of a pool
+inline constexpr uint32_t kRingEntries = 4;       // of a lane, in each direction
+inline constexpr uint32_t kMaxLaneDepth = 2;      // one running batch and one that waits
+inline constexpr uint32_t kMaxRuns = 128;         // of a batch
+inline constexpr uint32_t kMaxByteCounts = 512;   // of a batch: its runs times its BYTES inputs
+inline constexpr uint32_t kMaxSlabSegments = 64;  // of a pool
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kSlabBytesTarget = 4ULL << 20;
-// A slab that several requests share is not larger; rows for which it would be get one extent a
-// request.
+// The largest slab that several requests share. Where a shared slab would be larger, each request
+// gets an extent of its own.
 inline constexpr uint64_t kMaxSharedSlabBytes = 64ULL << 20;
-inline constexpr size_t kCacheLineBytes = 128;  // Apple's; twice x86's
+inline constexpr size_t kCacheLineBytes = 128;  // of Apple's processors; twice that of x86
 inline constexpr size_t kErrorTextBytes = 512;
 
-// A reply whose bytes are not more than this is copied: a slice of the slab costs more than it.
+// An answer of at most this size is copied: a slice of the slab costs more than the copy.
 inline constexpr size_t kCopiedReplyBytes = 16 << 10;
-
-// Answers that one connection may keep in workers' memory; what goes beyond is copied.
-inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
-// Copies of large answers that all clients together may leave unread.
-inline constexpr uint64_t kDefaultUnreadCopyBytes = 256ULL << 20;
-// A connection that has let nothing go for this long keeps no further answer there.
+// A connection that lets go of nothing for this long keeps no further answer in a worker's memory.
 inline constexpr int64_t kSlowReaderNs = 100LL * 1'000'000;
 
-// The control socket.
+// The control socket of a worker.
 inline constexpr uint32_t kMaxMessageBytes = 4U << 20;
 inline constexpr uint32_t kMaxMessageFds = 16;
 inline constexpr uint32_t kFixedAttachFds = 3;  // mailbox, worker segment, bell
+
+// The memory that clients register.
+inline constexpr size_t kMaxRegions = 1024;
+inline constexpr size_t kMaxRegionsOfConnection = 64;
+
+// The rules of access.
+inline constexpr size_t kMaxAccessTokens = 256;
+inline constexpr size_t kMaxAccessRules = 128;
+inline constexpr size_t kMaxRuleModels = 256;
+
+// The loads, unloads and reloads that wait. A load or unload beyond them is refused.
+inline constexpr size_t kMaxReloadJobs = 64;
+
+// The log. Warnings and errors have as many lines again.
+inline constexpr uint32_t kLogLinesPerSecond = 200;
+inline constexpr uint32_t kWorkerLinesPerSecond = 200;  // of one worker's output
+inline constexpr size_t kWorkerLineBytes = 2048;
+inline constexpr size_t kWorkerLinesKept = 20;  // for `mpsd ps --why`
 
 static_assert((kRingEntries & (kRingEntries - 1)) == 0, "ring indices wrap by masking");
 static_assert(kMaxLaneDepth < kRingEntries, "credits: a ring can never be full");
 static_assert(kFixedAttachFds + 1 <= kMaxMessageFds, "further segments have messages of their own");
 static_assert(kMaxByteCounts >= kMaxTensors, "one run of any model fits");
 static_assert(kMaxTimeoutNs >= kDefaultTimeoutNs);
-static_assert(kDefaultQueueBytes >= kDefaultMaxMessageBytes, "one legal request always fits");
+static_assert(kMaxQueueRequests >= kDefaultQueueRequests);
 static_assert(kMaxBatchRows >= kMaxRuns);
+static_assert(kMaxRegions >= kMaxRegionsOfConnection);
+static_assert(kSlabBytesTarget <= kMaxSharedSlabBytes);
 
 }  // namespace mpsd

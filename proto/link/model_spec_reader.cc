@@ -25,7 +25,6 @@ constexpr std::array<std::string_view, 14> kDataTypes = {
     "BOOL",  "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16",
     "INT32", "INT64", "FP16",   "FP32",   "FP64",   "BF16", "BYTES"};
 static_assert(kDataTypes.size() + 1 == kDataTypeCount);
-constexpr size_t kMaxBuckets = 64;
 
 std::optional<int64_t> WholeNumber(const nlohmann::json& json) {
   if (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX) return std::nullopt;

@@ -22,7 +22,7 @@ std::optional<absl::string_view> BearerToken(absl::string_view header) {
 }  // namespace
 
 AccessPolicy::AccessPolicy(const AccessRules& rules) : open_(rules.open) {
-  MPSD_CHECK(rules.rules.size() <= kMaxAccessRules && rules.tokens.size() <= kMaxTokens);
+  MPSD_CHECK(rules.rules.size() <= kMaxAccessRules && rules.tokens.size() <= kMaxAccessTokens);
   for (const AccessToken& token : rules.tokens) {
     Token& known = tokens_.emplace_back();
     known.digest = token.digest;

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "proto/base/limits.h"
 #include "server/access/access_rules.h"
 #include "server/access/method_access.h"
 

@@ -1,7 +1,6 @@
 // AccessRules: who may do what, as the config and its token file say.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,10 +8,6 @@
 #include "server/access/sha256.h"
 
 namespace mpsd {
-
-inline constexpr size_t kMaxAccessRules = 128;
-inline constexpr size_t kMaxTokens = 256;
-inline constexpr size_t kMaxRuleModels = 256;
 
 // A token as it is kept: whoever reads the file has no token.
 struct AccessToken {

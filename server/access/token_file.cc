@@ -51,8 +51,8 @@ absl::Status AddToken(absl::string_view line, size_t number, std::vector<AccessT
     if (other.name == token.name) return Fault(number, "this name stands twice");
     if (other.digest == token.digest) return Fault(number, "this SHA-256 stands twice");
   }
-  if (tokens->size() == kMaxTokens) {
-    return Fault(number, absl::StrCat("there may be ", kMaxTokens, " tokens at most"));
+  if (tokens->size() == kMaxAccessTokens) {
+    return Fault(number, absl::StrCat("there may be ", kMaxAccessTokens, " tokens at most"));
   }
   tokens->push_back(std::move(token));
   return absl::OkStatus();

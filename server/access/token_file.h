@@ -12,7 +12,7 @@ namespace mpsd {
 
 // "embedder 9f86d081…0a08", blanks between; lines that begin with # and empty ones are left out.
 // INVALID_ARGUMENT "line 3: …" for the first mistake: a name or a digest that is none, one that
-// stands twice, more than kMaxTokens. Pure.
+// stands twice, more than kMaxAccessTokens. Pure.
 absl::StatusOr<std::vector<AccessToken>> ParseTokens(absl::string_view text);
 
 // The tokens of a file that belongs to this user or to root and that nobody else can read or write.

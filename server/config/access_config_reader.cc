@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
 #include "server/access/token_file.h"
-#include "server/config/config_reader.h"
-#include "server/config/listen_config_reader.h"
-#include "server/config/model_config_reader.h"
+#include "server/config/config_path.h"
+#include "server/config/listen_address.h"
+#include "server/config/servable_name.h"
 
 namespace mpsd {
 namespace {

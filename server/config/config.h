@@ -17,6 +17,7 @@
 #include "proto/link/sandbox_level.h"
 #include "proto/link/warm_up.h"
 #include "server/access/access_rules.h"
+#include "server/config/limits_config.h"
 
 namespace mpsd {
 
@@ -102,28 +103,6 @@ struct ListenConfig {
   Reflection reflection = Reflection::kLocal;
 };
 
-inline constexpr uint32_t kMaxQueueRequests = 65536;  // that a model's queue may be told to hold
-
-struct LimitsConfig {
-  uint64_t message_bytes = kDefaultMaxMessageBytes;
-  uint64_t buffered_bytes = kDefaultBufferedBytes;  // of messages that arrive, all together
-  bool compressed_requests = true;
-  uint64_t shared_memory_bytes = 0;  // 0: what the host and its cgroup leave
-  uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;
-  uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;
-  int64_t drain_timeout_ns = 30LL * 1'000'000'000;
-  int64_t lame_duck_ns = 0;
-  uint32_t streams = kDefaultStreams;  // calls of a connection
-  uint64_t metadata_bytes = kDefaultMetadataBytes;
-  int64_t keepalive_ns = kDefaultKeepaliveNs;
-  int64_t handshake_ns = kDefaultHandshakeNs;
-  int64_t connection_idle_ns = 0;  // 0: no limit
-  int64_t connection_age_ns = 0;   // 0: no limit
-  uint32_t connections = kDefaultConnections;
-  uint64_t client_shared_memory_bytes = 0;  // of all clients together; 0: none is taken
-  uint64_t client_cuda_memory_bytes = 0;    // likewise, of CUDA devices
-};
-
 // Where other servers of the protocol differ from ours, whom clients are to meet.
 enum class Compat { kNone, kTriton };
 
@@ -163,15 +142,6 @@ struct Config {
 // "demo.json:12: models[0].batching.max_dleay: unknown key; did you mean 'max_delay'?".
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
 absl::StatusOr<Config> ReadConfig(const std::string& file);
-
-// The config of a daemon that serves one model file and nothing else. The shapes of `inputs` are
-// whole: where the first dim is -1 the model batches, up to `max_batch_size` (0: 64). No inputs:
-// the file says them.
-absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
-                                           std::vector<TensorSpec> inputs, uint32_t max_batch_size);
-
-// The config of a daemon that serves a model repository and nothing else.
-absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);
 
 // Where the daemon keeps its state when the config does not say: $XDG_RUNTIME_DIR/mpsd, else
 // /tmp/mpsd-<uid>.

@@ -8,10 +8,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "server/config/access_config_reader.h"
+#include "server/config/config_path.h"
+#include "server/config/limits_config_reader.h"
+#include "server/config/listen_address.h"
 #include "server/config/listen_config_reader.h"
 #include "server/config/model_config_reader.h"
+#include "server/config/servable_name.h"
 
 namespace mpsd {
 namespace {
@@ -23,70 +27,13 @@ constexpr std::array<std::string_view, 14> kConfigKeys = {
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
-constexpr std::array<std::string_view, 17> kLimitsKeys = {
-    "message",           "buffered",       "compressed_requests", "shared_memory",
-    "connection_pinned", "unread_copies",  "drain_timeout",       "lame_duck",
-    "streams",           "metadata",       "keepalive",           "handshake_timeout",
-    "connection_idle",   "connection_age", "connections",         "client_shared_memory",
-    "client_cuda_memory"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
 constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"};
 constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
 
-constexpr size_t kMaxModels = 256;
-constexpr uint64_t kMinMessageBytes = 1 << 10;
-constexpr uint64_t kMaxMessageLimitBytes = (2ULL << 30) - 1;  // gRPC counts in an int
-constexpr uint64_t kMinSharedMemoryBytes = 16ULL << 20;
-constexpr uint64_t kMaxConnectionPinBytes = 1ULL << 40;
-constexpr uint64_t kMinUnreadCopyBytes = 1ULL << 20;
-constexpr uint64_t kMaxUnreadCopyBytes = 1ULL << 40;
-constexpr uint64_t kMaxSharedMemoryBytes = 16ULL << 40;
-constexpr uint32_t kMaxStreams = 65536;
-constexpr uint32_t kMaxConnections = 1'000'000;
 constexpr uint32_t kMaxTraceRate = 1'000'000'000;
-constexpr uint64_t kMinMetadataBytes = 1 << 10;
-constexpr uint64_t kMaxMetadataBytes = 1 << 20;
-constexpr int64_t kMaxConnectionNs = 24 * 3600 * kNsPerSecond;
-constexpr int64_t kMaxShutdownNs = 3600 * kNsPerSecond;
-
-bool IsAuto(const JsonObject& object, const char* key) {
-  const nlohmann::json* value = object.Find(key);
-  return value == nullptr || *value == "auto";
-}
-
-void ReadLimits(const nlohmann::json& json, JsonErrors* errors, LimitsConfig* limits) {
-  const JsonObject object(json, "limits", kLimitsKeys, errors);
-  object.GetBytes("message", kMinMessageBytes, kMaxMessageLimitBytes, &limits->message_bytes);
-  limits->buffered_bytes =
-      std::max(kDefaultBufferedBytes, kLeastBufferedMessages * limits->message_bytes);
-  if (!IsAuto(object, "buffered")) {
-    object.GetBytes("buffered", limits->message_bytes, kMaxSharedMemoryBytes,
-                    &limits->buffered_bytes);
-  }
-  object.Get("compressed_requests", &limits->compressed_requests);
-  if (!IsAuto(object, "shared_memory")) {
-    object.GetBytes("shared_memory", kMinSharedMemoryBytes, kMaxSharedMemoryBytes,
-                    &limits->shared_memory_bytes);
-  }
-  object.GetBytes("connection_pinned", 0, kMaxConnectionPinBytes, &limits->connection_pin_bytes);
-  object.GetBytes("unread_copies", kMinUnreadCopyBytes, kMaxUnreadCopyBytes,
-                  &limits->unread_copy_bytes);
-  object.GetDuration("drain_timeout", kMaxShutdownNs, &limits->drain_timeout_ns);
-  object.GetDuration("lame_duck", kMaxShutdownNs, &limits->lame_duck_ns);
-  object.Get("streams", 1, kMaxStreams, &limits->streams);
-  object.GetBytes("metadata", kMinMetadataBytes, kMaxMetadataBytes, &limits->metadata_bytes);
-  object.GetDuration("keepalive", kMaxConnectionNs, &limits->keepalive_ns);
-  object.GetDuration("handshake_timeout", kMaxConnectionNs, &limits->handshake_ns);
-  object.GetDuration("connection_idle", kMaxConnectionNs, &limits->connection_idle_ns);
-  object.GetDuration("connection_age", kMaxConnectionNs, &limits->connection_age_ns);
-  object.Get("connections", 1, kMaxConnections, &limits->connections);
-  object.GetBytes("client_shared_memory", 0, kMaxSharedMemoryBytes,
-                  &limits->client_shared_memory_bytes);
-  object.GetBytes("client_cuda_memory", 0, kMaxSharedMemoryBytes,
-                  &limits->client_cuda_memory_bytes);
-}
 
 void ReadLog(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
              LogConfig* log) {
@@ -187,7 +134,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   ReadServableName(object, "server_version", &config->server_version);
   // The models' queues are held to the limits, so these come first.
   if (const nlohmann::json* limits = object.Find("limits"); limits != nullptr) {
-    ReadLimits(*limits, errors, &config->limits);
+    ReadLimitsConfig(*limits, errors, &config->limits);
   }
   if (const nlohmann::json* log = object.Find("log"); log != nullptr) {
     ReadLog(*log, folder, errors, &config->log);
@@ -204,10 +151,6 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   config->compat = static_cast<Compat>(compat);
   ReadRepository(object, folder, config);
   ReadModels(object, folder, config);
-}
-
-std::string ResolvePath(const std::string& folder, const std::string& path) {
-  return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
 }  // namespace mpsd

@@ -1,20 +1,14 @@
 #include "server/config/listen_config_reader.h"
 
-#include <arpa/inet.h>
-
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "server/access/token_file.h"
-#include "server/config/config_reader.h"
-#include "server/config/model_config_reader.h"
+#include "server/config/config_path.h"
+#include "server/config/listen_address.h"
 
 namespace mpsd {
 namespace {
@@ -27,31 +21,7 @@ constexpr std::array<std::string_view, 3> kReflections = {"local", "off", "on"};
 constexpr std::array<std::string_view, 2> kClientCertificates = {"required", "optional"};
 
 constexpr size_t kMaxAddresses = 16;
-constexpr size_t kMaxSocketPathBytes = 107;  // sockaddr_un's, without its final zero
-constexpr absl::string_view kUnix = "unix:";
 constexpr unsigned kOthers = 0007;
-
-std::string HostFault(absl::string_view host) {
-  if (host.empty()) return "has no host; 0.0.0.0 stands for all of them";
-  if (host.front() == '[') {
-    in6_addr parsed{};
-    const std::string inner(host.substr(1, host.size() - 2));
-    if (host.back() == ']' && inet_pton(AF_INET6, inner.c_str(), &parsed) == 1) return "";
-    return "has no IPv6 address in its brackets";
-  }
-  if (absl::StrContains(host, ':')) return "has an IPv6 address, which must stand in brackets";
-  const bool plain = std::all_of(host.begin(), host.end(), [](unsigned char c) {
-    return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
-  });
-  return plain ? "" : "has a host that is neither a name nor an address";
-}
-
-std::string SocketPathFault(absl::string_view path) {
-  if (path.empty()) return "has no path";
-  if (path.size() <= kMaxSocketPathBytes) return "";
-  return absl::StrCat("has a path of ", path.size(), " bytes; a socket's holds at most ",
-                      kMaxSocketPathBytes);
-}
 
 std::string ReadAddress(const nlohmann::json& json, const std::string& path,
                         const std::string& folder, bool unix_allowed, JsonErrors* errors) {
@@ -60,17 +30,12 @@ std::string ReadAddress(const nlohmann::json& json, const std::string& path,
     return "";
   }
   std::string address = json.get<std::string>();
-  if (unix_allowed && absl::StartsWith(address, kUnix) && address.size() > kUnix.size()) {
-    address = absl::StrCat(kUnix, ResolvePath(folder, address.substr(kUnix.size())));
+  if (unix_allowed && IsUnixAddress(address) && address.size() > kUnixScheme.size()) {
+    address = absl::StrCat(kUnixScheme, ResolvePath(folder, address.substr(kUnixScheme.size())));
   }
   const std::string fault = AddressFault(address, unix_allowed);
   if (!fault.empty()) errors->Add(path, absl::StrCat(JsonText(json), " ", fault));
   return address;
-}
-
-// Port 0 is any free port, so that it may be asked for twice.
-bool SameAddress(const std::string& a, const std::string& b) {
-  return a == b && (absl::StartsWith(a, kUnix) || !absl::EndsWith(a, ":0"));
 }
 
 // Reads the list at `key` and holds it against the addresses that stood before it.
@@ -130,7 +95,7 @@ void ReadControl(const JsonObject& object, const std::string& folder, ListenConf
   if (control == nullptr || *control == "") return;
   const std::string path = object.PathOf("control");
   listen->control = ReadAddress(*control, path, folder, /*unix_allowed=*/true, object.errors());
-  if (control->is_string() && !absl::StartsWith(listen->control, kUnix)) {
+  if (control->is_string() && !IsUnixAddress(listen->control)) {
     object.Fail("control", "must be unix:path");
   }
   for (const std::string& other : listen->grpc) {
@@ -174,35 +139,6 @@ void ReadListenConfig(const nlohmann::json& json, const std::string& folder, Jso
   object.GetChoice("reflection", kReflections, &reflection);
   listen->reflection = static_cast<Reflection>(reflection);
   ReadHttp(object, folder, listen);
-}
-
-std::string AddressFault(const std::string& address, bool unix_allowed) {
-  if (absl::StartsWith(address, kUnix)) {
-    if (!unix_allowed) return "must be host:port";
-    return SocketPathFault(absl::string_view(address).substr(kUnix.size()));
-  }
-  const size_t colon = address.rfind(':');
-  if (colon == std::string::npos || absl::EndsWith(address, "]")) {
-    return absl::StrCat("has no port; it must be host:port, [v6]:port",
-                        unix_allowed ? " or unix:path" : "");
-  }
-  const absl::string_view port = absl::string_view(address).substr(colon + 1);
-  uint32_t number = 0;
-  const bool digits = std::all_of(port.begin(), port.end(), absl::ascii_isdigit);
-  if (!digits || !absl::SimpleAtoi(port, &number) || number > 65535) {
-    return absl::StrCat("has the port '", port, "'; a port is a number from 0 to 65535");
-  }
-  return HostFault(absl::string_view(address).substr(0, colon));
-}
-
-bool IsOnThisHostOnly(absl::string_view address) {
-  if (absl::StartsWith(address, kUnix)) return true;
-  const absl::string_view host = address.substr(0, address.rfind(':'));
-  in_addr v4{};
-  if (inet_pton(AF_INET, std::string(host).c_str(), &v4) == 1) {
-    return ntohl(v4.s_addr) >> 24 == 127;
-  }
-  return host == "[::1]" || absl::EqualsIgnoreCase(host, "localhost");
 }
 
 }  // namespace mpsd

@@ -2,20 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "proto/base/units.h"
 #include "proto/link/model_spec_reader.h"
-#include "server/config/config_reader.h"
+#include "server/config/config_path.h"
+#include "server/config/servable_name.h"
+#include "server/config/supervision_config_reader.h"
 
 namespace mpsd {
 namespace {
@@ -28,20 +28,11 @@ constexpr std::array<std::string_view, 21> kModelKeys = {
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
 constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};
-constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
-constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
 constexpr uint32_t kMaxThreads = 256;
 constexpr uint32_t kMaxDeviceIndex = 255;
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
-constexpr int64_t kMaxPhaseNs = 24 * 3600 * kNsPerSecond;
-constexpr uint32_t kMaxDeaths = 1000;
-constexpr int64_t kMaxPeriodNs = 3600 * kNsPerSecond;
-constexpr uint32_t kMaxRecycleRequests = 4'000'000'000;
-constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
-constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
-constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
 constexpr uint32_t kMaxVersion = 2'000'000'000;
 constexpr size_t kMaxParameters = 64;
 constexpr size_t kMaxParameterBytes = 4096;
@@ -139,56 +130,6 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
                            ", not ", JsonText(*object.Find("bytes"))));
 }
 
-// A time that is none, or at least a second: less would end workers that are well.
-void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum_ns,
-                 int64_t* value_ns) {
-  object.GetDuration(key, maximum_ns, value_ns);
-  if (*value_ns == 0 || *value_ns >= kNsPerSecond) return;
-  object.Fail(key, absl::StrCat("must be at least '1s', not ", JsonText(*object.Find(key))));
-}
-
-void ReadCircuit(const JsonObject& model, SupervisionConfig* config) {
-  const nlohmann::json* json = model.Find("circuit");
-  if (json == nullptr) return;
-  const JsonObject object(*json, model.PathOf("circuit"), kCircuitKeys, model.errors());
-  object.Get("deaths", 0, kMaxDeaths, &config->circuit_deaths);
-  int64_t& period_ns = config->circuit_period_ns;
-  object.GetDuration("period", kMaxPeriodNs, &period_ns);
-  if (period_ns >= kNsPerSecond) return;
-  object.Fail("period",
-              absl::StrCat("must be at least '1s', not ", JsonText(*object.Find("period"))));
-}
-
-void ReadRecycle(const JsonObject& model, SupervisionConfig* config) {
-  const nlohmann::json* json = model.Find("recycle");
-  if (json == nullptr) return;
-  const JsonObject object(*json, model.PathOf("recycle"), kRecycleKeys, model.errors());
-  uint64_t& resident_bytes = config->recycle_resident_bytes;
-  object.GetBytes("resident_memory", 0, kMaxRecycleBytes, &resident_bytes);
-  if (resident_bytes > 0 && resident_bytes < kLeastRecycleBytes) {
-    object.Fail("resident_memory", absl::StrCat("must be at least '1MiB', not ",
-                                                JsonText(*object.Find("resident_memory"))));
-  }
-  uint32_t requests = 0;
-  object.Get("requests", 0, kMaxRecycleRequests, &requests);
-  config->recycle_requests = requests;
-  ReadTimeout(object, "age", kMaxAgeNs, &config->recycle_age_ns);
-}
-
-void ReadSupervision(const JsonObject& model, SupervisionConfig* config) {
-  for (const auto& [key, value_ns] : {std::pair("load_timeout", &config->load_timeout_ns),
-                                      std::pair("warmup_timeout", &config->warmup_timeout_ns)}) {
-    ReadTimeout(model, key, kMaxPhaseNs, value_ns);
-    if (*value_ns == 0) model.Fail(key, "must be at least '1s', not none");
-  }
-  const nlohmann::json* run = model.Find("run_timeout");
-  if (run != nullptr && *run != "auto") {
-    ReadTimeout(model, "run_timeout", kMaxPhaseNs, &config->run_timeout_ns);
-  }
-  ReadCircuit(model, config);
-  ReadRecycle(model, config);
-}
-
 std::string ParameterText(const nlohmann::json& json) {
   return json.is_string() ? json.get<std::string>() : json.dump();
 }
@@ -252,38 +193,15 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadSandbox(object, &model.sandbox);
   ReadBatching(object, &model.batching);
   ReadQueue(object, limits, &model);
-  ReadSupervision(object, &model.supervision);
+  ReadSupervisionConfig(object, &model.supervision);
   ReadParameters(object, folder, &model);
   return model;
-}
-
-std::string ServableNameFault(std::string_view name) {
-  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
-  });
-  const bool begins_well =
-      !name.empty() && absl::ascii_isalnum(static_cast<unsigned char>(name[0]));
-  if (plain && begins_well && name.size() <= kMaxNameBytes) return "";
-  return absl::StrCat("must be 1 to ", kMaxNameBytes,
-                      " letters, digits, '.', '_' or '-', a letter or digit first, not ",
-                      JsonText(nlohmann::json(std::string(name))));
 }
 
 std::optional<ModelFormat> FormatOfFile(const std::string& path) {
   if (absl::EndsWith(path, ".pt")) return ModelFormat::kTorchScript;
   if (absl::EndsWith(path, ".pt2")) return ModelFormat::kAoti;
   return std::nullopt;
-}
-
-std::string FileFault(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::is_regular_file(status)) return "";
-  if (status.type() == std::filesystem::file_type::not_found) {
-    return absl::StrCat("there is no file '", path, "'");
-  }
-  if (std::filesystem::exists(status)) return absl::StrCat("'", path, "' is not a file");
-  return absl::StrCat("'", path, "' cannot be looked at: ", error.message());
 }
 
 }  // namespace mpsd

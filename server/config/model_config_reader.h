@@ -16,13 +16,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
                             const std::string& folder, const LimitsConfig& limits,
                             JsonErrors* errors);
 
-// What is wrong with a name under which clients find something; empty when nothing is.
-std::string ServableNameFault(std::string_view name);
-
-// The format that a model file's suffix tells.
+// The format that the suffix of a model's file tells; nothing for another suffix.
 std::optional<ModelFormat> FormatOfFile(const std::string& path);
-
-// What is wrong with a file that is to be read; empty when nothing is.
-std::string FileFault(const std::string& path);
 
 }  // namespace mpsd

@@ -11,8 +11,6 @@
 namespace mpsd {
 namespace {
 
-constexpr size_t kMaxRegions = 1024;
-constexpr size_t kMaxRegionsOfConnection = 64;
 constexpr absl::Duration kBetweenSweeps = absl::Milliseconds(500);
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "server/reload/reload_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/config/limit_keys.h"
 
 namespace mpsd {
 namespace {
@@ -55,27 +57,9 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("compat", before.compat, after.compat);
   compare("cuda_mps", before.cuda_mps, after.cuda_mps);
   compare("state_dir", before.state_dir, after.state_dir);
-  compare("limits.message", before.limits.message_bytes, after.limits.message_bytes);
-  compare("limits.buffered", before.limits.buffered_bytes, after.limits.buffered_bytes);
-  compare("limits.compressed_requests", before.limits.compressed_requests,
-          after.limits.compressed_requests);
-  compare("limits.shared_memory", before.limits.shared_memory_bytes,
-          after.limits.shared_memory_bytes);
-  compare("limits.connection_pinned", before.limits.connection_pin_bytes,
-          after.limits.connection_pin_bytes);
-  compare("limits.unread_copies", before.limits.unread_copy_bytes, after.limits.unread_copy_bytes);
-  compare("limits.streams", before.limits.streams, after.limits.streams);
-  compare("limits.metadata", before.limits.metadata_bytes, after.limits.metadata_bytes);
-  compare("limits.keepalive", before.limits.keepalive_ns, after.limits.keepalive_ns);
-  compare("limits.handshake_timeout", before.limits.handshake_ns, after.limits.handshake_ns);
-  compare("limits.connection_idle", before.limits.connection_idle_ns,
-          after.limits.connection_idle_ns);
-  compare("limits.connection_age", before.limits.connection_age_ns, after.limits.connection_age_ns);
-  compare("limits.connections", before.limits.connections, after.limits.connections);
-  compare("limits.client_shared_memory", before.limits.client_shared_memory_bytes,
-          after.limits.client_shared_memory_bytes);
-  compare("limits.client_cuda_memory", before.limits.client_cuda_memory_bytes,
-          after.limits.client_cuda_memory_bytes);
+  for (std::string& key : LimitsThatNeedARestart(before.limits, after.limits)) {
+    keys.push_back(std::move(key));
+  }
   compare("log.file", before.log.file, after.log.file);
   compare("log.requests", before.log.requests, after.log.requests);
   compare("trace.file", before.trace.file, after.trace.file);

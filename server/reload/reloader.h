@@ -31,9 +31,6 @@ struct ReloaderParts {
   std::function<void(const Config&)> apply;
 };
 
-// Jobs to be done wait here in line at most; beyond them a load or unload is refused.
-inline constexpr size_t kMaxReloadJobs = 64;
-
 // Thread-safe: a thread of its own does one job after the other. A reload, whether the config or a
 // client asks for it, is the same swap of generations for each model that differs; models that do
 // not differ are not touched. Owned by the daemon. Beside the request's path: never on it.

@@ -14,10 +14,6 @@
 
 namespace mpsd {
 
-// What names, ids, shapes and parameters of one request may take on the wire. In memory they may
-// take ten times that, for as long as the request is inside.
-inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
-
 // Lives on its call's thread; used again from call to call. The bytes' top level is walked by hand:
 // raw_input_contents is left where it lies in the transport's buffers, everything else is copied
 // together, parsed as protobuf, and looked at through views.

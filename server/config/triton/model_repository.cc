@@ -10,7 +10,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
 #include "server/config/model_config_reader.h"
+#include "server/config/servable_name.h"
 #include "server/config/triton/triton_config.h"
 
 namespace mpsd {

@@ -42,6 +42,4 @@ class ModelRepository {
   const LimitsConfig limits_;
 };
 
-inline constexpr size_t kMaxRepositoryModels = 256;
-
 }  // namespace mpsd

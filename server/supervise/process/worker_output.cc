@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "proto/base/limits.h"
 
 namespace mpsd {
 

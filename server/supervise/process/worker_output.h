@@ -9,13 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/limits.h"
 #include "proto/base/rate_limit.h"
 
 namespace mpsd {
-
-inline constexpr uint32_t kWorkerLinesPerSecond = 200;
-inline constexpr size_t kWorkerLineBytes = 2048;
-inline constexpr size_t kWorkerLinesKept = 20;
 
 // A worker says what it likes, and as much of it. What is not plain text is escaped, so that a line
 // stays one line, a message UTF-8 and a terminal as it was; what goes beyond kWorkerLineBytes is

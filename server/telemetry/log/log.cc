@@ -6,6 +6,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "proto/base/limits.h"
 #include "proto/base/rate_limit.h"
 
 namespace mpsd {

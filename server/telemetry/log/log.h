@@ -16,8 +16,6 @@
 
 namespace mpsd {
 
-inline constexpr uint32_t kLogLinesPerSecond = 200;
-
 // JSON lines; on a terminal, readable ones. Lossy: lines beyond 200 a second, warnings and errors
 // beyond 200 more, and the oldest when the writing thread lags, are counted in log_lines_dropped.
 // Thread-safe. Made by main, handed on by reference, outlives whoever logs. It is for rare events,

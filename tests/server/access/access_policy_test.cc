@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "proto/base/limits.h"
 #include "tests/server/access/rules.h"
 
 namespace mpsd {
@@ -164,7 +165,7 @@ TEST(AccessPolicy, WithAControlSocketOnlyControlIsNotOpen) {
 
 TEST(AccessPolicy, TheLastRuleAndTheLastTokenCount) {
   AccessRules access = TestRules({});
-  while (access.tokens.size() < kMaxTokens) {
+  while (access.tokens.size() < kMaxAccessTokens) {
     const std::string name = "t" + std::to_string(access.tokens.size());
     access.tokens.push_back({name, Sha256(name).value()});
   }

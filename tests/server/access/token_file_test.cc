@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
 
 namespace mpsd {
 namespace {
@@ -49,10 +50,10 @@ TEST(TokenFile, EachMistakeHasItsLine) {
 
 TEST(TokenFile, HoldsSoManyAndNoMore) {
   std::string text;
-  for (size_t i = 0; i < kMaxTokens; ++i) {
+  for (size_t i = 0; i < kMaxAccessTokens; ++i) {
     absl::StrAppend(&text, "t", i, " ", absl::Hex(i, absl::kZeroPad16), std::string(48, '0'), "\n");
   }
-  EXPECT_EQ(ParseTokens(text)->size(), kMaxTokens);
+  EXPECT_EQ(ParseTokens(text)->size(), kMaxAccessTokens);
   EXPECT_EQ(Fault(absl::StrCat(text, "t ", kAbc)), "line 257: there may be 256 tokens at most");
 }
 

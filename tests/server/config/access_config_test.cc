@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/config/config.h"
-#include "server/config/listen_config_reader.h"
+#include "server/config/listen_address.h"
 #include "tests/server/config/config_files.h"
 
 namespace mpsd {

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "proto/base/check.h"
 
@@ -46,6 +48,14 @@ absl::StatusOr<Config> ConfigFiles::Parse(std::string_view text) const {
 
 std::string ConfigFiles::Error(std::string_view text) const {
   return absl::StrReplaceAll(Parse(text).status().message(), {{folder_ + "/", ""}});
+}
+
+std::string ReadConfigFolder(const std::string& name) {
+  std::ifstream stream(absl::StrCat(MPSD_SOURCE_DIR, "/config/", name));
+  MPSD_CHECK(stream.good());
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
 }
 
 }  // namespace mpsd

@@ -37,4 +37,7 @@ class ConfigFiles {
   std::string folder_;
 };
 
+// The text of a file in the folder config/ of the sources.
+std::string ReadConfigFolder(const std::string& name);
+
 }  // namespace mpsd

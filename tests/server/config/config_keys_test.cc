@@ -1,10 +1,8 @@
 // The parser, config/README.md, config/schema.json and config/reference.json know the same keys,
 // and the parser and the schema take the same values of them.
 #include <algorithm>
-#include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -28,16 +26,9 @@ using Keys = std::set<std::string>;
 constexpr char kFreeKey[] = "models[].parameters";
 constexpr char kProbe[] = "q0";  // near to no key
 
-std::string ReadText(const std::string& name) {
-  std::ifstream stream(absl::StrCat(MPSD_SOURCE_DIR, "/config/", name));
-  EXPECT_TRUE(stream.good()) << name;
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 Json ReadJson(const std::string& name) {
-  return Json::parse(ReadText(name), nullptr, /*allow_exceptions=*/false, /*ignore_comments=*/true);
+  return Json::parse(ReadConfigFolder(name), nullptr, /*allow_exceptions=*/false,
+                     /*ignore_comments=*/true);
 }
 
 // A config as one finds it: in a folder `config`, beside the files that it names.
@@ -82,7 +73,7 @@ void CollectSchema(const Json& root, const Json& schema, const std::string& path
 // The first cells of the tables' rows.
 Keys ReadmeKeys() {
   Keys keys;
-  const std::string text = ReadText("README.md");
+  const std::string text = ReadConfigFolder("README.md");
   bool tritons = false;  // keys that stand in a section about another server's files
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (absl::StartsWith(line, "## ")) tritons = line == "## A model repository";
@@ -148,16 +139,6 @@ TEST(ConfigKeys, ReadmeHasThoseOfTheParser) { EXPECT_EQ(ReadmeKeys(), ParserKeys
 // Values of keys as the reference has them, at their bounds and beyond. Not here is what a quantity
 // with a unit is bounded by, which the schema tells people alone.
 constexpr char kValues[] = R"({
-  "limits/message":              {"taken": ["1KiB"],                "refused": ["0", "1", 1]},
-  "limits/buffered":             {"taken": ["auto", "1GiB"],        "refused": ["0", "none"]},
-  "limits/shared_memory":        {"taken": ["auto", "16MiB"],       "refused": ["0", "none"]},
-  "limits/connection_pinned":    {"taken": ["0", "0B", "1TiB"],     "refused": ["1", "", 0]},
-  "limits/unread_copies":        {"taken": ["1MiB", "1TiB"],        "refused": ["0", "1"]},
-  "limits/client_shared_memory": {"taken": ["0", "0B", "16TiB"],    "refused": ["1", "", 0]},
-  "limits/client_cuda_memory":   {"taken": ["0", "0B", "16TiB"],    "refused": ["1", "", 0]},
-  "limits/drain_timeout":        {"taken": ["0", "0s", "1h"],       "refused": ["1", "", 0]},
-  "limits/streams":              {"taken": [1, 65536],              "refused": [0, 65537, "1"]},
-  "limits/connections":          {"taken": [1, 1000000],            "refused": [0, 1000001]},
   "trace/rate":                  {"taken": [1, 1000000000],         "refused": [0, 1000000001]},
   "models/0/version":            {"taken": [1, 2000000000],         "refused": [0, 2000000001]},
   "models/0/device": {"taken": ["auto", "cpu", "mps", "cuda", "cuda:0", "cuda:9", "cuda:10",
@@ -231,14 +212,14 @@ TEST(ConfigValues, SchemaTakesThoseOfTheParser) {
 }
 
 TEST(ConfigFolder, ReferenceIsAConfig) {
-  const absl::StatusOr<Config> config = ParseHere(ReadText("reference.json"));
+  const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("reference.json"));
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->models.size(), 1U);
 }
 
 // What the reference gives as a default is one.
 TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
-  const absl::StatusOr<Config> config = ParseHere(ReadText("reference.json"));
+  const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("reference.json"));
   ASSERT_TRUE(config.ok()) << config.status();
   const Config defaults;
   EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(config->state_dir));
@@ -247,17 +228,6 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->listen.tls.client_must_show_certificate,
             defaults.listen.tls.client_must_show_certificate);
   EXPECT_EQ(config->server_name, defaults.server_name);
-  EXPECT_EQ(config->limits.message_bytes, defaults.limits.message_bytes);
-  EXPECT_EQ(config->limits.buffered_bytes, defaults.limits.buffered_bytes);
-  EXPECT_EQ(config->limits.compressed_requests, defaults.limits.compressed_requests);
-  EXPECT_EQ(config->limits.shared_memory_bytes, defaults.limits.shared_memory_bytes);
-  EXPECT_EQ(config->limits.connection_pin_bytes, defaults.limits.connection_pin_bytes);
-  EXPECT_EQ(config->limits.unread_copy_bytes, defaults.limits.unread_copy_bytes);
-  EXPECT_EQ(config->limits.drain_timeout_ns, defaults.limits.drain_timeout_ns);
-  EXPECT_EQ(config->limits.lame_duck_ns, defaults.limits.lame_duck_ns);
-  EXPECT_EQ(config->limits.connections, defaults.limits.connections);
-  EXPECT_EQ(config->limits.client_shared_memory_bytes, defaults.limits.client_shared_memory_bytes);
-  EXPECT_EQ(config->limits.client_cuda_memory_bytes, defaults.limits.client_cuda_memory_bytes);
   EXPECT_EQ(config->log.requests, defaults.log.requests);
   EXPECT_EQ(config->trace.file, defaults.trace.file);
   EXPECT_EQ(config->trace.otlp, defaults.trace.otlp);
@@ -285,7 +255,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
 }
 
 TEST(ConfigFolder, DemoIsAConfig) {
-  const absl::StatusOr<Config> config = ParseHere(ReadText("demo.json"));
+  const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("demo.json"));
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
   ASSERT_EQ(config->models.size(), 3U);

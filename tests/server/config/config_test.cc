@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "proto/base/clock.h"
+#include "server/config/command_line_config.h"
 #include "tests/server/config/config_files.h"
 
 namespace mpsd {

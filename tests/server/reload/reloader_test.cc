@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "absl/synchronization/notification.h"
+#include "proto/base/limits.h"
 #include "server/request/retry_info.h"
 #include "tests/server/reload/fake_generation_maker.h"
 

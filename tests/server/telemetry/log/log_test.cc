@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "proto/base/limits.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,6 @@
 // ConfigFromModelFile: the config of `mpsd serve FILE`.
+#include "server/config/command_line_config.h"
+
 #include <cstdlib>
 #include <string>
 #include <vector>

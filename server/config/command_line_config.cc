@@ -1,0 +1,110 @@
+#include "server/config/command_line_config.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
+#include "server/config/config_path.h"
+#include "server/config/listen_address.h"
+#include "server/config/model_config_reader.h"
+#include "server/config/servable_name.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint32_t kDefaultMaxBatchSize = 64;
+
+// A name that clients may use, made from the name of a file.
+std::string NameOfFile(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string();
+  for (char& c : name) {
+    if (!ServableNameFault(std::string("x") + c).empty()) c = '-';
+  }
+  const auto is_alnum = [](unsigned char c) { return absl::ascii_isalnum(c); };
+  name.erase(name.begin(), std::find_if(name.begin(), name.end(), is_alnum));
+  if (name.size() > kMaxNameBytes) name.resize(kMaxNameBytes);
+  return name.empty() ? "model" : name;
+}
+
+// Turns the whole shapes of a command line into those of a spec, which leave out the batch dim.
+absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, ModelSpec* spec) {
+  const auto batches = [](const TensorSpec& input) {
+    return !input.dims.empty() && input.dims.front() == -1;
+  };
+  const bool any = std::any_of(inputs.begin(), inputs.end(), batches);
+  spec->max_batch_size = max_batch_size;
+  if (any && !std::all_of(inputs.begin(), inputs.end(), batches)) {
+    return absl::InvalidArgumentError(
+        "either all inputs begin with a batch dim of -1 or none does");
+  }
+  if (!inputs.empty() && !any && max_batch_size > 0) {
+    return absl::InvalidArgumentError(
+        "a batch size was given, but no input begins with a batch dim of -1");
+  }
+  if (any && max_batch_size == 0) spec->max_batch_size = kDefaultMaxBatchSize;
+  for (TensorSpec& input : inputs) {
+    if (any) input.dims.erase(input.dims.begin());
+  }
+  spec->inputs = std::move(inputs);
+  // Reading the JSON form back checks the inputs by every rule of a config.
+  return ModelSpecFromJson(ToJson(*spec)).status();
+}
+
+// A config without models, with the default for everything else.
+Config ConfigWhereNothingIsSaid() {
+  Config config;
+  config.state_dir = DefaultStateDir();
+  config.listen.grpc = DefaultGrpcAddresses(config.state_dir);
+  // The default socket is left out if its path is too long: no config can name another.
+  if (!AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true).empty()) {
+    config.listen.grpc.pop_back();
+  }
+  return config;
+}
+
+}  // namespace
+
+absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
+                                           std::vector<TensorSpec> inputs,
+                                           uint32_t max_batch_size) {
+  const std::string fault = FileFault(model_file);
+  if (!fault.empty()) return absl::NotFoundError(fault);
+  const std::optional<ModelFormat> format = FormatOfFile(model_file);
+  if (!format.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", model_file, "' ends in neither .pt nor .pt2"));
+  }
+  absl::StatusOr<std::string> path = AbsolutePath(model_file);
+  if (!path.ok()) return path.status();
+  ModelConfig model;
+  model.name = NameOfFile(*path);
+  model.path = *std::move(path);
+  model.stamp = StampOf(model.path);
+  model.format = *format;
+  const absl::Status status = SetInputs(std::move(inputs), max_batch_size, &model.spec);
+  if (!status.ok()) return status;
+  Config config = ConfigWhereNothingIsSaid();
+  config.models.push_back(std::move(model));
+  return config;
+}
+
+absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    return absl::NotFoundError(absl::StrCat("there is no folder '", folder, "'"));
+  }
+  absl::StatusOr<std::string> path = AbsolutePath(folder);
+  if (!path.ok()) return path.status();
+  Config config = ConfigWhereNothingIsSaid();
+  config.model_repository = *std::move(path);
+  if (explicit_control) config.model_control = ModelControlMode::kExplicit;
+  return config;
+}
+
+}  // namespace mpsd

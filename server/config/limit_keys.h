@@ -1,0 +1,53 @@
+// LimitKey: what mpsd knows about one key of `limits` in a config.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "server/config/limits_config.h"
+
+namespace mpsd {
+
+// When a changed value takes effect.
+enum class LimitEffect { kAtReload, kAtRestart };
+
+using LimitMember = std::variant<uint64_t LimitsConfig::*, int64_t LimitsConfig::*,
+                                 uint32_t LimitsConfig::*, bool LimitsConfig::*>;
+
+// A row of limit_rows.inc, which explains the columns.
+//
+// Invariants, checked when this is compiled:
+//   1. minimum <= maximum, and the maximum fits the member
+//   2. the default lies between them, or is the 0 of "auto"
+//   3. the minimum of a duration is 0
+//   4. `message` is the first row, since other limits depend on its value
+struct LimitKey {
+  std::string_view key;
+  LimitMember member;
+  LimitKind kind;
+  uint64_t minimum;
+  uint64_t maximum;
+  LimitEffect effect;
+  std::string_view series;
+  std::string_view meaning;
+};
+
+// All rows, in the order of the table.
+absl::Span<const LimitKey> LimitKeys();
+
+// The value of a limit in the unit of its member; a flag is 0 or 1.
+uint64_t LimitValue(const LimitKey& limit, const LimitsConfig& limits);
+
+// The limits that differ and take effect only when the daemon starts again: "limits.message".
+std::vector<std::string> LimitsThatNeedARestart(const LimitsConfig& before,
+                                                const LimitsConfig& after);
+
+// The limits that mpsd_limit shows, as {"message_bytes", 67108864}. Durations are in seconds.
+std::vector<std::pair<std::string, double>> LimitSeries(const LimitsConfig& limits);
+
+}  // namespace mpsd

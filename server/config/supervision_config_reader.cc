@@ -1,0 +1,76 @@
+#include "server/config/supervision_config_reader.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/clock.h"
+
+namespace mpsd {
+namespace {
+
+constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
+constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
+
+constexpr int64_t kMaxPhaseNs = 24 * 3600 * kNsPerSecond;
+constexpr uint32_t kMaxDeaths = 1000;
+constexpr int64_t kMaxPeriodNs = 3600 * kNsPerSecond;
+constexpr uint32_t kMaxRecycleRequests = 4'000'000'000;
+constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
+constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
+constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
+
+// A time that is none, or at least a second: less would end workers that are well.
+void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum_ns,
+                 int64_t* value_ns) {
+  object.GetDuration(key, maximum_ns, value_ns);
+  if (*value_ns == 0 || *value_ns >= kNsPerSecond) return;
+  object.Fail(key, absl::StrCat("must be at least '1s', not ", JsonText(*object.Find(key))));
+}
+
+void ReadCircuit(const JsonObject& model, SupervisionConfig* config) {
+  const nlohmann::json* json = model.Find("circuit");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("circuit"), kCircuitKeys, model.errors());
+  object.Get("deaths", 0, kMaxDeaths, &config->circuit_deaths);
+  int64_t& period_ns = config->circuit_period_ns;
+  object.GetDuration("period", kMaxPeriodNs, &period_ns);
+  if (period_ns >= kNsPerSecond) return;
+  object.Fail("period",
+              absl::StrCat("must be at least '1s', not ", JsonText(*object.Find("period"))));
+}
+
+void ReadRecycle(const JsonObject& model, SupervisionConfig* config) {
+  const nlohmann::json* json = model.Find("recycle");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("recycle"), kRecycleKeys, model.errors());
+  uint64_t& resident_bytes = config->recycle_resident_bytes;
+  object.GetBytes("resident_memory", 0, kMaxRecycleBytes, &resident_bytes);
+  if (resident_bytes > 0 && resident_bytes < kLeastRecycleBytes) {
+    object.Fail("resident_memory", absl::StrCat("must be at least '1MiB', not ",
+                                                JsonText(*object.Find("resident_memory"))));
+  }
+  uint32_t requests = 0;
+  object.Get("requests", 0, kMaxRecycleRequests, &requests);
+  config->recycle_requests = requests;
+  ReadTimeout(object, "age", kMaxAgeNs, &config->recycle_age_ns);
+}
+
+}  // namespace
+
+void ReadSupervisionConfig(const JsonObject& model, SupervisionConfig* config) {
+  for (const auto& [key, value_ns] : {std::pair("load_timeout", &config->load_timeout_ns),
+                                      std::pair("warmup_timeout", &config->warmup_timeout_ns)}) {
+    ReadTimeout(model, key, kMaxPhaseNs, value_ns);
+    if (*value_ns == 0) model.Fail(key, "must be at least '1s', not none");
+  }
+  const nlohmann::json* run = model.Find("run_timeout");
+  if (run != nullptr && *run != "auto") {
+    ReadTimeout(model, "run_timeout", kMaxPhaseNs, &config->run_timeout_ns);
+  }
+  ReadCircuit(model, config);
+  ReadRecycle(model, config);
+}
+
+}  // namespace mpsd

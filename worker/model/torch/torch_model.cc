@@ -11,7 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "c10/core/InferenceMode.h"
 #include "worker/model/foreign_errors.h"
-#include "worker/model/torch/torchscript_outputs.h"
+#include "worker/model/torch/forward_outputs.h"
 
 namespace mpsd {
 

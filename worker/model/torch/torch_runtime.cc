@@ -10,20 +10,20 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "worker/model/foreign_errors.h"
-#include "worker/model/torch/torchscript_outputs.h"
-#include "worker/model/torch/torchscript_types.h"
+#include "worker/model/torch/forward_outputs.h"
+#include "worker/model/torch/scalar_types.h"
 
 namespace mpsd {
 namespace {
 
 // The inter-op pool can be sized once in a process, before its first use.
-void SettleThreads(int threads) {
+void SizeThreadPools(int threads) {
   at::set_num_threads(threads);
-  static const bool settled = [] {
+  static const bool sized = [] {
     at::set_num_interop_threads(1);
     return true;
   }();
-  static_cast<void>(settled);
+  static_cast<void>(sized);
 }
 
 // Read by a patched libtorch when it first touches the device.
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   std::unique_ptr<TorchRuntime> runtime;
   const absl::Status status = CatchForeign(
       [&] {
-        SettleThreads(threads);
+        SizeThreadPools(threads);
         runtime.reset(new TorchRuntime(*device, *std::move(options), threads));
         return absl::OkStatus();
       },

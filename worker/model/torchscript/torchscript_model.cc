@@ -13,9 +13,9 @@
 #include "torch/headeronly/version.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/string_elements.h"
+#include "worker/model/torch/forward_outputs.h"
+#include "worker/model/torch/scalar_types.h"
 #include "worker/model/torch/torch_model.h"
-#include "worker/model/torch/torchscript_outputs.h"
-#include "worker/model/torch/torchscript_types.h"
 #include "worker/model/torchscript/torchscript_program.h"
 #include "worker/model/torchscript/torchscript_spec.h"
 
@@ -91,8 +91,6 @@ absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uin
   }
   return absl::OkStatus();
 }
-
-// ---- loading ----
 
 absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
   const std::string line = MeaningfulLine(what);

@@ -12,7 +12,7 @@ namespace mpsd {
 // As StartRuntime(), for models that run on libtorch.
 absl::Status StartTorch(const LoadOrder& order);
 
-// As LoadModel(), for the format "torchscript". Settles libtorch's thread counts for the process.
+// As LoadModel(), for the format "torchscript". Sizes libtorch's thread counts for the process.
 absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order);
 
 // "torch 2.11.0".

@@ -53,9 +53,9 @@ class TorchScriptProgram {
   TorchScriptProgram(torch::jit::Module module, Census census);
 
   torch::jit::Module module_;
-  torch::jit::Function* forward_;       // of module_
-  torch::jit::Stack blank_stack_;       // the module, then forward's defaults
-  std::vector<size_t> place_of_input_;  // in the stack
+  torch::jit::Function* forward_;             // of module_
+  torch::jit::Stack blank_stack_;             // the module, then forward's defaults
+  std::vector<size_t> stack_index_of_input_;  // in the stack
   Census census_;
   bool writes_inputs_ = false;
 };

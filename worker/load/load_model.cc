@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
   if (order.format == "torchscript" || order.format == "aoti") {
     if (order.spec.decoupled) return NotDecoupled(order);
     absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
-    // What the config leaves open the file says.
+    // The file may say what the config leaves open.
     if (model.ok() && (*model)->spec().decoupled) return NotDecoupled(order);
     return model;
   }

@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// A basic sandbox is as good as the host can make it, and says where it is not whole.
+// A basic sandbox does as much as the host can, and logs where that is not all.
 absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
   if (status.ok()) return status;
   const std::string text(status.message());

@@ -8,12 +8,12 @@
 namespace mpsd {
 namespace {
 
-// Mangled names that only one kind of libtorch has.
+// Mangled names, each of a symbol that only one kind of libtorch has.
 constexpr const char* kPatchedPool = "_ZN2at3mps13MPSStreamPool8instanceEv";
 constexpr const char* kUpstreamPool = "_ZN2at3mps17getStreamFromPoolEv";
 constexpr const char* kUpstreamStreamById = "_ZN2at3mps13getStreamByIDEx";
 
-// What the published measurements of the patched build bear out.
+// The published measurements of the patched build show a gain up to this many lanes.
 constexpr uint32_t kPatchedLanes = 2;
 
 constexpr const char* kProfilerVariables[] = {"PYTORCH_MPS_TRACE_SIGNPOSTS",

@@ -1,4 +1,4 @@
-// RuntimeKind: which libtorch this process runs on, as far as placement and the streams care.
+// RuntimeKind: which libtorch this process runs on, as far as placement and streams are concerned.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +12,41 @@ namespace mpsd {
 
 enum class RuntimeKind {
   kStock,          // one MPS stream for all threads
-  kPatched,        // a pool of streams, its locks and its caches mended
-  kUpstreamPool,   // from 2.14: a pool, reached by functions of its own
-  kUpstreamGuard,  // from 2.15: the same, reached by c10's device guard
+  kPatched,        // a pool of streams, with its locks and caches repaired
+  kUpstreamPool,   // from 2.14: a pool, reached by its own functions
+  kUpstreamGuard,  // from 2.15: the same pool, reached by c10's device guard
 };
 
-// "stock", "patched", "upstream_pool", "upstream_guard".
+// "stock", "patched", "upstream_pool", "upstream_guard": as in the config and in `mpsd ps`.
 const char* RuntimeKindName(RuntimeKind kind);
 
-// Says whether the process has a symbol of that name.
+// Returns whether the process has a symbol of that name.
 using SymbolLookup = absl::FunctionRef<bool(const char* symbol)>;
 
-// Pure. A libtorch without MPS is of the stock kind.
+// The kind, told by symbols that only one kind has. A libtorch without MPS counts as stock. Pure.
 RuntimeKind DetectRuntimeKind(SymbolLookup has_symbol);
 
-// How many lanes a worker may have on the device: the table of placement that the worker enforces
-// whatever it was told. Several threads crash a stock libtorch on mps; with a patched one they are
-// serialized by LayerNorm and race in attention. `why` is set when it is fewer than `wanted`.
+// How many of `wanted` lanes a worker may have on the device. The worker enforces this table of
+// placement, whatever it was ordered: several threads crash a stock libtorch on mps; on a patched
+// one LayerNorm serializes lanes, and attention lets them race. Sets `why` when the answer is less
+// than `wanted`. Pure.
 uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& census,
                       uint32_t wanted, std::string* why);
 
-// What speaks against serving with this many lanes while the profiler of the device is on, which is
-// not thread-safe; empty when nothing does. `variable` reads the environment, null if unset.
+// The reason against serving with this many lanes while the device's profiler, which is not
+// thread-safe, is on; empty when there is none. `variable` reads the environment: null when unset.
 std::string ProfilerObjection(absl::string_view device, uint32_t lanes,
                               absl::FunctionRef<const char*(const char*)> variable);
 
-// What a process may take of the memory that Apple recommends for its gpu: where it begins to give
-// back, and where allocations fail.
+// How much of the memory that Apple recommends for its gpu one process may take, as fractions of
+// it: from `low` on libtorch gives memory back, at `high` allocations fail.
 struct MpsWatermarks {
   std::string low;
   std::string high;
 };
 
-// For one process of several that share the device: `share_percent` of it. Pure.
+// The watermarks of one of several processes that share the device; it gets `share_percent` of it.
+// Pure.
 MpsWatermarks DivideWatermarks(uint32_t share_percent);
 
 }  // namespace mpsd

@@ -32,7 +32,7 @@ absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs
                              uint32_t row_count, OutputSink* sink) {
   const DeviceGate::Permit permit(runtime_->gate());
   const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
-  // Also after a failure: copies that have begun read and write memory that is not the device's.
+  // Waits after a failure too: copies that have begun still read and write the slabs and the lease.
   const absl::Status finished = runtime_->Finish(lane);
   return ModelFailure(finished.ok() ? status : finished);
 }

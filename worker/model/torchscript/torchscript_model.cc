@@ -22,7 +22,7 @@
 namespace mpsd {
 namespace {
 
-// Thread-safe after loading.
+// Runs a TorchScriptProgram. Owned by the worker's main. Thread-safe after loading.
 class TorchScriptModel final : public TorchModel {
  public:
   TorchScriptModel(ModelSpec spec, TorchScriptProgram program,

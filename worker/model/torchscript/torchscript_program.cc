@@ -21,8 +21,8 @@ bool IsTraining(const torch::jit::Module& module) {
   return false;
 }
 
-// A frozen module has its weights as constants in the graph, which is then simplified once. Some
-// modules cannot be frozen; they run as they are.
+// Freezing makes the weights constants of the graph, which is then simplified once. A module that
+// cannot be frozen runs as it is.
 torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& module) {
   std::optional<torch::jit::Module> frozen;
   const absl::Status status = CatchForeign(
@@ -37,8 +37,8 @@ torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& mod
   return module;
 }
 
-// Profiling would record, specialize and fuse in the first calls of every shape: seconds of it, in
-// the middle of serving.
+// With profiling, the first calls of every shape would record, specialize and fuse: seconds of work
+// in the middle of serving.
 void TurnProfilingOff() {
   torch::jit::getProfilingMode() = false;
   torch::jit::FusionStrategy none = {{torch::jit::FusionBehavior::STATIC, 0}};

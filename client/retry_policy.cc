@@ -14,7 +14,7 @@ constexpr char kRetryInfoUrl[] = "type.googleapis.com/google.rpc.RetryInfo";
 constexpr int kDetailsField = 3;  // of google.rpc.Status: Any {type_url:1 value:2}
 constexpr int kDelayField = 1;    // of google.rpc.RetryInfo: Duration {seconds:1 nanos:2}
 
-// The bytes of the first field of that number; empty where there is none.
+// The bytes of the first field of that number; empty when there is none.
 std::string Bytes(const UnknownFieldSet& message, int number) {
   for (int i = 0; i < message.field_count(); ++i) {
     const UnknownField& field = message.field(i);

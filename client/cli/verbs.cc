@@ -31,7 +31,7 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-// One value an option: a text that begins like an option is a text all the same.
+// Takes one value for each occurrence of the option, even if the value begins like an option.
 void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values, const char* help) {
   verb->add_option(name, *values, help)
       ->expected(1)
@@ -41,7 +41,7 @@ void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values,
 }  // namespace
 
 void AddInferVerb(CLI::App& app, int* exit_code) {
-  // CLI11 holds the callback for as long as the application lives, and its options with it.
+  // CLI11 keeps the callback, and its options with it, as long as the application lives.
   const auto options = std::make_shared<InferOptions>();
   CLI::App* verb = app.add_subcommand("infer", "send one request to a running daemon");
   verb->add_option("model", options->model, "the model's name")->required();

@@ -2,7 +2,6 @@
 //
 // A message is a 12-byte header {magic, version, length}, then that many bytes of JSON, with
 // descriptors beside the first byte. A worker's life:
-// descriptors beside the first byte. A worker's life:
 //
 //   front end                                   worker
 //   LoadOrder            ────────────────▶      loads the model

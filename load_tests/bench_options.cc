@@ -39,7 +39,7 @@ void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
   }
 }
 
-// The content of a file, without the blanks around it.
+// The content of a file, without the whitespace around it.
 void AddFile(CLI::App* app, const std::string& name, std::string* content,
              const std::string& help) {
   app->add_option_function<std::string>(

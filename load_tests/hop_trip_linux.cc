@@ -10,10 +10,10 @@
 namespace mpsd {
 namespace {
 
-// A round that waits longer has lost a wake.
+// A round that takes longer has lost a wake-up.
 constexpr int64_t kLostWakeNs = 5 * kNsPerSecond;
 
-// Submits and takes back. Lives on one thread.
+// Submits, and takes back. Lives on one thread.
 class FrontEnd {
  public:
   FrontEnd(char* mailbox, const char* worker, int bell_poll_fd, Waiting waiting)
@@ -61,7 +61,7 @@ class FrontEnd {
   platform::Poller poller_;
 };
 
-// Takes and gives back. Lives on one thread.
+// Takes, and gives back. Lives on one thread.
 class Lane {
  public:
   Lane(const char* mailbox, char* worker, int bell_ring_fd, Waiting waiting)

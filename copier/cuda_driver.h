@@ -41,7 +41,7 @@ class CudaDriver {
   DriverVerdict Open(int64_t device, const char* handle, DevicePointer* pointer, uint64_t* bytes);
   void Close(int64_t device, DevicePointer pointer);
 
-  // Copy from and to opened memory; REQUIRES nothing of the range: the caller has checked it.
+  // Copy from and to opened memory. The caller has checked the range.
   DriverVerdict Read(int64_t device, DevicePointer source, absl::Span<char> target);
   DriverVerdict Write(int64_t device, absl::Span<const char> source, DevicePointer target);
 

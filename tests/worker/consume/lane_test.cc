@@ -23,7 +23,7 @@ using testing::ElementsAre;
 
 constexpr uint64_t kLeaseBytes = 64;
 
-// A lane with its memory, which both live until the process ends: a lane is never asked to stop.
+// A lane and its memory. Both live until the process ends, because a lane is never asked to stop.
 struct Rig {
   Rig(FakeModel::RunFunction run, const ModelSpec& spec) : model(spec, std::move(run)) {}
 
@@ -39,7 +39,7 @@ struct Rig {
   LaneBell bell{&front.mailbox(0)->sequence, &front.report(0)->parked};
 };
 
-// The last rig is always reachable, and so are all before it.
+// Keeps every rig reachable, so that leak checkers accept it.
 Rig* NewRig(FakeModel::RunFunction run) {
   static auto* const rigs = new std::vector<Rig*>;
   ModelSpec spec;
@@ -65,7 +65,7 @@ class LaneTest : public testing::Test {
     ASSERT_TRUE(rig_->lane.WarmedUp().ok());
   }
 
-  // The record at `slot` becomes a batch of one row that holds `value`.
+  // Makes the record of `slot` a batch of one row that holds `value`.
   BatchRecord* WriteBatch(uint32_t slot, uint64_t id, float value) {
     const uint64_t slab_offset = sizeof(SegmentHeader) + slot * 64;
     std::memcpy(rig_->front.slab(0) + slab_offset, &value, sizeof(value));
@@ -89,7 +89,7 @@ class LaneTest : public testing::Test {
     return true;
   }
 
-  // The next completion, as the front end takes it.
+  // Takes the next completion, as the front end does.
   const CompletionRecord& Take() {
     WaitUntil([this] { return rig_->completions.Pending(); });
     EXPECT_FALSE(rig_->completions.Corrupt());
@@ -236,7 +236,7 @@ TEST_F(LaneTest, RingsTheFrontEndOnlyWhenThatIsParked) {
   WriteBatch(0, 1, 1.0F);
   Submit(0);
   Take();
-  WaitUntilParked();  // it has done all that it does after a completion
+  WaitUntilParked();  // the lane has finished everything that follows a completion
   EXPECT_EQ(poll(&waited, 1, 0), 0);
   rig_->front.page()->front_parked.store(1);
   WriteBatch(1, 2, 2.0F);

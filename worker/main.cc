@@ -66,7 +66,7 @@ absl::StatusOr<std::pair<T, std::vector<UniqueFd>>> Expect(MessageReader* reader
   absl::StatusOr<MessageReader::Received> received = Receive(reader);
   if (!received.ok()) return received.status();
   T* order = std::get_if<T>(&received->message);
-  if (order == nullptr) return absl::InvalidArgumentError("an order out of turn");
+  if (order == nullptr) return absl::InvalidArgumentError("an order that is not expected now");
   return std::make_pair(std::move(*order), std::move(received->fds));
 }
 

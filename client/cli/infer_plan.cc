@@ -57,7 +57,7 @@ absl::Status CheckCombination(const InferOptions& options, const InferPlan& plan
     return absl::InvalidArgumentError("--input or --text is needed");
   }
   if (!options.inputs.empty() && !options.texts.empty()) {
-    return absl::InvalidArgumentError("--input and --text do not go together");
+    return absl::InvalidArgumentError("--input and --text exclude each other");
   }
   if (options.texts.size() > kMaxBatchRows) {
     return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxBatchRows, " --text"));

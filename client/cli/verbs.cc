@@ -18,10 +18,9 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
   verb->add_flag("--json", options->json, "write JSON");
-  verb->add_flag("--tls", options->tls,
-                 "with TLS; the system says whose certificates are believed");
+  verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
   verb->add_option("--tls-ca", options->tls_ca,
-                   "with TLS; a PEM file says whose certificates are believed");
+                   "with TLS; trusts the authorities in this PEM file");
   CLI::Option* certificate =
       verb->add_option("--tls-cert", options->tls_certificate, "PEM file: this client's own");
   CLI::Option* key = verb->add_option("--tls-key", options->tls_key, "PEM file: its key");
@@ -64,7 +63,7 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
 void AddPsVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<PsOptions>();
   CLI::App* verb = app.add_subcommand("ps", "show a running daemon's models and workers");
-  verb->add_option("model", options->model, "of this model alone");
+  verb->add_option("model", options->model, "only this model");
   verb->add_flag(
       "--why", options->why,
       "why workers ended: the last exit, the last lines that they wrote, the next start");

@@ -61,7 +61,7 @@ absl::StatusOr<Message> Attachment::Follow(MessageReader::Received order) {
     if (absl::Status status = RemoveSlabs(removed->number); !status.ok()) return status;
     return SlabsUnmapped{removed->number};
   }
-  return absl::InvalidArgumentError("an order out of turn");
+  return absl::InvalidArgumentError("an order that is not expected now");
 }
 
 absl::Status Attachment::AddSlabs(uint32_t number, UniqueFd fd, uint64_t bytes) {

@@ -134,7 +134,8 @@ void BatchExecutor::Note(const absl::Status& status, uint32_t row_count) {
   if (!absl::IsResourceExhausted(status) || ++memory_failures_ < kMemoryFailures) return;
   memory_failures_ = 0;
   row_cap_ = std::max(1U, row_count / 2);
-  std::fprintf(stderr, "lane %u: memory did not suffice for %u rows; it takes %u at a time now\n",
+  std::fprintf(stderr,
+               "lane %u: memory did not suffice for %u rows; from now on it runs at most %u\n",
                lane_, row_count, row_cap_);
 }
 

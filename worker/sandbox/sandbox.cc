@@ -16,7 +16,7 @@ absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
   const std::string text(status.message());
   if (level == SandboxLevel::kStrict) {
     return absl::FailedPreconditionError(
-        absl::StrCat("sandbox: ", text, "; 'strict' does not go on without it"));
+        absl::StrCat("sandbox: ", text, "; the level 'strict' requires it"));
   }
   std::fprintf(stderr, "sandbox: %s; going on without it\n", text.c_str());
   return absl::OkStatus();

@@ -27,7 +27,7 @@ struct InspectOptions {
 // loaded the file. Returns an ExitCode.
 int RunInspect(const InspectOptions& options, std::ostream& out, std::ostream& err);
 
-// Writes the config to the target. Blocks likewise. Returns an ExitCode.
+// Writes the config to the target. Blocks like RunInspect(). Returns an ExitCode.
 int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err);
 
 // The report of `inspect`, from the line of JSON that the worker wrote. Pure.

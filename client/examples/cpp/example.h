@@ -1,4 +1,4 @@
-// example: what every example needs besides the client itself.
+// example: the helpers that every example needs.
 #pragma once
 
 #include <cstdio>

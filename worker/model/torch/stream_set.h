@@ -46,6 +46,7 @@ class StreamLease {
 
   bool held() const { return set_ != nullptr; }
   int64_t stream() const { return stream_; }
+
   // Blocks until the stream's work is done, then gives it back. Does nothing when nothing is held.
   void Release();
 

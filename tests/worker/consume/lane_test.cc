@@ -298,10 +298,12 @@ TEST(LaneDeathTest, ServesOnlyOnTheThreadThatWarmedItUp) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto serve = [] {
     Rig* rig = NewRig(EchoInputs);
+    // A lane that served here would end at this lie, with other words.
+    rig->front.mailbox(0)->submit_tail.store(kRingEntries + 1);
     EXPECT_TRUE(rig->lane.WarmUpHere("none").ok());
     std::thread([rig] { rig->lane.RunHere(); }).join();
   };
-  EXPECT_DEATH(serve(), "check failed");
+  EXPECT_DEATH(serve(), "check failed: holder");
 }
 
 }  // namespace

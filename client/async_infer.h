@@ -1,4 +1,4 @@
-// AsyncInfer: one inference that nobody waits for.
+// AsyncInfer: one inference for which no thread waits.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -14,11 +14,13 @@
 
 namespace mpsd::client {
 
-// Lives on gRPC's threads, one at a time, from Start() until it has called back; then it deletes
-// itself. For client.cc alone.
+// Made by Client::InferAsync(). Sends the request, tries again as the options say, calls back, and
+// deletes itself. Lives on gRPC's threads, on one at a time, from Start() until it has called back.
+// For client.cc alone.
 class AsyncInfer {
  public:
-  // Sends the request now. `done` is called exactly once; `stubs` outlives that.
+  // Sends the request now. `done` is called exactly once, on a thread of gRPC's; `stubs` outlives
+  // that.
   static void Start(Client::Stubs* stubs, inference::ModelInferRequest request,
                     const RetryOptions& retry, absl::Time deadline, Client::InferDone done);
 

@@ -19,12 +19,13 @@ namespace {
 
 constexpr int kMaxReplyBytes = 1 << 30;
 
-// "127.0.0.1:8001", "[::1]:8001", "localhost:8001", "unix:/path": who listens in is on this host.
+// Whether nobody outside this host can listen: "127.0.0.1:8001", "[::1]:8001", "localhost:8001",
+// "unix:/path".
 bool StaysOnThisHost(absl::string_view address) {
   for (const absl::string_view start : {"unix:", "[::1]:", "localhost:"}) {
     if (absl::StartsWith(address, start)) return true;
   }
-  // A name may begin with these digits too.
+  // A host name may begin with these digits too.
   const absl::string_view host = address.substr(0, address.rfind(':'));
   return absl::StartsWith(host, "127.") &&
          host.find_first_not_of("0123456789.") == absl::string_view::npos;
@@ -42,7 +43,7 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-// Waits until the channel is connected, has failed, or `deadline` has come.
+// Blocks until the channel is connected or has failed, or `deadline` has passed.
 bool WaitConnected(grpc::Channel* channel, absl::Time deadline) {
   const auto until = absl::ToChronoTime(deadline);
   for (auto state = channel->GetState(true); state != GRPC_CHANNEL_READY;

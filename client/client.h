@@ -1,4 +1,4 @@
-// Client: what a C++ program says to a server of the Open Inference Protocol, and to mpsd itself.
+// Client: a C++ program's access to a server of the Open Inference Protocol, and to mpsd itself.
 #pragma once
 
 #include <cstdint>
@@ -34,48 +34,49 @@ struct ModelMetadata {
 
 struct InferRequest {
   std::string model;
-  std::string version;  // empty: the highest that is ready
-  std::string id;       // comes back with the answer, and stands in the server's error texts
+  std::string version;  // empty: the highest version that is ready
+  std::string id;       // returned with the answer, and in the server's error texts
   std::vector<InferInput> inputs;
-  std::vector<std::string> outputs;  // which are wanted; empty: all
-  // Which of these the server is to write into shared memory; the range's bytes are the most that
-  // it may take there.
+  std::vector<std::string> outputs;  // the wanted outputs; empty: all
+  // The outputs that the server writes into shared memory, and where. The size of the range is the
+  // most that the server may write there.
   std::map<std::string, RegionRange> output_ranges{};
 };
 
 struct InferReply {
   std::string model;
-  std::string version;  // the one that answered
+  std::string version;  // the version that answered
   std::string id;
   std::vector<InferOutput> outputs;
 };
 
-// How a server is spoken to, and as whom. All texts are contents, not paths.
+// How to reach a server, and with which credentials. All texts are contents, not paths.
 struct ConnectOptions {
   bool tls = false;
-  std::string tls_ca;  // PEM: who may have signed the server's certificate; empty: system's
-  std::string tls_certificate;  // PEM, with `tls_key`: the client's own; empty: it shows none
+  std::string tls_ca;           // PEM: the server's certificate authority; empty: the system's
+  std::string tls_certificate;  // PEM, with `tls_key`: the client's own; empty: none is shown
   std::string tls_key;
   std::string token;  // sent with each call; empty: none
   RetryOptions retry;
 };
 
-// Thread-safe: calls may be made from any number of threads and share one connection. Owned by
-// whoever connected; calls that block must have returned before it is destroyed, and for the others
-// the destructor waits.
+// One connection to a server. Thread-safe: any number of threads may call at once, and they share
+// the connection. Owned by the program. Blocking calls must have returned before the client is
+// destroyed; the destructor waits for asynchronous ones.
 //
-// Each call blocks until it is answered, at the latest until `deadline`, which the server sees too
-// and honours. A server's error comes back with its code and text. An answer that contradicts
-// itself is INTERNAL. Inferences are made again as `RetryOptions` say, by default never; nothing
+// Each call blocks until it is answered, but not beyond `deadline`, which the server sees too and
+// honours. A server's error keeps its code and text. An answer that contradicts itself is INTERNAL.
+// Inferences are repeated as `RetryOptions` say, by default never; other calls are never repeated.
 // else is.
 class Client {
  public:
-  // Called once, on a thread of gRPC's, which it must not hold up.
+  // Called exactly once, on a thread of gRPC's, which it must not block.
   using InferDone = std::function<void(absl::StatusOr<InferReply> reply)>;
 
-  // Connects to "host:port" or "unix:/path"; UNAVAILABLE as soon as nobody is found there. A
-  // connection that is lost later is made anew by the next call. An HTTP proxy that the environment
-  // names is not used. INVALID_ARGUMENT for a token that would go to another host without TLS.
+  // Connects to "host:port" or "unix:/path", and blocks until that succeeds, fails or `deadline`
+  // passes. UNAVAILABLE when no server answers there. INVALID_ARGUMENT when a token would go to
+  // another host without TLS. The next call after a lost connection connects again. Ignores HTTP
+  // proxies of the environment.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& address,
                                                          absl::Time deadline,
                                                          const ConnectOptions& options = {});
@@ -83,35 +84,37 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  // Whether the server is ready for inferences.
   absl::StatusOr<bool> ServerReady(absl::Time deadline);
 
   absl::StatusOr<ModelMetadata> GetModelMetadata(const std::string& model,
                                                  const std::string& version, absl::Time deadline);
 
+  // Runs one inference. The tensors of `request` must stay valid until the call returns.
   absl::StatusOr<InferReply> Infer(const InferRequest& request, absl::Time deadline);
 
-  // Returns at once. The request's tensors are copied; `done` may run before this has returned.
+  // Returns at once. The request's tensors are copied. `done` may be called before this returns.
   void InferAsync(const InferRequest& request, absl::Time deadline, InferDone done);
 
-  // The same as a future, which has the answer when the deadline has passed at the latest.
+  // The same with a future, which is ready at `deadline` at the latest.
   std::future<absl::StatusOr<InferReply>> InferFuture(const InferRequest& request,
                                                       absl::Time deadline);
 
-  // Shared memory of this host: the object `key`, which is to be called `name`. SharedRegion does
-  // it all. UNIMPLEMENTED where the server takes none.
+  // Registers the shared-memory object `key` of this host under the name `name`. SharedRegion does
+  // all of this. UNIMPLEMENTED when the server accepts none.
   absl::Status RegisterRegion(const std::string& name, const std::string& key, uint64_t bytes,
                               absl::Time deadline);
   absl::Status UnregisterRegion(const std::string& name, absl::Time deadline);
 
-  // The caller's own memory of a CUDA device, which is to be called `name`: `handle` is what the
-  // driver calls it between processes, the bytes of a cudaIpcMemHandle_t. Inputs and outputs name
-  // ranges of it as of any region. It is the caller's to unregister before it is freed.
-  // UNIMPLEMENTED where the server takes none.
+  // Registers memory of a CUDA device, which the program owns, under the name `name`. `handle` is
+  // the bytes of its cudaIpcMemHandle_t. Inputs and outputs name ranges of it like those of any
+  // region. The program must unregister it before it frees it. UNIMPLEMENTED when the server
+  // accepts none.
   absl::Status RegisterDeviceRegion(const std::string& name, const std::string& handle,
                                     int64_t device, uint64_t bytes, absl::Time deadline);
   absl::Status UnregisterDeviceRegion(const std::string& name, absl::Time deadline);
 
-  // UNIMPLEMENTED where the server is not mpsd.
+  // The state of the daemon, its models and workers. UNIMPLEMENTED when the server is not mpsd.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
 
   struct Stubs;  // keeps gRPC out of this header

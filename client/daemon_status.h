@@ -1,4 +1,5 @@
-// What a daemon says of itself, its models and their workers.
+// DaemonStatus: the state of a daemon, its models and their workers, as Client::GetDaemonStatus()
+// returns it.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 
 namespace mpsd::client {
 
+// One worker of a pool. The same fields as WorkerStatus of proto/control.proto.
 struct WorkerStatus {
   uint32_t index = 0;
   int64_t pid = 0;  // 0 while no process runs
@@ -18,11 +20,11 @@ struct WorkerStatus {
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;
-  std::string last_exit;                // of the incarnation before; empty: there was none
-  std::string exit_reason;              // the same in one word
-  std::vector<std::string> last_lines;  // that it and those before it wrote
-  int64_t starts_in_ms = -1;            // -1: it does not wait to start
-  std::string generation;               // of a model that is being replaced: "loading", "draining"
+  std::string last_exit;                // of the previous incarnation; empty: there was none
+  std::string exit_reason;              // the same, in one word
+  std::vector<std::string> last_lines;  // written by this and previous incarnations
+  int64_t starts_in_ms = -1;            // -1: it is not waiting to start
+  std::string generation;               // "loading" or "draining" while the model is replaced
 };
 
 struct ModelStatus {
@@ -44,14 +46,14 @@ struct ModelStatus {
 
 struct ReloadStatus {
   bool ok = true;
-  int64_t time_ms = 0;  // since the epoch; 0: there was none
-  std::string text;     // what was done, or why not
+  int64_t time_ms = 0;  // since the Unix epoch; 0: there was no reload
+  std::string text;     // what was done, or why nothing was
 };
 
 struct DaemonStatus {
   std::string server_name;
   std::string server_version;
-  int64_t start_time_ms = 0;  // since the epoch
+  int64_t start_time_ms = 0;  // since the Unix epoch
   bool ready = false;
   std::vector<ModelStatus> models;
   ReloadStatus last_reload;

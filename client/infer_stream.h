@@ -1,4 +1,4 @@
-// InferStream: one connection's stream of requests, whose answers come as they are ready.
+// InferStream: a stream of requests on one connection, whose answers arrive as they are ready.
 #pragma once
 
 #include <functional>
@@ -12,32 +12,35 @@
 
 namespace mpsd::client {
 
-// What a stream answers to one request. An error is that request's alone, and the stream goes on;
-// it comes without a code, and so is UNKNOWN with the server's text.
+// The answer to one request of a stream. An error concerns that request alone, and the stream goes
+// on. Such an error has no code of its own: it is UNKNOWN with the server's text.
 struct StreamReply {
   std::string id;  // of the request
   absl::StatusOr<InferReply> reply;
 };
 
-// Thread-compatible; its callback runs on a thread of its own, one answer at a time, those to one
-// model in the order of their requests. The client outlives it. A stream that is destroyed before
-// Finish() is cancelled, and no callback runs any more when the destructor has returned.
+// One bidirectional call. The callback runs on a thread of the stream's own, one answer at a time;
+// answers of one model come in the order of their requests. The client outlives the stream.
+// Destroying a stream before Finish() cancels it; after the destructor no callback runs.
+//
+// Thread-compatible. The callback may run while Send() blocks.
 class InferStream {
  public:
   using OnReply = std::function<void(StreamReply reply)>;
 
-  // The whole stream ends at `deadline`.
+  // Opens a stream that ends at `deadline` at the latest. `on_reply` may be called from now on.
   static std::unique_ptr<InferStream> Open(Client* client, absl::Time deadline, OnReply on_reply);
   ~InferStream();
   InferStream(const InferStream&) = delete;
   InferStream& operator=(const InferStream&) = delete;
 
-  // Hands one request on; waits where the server takes no more for now. INVALID_ARGUMENT when the
-  // request is none; UNAVAILABLE when the stream has ended: Finish() says why.
+  // Sends one request; blocks while the server takes no more. The tensors must stay valid until it
+  // returns. INVALID_ARGUMENT: the request is malformed. UNAVAILABLE: the stream has ended;
+  // Finish() says why.
   absl::Status Send(const InferRequest& request);
 
-  // No more requests follow. Waits until all are answered, and returns how the stream ended.
-  // REQUIRES: called once, not from the callback; nothing is sent after it.
+  // Says that no more requests follow, blocks until all are answered, and returns how the stream
+  // ended. Called at most once, and not from the callback; nothing may be sent afterwards.
   absl::Status Finish();
 
  private:

@@ -1,4 +1,4 @@
-// RetryPolicy: whether and when a call that failed is made again. Pure.
+// retry_policy: whether and when a failed call is repeated. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,30 @@
 
 namespace mpsd::client {
 
-// How often and how patiently a call is made again.
+// How often, and after which delays, a call is repeated.
 struct RetryOptions {
-  uint32_t attempts = 1;  // in all; 1: nothing is made again
+  uint32_t attempts = 1;  // in all; 1: the call is never repeated
   absl::Duration first_delay = absl::Milliseconds(50);
   absl::Duration longest_delay = absl::Seconds(2);
 };
 
-// What a failed attempt says.
+// What is known of a failed attempt.
 struct FailedAttempt {
   absl::StatusCode code = absl::StatusCode::kOk;
   std::optional<absl::Duration> server_delay;  // from a google.rpc.RetryInfo
-  uint32_t attempt = 1;                        // the first is 1
+  uint32_t attempt = 1;                        // counts from 1
   absl::Duration time_left = absl::InfiniteDuration();
 };
 
-// How long to wait before the next attempt; nothing where there is to be none. UNAVAILABLE is safe
-// to try again; RESOURCE_EXHAUSTED only where the server says when. The server's delay is waited in
-// full; without one the delay doubles from attempt to attempt, and `dice`, from 0 to 1, takes up to
-// half of it away. Never where the deadline would pass first.
+// How long to wait before the next attempt; nothing when there must be none. UNAVAILABLE may be
+// repeated; RESOURCE_EXHAUSTED only if the server says when. A delay from the server is waited in
+// full. Without one the delay doubles with each attempt, and `dice`, from 0 to 1, takes away up to
+// half of it. No attempt is made that would begin after the deadline.
 std::optional<absl::Duration> RetryDelay(const RetryOptions& options, const FailedAttempt& failed,
                                          double dice);
 
-// The delay of a google.rpc.RetryInfo among the details of a google.rpc.Status, which is what gRPC
-// hands on in binary; nothing where there is none.
+// The delay of a google.rpc.RetryInfo in the details of a google.rpc.Status, which gRPC delivers as
+// bytes; nothing when there is none.
 std::optional<absl::Duration> ServerDelay(const std::string& error_details);
 
 }  // namespace mpsd::client

@@ -19,7 +19,7 @@ namespace {
 
 constexpr absl::Duration kFarewell = absl::Seconds(1);
 
-// macOS takes 31 bytes at most.
+// At most 31 bytes, for macOS.
 std::string RandomKey() {
   std::random_device dice;
   return absl::StrCat("/mpsd-", absl::Hex(dice()), absl::Hex(dice()));
@@ -56,7 +56,8 @@ absl::Status SharedRegion::Map(uint64_t bytes) {
 }
 
 SharedRegion::~SharedRegion() {
-  // A server that is gone, or has lost the connection, has let go of it already.
+  // The error does not matter: a server that has lost the connection has dropped the region
+  // already.
   if (registered_) client_->UnregisterRegion(name_, absl::Now() + kFarewell).IgnoreError();
   if (data_ != nullptr) munmap(data_, bytes_);
   if (!key_.empty()) shm_unlink(key_.c_str());

@@ -1,4 +1,4 @@
-// SharedRegion: memory that a client shares with a server of its host, for tensors.
+// SharedRegion: memory for tensors that a client shares with a server on its host.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 
 namespace mpsd::client {
 
-// Thread-compatible. Made and registered by Create(); unregistered, unmapped and removed when it is
-// destroyed, by when no call may use it. A server knows it by the connection: when that is lost, it
-// must be made anew. The client outlives it.
+// Create() makes and registers the memory; the destructor unregisters, unmaps and removes it. No
+// call may use it by then. The server knows the region by the client's connection: after a lost
+// connection it must be created again. The client outlives it.
+//
+// Thread-compatible. Blocks in Create() and the destructor, for one call to the server.
 class SharedRegion {
  public:
-  // A region of that name, all zero. UNIMPLEMENTED where the server takes none.
+  // A region of that name, filled with zeros. UNIMPLEMENTED when the server accepts none.
   static absl::StatusOr<std::unique_ptr<SharedRegion>> Create(Client* client,
                                                               const std::string& name,
                                                               uint64_t bytes, absl::Time deadline);
@@ -26,10 +28,10 @@ class SharedRegion {
 
   const std::string& name() const { return name_; }
 
-  // What both sides see.
+  // The memory that both sides see. Not to be written while a call reads it.
   absl::Span<char> bytes() { return {data_, bytes_}; }
 
-  // How an input or an output names a part of it. REQUIRES: the part lies in the region.
+  // Names a part of the region in an input or output. REQUIRES: the part lies in the region.
   RegionRange Range(uint64_t offset, uint64_t bytes) const;
 
  private:

@@ -1,4 +1,5 @@
-// What a Client is made of. For the client's own sources: programs see no generated code.
+// Client::Stubs: the parts of a Client that need gRPC. For the client's own sources: programs see
+// no generated code.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -17,24 +18,27 @@
 
 namespace mpsd::client {
 
+// One channel's stubs and credentials, and the count of asynchronous calls. Owned by the Client.
+// Thread-safe.
 struct Client::Stubs {
   Stubs(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
       : authorization(token.empty() ? "" : "Bearer " + token),
         inference_stub(channel),
         control_stub(channel) {}
 
-  // What every call takes along.
+  // Sets what every call carries: deadline and credentials.
   void Prepare(absl::Time deadline, grpc::ClientContext* context) const {
     context->set_deadline(absl::ToChronoTime(deadline));
     if (!authorization.empty()) context->AddMetadata("authorization", authorization);
   }
 
-  // One call of `stub`'s `method`, answered into `response`.
+  // Makes one call of `method`, and blocks until `response` holds the answer.
   template <class Stub, class Request, class Response>
   absl::Status Call(Stub* stub,
                     grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
                     absl::Time deadline, const Request& request, Response* response) const;
 
+  // Brackets of an asynchronous call. WaitForCalls() blocks until every call has ended.
   void CallBegins() ABSL_LOCKS_EXCLUDED(mu) {
     absl::MutexLock lock(&mu);
     ++calls;
@@ -54,10 +58,10 @@ struct Client::Stubs {
   control::v1::Control::Stub control_stub;
 
   absl::Mutex mu;
-  int calls ABSL_GUARDED_BY(mu) = 0;  // asynchronous ones that are under way
+  int calls ABSL_GUARDED_BY(mu) = 0;  // asynchronous calls that have not ended
 };
 
-// What a failed attempt of an inference says.
+// What is known of a failed attempt of an inference.
 inline FailedAttempt Failed(const grpc::Status& status, uint32_t attempt, absl::Time deadline) {
   return {static_cast<absl::StatusCode>(status.error_code()), ServerDelay(status.error_details()),
           attempt, deadline - absl::Now()};

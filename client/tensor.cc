@@ -37,10 +37,12 @@ std::string PackBytes(absl::Span<const std::string> elements) {
 absl::StatusOr<std::vector<std::string>> UnpackBytes(absl::string_view bytes) {
   std::vector<std::string> elements;
   while (!bytes.empty()) {
-    if (bytes.size() < kLengthBytes) return absl::InvalidArgumentError("a BYTES length is cut");
+    if (bytes.size() < kLengthBytes) {
+      return absl::InvalidArgumentError("a BYTES length is cut short");
+    }
     const uint32_t length = ReadLength(bytes);
     bytes.remove_prefix(kLengthBytes);
-    if (length > bytes.size()) return absl::InvalidArgumentError("a BYTES element is cut");
+    if (length > bytes.size()) return absl::InvalidArgumentError("a BYTES element is cut short");
     elements.emplace_back(bytes.substr(0, length));
     bytes.remove_prefix(length);
   }

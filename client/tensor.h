@@ -1,4 +1,4 @@
-// Tensors as a client holds them: bytes with a name, a datatype and a shape.
+// tensor: tensors as a client holds them: bytes with a name, a datatype and a shape.
 #pragma once
 
 #include <cstddef>
@@ -18,34 +18,34 @@
 
 namespace mpsd::client {
 
-// A part of a region of shared memory that the server knows by its name.
+// A part of a shared-memory region that the server knows by name.
 struct RegionRange {
-  std::string region;  // empty: none
+  std::string region;  // empty: no region
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 
-// What goes to the server. Borrows its bytes, which must outlive the call: little endian,
-// row-major, without padding; BYTES elements each behind their length (see PackBytes).
+// An input to send. Borrows its bytes, which must outlive the call: little endian, row-major,
+// without padding; elements of BYTES as PackBytes() writes them.
 struct InferInput {
   std::string name;
   DataType datatype = DataType::kInvalid;
   Dims shape;
   absl::Span<const char> bytes;
-  RegionRange range{};  // where the bytes lie instead
+  RegionRange range{};  // where the bytes lie instead of `bytes`
 };
 
-// What came back. Owns its bytes. Those of fixed-size datatypes have the length that the shape asks
-// for; the lengths inside BYTES are looked at by UnpackBytes().
+// An output that arrived. Owns its bytes. For datatypes of fixed size their number fits the shape;
+// UnpackBytes() checks the lengths inside BYTES.
 struct InferOutput {
   std::string name;
   DataType datatype = DataType::kInvalid;
   Dims shape;
   std::string bytes;
-  RegionRange range{};  // where the bytes lie instead, because the request said so
+  RegionRange range{};  // where the bytes lie instead, if the request asked for it
 };
 
-// The datatype of a C++ type. BOOL is `bool`; FP16, BF16 and BYTES have no C++ type.
+// The datatype of a C++ type. BOOL is `bool`; FP16, BF16 and BYTES have none.
 template <class T>
 struct DataTypeOf;
 template <>
@@ -93,7 +93,7 @@ struct DataTypeOf<double> {
   static constexpr DataType value = DataType::kFp64;
 };
 
-// An input over `values`, which it borrows.
+// An input that borrows `values`.
 template <class T>
 InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
   return {std::move(name),
@@ -103,10 +103,10 @@ InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
           {}};
 }
 
-// "output 'y' is FP32, not INT64"
+// For example "output 'y' is FP32, not INT64".
 absl::Status WrongDataType(const InferOutput& output, DataType wanted);
 
-// The elements of `output`; INVALID_ARGUMENT when its datatype is not that of T.
+// The elements of `output`, copied; INVALID_ARGUMENT when its datatype is not T's.
 template <class T>
 absl::StatusOr<std::vector<T>> Values(const InferOutput& output) {
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no bytes: read BOOL as it lies");
@@ -116,10 +116,10 @@ absl::StatusOr<std::vector<T>> Values(const InferOutput& output) {
   return values;
 }
 
-// The bytes of a BYTES tensor: each element behind its length, four bytes, little endian.
+// The bytes of a BYTES tensor: before each element its length, four bytes, little endian.
 std::string PackBytes(absl::Span<const std::string> elements);
 
-// The elements of a BYTES tensor; INVALID_ARGUMENT when a length points beyond the end.
+// The elements of a BYTES tensor; INVALID_ARGUMENT when a length reaches beyond the end.
 absl::StatusOr<std::vector<std::string>> UnpackBytes(absl::string_view bytes);
 
 }  // namespace mpsd::client

@@ -1,5 +1,5 @@
-// The client's structs as messages of the protocol, and back. Pure functions, all thread-safe.
-// For client.cc alone: programs that use the client see no generated code.
+// wire: the client's structs as messages of the protocol, and back. For client.cc alone: programs
+// that use the client see no generated code. Pure functions, all thread-safe.
 #pragma once
 
 #include "absl/status/status.h"
@@ -10,11 +10,11 @@
 
 namespace mpsd::client {
 
-// INVALID_ARGUMENT when an input has no valid datatype.
+// Copies the tensors' bytes. INVALID_ARGUMENT when an input has no valid datatype.
 absl::StatusOr<inference::ModelInferRequest> ToWire(const InferRequest& request);
 
-// Takes the tensors' bytes out of `response`. INTERNAL when datatypes, shapes and contents do not
-// fit each other.
+// Moves the tensors' bytes out of `response`. INTERNAL when datatypes, shapes and contents
+// contradict each other.
 absl::StatusOr<InferReply> FromWire(inference::ModelInferResponse&& response);
 
 ModelMetadata FromWire(const inference::ModelMetadataResponse& response);

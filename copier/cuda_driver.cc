@@ -10,11 +10,11 @@
 namespace mpsd {
 namespace {
 
-// The driver's numbers, which its header calls by these names.
+// The driver's error numbers, with the names that its header gives them.
 constexpr int kSuccess = 0;
 constexpr int kDeinitialized = 4;
 constexpr int kErrorNoDevice = 100;
-constexpr int kFirstLaunchError = 700;  // from here on a context is of no use after most of them
+constexpr int kFirstLaunchError = 700;  // most errors from this number on make a context useless
 constexpr int kLastLaunchError = 720;
 constexpr int kUnknown = 999;
 constexpr unsigned int kLazyPeerAccess = 1;
@@ -56,7 +56,7 @@ bool CudaDriver::FindFunctions(void* library) {
 
 DriverVerdict CudaDriver::Load() {
   MPSD_CHECK(call_.init == nullptr);
-  // The driver stays until the process ends.
+  // The library stays loaded until the process ends.
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr || !FindFunctions(library)) return {CopyResult::kNoDriver, 0};
   int code = call_.init(0);
@@ -70,7 +70,8 @@ DriverVerdict CudaDriver::Load() {
   return {};
 }
 
-// Makes the device's primary context the thread's; it is kept until the process ends.
+// Makes the device's primary context current on this thread. The context is kept until the process
+// ends.
 DriverVerdict CudaDriver::Use(int64_t device) {
   if (device < 0 || device >= static_cast<int64_t>(contexts_.size())) {
     return {CopyResult::kBadDevice, 0};

@@ -1,4 +1,4 @@
-// CudaDriver: the few functions of CUDA's driver that copies need, found when the program runs.
+// CudaDriver: the few functions of CUDA's driver that copies need, looked up at run time.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// How a call of the driver went.
+// The outcome of a call to the driver: a result for the front end, and the driver's own code.
 struct DriverVerdict {
   CopyResult result = CopyResult::kDone;
   int32_t code = 0;
@@ -17,31 +17,36 @@ struct DriverVerdict {
   bool ok() const { return result == CopyResult::kDone; }
 };
 
-// An address of a device.
+// An address in a device's memory.
 using DevicePointer = unsigned long long;
 
-// Thread-compatible, and used on one thread: which device is current is the thread's. No header of
-// CUDA's is needed to build it, and no library of CUDA's until Load() is called.
+// Builds without CUDA's headers, and links no library of CUDA before Load(). Owned by the copier's
+// main. Thread-compatible, and used on one thread, because the driver keeps the current device for
+// each thread. Calls block until the device has done them. Any call may return kLost; the process
+// must then end.
 class CudaDriver {
  public:
   CudaDriver() = default;
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 
-  // Loads and starts the driver. To be called once, before anything else.
+  // Loads and starts the driver. Called once, before anything else. kNoDriver or kNoDevice on a
+  // host without one.
   DriverVerdict Load();
 
   uint64_t device_count() const { return contexts_.size(); }
 
-  // Memory of another process's, and how many bytes lie from `pointer` to the end of what it has
-  // allocated there.
+  // Opens memory of another process, which `handle` names. Sets `bytes` to how many lie from
+  // `pointer` to the end of that allocation. Close() gives it back.
   DriverVerdict Open(int64_t device, const char* handle, DevicePointer* pointer, uint64_t* bytes);
   void Close(int64_t device, DevicePointer pointer);
 
+  // Copy from and to opened memory. The caller has checked the range.
   DriverVerdict Read(int64_t device, DevicePointer source, absl::Span<char> target);
   DriverVerdict Write(int64_t device, absl::Span<const char> source, DevicePointer target);
 
-  // Lets devices reach the memory themselves, which makes copies faster where it works.
+  // Lets devices read or write the memory directly, which makes copies faster where that is
+  // possible.
   void PinMemory(absl::Span<const char> memory, bool read_only);
 
  private:
@@ -72,7 +77,7 @@ class CudaDriver {
   DriverVerdict Use(int64_t device);
 
   Functions call_;
-  std::vector<Context> contexts_;  // of each device, null until it is used
+  std::vector<Context> contexts_;  // of each device; null until the device is used
   std::vector<Pinned> pinned_;
 };
 

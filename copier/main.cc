@@ -1,7 +1,7 @@
 // mpsd-device-copier: copies between shared memory and memory of CUDA devices that clients have
-// registered, for one front end, which starts it and never touches a device itself. It knows no
-// requests and no clients: it does what its control socket orders, one order after the other, and
-// ends with it.
+// registered. One front end starts it, and never touches a device itself. The copier knows no
+// requests and no clients: it carries out the orders of its control socket, one after another, and
+// ends when the socket does.
 
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ constexpr int kExitOk = 0;
 constexpr int kExitBadOrder = 4;
 constexpr int kExitDeviceLost = 5;
 
-// False when the front end is gone.
+// Returns false when the front end is gone.
 bool Receive(CopyOrder* order, std::vector<UniqueFd>* fds) {
   char bytes[sizeof(CopyOrder)];
   size_t have = 0;
@@ -79,6 +79,6 @@ int Serve() {
 int main() {
   mpsd::platform::DieWithParent();
   mpsd::platform::DieFirstOfMemory();
-  // The driver's threads may be in the middle of anything: it leaves without destructors.
+  // Leaves without destructors, because the driver's threads may be in the middle of anything.
   _exit(mpsd::Serve());
 }

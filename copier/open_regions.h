@@ -1,4 +1,4 @@
-// OpenRegions: the clients' device memory that the copier has open, and what is done with it.
+// OpenRegions: the clients' device memory that the copier has open, and the copies from and to it.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,16 @@
 
 namespace mpsd {
 
-// Thread-compatible. `driver` outlives it, and so do the segments: `inbox` has what the front end
-// wrote, `outbox` is ours to write.
+// Checks each order against the regions and the segments before it calls the driver: the front end
+// is trusted to mean well, not to be free of bugs. `driver` and the segments outlive it; the front
+// end writes `inbox`, the copier writes `outbox`. Owned by the copier's main. Thread-compatible.
 class OpenRegions {
  public:
   OpenRegions(CudaDriver* driver, absl::Span<const char> inbox, absl::Span<char> outbox)
       : driver_(driver), inbox_(inbox), outbox_(outbox) {}
 
-  // Carries out one order other than kStart. An order that cannot be is answered, and does nothing.
+  // Carries out one order other than kStart, and blocks until it is done. An order that contradicts
+  // itself or the open regions does nothing and returns kBadOrder.
   DriverVerdict Perform(const CopyOrder& order);
 
  private:

@@ -16,7 +16,7 @@ constexpr uint32_t kLengthDelimited = 2;
 
 using google::protobuf::io::CodedInputStream;
 
-// Reads `size` bytes and compares them with what `expected` begins with, which they consume.
+// Reads `size` bytes and compares them with the beginning of `expected`, which it removes.
 bool ReadSame(CodedInputStream* stream, uint64_t size, std::string_view* expected) {
   if (size > expected->size()) return false;
   while (size > 0) {
@@ -32,7 +32,7 @@ bool ReadSame(CodedInputStream* stream, uint64_t size, std::string_view* expecte
   return true;
 }
 
-// Adds up the raw contents in the fields `number`. With `expected`, compares them as well.
+// Sums the raw contents in the fields `number`, and compares them with `expected` if that is given.
 bool WalkRawContents(CodedInputStream* stream, uint32_t number, std::string_view* expected,
                      uint64_t* total) {
   while (const uint32_t tag = stream->ReadTag()) {
@@ -48,7 +48,7 @@ bool WalkRawContents(CodedInputStream* stream, uint32_t number, std::string_view
   return stream->ConsumedEntireMessage();
 }
 
-// Goes into the answer that is all there is in the message of a stream. An error has no answer.
+// Enters the answer inside the message of a stream. False for an error, which has no answer inside.
 bool EnterStreamed(CodedInputStream* stream) {
   uint32_t size = 0;
   return stream->ReadTag() == (kInferResponse << 3 | kLengthDelimited) &&

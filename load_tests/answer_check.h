@@ -1,4 +1,4 @@
-// AnswerCheck: whether the bytes of an answer are what the request had to get.
+// AnswerCheck: whether the bytes of an answer are right for the request.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -12,26 +12,26 @@
 namespace mpsd::load {
 
 enum class Expectation {
-  kSameSize,  // raw contents, and as many bytes as the first answer to the same request had
-  kIdentity,  // raw contents that equal the request's, byte for byte
-  kEcho,      // the request itself, as mpsd-echo answers; its raw contents are compared
+  kSameSize,  // raw contents, as many bytes as the first answer to the same request
+  kIdentity,  // raw contents equal to the request's, byte for byte
+  kEcho,      // the request itself, as mpsd-echo answers; compares its raw contents
 };
 
 // Walks the answer's outer fields without parsing it, so that a check costs far less than a call.
-// Lives on one thread. Does not own the requests, which outlive it.
+// Owned by a pump's AnswerTally. Lives on one thread. The requests outlive it.
 class AnswerCheck {
  public:
-  // `streamed` answers are wrapped in the message of a stream.
+  // `streamed`: answers are wrapped in the message of a stream.
   AnswerCheck(Expectation expectation, bool streamed, const std::vector<PreparedRequest>* requests);
 
-  // Whether `answer` is right for the request of that index. `answer` is left readable.
+  // Whether `answer` is right for the request of that index. `answer` can still be read afterwards.
   bool Right(uint32_t request, grpc::ByteBuffer* answer);
 
  private:
   const Expectation expectation_;
   const bool streamed_;
   const std::vector<PreparedRequest>* const requests_;
-  std::vector<uint64_t> first_bytes_;  // by request; 0: none was answered yet
+  std::vector<uint64_t> first_bytes_;  // by request; 0: no answer yet
 };
 
 }  // namespace mpsd::load

@@ -16,8 +16,8 @@ void AnswerTally::Count(const Window& window, int64_t now_ns, int64_t intended_n
     if (right) ++counts_.answered_in_window;
     if (right && (plan_.slo_ns == 0 || latency_ns <= plan_.slo_ns)) ++counts_.good_in_window;
   }
-  // A closed loop's calls belong to the window they end in, an open loop's to that of their due
-  // time: the slow ones must not fall out of the figures.
+  // A closed loop's calls count in the window in which they end; an open loop's in the window of
+  // their intended time, so that slow calls do not drop out of the figures.
   const bool counts = plan_.rate > 0 ? window.Holds(intended_ns) : in_window;
   if (right && counts) counts_.latency.Record(latency_ns);
   if (!ok) ++counts_.errors[code];

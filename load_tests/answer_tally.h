@@ -1,4 +1,4 @@
-// AnswerTally: what the answers of one pump come to.
+// AnswerTally: counts the answers of one pump.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -13,17 +13,18 @@
 
 namespace mpsd::load {
 
-// Lives on its pump's thread. The plan and the requests outlive it.
+// Checks each answer, and adds it to the counts and the histograms. Owned by its pump; lives on the
+// pump's thread. The plan and the requests outlive it.
 class AnswerTally {
  public:
   AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest>& requests);
 
-  // A request that was meant to be sent at `intended_ns` ended now: with an answer, whose bytes are
-  // checked, or with an error.
+  // Counts a request, meant to be sent at `intended_ns`, that ended now: with an answer, whose
+  // bytes it checks, or with an error.
   void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
              grpc::StatusCode code, grpc::ByteBuffer* answer);
 
-  // Counts of others, the sender's for one.
+  // Adds the counts of another thread, such as the sender's.
   void Merge(const LoadCounts& counts) { counts_.Merge(counts); }
 
   const LoadCounts& counts() const { return counts_; }

@@ -14,7 +14,7 @@ Arrivals::Arrivals(double rate, uint32_t burst, uint64_t seed)
 
 int64_t Arrivals::NextNs() {
   if (left_in_burst_ == 0) {
-    // Written out, since the standard leaves std::exponential_distribution's values open.
+    // Computed here, because the standard does not fix the values of std::exponential_distribution.
     const double uniform = static_cast<double>(bits_() >> 11) * 0x1p-53;
     now_ns_ -= std::log1p(-uniform) * mean_gap_ns_;
     left_in_burst_ = burst_;

@@ -1,5 +1,5 @@
-// Arrivals: the intended send times of an open-loop run, drawn before anything is known of the
-// server, so that a slow server cannot slow the load down.
+// Arrivals: the intended send times of an open-loop run. They do not depend on the server, so a
+// slow server cannot slow the load down.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace mpsd::load {
 
-// Thread-compatible. The same seed gives the same times on every platform.
+// The same seed gives the same times on every platform. Thread-compatible.
 class Arrivals {
  public:
-  // Poisson arrivals of groups of `burst` requests each, `rate` requests a second in the mean;
-  // burst 1 is the plain Poisson process. REQUIRES: rate > 0 and burst > 0.
+  // Poisson arrivals of groups of `burst` requests, with a mean of `rate` requests a second; burst
+  // 1 is the plain Poisson process. REQUIRES: rate > 0 and burst > 0.
   Arrivals(double rate, uint32_t burst, uint64_t seed);
 
-  // The next intended send time in nanoseconds after the start. Never decreases.
+  // The next intended send time, in nanoseconds after the start. Never decreases.
   int64_t NextNs();
 
  private:

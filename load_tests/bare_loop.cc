@@ -1,5 +1,5 @@
-// mpsd-bare-loop: a TorchScript model run in a loop, without server, queue or copy: the ceiling for
-// throughput at a batch size.
+// mpsd-bare-loop: runs a TorchScript model in a loop, without server, queue or copy: the ceiling
+// for throughput at a batch size.
 //
 // Run with:
 //   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -32,7 +32,7 @@ struct Options {
   double seconds = 1;
 };
 
-// One input without its batch dim: "INT64[30]", "FP32[3,224,224]", "FP32[]".
+// An input without its batch dim: "INT64[30]", "FP32[3,224,224]", "FP32[]".
 struct Input {
   at::ScalarType type = at::kFloat;
   std::vector<int64_t> dims;
@@ -68,7 +68,7 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Runs for `seconds`; samples a second of this lane.
+// Runs for `seconds`; returns this lane's samples a second.
 double RunLane(const torch::jit::Module& model, const std::vector<c10::IValue>& batch, int64_t rows,
                double seconds) {
   const c10::InferenceMode inference;
@@ -99,7 +99,7 @@ double RunLanes(const Options& options, const torch::jit::Module& model,
   return sum;
 }
 
-// With the settings that a worker uses: nothing is recorded, specialized or fused while it runs.
+// Loads with a worker's settings: nothing is recorded, specialized or fused while the model runs.
 torch::jit::Module Load(const std::string& path) {
   torch::jit::getProfilingMode() = false;
   torch::jit::FusionStrategy none = {{torch::jit::FusionBehavior::STATIC, 0}};

@@ -54,7 +54,7 @@ def parse_arguments():
 
 
 def find_models(arguments, folder, names):
-    """The models of bench.json of these names, with the files that the models folder lacks made."""
+    """These models of bench.json; makes the files that the models folder lacks."""
     with open(f"{HERE}/bench.json", encoding="utf-8") as file:
         models = [model for model in json.load(file)["models"] if model["name"] in names]
     for model in models:
@@ -93,7 +93,7 @@ class Bench:
     # ---- loads ----
 
     def load(self, target, *flags, model="identity", inputs=(SMALL,), allow_errors=False):
-        """One run of mpsd-bench; its report."""
+        """Runs mpsd-bench once; returns its report."""
         command = [f"{self.arguments.binaries}/mpsd-bench", "--json", "--target", target,
                    "--model", model, "--duration", f"{self.arguments.seconds * 1000:.0f}ms",
                    "--warmup", "500ms", *flags]
@@ -114,12 +114,12 @@ class Bench:
         return report
 
     def load_echo(self, echo, *flags, inputs=(SMALL,)):
-        """A load of the echo server, whose cost is reported as `server`."""
+        """Loads the echo server, and reports its cost as `server`."""
         return self.load(echo.address, "--echo", "--pid", f"server={echo.pid}", *flags,
                          inputs=inputs)
 
     def load_daemon(self, *flags, model="identity", inputs=(SMALL,), target=None, **options):
-        """A load of one model of the daemon, with the mean batch that it ran."""
+        """Loads one model of the daemon; adds the mean batch size that it ran."""
         watched = ["--pid", f"server={self.daemon.pid}"]
         for index, pid in enumerate(children(self.daemon.pid)):
             watched += ["--pid", f"worker{index}={pid}"]
@@ -130,7 +130,7 @@ class Bench:
         return report
 
     def bare_loop(self, model, inputs, sizes, seconds=0.7):
-        """Samples a second of the bare loop by batch size."""
+        """The bare loop's samples a second, by batch size."""
         command = [f"{self.arguments.binaries}/mpsd-bare-loop", "--model",
                    self.models[model]["path"], "--runs", "1", "--seconds", str(seconds),
                    "--batches", ",".join(str(size) for size in sorted(set(sizes)))]
@@ -208,7 +208,7 @@ class Bench:
     # ---- the run ----
 
     def run(self, names):
-        """All rounds, one measurement after another in each of them."""
+        """Runs all rounds, with one measurement after another in each."""
         for index in range(self.arguments.rounds):
             for name in names:
                 print(f"round {index + 1} of {self.arguments.rounds}: {name}", file=sys.stderr,
@@ -216,7 +216,7 @@ class Bench:
                 self.samples.setdefault(name, []).append(getattr(self, name)())
 
     def values(self, name, *keys):
-        """One figure of every round."""
+        """One figure, of every round."""
         values = self.samples.get(name, [])
         for key in keys:
             values = [value[key] for value in values]
@@ -227,7 +227,7 @@ class Bench:
         return median(self.values(name, *keys))
 
     def has(self, *names):
-        """Whether all of these were measured."""
+        """Whether each of these was measured."""
         return all(name in self.samples for name in names)
 
     def sweep(self):
@@ -249,7 +249,7 @@ class Bench:
 CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image"]
 DAEMON = ["null_c1", "null_c64", "null_unix_c64", "null_stream_c64", "null_image", "mlp_c1",
           "mlp_c128", "minilm", "start"]
-# Each measurement beside its ceiling, so that both meet the same machine.
+# Each measurement runs next to its ceiling, so that both find the machine in the same state.
 ORDER = ["futex", "echo_c1", "null_c1", "echo_c64", "null_c64", "echo_unix_c64", "null_unix_c64",
          "null_stream_c64", "echo_image", "null_image", "mlp_c1", "mlp_c128", "minilm", "start"]
 
@@ -262,7 +262,7 @@ def commit():
 
 
 def machine():
-    """What the figures were taken on."""
+    """The machine, and the versions that the figures hold for."""
     name = platform.processor() or platform.machine()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -285,7 +285,7 @@ def chosen(arguments):
 
 
 def measure(arguments, bench, names):
-    """Runs the rounds against servers that end with this call; the rows of the table."""
+    """Runs the rounds against servers that end with this call; returns the table's rows."""
     sweep = wakeups = None
     bench.run(names)
     if bench.daemon is not None:
@@ -297,7 +297,7 @@ def measure(arguments, bench, names):
 
 
 def run(arguments, folder):
-    """The whole run in a temporary folder; the bench and its rows."""
+    """Does the whole run in a temporary folder; returns the bench and its rows."""
     names = chosen(arguments)
     needed = {"minilm": {"minilm"}, "mlp_c1": {"mlp"}, "mlp_c128": {"mlp"}, "null_image": {"image"}}
     wanted = {"identity"}.union(*(needed.get(name, set()) for name in names))
@@ -321,7 +321,7 @@ def run(arguments, folder):
 
 
 def main():
-    """Runs, prints the table, and says by the exit status whether the targets are met."""
+    """Runs, prints the table, and exits with 0 if the targets are met."""
     arguments = parse_arguments()
     arguments.binaries = os.path.abspath(arguments.binaries)
     begin = time.time()

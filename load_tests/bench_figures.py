@@ -1,4 +1,4 @@
-"""The arithmetic of bench.py: medians, metrics, ceilings and the table. No process is touched."""
+"""The arithmetic of bench.py: medians, metrics, ceilings and the table. Starts no process."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ def median(values):
 
 
 def spread(values):
-    """The range of the values as a share of their median; 0 for less than two of them."""
+    """The range of the values as a share of their median; 0 for fewer than two values."""
     middle = median(values)
     return (max(values) - min(values)) / middle if len(values) > 1 and middle else 0
 
@@ -33,7 +33,7 @@ def metric(page, name, model=None):
 
 
 def mean_batch(before, after, model):
-    """The mean rows a batch between two metrics pages; None when there was no batch."""
+    """The mean batch size between two metrics pages; None when no batch ran."""
     batches = metric(after, "mpsd_batch_rows_count", model) - metric(
         before, "mpsd_batch_rows_count", model)
     rows = metric(after, "mpsd_batch_rows_sum", model) - metric(
@@ -63,7 +63,7 @@ def mixed_rate(rates):
 
 @dataclass
 class Row:
-    """One line of the table. `met` is None for what has no target."""
+    """One line of the table. `met` is None for a figure without a target."""
 
     number: str
     quantity: str
@@ -75,12 +75,12 @@ class Row:
 
 
 def number_text(value):
-    """A number with the digits that mean something."""
+    """A number, with its significant digits."""
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
 
 
 def paired_ratio(measured, ceilings):
-    """The median of the rounds' ratios: both of a pair met the machine as it was in that round."""
+    """The median of the rounds' ratios; both figures of a ratio come from the same round."""
     return median([value / ceiling for value, ceiling in zip(measured, ceilings, strict=True)])
 
 
@@ -90,13 +90,13 @@ def _row(number, quantity, measured, ceilings, ratio, target, unit, met):
 
 
 def at_least(number, quantity, measured, ceilings, target, unit=""):
-    """A row whose measured values over their ceilings, round by round, have to reach the target."""
+    """A row whose ratio of measured value to ceiling, round by round, must reach the target."""
     ratio = paired_ratio(measured, ceilings) if all(ceilings) else 0
     return _row(number, quantity, measured, ceilings, ratio, f"≥ {target:g}", unit, ratio >= target)
 
 
 def at_most(number, quantity, measured, ceilings, target, unit=""):
-    """A row whose measured values over their ceilings must not exceed the target; 0 is no value."""
+    """A row whose ratio of measured value to ceiling must not exceed the target; 0 is no value."""
     ratio = paired_ratio(measured, ceilings) if all(ceilings) and all(measured) else float("inf")
     return _row(number, quantity, measured, ceilings, ratio, f"≤ {target:g}", unit, ratio <= target)
 
@@ -105,7 +105,7 @@ VERDICTS = {True: "met", False: "NOT MET", None: "–"}
 
 
 def table(rows):
-    """The rows as Markdown, in columns that line up."""
+    """The rows as Markdown, in aligned columns."""
     lines = [["#", "quantity", "measured", "ceiling", "ratio", "target", "verdict"]]
     lines += [[row.number, row.quantity, row.measured, row.ceiling, row.ratio, row.target,
                VERDICTS[row.met]] for row in rows]

@@ -39,7 +39,7 @@ void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
   }
 }
 
-// The content of a file, without the blanks around it.
+// The content of a file, without the whitespace around it.
 void AddFile(CLI::App* app, const std::string& name, std::string* content,
              const std::string& help) {
   app->add_option_function<std::string>(
@@ -78,7 +78,7 @@ void AddRequestFlags(CLI::App* app, RequestPlan* requests) {
 void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
   app->add_option("--target", plan->target, "host:port or unix:/path")->capture_default_str();
   AddFile(app, "--token-file", &plan->token, "a file that holds the token to show with each call");
-  AddFile(app, "--tls-ca", &plan->ca_text, "with TLS; a PEM file says whom to believe");
+  AddFile(app, "--tls-ca", &plan->ca_text, "with TLS; trusts the authorities in this PEM file");
   app->add_option("--threads", plan->threads, "client threads, each with a queue of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -89,7 +89,7 @@ void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
                      ->check(CLI::Range(1, 65536))
                      ->capture_default_str();
   auto* streams = app->add_option("--streams", plan->streams,
-                                  "closed loop: over so many streams, a connection each")
+                                  "closed loop: this many streams, each on its own connection")
                       ->check(CLI::Range(1, 256));
   auto* open = app->add_option("--rate", plan->rate, "open loop: calls a second, Poisson arrivals")
                    ->check(CLI::PositiveNumber)
@@ -110,8 +110,8 @@ void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
       ->excludes(streams);
   AddDuration(app, "--duration", &plan->duration_ns, "10s", "measured time");
   AddDuration(app, "--warmup", &plan->warmup_ns, "1s", "load before it that is not measured");
-  AddDuration(app, "--drain", &plan->drain_ns, "10s", "patience with calls open at the end");
-  AddDuration(app, "--connect", &plan->connect_ns, "10s", "patience with the first connection");
+  AddDuration(app, "--drain", &plan->drain_ns, "10s", "how long to wait for calls still open");
+  AddDuration(app, "--connect", &plan->connect_ns, "10s", "how long to wait for the connection");
   AddDuration(app, "--deadline", &plan->deadline_ns, "0", "deadline of each call; 0: none");
   AddDuration(app, "--slo", &plan->slo_ns, "0", "latency that counts as goodput; 0: any");
 }
@@ -134,7 +134,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
            "report this process's CPU and switches; PID or NAME=PID; repeatable")
         ->take_all();
     app.add_flag("--json", options->json, "print one line of JSON instead of text");
-    app.add_flag("--allow-errors", options->allow_errors, "exit 0 though calls failed");
+    app.add_flag("--allow-errors", options->allow_errors, "exit 0 even if calls failed");
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

@@ -1,4 +1,4 @@
-// The command line of mpsd-bench.
+// BenchOptions: the command line of mpsd-bench.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ struct BenchOptions {
   LoadPlan plan;
   RequestPlan requests;
   bool json = false;
-  bool allow_errors = false;  // exit 0 even when calls failed
+  bool allow_errors = false;  // exit 0 even if calls failed
 };
 
-// Fills `options`. Returns the exit status when the process should end at once (help was asked for,
-// or a flag is wrong, which has then been said on stderr).
+// Fills `options`. Returns an exit status when the process should end at once: help was asked for,
+// or a flag is wrong and stderr says which.
 std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options);
 
 }  // namespace mpsd::load

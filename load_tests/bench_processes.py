@@ -1,4 +1,4 @@
-"""The processes of a benchmark run: each is started here, bounded in time, and stopped here."""
+"""The processes of a benchmark run: starts each one, bounds its time, and stops it."""
 
 import json
 import os
@@ -15,7 +15,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 
 
 def free_port():
-    """A port that nobody listens on at this moment."""
+    """A port on which nothing listens at this moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -29,7 +29,7 @@ def pin(pid, cores):
 
 
 def children(pid):
-    """The live child processes of a process, where /proc tells."""
+    """The living child processes of a process, on systems with /proc."""
     found = []
     for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:
         if not entry.isdigit():
@@ -45,7 +45,7 @@ def children(pid):
 
 
 class Process:
-    """A process that ends with the `with` block that it was started in."""
+    """A process that ends with the `with` block that started it."""
 
     def __init__(self, command, log_path, env=None):
         self.command = command
@@ -61,7 +61,7 @@ class Process:
         self.stop()
 
     def stop(self):
-        """Asks it to end, and insists after fifteen seconds."""
+        """Asks the process to end, and kills it after fifteen seconds."""
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
             try:
@@ -72,12 +72,12 @@ class Process:
         self.log.close()
 
     def output(self):
-        """What it has written so far."""
+        """The process's output so far."""
         with open(self.log.name, encoding="utf-8", errors="replace") as file:
             return file.read()
 
     def wait_for(self, ready, seconds, what, poll_s=0.05):
-        """What `ready()` returns once that is true; raises when it ends or takes too long."""
+        """Waits until `ready()` is true, returns its value; raises if the process ends or hangs."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             result = ready()
@@ -106,7 +106,7 @@ class Echo(Process):
 
 
 class Daemon(Process):
-    """`mpsd serve` with these models on ports and in a folder of its own, ready."""
+    """A ready `mpsd serve` with these models, with its own ports and folder."""
 
     def __init__(self, binaries, folder, models, name="mpsd", patience_s=180, listen_more=None,
                  **config):
@@ -130,7 +130,7 @@ class Daemon(Process):
         self.ready_s = time.monotonic() - begin
 
     def ready(self):
-        """Whether /readyz says so."""
+        """Whether /readyz says that the daemon is ready."""
         try:
             with urllib.request.urlopen(f"http://{self.http}/readyz", timeout=2) as answer:
                 return answer.status == 200
@@ -144,7 +144,7 @@ class Daemon(Process):
 
 
 def run_json(command, timeout_s, cores=None, env=None):
-    """Runs a program that prints one JSON object; returns that and whether it exited with 0."""
+    """Runs a program that prints one JSON object; returns it, and whether the exit code was 0."""
     before = (lambda: os.sched_setaffinity(0, cores)) if cores else None
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s,
                           stdin=subprocess.DEVNULL, preexec_fn=before, check=False,

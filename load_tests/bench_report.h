@@ -1,4 +1,4 @@
-// The report of a run, for people and for programs.
+// bench_report: the report of a run, for people and for programs.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace mpsd::load {
 
-// Latencies in microseconds, rates a second, CPU in microseconds a call that ended in the window.
+// Latencies are in microseconds, rates are per second; CPU is in microseconds for each call that
+// ended in the window.
 nlohmann::json ReportJson(const LoadPlan& plan, const LoadResult& result);
 
 std::string ReportText(const LoadPlan& plan, const LoadResult& result);
 
-// Whether every call was answered, and rightly.
+// Whether every call was answered, and every answer was right.
 bool AllRight(const LoadResult& result);
 
 }  // namespace mpsd::load

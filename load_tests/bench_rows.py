@@ -7,12 +7,12 @@ their median, and its samples.
 from bench_figures import Row, at_least, at_most, median, paired_ratio, spread
 
 HOP_US = 0.3
-ADDED_US = 20  # T5: what a call may take besides the echo and a parked round trip
+ADDED_US = 20  # T5: what a call may take in addition to the echo and a parked round trip
 READY_S = 1.5
 
 
 def ceiling_rows(bench):
-    """What the machine can do, without a target."""
+    """The machine's ceilings, which have no target."""
     rows = []
     if bench.has("futex"):
         for key, text in (("parked_two_cores", "futex round trip, parked, two cores"),
@@ -32,7 +32,7 @@ def ceiling_rows(bench):
 
 
 def hop_rows(bench):
-    """T4: rings, records and doorbells between two processes, with nothing behind them."""
+    """T4: rings, records and doorbells between two processes, without a model."""
     rows = []
     if bench.has("futex") and "hop_awake_two_cores" in bench.samples["futex"][0]:
         awake = bench.values("futex", "hop_awake_two_cores", "p50_us")
@@ -51,7 +51,7 @@ def memcpy_us(bench):
 
 
 def parked_us(bench):
-    """A parked round trip between two cores, or on the one there is, in each round."""
+    """A parked round trip between two cores, or on the only one, in each round."""
     key = "parked_two_cores" if "parked_two_cores" in bench.samples["futex"][0] else "parked"
     return bench.values("futex", key, "p50_us")
 
@@ -141,7 +141,7 @@ def sweep_rows(sweep):
 
 
 def honesty_rows(bench, wakeups):
-    """What must not have happened, and how far the rounds lie apart."""
+    """Faults, which must not have happened, and how far the rounds differ."""
     widest = max(((spread(bench.values(name, "throughput")), name) for name in bench.samples
                   if name != "sweep" and "throughput" in bench.samples[name][0]), default=(0, "–"))
     rows = [Row("–", "loads with failed or wrong answers", str(len(bench.failed)), target="0",

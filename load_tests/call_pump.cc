@@ -18,18 +18,18 @@ void SleepUntil(int64_t ns) {
 }  // namespace
 
 CallPump::CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
-                   uint32_t slot_count, std::atomic<int64_t>* tickets, uint64_t seed)
+                   uint32_t call_count, std::atomic<int64_t>* tickets, uint64_t seed)
     : plan_(plan),
       token_(plan.token),
       requests_(requests),
       tickets_(tickets),
       seed_(seed),
-      slots_(std::make_unique<Slot[]>(slot_count)),
-      slot_count_(slot_count),
+      calls_(std::make_unique<Call[]>(call_count)),
+      call_count_(call_count),
       picks_(seed),
       tally_(plan, requests) {
-  free_.reserve(slot_count);
-  for (uint32_t i = 0; i < slot_count; ++i) free_.push_back(&slots_[i]);
+  free_.reserve(call_count);
+  for (uint32_t i = 0; i < call_count; ++i) free_.push_back(&calls_[i]);
 }
 
 CallPump::~CallPump() {
@@ -44,41 +44,41 @@ void CallPump::AddChannel(const std::shared_ptr<grpc::Channel>& channel) {
   stubs_.emplace_back(channel);
 }
 
-void CallPump::Send(Slot* slot, uint32_t request, int64_t intended_ns) {
-  slot->reader.reset();  // it lies in the memory of the call that the context holds
-  slot->context.emplace();
-  slot->answer.Clear();
-  slot->request = request;
-  slot->intended_ns = intended_ns;
-  token_.AddTo(&*slot->context);
-  if (plan_.deadline_ns > 0) slot->context->set_deadline(MonotonicTime(plan_.deadline_ns));
+void CallPump::Send(Call* call, uint32_t request, int64_t intended_ns) {
+  call->reader.reset();  // it lies in memory of the call that the context holds
+  call->context.emplace();
+  call->answer.Clear();
+  call->request = request;
+  call->intended_ns = intended_ns;
+  token_.AddTo(&*call->context);
+  if (plan_.deadline_ns > 0) call->context->set_deadline(MonotonicTime(plan_.deadline_ns));
   next_stub_ = next_stub_ + 1 < stubs_.size() ? next_stub_ + 1 : 0;
-  slot->reader = stubs_[next_stub_].PrepareUnaryCall(&*slot->context, plan_.method,
+  call->reader = stubs_[next_stub_].PrepareUnaryCall(&*call->context, plan_.method,
                                                      requests_[request].bytes, &queue_);
-  slot->open.store(true, std::memory_order_release);
+  call->open.store(true, std::memory_order_release);
   open_count_.fetch_add(1, std::memory_order_relaxed);
-  slot->reader->StartCall();
-  slot->reader->Finish(&slot->answer, &slot->status, slot);
+  call->reader->StartCall();
+  call->reader->Finish(&call->answer, &call->status, call);
 }
 
 bool CallPump::TakeTicket() {
   return tickets_ == nullptr || tickets_->fetch_sub(1, std::memory_order_relaxed) > 0;
 }
 
-CallPump::Slot* CallPump::NextAnswer(int64_t deadline_ns) {
+CallPump::Call* CallPump::NextAnswer(int64_t deadline_ns) {
   void* tag = nullptr;
   bool ok = false;
   const auto event = queue_.AsyncNext(&tag, &ok, MonotonicTime(deadline_ns - NowNs()));
   if (event != grpc::CompletionQueue::GOT_EVENT) return nullptr;
-  auto* slot = static_cast<Slot*>(tag);
-  slot->open.store(false, std::memory_order_relaxed);
+  auto* call = static_cast<Call*>(tag);
+  call->open.store(false, std::memory_order_relaxed);
   open_count_.fetch_sub(1, std::memory_order_relaxed);
-  return slot;
+  return call;
 }
 
-void CallPump::Count(const Window& window, int64_t now_ns, Slot* slot) {
-  tally_.Count(window, now_ns, slot->intended_ns, slot->request, slot->status.error_code(),
-               &slot->answer);
+void CallPump::Count(const Window& window, int64_t now_ns, Call* call) {
+  tally_.Count(window, now_ns, call->intended_ns, call->request, call->status.error_code(),
+               &call->answer);
 }
 
 void CallPump::Run(const Window& window) {
@@ -91,25 +91,25 @@ void CallPump::Run(const Window& window) {
 
 void CallPump::RunClosed(const Window& window) {
   MPSD_CHECK(!stubs_.empty());
-  for (uint32_t i = 0; i < slot_count_ && TakeTicket(); ++i) {
-    Send(&slots_[i], PickRequest(), NowNs());
+  for (uint32_t i = 0; i < call_count_ && TakeTicket(); ++i) {
+    Send(&calls_[i], PickRequest(), NowNs());
   }
   while (open_count_.load(std::memory_order_relaxed) > 0) {
-    Slot* slot = NextAnswer(window.end_ns);
+    Call* call = NextAnswer(window.end_ns);
     const int64_t now_ns = NowNs();
-    if (slot != nullptr) Count(window, now_ns, slot);
+    if (call != nullptr) Count(window, now_ns, call);
     if (now_ns >= window.end_ns) break;
-    if (slot != nullptr && TakeTicket()) Send(slot, PickRequest(), now_ns);
+    if (call != nullptr && TakeTicket()) Send(call, PickRequest(), now_ns);
   }
   Drain(window);
 }
 
-CallPump::Slot* CallPump::TakeFreeSlot() {
+CallPump::Call* CallPump::TakeFreeCall() {
   absl::MutexLock lock(&mu_);
   if (free_.empty()) return nullptr;
-  Slot* slot = free_.back();
+  Call* call = free_.back();
   free_.pop_back();
-  return slot;
+  return call;
 }
 
 void CallPump::SendArrivals(const Window& window, double rate) {
@@ -122,13 +122,13 @@ void CallPump::SendArrivals(const Window& window, double rate) {
     const bool counts = window.Holds(intended_ns);
     if (counts) ++sent_.intended;
     const int64_t now_ns = NowNs();
-    Slot* slot = now_ns < window.end_ns ? TakeFreeSlot() : nullptr;
-    if (slot == nullptr) {
+    Call* call = now_ns < window.end_ns ? TakeFreeCall() : nullptr;
+    if (call == nullptr) {
       if (counts) ++sent_.not_sent;
       continue;
     }
     if (counts) sent_.lateness.Record(now_ns - intended_ns);
-    Send(slot, PickRequest(), intended_ns);
+    Send(call, PickRequest(), intended_ns);
   }
 }
 
@@ -140,11 +140,11 @@ void CallPump::RunOpen(const Window& window, double rate) {
     all_sent.store(true);
   });
   while (!all_sent.load()) {
-    Slot* slot = NextAnswer(NowNs() + kPollNs);
-    if (slot == nullptr) continue;
-    Count(window, NowNs(), slot);
+    Call* call = NextAnswer(NowNs() + kPollNs);
+    if (call == nullptr) continue;
+    Count(window, NowNs(), call);
     absl::MutexLock lock(&mu_);
-    free_.push_back(slot);
+    free_.push_back(call);
   }
   sender.join();
   tally_.Merge(sent_);
@@ -157,11 +157,11 @@ void CallPump::Drain(const Window& window) {
   while (open_count_.load(std::memory_order_relaxed) > 0) {
     if (!cancelled && NowNs() >= patience_ns) {
       cancelled = true;
-      for (uint32_t i = 0; i < slot_count_; ++i) {
-        if (slots_[i].open.load(std::memory_order_acquire)) slots_[i].context->TryCancel();
+      for (uint32_t i = 0; i < call_count_; ++i) {
+        if (calls_[i].open.load(std::memory_order_acquire)) calls_[i].context->TryCancel();
       }
     }
-    if (Slot* slot = NextAnswer(NowNs() + kPollNs)) Count(window, NowNs(), slot);
+    if (Call* call = NextAnswer(NowNs() + kPollNs)) Count(window, NowNs(), call);
   }
 }
 

@@ -1,4 +1,4 @@
-// CallPump: one client thread's calls, from the first send to the last answer.
+// CallPump: the unary calls of one client thread, from the first send to the last answer.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -21,24 +21,26 @@
 
 namespace mpsd::load {
 
-// Lives on the thread that calls Run(). The plan and the requests are the caller's and outlive it.
-// Calls are kept in slots made at construction; none is added later.
+// Keeps its open calls in records made at construction, so that nothing is allocated during the
+// run. A closed loop sends on its own thread; an open loop sends on a second thread, so that
+// waiting answers never delay a send. The caller owns the plan and the requests, which outlive it.
+// Lives on the thread that calls Run().
 class CallPump final : public Pump {
  public:
-  // `slot_count` calls at most are open at once. `tickets`, if any, is shared among the pumps of a
-  // run; each call that a closed loop sends takes one.
-  CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t slot_count,
+  // At most `call_count` calls are open at once. `tickets`, if not null, is shared by the pumps of
+  // a run, and each call of a closed loop takes one; the loop ends when none is left.
+  CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t call_count,
            std::atomic<int64_t>* tickets, uint64_t seed);
   ~CallPump() override;
 
   void AddChannel(const std::shared_ptr<grpc::Channel>& channel);
 
-  // A closed loop, or an open one where the plan has a rate.
+  // Runs an open loop if the plan has a rate, otherwise a closed one.
   void Run(const Window& window) override;
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
-  struct Slot {
+  struct Call {
     std::optional<grpc::ClientContext> context;
     std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
     grpc::ByteBuffer answer;
@@ -48,21 +50,22 @@ class CallPump final : public Pump {
     std::atomic<bool> open{false};
   };
 
-  // Keeps every slot busy until the window's end; each answer sends the next request.
+  // Keeps every call busy until the window's end: each answer sends the next request.
   void RunClosed(const Window& window);
 
-  // Sends at the arrival times, on a thread of its own, from now to the window's end. What is due
-  // while every slot is open, or is too much to be sent by the end, is counted as not sent.
+  // Sends at the arrival times, on a thread of its own, from now to the window's end. A request
+  // that is due while all calls are open, or that cannot be sent before the end, counts as not
+  // sent.
   void RunOpen(const Window& window, double rate);
 
-  void Send(Slot* slot, uint32_t request, int64_t intended_ns);
+  void Send(Call* call, uint32_t request, int64_t intended_ns);
   void SendArrivals(const Window& window, double rate);
-  Slot* TakeFreeSlot();
+  Call* TakeFreeCall();
   bool TakeTicket();
-  // Takes the next answer; null when none came until `deadline_ns`.
-  Slot* NextAnswer(int64_t deadline_ns);
-  void Count(const Window& window, int64_t now_ns, Slot* slot);
-  // Takes what is still open after the end; cancels it when it outstays the drain time.
+  // Blocks until the next answer; null when none came before `deadline_ns`.
+  Call* NextAnswer(int64_t deadline_ns);
+  void Count(const Window& window, int64_t now_ns, Call* call);
+  // Takes the answers of calls still open after the end; cancels calls that exceed the drain time.
   void Drain(const Window& window);
   uint32_t PickRequest() { return static_cast<uint32_t>(picks_() % requests_.size()); }
 
@@ -72,12 +75,12 @@ class CallPump final : public Pump {
   std::atomic<int64_t>* const tickets_;
   const uint64_t seed_;
   std::vector<grpc::GenericStub> stubs_;
-  std::unique_ptr<Slot[]> slots_;
-  const uint32_t slot_count_;
+  std::unique_ptr<Call[]> calls_;
+  const uint32_t call_count_;
   grpc::CompletionQueue queue_;
   std::atomic<uint32_t> open_count_{0};
 
-  // Owned by the sending thread: in a closed loop the pump's own.
+  // Owned by the sending thread, which in a closed loop is the pump's own.
   std::mt19937_64 picks_;
   uint32_t next_stub_ = 0;
   LoadCounts sent_;
@@ -86,7 +89,7 @@ class CallPump final : public Pump {
   AnswerTally tally_;
 
   absl::Mutex mu_;
-  std::vector<Slot*> free_ ABSL_GUARDED_BY(mu_);
+  std::vector<Call*> free_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd::load

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The daemon as perf_analyzer and ghz see it, beside what this machine can do.
+"""The daemon as perf_analyzer and ghz see it, next to the ceilings of this machine.
 
 Null is the identity of [1,256] FP32; MLP is six layers of Linear(1024) and ReLU, one lane of one
 thread, at most 64 rows a batch. The ceilings are the raw gRPC echo under mpsd-bench and the bare
@@ -66,7 +66,7 @@ def figures(rate, p50_ms, p99_ms):
 
 
 class Bench:
-    """The clients; each gives the figures of one load."""
+    """The clients; each runs one load and returns its figures."""
 
     def __init__(self, arguments, folder, daemon, echo):
         self._arguments = arguments
@@ -77,7 +77,7 @@ class Bench:
                           for path in sorted(glob.glob(f"{arguments.clients}/{name}-*/{name}"))}
 
     def loads(self):
-        """{client: what loads the daemon}, of the clients that are there."""
+        """{client: function that loads the daemon}, for the installed clients."""
         others = {"perf_analyzer": self.perf_analyzer, "ghz": self.ghz}
         return {"mpsd-bench": self.bench,
                 **{name: others[name] for name in others if name in self._programs}}
@@ -133,7 +133,7 @@ class Bench:
         return figures(report["rps"], latency[50], latency[99])
 
     def bare_loop(self):
-        """Rows a second of the model alone, by rows a batch."""
+        """Rows a second of the model alone, by batch size."""
         report, _ = run_json(
             [f"{self._arguments.binaries}/mpsd-bare-loop", "--model", self._arguments.mlp, "--runs",
              "1", "--seconds", f"{self._arguments.seconds / 4:g}", "--batches", "1,32,64", "--input",

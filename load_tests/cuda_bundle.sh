@@ -21,7 +21,7 @@ for program in "${programs[@]}"; do
   strip -o "$target/bin/$(basename "$program")" "$program"
 done
 
-# The C library and what belongs to it are the host's own.
+# The C library and its parts come from the host.
 own='/(ld-linux|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libresolv)[-.]'
 ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" {print $3}' | sort -u |
   grep -Ev "libtorch|libc10|libcu|libnv|libgomp|$own" | while read -r library; do

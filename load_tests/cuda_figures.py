@@ -26,7 +26,7 @@ BENCH_INPUTS = {"minilm": ["input_ids:INT64[{rows},128]=0..20000",
 
 @contextlib.contextmanager
 def programs():
-    """Our programs find their libraries here; Python and compilers are not to find them."""
+    """The environment in which our programs find their libraries; not for Python or compilers."""
     os.environ["LD_LIBRARY_PATH"] = os.environ["MPSD_FIGURES_LIBRARIES"]
     try:
         yield
@@ -44,7 +44,7 @@ def figure(part, **values):
 
 
 def attempt(what, work, *arguments):
-    """A figure that cannot be had does not keep the part from its others."""
+    """Runs a function; its failure loses this figure, not the part's others."""
     try:
         return work(*arguments)
     except Exception as error:  # pylint: disable=broad-exception-caught
@@ -61,7 +61,7 @@ def stanza(model, rows, processes, lanes, device=DEVICE, **more):
 
 @contextlib.contextmanager
 def serving(models, cuda_mps="off"):
-    """A daemon of these models in a folder of its own, whose log is kept."""
+    """A daemon with these models in its own folder; its log is kept."""
     with tempfile.TemporaryDirectory(prefix="mpsd-figures-") as folder:
         try:
             with programs(), Daemon(str(BIN), folder, models, patience_s=60,
@@ -75,7 +75,7 @@ def serving(models, cuda_mps="off"):
 
 
 def load(daemon, model, rows, concurrency):
-    """Rows a second and p50, of calls of that many rows."""
+    """Rows a second and p50 of calls with that many rows."""
     inputs = [part for text in BENCH_INPUTS[model]
               for part in ("--input", text.format(rows=rows))]
     report, good = run_json(
@@ -87,7 +87,7 @@ def load(daemon, model, rows, concurrency):
 
 
 def lane_bench(file, lanes, rows, *parameters):
-    """What the lanes of one process do without a front end."""
+    """The throughput of one process's lanes without a front end."""
     with programs():
         report, _ = run_json([str(BIN / "mpsd-lane-bench"), str(file), DEVICE, str(lanes),
                               str(rows), str(SECONDS), *parameters], timeout_s=60)
@@ -133,7 +133,7 @@ def python_loop(model, rows, threads):
 
 
 def host():
-    """What the figures are of."""
+    """The host, the device and the versions that the figures hold for."""
     import torch
     def tell(command):
         with programs():
@@ -189,7 +189,7 @@ def lanes():
 
 
 def ask_gather(daemon, index):
-    """One request by the program that users have; its exit code and what it wrote."""
+    """Sends one request with `mpsd infer`; returns its exit code and output."""
     import numpy
     file = MODELS / f"ids_{index}.npy"
     numpy.save(file, numpy.array([[index]], dtype=numpy.int64))
@@ -200,7 +200,7 @@ def ask_gather(daemon, index):
 
 
 def workers_of(daemon, model):
-    """What `mpsd ps` says of them."""
+    """The workers as `mpsd ps` shows them."""
     done = subprocess.run([str(BIN / "mpsd"), "ps", "--json", "--address", daemon.grpc],
                           capture_output=True, text=True, check=False, timeout=30)
     for entry in json.loads(done.stdout)["models"]:
@@ -210,7 +210,7 @@ def workers_of(daemon, model):
 
 
 def fault_of(processes, cuda_mps="off"):
-    """From a request that faults the device to the next answer."""
+    """The time from a request that faults the device to the next answer."""
     stanzas = [stanza("gather", 4, processes, 2), stanza("mlp", 1, 1, 1)]
     with serving(stanzas, cuda_mps) as daemon:
         print("   before:", ask_gather(daemon, 3), flush=True)
@@ -234,7 +234,7 @@ def fault():
 
 
 def slab():
-    """Host to device, from pages that the device knows and from others: nothing is computed."""
+    """Copies from host to device, from registered pages and others, without computing."""
     for register in ("on", "off"):
         for count in (1, 4):
             report = attempt("lane bench", lane_bench, MODELS / "first_column.pt", count, 64,
@@ -245,7 +245,7 @@ def slab():
 
 
 def device_mib():
-    """What the device has given away, to everybody."""
+    """The device memory in use, by all processes."""
     done = subprocess.run(["nvidia-smi", "--query-gpu=memory.used",
                            "--format=csv,noheader,nounits"],
                           capture_output=True, text=True, check=True, timeout=20)
@@ -253,7 +253,7 @@ def device_mib():
 
 
 def memory():
-    """What workers and lanes take of the device and of the host, at work."""
+    """The memory of device and host that workers and lanes take while they work."""
     idle = device_mib()
     figure("memory", idle_mib=idle)
 
@@ -310,7 +310,7 @@ def mps():
 
 
 def scaling():
-    """What four processes and four lanes of large work do beside one, on the device and on cores."""
+    """Four processes and four lanes against one, for large work, on the device and on cores."""
     def of(device, rows, processes, count):
         with serving([stanza("mlp", rows, processes, count, device)]) as daemon:
             return load(daemon, "mlp", rows, 4 * processes * count)

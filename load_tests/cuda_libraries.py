@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints where this Python's torch keeps its libraries and CUDA's, as LD_LIBRARY_PATH wants it."""
+"""Prints the folders of torch's and CUDA's libraries in this Python, for LD_LIBRARY_PATH."""
 import pathlib
 
 import torch

@@ -11,7 +11,7 @@ TOKENS, HIDDEN, INNER, HEADS, LAYERS, VOCABULARY = 128, 384, 1536, 12, 6, 30522
 
 
 class Layer(torch.nn.Module):
-    """A post-norm encoder layer, as BERT's."""
+    """A post-norm encoder layer like BERT's."""
 
     def __init__(self):
         super().__init__()
@@ -33,7 +33,7 @@ class Layer(torch.nn.Module):
 
 
 class Encoder(torch.nn.Module):
-    """Token ids and their mask to one normalized vector a row."""
+    """Turns token ids and their mask into one normalized vector for each row."""
 
     def __init__(self):
         super().__init__()
@@ -53,14 +53,14 @@ class Encoder(torch.nn.Module):
 
 
 class FirstColumn(torch.nn.Module):
-    """Wants all of its input on the device and computes next to nothing."""
+    """Needs all of its input on the device and computes almost nothing."""
 
     def forward(self, x):
         return x[:, :1] + 1
 
 
 class Gather(torch.nn.Module):
-    """Faults the device when an index is beyond the table."""
+    """Faults the device when an index lies beyond the table."""
 
     def __init__(self):
         super().__init__()

@@ -31,7 +31,7 @@ failures = []
 
 
 def step(name):
-    """A decorator: runs the function now, and says how it went."""
+    """A decorator: runs the function at once, and prints whether it succeeded."""
     def run(work):
         begin = time.monotonic()
         try:
@@ -64,7 +64,7 @@ def models(folder):
 
 
 def identity(size):
-    """The name of the identity of so many bytes."""
+    """The name of the identity model for that many bytes."""
     return f"identity_{size}"
 
 
@@ -97,7 +97,7 @@ def infer(client, model, name, shape, region_in, region_out, out_bytes=None):
 
 
 def refused(text, call, *arguments, **more):
-    """What the server says to a call that must fail."""
+    """The server's error for a call that must fail."""
     try:
         call(*arguments, **more)
     except InferenceServerException as error:
@@ -108,7 +108,7 @@ def refused(text, call, *arguments, **more):
 
 
 def seconds_of(call):
-    """The times of calls, one behind the other."""
+    """The times of calls, one after another."""
     call()
     times, until = [], time.monotonic() + SECONDS_EACH
     while time.monotonic() < until:
@@ -119,7 +119,7 @@ def seconds_of(call):
 
 
 def report(way, size, times):
-    """Both ways' bytes a second."""
+    """Bytes a second, in both directions."""
     print(json.dumps({"way": way, "bytes": size, "calls": len(times),
                       "p50_us": round(statistics.median(times) * 1e6, 1),
                       "mb_per_s_in_plus_out": round(2 * size * len(times) / sum(times) / 1e6, 1)}))
@@ -138,7 +138,7 @@ def copiers(daemon):
 
 
 def check_bytes(client, source, target):
-    """What went in comes out, at every size."""
+    """The output equals the input, at every size."""
     for size in SIZES:
         array = np.random.default_rng(size).random((1, size // 4), np.float32)
         cuda.set_shared_memory_region(source.handle, [array])
@@ -163,7 +163,7 @@ def check_model(client, module, source, target):
 
 
 def check_figures(client):
-    """Through regions, and through messages beside it."""
+    """Through regions, and for comparison through messages."""
     for size in SIZES:
         shape = (1, size // 4)
         times = seconds_of(lambda s=shape, n=identity(size): infer(client, n, "x", s, "in",
@@ -195,7 +195,7 @@ def check_death(client, daemon, source, target):
 
 
 def check(daemon, module):
-    """All steps, on one connection."""
+    """Runs all steps, on one connection."""
     client = triton.InferenceServerClient(daemon.grpc, channel_args=OPTIONS)
     source, target = Region(client, "in", REGION_BYTES), Region(client, "out", REGION_BYTES)
 

@@ -1,4 +1,4 @@
-// mpsd-echo: a raw gRPC echo behind the path of ModelInfer, the ceiling that a server is held to.
+// mpsd-echo: a raw gRPC echo under the path of ModelInfer: the ceiling for a server.
 //
 // Run with:
 //   mpsd-echo --listen 127.0.0.1:0      (prints "listening ADDRESS"; ends on SIGTERM)
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Blocks the signals that end the process in every thread that starts afterwards.
+// Blocks the signals that end the process in every thread that starts later.
 sigset_t BlockEndingSignals() {
   sigset_t signals;
   sigemptyset(&signals);

@@ -9,10 +9,10 @@
 
 namespace mpsd::load {
 
-// One call after another in the same place. Lives on its queue's thread once armed.
+// Serves one call after another with the same memory. Lives on its queue's thread once armed.
 class EchoServer::Call {
  public:
-  // What a completion queue gives back: which call, and which of its two operations.
+  // The tag of a completion queue: which call, and which of its two operations.
   struct Tag {
     Call* call;
     void (Call::*handle)(bool ok);
@@ -30,10 +30,10 @@ class EchoServer::Call {
   }
 
  private:
-  // The request has come, or the answer has gone.
+  // Called when the request has arrived, and when the answer has been sent.
   void Work(bool ok) {
     if (received_) return EndOne();
-    if (!ok) return;  // the server stops; no end is notified for a call that never came
+    if (!ok) return;  // the server stops; a call that never arrived has no end
     received_ = true;
     open_operations_ = 2;
     deadline_ = context_->raw_deadline();

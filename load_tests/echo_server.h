@@ -1,4 +1,4 @@
-// EchoServer: the least that a gRPC server can do for a call, as the ceiling of this machine.
+// EchoServer: a gRPC server that does the least possible for a call: the ceiling of this machine.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -14,22 +14,22 @@
 
 namespace mpsd::load {
 
-// Answers every ModelInfer with the request's own bytes: completion queues, raw byte buffers, and,
-// as a real server must, the deadline read and a notice of the call's end armed for each call.
-// Thread-compatible. Serves from Start() until it is destroyed, which cancels open calls.
+// Answers every ModelInfer with the request's own bytes. Uses completion queues and raw byte
+// buffers. As a real server must, it reads each call's deadline and asks for a notice of the call's
+// end. Thread-compatible. Serves from Start() until it is destroyed, which cancels open calls.
 class EchoServer {
  public:
   struct Options {
     std::string address = "127.0.0.1:0";  // port 0: any free one; or "unix:/path"
-    uint32_t threads = 1;                 // each with a completion queue of its own
-    uint32_t armed_calls = 256;           // a queue; more calls at once wait for a free one
+    uint32_t threads = 1;                 // each with its own completion queue
+    uint32_t armed_calls = 256;           // for each queue; further calls wait for a free one
   };
 
   // UNAVAILABLE when the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<EchoServer>> Start(const Options& options);
   ~EchoServer();
 
-  // Where it listens, with the port that was found.
+  // The address it listens on, with the port that was found.
   const std::string& address() const { return address_; }
 
  private:

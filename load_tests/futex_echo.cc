@@ -1,5 +1,5 @@
-// mpsd-futex-echo: what this machine takes to hand one word to another process and back, parked and
-// awake, and to copy memory; and beside it what a hop through the memory plane takes.
+// mpsd-futex-echo: how long this machine takes to hand a word to another process and back, parked
+// and awake, and to copy memory; beside it, how long a hop through the memory plane takes.
 //
 // Run with:
 //   mpsd-futex-echo            (prints JSON; microseconds a round trip, gigabytes a second)
@@ -72,7 +72,7 @@ nlohmann::json FutexRoundTrip(Waiting waiting, uint32_t rounds, int core, int pe
   return report;
 }
 
-// The median copy of `bytes` bytes that lie in no cache when they exceed it.
+// The median time to copy `bytes` bytes; they are in no cache if they exceed it.
 nlohmann::json Copy(size_t bytes) {
   const size_t copies = std::clamp<size_t>((256ULL << 20) / bytes, 8, 20'000);
   std::vector<char> source(bytes, 1);

@@ -34,7 +34,7 @@ def parse_arguments():
 
 
 def write_secrets(folder):
-    """A file of ten tokens, ours the last; the token itself; a certificate that signed itself."""
+    """A file of ten tokens, of which ours is the last; our token; a self-signed certificate."""
     with open(f"{folder}/tokens", "w", encoding="utf-8") as file:
         os.chmod(f"{folder}/tokens", 0o600)
         for number, token in enumerate([*(f"other-{i}" for i in range(9)), TOKEN]):
@@ -67,7 +67,7 @@ def load(arguments, folder, daemon, target, *more):
 
 
 def measure(arguments, folder):
-    """{name: [(calls a second, CPU us a call)]} of the rounds."""
+    """{name: [(calls a second, CPU us a call) of each round]}."""
     write_secrets(folder)
     tls_address = f"127.0.0.1:{free_port()}"
     tls = {"grpc": [tls_address], "certificate": f"{folder}/certificate", "key": f"{folder}/key"}

@@ -10,10 +10,10 @@
 namespace mpsd {
 namespace {
 
-// A round that waits longer has lost a wake.
+// A round that takes longer has lost a wake-up.
 constexpr int64_t kLostWakeNs = 5 * kNsPerSecond;
 
-// Submits and takes back. Lives on one thread.
+// Submits, and takes back. Lives on one thread.
 class FrontEnd {
  public:
   FrontEnd(char* mailbox, const char* worker, int bell_poll_fd, Waiting waiting)
@@ -30,14 +30,14 @@ class FrontEnd {
   }
 
   void Trip(uint32_t round) {
-    const uint32_t place = round % kRingEntries;
-    lane_->records[place].batch_id = round;
-    MPSD_CHECK(submitted_.Push(place));
+    const uint32_t slot = round % kRingEntries;
+    lane_->records[slot].batch_id = round;
+    MPSD_CHECK(submitted_.Push(slot));
     if (bell_.Ring()) bell_.Wake();
     while (!completed_.Pending()) {
       if (waiting_ == Waiting::kParked) Park();
     }
-    MPSD_CHECK(completed_.Peek() == place && report_->records[place].batch_id == round);
+    MPSD_CHECK(completed_.Peek() == slot && report_->records[slot].batch_id == round);
     completed_.Pop();
   }
 
@@ -61,7 +61,7 @@ class FrontEnd {
   platform::Poller poller_;
 };
 
-// Takes and gives back. Lives on one thread.
+// Takes, and gives back. Lives on one thread.
 class Lane {
  public:
   Lane(const char* mailbox, char* worker, int bell_ring_fd, Waiting waiting)
@@ -81,11 +81,11 @@ class Lane {
     while (!pending()) {
       if (waiting_ == Waiting::kParked) MPSD_CHECK(sleep_.Sleep(pending, kLostWakeNs));
     }
-    const uint32_t place = submitted_.Peek();
-    const uint64_t id = mailbox_->records[place].batch_id;
+    const uint32_t slot = submitted_.Peek();
+    const uint64_t id = mailbox_->records[slot].batch_id;
     submitted_.Pop();
-    report_->records[place].batch_id = id;
-    MPSD_CHECK(completed_.Push(place));
+    report_->records[slot].batch_id = id;
+    MPSD_CHECK(completed_.Push(slot));
     if (front_bell_.Owed()) platform::RingBell(bell_ring_fd_);
   }
 

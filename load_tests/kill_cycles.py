@@ -22,7 +22,7 @@ from bench_processes import Daemon, children
 
 SEEN_MS_MAX = 50
 MOVED_MS_MAX = 5
-# What the allocator keeps after a thousand deaths is no leak; one worker's book-keeping is.
+# Memory that the allocator keeps after a thousand deaths is no leak; a worker's records are.
 RSS_GROWTH_MAX = 8 << 20
 WARM_UP_CYCLES = 40
 # A worker that has served ten seconds has put its last death behind it and is started again at once:
@@ -38,7 +38,7 @@ def metric(page, name):
 
 
 class Watched(Daemon):
-    """A daemon with what is counted of it."""
+    """A daemon, with the figures counted about it."""
 
     def __init__(self, binaries, folder, models):
         self.offset = 0
@@ -78,7 +78,7 @@ class Watched(Daemon):
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
     def read_log(self):
-        """Takes note of the workers that became ready, and that died, since the last time."""
+        """Notes the workers that became ready, and those that died, since the last call."""
         with open(self.log.name, "rb") as file:
             file.seek(self.offset)
             text = file.read()
@@ -104,7 +104,7 @@ class Watched(Daemon):
         return len(self.ready_at) == WORKERS
 
     def seasoned(self):
-        """The workers that have served for long enough to be killed."""
+        """The workers that have served long enough to be killed."""
         self.read_log()
         before = time.monotonic() - GOOD_SERVICE_S
         return sorted(pid for pid, at in self.ready_at.items() if at < before)
@@ -121,7 +121,7 @@ def wait(condition, seconds, what, poll_s=0.001):
 
 
 def bare_death():
-    """The milliseconds until the kernel tells of the death of a process that holds nothing."""
+    """The milliseconds until the kernel reports the death of a process that holds nothing."""
     with subprocess.Popen(["sleep", "60"]) as process:
         fd = os.pidfd_open(process.pid)
         try:
@@ -136,7 +136,7 @@ def bare_death():
 def cycle(daemon, draw, bare):
     """Kills one of the workers; the milliseconds until the daemon logged it, by its own stamp."""
     bare.append(bare_death())
-    # Not right behind the death before: a request could not help but meet three in a row.
+    # Not right after the previous death: a request could otherwise meet three in a row.
     time.sleep(0.05 + 0.2 * draw.random())
     victim = draw.choice(wait(daemon.seasoned, 60, "a worker that has served", poll_s=0.02))
     begin = time.time()
@@ -150,7 +150,7 @@ def percentile(values, percent):
 
 
 def start_load(options, daemon, seconds):
-    """The checked load, in the background."""
+    """Runs the checked load in the background."""
     return subprocess.Popen(
         [f"{options.tests}/mpsd-crash-caller", "--address", daemon.grpc, "--model", "m",
          "--concurrency", "16", "--seconds", str(seconds)],

@@ -1,13 +1,13 @@
-// mpsd-lane-bench: a model run by the lanes of one process as a worker runs it, from and to host
-// memory, without a front end: the ceiling for what a worker can answer.
+// mpsd-lane-bench: runs a model on the lanes of one process as a worker does, from host memory to
+// host memory, without a front end: the ceiling for a worker's answers.
 //
 // Run with:
 //   mpsd-lane-bench FILE DEVICE LANES ROWS SECONDS [PARAMETER=VALUE…]
 //   mpsd-lane-bench mlp.pt cuda:0 8 64 3
 //
-// Inputs lie in pages that cannot be written and that the device knows, as those of a slab do; with
-// register=off it does not know them. An open dim is 32 long, or as length=N says.
-// Prints one line of JSON: batches, samples and bytes of input a second, all lanes together.
+// Inputs lie in read-only pages that are registered with the device, like those of a slab; with
+// register=off they are not registered. An open dim is 32 long, or N with length=N.
+// Prints one line of JSON: batches, samples and input bytes a second, of all lanes together.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ struct Options {
   int64_t open_length = 32;
 };
 
-// Takes outputs into memory that is used again from run to run.
+// Takes outputs into memory that is reused from run to run.
 class ReusedSink final : public OutputSink {
  public:
   void Begin() { next_ = 0; }
@@ -134,7 +134,7 @@ class Inputs {
   std::vector<InputTensor> tensors_;
 };
 
-// Batches until `stop`, after as many as warm the lane up.
+// Runs warm-up batches, then batches until `stop`.
 void RunLane(Model* model, uint32_t lane, const Options& options, const std::atomic<bool>& stop,
              std::atomic<uint32_t>* warm, std::atomic<uint64_t>* batches, bool* failed) {
   const Inputs inputs(options, model);

@@ -9,7 +9,8 @@
 namespace mpsd::load {
 namespace {
 
-// Values below 2^kLinearBits have a bucket each; every doubling above has 2^(kLinearBits - 1).
+// Values below 2^kLinearBits have a bucket each; each doubling above has 2^(kLinearBits - 1)
+// buckets.
 constexpr int kLinearBits = 8;
 constexpr int kValueBits = 41;
 constexpr uint64_t kHalf = 1ULL << (kLinearBits - 1);
@@ -21,7 +22,7 @@ size_t BucketOf(uint64_t value) {
   return static_cast<size_t>(shift) * kHalf + (value >> shift);
 }
 
-// The largest value that falls into the bucket.
+// The largest value that belongs to the bucket.
 uint64_t BucketEnd(size_t bucket) {
   if (bucket < 2 * kHalf) return bucket;
   const uint64_t shift = bucket / kHalf - 1;

@@ -1,4 +1,4 @@
-// LatencyHistogram: latencies in bounded memory, each kept to better than one per cent.
+// LatencyHistogram: latencies in bounded memory, each with an error below one per cent.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace mpsd::load {
 
-// Thread-compatible: each recording thread has its own, merged at the end. Records without
-// allocation. Values from 0 to 2^41 ns (36 minutes); longer ones count as that.
+// Each recording thread has its own; they are merged at the end. Recording allocates nothing.
+// Counts values from 0 to 2^41 ns (36 minutes); longer ones count as that. Thread-compatible.
 class LatencyHistogram {
  public:
   LatencyHistogram();
@@ -19,8 +19,8 @@ class LatencyHistogram {
   int64_t max_ns() const { return max_ns_; }
   double MeanNs() const;
 
-  // The smallest recorded value that at least `quantile` of all values do not exceed, rounded up
-  // to its bucket's end; 0 when nothing was recorded. REQUIRES: 0 <= quantile <= 1.
+  // The smallest recorded value that at least `quantile` of all values do not exceed, rounded up to
+  // the end of its bucket; 0 when nothing was recorded. REQUIRES: 0 <= quantile <= 1.
   int64_t QuantileNs(double quantile) const;
 
  private:

@@ -38,7 +38,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const LoadPlan& plan) {
   return channel;
 }
 
-// The share of `total` that thread `index` of `count` gets.
+// The part of `total` that falls to thread `index` of `count`.
 uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
   return total / count + (index < total % count ? 1 : 0);
 }
@@ -46,8 +46,8 @@ uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
 absl::StatusOr<std::unique_ptr<Pump>> MakeCallPump(const LoadPlan& plan,
                                                    const std::vector<PreparedRequest>& requests,
                                                    std::atomic<int64_t>* tickets, uint32_t thread) {
-  const uint32_t slots = plan.rate > 0 ? plan.outstanding_max : plan.concurrency;
-  auto pump = std::make_unique<CallPump>(plan, requests, Share(slots, thread, plan.threads),
+  const uint32_t calls = plan.rate > 0 ? plan.outstanding_max : plan.concurrency;
+  auto pump = std::make_unique<CallPump>(plan, requests, Share(calls, thread, plan.threads),
                                          tickets, plan.seed + thread);
   const uint32_t channels = std::max(plan.channels, plan.threads);
   for (uint32_t i = 0; i < Share(channels, thread, plan.threads); ++i) {
@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<Pump>> MakeCallPump(const LoadPlan& plan,
   return pump;
 }
 
-// Each stream has a connection of its own.
+// Each stream has its own connection.
 absl::StatusOr<std::unique_ptr<Pump>> MakeStreamPump(const LoadPlan& plan,
                                                      const std::vector<PreparedRequest>& requests,
                                                      uint32_t thread) {
@@ -84,7 +84,7 @@ absl::StatusOr<Pumps> MakePumps(const LoadPlan& plan, const std::vector<Prepared
   return pumps;
 }
 
-// Usage of this process and of the watched ones at one moment.
+// The usage of this process and of the watched ones at one moment.
 struct Sample {
   int64_t at_ns = 0;
   std::vector<ProcessUsage> usages;  // this process first

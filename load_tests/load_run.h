@@ -1,4 +1,4 @@
-// One run of the load generator, from connecting to the merged counts.
+// RunLoad: one run of the load generator, from connecting to the merged counts.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace mpsd::load {
 
-// Blocks until the run is over, which takes at most the plan's times for connecting, warm-up,
-// duration and draining together. UNAVAILABLE when the target cannot be connected to. Failed calls
-// are in the result, not in the status.
+// Blocks until the run is over: at most the plan's times for connecting, warm-up, duration and
+// draining together. UNAVAILABLE when it cannot connect to the target. Failed calls are counted in
+// the result; they do not make the status an error.
 absl::StatusOr<LoadResult> RunLoad(const LoadPlan& plan,
                                    const std::vector<PreparedRequest>& requests);
 

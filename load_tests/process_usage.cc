@@ -18,7 +18,7 @@ absl::Status ReadTimes(const std::string& folder, ProcessUsage* usage) {
   std::ifstream file(folder + "/stat");
   std::string text;
   if (!std::getline(file, text)) return absl::NotFoundError(absl::StrCat("no process ", folder));
-  // The name, field 2, may hold anything but ends with the last parenthesis.
+  // Field 2, the name, may hold anything, but ends with the last parenthesis.
   std::istringstream fields(text.substr(text.rfind(')') + 1));
   std::string skipped;
   for (int field = 3; field < 14; ++field) fields >> skipped;

@@ -1,4 +1,4 @@
-// ProcessUsage: what a process has used so far, read from /proc.
+// ProcessUsage: the resources that a process has used so far, read from /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -12,15 +12,15 @@ namespace mpsd::load {
 struct ProcessUsage {
   int64_t user_us = 0;
   int64_t system_us = 0;
-  uint64_t voluntary_switches = 0;    // it went to sleep
-  uint64_t involuntary_switches = 0;  // it was put aside
+  uint64_t voluntary_switches = 0;    // the process went to sleep
+  uint64_t involuntary_switches = 0;  // the kernel took the core away
 
   int64_t cpu_us() const { return user_us + system_us; }
 };
 
-// Of all threads of the process. CPU time has the grain of the kernel's tick (10 ms as a rule) and
-// counts ended threads; switches are those of the threads that live. NOT_FOUND where there is no
-// such process, or no /proc at all. Thread-safe.
+// The sum over all threads of the process. CPU time is as exact as the kernel's tick (usually 10
+// ms) and includes ended threads; switches include living threads only. NOT_FOUND when there is no
+// such process, or no /proc. Thread-safe.
 absl::StatusOr<ProcessUsage> ReadProcessUsage(pid_t pid);
 
 }  // namespace mpsd::load

@@ -7,7 +7,7 @@
 
 namespace mpsd::load {
 
-// The time inside which calls count, in the monotonic clock's nanoseconds.
+// The time in which calls count, in nanoseconds of the monotonic clock.
 struct Window {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -15,15 +15,17 @@ struct Window {
   bool Holds(int64_t now_ns) const { return begin_ns <= now_ns && now_ns < end_ns; }
 };
 
-// Lives on the thread that calls Run(), which is called once.
+// Owned by the run, which gives each pump a thread. Lives on the thread that calls Run(), which is
+// called once.
 class Pump {
  public:
   virtual ~Pump() = default;
 
-  // Loads the server until the window's end, and takes the answers that are still to come.
+  // Loads the server until the window's end, then takes the answers that are still to come. Blocks
+  // for all that time.
   virtual void Run(const Window& window) = 0;
 
-  // Constant once Run() has returned.
+  // Constant after Run() has returned; not to be read before.
   virtual const LoadCounts& counts() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// PumpClock: the time of client threads, as they and gRPC count it.
+// pump_clock: the time of client threads, as they and gRPC count it.
 #pragma once
 
 #include <grpc/support/time.h>
@@ -9,7 +9,7 @@
 
 namespace mpsd::load {
 
-// How long a thread waits for an answer before it looks at the time again.
+// How long a thread waits for an answer before it looks at the clock again.
 inline constexpr int64_t kPollNs = 20 * kNsPerMs;
 
 inline int64_t NowNs() { return Clock::Real()->NowNs(); }

@@ -41,7 +41,7 @@ def model(name, **parameters):
 
 
 class Reloads:
-    """Two configs in turn, until the `with` block ends."""
+    """Loads two configs in turn, until the `with` block ends."""
 
     def __init__(self, daemon, config, interval_s):
         self._daemon, self._config, self._interval_s = daemon, config, interval_s
@@ -78,7 +78,7 @@ def load(arguments, daemon):
 
 
 def reload_under_load(arguments, folder):
-    """T14. Whether it is met."""
+    """Measures T14; returns whether it is met."""
     before, during, failed, answered, reloads = [], [], 0, 0, 0
     with Daemon(arguments.binaries, folder, [model("m")]) as daemon:
         for _ in range(arguments.rounds):
@@ -101,7 +101,7 @@ def reload_under_load(arguments, folder):
 
 
 def footprint(pid):
-    """What the process holds, segments apart."""
+    """The process's memory, without the segments."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         status = dict(line.split(":", 1) for line in file)
     links = []
@@ -130,7 +130,7 @@ def wait_for_end(daemon):
 
 
 def load_and_unload(arguments, folder):
-    """T15. Whether it is met."""
+    """Measures T15; returns whether it is met."""
     with Daemon(arguments.binaries, folder, [model("m")], name="cycles",
                 model_control="explicit") as daemon:
         idle = footprint(daemon.pid)
@@ -148,7 +148,7 @@ def load_and_unload(arguments, folder):
     early, late = at
     flat = (late["MB"] <= early["MB"] * 1.05 + 1 and late["descriptors"] <= early["descriptors"] and
             late["memfds"] == 0 and late["workers"] == 0 and
-            # gRPC's own threads come and go; one a cycle would be hundreds.
+            # gRPC's own threads come and go; a leak of one a cycle would make hundreds.
             late["threads"] <= early["threads"] + 4)
     print(f"T15  {'flat' if flat else 'NOT FLAT'}")
     return flat and idle["MB"] <= 60

@@ -19,7 +19,7 @@
 namespace mpsd::load {
 namespace {
 
-// The elements' range, "3" or "0..1000".
+// Reads the range of the elements: "3" or "0..1000".
 absl::Status ParseRange(const std::string& text, InputPlan* input) {
   const std::vector<std::string> ends = absl::StrSplit(text, "..");
   if (ends.size() > 2 || !absl::SimpleAtod(ends.front(), &input->low) ||
@@ -50,13 +50,13 @@ void AppendElement(DataType datatype, double value, std::string* bytes) {
     case DataType::kUint32:
       return Append(static_cast<int32_t>(whole), bytes);
     case DataType::kBf16: {
-      // The upper half of the same number as a float.
+      // A BF16 is the upper half of the same number as a float.
       const auto wide = static_cast<float>(value);
       uint32_t bits = 0;
       std::memcpy(&bits, &wide, sizeof(bits));
       return Append(static_cast<uint16_t>(bits >> 16), bytes);
     }
-    case DataType::kFp16:  // small whole numbers stay small numbers, whatever the format
+    case DataType::kFp16:  // small whole numbers, which every format can represent
     case DataType::kInt16:
     case DataType::kUint16:
       return Append(static_cast<int16_t>(whole), bytes);

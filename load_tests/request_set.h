@@ -1,4 +1,5 @@
-// RequestSet: the requests of a run, encoded once, so that sending one costs the client nothing.
+// RequestSet: the requests of a run, encoded once, so that sending one costs the client almost
+// nothing.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -13,8 +14,8 @@
 
 namespace mpsd::load {
 
-// One input of the model as the command line says it: "NAME:DTYPE[dims]", with "=value" or
-// "=low..high" behind it for what the elements hold. -1 stands for the request's length.
+// One input of the model as given on the command line: "NAME:DTYPE[dims]", optionally followed by
+// "=value" or "=low..high" for the elements. A dim of -1 stands for the request's length.
 struct InputPlan {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -23,16 +24,16 @@ struct InputPlan {
   double high = 1;
 };
 
-// BYTES inputs are refused: their size would not follow from the shape.
+// INVALID_ARGUMENT says what is wrong. Refuses BYTES, whose size does not follow from the shape.
 absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 
 struct PreparedRequest {
-  grpc::ByteBuffer bytes;  // copied by reference when sent
-  std::string payload;     // the raw contents of all inputs, one after another
+  grpc::ByteBuffer bytes;  // shared, not copied, when sent
+  std::string payload;     // the raw contents of all inputs in their order
 };
 
-// The ModelInferRequests that a run picks from, one for each of `lengths`; exactly one request when
-// no dim is -1. Elements are drawn from `seed`.
+// The ModelInferRequests that a run picks from: one for each of `lengths`, or exactly one when no
+// dim is -1. Elements are drawn from `seed`.
 struct RequestPlan {
   std::string model;
   std::vector<InputPlan> inputs;

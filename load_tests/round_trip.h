@@ -1,4 +1,4 @@
-// Round trips between two processes, timed.
+// round_trip: timed round trips between two processes.
 #pragma once
 
 #include <sys/prctl.h>
@@ -15,19 +15,21 @@
 
 namespace mpsd {
 
+// kParked: each side sleeps between rounds. kAwake: both look without pause.
 enum class Waiting { kParked, kAwake };
 
 // The cores that this process may use, ascending.
 std::vector<int> AllowedCores();
 
-// Binds the calling thread to a core; to those of AllowedCores() for -1.
+// Binds the calling thread to a core; -1 binds it to all of AllowedCores().
 void PinTo(int core);
 
-// A quantile of times, in microseconds. Sorts them.
+// A quantile of the times, in microseconds. Sorts them.
 double QuantileUs(std::vector<int64_t>* times_ns, double quantile);
 
-// Median and p99 of what `trip(round)` takes here, while a forked process runs `answer(round)`, for
-// the rounds from 1 on. A core of -1 leaves it to the kernel. REQUIRES: no thread has been started.
+// Median and p99 of the time that `trip(round)` takes in this process while a forked process runs
+// `answer(round)`, for rounds from 1 on. A core of -1 leaves the choice to the kernel. No thread
+// may have been started, because it forks.
 template <typename Answer, typename Trip>
 nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer answer, Trip trip) {
   const pid_t peer = fork();
@@ -49,7 +51,7 @@ nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer a
   }
   MPSD_CHECK(waitpid(peer, nullptr, 0) == peer);
   PinTo(-1);
-  times_ns.erase(times_ns.begin(), times_ns.begin() + rounds / 10);  // until both sides have run
+  times_ns.erase(times_ns.begin(), times_ns.begin() + rounds / 10);  // warm-up
   return {{"p50_us", QuantileUs(&times_ns, 0.5)}, {"p99_us", QuantileUs(&times_ns, 0.99)}};
 }
 

@@ -7,7 +7,7 @@
 namespace mpsd {
 
 std::vector<int> AllowedCores() {
-  // Of the process as it was started: PinTo() narrows what the kernel says later.
+  // Read once, as the process was started: PinTo() narrows what the kernel reports later.
   static const std::vector<int> kCores = [] {
     cpu_set_t set;
     MPSD_CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);

@@ -7,13 +7,13 @@
 
 namespace mpsd::load {
 
-// Thread-safe: constant.
+// Owned by a pump. Constant, so thread-safe.
 class ShownToken {
  public:
-  // An empty token is none: then nothing is shown.
+  // An empty token stands for none: nothing is shown then.
   explicit ShownToken(const std::string& token) : header_(token.empty() ? "" : "Bearer " + token) {}
 
-  // REQUIRES: the call has not begun.
+  // To be called before the call begins.
   void AddTo(grpc::ClientContext* call) const {
     if (!header_.empty()) call->AddMetadata("authorization", header_);
   }

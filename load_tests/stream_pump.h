@@ -18,14 +18,15 @@
 
 namespace mpsd::load {
 
-// A closed loop. Lives on the thread that calls Run(). The plan and the requests are the caller's
-// and outlive it. A server answers the requests of a stream in their order.
+// A closed loop: each answer of a stream sends the stream's next request. Relies on the server to
+// answer a stream's requests in their order. The caller owns the plan and the requests, which
+// outlive it. Lives on the thread that calls Run().
 class StreamPump final : public Pump {
  public:
   StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint64_t seed);
   ~StreamPump() override;
 
-  // A stream of its own on that channel, which keeps `depth` requests open.
+  // Adds a stream on that channel, which keeps `depth` requests open.
   void AddStream(const std::shared_ptr<grpc::Channel>& channel, uint32_t depth);
 
   void Run(const Window& window) override;
@@ -51,7 +52,7 @@ class StreamPump final : public Pump {
     grpc::ByteBuffer answer;
     grpc::Status status;
     std::deque<Sent> open;  // oldest first
-    uint32_t due = 0;       // requests to be sent now
+    uint32_t due = 0;       // requests to send now
     bool reading = false;
     bool writing = false;
     bool held_back = false;  // the last write waits for another one

@@ -39,7 +39,7 @@ def parse_arguments():
 
 
 def load(arguments, daemon, *how):
-    """{p50, p99} in us of the good client's calls, of which every one must be answered."""
+    """{p50, p99} in us of the good client's calls; each call must be answered."""
     command = [f"{arguments.binaries}/mpsd-bench", "--json", "--target", daemon.grpc, "--model",
                "identity", "--input", "INPUT0:FP32[1,256]", "--duration",
                f"{arguments.seconds * 1000:.0f}ms", "--warmup", "500ms", "--verify-identity", *how]
@@ -50,7 +50,7 @@ def load(arguments, daemon, *how):
 
 
 def measure(arguments, folder):
-    """{load: {beside: [latencies of a round]}}, and how many connections the daemon ended."""
+    """{load: {tricklers: [latencies of a round]}}, and how many connections the daemon ended."""
     loads = {f"{arguments.rate:g} calls a second": ("--rate", f"{arguments.rate}"),
              "one call after the other": ("--concurrency", "1")}
     samples = {name: {False: [], True: []} for name in loads}

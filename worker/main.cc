@@ -1,11 +1,19 @@
-// mpsd-worker: runs one model for one front end, started by mpsd; or, started by hand, says what a
-// model file is (--describe FILE) or where models can run (--devices).
+// mpsd-worker: runs one model for one front end, which starts it. Started by hand, it describes a
+// model file (--describe FILE) or the devices of this machine (--devices).
 //
-// Order: the main thread enters the sandbox, starts the runtime and the device (and so is the first
-// to touch it), seals the sandbox, loads the model, whose file is code, compares the lanes, maps
-// the shared memory, starts the lanes, waits until all are warm, says so, and then maps and unmaps
-// slab segments as it is told, until the end of the control socket, which is the end of the front
-// end, and so its own. On mps it is lane 0 itself, and another thread follows the socket.
+// The main thread, in this order:
+//   1. enters the sandbox;
+//   2. starts the runtime and the device, so that it is the first thread to touch the device;
+//   3. seals the sandbox;
+//   4. loads the model, whose file is code;
+//   5. compares the lanes, and reports what it loaded;
+//   6. maps the shared memory that the front end hands over;
+//   7. starts the lanes one after another, waits until all are warm, and says that it is ready;
+//   8. maps and unmaps slab segments as the front end orders, until the control socket ends.
+//
+// The end of the control socket means that the front end is gone, or wants this worker gone; the
+// process then exits at once. On mps the main thread is lane 0 itself, and the thread "control"
+// does step 8.
 
 #include <unistd.h>
 
@@ -45,7 +53,7 @@ int Refuse(const absl::Status& status, int exit_code) {
   return absl::IsDataLoss(status) ? kWorkerExitDeviceLost : exit_code;
 }
 
-// The next message, whole; the socket is blocking.
+// Blocks until a whole message has arrived; the socket is blocking.
 absl::StatusOr<MessageReader::Received> Receive(MessageReader* reader) {
   for (;;) {
     absl::StatusOr<MessageReader::Received> received = reader->Read(kControlFd);
@@ -58,13 +66,13 @@ absl::StatusOr<std::pair<T, std::vector<UniqueFd>>> Expect(MessageReader* reader
   absl::StatusOr<MessageReader::Received> received = Receive(reader);
   if (!received.ok()) return received.status();
   T* order = std::get_if<T>(&received->message);
-  if (order == nullptr) return absl::InvalidArgumentError("an order out of turn");
+  if (order == nullptr) return absl::InvalidArgumentError("an order that is not expected now");
   return std::make_pair(std::move(*order), std::move(received->fds));
 }
 
 using Lanes = std::vector<std::unique_ptr<Lane>>;
 
-// The main thread has the only stream on mps that commits while it goes on.
+// On mps only the main thread's stream can commit work while it goes on encoding.
 bool HasLaneOnMainThread(const Model& model) { return absl::StartsWith(model.device(), "mps"); }
 
 absl::Status StartLanes(WarmUp warmup, uint32_t count, const Attachment& attachment, Model* model,
@@ -72,7 +80,8 @@ absl::Status StartLanes(WarmUp warmup, uint32_t count, const Attachment& attachm
   for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real()));
   }
-  // One lane after the other: first calls compile, and compiling is not what to race at.
+  // One lane after another: the first runs of a model compile code, which lanes must not do at
+  // once.
   for (const std::unique_ptr<Lane>& lane : *lanes) {
     const bool here = lane == lanes->front() && HasLaneOnMainThread(*model);
     if (!here) lane->Start(warmup);
@@ -82,8 +91,8 @@ absl::Status StartLanes(WarmUp warmup, uint32_t count, const Attachment& attachm
   return absl::OkStatus();
 }
 
-// How many lanes of those that were ordered the worker runs: what the device can bear, and one
-// where several were seen to disturb each other.
+// How many of the `wanted` lanes the worker runs: as many as the device and the runtime can bear,
+// and one when the self-check saw lanes disturb each other. `why` says why it is fewer.
 uint32_t DecideLanes(Model* model, uint32_t wanted, std::string* why) {
   const uint32_t allowed = model->LanesAllowed(wanted, why);
   if (allowed < 2 || !model->wants_self_check()) return allowed;
@@ -104,7 +113,7 @@ LoadReport Report(Model* model, uint32_t wanted) {
   return report;
 }
 
-// The model's device knows a slab segment from before its first batch until after its last.
+// The model's device knows a slab segment from before the first batch in it until after the last.
 absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attachment,
                                Model* model) {
   const auto* removed = std::get_if<SlabsRemoved>(&order.message);
@@ -121,9 +130,10 @@ absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attach
   return answer;
 }
 
-// Until the front end is gone. Lanes may be in the middle of a batch that nobody waits for: it
-// leaves without destructors.
+// Follows the front end's orders until its socket ends. Lanes may be in the middle of a batch then,
+// which nobody waits for: the process leaves without running destructors.
 [[noreturn]] void FollowFrontEnd(MessageReader* reader, Attachment* attachment, Model* model) {
+  attachment->BindFollower();
   for (auto received = Receive(reader); received.ok(); received = Receive(reader)) {
     const absl::StatusOr<Message> answer = Follow(*std::move(received), attachment, model);
     if (!answer.ok()) _exit(Refuse(answer.status(), kExitBadOrder));
@@ -181,7 +191,7 @@ int main(int argc, char** argv) {
   mpsd::platform::DieWithParent();
   mpsd::platform::DieFirstOfMemory();
   const int exit_code = mpsd::Serve();
-  // What a tool does at exit, such as looking for leaks, takes calls that the sandbox denies.
+  // Tools that run at exit, such as leak checkers, make calls that the sandbox denies.
   std::fflush(nullptr);
   _exit(exit_code);
 }

@@ -1,4 +1,4 @@
-// Single elements of tensors as numbers. All functions are pure and thread-safe.
+// elements: single elements of tensors as numbers. Pure functions, all thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,11 @@ namespace mpsd::cli {
 double HalfToDouble(uint16_t bits);
 double BFloatToDouble(uint16_t bits);
 
-// The elements of an output of any datatype but BYTES, of which it returns none. Integers beyond
-// 2^53 are rounded.
+// The elements of an output; none for BYTES. Integers beyond 2^53 are rounded.
 std::vector<double> Numbers(const client::InferOutput& output);
 
-// An array of `shape`: floats in [0,1), integers 0 to 99, BOOL 0 or 1. INVALID_ARGUMENT for BYTES
-// and for shapes with too many elements.
+// A random array of `shape`: floats in [0,1), integers from 0 to 99, BOOL 0 or 1. INVALID_ARGUMENT
+// for BYTES, and for shapes with too many elements.
 absl::StatusOr<NpyArray> RandomArray(DataType datatype, const Dims& shape, std::mt19937_64* random);
 
 }  // namespace mpsd::cli

@@ -1,4 +1,4 @@
-// The exit codes of the client verbs, after sysexits.h.
+// ExitCode: the exit codes of the client verbs, after sysexits.h.
 #pragma once
 
 namespace mpsd::cli {
@@ -6,9 +6,9 @@ namespace mpsd::cli {
 enum ExitCode : int {
   kExitOk = 0,
   kExitServerError = 1,    // the server answered with an error; its text is on stderr
-  kExitUsage = 64,         // the command line makes no sense
-  kExitNoInput = 66,       // a file is missing or not what it should be
-  kExitNotReachable = 69,  // nobody answers at the address
+  kExitUsage = 64,         // the command line is wrong
+  kExitNoInput = 66,       // a file is missing or malformed
+  kExitNotReachable = 69,  // no server answers at the address
   kExitCannotWrite = 73,   // an output file cannot be written
 };
 

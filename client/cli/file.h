@@ -1,4 +1,4 @@
-// Whole files, read and written. Thread-safe.
+// file: reads and writes whole files. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace mpsd::cli {
 
-// The content of `path`. Errors name the path; OUT_OF_RANGE beyond `bytes_max` bytes.
+// The content of `path`. Errors name the path; OUT_OF_RANGE for a file of more than `bytes_max`
+// bytes.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t bytes_max);
 
-// Makes or replaces `path`.
+// Creates or replaces `path`. Errors name the path.
 absl::Status WriteWholeFile(const std::string& path, absl::string_view content);
 
 }  // namespace mpsd::cli

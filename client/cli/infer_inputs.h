@@ -1,4 +1,4 @@
-// The tensors that `infer` sends: from files, made at random, or from texts.
+// infer_inputs: the tensors that `infer` sends, from files, at random, or from texts.
 #pragma once
 
 #include <string>
@@ -18,17 +18,17 @@ struct NamedArray {
   NpyArray array;
 };
 
-// The arrays of `plan`: `files` as they are, or with the shape that was asked for; random ones by
-// `metadata`. `batch` (0: not given) goes where the model leaves dim 0 of a random input open.
-// INVALID_ARGUMENT says which input cannot be made. Pure, thread-safe.
+// The arrays of `plan`: `files` as they are, or with the requested shape; random arrays as
+// `metadata` describes them. `batch` (0: not given) is the length of dim 0 where the model leaves
+// it open. INVALID_ARGUMENT names the input that cannot be made. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
                                                      std::vector<NpyArray> files,
                                                      const client::ModelMetadata& metadata,
                                                      int64_t batch, uint64_t seed);
 
-// The texts as rows: input_ids and attention_mask, both INT64, the shorter rows filled up with
-// [PAD], which the mask hides; token_type_ids too where the model takes them. `token_counts` gets
-// each row's true length. INVALID_ARGUMENT when the model takes no token ids. Pure, thread-safe.
+// The texts as rows of input_ids and attention_mask, both INT64; token_type_ids too if the model
+// takes them. Shorter rows are padded with [PAD], which the mask hides. Sets `token_counts` to each
+// row's true length. INVALID_ARGUMENT when the model takes no token ids. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,
                                                    const WordPiece& pieces,
                                                    const client::ModelMetadata& metadata,

@@ -15,7 +15,7 @@ absl::Status Wrong(absl::string_view option, absl::string_view value, absl::stri
       absl::StrCat("--", option, " ", value, ": ", wanted, " is expected"));
 }
 
-// "name=rest" taken apart; the rest is empty without a '='.
+// Splits "name=rest"; the rest is empty without a '='.
 std::pair<std::string, absl::string_view> SplitName(absl::string_view value) {
   return absl::StrSplit(value, absl::MaxSplits('=', 1));
 }
@@ -57,7 +57,7 @@ absl::Status CheckCombination(const InferOptions& options, const InferPlan& plan
     return absl::InvalidArgumentError("--input or --text is needed");
   }
   if (!options.inputs.empty() && !options.texts.empty()) {
-    return absl::InvalidArgumentError("--input and --text do not go together");
+    return absl::InvalidArgumentError("--input and --text exclude each other");
   }
   if (options.texts.size() > kMaxBatchRows) {
     return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxBatchRows, " --text"));

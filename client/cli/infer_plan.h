@@ -1,4 +1,4 @@
-// InferPlan: what `infer` was asked to do, taken apart and checked before anything is sent.
+// InferPlan: the options of `infer`, parsed and checked before anything is sent.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct InputSource {
 
 struct OutputTarget {
   std::string name;
-  std::string path;  // empty: it is not kept
+  std::string path;  // empty: the output is not kept
 };
 
 struct InferPlan {
@@ -30,11 +30,11 @@ struct InferPlan {
   std::vector<OutputTarget> outputs;
 };
 
-// INVALID_ARGUMENT says which option is wrong. Pure, thread-safe.
+// INVALID_ARGUMENT names the wrong option. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
-// The arrays of the plan's files, in the order of its inputs; random ones are left empty. Errors
-// name the file. Thread-safe.
+// Reads the plan's files, in the order of its inputs; the arrays of random inputs stay empty.
+// Errors name the file. Thread-safe.
 absl::StatusOr<std::vector<NpyArray>> ReadInputFiles(const InferPlan& plan);
 
 }  // namespace mpsd::cli

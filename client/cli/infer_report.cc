@@ -23,7 +23,7 @@ constexpr size_t kShownValues = 4;
 constexpr size_t kShownTextBytes = 40;
 constexpr Table::Align kRight = Table::Align::kRight;
 
-// `value` as printf writes it.
+// `value` as printf formats it.
 std::string Formatted(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof(text), format, value);
@@ -120,7 +120,7 @@ json Integers(const InferOutput& output) {
   return values.ok() ? json(*values) : json::array();
 }
 
-// The elements as JSON has them; 64-bit integers stay exact.
+// The elements as JSON; 64-bit integers stay exact.
 json ElementsJson(const InferOutput& output) {
   if (output.datatype == DataType::kInt64) return Integers<int64_t>(output);
   if (output.datatype == DataType::kUint64) return Integers<uint64_t>(output);

@@ -1,4 +1,4 @@
-// What `infer` prints. All functions are pure and thread-safe.
+// infer_report: the output of `infer`. Pure functions, all thread-safe.
 #pragma once
 
 #include <string>
@@ -14,18 +14,19 @@ struct TextRows {
   std::vector<size_t> token_counts;
 };
 
-// The vectors of the first output that has one for each of `row_count` rows; none if there is none.
+// The vectors of the first output that has one for each of `row_count` rows; empty when no output
+// has.
 std::vector<std::vector<double>> FindEmbeddings(const client::InferReply& reply, size_t row_count);
 
 double Norm(const std::vector<double>& vector);
 
-// 0 where one of the vectors has no length.
+// 0 when one of the vectors has length 0.
 double Cosine(const std::vector<double>& a, const std::vector<double>& b);
 
 // A table of the outputs, or of the texts and their embeddings, for people.
 std::string ReportText(const client::InferReply& reply, const TextRows& rows, double latency_ms);
 
-// All that came back, as one JSON object: "outputs" with their elements in "data"; for texts also
+// The whole answer as one JSON object: "outputs" with their elements in "data"; for texts also
 // "texts" and "cosine". A number that is not finite is null.
 std::string ReportJson(const client::InferReply& reply, const TextRows& rows, double latency_ms);
 

@@ -16,7 +16,7 @@
 namespace mpsd::cli {
 namespace {
 
-// A step's failure: what to say and how to exit.
+// The failure of a step: its error, and the verb's exit code.
 struct Failure {
   ExitCode code = kExitOk;
   absl::Status status;
@@ -24,7 +24,7 @@ struct Failure {
   explicit operator bool() const { return !status.ok(); }
 };
 
-// One run of the verb: each step leaves what the next one needs. Lives on one thread.
+// One run of the verb; each step leaves what the next one needs. Lives on one thread.
 class InferRun {
  public:
   InferRun(const InferOptions& options, InferPlan plan)
@@ -44,7 +44,7 @@ class InferRun {
  private:
   absl::Time Deadline() const { return absl::Now() + plan_.timeout; }
 
-  // The vocabulary that the model's parameters name.
+  // Finds the vocabulary that the model's parameters name.
   Failure FindVocab(std::string* path) const;
   Failure MakeTextInputs(const client::ModelMetadata& metadata);
 
@@ -73,7 +73,7 @@ Failure InferRun::Connect() {
   return {};
 }
 
-// A server that is not mpsd, or mpsd on another host.
+// Whether the server is not mpsd, or is mpsd on another host.
 bool KeepsStatusToItself(const absl::Status& status) {
   return status.code() == absl::StatusCode::kUnimplemented ||
          status.code() == absl::StatusCode::kPermissionDenied;

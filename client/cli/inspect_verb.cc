@@ -22,10 +22,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Loading a large model, on a machine that does other things besides.
+// Enough for a large model on a busy machine.
 constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
 
-// What the worker unpacks goes here, and nowhere else: its sandbox sees to that.
+// Holds everything that the worker unpacks: the worker's sandbox lets it write nowhere else.
 class TemporaryFolder {
  public:
   TemporaryFolder()
@@ -66,7 +66,7 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
   return arguments;
 }
 
-// The line of JSON that the worker wrote about the file.
+// The line of JSON that the worker writes about the file.
 absl::StatusOr<std::string> Describe(const InspectOptions& options) {
   const absl::StatusOr<std::string> worker = WorkerBinary(options);
   if (!worker.ok()) return worker.status();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints unicode_tables.inc: what BERT's tokenization asks of Unicode, below U+10000.
+"""Prints unicode_tables.inc: what BERT's tokenization needs of Unicode, below U+10000.
 
 Run with: client/cli/make_unicode_tables.py > client/cli/unicode_tables.inc
 """
@@ -38,7 +38,7 @@ def print_rows(entries):
 
 
 def fold(c):
-    """`c` decomposed, without its accents, in lower case; nothing if that is not one character."""
+    """`c` decomposed, without accents, in lower case; None unless that is one character."""
     parts = [p for p in unicodedata.normalize("NFD", chr(c)) if unicodedata.category(p) != "Mn"]
     text = "".join(p.lower() for p in parts)
     return ord(text) if len(text) == 1 and ord(text) <= LAST else None

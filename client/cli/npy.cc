@@ -22,7 +22,7 @@ constexpr uint64_t kMaxHeaderBytes = 64 << 10;
 constexpr uint64_t kMaxElementBytes = 1 << 20;  // of an 'S' array
 
 struct Kind {
-  absl::string_view descr;  // with '<' and '|' left out
+  absl::string_view descr;  // without '<' and '|'
   DataType datatype;
 };
 constexpr Kind kKinds[] = {
@@ -32,7 +32,7 @@ constexpr Kind kKinds[] = {
     {"f2", DataType::kFp16},   {"f4", DataType::kFp32},   {"f8", DataType::kFp64},
 };
 
-// What a header says.
+// The contents of a header.
 struct Header {
   DataType datatype = DataType::kInvalid;
   uint64_t element_bytes = 0;
@@ -43,7 +43,7 @@ absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a readable .npy file: ", what));
 }
 
-// The text behind "'key':" in the header, which is a literal of a Python dictionary.
+// The text after "'key':" in the header, which is a literal of a Python dictionary.
 absl::StatusOr<absl::string_view> FindValue(absl::string_view header, absl::string_view key) {
   const std::string quoted = absl::StrCat("'", key, "'");
   const size_t at = header.find(quoted);
@@ -107,7 +107,7 @@ absl::StatusOr<Header> ParseHeader(absl::string_view text) {
   return header;
 }
 
-// Takes magic, version and header off the front of `file`.
+// Removes magic, version and header from the front of `file`, and returns the header.
 absl::StatusOr<absl::string_view> ConsumeHeader(absl::string_view* file) {
   if (!absl::ConsumePrefix(file, kMagic) || file->size() < 2) return Malformed("no magic number");
   const int version = static_cast<unsigned char>((*file)[0]);
@@ -126,7 +126,7 @@ absl::StatusOr<absl::string_view> ConsumeHeader(absl::string_view* file) {
   return header;
 }
 
-// An 'S' array's elements, each without the zeros behind it.
+// The elements of an 'S' array, each without the zeros at its end.
 std::string PackFixed(absl::string_view data, uint64_t element_bytes, uint64_t element_count) {
   std::vector<std::string> elements;
   for (uint64_t i = 0; i < element_count; ++i) {

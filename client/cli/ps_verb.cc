@@ -37,7 +37,7 @@ std::string HeadText(const DaemonStatus& daemon, const std::string& address) {
                       daemon.ready ? "ready" : "not ready", ", up ", UptimeText(uptime_ms), "\n");
 }
 
-// Nothing to say of a daemon that runs what its config says since it started.
+// Empty for a daemon that has not reloaded since it started.
 std::string ReloadText(const client::ReloadStatus& reload) {
   if (reload.time_ms == 0) return "";
   const int64_t age_ms = absl::ToUnixMillis(absl::Now()) - reload.time_ms;

@@ -1,4 +1,4 @@
-// ServerOptions: the options that every client verb has, and how it begins with them.
+// ServerOptions: the options that all client verbs share, and the first steps that depend on them.
 #pragma once
 
 #include <memory>
@@ -18,24 +18,25 @@ struct ServerOptions {
   std::string timeout = "30s";
   bool json = false;
   bool tls = false;
-  std::string tls_ca;  // paths
+  std::string tls_ca;  // this and the next two are paths
   std::string tls_certificate;
   std::string tls_key;
   std::string token_file;
 };
 
-// The files that the options name, read. Errors name the file. Thread-safe.
+// Reads the files that the options name. Errors name the file. Thread-safe.
 absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options);
 
-// Connects as the options say. `*code` is how the verb exits when it fails.
+// Connects as the options say; blocks until `deadline` at the latest. On failure `*code` is the
+// verb's exit code.
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code);
 
-// The option `timeout`, which must be more than nothing. Thread-safe.
+// The option `timeout`, which must be positive. Thread-safe.
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);
 
-// Writes "mpsd: TEXT" and returns `code`; the text of an error that the server answered begins with
-// the name of its code.
+// Writes "mpsd: TEXT" to `err` and returns `code`. The text of a server's error begins with the
+// name of its status code.
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status);
 
 }  // namespace mpsd::cli

@@ -1,4 +1,4 @@
-// Table: rows of text as people read them, in columns that line up.
+// Table: rows of text in aligned columns, for people.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace mpsd::cli {
 
-// Thread-compatible. Widths are counted in characters, not bytes.
+// Widths are counted in characters, not bytes. Owned by the verb that prints it. Thread-compatible.
 class Table {
  public:
   enum class Align { kLeft, kRight };
@@ -18,10 +18,10 @@ class Table {
 
   explicit Table(std::vector<Column> columns);
 
-  // REQUIRES: as many cells as there are columns.
+  // REQUIRES: there are as many cells as columns.
   void AddRow(std::vector<std::string> cells);
 
-  // The titles and the rows, two spaces between the columns, none at a line's end.
+  // The titles and the rows, with two spaces between columns, and none at the end of a line.
   std::string Text() const;
 
  private:

@@ -12,7 +12,7 @@ struct Range {
   char16_t last;
 };
 
-// The characters first, first + step, ... last fold to target, target + target_step, ...
+// The characters first, first + step, … last fold to target, target + target_step, ….
 struct FoldRun {
   char16_t first;
   char16_t last;
@@ -23,7 +23,7 @@ struct FoldRun {
 
 #include "client/cli/unicode_tables.inc"
 
-// The entry of a sorted table that spans `c`, or null.
+// The entry of a sorted table that contains `c`; null when there is none.
 template <class Entry, size_t kSize>
 const Entry* Find(const Entry (&table)[kSize], char32_t c) {
   const Entry* entry =
@@ -47,7 +47,7 @@ constexpr WideRange kSpaces[] = {
     {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000},
 };
 
-// Hangul syllables are composed by a rule: 588 of each leading letter, 28 of each vowel.
+// Hangul syllables are composed by a rule: 588 for each leading letter, 28 for each vowel.
 constexpr char32_t kHangulFirst = 0xAC00;
 constexpr char32_t kHangulLast = 0xD7A3;
 constexpr char32_t kHangulLeading = 0x1100;
@@ -58,7 +58,7 @@ constexpr char32_t kHangulPerLeading = 21 * kHangulPerVowel;
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// How many bytes the character that starts with `byte` has; 0 where none starts so.
+// How many bytes the character that starts with `byte` has; 0 when no character starts so.
 size_t SequenceBytes(unsigned char byte) {
   if (byte < 0x80) return 1;
   if (byte >= 0xC2 && byte < 0xE0) return 2;
@@ -71,7 +71,7 @@ bool IsScalar(char32_t c, size_t bytes) {
   return c >= kSmallest[bytes] && c <= 0x10FFFF && !(c >= 0xD800 && c <= 0xDFFF);
 }
 
-// The character at the front of `text`, which is not empty, and how many bytes it takes.
+// The first character of `text`, which is not empty. Sets `*taken` to its number of bytes.
 char32_t DecodeOne(absl::string_view text, size_t* taken) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const size_t bytes = SequenceBytes(lead);

@@ -1,7 +1,7 @@
-// What BERT's tokenization asks of Unicode. All functions are pure and thread-safe.
+// unicode: what BERT's tokenization needs of Unicode. Pure functions, all thread-safe.
 //
-// The tables hold the characters below U+10000 but the ideographs, which have neither case nor
-// accents. Beyond that everything is an ordinary character.
+// The tables cover the characters below U+10000 except the ideographs, which have neither case nor
+// accents. Every other character counts as ordinary.
 #pragma once
 
 #include <string>
@@ -17,19 +17,19 @@ void AppendUtf8(char32_t c, std::string* text);
 
 bool IsWhitespace(char32_t c);
 
-// Control, format and private-use characters, those that are whitespace aside.
+// Control, format and private-use characters, except whitespace.
 bool IsControl(char32_t c);
 
-// ASCII's signs ("$" too) and Unicode's punctuation.
+// ASCII's signs (also "$") and Unicode's punctuation.
 bool IsPunctuation(char32_t c);
 
-// A character that is a word of its own.
+// Whether the character is a word of its own.
 bool IsIdeograph(char32_t c);
 
-// A mark that combines with the character before it.
+// Whether the character is a mark that combines with the character before it.
 bool IsAccent(char32_t c);
 
-// Appends `c` decomposed, without accents, in lower case: "É" gives "e".
+// Appends `c`, decomposed, without accents, in lower case: "e" for "É".
 void AppendFolded(char32_t c, std::vector<char32_t>* text);
 
 }  // namespace mpsd::cli

@@ -18,10 +18,9 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
   verb->add_flag("--json", options->json, "write JSON");
-  verb->add_flag("--tls", options->tls,
-                 "with TLS; the system says whose certificates are believed");
+  verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
   verb->add_option("--tls-ca", options->tls_ca,
-                   "with TLS; a PEM file says whose certificates are believed");
+                   "with TLS; trusts the authorities in this PEM file");
   CLI::Option* certificate =
       verb->add_option("--tls-cert", options->tls_certificate, "PEM file: this client's own");
   CLI::Option* key = verb->add_option("--tls-key", options->tls_key, "PEM file: its key");
@@ -31,7 +30,7 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-// One value an option: a text that begins like an option is a text all the same.
+// Takes one value for each occurrence of the option, even if the value begins like an option.
 void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values, const char* help) {
   verb->add_option(name, *values, help)
       ->expected(1)
@@ -41,7 +40,7 @@ void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values,
 }  // namespace
 
 void AddInferVerb(CLI::App& app, int* exit_code) {
-  // CLI11 holds the callback for as long as the application lives, and its options with it.
+  // CLI11 keeps the callback, and its options with it, as long as the application lives.
   const auto options = std::make_shared<InferOptions>();
   CLI::App* verb = app.add_subcommand("infer", "send one request to a running daemon");
   verb->add_option("model", options->model, "the model's name")->required();
@@ -64,7 +63,7 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
 void AddPsVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<PsOptions>();
   CLI::App* verb = app.add_subcommand("ps", "show a running daemon's models and workers");
-  verb->add_option("model", options->model, "of this model alone");
+  verb->add_option("model", options->model, "only this model");
   verb->add_flag(
       "--why", options->why,
       "why workers ended: the last exit, the last lines that they wrote, the next start");

@@ -14,8 +14,8 @@ constexpr uint64_t kMaxVocabBytes = 64 << 20;
 
 using Word = std::vector<char32_t>;
 
-// Splits `text` into words: lower case, without accents and control characters; punctuation and
-// ideographs are words of their own.
+// Splits `text` into words, in lower case, without accents and control characters. Punctuation
+// characters and ideographs are words of their own.
 std::vector<Word> SplitWords(absl::string_view text) {
   std::vector<Word> words;
   Word word;
@@ -88,8 +88,8 @@ std::vector<int64_t> WordPiece::Encode(absl::string_view text) const {
   return ids;
 }
 
-// Takes the longest piece that the vocabulary has, again and again; all but the first are written
-// "##piece" there. A word with a rest that no piece begins is unknown as a whole.
+// Takes the longest piece that the vocabulary has, again and again. Pieces after the first stand in
+// the vocabulary as "##piece". If no piece fits the rest, the whole word is unknown.
 void WordPiece::AppendWord(const Word& word, std::vector<int64_t>* ids) const {
   const size_t ids_before = ids->size();
   size_t start = 0;

@@ -1,4 +1,4 @@
-// WordPiece: text to token ids, as BERT's uncased vocabularies want it.
+// WordPiece: turns text into token ids, for BERT's uncased vocabularies.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@
 
 namespace mpsd::cli {
 
-inline constexpr size_t kMaxTokens = 256;  // a text, its [CLS] and [SEP] counted
+inline constexpr size_t kMaxTokens = 256;  // of a text, with its [CLS] and [SEP]
 inline constexpr size_t kMaxVocabWords = 1 << 20;
 
-// Immutable after construction, so thread-safe. Holds the vocabulary. Names of special tokens that
-// stand in a text are ordinary text.
+// Holds a vocabulary. Constant after construction, so thread-safe. The names of special tokens are
+// ordinary text when they occur in a text.
 class WordPiece {
  public:
-  // `vocab` is the content of a vocab.txt: one token a line, its id the line's number from 0.
-  // INVALID_ARGUMENT when [CLS], [SEP] or [UNK] is not in it.
+  // `vocab` is the content of a vocab.txt: one token in each line; a token's id is its line's
+  // number, from 0. INVALID_ARGUMENT when [CLS], [SEP] or [UNK] is missing.
   static absl::StatusOr<WordPiece> Parse(absl::string_view vocab);
   static absl::StatusOr<WordPiece> ReadFile(const std::string& path);
 
-  // [CLS], the text's tokens, [SEP]. A text that is too long loses its end.
+  // The ids of [CLS], the text's tokens and [SEP]. The end of a text that is too long is dropped.
   std::vector<int64_t> Encode(absl::string_view text) const;
 
-  // What fills a row behind its [SEP]; 0 where the vocabulary has no [PAD].
+  // The id that pads a row after its [SEP]; 0 when the vocabulary has no [PAD].
   int64_t pad_id() const { return pad_id_; }
 
  private:

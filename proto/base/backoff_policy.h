@@ -1,4 +1,4 @@
-// When a dead worker is started again. Pure.
+// backoff_policy: when a dead worker is started again. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@ namespace mpsd {
 inline constexpr int64_t kFirstBackoffNs = 100 * kNsPerMs;
 inline constexpr int64_t kLastBackoffNs = 30 * kNsPerSecond;
 
-// The wait before the next start after `failures` deaths in a row, of which none followed a time of
-// good service: none before the first restart, then 100 ms doubling to 30 s, less up to a quarter
-// by `jitter` in [0, 1).
+// The wait before the next start after `failures` deaths in a row, none of them after good service.
+// The first restart is immediate; then the wait is 100 ms and doubles up to 30 s. `jitter`, in [0,
+// 1), takes off up to a quarter, so that workers do not restart in step.
 inline int64_t BackoffNs(uint32_t failures, double jitter) {
   if (failures <= 1) return 0;
   const uint32_t doublings = std::min<uint32_t>(failures - 2, 20);
@@ -21,7 +21,7 @@ inline int64_t BackoffNs(uint32_t failures, double jitter) {
   return wait_ns - static_cast<int64_t>(static_cast<double>(wait_ns) * jitter / 4);
 }
 
-// A worker that has served this long has put its deaths behind it.
+// A worker that has served this long starts with no deaths counted against it.
 inline constexpr int64_t kGoodServiceNs = 10 * kNsPerSecond;
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// ByteAllowance: bytes that many may hold, up to a bound for all of them together.
+// ByteAllowance: bounds the bytes that many holders have together.
 #pragma once
 
 #include <atomic>
@@ -6,15 +6,18 @@
 
 namespace mpsd {
 
-// Thread-safe, lock-free. It orders nothing but itself: the bytes' memory is somebody else's.
+// A counter with a limit, for one kind of memory. Takers that fail say so to their client; they
+// never wait here. Owned by the daemon and shared by all holders.
+//
+// Thread-safe, lock-free. It orders nothing but itself: other means guard the bytes' memory.
 class ByteAllowance {
  public:
   explicit ByteAllowance(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
   ByteAllowance(const ByteAllowance&) = delete;
   ByteAllowance& operator=(const ByteAllowance&) = delete;
 
-  // Asks to hold `bytes` more. False beyond the bound; then nothing has changed, for others
-  // neither, not even for a moment.
+  // Takes `bytes` more. False when that would exceed the limit; nothing has changed then, not even
+  // for a moment.
   bool TryTake(uint64_t bytes) {
     uint64_t taken = taken_bytes_.load(std::memory_order_relaxed);
     do {
@@ -23,7 +26,7 @@ class ByteAllowance {
     return true;
   }
 
-  // REQUIRES: so many were taken and not given back.
+  // Gives bytes back that TryTake() took.
   void GiveBack(uint64_t bytes) { taken_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   uint64_t taken_bytes() const { return taken_bytes_.load(std::memory_order_relaxed); }

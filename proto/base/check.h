@@ -1,5 +1,5 @@
-// CHECK: a false belief of our own ends the process, in release builds too.
-// (Abseil has one only since 2023; Debian 12 carries 2022.)
+// MPSD_CHECK: ends the process, in release builds too, when one of our own beliefs is false.
+// (Abseil has such a macro only since 2023; Debian 12 ships 2022.)
 #pragma once
 
 #include <cstdio>

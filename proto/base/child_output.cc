@@ -31,7 +31,7 @@ std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::stri
   return environment;
 }
 
-// True at the end of what the child writes, false when the time is over.
+// True when the child has closed its output, false when the time is over.
 bool ReadToEnd(int fd, int64_t until_ns, std::string* text) {
   char chunk[4096];
   for (;;) {

@@ -1,19 +1,20 @@
-// Time. Monotonic everywhere; wall clock only where people read it.
+// Clock: the time. Monotonic everywhere; wall-clock time only in what people read.
 #pragma once
 
 #include <cstdint>
 
 namespace mpsd {
 
-// Thread-safe. The one way by which code asks for the time, so that tests can hold it.
+// The only source of time in the code, so that tests can stop it. Real() lives as long as the
+// process; a test owns its FakeClock, which outlives all that uses it. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Nanoseconds of the host's monotonic clock: the same in every process of the host.
+  // Nanoseconds of the host's monotonic clock, which all processes of the host share.
   virtual int64_t NowNs() const = 0;
 
-  // The host's clock, which lives for ever.
+  // The host's clock. Never destroyed.
   static const Clock* Real();
 };
 

@@ -1,4 +1,4 @@
-// The datatypes of the Open Inference Protocol, as numbers that also stand in shared memory.
+// DataType: the datatypes of the Open Inference Protocol, as the numbers that shared memory holds.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 
 namespace mpsd {
 
+// The numbers are part of the shared-memory format: never renumber them.
 enum class DataType : uint32_t {
   kInvalid = 0,
   kBool = 1,
@@ -27,13 +28,13 @@ enum class DataType : uint32_t {
 };
 inline constexpr uint32_t kDataTypeCount = 15;
 
-// Bytes of one element; 0 for BYTES, whose elements carry their own length, and for kInvalid.
+// Bytes of one element. 0 for kInvalid and for BYTES, whose elements carry their own length.
 size_t ElementBytes(DataType datatype);
 
-// The protocol's name, "FP32"; "INVALID" for anything that is not a datatype.
+// The protocol's name, such as "FP32"; "INVALID" for a number that is no datatype.
 absl::string_view DataTypeName(DataType datatype);
 
-// The datatype of that name; kInvalid when there is none.
+// The datatype of that name; kInvalid when there is none. Case matters.
 DataType ParseDataType(absl::string_view name);
 
 }  // namespace mpsd

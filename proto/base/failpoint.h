@@ -1,25 +1,25 @@
-// Failpoints: named places where a test makes a process die, stop, wait, fail or lie.
+// Failpoints: named points in the code where a test makes a process die, stop, wait, fail or lie.
 //
 // They exist in test builds only: MPSD_FAILPOINTS=ON, and mpsd_failpoints() in cmake/Toolbox.cmake.
-// In a release the macros leave nothing behind, not even the names. They are armed by the
-// environment when the process starts:
+// In a release the macros leave nothing behind, not even the names. The environment arms them when
+// the process starts:
 //
 //   MPSD_FAILPOINTS="worker.after_claim=kill@20,dispatch.before_ring=sleep:30%5"
 //   MPSD_FAILPOINTS_SEED=7
 //
 //   name=action[:argument][@hit|%percent]
 //
-// kill, stop     the signal; nobody is asked
-// exit[:code]    at once, without destructors; 42 unless said
-// sleep:ms       then on as if nothing had been
-// errno:NAME     ENOMEM, EMFILE, EAGAIN, EIO or a number: the operation fails so
-// corrupt        random bytes over what the place offers
+// kill, stop     raises SIGKILL or SIGSTOP
+// exit[:code]    exits at once, without destructors; the code is 42 unless given
+// sleep:ms       sleeps, then goes on
+// errno:NAME     ENOMEM, EMFILE, EAGAIN, EIO or a number: the operation fails with this errno
+// corrupt        writes random bytes over the data that the failpoint passes
 //
-// Without @ or % every pass through the place acts; with @ only that one, counted from 1 in each
-// process; with % each of them with that probability, drawn from the seed. What acts says so on
-// stderr, a sleep the first time only. Names of places in a worker begin with "worker."; only those
-// are handed to workers, each incarnation with a seed of its own. MPSD_FAILPOINTS_SPARE=MODEL
-// spares that model's workers.
+// Without @ or % every pass acts. With @ only the pass of that number acts, counted from 1 in each
+// process. With % each pass acts with that probability, drawn from the seed. A pass that acts says
+// so on stderr; a sleep only the first time. Names of failpoints in a worker begin with "worker.";
+// only those are handed to workers, each incarnation with a seed of its own.
+// MPSD_FAILPOINTS_SPARE=MODEL spares that model's workers.
 #pragma once
 
 #ifndef MPSD_FAILPOINTS
@@ -43,25 +43,27 @@ namespace mpsd {
 
 enum class FailpointAction { kKill, kStop, kExit, kSleep, kErrno, kCorrupt };
 
+// What a pass through a failpoint has to do.
 struct FailpointAct {
   FailpointAction action = FailpointAction::kKill;
-  int64_t argument = 0;  // exit code, milliseconds, errno; of kCorrupt the draw's random number
-  uint64_t pass = 0;     // how often the place was passed, this time included
-  bool first = false;    // it is the first time that the entry acts
+  int64_t argument = 0;  // exit code, milliseconds or errno; for kCorrupt a random number
+  uint64_t pass = 0;     // how many passes there were, with this one
+  bool first = false;    // the entry acts for the first time
 };
 
-// What is armed in a process. Thread-safe. Decides only; HitFailpoint() acts.
+// The failpoints that are armed in a process. Decides only; HitFailpoint() acts. Made at the first
+// pass and never destroyed. Thread-safe.
 class FailpointTable {
  public:
-  // INVALID_ARGUMENT names the entry that is no failpoint.
+  // INVALID_ARGUMENT names the entry that is not a failpoint.
   static absl::StatusOr<std::unique_ptr<FailpointTable>> Parse(absl::string_view text,
                                                                uint64_t seed);
   ~FailpointTable();
 
-  // Notes a pass through the place `name`, and says what is to happen there, if anything is.
+  // Counts a pass through the failpoint `name`, and returns what it has to do; usually nothing.
   std::optional<FailpointAct> Pass(absl::string_view name);
 
-  // The entries of `text` that a worker is to have.
+  // The entries of `text` that are for a worker.
   static std::string WorkerPart(absl::string_view text);
 
  private:
@@ -72,14 +74,14 @@ class FailpointTable {
   std::vector<std::unique_ptr<Entry>> entries_;  // constant after Parse(), their counts atomic
 };
 
-// Overwrites about one in eight of the bytes, at least one, with what `random` yields.
+// Overwrites about one byte in eight, at least one, with bytes drawn from `random`.
 void CorruptBytes(uint64_t random, void* data, size_t bytes);
 
-// A pass through the place, with all that comes of it. The errno to fail with; 0 mostly.
-// Thread-safe. `data` is what kCorrupt spoils; without any it does nothing.
+// A pass through the failpoint: acts as it is armed. Returns the errno to fail with, usually 0.
+// Corrupts `data` when that is armed and there is any. May end the process, or block. Thread-safe.
 int HitFailpoint(const char* name, void* data = nullptr, size_t bytes = 0);
 
-// The variables that arm the next worker, one of `model`, for its environment. Thread-safe.
+// Adds the variables that arm the next worker of `model` to its environment. Thread-safe.
 void AddWorkerFailpoints(absl::string_view model,
                          std::vector<std::pair<std::string, std::string>>* environment);
 

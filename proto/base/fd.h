@@ -7,7 +7,8 @@
 
 namespace mpsd {
 
-// Thread-compatible. Closes the descriptor it holds when destroyed.
+// Closes its descriptor when destroyed. Every descriptor of the process has exactly one.
+// Thread-compatible.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -22,9 +23,10 @@ class UniqueFd {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 
-  // Gives the descriptor away.
+  // Gives the descriptor to the caller, who has to close it.
   int Release() { return std::exchange(fd_, -1); }
 
+  // Closes the present descriptor and takes `fd`.
   void Reset(int fd = -1) {
     if (fd_ >= 0) close(fd_);
     fd_ = fd;

@@ -1,5 +1,5 @@
-// Whose process is at the other end of a Unix socket: a part of the seam to the operating system,
-// in platform_linux.cc and platform_macos.cc.
+// PeerUser: whose process is at the other end of a Unix socket. A part of the seam to the operating
+// system, implemented in platform_linux.cc and platform_macos.cc.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mpsd::platform {
 
-// The user whose process is at the other end of a connected Unix socket, or was when it connected.
+// The user of the process at the other end of a connected Unix socket, as of when it connected.
 // Thread-safe.
 absl::StatusOr<uint32_t> PeerUser(int socket);
 

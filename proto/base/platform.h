@@ -1,6 +1,8 @@
-// The seam to the operating system. Everything that Linux and macOS do differently is behind these
-// functions: platform_linux.cc and platform_macos.cc implement them side by side.
-// All are thread-safe. Errors carry errno's text, for the log and never for a client.
+// platform: the seam to the operating system. Everything that Linux and macOS do differently is
+// behind these functions; platform_linux.cc and platform_macos.cc implement them side by side.
+//
+// All functions are thread-safe, and none blocks unless it says so. Errors carry errno's text,
+// which is for the log and never for a client.
 #pragma once
 
 #include <sys/types.h>
@@ -21,51 +23,54 @@ namespace mpsd::platform {
 
 // ---- shared memory ----
 
-// One piece of anonymous shared memory: the owner's mapping and what a peer may get.
+// One piece of anonymous shared memory: the creator's mapping, and descriptors for a peer. The
+// creator unmaps `data`.
 struct SharedMemory {
-  void* data = nullptr;  // mapped read-write, `bytes` long, all of it allocated
+  void* data = nullptr;  // mapped read-write, `bytes` long, fully allocated
   uint64_t bytes = 0;
-  UniqueFd writable_fd;  // for a peer that owns the content
-  UniqueFd readonly_fd;  // for a peer that reads: mapping it writable fails
+  UniqueFd writable_fd;  // for a peer that writes the content
+  UniqueFd readonly_fd;  // for a peer that only reads: mapping it writable fails
 };
 
-// Who writes the memory's content. kCreator: the peers can only read (Linux: sealed
-// SHRINK|GROW|FUTURE_WRITE|SEAL). kPeer: one peer writes (sealed SHRINK|GROW|SEAL).
+// Which side writes the memory's content. kCreator: peers can only read (on Linux the object is
+// sealed SHRINK|GROW|FUTURE_WRITE|SEAL). kPeer: one peer writes (sealed SHRINK|GROW|SEAL).
 enum class SharedMemoryWriter { kCreator, kPeer };
 
-// Allocates `bytes` (a multiple of PageBytes()) in steps. The caller has checked the budget.
+// Allocates `bytes`, a multiple of PageBytes(), in steps. The caller has checked the budget.
 absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWriter writer);
 
-// Maps what a peer sent. Fails when the object is smaller than `bytes`.
+// Maps an object that a peer sent. Fails when the object is smaller than `bytes`.
 absl::StatusOr<void*> MapSharedMemory(int fd, uint64_t bytes, bool writable);
 void UnmapSharedMemory(void* data, uint64_t bytes);
 uint64_t PageBytes();
 
-// A shared-memory object of a name that a client said, opened and not mapped: its owner may change
-// its content and, where the system lets him, its size at any time.
+// A shared-memory object that a client named, opened and not mapped: its owner may change its
+// content at any time, and its size where the system allows that.
 struct NamedMemory {
   UniqueFd fd;
   uint64_t bytes = 0;
-  uint64_t device = 0;  // with `inode`: which object it is, whatever its names
+  uint64_t device = 0;  // with `inode`: identifies the object, whatever its names
   uint64_t inode = 0;
 };
 absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name);
 
-// Copy from and to the object, and never fault. False when it no longer holds the whole range.
+// Copy from or to the object without ever faulting. False when the object no longer holds the whole
+// range.
 bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target);
 bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source);
 
 // ---- sleeping ----
 
-// Sleeps until somebody wakes `word`, unless it no longer holds `expected`, or `timeout_ns` passed.
-// The mapping may be read-only. Returns false only when it was the time-out that ended the sleep.
+// Blocks until another thread or process wakes `word`, unless `word` does not hold `expected`, or
+// until `timeout_ns` have passed. The mapping may be read-only. Returns false only when the
+// time-out ended the sleep.
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns);
 
-// Wakes one sleeper of `word`, in whatever process.
+// Wakes one sleeper of `word`, in any process.
 void WakeWord(const std::atomic<uint32_t>* word);
 
-// A pollable bell: readable after a ring, until it is cleared. Rings may come from a peer process
-// through `ring_fd`.
+// A pollable bell: `poll_fd` is readable from a ring until the bell is cleared. A peer process may
+// ring through `ring_fd`; a bell that rings already stays one ring.
 struct Bell {
   UniqueFd poll_fd;
   UniqueFd ring_fd;
@@ -76,7 +81,7 @@ void ClearBell(int poll_fd);
 bool BellRings(int poll_fd);
 
 // Waits for many descriptors and process exits at once. Lives on one thread, but AddReadable() and
-// RemoveReadable() are thread-safe: a token may still be reported once after the removal.
+// RemoveReadable() are thread-safe. A token may be reported once more after its removal.
 class Poller {
  public:
   static absl::StatusOr<Poller> Create();
@@ -84,11 +89,12 @@ class Poller {
   absl::Status AddReadable(int fd, uint64_t token);
   void RemoveReadable(int fd);
 
-  // The token is reported once, when the child `pid` has exited; the caller still reaps it. The
-  // descriptor that is returned (invalid where the platform needs none) must live until then.
+  // Reports the token once, when the child `pid` has exited; the caller still reaps the child. The
+  // returned descriptor must live until then; it is invalid where the platform needs none.
   absl::StatusOr<UniqueFd> AddExit(pid_t pid, uint64_t token);
 
-  // The tokens that are ready, at most 64; none after `timeout_ns` (negative: no limit).
+  // Blocks until tokens are ready, and returns at most 64 of them; none after `timeout_ns`
+  // (negative: no limit). Valid until the next call.
   const std::vector<uint64_t>& Wait(int64_t timeout_ns);
 
  private:
@@ -101,61 +107,63 @@ class Poller {
 struct SpawnOptions {
   std::string path;
   std::vector<std::string> arguments;    // argv[1...]
-  std::vector<std::string> environment;  // whole, "NAME=value"
+  std::vector<std::string> environment;  // all of it, "NAME=value"
   UniqueFd control_fd;                   // becomes descriptor 3
   UniqueFd output_fd;                    // becomes stdout and stderr
 };
-// posix_spawn, never a fork: descriptors other than 0..3 are closed, the signal mask is empty, the
-// process group is its own.
+// Starts a program by posix_spawn, never by fork. In the child the descriptors other than 0..3 are
+// closed, the signal mask is empty, and the process group is its own. The caller reaps the child.
 absl::StatusOr<pid_t> Spawn(SpawnOptions options);
 
 // A connected pair of stream sockets that no child inherits and that raise no SIGPIPE.
 absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair();
 
-// Sends and receives bytes with descriptors beside them. Receive returns 0 bytes at end of file;
-// OUT_OF_RANGE when the socket does not block and holds nothing.
+// Send and receive bytes with descriptors beside them; both block if the socket does. Receiving
+// returns 0 bytes at end of file, and OUT_OF_RANGE when a non-blocking socket holds nothing.
 absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds);
 absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
                                       std::vector<UniqueFd>* fds);
 
-// Sends what the socket takes at once, and the descriptors with its first byte. Returns how much; 0
-// when it is full.
+// Sends as much as the socket takes at once, with the descriptors beside the first byte. Returns
+// how many bytes; 0 when the socket is full.
 absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
                                        absl::Span<const int> fds);
 
-// Asks the kernel to kill this process when its parent's spawning thread ends, where it can.
+// Asks the kernel to kill this process when the thread that spawned it ends, where the system can.
 void DieWithParent();
 
-// Lets no other process of this user read or change this one's memory and descriptors, nor the
-// kernel write them to a core file, where the system can. For the life of the process.
+// Keeps other processes of this user from reading or changing this process's memory and
+// descriptors, and the kernel from writing them to a core file, where the system can. For the life
+// of the process.
 void HideMemory();
 
-// When memory is short this process is to be killed before its parent, if the kernel can be told.
+// Asks the kernel to kill this process before its parent when memory runs out, where the system
+// can.
 void DieFirstOfMemory();
 
-// Processes that the kernel has killed for want of memory, in this memory cgroup if it counts them,
-// else on the host; 0 where it tells nobody.
+// How many processes the kernel has killed for lack of memory: in this memory cgroup if the cgroup
+// counts them, otherwise on the host. 0 where the system does not tell.
 uint64_t OutOfMemoryKills();
 
-// Names the calling thread (15 bytes at most are kept).
+// Names the calling thread; at most 15 bytes are kept.
 void NameThread(const char* name);
 
 // ---- the host ----
 
-// What is left to this process by its memory cgroup (v1 or v2) and by the host.
+// The memory that this process's cgroup (v1 or v2) and the host still have for it.
 uint64_t AvailableMemoryBytes();
 uint64_t ResidentMemoryBytes(pid_t pid);
 
-// Cores this process may use, by affinity and cgroup quota; at least 1.
+// The cores that affinity and cgroup quota leave to this process; at least 1.
 uint32_t UsableCores();
 
-// False where there is certainly no gpu that libtorch knows, without asking its driver.
+// False when there is certainly no gpu that libtorch supports. Does not ask the gpu's driver.
 bool MayHaveGpu();
 
 // When the content of the file was last written, by the file system's clock.
 int64_t ModifiedNs(const struct stat& status);
 
-// The running executable's path.
+// The path of the running executable.
 absl::StatusOr<std::string> ExecutablePath();
 
 }  // namespace mpsd::platform

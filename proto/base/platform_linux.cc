@@ -36,7 +36,7 @@ namespace {
 
 constexpr uint64_t kAllocationStep = 64ULL << 20;
 
-// glibc 2.36 does not know this seal's name on every kernel header.
+// Kernel headers of Debian 12's age do not always define this seal.
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -57,8 +57,8 @@ std::optional<uint64_t> ReadNumber(const std::string& path) {
   return number;
 }
 
-// This process's folder below the cgroup mount for `controller` ("" for the unified hierarchy),
-// each ancestor of it up to the root, deepest first.
+// This process's folder in the cgroup mount of `controller` ("" is the unified hierarchy), then
+// each ancestor up to the root.
 std::vector<std::string> CgroupFolders(absl::string_view controller) {
   std::vector<std::string> folders;
   const std::string lines = ReadSmallFile("/proc/self/cgroup");
@@ -78,7 +78,7 @@ std::vector<std::string> CgroupFolders(absl::string_view controller) {
   return folders;
 }
 
-// The number behind `name` in lines of "name number"; 0 when there is none.
+// The number after `name` in lines of "name number"; 0 when there is none.
 uint64_t StatField(const std::string& lines, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(lines, '\n')) {
     uint64_t number = 0;
@@ -95,7 +95,7 @@ std::optional<uint64_t> CgroupMemoryLeft(const std::string& folder, const char* 
   const std::optional<uint64_t> limit = ReadNumber(absl::StrCat(folder, "/", limit_file));
   const std::optional<uint64_t> usage = ReadNumber(absl::StrCat(folder, "/", usage_file));
   if (!limit.has_value() || !usage.has_value()) return std::nullopt;
-  // Page cache that nobody uses counts as used, but goes when it is asked to.
+  // Page cache that nobody uses counts as used, but the kernel frees it on demand.
   const uint64_t cache = StatField(ReadSmallFile(folder + "/memory.stat"), cache_field);
   const uint64_t used = *usage - std::min(*usage, cache);
   return *limit > used ? *limit - used : 0;
@@ -143,7 +143,7 @@ absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWrit
   const int protection = own ? PROT_READ | PROT_WRITE : PROT_READ;
   memory.data = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
   if (memory.data == MAP_FAILED) return Errno("cannot map shared memory");
-  // The creator's writable mapping exists before the seal that forbids every later one.
+  // The creator's writable mapping is made before the seal that forbids every later one.
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | (own ? F_SEAL_FUTURE_WRITE : 0);
   if (fcntl(fd, F_ADD_SEALS, seals) != 0) {
     UnmapSharedMemory(memory.data, bytes);
@@ -176,8 +176,8 @@ uint64_t PageBytes() {
   return bytes;
 }
 
-// Whoever touches a mapping that its owner has truncated faults, so the object is not mapped: it is
-// read and written as the file that it is here.
+// A process that touches a mapping whose object was truncated faults. So the object is not mapped,
+// but read and written as the file that it is on Linux.
 absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name) {
   NamedMemory memory;
   memory.fd.Reset(shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0));
@@ -205,7 +205,7 @@ bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
 bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return false;
-  // A write beyond the end would give the object memory that its owner has given back.
+  // A write beyond the end would allocate memory that the owner has given back.
   if (offset + source.size() > static_cast<uint64_t>(info.st_size)) return false;
   while (!source.empty()) {
     const ssize_t put = pwrite(fd, source.data(), source.size(), static_cast<off_t>(offset));
@@ -229,7 +229,7 @@ void WakeWord(const std::atomic<uint32_t>* word) {
 
 absl::StatusOr<Bell> CreateBell() {
   Bell bell;
-  // No eventfd: whoever holds one end of it could make the other end block.
+  // Not an eventfd: a process that holds one end could make the other end block.
   int fds[2];
   if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) return Errno("cannot create a pipe");
   bell.poll_fd.Reset(fds[0]);
@@ -248,7 +248,8 @@ bool BellRings(int poll_fd) {
 }
 
 void ClearBell(int poll_fd) {
-  // As much as a full pipe holds, and no more: a ringer without end must not keep us.
+  // Reads what a full pipe holds, and no more: a peer that rings without end must not keep the
+  // caller here.
   char rings[4096];
   for (int i = 0; i < 16; ++i) {
     if (read(poll_fd, rings, sizeof(rings)) < static_cast<ssize_t>(sizeof(rings))) return;
@@ -306,7 +307,8 @@ absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
   sigemptyset(&none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setsigmask(&attributes, &none);
-  // In a group of its own: what a terminal sends to its foreground group is for the front end.
+  // In a group of its own: signals that a terminal sends to its foreground group are for the front
+  // end.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
@@ -346,7 +348,7 @@ absl::StatusOr<uint32_t> PeerUser(int socket) {
 
 namespace {
 
-// As sendmsg(), with descriptors beside the first byte.
+// sendmsg() with descriptors beside the first byte.
 ssize_t SendOnce(int socket, absl::Span<const char> bytes, absl::Span<const int> fds, int flags) {
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))] = {};
@@ -422,8 +424,8 @@ void DieWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void HideMemory() { prctl(PR_SET_DUMPABLE, 0); }
 
 void DieFirstOfMemory() {
-  // Half of what the host has weighs as much as this: enough to be chosen before a front end that
-  // has mapped all the shared memory, and not before everything else that runs on the host.
+  // 500 weighs as much as half of the host's memory: enough to be killed before a front end that
+  // has mapped all the shared memory, but not before everything else on the host.
   std::ofstream("/proc/self/oom_score_adj") << 500;
 }
 
@@ -485,7 +487,7 @@ uint32_t UsableCores() {
   return static_cast<uint32_t>(cores);
 }
 
-// The driver makes it when it is loaded.
+// The driver creates this device when it is loaded.
 bool MayHaveGpu() { return access("/dev/nvidiactl", F_OK) == 0; }
 
 int64_t ModifiedNs(const struct stat& status) {

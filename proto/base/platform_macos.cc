@@ -33,7 +33,7 @@
 #if __has_include(<os/os_sync_wait_on_address.h>)
 #include <os/os_sync_wait_on_address.h>
 #else
-// A cross toolchain has the symbols of libSystem and not every header of Apple's SDK.
+// A cross toolchain has the symbols of libSystem, but not every header of Apple's SDK.
 #include <os/clock.h>
 extern "C" {
 typedef uint32_t os_sync_wait_on_address_flags_t;
@@ -52,7 +52,7 @@ int os_sync_wake_by_address_any(void* address, size_t size, os_sync_wake_by_addr
 namespace mpsd::platform {
 namespace {
 
-constexpr int kFirstFreeChildFd = 10;  // above every number that a child's descriptor gets
+constexpr int kFirstFreeChildFd = 10;  // above the numbers of the child's descriptors
 constexpr int kMaxEvents = 64;
 
 absl::Status Error(const char* call) { return absl::ErrnoToStatus(errno, call); }
@@ -68,8 +68,8 @@ void* AddressOf(const std::atomic<uint32_t>* word) {
   return const_cast<std::atomic<uint32_t>*>(word);
 }
 
-// Shared-memory names end at 31 bytes, the terminating zero included. The name lives for the two
-// calls of OpenTwice only; it is random so that nobody can take it first.
+// Shared-memory names have at most 31 bytes, with the terminating zero. The name exists only during
+// OpenTwice(); it is random so that no other process can take it first.
 std::string RandomName() {
   char name[31];
   const uint64_t id = (static_cast<uint64_t>(arc4random()) << 32) | arc4random();
@@ -77,8 +77,8 @@ std::string RandomName() {
   return name;
 }
 
-// Opens one new object twice: the descriptor with which it is written, and one that the kernel
-// refuses to map writable.
+// Opens one new object twice: with a descriptor to write it, and with one that the kernel refuses
+// to map writable.
 absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
   const std::string name = RandomName();
   writable->Reset(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
@@ -91,8 +91,8 @@ absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
   return absl::OkStatus();
 }
 
-// A range of an object, mapped for the time of one copy: here such an object can neither be read
-// as a file nor, once it has a size, get another, so that the mapping does not fault.
+// A range of an object, mapped for one copy. On macOS such an object cannot be read as a file. Once
+// it has a size, that size cannot change, so the mapping does not fault.
 class MappedRange {
  public:
   MappedRange(int fd, uint64_t offset, uint64_t bytes, int protection) {
@@ -127,7 +127,7 @@ bool WaitForSocket(int socket, short events) {
   return count > 0 || errno == EINTR;
 }
 
-// Puts `fds` beside the message's first byte. `control` must hold them.
+// Puts `fds` beside the message's first byte. `control` must have room for them.
 void AttachFds(msghdr* message, absl::Span<const int> fds, char* control, size_t control_bytes) {
   message->msg_control = control;
   message->msg_controllen = static_cast<socklen_t>(control_bytes);
@@ -161,8 +161,8 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   return pointers;
 }
 
-// A child starts with no signal blocked and every signal at its default action, in a group of its
-// own: what a terminal sends to its foreground group is for the front end.
+// A child starts with no signal blocked, every signal at its default action, and in a group of its
+// own: signals that a terminal sends to its foreground group are for the front end.
 void ResetSignals(posix_spawnattr_t* attributes) {
   sigset_t none, all;
   sigemptyset(&none);
@@ -175,7 +175,7 @@ void ResetSignals(posix_spawnattr_t* attributes) {
 }
 
 uint64_t ReadSysctl(const char* name) {
-  // Some values are 32 bits wide; the other half stays zero on a little-endian machine.
+  // Some values are 32 bits wide; the upper half stays zero on a little-endian machine.
   uint64_t value = 0;
   size_t bytes = sizeof value;
   return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
@@ -187,13 +187,13 @@ absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWrit
   SharedMemory memory;
   memory.bytes = bytes;
   if (absl::Status s = OpenTwice(&memory.writable_fd, &memory.readonly_fd); !s.ok()) return s;
-  // An object takes its size once; a second ftruncate is refused, which stands in for the seals.
+  // An object takes its size once; macOS refuses a second ftruncate, which stands in for the seals.
   const int fd = memory.writable_fd.get();
   if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) return Error("cannot size shared memory");
   absl::StatusOr<void*> data = MapSharedMemory(fd, bytes, true);
   if (!data.ok()) return data.status();
   memory.data = *data;
-  std::memset(memory.data, 0, bytes);  // the one way to have every page allocated now
+  std::memset(memory.data, 0, bytes);  // the only way to have every page allocated now
   const bool own = writer == SharedMemoryWriter::kCreator;
   if (!own && mprotect(memory.data, bytes, PROT_READ) != 0) {
     UnmapSharedMemory(memory.data, bytes);
@@ -248,7 +248,7 @@ bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
 }
 
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {
-  // A time-out of zero is an argument error to the system.
+  // The system takes a time-out of zero for a wrong argument.
   const uint64_t timeout = static_cast<uint64_t>(std::max<int64_t>(timeout_ns, 1));
   const int result = os_sync_wait_on_address_with_timeout(
       AddressOf(word), expected, sizeof(uint32_t), OS_SYNC_WAIT_ON_ADDRESS_SHARED,
@@ -257,7 +257,7 @@ bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t ti
 }
 
 void WakeWord(const std::atomic<uint32_t>* word) {
-  // That nobody sleeps is an error to the system (ENOENT) and none to us.
+  // The system reports ENOENT when nobody sleeps, which is no error here.
   os_sync_wake_by_address_any(AddressOf(word), sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_SHARED);
 }
 
@@ -320,7 +320,7 @@ absl::StatusOr<UniqueFd> Poller::AddExit(pid_t pid, uint64_t token) {
          reinterpret_cast<void*>(token));
   if (kevent(fd_.get(), &event, 1, nullptr, 0, nullptr) == 0) return UniqueFd();
   if (errno != ESRCH) return Error("kevent, exit");
-  // The child is a zombie already: kqueue does not find it, so the token is triggered by hand.
+  // The child is a zombie already and kqueue does not find it, so this triggers the token itself.
   EV_SET(&event, static_cast<uintptr_t>(pid), EVFILT_USER, EV_ADD | EV_ONESHOT, NOTE_TRIGGER, 0,
          reinterpret_cast<void*>(token));
   if (kevent(fd_.get(), &event, 1, nullptr, 0, nullptr) != 0) return Error("kevent, exited");
@@ -339,7 +339,7 @@ const std::vector<uint64_t>& Poller::Wait(int64_t timeout_ns) {
 }
 
 absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
-  // Copies with high numbers: a source must not be one of the targets 0..3.
+  // Copies with high numbers, so that no source is one of the targets 0..3.
   UniqueFd control(fcntl(options.control_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
   UniqueFd output(fcntl(options.output_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
   if (!control.valid() || !output.valid()) return Error("fcntl");
@@ -423,7 +423,7 @@ absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
     count = sendmsg(socket, &message, MSG_DONTWAIT);
   } while (count < 0 && errno == EINTR);
   if (count >= 0) return static_cast<size_t>(count);
-  // A local socket that has no room for the descriptors says ENOBUFS.
+  // A local socket without room for the descriptors returns ENOBUFS.
   if (errno == EAGAIN || errno == ENOBUFS) return 0;
   return Error("sendmsg");
 }
@@ -451,19 +451,21 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
 }
 
 void DieWithParent() {
-  // There is no such request here: a worker sees the end of its control socket instead.
+  // macOS has no such request: a worker sees the end of its control socket instead.
 }
 
 void HideMemory() {
-  // Nothing to do: the system gives a task's port to nobody without the entitlement to debug it.
+  // Nothing to do: without the debugging entitlement no process gets another's task port.
 }
 
 void DieFirstOfMemory() {
-  // The system chooses by a process's own footprint here, and a worker's is the larger one.
+  // Nothing to do: the system chooses by a process's own footprint, and a worker's is the larger
+  // one.
 }
 
 uint64_t OutOfMemoryKills() {
-  // Nobody is told: a process that was killed for want of memory looks like any that got SIGKILL.
+  // The system does not tell: a process killed for lack of memory looks like any other that got
+  // SIGKILL.
   return 0;
 }
 
@@ -481,19 +483,19 @@ uint64_t AvailableMemoryBytes() {
       host_statistics64(host, HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&statistics), &count);
   mach_port_deallocate(mach_task_self(), host);
   if (result != KERN_SUCCESS) return 0;
-  // Inactive pages are given up before anything is written to swap.
+  // The system gives up inactive pages before it writes anything to swap.
   return (static_cast<uint64_t>(statistics.free_count) + statistics.inactive_count) * PageBytes();
 }
 
 uint64_t ResidentMemoryBytes(pid_t pid) {
-  // The footprint is what the system kills a process for; it counts device memory too.
+  // The system kills a process for its footprint, which counts device memory too.
   rusage_info_v4 usage{};
   if (proc_pid_rusage(pid, RUSAGE_INFO_V4, reinterpret_cast<rusage_info_t*>(&usage)) != 0) return 0;
   return usage.ri_phys_footprint;
 }
 
 uint32_t UsableCores() {
-  // Inference belongs on the performance cores; an Intel Mac has no such levels.
+  // Inference belongs on the performance cores; an Intel Mac does not distinguish cores.
   uint64_t cores = ReadSysctl("hw.perflevel0.logicalcpu");
   if (cores == 0) cores = ReadSysctl("hw.ncpu");
   return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));

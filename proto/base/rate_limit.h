@@ -1,4 +1,4 @@
-// RateLimit: so many a second, and no more than that in one go.
+// RateLimit: allows a number of events a second, and no more than that at once.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,14 @@
 
 namespace mpsd {
 
-// A bucket of tokens that starts full and fills with time. Pure. Thread-compatible.
+// A bucket of tokens that starts full and fills with time, up to one second's worth. Says whether,
+// never waits. Pure. Thread-compatible.
 class RateLimit {
  public:
   RateLimit(uint32_t per_second, int64_t now_ns)
       : cost_ns_(kNsPerSecond / per_second), saved_ns_(kNsPerSecond), last_ns_(now_ns) {}
 
-  // True when one more is allowed at `now_ns`, which never runs backwards.
+  // True when one more event is allowed at `now_ns`, which never decreases from call to call.
   bool Take(int64_t now_ns) {
     saved_ns_ = std::min(kNsPerSecond, saved_ns_ + (now_ns - last_ns_));
     last_ns_ = now_ns;
@@ -25,7 +26,7 @@ class RateLimit {
 
  private:
   const int64_t cost_ns_;
-  int64_t saved_ns_;  // 0 to a second's worth
+  int64_t saved_ns_;  // between 0 and one second
   int64_t last_ns_;
 };
 

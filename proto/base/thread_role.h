@@ -9,11 +9,12 @@
 
 namespace mpsd {
 
-// A capability that one thread has: the supervisor's, a queue thread's, a lane's. Members that only
-// this thread may touch are ABSL_GUARDED_BY the role, functions that only it may call are
-// ABSL_EXCLUSIVE_LOCKS_REQUIRED(role), and each of the thread's entry points begins with Check().
-// clang's -Wthread-safety then refuses code that touches the members from anywhere else, and a
-// process that breaks the rule at run time ends at the CHECK.
+// A capability that one thread has: the supervisor's, a queue thread's, a lane's. An object whose
+// members live on one thread owns a role. The members are ABSL_GUARDED_BY the role, the functions
+// that only the thread may call are ABSL_EXCLUSIVE_LOCKS_REQUIRED(role), and each of the thread's
+// entry points begins with Check(). clang's -Wthread-safety then refuses code that touches the
+// members from elsewhere, and a process that breaks the rule at run time ends at the CHECK. Check()
+// costs one load.
 //
 // Invariants:
 //   1. A role is bound to at most one thread at a time.
@@ -27,19 +28,19 @@ class ABSL_LOCKABLE ThreadRole {
   ThreadRole(const ThreadRole&) = delete;
   ThreadRole& operator=(const ThreadRole&) = delete;
 
-  // Called by the thread that has the role from now on. REQUIRES: no thread is bound.
+  // Called by the thread that has the role from then on. REQUIRES: no thread is bound.
   void Bind() {
     MPSD_CHECK(holder_.load(std::memory_order_relaxed) == std::thread::id());
     holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
 
-  // Called by the same thread at its end.
+  // Called by the bound thread before it ends. REQUIRES: the calling thread is bound, or none is.
   void Unbind() {
     Check();
     holder_.store(std::thread::id(), std::memory_order_relaxed);
   }
 
-  // CHECKs that the calling thread has the role.
+  // REQUIRES: the calling thread is bound, or no thread is.
   void Check() const ABSL_ASSERT_EXCLUSIVE_LOCK() {
     const std::thread::id holder = holder_.load(std::memory_order_relaxed);
     MPSD_CHECK(holder == std::thread::id() || holder == std::this_thread::get_id());

@@ -36,7 +36,7 @@ constexpr std::array<Unit, 9> kSizes = {{{"B", 1},
 constexpr uint64_t kMaxValue = (1ULL << 63) - 1;
 constexpr size_t kMaxTextBytes = 40;
 
-// A quantity as it was written: digits with at most one point, then a unit.
+// A quantity as written: digits with at most one point, then a unit.
 struct Written {
   uint64_t mantissa = 0;  // the digits without the point
   uint64_t divisor = 1;   // ten to the number of digits after the point
@@ -45,7 +45,8 @@ struct Written {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Nothing where the text does not begin with digits, ends its digits in a point, or has too many.
+// Nothing when the text does not begin with a digit, its digits end in a point, or there are too
+// many.
 std::optional<Written> Split(std::string_view text) {
   Written written;
   bool after_point = false;
@@ -80,7 +81,7 @@ absl::Status Bad(std::string_view text, std::string_view why) {
       absl::StrCat("'", View(text.substr(0, kMaxTextBytes)), "' ", View(why)));
 }
 
-// mantissa × scale ÷ divisor, which must be whole and fit.
+// mantissa × scale ÷ divisor, which must be a whole number that fits.
 absl::StatusOr<uint64_t> Scale(std::string_view text, const Written& written, uint64_t scale) {
   const auto product = static_cast<unsigned __int128>(written.mantissa) * scale;
   if (product % written.divisor != 0) return Bad(text, "is finer than the smallest unit");
@@ -120,7 +121,7 @@ std::string BytesText(uint64_t bytes) {
   static constexpr std::array<const char*, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
   size_t unit = 0;
   double value = static_cast<double>(bytes);
-  // 1023.95 is where one decimal would round up to 1024.
+  // From 1023.95 on, one decimal would round up to 1024.
   while (unit + 1 < kNames.size() && value >= (unit == 0 ? 1024.0 : 1023.95)) {
     value /= 1024;
     ++unit;

@@ -1,4 +1,4 @@
-// Durations and sizes as people write them: "500us", "64MiB".
+// units: durations and sizes as people write them: "500us", "64MiB".
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,15 @@
 
 namespace mpsd {
 
-// "250ns", "500us", "10ms", "1.5s", "5m", "1h"; a bare "0" too. The unit is required.
+// The nanoseconds of "250ns", "500us", "10ms", "1.5s", "5m" or "1h". The unit is required, except
+// for "0". INVALID_ARGUMENT says what is wrong. Pure.
 absl::StatusOr<int64_t> ParseDurationNs(std::string_view text);
 
-// "512B", "64KiB", "1.5MiB", "2GiB", also "64kB", "64MB", "2GB" (powers of ten); "0" too.
+// The bytes of "512B", "64KiB", "1.5MiB" or "2GiB", or of "64kB", "64MB" or "2GB" (powers of ten).
+// The unit is required, except for "0". Pure.
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
 
-// The shortest such text: "1.5 GiB", "812 KiB".
+// The shortest such text, with a space: "1.5 GiB", "812 KiB".
 std::string BytesText(uint64_t bytes);
 
 }  // namespace mpsd

@@ -21,7 +21,7 @@ constexpr std::pair<const char*, Count> kCounts[] = {
     {"embedding", &Census::embedding},     {"recurrent", &Census::recurrent},
 };
 
-// What an operator's name contains, the first that fits.
+// The kind of an operator is the first of these that its name contains.
 constexpr std::pair<const char*, Count> kKinds[] = {
     {"layer_norm", &Census::layer_norm}, {"attention", &Census::attention},
     {"multi_head", &Census::attention},  {"transformer_encoder", &Census::attention},
@@ -35,7 +35,7 @@ bool IsMatmul(absl::string_view name) {
   return name == "matmul" || name == "mm" || name == "bmm" || name == "einsum" || name == "baddbmm";
 }
 
-// "aten::linear" and "aten.linear.default" are "linear".
+// "aten::linear" and "aten.linear.default" become "linear".
 absl::string_view BareName(absl::string_view name) {
   for (const absl::string_view space : {"aten::", "aten.", "torch.ops.aten."}) {
     if (absl::StartsWith(name, space)) {

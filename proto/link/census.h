@@ -1,4 +1,4 @@
-// Census: what a model is made of, as far as placement asks.
+// Census: the operators of a model, counted for placement.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,9 @@
 
 namespace mpsd {
 
-// Counts of the operators in a model's graph, each operator once, and the size of its weights.
+// How often each kind of operator occurs in a model's graph, each node counted once, and the size
+// of its weights. Made by a format's loader, and sent in control messages; placement and the
+// runtime decide from it how many lanes are safe.
 struct Census {
   bool known = false;  // false: the format does not tell
   uint32_t operators = 0;
@@ -22,17 +24,17 @@ struct Census {
   uint32_t embedding = 0;
   uint32_t recurrent = 0;
   uint64_t parameter_bytes = 0;
-  std::vector<std::string> parameter_dtypes;  // "FP32", sorted, each once
+  std::vector<std::string> parameter_dtypes;  // "FP32", …; sorted, without duplicates
 
   bool operator==(const Census&) const = default;
 };
 
-// Counts one operator, by the name that libtorch's graphs have for it: "aten::layer_norm",
+// Counts one operator, given its name in a graph of libtorch: "aten::layer_norm" or
 // "aten.linear.default".
 void CountOperator(const std::string& name, Census* census);
 
-// The JSON form of control messages and of the metadata that exporters write. Reading treats its
-// input as hostile; what is missing is 0.
+// The JSON form in control messages and in the metadata that exporters write. Reading treats its
+// input as hostile; a missing count is 0.
 nlohmann::json ToJson(const Census& census);
 absl::StatusOr<Census> CensusFromJson(const nlohmann::json& json);
 

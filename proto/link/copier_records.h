@@ -1,8 +1,9 @@
-// What the front end and mpsd-device-copier say to each other, in records of a fixed size.
+// copier_records: the orders of the front end to mpsd-device-copier and their outcomes, of fixed
+// size.
 //
-// The front end sends an order and waits for its outcome before it sends the next. The bytes that
-// are copied lie in two segments, one each way, so that each byte has one writer; a copy that is
-// larger than a segment goes in pieces.
+// The front end sends an order, and waits for its outcome before it sends the next. The copied
+// bytes lie in two segments, one for each direction, so that each byte has one writing process. A
+// copy that is larger than a segment goes in pieces. The front end treats outcomes as hostile.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +15,20 @@ namespace mpsd {
 inline constexpr size_t kDeviceHandleBytes = 64;  // the driver's CUipcMemHandle
 inline constexpr uint64_t kCopierSegmentBytes = 8ULL << 20;
 
-// What the copier may have open: more than clients may register, since what was unregistered stays
-// open until the requests that use it have ended.
+// How many regions the copier may have open. More than clients may register, because an
+// unregistered region stays open until the requests that use it have ended.
 inline constexpr size_t kMaxOpenRegions = 4096;
 
 enum class CopyVerb : uint32_t {
-  kStart,  // comes first, with both segments' descriptors; `bytes` is the size of each
-  kOpen,   // memory of a client; it is `region` from now on
-  kClose,
-  kRead,   // from the region into the copier's segment
-  kWrite,  // from the front end's segment into the region
+  kStart,  // comes first, with both segments' descriptors; `bytes` is each one's size
+  kOpen,   // opens memory of a client, which is `region` from now on
+  kClose,  // closes `region`
+  kRead,   // copies from the region into the copier's segment
+  kWrite,  // copies from the front end's segment into the region
 };
 
 struct CopyOrder {
-  uint64_t number = 0;  // which the outcome repeats
+  uint64_t number = 0;  // the outcome repeats it
   CopyVerb verb = CopyVerb::kStart;
   uint32_t reserved = 0;
   uint64_t region = 0;
@@ -43,18 +44,18 @@ enum class CopyResult : uint32_t {
   kNoDevice,   // the driver knows no device
   kBadDevice,  // it has no device of that number
   kBadHandle,  // the driver cannot open it
-  kTooSmall,   // what it opens has fewer bytes than its owner said
-  kBadOrder,   // the order asks for what cannot be
+  kTooSmall,   // the memory has fewer bytes than its owner said
+  kBadOrder,   // the order contradicts itself or the state
   kFailed,     // the driver refused the copy
-  kLost,       // the device is lost to the copier, which ends
+  kLost,       // the device is lost to the copier, which then ends
 };
 inline constexpr uint32_t kCopyResults = 9;
 
 struct CopyOutcome {
   uint64_t number = 0;
   CopyResult result = CopyResult::kDone;
-  int32_t driver_code = 0;  // the driver's, for the log
-  uint64_t devices = 0;     // of kStart
+  int32_t driver_code = 0;  // the driver's error, for the log
+  uint64_t devices = 0;     // in the outcome of kStart: how many devices there are
 };
 
 static_assert(sizeof(CopyOrder) == 112 && std::is_trivially_copyable_v<CopyOrder>);

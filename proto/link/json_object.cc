@@ -19,7 +19,7 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kShownBytes = 40;
-constexpr size_t kMaxWordBytes = 32;  // longer keys are near to nothing
+constexpr size_t kMaxWordBytes = 32;  // longer keys resemble nothing
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -28,7 +28,7 @@ std::string Shown(std::string_view text, size_t limit) {
   return absl::StrCat(absl::Utf8SafeCHexEscape(CutAtCharacter(View(text), limit)), "…");
 }
 
-// How many letters must be added, taken away or changed to make one word of the other.
+// How many letters must be added, removed or changed to turn one word into the other.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -121,7 +121,7 @@ void JsonObject::Get(std::string_view key, uint64_t minimum, uint64_t maximum,
   const nlohmann::json* found = Find(key);
   if (found == nullptr) return;
   if (!found->is_number()) return Fail(key, WrongType("a whole number", *found));
-  // A number may be kept as signed though it is positive, where no parser made it.
+  // A number that no parser made may be stored as signed although it is positive.
   const bool whole =
       found->is_number_unsigned() || (found->is_number_integer() && found->get<int64_t>() >= 0);
   const uint64_t number = whole ? found->get<uint64_t>() : 0;
@@ -214,7 +214,7 @@ std::string JsonText(const nlohmann::json& json) {
   }
   if (json.is_object()) return "an object";
   if (json.is_array()) return "a list";
-  // The replacing handler: a dump of text that is not UTF-8 would throw otherwise.
+  // The replacing handler, because dumping text that is not UTF-8 would throw otherwise.
   return Shown(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), kShownBytes);
 }
 
@@ -231,7 +231,7 @@ std::string WrongType(std::string_view wanted, const nlohmann::json& json) {
 std::string DidYouMean(std::string_view text, absl::Span<const std::string_view> words,
                        std::string_view otherwise) {
   std::string_view nearest;
-  size_t nearest_distance = text.size() / 3 + 2;  // this far is another word
+  size_t nearest_distance = text.size() / 3 + 2;  // a word this far away is another word
   for (const std::string_view word : words) {
     if (text.size() > kMaxWordBytes) break;
     const size_t distance = EditDistance(text, word);

@@ -1,6 +1,5 @@
-// Strict reading of JSON that people write: every key is known, every value has its type and
-// bounds, and a mistake is reported with the path of the value at fault instead of ending the
-// reading.
+// JsonObject: strict reading of JSON that people write. Every key is known, and every value has its
+// type and bounds. A mistake is reported with the path of the value at fault, and reading goes on.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,8 @@ struct JsonError {
   std::string what;  // "must be a string, not a number"
 };
 
-// What is wrong with a document, in the order it was found. Thread-compatible. Keeps kMaxErrors and
-// counts the rest.
+// The mistakes of a document, in the order in which they were found. Keeps the first kMaxErrors and
+// counts the rest. Owned by the caller that reads the document. Thread-compatible.
 class JsonErrors {
  public:
   static constexpr size_t kMaxErrors = 20;
@@ -33,7 +32,7 @@ class JsonErrors {
   const std::vector<JsonError>& errors() const { return errors_; }
   size_t left_out() const { return left_out_; }
 
-  // INVALID_ARGUMENT with one line an error, "path: what"; OK when there is none.
+  // INVALID_ARGUMENT with one line "path: what" for each error; OK when there is none.
   absl::Status ToStatus() const;
 
  private:
@@ -41,15 +40,15 @@ class JsonErrors {
   size_t left_out_ = 0;
 };
 
-// One object of a document, whose keys may be `keys` and nothing else. Thread-compatible; the
-// document, the keys and the errors outlive it.
+// One object of a document, which may have the keys `keys` and no others. Lives during the reading;
+// the document, the keys and the errors outlive it. Thread-compatible.
 //
-// Every getter leaves `*value` as it is, reporting an error where there is reason to, when the key
-// is absent (which is no error) or its value is not of the type and within the bounds it asks for.
-// REQUIRES: every key that is asked for is one of `keys`.
+// A getter changes `*value` only when the key is present and its value has the type and bounds
+// asked for. An absent key is no error; any other fault is reported to the errors. REQUIRES: every
+// key that is asked for is one of `keys`.
 class JsonObject {
  public:
-  // Reports the unknown keys, or that `json` is no object; in that case it reads as an empty one.
+  // Reports unknown keys. If `json` is no object, reports that and reads as an empty object.
   JsonObject(const nlohmann::json& json, std::string path, absl::Span<const std::string_view> keys,
              JsonErrors* errors);
 
@@ -57,11 +56,11 @@ class JsonObject {
   void Get(std::string_view key, double* value) const;
   void Get(std::string_view key, bool* value) const;
   void Get(std::string_view key, uint64_t minimum, uint64_t maximum, uint32_t* value) const;
-  // "10ms"; not negative.
+  // A duration such as "10ms", not negative.
   void GetDuration(std::string_view key, int64_t maximum_ns, int64_t* value_ns) const;
-  // "64MiB"
+  // A size such as "64MiB".
   void GetBytes(std::string_view key, uint64_t minimum, uint64_t maximum, uint64_t* value) const;
-  // One of `choices`; `*index` is which.
+  // One of `choices`; `*index` becomes its index.
   void GetChoice(std::string_view key, absl::Span<const std::string_view> choices,
                  size_t* index) const;
   // The name of one of the values of `Enum`.
@@ -72,7 +71,8 @@ class JsonObject {
     *value = static_cast<Enum>(index);
   }
 
-  // Calls `read` with each element of a list of at most `maximum`, and with the element's path.
+  // Calls `read` with each element of a list of at most `maximum` elements, and with the element's
+  // path.
   using ReadElement = std::function<void(const nlohmann::json& element, const std::string& path)>;
   void GetList(std::string_view key, size_t maximum, const ReadElement& read) const;
 
@@ -82,6 +82,7 @@ class JsonObject {
   // Reports that the key is missing, if it is.
   void Require(std::string_view key) const;
 
+  // Reports a mistake in the value of `key`.
   void Fail(std::string_view key, std::string what) const;
   std::string PathOf(std::string_view key) const;
   const std::string& path() const { return path_; }
@@ -97,18 +98,18 @@ class JsonObject {
   JsonErrors* const errors_;
 };
 
-// "models[0]" and "name" give "models[0].name". A key that is not a plain word is quoted, so that a
-// path is always one printable line.
+// "models[0]" and "name" become "models[0].name". A key that is not a plain word is quoted, so that
+// a path is always one printable line.
 std::string JsonPath(const std::string& path, std::string_view key);
 std::string JsonPath(const std::string& path, size_t index);
 
-// The value as an error may show it: short, printable, quoted if it is text.
+// The value as an error may show it: short, printable, and quoted if it is text.
 std::string JsonText(const nlohmann::json& json);
 
-// "must be WANTED, not a number".
+// For example "must be WANTED, not a number".
 std::string WrongType(std::string_view wanted, const nlohmann::json& json);
 
-// "; did you mean 'x'?" for the word that is near `text`, else "; OTHERWISE a, b, c".
+// "; did you mean 'x'?" when a word is close to `text`, otherwise "; OTHERWISE a, b, c".
 std::string DidYouMean(std::string_view text, absl::Span<const std::string_view> words,
                        std::string_view otherwise);
 

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr uint32_t kMagic = 0x4453504d;  // "MPSD"
-// One message of the largest size, and some.
+// One message of the largest size, and some more.
 constexpr size_t kMaxUnsentBytes = kMaxMessageBytes + (1U << 20);
 
 struct FrameHeader {
@@ -80,7 +80,7 @@ json Body(const SlabsUnmapped& unmapped) {
   return {{"type", "slabs_unmapped"}, {"number", unmapped.number}};
 }
 
-// Typed reads of a hostile object: a missing or wrong field leaves `*ok` false.
+// Typed reads from a hostile object: a missing or wrong field leaves `*ok` false.
 class Fields {
  public:
   explicit Fields(const json& object) : object_(object) {}
@@ -232,7 +232,7 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
 
 absl::StatusOr<std::string> FrameOf(const Message& message, size_t fd_count) {
   const json object = std::visit([](const auto& body) { return Body(body); }, message);
-  // Texts come from models and files: what is not UTF-8 is replaced, never thrown about.
+  // Texts come from models and files: bytes that are not UTF-8 are replaced; nothing is thrown.
   const std::string body = object.dump(-1, ' ', false, json::error_handler_t::replace);
   const FrameHeader header{kMagic, kLinkVersion, static_cast<uint32_t>(body.size())};
   std::string frame(reinterpret_cast<const char*>(&header), sizeof(header));
@@ -285,8 +285,8 @@ absl::Status MessageWriter::Flush(int socket) {
 }
 
 absl::StatusOr<MessageReader::Received> MessageReader::Read(int socket) {
-  // Never beyond the end of this message: descriptors come with the bytes that they were sent with,
-  // and a poll announces only what still lies in the socket.
+  // Never reads beyond the end of this message: descriptors come with the bytes that they were sent
+  // with, and a poll announces only bytes that are still in the socket.
   FrameHeader header{};
   size_t whole_bytes = sizeof(header);
   if (buffer_.size() >= sizeof(header)) {

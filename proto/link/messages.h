@@ -1,4 +1,4 @@
-// The messages of the control socket between the front end and one worker, and their framing.
+// messages: the control socket's messages between the front end and one worker, and their framing.
 //
 // A message is a 12-byte header {magic, version, length}, then that many bytes of JSON, with
 // descriptors beside the first byte. A worker's life:
@@ -8,12 +8,13 @@
 //                        ◀────────────────      LoadReport, or Failure and exit
 //   AttachOrder + fds    ────────────────▶      maps the segments, starts and warms the lanes
 //                        ◀────────────────      Ready, or Failure and exit
-//   then, as memory is added and taken away while it serves:
+//   then, as memory is added and removed while it serves:
 //   SlabsAdded + fd      ────────────────▶      maps it
 //                        ◀────────────────      SlabsMapped
 //   SlabsRemoved         ────────────────▶      unmaps it
 //                        ◀────────────────      SlabsUnmapped
-//   …end of file, on either side, is the notice of the other's death.
+//
+// End of file, on either side, means that the other process is dead or gives up.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +36,11 @@ namespace mpsd {
 
 inline constexpr uint32_t kLinkVersion = 1;
 
-// The exit code of a worker whose device answers nothing more to this process: a fresh one may do.
+// The exit code of a worker whose device answers nothing more to it. A new worker may be able to
+// use it.
 inline constexpr int kWorkerExitDeviceLost = 5;
 
-// Load this model. The spec is what the config says, possibly in part.
+// Orders a worker to load a model. The spec is the config's, possibly incomplete.
 struct LoadOrder {
   std::string model;
   ModelFormat format = ModelFormat::kTorchScript;
@@ -54,16 +56,16 @@ struct LoadOrder {
   std::map<std::string, std::string> parameters;
 };
 
-// The model is loaded; this is its complete spec.
+// Reports that the model is loaded. The spec is complete.
 struct LoadReport {
   ModelSpec spec;
   std::string device;
-  uint32_t lanes = 0;    // that the worker will run: what was ordered, or fewer; 0: as ordered
-  std::string demotion;  // why fewer
+  uint32_t lanes = 0;    // that the worker will run, at most as many as ordered; 0: as ordered
+  std::string demotion;  // why they are fewer
 };
 
-// The shared memory to work on. Descriptors, in this order: mailbox, worker segment, the worker's
-// ring end of the front end's bell, then one a slab segment, whose numbers count from 0.
+// Hands over the shared memory. Descriptors, in this order: mailbox, worker segment, the ring end
+// of the front end's bell, then one for each slab segment, whose numbers count from 0.
 struct AttachOrder {
   uint64_t layout_hash = 0;
   uint64_t mailbox_bytes = 0;
@@ -71,15 +73,16 @@ struct AttachOrder {
   std::vector<uint64_t> slab_segment_bytes;
 };
 
-// The lanes are warm and listen on their rings.
+// Reports that the lanes are warm and watch their rings.
 struct Ready {};
 
-// The worker cannot serve; it exits after this.
+// Reports that the worker cannot serve. The worker exits after this. The text is for the operator.
 struct Failure {
   std::string text;
 };
 
-// A further slab segment, with its descriptor. No batch names it before every worker has mapped it.
+// Announces a further slab segment, with its descriptor. No batch names the segment until every
+// worker has answered SlabsMapped.
 struct SlabsAdded {
   uint32_t number = 0;
   uint64_t bytes = 0;
@@ -88,8 +91,8 @@ struct SlabsMapped {
   uint32_t number = 0;
 };
 
-// No batch names the segment any more. Its number is used again only after every worker has said
-// that it let go.
+// Announces that no batch names the segment any more. Its number is used again only after every
+// worker has answered SlabsUnmapped.
 struct SlabsRemoved {
   uint32_t number = 0;
 };
@@ -100,17 +103,20 @@ struct SlabsUnmapped {
 using Message = std::variant<LoadOrder, LoadReport, AttachOrder, Ready, Failure, SlabsAdded,
                              SlabsMapped, SlabsRemoved, SlabsUnmapped>;
 
-// Blocks until all of it is written.
+// Blocks until the whole message is written. For a worker, whose socket blocks.
 absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds = {});
 
-// Sends messages to a reader that need not be reading: what the socket does not take at once waits
-// here. Thread-compatible.
+// Sends messages to a peer that may not be reading: bytes that the socket does not take at once
+// wait here, up to a bound. The supervisor has one for each worker, and so never waits for a
+// worker. Thread-compatible.
 class MessageWriter {
  public:
-  // Takes copies of the descriptors. RESOURCE_EXHAUSTED when the reader leaves too much unread.
+  // Queues a message, with copies of the descriptors. RESOURCE_EXHAUSTED when too much is unread
+  // already; the peer should then be given up.
   absl::Status Queue(const Message& message, absl::Span<const int> fds = {});
 
-  // Sends as much as the socket takes now. To be called again until empty().
+  // Sends as much as the socket takes now. Called again, when the socket is writable, until
+  // empty().
   absl::Status Flush(int socket);
 
   bool empty() const { return frames_.empty(); }
@@ -126,8 +132,9 @@ class MessageWriter {
   size_t unsent_bytes_ = 0;
 };
 
-// Assembles messages from a stream socket. Lives on one thread. Treats what it reads as hostile:
-// anything that is not a whole, well-formed message of this version is an error.
+// Assembles messages from a stream socket. Treats the peer as hostile: anything but whole,
+// well-formed messages of this version is an error, after which the socket must not be read again.
+// Lives on the thread that reads the socket.
 class MessageReader {
  public:
   struct Received {
@@ -135,8 +142,8 @@ class MessageReader {
     std::vector<UniqueFd> fds;
   };
 
-  // Reads once from the socket; blocks only if the socket does and nothing is there.
-  // UNAVAILABLE at end of file, OUT_OF_RANGE when no whole message is there yet.
+  // Reads once from the socket; blocks only if the socket does and holds nothing. UNAVAILABLE at
+  // end of file, OUT_OF_RANGE when no whole message is there yet.
   absl::StatusOr<Received> Read(int socket);
 
  private:

@@ -1,4 +1,4 @@
-// ModelSpec: what a model takes and gives, as config, worker and front end agree on it.
+// ModelSpec: the inputs and outputs of a model, as config, worker and front end agree on them.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ namespace mpsd {
 struct TensorSpec {
   std::string name;
   DataType datatype = DataType::kInvalid;
-  Dims dims;  // without the batch dim when the model batches; -1: any length
+  Dims dims;  // without the batch dim if the model batches; -1: any length
 
   bool operator==(const TensorSpec&) const = default;
 };
 
-// One dim of an output that carries a padded dim and is cut back to the request's own length.
+// A dim of an output that has the length of a padded dim; it is cut back to the request's own
+// length.
 struct PadCut {
   std::string output;
   uint32_t dim = 0;
@@ -29,8 +30,8 @@ struct PadCut {
   bool operator==(const PadCut&) const = default;
 };
 
-// Lets requests of different lengths share a batch: `dim` (batch dim not counted) of `input` is
-// padded with `value` up to the smallest bucket that holds it.
+// Lets requests of different lengths share a batch: pads `dim` of `input` (the batch dim not
+// counted) with `value` up to the smallest bucket that holds the request's length.
 struct PadRule {
   std::string input;
   uint32_t dim = 0;
@@ -41,24 +42,25 @@ struct PadRule {
   bool operator==(const PadRule&) const = default;
 };
 
+// Incomplete in a load order, complete in a load report and from there on. Plain data.
 struct ModelSpec {
   uint32_t max_batch_size = 0;  // 0: the model has no batch dim
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<PadRule> pad;
-  bool decoupled = false;  // a request has any number of answers; never with a batch dim
+  bool decoupled = false;  // a request has any number of answers; excludes a batch dim
 
   bool batches() const { return max_batch_size > 0; }
   bool operator==(const ModelSpec&) const = default;
 };
 
-// The JSON form that stands in config files, in a model archive's `mpsd.json` and in control
-// messages: {"max_batch_size", "inputs": [{"name","datatype","shape"}], "outputs", "pad",
-// "decoupled"}.
+// The JSON form in config files, in a model archive's `mpsd.json` and in control messages:
+// {"max_batch_size", "inputs": [{"name","datatype","shape"}], "outputs", "pad", "decoupled"}.
+// Reading is strict; INVALID_ARGUMENT has a line for each mistake.
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);
 
-// "input_ids:INT64[-1,128]", the text that the --input flag takes.
+// "input_ids:INT64[-1,128]", the form of the --input flag.
 std::string TensorText(const TensorSpec& tensor);
 absl::StatusOr<TensorSpec> ParseTensorText(std::string_view text);
 

@@ -86,8 +86,8 @@ void ReadTensors(const JsonObject& object, std::string_view key, std::vector<Ten
   });
 }
 
-// Reads which dim of which tensor is meant, and holds it to `tensors` where these are given.
-// Returns the tensor; null when it is not known or was refused.
+// Reads a reference to a dim of a tensor, and checks it against `tensors` if these are given.
+// Returns the tensor; null when it is unknown or was refused.
 const TensorSpec* ReadReference(const JsonObject& object, std::string_view key,
                                 const std::vector<TensorSpec>& tensors, std::string* name,
                                 uint32_t* dim) {
@@ -130,7 +130,7 @@ void ReadBuckets(const JsonObject& object, std::vector<int64_t>* buckets) {
   }
 }
 
-// Whether an element of `datatype` can hold `value`, so far as padding with it goes.
+// Whether `value` can be represented by an element of `datatype`, for padding.
 bool Holds(DataType datatype, double value) {
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
@@ -219,7 +219,7 @@ std::string DimsFault(absl::Span<const int64_t> dims) {
     if (dim < -1) return absl::StrCat("has a dim of ", dim, "; -1 stands for any length");
     fixed.push_back(dim == -1 ? 1 : dim);
   }
-  // 8 bytes are the largest element.
+  // No element is larger than 8 bytes.
   if (!TensorBytes(DataType::kInt64, fixed).has_value()) return "is larger than any memory";
   return "";
 }

@@ -1,5 +1,5 @@
-// Reads the part of a JSON object that says what a model takes and gives, for a reader whose object
-// has other keys besides, as a model of the config has.
+// model_spec_reader: reads the keys of a ModelSpec from a JSON object that may have other keys too,
+// such as a model of the config.
 #pragma once
 
 #include <string_view>
@@ -10,11 +10,12 @@
 
 namespace mpsd {
 
-// "max_batch_size", "inputs", "outputs", "pad".
+// "max_batch_size", "inputs", "outputs", "pad", "decoupled".
 absl::Span<const std::string_view> ModelSpecKeys();
 
-// Reads those keys of `object`, whose keys must have them, and holds them to each other. Reports
-// every mistake to the object's errors; `spec` is whole only when there was none.
+// Reads those keys of `object` and checks them against each other. The object must have been made
+// with these keys among its own. Reports every mistake to the object's errors; `spec` is complete
+// only when there was none.
 void ReadModelSpec(const JsonObject& object, ModelSpec* spec);
 
 // What is wrong with a tensor's name or dims, on their own; empty when nothing is.

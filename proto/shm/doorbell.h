@@ -1,9 +1,15 @@
-// Doorbells: how a publisher wakes a peer that sleeps, and leaves one alone that does not.
+// Doorbells: how a publisher wakes a peer that sleeps, without a system call for a peer that is
+// awake.
 //
-// A sleeper stores its flag, then looks at the ring once more, then sleeps; a publisher stores the
-// ring's tail, then looks at the flag. All four are sequentially consistent, so either the sleeper
-// sees the entry or the publisher sees the flag. The sleeper waits only on a word that its waker
-// writes, or on a descriptor. Why each access has the order that it has stands in shared_atomics.h.
+// A sleeper stores its flag, looks at the ring once more, and then sleeps. A publisher stores the
+// ring's tail, and then looks at the flag. All four accesses are sequentially consistent, so either
+// the sleeper sees the entry or the publisher sees the flag. shared_atomics.h gives the reason for
+// the memory order of each access.
+//
+// Invariants:
+//   1. A sleeper waits only on a word that its waker writes, or on a descriptor.
+//   2. A published entry is seen by its consumer, or its publisher rings; no wake-up is lost.
+//   3. A sleep has a time-out. It is a safety net: work that is found only because of it is a bug.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +18,8 @@
 
 namespace mpsd {
 
-// The front end's end of a lane's doorbell. Thread-compatible: guarded like the lane's ring.
+// The front end's end of a lane's doorbell. One for each lane, beside its submit ring.
+// Thread-compatible: the ring's lock guards it too.
 template <typename Atomics>
 class BasicLaneBell {
  public:
@@ -21,14 +28,15 @@ class BasicLaneBell {
   BasicLaneBell() = default;
   BasicLaneBell(Word* sequence, const Word* parked) : sequence_(sequence), parked_(parked) {}
 
-  // Call after publishing. True when the lane sleeps and Wake() is owed.
+  // Called after publishing. True when the lane sleeps; the caller then owes a Wake().
   bool Ring() {
     if (parked_->load(Atomics::kParkedLoad) == 0) return false;
     sequence_->store(++count_, Atomics::kSequenceStore);
     return true;
   }
 
-  // The system call of a Ring() that said true. Any thread, without a lock.
+  // The system call that a Ring() which returned true owes. Any thread may call it, without a lock,
+  // and so after the lock was released.
   void Wake() const { Atomics::Wake(sequence_); }
 
  private:
@@ -37,7 +45,7 @@ class BasicLaneBell {
   uint32_t count_ = 0;
 };
 
-// The lane's end. Lives on the lane's thread.
+// The lane's end of the same doorbell. Owned by the lane. Lives on the lane's thread.
 template <typename Atomics>
 class BasicLaneSleep {
  public:
@@ -45,9 +53,9 @@ class BasicLaneSleep {
 
   BasicLaneSleep(const Word* sequence, Word* parked) : sequence_(sequence), parked_(parked) {}
 
-  // Sleeps until the bell rings, `pending()` is true, or the time-out came. Returns false only when
-  // it was the time-out that ended the sleep. A publisher may have been stopped between publishing
-  // and ringing: what is pending at the time-out is given as much time again to be rung for.
+  // Blocks until the bell rings, `pending()` is true, or the time is over. Returns false only when
+  // the time-out ended the sleep. A publisher may have been stopped between publishing and ringing:
+  // if something is pending at the time-out, the publisher gets the same time again to ring.
   template <typename Pending>
   bool Sleep(Pending pending, int64_t timeout_ns) {
     const uint32_t seen = sequence_->load(Atomics::kSequenceLoad);
@@ -67,7 +75,7 @@ class BasicLaneSleep {
 };
 
 // The front end's flag, which all lanes of a worker look at. The front end raises it before it
-// looks at the rings for the last time, then sleeps on the descriptor. Thread-compatible.
+// looks at the rings for the last time, and then sleeps on a descriptor. Thread-compatible.
 template <typename Atomics>
 class BasicFrontFlag {
  public:
@@ -87,7 +95,7 @@ class BasicFrontFlag {
   Word* parked_;
 };
 
-// A lane's view of it. Thread-safe.
+// A lane's view of that flag. Owned by the lane. Thread-safe.
 template <typename Atomics>
 class BasicFrontBell {
  public:
@@ -95,7 +103,8 @@ class BasicFrontBell {
 
   explicit BasicFrontBell(const Word* parked) : parked_(parked) {}
 
-  // Call after publishing. True when the front end sleeps and its descriptor is to be rung.
+  // Called after publishing. True when the front end sleeps; the caller then owes a ring of its
+  // descriptor.
   bool Owed() const { return parked_->load(Atomics::kParkedLoad) != 0; }
 
  private:

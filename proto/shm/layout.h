@@ -1,9 +1,13 @@
-// What stands in shared memory, byte for byte. Data only: behaviour is in ring.h, doorbell.h and
-// the two sides' own readers and writers.
+// layout: the content of shared memory, byte for byte. Data only: the behaviour is in ring.h,
+// doorbell.h and each side's own readers and writers. docs/shared-memory-format.md describes the
+// same for other implementations; a test compares the two.
 //
-// Every segment has one writing process. Slab segments and mailboxes are written by the front end
-// and mapped read-only by workers; a worker segment is written by its worker and mapped read-only
-// by the front end, which treats every word in it as hostile.
+// Invariants:
+//   1. Every segment has one writing process, and so has every byte.
+//   2. The front end writes slab segments and mailboxes; workers map them read-only.
+//   3. A worker writes its worker segment; the front end maps it read-only, and takes every word in
+//      it for hostile: it copies a record once, and checks the copy.
+//   4. There are no pointers, only offsets from a segment's beginning.
 //
 // slab segment     SegmentHeader · slabs of request rows, each at a 64-byte-aligned offset
 // mailbox          SegmentHeader · MailboxPage · LaneMailbox × lanes
@@ -34,17 +38,19 @@ struct alignas(kCacheLineBytes) SegmentHeader {
   uint64_t layout_hash;
   uint64_t bytes;
   uint32_t page_bytes;
-  uint32_t epoch;  // of the worker incarnation; 0 for slabs
+  uint32_t epoch;  // of the worker's incarnation; 0 for slab segments
 };
 static_assert(sizeof(SegmentHeader) == kCacheLineBytes);
 
 // ---- front end → lane ----
 
-// Rows that lie one behind the other in one slab. Input i of row r is at
-// segment + slab_offset + region(i) + r * row_bytes(i), where region(i) is the sum over the inputs
-// before it of row_capacity * row_bytes, rounded up to 64. Where an input is BYTES the run is one
-// request that has the slab to itself (first_row is 0, row_capacity is row_count), and the region
-// of a BYTES input is its byte count of BatchRecord::byte_counts, rounded up to 64.
+// Consecutive rows of one slab. Input i of row r lies at segment + slab_offset + region(i) + r *
+// row_bytes(i). region(i) is the sum, over the inputs before i, of row_capacity * row_bytes rounded
+// up to 64.
+//
+// If an input is BYTES, the run is one request that has the slab to itself: first_row is 0, and
+// row_capacity equals row_count. The region of a BYTES input then has its byte count of
+// BatchRecord::byte_counts, rounded up to 64.
 struct RowRun {
   uint32_t segment;
   uint32_t row_capacity;
@@ -54,43 +60,46 @@ struct RowRun {
 };
 static_assert(sizeof(RowRun) == 24);
 
+// One input of a batch, as the model's spec has it, with unknown dims filled in.
 struct InputRecord {
   uint32_t datatype;
   uint32_t rank;  // without the batch dim
   int64_t dims[kMaxRank];
-  uint64_t row_bytes;  // 0 for BYTES, whose rows differ
+  uint64_t row_bytes;  // 0 for BYTES, whose rows differ in length
 };
 static_assert(sizeof(InputRecord) == 80);
 
-// The job as written by the front end. Immutable from the moment its ring entry is published until
-// the completion is consumed, but for `cancelled`.
+// The job of a slot, written by the front end. Except for `cancelled`, it is immutable from the
+// store that publishes its ring entry until the front end has consumed the slot's completion.
 struct alignas(kCacheLineBytes) BatchRecord {
   uint64_t batch_id;       // never used twice in the life of a front end
-  int64_t live_until_ns;   // monotonic: past it no row of the batch is waited for
+  int64_t live_until_ns;   // monotonic; afterwards nobody waits for any row
   uint64_t output_offset;  // the output lease, in the worker's segment
   uint64_t output_bytes;
   uint32_t row_count;
   uint32_t run_count;
   uint32_t input_count;
   uint32_t has_batch_dim;
-  SharedWord cancelled;   // 1: nobody waits for any row of it
-  uint32_t answer_index;  // which answer of a decoupled model's request is asked for
+  SharedWord cancelled;   // 1: nobody waits for any row
+  uint32_t answer_index;  // the answer that a decoupled model has to give
   uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
-  // Of the k-th BYTES input of run r, counted among the record's `n` BYTES inputs: [r * n + k].
+  // The byte count of the k-th BYTES input of run r: [r * n + k], if the record has n BYTES inputs.
   uint64_t byte_counts[kMaxByteCounts];
 };
 
-// A ring's entries share the line of its tail: the peer, which looks at the tail, has them with it.
+// What the front end writes for one lane. A ring's entries share a cache line with its tail, so
+// that the peer, which reads the tail, gets them with it.
 struct LaneMailbox {
-  alignas(kCacheLineBytes) SharedWord submit_tail;  // written with each submitted batch
+  alignas(kCacheLineBytes) SharedWord submit_tail;  // batches submitted so far
   SharedWord submit_entries[kRingEntries];
-  alignas(kCacheLineBytes) SharedWord sequence;         // the word a parked lane sleeps on
+  alignas(kCacheLineBytes) SharedWord sequence;         // the word that a parked lane sleeps on
   alignas(kCacheLineBytes) SharedWord completion_head;  // completions consumed so far
   BatchRecord records[kRingEntries];
 };
 
+// What the front end writes for all lanes of a worker.
 struct alignas(kCacheLineBytes) MailboxPage {
   SharedWord front_parked;  // 1: ring the bell after publishing a completion
 };
@@ -99,14 +108,15 @@ struct alignas(kCacheLineBytes) MailboxPage {
 
 enum class BatchOutcome : uint32_t {
   kInvalid = 0,
-  kDone = 1,            // rows have their own status; of models that are not decoupled
-  kFailed = 2,          // the model threw; `text` says what
+  kDone = 1,            // each row has its own status; not for decoupled models
+  kFailed = 2,          // the model threw; `text` says why
   kSkipped = 3,         // no live row was left
   kOutputTooLarge = 4,  // needs a lease of `output_bytes_needed`
-  kAnswer = 5,          // a decoupled model's answer of that index; the next may be asked for
-  kNoAnswer = 6         // a decoupled model's request has no answer of that index, nor further ones
+  kAnswer = 5,          // the answer of that index; the next one may be asked for
+  kNoAnswer = 6         // the request has no answer of that index, and no later one
 };
 
+// One output of a batch, in the lease.
 struct OutputRecord {
   uint32_t datatype;
   uint32_t rank;  // with the batch dim
@@ -116,7 +126,8 @@ struct OutputRecord {
 };
 static_assert(sizeof(OutputRecord) == 96);
 
-// The outcome as written by the worker.
+// The outcome of a slot's batch, written by the worker. The front end reads it after the slot's
+// number was published in the completion ring, and believes nothing of it unchecked.
 struct alignas(kCacheLineBytes) CompletionRecord {
   uint64_t batch_id;
   BatchOutcome outcome;
@@ -124,30 +135,33 @@ struct alignas(kCacheLineBytes) CompletionRecord {
   uint32_t output_count;
   uint32_t text_bytes;
   uint64_t output_bytes_needed;
-  int64_t started_ns;   // monotonic: the lane took the batch
-  int64_t finished_ns;  // monotonic: the outputs lie in the lease
+  int64_t started_ns;   // monotonic: when the lane took the batch
+  int64_t finished_ns;  // monotonic: when the outputs lay in the lease
   OutputRecord outputs[kMaxTensors];
   uint8_t row_failed[kMaxBatchRows];
   char text[kErrorTextBytes];
 };
 
+// What a lane writes for the front end.
 struct LaneReport {
-  alignas(kCacheLineBytes) SharedWord submit_head;      // batches taken so far
-  alignas(kCacheLineBytes) SharedWord parked;           // 1: sleeps on LaneMailbox::sequence
-  alignas(kCacheLineBytes) SharedWord completion_tail;  // written with each completion
-  SharedWord timeout_wakeups;                           // found work only when the time-out came
+  alignas(kCacheLineBytes) SharedWord submit_head;  // batches taken so far
+  alignas(kCacheLineBytes) SharedWord parked;       // 1: the lane sleeps on LaneMailbox::sequence
+  alignas(kCacheLineBytes) SharedWord completion_tail;  // completions published so far
+  SharedWord timeout_wakeups;  // sleeps whose work was found only at the time-out
   SharedWord heartbeat;
   SharedWord announced;  // completions announced so far: their bell was rung, or needed none
   SharedWord completion_entries[kRingEntries];
   CompletionRecord records[kRingEntries];
 };
 
+// What a worker writes for all its lanes.
 struct alignas(kCacheLineBytes) WorkerPage {
   uint32_t lanes;
 };
 
 // ---- sizes and places ----
 
+// The offset of the first LaneMailbox or LaneReport in its segment.
 inline constexpr uint64_t kLaneAreaOffset = 2 * kCacheLineBytes;
 static_assert(sizeof(MailboxPage) == kCacheLineBytes);
 static_assert(sizeof(WorkerPage) == kCacheLineBytes);
@@ -159,13 +173,14 @@ constexpr uint64_t MailboxBytes(uint32_t lanes, uint64_t page_bytes) {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// Where the output area begins; the segment ends `output area` bytes later.
+// The offset of the output area, which reaches to the end of the worker segment.
 constexpr uint64_t OutputAreaOffset(uint32_t lanes, uint64_t page_bytes) {
   const uint64_t bytes = kLaneAreaOffset + lanes * sizeof(LaneReport);
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// Both sides compute it from their own headers; a worker of another build is refused at attach.
+// Each side computes it from its own headers. A worker of another build is refused when it
+// attaches.
 constexpr uint64_t LayoutHash() {
   uint64_t hash = 14695981039346656037ULL;
   const uint64_t facts[] = {kLayoutVersion,

@@ -1,17 +1,18 @@
-// The two ends of a single-producer, single-consumer ring that lies across two segments.
+// The two ends of a single-producer, single-consumer ring whose words lie in two segments.
 //
-// The producer's process writes entries and tail, the consumer's process writes head; each end
-// keeps its own index in private memory and believes nothing of the other's but after validation.
-// Indices count up and wrap at 2^32; an entry's place is its index modulo kRingEntries.
+// A ring carries slot numbers: from the front end to a lane (submitted batches) and back
+// (completions). The producer's process writes the entries and the tail, the consumer's process
+// writes the head. Each end keeps its own index in private memory and validates what the other end
+// wrote. Indices count up and wrap at 2^32; index i uses entry i modulo kRingEntries.
+// shared_atomics.h gives the reason for the memory order of each access.
 //
-// Invariants
-//   1. tail - head <= kRingEntries, in unsigned arithmetic. A peer that breaks it is lying.
+// Invariants:
+//   1. tail - head <= kRingEntries, in unsigned arithmetic. A peer that breaks this is lying.
 //   2. An entry is immutable from the store of tail that publishes it until the store of head that
 //      passes it.
-//   3. Tail is stored seq_cst and a sleeper's flag is loaded after it: together with the sleeper's
-//      store of the flag and load of tail, in that order, one of the two sees the other; see
-//      doorbell.h.
-// Why each access has the order that it has stands in shared_atomics.h.
+//   3. The tail is stored, and a sleeper's flag then loaded, with sequential consistency. The
+//      sleeper stores the flag and then loads the tail in the same way, so one of the two sees the
+//      other's store; see doorbell.h.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +21,21 @@
 
 namespace mpsd {
 
-// Thread-compatible. Lives with the ring's only producer.
+// Publishes entries. Owned by the ring's only producer, and guarded by the producer's lock if it
+// has one. Thread-compatible. Never blocks, never rings: the caller does, with a doorbell.
 template <typename Atomics>
 class BasicRingProducer {
  public:
   using Word = typename Atomics::Word;
 
   BasicRingProducer() = default;
-  // `first` is the index that tail and head hold: 0 in a new segment.
+  // `first` is the index that tail and head hold already: 0 in a new segment.
   BasicRingProducer(Word* entries, Word* tail, const Word* head, uint32_t first = 0)
       : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
-  // Publishes `entry`. False when the peer's head leaves no room or is a lie: with credits in order
-  // neither happens, so the caller gives the peer up.
+  // Publishes `entry`. Everything that the caller wrote before is visible to the consumer that sees
+  // the entry. False when the peer's head leaves no room, or is a lie. Neither happens as long as
+  // the credits are right, so the caller gives up the peer.
   bool Push(uint32_t entry) {
     const uint32_t used = next_ - head_->load(Atomics::kHeadLoad);
     if (used >= Atomics::kRingEntries) return false;
@@ -49,37 +52,39 @@ class BasicRingProducer {
   uint32_t next_ = 0;
 };
 
-// Thread-compatible, but for Pending(), which any thread may call. Lives with the ring's only
-// consumer.
+// Takes entries in their order. Owned by the ring's only consumer. Thread-compatible, but any
+// thread may call Pending(). Never blocks.
 template <typename Atomics>
 class BasicRingConsumer {
  public:
   using Word = typename Atomics::Word;
 
   BasicRingConsumer() = default;
-  // `first` is the index that tail and head hold: 0 in a new segment.
+  // `first` is the index that tail and head hold already: 0 in a new segment.
   BasicRingConsumer(const Word* entries, const Word* tail, Word* head, uint32_t first = 0)
       : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
-  // True when Peek() would find something (or a lie).
+  // True when Peek() would find an entry, or the peer lies about its tail.
   bool Pending() const {
     return tail_->load(Atomics::kTailLoad) != next_.load(std::memory_order_relaxed);
   }
 
-  // True when the peer's tail is out of bounds: it is lying.
+  // True when the peer's tail is out of bounds, so that the peer is lying. The ring must not be
+  // read then.
   bool Corrupt() const {
     return tail_->load(Atomics::kTailCheck) - next_.load(std::memory_order_relaxed) >
            Atomics::kRingEntries;
   }
 
-  // The next entry, which stays in the ring until Pop(). REQUIRES: the caller's own Pending() was
-  // true, and Corrupt() was not.
+  // The next entry, which stays in the ring until Pop(). To be called only after the caller's own
+  // Pending() returned true and Corrupt() returned false. The entry's value is the peer's: the
+  // caller checks it.
   uint32_t Peek() const {
     const uint32_t place = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
     return entries_[place].load(Atomics::kEntryLoad);
   }
 
-  // Gives the entry's place, and what it names, back to the producer.
+  // Gives the entry, and the record that it names, back to the producer.
   void Pop() {
     const uint32_t next = next_.load(std::memory_order_relaxed) + 1;
     next_.store(next, std::memory_order_relaxed);
@@ -90,7 +95,7 @@ class BasicRingConsumer {
   const Word* entries_ = nullptr;
   const Word* tail_ = nullptr;
   Word* head_ = nullptr;
-  // Written by the consumer, read by Pending().
+  // Written by the consumer, read by any thread in Pending().
   typename Atomics::PrivateWord next_{0};
 };
 

@@ -36,7 +36,7 @@ bool IsDenial(int error) { return error == EPERM || error == EACCES || error == 
 
 int Outcome(int error) { return IsDenial(error) ? error : 0; }
 
-// Of a call that has just been made.
+// The outcome of a call that has just been made.
 int Outcome(long result, int error) { return result < 0 ? Outcome(error) : 0; }
 
 int Call(long result) { return Outcome(result, errno); }
@@ -62,7 +62,7 @@ int WriteOutside() {
   return outcome;
 }
 
-// Somebody listens on the loopback interface, and somebody connects.
+// One end listens on the loopback interface, the other connects.
 int ConnectByTcp() {
   const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!listener.valid()) return Call(-1);
@@ -113,7 +113,7 @@ int Trace() {
   return 0;
 }
 
-// Nothing is ever mapped there, so that an attempt that gets through ends with EFAULT.
+// Nothing is ever mapped there, so an attempt that is let through ends with EFAULT.
 void* const kNothing = reinterpret_cast<void*>(16);
 
 int ReadParentMemory() {
@@ -172,12 +172,12 @@ int PinParent() {
   return Call(sched_setaffinity(getppid(), sizeof(processors), &processors));
 }
 
-// To a priority that there is not, so that an attempt that gets through ends with EINVAL.
+// Asks for a priority that does not exist, so an attempt that is let through ends with EINVAL.
 int SetDiskPriority(int of_whom, pid_t who) {
   return Call(syscall(SYS_ioprio_set, of_whom, who, 0xffff));
 }
 
-// Of the memory that the worker shares with the front end; where there is none, of some made alike.
+// The memory that the worker shares with the front end; without a front end, memory made alike.
 int PunchHole(bool by_mapping) {
   const uint64_t bytes = platform::PageBytes();
   absl::StatusOr<platform::SharedMemory> memory =
@@ -196,7 +196,7 @@ int PunchHole(bool by_mapping) {
   return outcome;
 }
 
-// The last page of the segment that this worker writes: far from what small answers use.
+// The last page of this worker's segment, far from the part that small answers use.
 int PunchSegment() {
   std::ifstream maps("/proc/self/maps");
   unsigned long end = 0;
@@ -211,7 +211,8 @@ int PunchSegment() {
   return Call(madvise(reinterpret_cast<void*>(end - bytes), bytes, MADV_REMOVE));
 }
 
-// What the ahead-of-time compiled formats do: unpack code into the temporary folder and map it.
+// Does what the ahead-of-time compiled formats do: writes code into the temporary folder and maps
+// it.
 int MapCodeFromScratch() {
   const std::string path = ScratchFile("code");
   const UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

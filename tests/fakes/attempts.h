@@ -1,4 +1,4 @@
-// Attempts: what a model that means harm would try. Each is harmless where it succeeds, so that a
+// Attempts: what a malicious model would try. Each attempt is harmless when it succeeds, so that a
 // test can see it succeed without a sandbox.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace mpsd {
 
 enum class Reach {
-  kEverybody,  // a model may do this, sandbox or not
+  kEverybody,  // a model may do this, with or without a sandbox
   kBasic,      // strict denies it
   kNobody,     // every sandbox denies it
 };
@@ -15,13 +15,14 @@ enum class Reach {
 struct Attempt {
   const char* name;
   Reach reach;
-  bool takes_privileges;  // without a sandbox too, or depends on how the host is set up
-  // 0 when the kernel went along, or looked at the arguments at least; else EPERM, EACCES, ENOSYS.
+  bool takes_privileges;  // may be denied without a sandbox too
+  // 0 when the kernel did it, or at least looked at the arguments; otherwise EPERM, EACCES or
+  // ENOSYS.
   int (*run)();
 };
 
-// Thread-safe, as are the attempts. Others are aimed at the parent process, files at the folder
-// above TMPDIR.
+// Every attempt. Thread-safe, as are the attempts. Attempts on other processes are aimed at the
+// parent, those on files at the folder above TMPDIR.
 const std::vector<Attempt>& Attempts();
 
 }  // namespace mpsd

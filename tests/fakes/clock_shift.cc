@@ -1,5 +1,5 @@
-// A library to preload: shifts the wall clock of a process by the seconds that the file named in
-// MPSD_CLOCK_SHIFT holds, as they are at each look. The monotonic clock is left alone.
+// A library to preload: shifts a process's wall clock by the seconds in the file that
+// MPSD_CLOCK_SHIFT names, read at each look at the clock. The monotonic clock stays as it is.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 
 using ClockGettime = int (*)(clockid_t, timespec*);
 
-// The file's first eight bytes; null where the process is not to be shifted.
+// The file's first eight bytes; null when the process is not shifted.
 const volatile int64_t* Shift() {
   static const volatile int64_t* const shift = []() -> const volatile int64_t* {
     const char* path = std::getenv("MPSD_CLOCK_SHIFT");

@@ -11,11 +11,11 @@
 
 namespace mpsd {
 
-// Thread-compatible, like the request in it; the sink is read once the call has ended.
+// Thread-compatible, like the request in it; the sink is read after the call has ended.
 struct FakeCall {
   explicit FakeCall(bool keep_memory = false) : sink(keep_memory) { request.reply = Reply(&sink); }
 
-  // A request of `rows` rows with one FP32 input of these dims a row, as admission leaves it.
+  // A request of `rows` rows with one FP32 input of these dims per row, as admission leaves it.
   void Describe(uint32_t rows, Dims dims, int64_t now_ns, int64_t timeout_ns) {
     request.rows = rows;
     request.arrival_ns = now_ns;
@@ -29,7 +29,7 @@ struct FakeCall {
     request.wanted_outputs = {0};
   }
 
-  // Writes `value` into every element of its rows.
+  // Writes `value` into every element of the request's rows.
   void Fill(const RowTargets& targets, float value) const {
     const RequestInput& input = request.inputs[0];
     for (uint64_t at = 0; at < input.row_bytes * request.rows; at += sizeof(value)) {
@@ -40,7 +40,7 @@ struct FakeCall {
   int endings() const { return sink.endings(); }
   const absl::Status& status() const { return sink.status(); }
 
-  // The elements of the first output of its answer.
+  // The elements of the first output of the answer.
   std::vector<float> Answer() const {
     if (sink.outputs().empty()) return {};
     const std::string& bytes = sink.outputs()[0].bytes;

@@ -8,7 +8,7 @@
 
 namespace mpsd {
 
-// Thread-safe.
+// Owned by the test, outlives all that uses it. Thread-safe.
 class FakeClock final : public Clock {
  public:
   int64_t NowNs() const override { return now_ns_.load(std::memory_order_relaxed); }

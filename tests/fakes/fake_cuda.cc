@@ -1,11 +1,11 @@
-// A libcuda.so.1 without a device: what it calls a device's memory is a file, whose path its handle
-// holds. It has the functions that mpsd-device-copier calls, and those that a client would call to
-// make a handle are left to the test, which writes "FAKE" and the path.
-//   FAKE_CUDA_DEVICES   how many devices there are; 1 if it is not there
+// A libcuda.so.1 without a device: the memory of its devices is files, whose paths the handles
+// hold. It has the functions that mpsd-device-copier calls. Instead of calling the functions that
+// make a handle, a test writes "FAKE" and the path.
+//   FAKE_CUDA_DEVICES   how many devices there are; 1 unless set
 //   FAKE_CUDA_INIT      what cuInit() returns
-// A file whose name ends so makes copies of it misbehave:
+// The end of a file's name makes copies of the file misbehave:
 //   .hang   never returns           .crash  ends the process
-//   .fail   returns an error        .lost   returns one after which the device is of no use
+//   .fail   returns an error        .lost   returns an error that makes the device useless
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,7 +47,7 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// What the memory's name asks for; 0: an honest copy.
+// The error that the memory's name asks for; 0: an honest copy.
 int Misbehave(const Memory& memory) {
   if (EndsWith(memory.path, ".hang")) {
     for (;;) pause();
@@ -57,7 +57,7 @@ int Misbehave(const Memory& memory) {
   return EndsWith(memory.path, ".fail") ? kInvalidValue : 0;
 }
 
-// The memory that holds the whole range; null when there is none.
+// The memory that holds the whole range; null when none does.
 const Memory* Holder(Pointer pointer, size_t bytes) {
   for (const auto& [base, memory] : g_memories) {
     if (pointer >= base && pointer - base <= memory.bytes &&

@@ -1,4 +1,4 @@
-// FakeDeviceMemory: memory of the device that tests/fakes/fake_cuda.cc stands for.
+// FakeDeviceMemory: memory of the device that tests/fakes/fake_cuda.cc imitates.
 #pragma once
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 
 namespace mpsd {
 
-// A file, which is removed at the end. What its name ends with says how copies of it go. Lives on
-// the test's thread.
+// Owns a file, which it removes at the end. The end of the file's name decides how copies of it go.
+// Lives on the test's thread.
 class FakeDeviceMemory {
  public:
   FakeDeviceMemory(absl::string_view name, uint64_t bytes)

@@ -1,4 +1,4 @@
-// FakeInferenceServer: a server of the protocol inside the test, which answers as it was told.
+// FakeInferenceServer: a server of the protocol inside the test, which answers as the test says.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// Thread-safe once it is started; the handlers are set before, and run on gRPC's threads. Listens
-// on a Unix socket in a temporary folder of its own.
+// Listens on a Unix socket in a temporary folder of its own. The handlers are set before Start(),
+// and run on gRPC's threads. Thread-safe once it is started.
 class FakeInferenceServer {
  public:
   template <class Request, class Response>
@@ -29,13 +29,13 @@ class FakeInferenceServer {
   std::string address() const { return "unix:" + folder_ + "/s"; }
   const std::string& folder() const { return folder_; }
 
-  // What the last call of ModelInfer asked for.
+  // The request of the last call of ModelInfer.
   inference::ModelInferRequest LastInfer() const;
 
   bool ready = true;
   inference::ModelMetadataResponse metadata;
   Handler<inference::ModelInferRequest, inference::ModelInferResponse> infer;
-  // One call a request of a stream.
+  // Called once for each request of a stream.
   Handler<inference::ModelInferRequest, inference::ModelStreamInferResponse> stream_infer;
   Handler<control::v1::StatusRequest, control::v1::StatusReply> status;
   Handler<inference::CudaSharedMemoryRegisterRequest, inference::CudaSharedMemoryRegisterResponse>

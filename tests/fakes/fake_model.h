@@ -34,7 +34,7 @@ class FakeModel final : public Model {
 
   absl::Status bind_status;  // set before any lane binds
   std::function<absl::StatusOr<bool>(absl::Span<const InputTensor>, uint32_t index, OutputSink*)>
-      answer;  // of a decoupled model
+      answer;  // for decoupled models
 
  private:
   const ModelSpec spec_;

@@ -1,4 +1,4 @@
-// FakePoolKeeper: remembers what a pool asked of its supervisor.
+// FakePoolKeeper: remembers what a pool asked its supervisor for.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ class FakePoolKeeper final : public PoolKeeper {
     return condemned_;
   }
 
-  // The last time that was asked for; 0: none.
+  // The wake-up time that was asked for last; 0: none.
   int64_t wake_by_ns() const {
     absl::MutexLock lock(&mu_);
     return wake_by_ns_;

@@ -17,9 +17,9 @@
 
 namespace mpsd {
 
-// Maps the link's segments as a worker process would: mailbox and slabs read-only, its own segment
-// writable. Thread-compatible lane by lane: a lane is used by one thread at a time, others use
-// others meanwhile.
+// Maps the link's segments as a worker process does: mailbox and slabs read-only, its own segment
+// writable. Thread-compatible lane by lane: one thread at a time uses a lane, and other threads may
+// use other lanes meanwhile.
 class FakeWorker {
  public:
   // A batch that a lane took.
@@ -32,30 +32,30 @@ class FakeWorker {
     uint32_t answer_index = 0;
     uint64_t output_bytes = 0;        // of the lease
     char* output = nullptr;           // the lease
-    std::vector<std::string> inputs;  // gathered, an input each
+    std::vector<std::string> inputs;  // gathered, one for each input
     std::vector<Dims> row_dims;
     std::vector<DataType> datatypes;
   };
 
-  // `slabs` are the descriptors that a pool gives for its workers; the link outlives this.
+  // `slabs` are the descriptors that a pool has for its workers; the link outlives this.
   FakeWorker(const WorkerLink& link, const std::vector<SlabSegment>& slabs, const Clock* clock);
 
   // Maps a further segment of the pool.
   void AddSlabs(const SlabSegment& segment);
 
-  // Takes the next batch of a lane's submit ring; nothing when there is none.
+  // Takes the next batch of a lane's submit ring; nothing when the ring is empty.
   std::optional<Job> Take(uint32_t lane = 0);
 
-  // True when the front end has said that nobody waits for the batch any more.
+  // True when the front end has said that nobody waits for the batch.
   bool Cancelled(const Job& job) const;
 
-  // Writes an honest completion, output i being input i bit for bit, and publishes it.
+  // Writes an honest completion, with output i equal to input i bit for bit, and publishes it.
   void Complete(const Job& job);
 
-  // The same as an answer of a decoupled model.
+  // The same, as an answer of a decoupled model.
   void Answer(const Job& job);
 
-  // The parts of Complete(), for whoever wants to lie in between.
+  // The parts of Complete(), for tests that lie in between.
   CompletionRecord* WriteRecord(const Job& job);
   void Publish(const Job& job) { Publish(job.lane, job.slot); }
   void Publish(uint32_t lane, uint32_t entry);
@@ -83,11 +83,11 @@ class FakeWorker {
   MappedSegment mailbox_;
   MappedSegment segment_;
   std::map<uint32_t, MappedSegment> slabs_;  // by number
-  std::vector<uint32_t> next_;               // submitted batches taken, a lane each
-  std::vector<uint32_t> completed_;          // completions published, a lane each
+  std::vector<uint32_t> next_;               // for each lane, submitted batches taken
+  std::vector<uint32_t> completed_;          // for each lane, completions published
 
-  // Orders the lanes' uses of a lease one after the other for the thread sanitizer, which does not
-  // see the order that the front end gives them through mappings of its own.
+  // Orders the lanes' uses of a lease for the thread sanitizer. The front end orders them already,
+  // but through mappings of its own, which the sanitizer does not see.
   std::atomic<uint32_t> published_{0};
 };
 

@@ -8,12 +8,13 @@
 
 namespace mpsd {
 
-// Spoils an honest completion record, as the lie of that name does. False when the lie is not one
-// of a record. Thread-safe.
+// Spoils an honest completion record in the way that `lie` names. False when `lie` does not name a
+// lie about records. Thread-safe.
 bool SpoilRecord(const std::string& lie, const Batch& batch, CompletionRecord* record);
 
-// Spoils the rings' words after an honest completion was published. False when the lie is not one
-// of the rings. `other` is the report of another lane, or of the same when there is one only.
+// Spoils the words of the rings after an honest completion was published. False when `lie` does not
+// name a lie about rings. `other` is the report of another lane, or of the same one if there is
+// only one.
 bool SpoilRings(const std::string& lie, uint32_t slot, LaneReport* report, LaneReport* other);
 
 }  // namespace mpsd

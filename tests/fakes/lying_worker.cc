@@ -1,6 +1,6 @@
-// A worker that begins like mpsd-worker and then lies, for one model named "lie-NAME". It stands in
-// mpsd-worker's place beside a copy of mpsd and becomes the honest one, mpsd-worker-honest beside
-// it, for every other model, for workers other than the first, and after the second incarnation.
+// A worker that begins like mpsd-worker and then lies, for one model named "lie-NAME". It takes
+// mpsd-worker's place beside a copy of mpsd. For every other model, for workers other than the
+// first, and after the second incarnation it becomes the honest one: mpsd-worker-honest, beside it.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -39,10 +39,10 @@ constexpr int kControlFd = 3;
 constexpr uint32_t kLyingEpochs = 2;
 constexpr size_t kFrameHeaderBytes = 12;
 constexpr char kPrefix[] = "lie-";
-// A flood is as long as the test needs it, and no longer.
+// How long a flood lasts: as long as the test needs.
 constexpr auto kFloodTime = std::chrono::seconds(2);
 
-// The first message, left in the socket for whoever serves.
+// Reads the first message without removing it from the socket, for the worker that will serve.
 nlohmann::json PeekOrder() {
   std::string bytes(1 << 20, '\0');
   for (;;) {
@@ -66,7 +66,7 @@ nlohmann::json PeekOrder() {
   std::exit(1);
 }
 
-// The lie of this incarnation; empty when it is an honest one.
+// The lie of this incarnation; empty for an honest one.
 std::string LieOf(const nlohmann::json& order) {
   const std::string model = order["model"].get<std::string>();
   const std::string folder = std::getenv("TMPDIR");
@@ -90,7 +90,7 @@ void Flood(Step step) {
   for (;;) pause();
 }
 
-// Lives on the process's main thread, but for the floods' own threads.
+// Lives on the process's main thread; the floods have threads of their own.
 class LyingWorker {
  public:
   explicit LyingWorker(std::string lie) : lie_(std::move(lie)) {}
@@ -169,7 +169,7 @@ void LyingWorker::Attach() {
       *Attachment::Map(order, std::move(received.fds), order_.lanes, order_.epoch));
 }
 
-// What the seals and the read-only descriptors are there for.
+// Tries what the seals and the read-only descriptors prevent.
 void LyingWorker::AttackMemory() {
   const int mailbox = fds_[0].get();
   const int own = fds_[1].get();
@@ -250,7 +250,7 @@ void LyingWorker::ServeLane(uint32_t lane) {
   RingProducer completed(report->completion_entries, &report->completion_tail,
                          &mailbox.completion_head);
   for (;;) {
-    // It does not sleep on the bell, which is a lie too: it looks every now and then.
+    // It does not sleep on the bell, which is a lie too, but looks at intervals.
     while (!submitted.Pending()) {
       report->heartbeat.fetch_add(1);
       std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -264,7 +264,7 @@ void LyingWorker::Serve() {
     lanes_.emplace_back([this, lane] { ServeLane(lane); });
   }
   if (lie_ == "changes_the_record") {
-    // Between true and false as fast as it can, while the front end reads.
+    // Alternates between true and false as fast as it can, while the front end reads.
     OutputRecord* output = &attachment_->report(0)->records[0].outputs[0];
     std::thread([output] {
       Flood([output] {

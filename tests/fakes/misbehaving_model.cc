@@ -1,6 +1,6 @@
-// The model of a worker that means harm: linked with the worker's own main in place of the models
-// that there are. It makes every attempt while it is loaded, on the main thread, and again in every
-// run, on the lane's, and answers with what came of them.
+// The model of a malicious worker, linked with the worker's own main in place of the real models.
+// It makes every attempt on the main thread while it is loaded, and again on the lane's thread in
+// every run. Its answer is the outcomes of the attempts.
 #include <cstring>
 #include <memory>
 #include <string>

@@ -10,8 +10,8 @@
 
 namespace mpsd {
 
-// Thread-safe as a reply is: it is ended from any thread, and what it holds may be read once
-// endings() is not 0.
+// Like a reply, it may be ended from any thread. Thread-safe in that sense; its contents may be
+// read once endings() is not 0.
 class RecordingReplySink final : public ReplySink {
  public:
   struct Output {
@@ -21,7 +21,7 @@ class RecordingReplySink final : public ReplySink {
     std::string bytes;
   };
 
-  // With `keep_memory` a reference on the answer's memory is held until DropMemory(), as by a
+  // With `keep_memory` it holds a reference to the answer's memory until DropMemory(), like a
   // client that reads slowly.
   explicit RecordingReplySink(bool keep_memory = false) : keep_memory_(keep_memory) {}
 
@@ -30,7 +30,7 @@ class RecordingReplySink final : public ReplySink {
     endings_.fetch_add(1, std::memory_order_release);
   }
 
-  // Whoever drives the test calls RequestQueue::Continue().
+  // The test calls RequestQueue::Continue() itself.
   void SendPart(const Answer& answer) override {
     outputs_.clear();
     views_.clear();
@@ -48,17 +48,17 @@ class RecordingReplySink final : public ReplySink {
     endings_.fetch_add(1, std::memory_order_release);
   }
 
-  // How often it was ended: once, if all is well.
+  // How often the request was ended: once, if all is well.
   int endings() const { return endings_.load(std::memory_order_acquire); }
 
-  // How many of several answers came, of which outputs() has the last; and whether they are all.
+  // How many answers have arrived, of which outputs() has the last, and whether these are all.
   int parts() const { return parts_.load(std::memory_order_acquire); }
   bool ended() const { return ended_; }
 
   const absl::Status& status() const { return status_; }
   const std::vector<Output>& outputs() const { return outputs_; }
 
-  // Where an output's bytes lay; valid while the memory is kept.
+  // The address of an output's bytes; valid while the memory is kept.
   absl::string_view view(size_t output) const { return views_.at(output); }
   AnswerMemory* memory() const { return memory_; }
   void DropMemory() { std::exchange(memory_, nullptr)->Unref(); }

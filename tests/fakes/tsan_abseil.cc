@@ -1,6 +1,7 @@
-// Tells the thread sanitizer of Abseil, whose libraries were built without it, so that it sees
-// neither the locks of absl::Mutex nor the counts of absl::Status. Linked into thread-sanitized
-// tests only; its mutex stands in front of the library's own functions and calls them.
+// Tells the thread sanitizer about Abseil, whose libraries were built without it: otherwise the
+// sanitizer sees neither the locks of absl::Mutex nor the counts of absl::Status. Linked into
+// thread-sanitized tests only. Its mutex functions stand in front of the library's own, and call
+// them.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -14,13 +15,14 @@ extern "C" {
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
 
-// The last of those who share a status frees it, which only its count puts after the others' reads.
+// The last holder of a status frees it; only the status's count orders that after the others'
+// reads.
 const char* __tsan_default_suppressions() { return "race:absl::*::Status::UnrefNonInlined\n"; }
 }
 
 namespace {
 
-// Calls the library's function of the name that `ours` has here.
+// Calls the library's function that has the same name as `ours`.
 template <auto ours, typename Result, typename... Arguments>
 Result CallLibrary(absl::Mutex* mutex, Arguments... arguments) {
   using LibraryFunction = Result (*)(absl::Mutex*, Arguments...);
@@ -37,8 +39,8 @@ Result CallLibrary(absl::Mutex* mutex, Arguments... arguments) {
   return next(mutex, arguments...);
 }
 
-// The library evaluates the conditions of those who wait on whichever thread has the mutex, at a
-// moment when the sanitizer was already told that it was given back.
+// The library evaluates waiters' conditions on the thread that happens to have the mutex, when the
+// sanitizer has already been told that the mutex was released.
 class ConditionsAreRead {
  public:
   ConditionsAreRead() { AnnotateIgnoreReadsBegin(__FILE__, __LINE__); }

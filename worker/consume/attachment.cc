@@ -31,6 +31,7 @@ absl::StatusOr<Attachment> Attachment::Map(const AttachOrder& order, std::vector
   if (!worker.ok()) return worker.status();
   Attachment attachment(*std::move(mailbox), *std::move(worker), std::move(fds[2]));
   attachment.output_offset_ = output_offset;
+  attachment.slabs_->follower.Check();
   for (uint32_t i = 0; i < order.slab_segment_bytes.size(); ++i) {
     absl::Status status =
         attachment.AddSlabs(i, std::move(fds[kFixedAttachFds + i]), order.slab_segment_bytes[i]);
@@ -49,6 +50,7 @@ absl::StatusOr<Attachment> Attachment::Map(const AttachOrder& order, std::vector
 }
 
 absl::StatusOr<Message> Attachment::Follow(MessageReader::Received order) {
+  slabs_->follower.Check();
   if (const auto* added = std::get_if<SlabsAdded>(&order.message)) {
     if (order.fds.size() != 1) return absl::InvalidArgumentError("a segment has one descriptor");
     absl::Status status = AddSlabs(added->number, std::move(order.fds[0]), added->bytes);
@@ -59,13 +61,13 @@ absl::StatusOr<Message> Attachment::Follow(MessageReader::Received order) {
     if (absl::Status status = RemoveSlabs(removed->number); !status.ok()) return status;
     return SlabsUnmapped{removed->number};
   }
-  return absl::InvalidArgumentError("an order out of turn");
+  return absl::InvalidArgumentError("an order that is not expected now");
 }
 
 absl::Status Attachment::AddSlabs(uint32_t number, UniqueFd fd, uint64_t bytes) {
   if (number >= kMaxSlabSegments || slabs_->owned[number].has_value() ||
       bytes < sizeof(SegmentHeader)) {
-    return absl::InvalidArgumentError("a slab segment that cannot be");
+    return absl::InvalidArgumentError("a slab segment of a wrong number or size");
   }
   absl::StatusOr<MappedSegment> segment =
       MappedSegment::Map(std::move(fd), bytes, /*writable=*/false);
@@ -82,7 +84,7 @@ absl::Status Attachment::AddSlabs(uint32_t number, UniqueFd fd, uint64_t bytes) 
 
 absl::Status Attachment::RemoveSlabs(uint32_t number) {
   if (number >= kMaxSlabSegments || !slabs_->owned[number].has_value()) {
-    return absl::InvalidArgumentError("a slab segment that is not there");
+    return absl::InvalidArgumentError("no slab segment has this number");
   }
   slabs_->seen[number].data.store(nullptr, std::memory_order_release);
   slabs_->owned[number].reset();
@@ -111,6 +113,7 @@ const char* Attachment::SlabBytes(uint32_t segment, uint64_t offset, uint64_t by
 }
 
 absl::Span<const char> Attachment::SlabSegment(uint32_t number) const {
+  slabs_->follower.Check();
   if (number >= kMaxSlabSegments || !slabs_->owned[number].has_value()) return {};
   const MappedSegment& segment = *slabs_->owned[number];
   return absl::MakeSpan(static_cast<const char*>(segment.data()), segment.bytes());

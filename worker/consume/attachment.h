@@ -1,4 +1,4 @@
-// Attachment: the shared memory of a worker, mapped, and the places of its lanes in it.
+// Attachment: the shared memory of a worker, mapped, and where each lane finds its part of it.
 #pragma once
 
 #include <array>
@@ -8,45 +8,63 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "proto/base/fd.h"
+#include "proto/base/thread_role.h"
 #include "proto/link/messages.h"
 #include "proto/shm/layout.h"
 #include "proto/shm/segment.h"
 
 namespace mpsd {
 
-// Owned by the worker's main, outlives the lanes. Thread-safe once made, but for Follow() and
-// SlabSegment(), which are for the thread that follows the front end: the main thread, but where
-// that is a lane. Slab segments may come and go meanwhile, though never one that a batch of a lane
-// names.
+// The three kinds of segment that the front end handed over: the mailbox and the slab segments,
+// which this process can only read, and the worker segment, which only this process writes. Checks
+// headers and bounds; knows nothing of batches. Owned by the worker's main, outlives the lanes.
+//
+// Thread-safe, but for Follow() and SlabSegment(), which belong to the follower: the thread that
+// reads the control socket. Lanes resolve slab offsets while the follower maps and unmaps segments.
+//
+// Invariants:
+//   1. The front end removes a segment only when no batch that a lane holds names it, so an address
+//      that SlabBytes() gave stays valid until the batch completes.
+//   2. Only bytes after a segment's header are ever given out.
 class Attachment {
  public:
-  // Maps what came with the order and writes the worker segment's header. FAILED_PRECONDITION when
-  // the front end is of another build.
+  // Maps the segments of the order and writes the worker segment's header. Takes the descriptors,
+  // also when it fails. FAILED_PRECONDITION: the front end is of another build, or a header is
+  // wrong. INVALID_ARGUMENT: the sizes do not fit `lanes` or the descriptors.
   static absl::StatusOr<Attachment> Map(const AttachOrder& order, std::vector<UniqueFd> fds,
                                         uint32_t lanes, uint32_t epoch);
 
-  // Does what the front end says of its slab segments, and gives the answer to it. INVALID_ARGUMENT
-  // for any other message, and for a segment that is not what was said.
+  // Makes the calling thread the follower, for good; until then any thread may act as the follower,
+  // one at a time. REQUIRES: called at most once.
+  void BindFollower() { slabs_->follower.Bind(); }
+
+  // Maps or unmaps a slab segment as the order says, and returns the answer to send. Takes the
+  // order's descriptors. INVALID_ARGUMENT: the message is no such order, or the segment does not
+  // fit its description; nothing was mapped or unmapped. For the follower.
   absl::StatusOr<Message> Follow(MessageReader::Received order);
 
   const MailboxPage& mailbox_page() const;
+
+  // The lane's words and records, which the lane writes and the front end reads.
   LaneReport* report(uint32_t lane) const;
 
-  // The front end's words. The mapping is read-only: nothing of it may be written.
+  // The words and records that the front end writes for the lane. Mapped read-only: a write ends
+  // the process.
   const LaneMailbox& mailbox(uint32_t lane) const;
 
-  // Where `bytes` at `offset` of a slab segment, or of the output area, lie; null when they are not
-  // all inside it.
+  // The address of `bytes` bytes at `offset` of a slab segment, or of the worker segment's output
+  // area. Null when they do not lie wholly inside, or there is no such segment.
   const char* SlabBytes(uint32_t segment, uint64_t offset, uint64_t bytes) const;
   char* OutputBytes(uint64_t offset, uint64_t bytes) const;
 
-  // The whole of a slab segment, empty where there is none of that number. For the thread that
-  // follows the front end.
+  // The whole slab segment of that number; empty when there is none. For the follower.
   absl::Span<const char> SlabSegment(uint32_t number) const;
 
+  // The write end of the front end's bell.
   int bell_fd() const { return bell_.get(); }
 
  private:
@@ -56,23 +74,26 @@ class Attachment {
         bell_(std::move(bell)),
         slabs_(std::make_unique<Slabs>()) {}
 
-  // A slab segment as the lanes see it. The length is written first and the address read first.
+  // A slab segment as the lanes see it. The follower writes `bytes` before `data`, with release; a
+  // lane reads `data` first, with acquire, and so never sees an address with another's length.
   struct Mapping {
     std::atomic<const char*> data{nullptr};  // null: absent
     std::atomic<uint64_t> bytes{0};
   };
   struct Slabs {
     std::array<Mapping, kMaxSlabSegments> seen;
-    std::array<std::optional<MappedSegment>, kMaxSlabSegments> owned;  // the main thread's
+    ThreadRole follower;
+    std::array<std::optional<MappedSegment>, kMaxSlabSegments> owned ABSL_GUARDED_BY(follower);
   };
 
-  absl::Status AddSlabs(uint32_t number, UniqueFd fd, uint64_t bytes);
-  absl::Status RemoveSlabs(uint32_t number);
+  absl::Status AddSlabs(uint32_t number, UniqueFd fd, uint64_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(slabs_->follower);
+  absl::Status RemoveSlabs(uint32_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(slabs_->follower);
 
   MappedSegment mailbox_;
   MappedSegment worker_;
   UniqueFd bell_;
-  std::unique_ptr<Slabs> slabs_;
+  std::unique_ptr<Slabs> slabs_;  // apart, so that an attachment can be moved
   uint64_t output_offset_ = 0;
 };
 

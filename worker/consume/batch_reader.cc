@@ -10,14 +10,14 @@ namespace {
 
 absl::Status Malformed() { return absl::InternalError("a malformed batch record"); }
 
-// Bytes of one input's region in a slab: all its rows, rounded up to the next region.
+// Bytes of one input's region in a slab: all its rows, rounded up to where the next region begins.
 std::optional<uint64_t> RegionBytes(uint32_t row_capacity, uint64_t row_bytes) {
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(row_bytes, row_capacity, &bytes)) return std::nullopt;
   return AlignUp(bytes, kTensorAlignment);
 }
 
-// Nothing for dims that cannot be.
+// Nothing when the dims are negative or their product overflows.
 std::optional<uint64_t> RowBytes(DataType datatype, absl::Span<const int64_t> dims) {
   if (datatype != DataType::kBytes) return TensorBytes(datatype, dims);
   return ElementCount(dims).has_value() ? std::optional<uint64_t>(0) : std::nullopt;
@@ -91,7 +91,7 @@ absl::Status BatchReader::ReadRun(const RowRun& source, const uint64_t* byte_cou
       source.row_count > source.row_capacity - source.first_row) {
     return Malformed();
   }
-  // Rows that differ in length have no row number in a slab: the run is the slab.
+  // Rows of different lengths have no fixed address in a slab: such a run takes the whole slab.
   if (batch.bytes_inputs > 0 && source.row_count != source.row_capacity) return Malformed();
   uint64_t offset = source.slab_offset;
   for (const BatchInput& input : batch.inputs) {

@@ -9,14 +9,21 @@
 
 namespace mpsd {
 
-// Lives on the lane's thread. The front end is trusted to mean well, not to be free of bugs: a
-// record that leaves the segments' bounds or the model's spec is refused and nothing of it is read.
+// Step 8 of a request's path: turns a batch record, which lies in memory that the front end writes,
+// into a Batch in private memory, with addresses instead of offsets. The front end is trusted to
+// mean well, not to be free of bugs: a record that leaves the segments' bounds or contradicts the
+// model's spec is refused, and none of its payload is read.
+//
+// Owned by the lane. Lives on the lane's thread. Does not look at deadlines or cancellation: the
+// lane does.
 class BatchReader {
  public:
   BatchReader(const Attachment* attachment, const ModelSpec* spec)
       : attachment_(attachment), spec_(spec) {}
 
-  // Fills `batch`, whose memory is used again from call to call.
+  // Fills `batch` whole; its memory is used again from call to call, so that nothing is allocated
+  // after warm-up. INTERNAL "a malformed batch record": the record is refused, and `batch` must not
+  // run.
   absl::Status Read(const BatchRecord& record, Batch* batch) const;
 
  private:

@@ -16,7 +16,8 @@
 namespace mpsd {
 namespace {
 
-// A safety net only: work that is found because of it was missed by the bell, and is counted.
+// The time-out is a safety net: the bell should have announced all work. Work that is found only
+// because of the time-out is counted, as a bug.
 constexpr int64_t kParkTimeoutNs = kNsPerSecond;
 
 [[noreturn]] void EndForLostDevice(const CompletionRecord& record) {
@@ -60,12 +61,14 @@ void Lane::Main(WarmUp warmup) {
 }
 
 absl::Status Lane::WarmUpHere(WarmUp warmup) {
+  lane_thread_.Bind();
   absl::Status status = model_->BindLane(index_);
   MPSD_FAILPOINT("worker.in_warmup");
   return status.ok() ? WarmUpLane(model_, index_, warmup) : status;
 }
 
 void Lane::RunHere() {
+  lane_thread_.Check();
   for (;;) {
     while (!submitted_.Pending()) Sleep();
     MPSD_CHECK(!submitted_.Corrupt());
@@ -75,9 +78,12 @@ void Lane::RunHere() {
 
 void Lane::Sleep() {
   MPSD_FAILPOINT("worker.before_sleep");
-  // As it was when the time had run out: what comes later was rung for, or need not be.
+  // What the last look found, which is the one at the time-out. Work that arrives after it has been
+  // rung for, or is found by the caller's next look.
   bool has_work = false;
-  const auto look = [this, &has_work] { return has_work = submitted_.Pending(); };
+  const auto look = [submitted = &submitted_, &has_work] {
+    return has_work = submitted->Pending();
+  };
   const bool woken = sleep_.Sleep(look, kParkTimeoutNs);
   report_->heartbeat.fetch_add(1, std::memory_order_relaxed);
   if (!woken && has_work) {
@@ -87,10 +93,10 @@ void Lane::Sleep() {
 
 void Lane::ServeOne() {
   MPSD_FAILPOINT("worker.before_claim");
-  const uint32_t place = submitted_.Peek();
-  MPSD_CHECK(place < kRingEntries);
-  const BatchRecord& source = attachment_->mailbox(index_).records[place];
-  CompletionRecord* record = &report_->records[place];
+  const uint32_t slot = submitted_.Peek();
+  MPSD_CHECK(slot < kRingEntries);
+  const BatchRecord& source = attachment_->mailbox(index_).records[slot];
+  CompletionRecord* record = &report_->records[slot];
   const absl::Status status = reader_.Read(source, &batch_);
   const bool live = source.cancelled.load(std::memory_order_acquire) == 0 &&
                     batch_.live_until_ns > clock_->NowNs();
@@ -98,7 +104,8 @@ void Lane::ServeOne() {
   MPSD_FAILPOINT("worker.after_claim");
   if (status.ok() && live) {
     executor_.Execute(batch_, record);
-    // Nothing that this process does will succeed any more; the batch goes to the next one.
+    // The device answers nothing more to this process. The front end gives the batch to the next
+    // worker.
     if (executor_.device_lost()) EndForLostDevice(*record);
   } else {
     record->batch_id = source.batch_id;
@@ -107,12 +114,12 @@ void Lane::ServeOne() {
     record->started_ns = record->finished_ns = clock_->NowNs();
     SetText(record, status.message());
   }
-  Complete(place);
+  Complete(slot);
 }
 
-void Lane::Complete(uint32_t place) {
-  MPSD_FAILPOINT_DATA("worker.before_publish", &place, sizeof(place));
-  MPSD_CHECK(completed_.Push(place));
+void Lane::Complete(uint32_t slot) {
+  MPSD_FAILPOINT_DATA("worker.before_publish", &slot, sizeof(slot));
+  MPSD_CHECK(completed_.Push(slot));
   MPSD_FAILPOINT_DATA("worker.after_publish", &report_->completion_tail,
                       sizeof(report_->completion_tail));
   if (front_bell_.Owed()) {

@@ -19,7 +19,7 @@ void Reset(const Batch& batch, CompletionRecord* record) {
   std::memset(record->row_failed, 0, batch.row_count);
 }
 
-// Rows of inputs that begin with the batch dim.
+// The part's rows of each input. The inputs' first dim is the batch.
 std::vector<InputTensor> RowsOf(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                 const BatchPart& part) {
   std::vector<InputTensor> rows(inputs.begin(), inputs.end());
@@ -80,13 +80,13 @@ absl::Status BatchExecutor::RunWhole(const Batch& batch, CompletionRecord* recor
   if (status.ok()) return status;
   Note(status, batch.row_count);
   if (!can_split || !MayHelpToSplit(status)) return status;
-  // What the failed run has declared is forgotten.
+  // Forgets the outputs that the failed run has declared.
   Reset(batch, record);
   *sink = LeaseSink(batch.output, batch.output_bytes, batch.row_count, record);
   return RunParts(batch, Halves({0, batch.row_count}), sink);
 }
 
-// OK when at least one row has an answer, and every other has been failed.
+// OK when at least one row has an answer; the sink has been told of every other row that it failed.
 absl::Status BatchExecutor::RunParts(const Batch& batch, std::vector<BatchPart> parts,
                                      OutputSink* sink) {
   const absl::Span<const InputTensor> inputs = gather_.Inputs(batch);
@@ -134,7 +134,8 @@ void BatchExecutor::Note(const absl::Status& status, uint32_t row_count) {
   if (!absl::IsResourceExhausted(status) || ++memory_failures_ < kMemoryFailures) return;
   memory_failures_ = 0;
   row_cap_ = std::max(1U, row_count / 2);
-  std::fprintf(stderr, "lane %u: memory did not suffice for %u rows; it takes %u at a time now\n",
+  std::fprintf(stderr,
+               "lane %u: memory did not suffice for %u rows; from now on it runs at most %u\n",
                lane_, row_count, row_cap_);
 }
 

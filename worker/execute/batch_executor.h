@@ -19,24 +19,34 @@
 
 namespace mpsd {
 
-// One a lane; lives on the lane's thread. The model is shared by all lanes and outlives them.
+// Step 9 of a request's path. Owned by the lane, one for each lane; lives on the lane's thread. The
+// model is shared by all lanes and outlives them.
 //
-// A batch whose run fails is run again in halves, and these in halves, so that only the rows fail
-// for which the model throws; the number of runs is bounded, and nobody's deadline is outrun. After
-// the second error for lack of memory the lane takes batches in parts of half the size at once. A
-// decoupled model is asked for the one answer that the batch names.
+// When the run of a batch fails, the executor runs the batch again in halves, and failing halves in
+// halves, so that only the rows for which the model throws fail. One batch costs at most
+// kMaxPartRuns such runs, and once a part has failed, none begins after the batch's
+// `live_until_ns`. After the second error for lack of memory the lane runs larger batches in parts
+// of at most half that size from the start. A decoupled model is asked for the one answer that the
+// batch names, and never run again.
+//
+// Never publishes anything, never waits for the front end, and never writes outside the lease and
+// the record.
 class BatchExecutor {
  public:
   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
       : lane_(lane), model_(model), clock_(clock) {}
 
-  // Fills `record` whole: outcome, outputs, times. Returns when the outputs lie in the lease.
+  // Runs the batch and fills `record` whole: outcome, outputs, failed rows, text, times. Blocks
+  // until the model has returned and the outputs lie in the lease. Never fails itself: a failure is
+  // an outcome.
   void Execute(const Batch& batch, CompletionRecord* record);
 
-  // True once the device answers nothing more to this process, which can only be started anew.
+  // True once the device answers nothing more to this process. The process must then end: only a
+  // new one can use the device again.
   bool device_lost() const { return device_lost_; }
 
-  // Rows that the lane runs together at most, since memory did not suffice for more; 0: no bound.
+  // The largest number of rows that the lane still runs together, after memory did not suffice for
+  // more; 0 when there is no bound.
   uint32_t row_cap() const { return row_cap_; }
 
  private:
@@ -56,8 +66,10 @@ class BatchExecutor {
   bool device_lost_ = false;
 };
 
-// Runs zeros of the model's shapes through the lane, as `warmup` says. Called on the lane's thread
-// before its first batch.
+// Runs zeros of the model's shapes through the lane, so that the first request finds everything
+// compiled and allocated. `warmup` says which shapes: see WarmUp; kAuto is kSmallest on the cpu and
+// kAll elsewhere. Returns the error of the first run that fails. Called on the lane's thread before
+// its first batch.
 absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup);
 
 }  // namespace mpsd

@@ -47,7 +47,7 @@ class KeepingSink final : public OutputSink {
   }
 };
 
-// How far two runs may be apart that differ in the order of their sums only.
+// The largest relative difference of two runs that differ only in the order of their sums.
 double Tolerance(DataType datatype) {
   switch (datatype) {
     case DataType::kFp64:
@@ -85,7 +85,7 @@ bool Agree(const KeepingSink& a, const KeepingSink& b) {
                     [](const auto& left, const auto& right) { return Agree(*left, *right); });
 }
 
-// Small numbers: floats from 1 to 2, whole numbers 0 and 1, which are indices of any table.
+// Small numbers: floats from 1 to 2; integers 0 and 1, which are valid indices of any table.
 void Fill(DataType datatype, std::mt19937* random, std::string* bytes) {
   const size_t size = ElementBytes(datatype);
   for (size_t at = 0; size > 0 && at + size <= bytes->size(); at += size) {
@@ -108,7 +108,7 @@ int64_t LengthOf(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
   return 2;
 }
 
-// One lane's inputs, and what the model gives for them when nobody else runs.
+// One lane's inputs, and the outputs that the model gives for them when no other lane runs.
 class Trial {
  public:
   Trial(const ModelSpec& spec, uint32_t lane)
@@ -122,7 +122,7 @@ class Trial {
         const int64_t length = tensor.dims[dim];
         input.dims.push_back(length >= 0 ? length : LengthOf(spec, tensor, dim));
       }
-      // Elements of BYTES that are empty: a length of 0 each.
+      // Elements of BYTES are empty strings: a length of 0 each.
       const DataType fill =
           tensor.datatype == DataType::kBytes ? DataType::kUint32 : tensor.datatype;
       auto memory = std::make_unique<std::string>(TensorBytes(fill, input.dims).value_or(0), '\0');
@@ -148,7 +148,8 @@ class Trial {
 
 using Trials = std::vector<std::unique_ptr<Trial>>;
 
-// Fills what is expected. Each lane's inputs run twice: a model that throws dice is found here.
+// Fills `expected` of each trial. Runs each lane's inputs twice, to find models that answer at
+// random.
 absl::Status RunAlone(Model* model, const Trials& trials) {
   for (uint32_t lane = 0; lane < trials.size(); ++lane) {
     if (absl::Status status = model->BindLane(lane); !status.ok()) return status;

@@ -1,4 +1,4 @@
-// The self-check of a model's lanes before they serve.
+// CheckConcurrency: the self-check of a model's lanes before they serve.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,15 @@
 
 namespace mpsd {
 
-// Gives each lane inputs of its own, runs them one lane after the other, then all at once, some
-// times, and compares the outputs. ABORTED when they differ by more than rounding does, or a run
-// fails that went well alone: lanes of this model are not safe. UNAVAILABLE when that cannot be
-// told, since the model does not answer random inputs, or answers them differently each time.
-// Called on the main thread before the lanes start; takes threads of its own for the time.
+// Finds models whose lanes disturb each other. Gives each lane inputs of its own, runs the lanes
+// one after another, then all at once for some rounds, and compares the outputs.
+//
+// OK: the outputs agree, up to rounding. ABORTED: they differ, or a run failed that had succeeded
+// alone; several lanes of this model are not safe. UNAVAILABLE: the check cannot tell, because the
+// model rejects random inputs or answers equal inputs differently each time.
+//
+// Blocks for all those runs. Called on the main thread before the lanes start. Starts threads of
+// its own, binds them to the lanes for the time of the check, and joins them.
 absl::Status CheckConcurrency(Model* model, uint32_t lanes);
 
 }  // namespace mpsd

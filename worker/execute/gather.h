@@ -1,4 +1,4 @@
-// Gather: turns a batch's row runs into one contiguous tensor an input.
+// Gather: makes one contiguous tensor of each input of a batch's row runs.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,16 @@
 
 namespace mpsd {
 
-// A batch of one run is used where it lies, without a copy, aligned as its first row happens to be;
-// several runs are copied, 64-byte aligned, into memory of
-// the lane's own, which grows to the largest batch seen and is kept. Lives on the lane's thread.
+// The only copy of a batch's inputs between the slabs and the model. The rows of a batch with one
+// run are used where they lie, without a copy, with the alignment that its first row happens to
+// have. The rows of several runs are copied, 64-byte aligned, into memory of the lane's own, which
+// grows to the largest batch seen and is kept.
+//
+// Owned by the lane's executor. Lives on the lane's thread. Never writes to a slab.
 class Gather {
  public:
-  // The inputs of `batch`; valid until the next call.
+  // The inputs of `batch`, in the order of the model's spec. Valid until the next call, and no
+  // longer than the batch's addresses. CHECKs that there is memory for the copy.
   absl::Span<const InputTensor> Inputs(const Batch& batch);
 
  private:
@@ -31,7 +35,7 @@ class Gather {
   const void* Contiguous(const Batch& batch, size_t input, uint64_t bytes);
 
   std::vector<InputTensor> tensors_;
-  std::vector<Staging> staging_;  // an input each
+  std::vector<Staging> staging_;  // for each input
 };
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// LeaseSink: puts a run's outputs into the batch's output lease and writes their places down.
+// LeaseSink: puts a run's outputs into the batch's output lease and notes where each lies.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,10 @@
 
 namespace mpsd {
 
-// Lives on the lane's thread for one run. Owns nothing: lease and record are the lane's.
+// Places each output behind the one before, aligned, while it fits, and describes it in the
+// completion record. Goes on counting bytes after the lease is full, so that needed_bytes() is what
+// a second run needs. Made for one run; owns nothing: the lease and the record are the slot's.
+// Lives on the lane's thread.
 class LeaseSink final : public OutputSink {
  public:
   LeaseSink(char* lease, uint64_t lease_bytes, uint32_t row_count, CompletionRecord* record)
@@ -21,7 +24,8 @@ class LeaseSink final : public OutputSink {
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
   void FailRow(uint32_t row, absl::string_view why) override;
 
-  // False once an output did not fit, was of no serveable type, or was one too many.
+  // fits(): all outputs had room. valid(): every output could be described: its datatype is known,
+  // its size does not overflow, and there were not too many outputs.
   bool fits() const { return needed_bytes_ <= lease_bytes_; }
   bool valid() const { return valid_; }
   uint64_t needed_bytes() const { return needed_bytes_; }
@@ -37,7 +41,7 @@ class LeaseSink final : public OutputSink {
   bool valid_ = true;
 };
 
-// Copies `text` into the record, cut to what fits.
+// Copies as much of `text` into the record as fits.
 void SetText(CompletionRecord* record, absl::string_view text);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// PartSink: puts the outputs of a batch's parts together, as if the batch had run as a whole.
+// PartSink: joins the outputs of a batch's parts as if the batch had run as a whole.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,20 @@
 
 namespace mpsd {
 
-// Lives on the lane's thread for one batch. Rows of parts that fail are left zero.
+// Stands between the model, which runs one part after another, and the sink of the whole batch.
+// Declares each output once, for all rows, when the first part declares it, and gives every part
+// the address of its own rows. Rows of parts that fail stay zero. Made for one batch by its
+// executor. Lives on the lane's thread.
 class PartSink final : public OutputSink {
  public:
-  // `whole` takes the batch's outputs and outlives this.
+  // `whole` takes the batch's outputs and outlives this sink.
   PartSink(OutputSink* whole, uint32_t row_count) : whole_(whole), row_count_(row_count) {}
 
-  // Before each run of a part.
+  // Called before each run of a part, and before the rows of a part are failed.
   void Begin(const BatchPart& part);
 
-  // After a run that went well: whether its outputs fit those of the parts before. If not, the
-  // part's rows have no answer.
+  // Called after a run that succeeded. Returns whether its outputs have the number, datatypes and
+  // row shapes of the parts before. If not, the part's rows have no answer.
   bool End();
 
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
@@ -43,7 +46,7 @@ class PartSink final : public OutputSink {
   std::vector<Output> outputs_;
   BatchPart part_;
   size_t next_ = 0;
-  bool declared_all_ = false;  // a part went well: there are no further outputs
+  bool declared_all_ = false;  // a part succeeded: there are no further outputs
   bool differs_ = false;
 };
 

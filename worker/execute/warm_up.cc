@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// Zeros, aligned as slabs are.
+// Owns memory of zeros, aligned as slabs are.
 class Zeros {
  public:
   char* Get(uint64_t bytes) {
@@ -28,7 +28,7 @@ class Zeros {
   std::vector<std::unique_ptr<char, Free>> memory_;
 };
 
-// Takes the outputs of a warm-up run, each in a place of its own, and forgets them.
+// Gives each output of a warm-up run memory of its own, and drops it.
 class Scratch final : public OutputSink {
  public:
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
@@ -42,7 +42,7 @@ class Scratch final : public OutputSink {
   Zeros memory_;
 };
 
-// The length that stands for an unknown dim: of the padded dims the step-th bucket, else 1.
+// The length that stands for an unknown dim: a padded dim's step-th bucket, otherwise 1.
 int64_t LengthOf(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
   for (const PadRule& rule : spec.pad) {
     if (rule.input != input.name || rule.dim != dim || rule.buckets.empty()) continue;
@@ -63,7 +63,7 @@ absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
       const int64_t length = tensor.dims[dim];
       input.dims.push_back(length >= 0 ? length : LengthOf(spec, tensor, dim, step));
     }
-    // Zeros are strings without a character, too: their lengths.
+    // Zeros are also a valid BYTES tensor: elements of length 0.
     const DataType counted =
         input.datatype == DataType::kBytes ? DataType::kUint32 : input.datatype;
     const std::optional<uint64_t> bytes = TensorBytes(counted, input.dims);

@@ -36,7 +36,7 @@ absl::Status ReadTensor(const std::string& text, ModelSpec* spec,
                         std::vector<TensorSpec>* tensors) {
   absl::StatusOr<TensorSpec> tensor = ParseTensorText(text);
   if (!tensor.ok()) return tensor.status();
-  // The flag's shape is whole: an open first dim is the batch, as `mpsd serve FILE` has it.
+  // The flag's shape is whole: an unknown first dim is the batch, as in `mpsd serve FILE`.
   if (!tensor->dims.empty() && tensor->dims.front() == -1) {
     tensor->dims.erase(tensor->dims.begin());
     if (spec->max_batch_size == 0) spec->max_batch_size = 64;
@@ -92,7 +92,7 @@ ordered_json TensorsJson(const std::vector<TensorSpec>& tensors) {
   return json;
 }
 
-// What a config file says of the model, whole.
+// A complete config file for the model.
 ordered_json ConfigOf(const LoadOrder& order, const ModelSpec& spec) {
   ordered_json model = {
       {"name", order.model}, {"path", order.path}, {"format", NameOf(order.format)}};

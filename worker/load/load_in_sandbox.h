@@ -1,4 +1,4 @@
-// Loads a model where it can do no harm.
+// LoadInSandbox: loads a model where its code can do no harm.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,11 @@
 namespace mpsd {
 
 // Enters the sandbox that the order asks for, starts the runtime and the device, seals the sandbox,
-// and only then looks at the model, whose file is code. Called once, on the main thread, before any
-// other thread.
+// and only then opens the model's file, which is code. What the sandbox takes is gone for the life
+// of the process, also when loading fails.
+//
+// Called once, on the main thread, before any other thread starts. Blocks for the whole loading:
+// seconds, or minutes for a large model.
 absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order);
 
 }  // namespace mpsd

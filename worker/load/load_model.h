@@ -1,4 +1,4 @@
-// LoadModel: from a load order to a Model, whatever its format.
+// LoadModel: makes a Model of a load order, whatever its format.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,24 @@
 
 namespace mpsd {
 
-// Loads the code of the order's device and wakes the device up. Does not look at the model. Makes
-// system calls that the sandbox denies afterwards. Called on the process's main thread.
+// Loads the code for the order's device and starts the device. Does not open the model's file.
+// Makes system calls that the sandbox denies once it is sealed. Called on the main thread. Does
+// nothing for the format "synthetic".
 absl::Status StartRuntime(const LoadOrder& order);
 
-// Loads the model that the order names. Called on the process's main thread. The error's text says
-// what to do; it is for the operator, and may hold the model's path.
+// Loads the model that the order names. Called on the main thread, after StartRuntime(). The text
+// of an error tells the operator what to do; it may hold the model's path, so it is not for
+// clients. UNIMPLEMENTED: this binary was built without libtorch.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
-// What models run on in this binary: "torch 2.11.0"; "synthetic" if it was built without libtorch.
+// The runtime of this binary's models: "torch 2.11.0", or "synthetic" when built without libtorch.
 std::string RuntimeName();
 
-// Which libtorch it is: "stock", "patched", …; empty without one.
+// Which kind of libtorch that is: "stock", "patched", …; empty when built without libtorch.
 std::string LoadedRuntimeKindName();
 
-// The devices that models can run on here, the one that "auto" is first. Called on the main thread.
+// The devices that models can run on here, beginning with the one that "auto" stands for. Called on
+// the main thread.
 std::vector<std::string> UsableDevices();
 
 }  // namespace mpsd

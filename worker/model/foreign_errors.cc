@@ -26,7 +26,7 @@ absl::string_view FirstLine(absl::string_view text) {
   return "";
 }
 
-// Behind the arrow the source may go on, indented; the reason stands at the line's beginning.
+// After the arrow the source may go on, indented; the reason begins in the first column.
 absl::string_view FirstLineAtMargin(absl::string_view text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!line.empty() && !absl::ascii_isspace(line.front())) return line;
@@ -40,7 +40,8 @@ bool IsOutOfMemory(absl::string_view line) {
          absl::StrContains(line, "out of memory") || absl::StrContains(line, "std::bad_alloc");
 }
 
-// After these every further call of the process fails: CUDA's errors stick to its context.
+// After one of these every further call of the process fails: an error of CUDA stays in its
+// context.
 bool IsDeviceLost(absl::string_view what) {
   constexpr absl::string_view kTexts[] = {
       "device-side assert",
@@ -63,7 +64,7 @@ bool EndsWord(char c) {
   return absl::ascii_isspace(c) || c == '\'' || c == '"' || c == ')' || c == ',' || c == '(';
 }
 
-// An absolute path is a word that begins with a slash and has another one.
+// Takes a word for an absolute path when it begins with a slash and holds another one.
 std::string WithoutPaths(absl::string_view line) {
   std::string out;
   size_t at = 0;
@@ -82,7 +83,7 @@ std::string WithoutPaths(absl::string_view line) {
 }  // namespace
 
 std::string MeaningfulLine(absl::string_view what) {
-  // The interpreter prints the failing source first, with an arrow, and says why behind it; other
+  // The interpreter prints the failing source first, with an arrow, and the reason after it. Other
   // parts of libtorch begin with the reason.
   const size_t arrow =
       absl::StartsWith(what, kInterpreter) ? what.rfind(kArrow) : absl::string_view::npos;

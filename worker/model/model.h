@@ -16,11 +16,13 @@
 
 namespace mpsd {
 
-// One input of a batch: contiguous rows that nobody may write. `dims` begins with the batch dim
-// when the model batches. The data are aligned as one row is: a batch that begins with a later row
-// of a slab begins at a multiple of the row's bytes behind a 64-byte boundary, so that an element
-// of 2, 4 or 8 bytes always lies at a multiple of its size, and nothing more is promised. BYTES:
-// each element is a u32 length and as many bytes, one behind the other, without alignment.
+// One input of a batch: contiguous rows, which nobody may write, because they lie in memory that
+// other batches share. `dims` begins with the batch dim when the model batches.
+//
+// Alignment: a batch begins at any row of a slab, and so at a multiple of the row's bytes behind a
+// 64-byte boundary. An element of 2, 4 or 8 bytes therefore lies at a multiple of its size; nothing
+// more is promised. BYTES: consecutive elements, each a u32 length and that many bytes, without
+// alignment.
 struct InputTensor {
   const void* data = nullptr;
   uint64_t bytes = 0;
@@ -28,66 +30,89 @@ struct InputTensor {
   Dims dims;
 };
 
-// Where the outputs of one run go. Lives on the lane's thread for the time of one Run().
+// Takes the outputs of one run. Made by the executor for one Run() or Answer(), and called by the
+// model during that call only. Lives on the lane's thread.
+//
+// Invariants:
+//   1. The model declares each output of its spec once, in the spec's order, also after one
+//      had no room.
+//   2. The returned address has room for exactly the declared bytes and is valid until the
+//      call returns.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
 
-  // Declares the next output, in the order of the model's outputs, and returns where its bytes are
-  // to be written: contiguous, row-major. Null when there is no room left; the model then goes on
-  // declaring its other outputs (so that the room needed is known) and writes nothing.
+  // Declares the next output and returns the address for its bytes: contiguous, row-major, in the
+  // layout of `datatype`. Null when there is no room left; the model then writes nothing, but goes
+  // on declaring its other outputs, so that the executor learns how much room a second run needs.
   virtual void* Add(DataType datatype, absl::Span<const int64_t> dims) = 0;
 
-  // The same for an output of datatype BYTES, whose elements, each a u32 length and as many bytes,
+  // The same for an output of datatype BYTES. Its elements, each a u32 length and that many bytes,
   // take `bytes` bytes together.
   virtual void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) = 0;
 
-  // The row failed though the batch did not; its output bytes are not looked at.
+  // Says that `row` has failed although the batch has not. The row's output bytes are not looked
+  // at; `why` is for the client. `row` counts from 0 in this run.
   virtual void FailRow(uint32_t row, absl::string_view why) = 0;
 };
 
-// Thread-safe where said. Owned by the worker's main, outlives the lanes. Foreign exceptions never
-// leave an implementation: they become a Status whose text is fit for clients (no path, no pid).
+// A model as step 9 of a request's path sees it. Made by LoadModel() on the worker's main thread,
+// owned by the worker's main, and outlives the lanes. Thread-safe where said; everything else
+// belongs to the main thread.
+//
+// A model never lets a foreign exception out: it becomes a Status, whose text is fit for clients
+// (no path, no pid). It knows nothing of slots, slabs or the front end, and does not retry.
+//
+// Life: LoadModel() -> RegisterMemory() -> for each lane BindLane() -> Run() or Answer(), many
+// times -> the process ends.
 class Model {
  public:
   virtual ~Model() = default;
 
-  // What the model takes and gives, complete. Constant after loading. Thread-safe.
+  // The inputs and outputs of the model, complete, as clients see them. Constant after loading.
+  // Thread-safe.
   virtual const ModelSpec& spec() const = 0;
 
-  // The device it runs on, "cpu", "cuda:0". Constant. Thread-safe.
+  // The device that the model runs on: "cpu", "cuda:0". Constant. Thread-safe.
   virtual std::string device() const = 0;
 
-  // What it is made of. Constant. Thread-safe.
+  // The model's operators, counted by kind, and its size. Constant. Thread-safe.
   virtual Census census() const { return Census(); }
 
-  // How many of `wanted` lanes its device and libtorch can bear; `why` says what they cannot.
+  // How many of `wanted` lanes the device and its runtime can bear, at least 1. Sets `why` when
+  // that is fewer than `wanted`.
   virtual uint32_t LanesAllowed(uint32_t wanted, std::string* /*why*/) const { return wanted; }
 
-  // Whether lanes are to be compared before they serve.
+  // Whether the worker compares the lanes' outputs before they serve.
   virtual bool wants_self_check() const { return false; }
 
-  // Memory that inputs will lie in: a device may want to know it before it is used. Unregistered
-  // before it is unmapped. Thread-safe.
+  // Announces memory that inputs will lie in, which a device may then read without staging. Called
+  // before a batch names the memory; UnregisterMemory() is called with the same address before the
+  // memory is unmapped. Thread-safe.
   virtual void RegisterMemory(const void* /*data*/, uint64_t /*bytes*/) {}
   virtual void UnregisterMemory(const void* /*data*/) {}
 
-  // Called by each lane, on the lane's own thread, before its first Run(). ReleaseLane() undoes it,
-  // on the same thread, for a lane that ends before the process does.
+  // Called by each lane on its own thread, before its first Run(): gives the thread its stream.
+  // ReleaseLane() undoes it, on the same thread, for a lane that ends before the process does. An
+  // error means that the lane cannot serve.
   virtual absl::Status BindLane(uint32_t lane) = 0;
   virtual void ReleaseLane(uint32_t /*lane*/) {}
 
-  // Runs one batch on the lane's stream and returns when the outputs are in the sink. Lanes call it
-  // concurrently, each with its own number. "PyTorch execute failure: …" is INTERNAL when it threw,
-  // RESOURCE_EXHAUSTED when memory did not suffice, DATA_LOSS when the device is lost for the
-  // process, FAILED_PRECONDITION when its answer is not as its spec says.
+  // Runs one batch of `row_count` rows on the lane's stream and blocks until all outputs are in the
+  // sink. Lanes call it concurrently, each with its own number, after BindLane() on its thread.
+  // `inputs` has the order, datatypes and dims of the spec.
+  //
+  // Errors say "PyTorch execute failure: …". INTERNAL: the model threw. RESOURCE_EXHAUSTED: memory
+  // did not suffice. DATA_LOSS: the device is lost for this process. FAILED_PRECONDITION: the
+  // answer contradicts the model's own spec. After an error the sink's contents mean nothing.
   virtual absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                            OutputSink* sink) = 0;
 
-  // What is called in the place of Run() where the spec is decoupled: gives answer `index`, from 0,
-  // to one request. False, and nothing in the sink, when the request has no such answer, nor
-  // further ones. Depends on inputs and index alone: lanes of any process may be asked in turn, and
-  // never for an answer that comes after one which was not given. Fails as Run() does.
+  // Takes the place of Run() when the spec is decoupled: gives answer `index`, from 0, to one
+  // request. Returns false, with nothing in the sink, when the request has no answer of that index;
+  // then it has no later one either. The answer depends on the inputs and the index alone, because
+  // lanes of different processes may be asked in turn. No index is asked for after one that was not
+  // given. Fails as Run() does.
   virtual absl::StatusOr<bool> Answer(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,
                                       uint32_t /*index*/, OutputSink* /*sink*/) {
     return absl::UnimplementedError("the model gives one answer to a request");

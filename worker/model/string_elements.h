@@ -1,4 +1,5 @@
-// The elements of a BYTES tensor: each a little-endian u32 length and that many bytes.
+// string_elements: the elements of a BYTES tensor, each a little-endian u32 length and that many
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,14 @@
 
 namespace mpsd {
 
-// The elements; `count` of them must fill `bytes`. INTERNAL when they do not: the front end has
-// checked them.
+// The `count` elements that `bytes` bytes at `data` hold; they point into `data` and are valid as
+// long as it is. INTERNAL when the elements do not fill the bytes exactly, which the front end has
+// checked before: it is a bug, not a client's fault.
 absl::StatusOr<std::vector<absl::string_view>> ReadElements(const void* data, uint64_t bytes,
                                                             uint64_t count);
 
-// How many bytes they take, and puts them there.
+// ElementsBytes(): how many bytes the elements take as a tensor. WriteElements(): writes them to
+// `target`, which has that many bytes.
 uint64_t ElementsBytes(absl::Span<const std::string> elements);
 void WriteElements(absl::Span<const std::string> elements, void* target);
 

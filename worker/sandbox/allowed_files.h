@@ -1,4 +1,4 @@
-// The files that a confined worker may still open.
+// allowed_files: the files that a confined worker may still open.
 #pragma once
 
 #include <string>
@@ -8,17 +8,18 @@
 
 namespace mpsd {
 
-// kRead: what is there may be read. kDevice: read, written and asked by ioctl, nothing made.
-// kScratch: everything but device files and sockets. A program is never started.
+// kRead: files may be read. kDevice: files may be read, written and controlled by ioctl, but not
+// made. kScratch: everything but making device files and sockets. No use includes starting a
+// program.
 enum class FileUse { kRead, kDevice, kScratch };
 
 struct AllowedPath {
-  std::string path;  // a file, or a folder with all that is in it; it need not be there
+  std::string path;  // a file, or a folder with all that is in it; it may be missing
   FileUse use = FileUse::kRead;
 };
 
-// Reads the environment and the list of loaded libraries, so it REQUIRES that no thread changes
-// them.
+// The paths that this model, device and machine need. Reads the environment and the list of loaded
+// libraries. Called on the main thread while no other thread runs.
 std::vector<AllowedPath> AllowedFiles(const SandboxOptions& options);
 
 }  // namespace mpsd

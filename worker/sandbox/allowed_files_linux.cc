@@ -15,8 +15,9 @@
 namespace mpsd {
 namespace {
 
-// Libraries that are loaded while running, time zones and locales; what the libraries for OpenMP
-// and BLAS ask about the machine. Of /etc there are single files, of /proc nothing of others.
+// Libraries that are loaded while running, time zones, locales, and what the libraries for OpenMP
+// and BLAS ask about the machine. Of /etc only single files, and nothing of /proc about other
+// processes.
 constexpr const char* kReadable[] = {
     "/lib",
     "/lib64",
@@ -42,7 +43,7 @@ constexpr const char* kReadable[] = {
 
 constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
-// What NVIDIA's driver and runtime libraries read of the machine and of their installation; in
+// What NVIDIA's driver and runtime libraries read about the machine and their installation. In
 // containers the driver's own libraries are mounted at /usr/local/nvidia.
 constexpr const char* kGpuReadable[] = {
     "/usr/local/cuda",     "/usr/local/cuda-*",   "/usr/local/nvidia", "/usr/share/nvidia",
@@ -51,7 +52,7 @@ constexpr const char* kGpuReadable[] = {
     "/sys/module/nvidia*",
 };
 
-// The last one is where clients of the Multi-Process Service find it.
+// In the last one, clients of CUDA's Multi-Process Service find it.
 constexpr const char* kGpuDevices[] = {"/dev/nvidia*", "/dev/dri", "/tmp/nvidia-mps"};
 
 int AddFolderOfLibrary(dl_phdr_info* info, size_t, void* folders) {
@@ -62,7 +63,7 @@ int AddFolderOfLibrary(dl_phdr_info* info, size_t, void* folders) {
   return 0;
 }
 
-// Where this process's libraries came from, and where it was told to look for more.
+// The folders of this process's libraries, and those where it was told to look for more.
 std::set<std::string> LibraryFolders() {
   std::set<std::string> folders;
   dl_iterate_phdr(AddFolderOfLibrary, &folders);
@@ -85,7 +86,7 @@ void AddMatches(const std::string& pattern, FileUse use, std::vector<AllowedPath
 void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPath>* allowed) {
   for (const char* pattern : kGpuReadable) AddMatches(pattern, FileUse::kRead, allowed);
   for (const char* pattern : kGpuDevices) AddMatches(pattern, FileUse::kDevice, allowed);
-  // The driver names its threads by way of files, and does not start where it cannot.
+  // The driver names its threads by writing to these files, and does not start when it cannot.
   allowed->push_back({absl::StrCat("/proc/", getpid(), "/task"), FileUse::kDevice});
   if (const char* mps = std::getenv("CUDA_MPS_PIPE_DIRECTORY"); mps != nullptr) {
     allowed->push_back({mps, FileUse::kDevice});
@@ -102,7 +103,7 @@ std::vector<AllowedPath> AllowedFiles(const SandboxOptions& options) {
   std::vector<AllowedPath> allowed;
   for (const char* path : kReadable) allowed.push_back({path, FileUse::kRead});
   for (const char* path : kHarmlessDevices) allowed.push_back({path, FileUse::kDevice});
-  // By its number: "self" is looked up by whoever opens it.
+  // By number, because "self" would mean the process that opens it.
   allowed.push_back({absl::StrCat("/proc/", getpid()), FileUse::kRead});
   const std::set<std::string> library_folders = LibraryFolders();
   for (const std::string& folder : library_folders) allowed.push_back({folder, FileUse::kRead});

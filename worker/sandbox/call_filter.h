@@ -1,6 +1,6 @@
 // CallFilter: which system calls a sealed worker may still make, as a program for the kernel.
 //
-// It is a list of what is denied. A list of what is allowed would be tighter, and would break with
+// The filter lists the denied calls. A list of allowed calls would be tighter, but would break with
 // every release of a device driver; docs/sandbox.md says what this leaves open.
 #pragma once
 
@@ -13,8 +13,10 @@
 
 namespace mpsd {
 
-// Pure. Calls of another instruction set kill the process; newer calls than this file knows do not
-// exist (ENOSYS); what is denied fails with EPERM. Empty on a processor that it does not know.
+// The program for `level`. `own_pid` is the only process that the worker may send signals to. Calls
+// of another instruction set kill the process; calls newer than this file do not exist for the
+// worker (ENOSYS); denied calls fail with EPERM. Empty for a processor that this file does not
+// know. Pure.
 std::vector<sock_filter> CallFilter(SandboxLevel level, pid_t own_pid);
 
 }  // namespace mpsd

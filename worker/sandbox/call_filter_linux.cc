@@ -18,15 +18,15 @@
 namespace mpsd {
 namespace {
 
-// When a call is denied. "The argument" is its low half, which is all that the kernel looks at
-// where these are used.
+// When a call is denied. "The argument" is its low half; the kernel looks at no more of it in the
+// calls that use these conditions.
 enum class When {
   kAlways,
   kEqual,     // the argument is the value
-  kNotEqual,  // it is another
-  kAnyBit,    // it has some bit of the value
-  kNoBit,     // it has none of them
-  kNotSelf,   // it is no own process number
+  kNotEqual,  // the argument is not the value
+  kAnyBit,    // the argument has some bit of the value
+  kNoBit,     // the argument has no bit of the value
+  kNotSelf,   // the argument is not this process's number
   kNeitherSelfNorZero,
 };
 
@@ -46,7 +46,8 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr uint32_t kArchitecture = 0;
 #endif
 
-// Call numbers from 424 on are the same everywhere; the C library's header may not know them yet.
+// Call numbers from 424 on are the same on all processors. The C library's header may be too old
+// for them.
 constexpr uint32_t kProcessMadvise = 440;
 constexpr uint32_t kMountSetattr = 442;
 constexpr uint32_t kFchmodat2 = 452;
@@ -61,8 +62,8 @@ constexpr uint32_t kSetSignal = 10;              // F_SETSIG
 constexpr uint32_t kSetOwnerExtended = 15;       // F_SETOWN_EX
 
 constexpr Rule kBasicRules[] = {
-    // Other programs and processes. A process is a clone that is no thread; clone3, whose flags are
-    // out of a filter's sight, does not exist, and the C library falls back to clone.
+    // Other programs and processes. A clone that makes no thread makes a process. A filter cannot
+    // see the flags of clone3, so clone3 does not exist, and the C library falls back to clone.
     {SYS_execve},
     {SYS_execveat},
     {SYS_clone, When::kNoBit, 0, CLONE_THREAD},
@@ -72,8 +73,9 @@ constexpr Rule kBasicRules[] = {
     {SYS_fork},
     {SYS_vfork},
 #endif
-    // Other processes' memory, descriptors, limits and share of the processors and disks. A filter
-    // cannot tell the worker's other threads from other processes: each sets its own.
+    // The memory, descriptors, limits and share of processors and disks of other processes. A
+    // filter cannot tell the worker's other threads from other processes, so each thread can set
+    // only its own.
     {SYS_ptrace},
     {SYS_process_vm_readv},
     {SYS_process_vm_writev},
@@ -93,8 +95,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_sched_setaffinity, When::kNeitherSelfNorZero, 0},
     {SYS_ioprio_set, When::kNotEqual, 0, kPriorityOfProcess},
     {SYS_ioprio_set, When::kNeitherSelfNorZero, 1},
-    // Signals: only to itself, not by way of a descriptor's owner either, and not without end: the
-    // signal that comes when the front end dies cannot be declined.
+    // Signals: only to the worker itself, also not through the owner of a descriptor, and not
+    // without limit: the signal that comes when the front end dies cannot be turned off.
     {SYS_kill, When::kNotSelf, 0},
     {SYS_tkill},
     {SYS_tgkill, When::kNotSelf, 0},
@@ -107,17 +109,17 @@ constexpr Rule kBasicRules[] = {
     {SYS_ioctl, When::kEqual, 1, kOwnSocketGroup},
     {SYS_ioctl, When::kEqual, 1, TIOCSTI},
     {SYS_prctl, When::kEqual, 0, PR_SET_PDEATHSIG},
-    // The network. The Multi-Process Service of CUDA is reached by a Unix socket.
+    // The network. CUDA's Multi-Process Service is reached through a Unix socket.
     {SYS_socket, When::kNotEqual, 0, AF_UNIX},
     {SYS_socketpair, When::kNotEqual, 0, AF_UNIX},
-    // Calls that would be made by the kernel on its behalf, past this filter.
+    // Calls that the kernel would make for the worker without passing this filter.
     {SYS_io_uring_setup},
     {SYS_io_uring_enter},
     {SYS_io_uring_register},
-    // Holes in shared memory, which pass the seals that keep its size.
+    // Holes in shared memory: the seals that keep its size do not prevent them.
     {SYS_fallocate, When::kAnyBit, 1, FALLOC_FL_PUNCH_HOLE},
     {SYS_madvise, When::kEqual, 2, MADV_REMOVE},
-    // What landlock does not look at: modes, owners and attributes of files, and handles of files.
+    // Modes, owners, attributes and handles of files, which landlock does not control.
     {SYS_fchmod},
     {SYS_fchmodat},
     {kFchmodat2},
@@ -150,7 +152,7 @@ constexpr Rule kBasicRules[] = {
     {kMountSetattr},
     {SYS_unshare},
     {SYS_setns},
-    // Parts of the kernel that a model has no use for and that have been broken into before.
+    // Parts of the kernel that a model does not need and that have been exploited before.
     {SYS_bpf},
     {SYS_perf_event_open},
     {SYS_userfaultfd},
@@ -159,7 +161,7 @@ constexpr Rule kBasicRules[] = {
     {SYS_request_key},
     {SYS_fanotify_init},
     {SYS_personality, When::kNotEqual, 0, 0xffffffff},
-    // The host's own affairs.
+    // The host's own settings.
     {SYS_init_module},
     {SYS_finit_module},
     {SYS_delete_module},
@@ -184,7 +186,7 @@ constexpr Rule kBasicRules[] = {
 #endif
 };
 
-// A model on the cpu needs nobody to talk to but the front end, on descriptors that it was given.
+// A model on the cpu talks to nobody but the front end, on descriptors that the worker has already.
 constexpr Rule kStrictRules[] = {
     {SYS_socket}, {SYS_socketpair}, {SYS_connect},   {SYS_bind},
     {SYS_listen}, {SYS_accept},     {SYS_accept4},   {SYS_shmget},
@@ -193,7 +195,7 @@ constexpr Rule kStrictRules[] = {
     {SYS_msgctl}, {SYS_mq_open},    {SYS_mq_unlink}, {SYS_prctl, When::kEqual, 0, PR_SET_DUMPABLE},
 };
 
-// Puts the rules together. Between two rules the accumulator holds the call's number.
+// Builds the program from the rules. Between two rules the accumulator holds the call's number.
 class Assembler {
  public:
   explicit Assembler(uint32_t own_pid) : own_pid_(own_pid) {}
@@ -203,7 +205,7 @@ class Assembler {
     SkipIf(BPF_JEQ, kArchitecture);
     Return(SECCOMP_RET_KILL_PROCESS);
     Load(offsetof(seccomp_data, nr));
-    // The numbers of the x32 instruction set are beyond it too.
+    // This also refuses the numbers of the x32 instruction set, which are larger.
     UnlessSkip(BPF_JGT, kLastKnownCall);
     Return(SECCOMP_RET_ERRNO | ENOSYS);
   }
@@ -214,7 +216,7 @@ class Assembler {
       Return(SECCOMP_RET_ERRNO | rule.error);
       return;
     }
-    // Over the whole rule, its last load included, when it is about another call.
+    // Jumps over the whole rule, including its last load, when the call is another one.
     const size_t about_another = program_.size();
     Jump(BPF_JEQ, rule.call, 0, 0);
     Load(offsetof(seccomp_data, args) + rule.argument * sizeof(uint64_t));
@@ -230,7 +232,7 @@ class Assembler {
   }
 
  private:
-  // Leaves the next instruction to be reached exactly when the rule denies.
+  // Ensures that the next instruction is reached exactly when the rule denies the call.
   void AddCondition(const Rule& rule) {
     switch (rule.when) {
       case When::kAlways:

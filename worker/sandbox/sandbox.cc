@@ -10,13 +10,13 @@
 namespace mpsd {
 namespace {
 
-// A basic sandbox is as good as the host can make it, and says where it is not whole.
+// A basic sandbox does as much as the host can, and logs where that is not all.
 absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
   if (status.ok()) return status;
   const std::string text(status.message());
   if (level == SandboxLevel::kStrict) {
     return absl::FailedPreconditionError(
-        absl::StrCat("sandbox: ", text, "; 'strict' does not go on without it"));
+        absl::StrCat("sandbox: ", text, "; the level 'strict' requires it"));
   }
   std::fprintf(stderr, "sandbox: %s; going on without it\n", text.c_str());
   return absl::OkStatus();

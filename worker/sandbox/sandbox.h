@@ -1,9 +1,13 @@
-// Sandbox: what a worker takes from itself before it runs a model, whose file is code.
+// Sandbox: the rights that a worker gives up before it runs a model, whose file is code.
 //
-// The order is the point. Files are confined while the process has one thread, because the kernel
-// confines only the thread that asks and those it starts later. Then the runtime and the device
-// start, which need calls that a model does not. Then the calls are sealed, in all threads. Only
-// then is the model looked at. docs/sandbox.md says what is denied, and what is not.
+// The order matters:
+//   1. Files are confined while the process has one thread, because the kernel confines only the
+//      calling thread and those that it starts later.
+//   2. The runtime and the device start, which need system calls that a model does not.
+//   3. The system calls are sealed, in all threads.
+//   4. Only then is the model's file opened.
+//
+// docs/sandbox.md says what is denied, and what is not.
 #pragma once
 
 #include <string>
@@ -17,22 +21,25 @@ namespace mpsd {
 
 struct SandboxOptions {
   SandboxLevel level = SandboxLevel::kBasic;
-  std::string model_file;        // empty: none is read
-  std::string temporary_folder;  // the one place to write; empty: there is none
+  std::string model_file;        // empty: no model file is read
+  std::string temporary_folder;  // the only folder to write to; empty: there is none
   std::string device = "auto";   // as in LoadOrder; anything but "cpu" opens the device's files
 };
 
-// Lives on the main thread of a worker. What it takes is gone for the life of the process.
+// Made by LoadInSandbox() at the start of the process. The rights are gone for the life of the
+// process, also after the object is gone. Lives on the worker's main thread.
 class Sandbox {
  public:
   // The options that an order asks for, with TMPDIR as the folder.
   static SandboxOptions OptionsOf(const LoadOrder& order);
 
-  // Confines the files and drops the privileges. REQUIRES: no thread was started, and nothing of
-  // the model was read. FAILED_PRECONDITION when strict and the host cannot do it whole.
+  // Confines the files and drops the privileges. The process must have one thread still, and have
+  // read nothing of the model. FAILED_PRECONDITION when the level is strict and the host cannot do
+  // all of it; a basic sandbox logs that and goes on.
   static absl::StatusOr<Sandbox> Enter(SandboxOptions options);
 
-  // Seals the calls, in every thread. After the runtime and the device, before the model.
+  // Seals the calls, in every thread. Called after the runtime and the device have started, before
+  // the model is opened. Fails as Enter() does.
   absl::Status Seal() const;
 
  private:

@@ -23,8 +23,8 @@
 namespace mpsd {
 namespace {
 
-// Landlock as the kernel documents it. The header of an older distribution has the first few of
-// these only, so the names are our own.
+// Landlock's flags as the kernel documents them. The header of an older distribution has only the
+// first few, so this file names them itself.
 constexpr uint64_t kWriteFile = 1 << 1;
 constexpr uint64_t kReadFile = 1 << 2;
 constexpr uint64_t kReadFolder = 1 << 3;
@@ -80,7 +80,7 @@ uint64_t RightsOf(FileUse use) {
   return 0;
 }
 
-// A path that is not there needs no rule.
+// A path that does not exist needs no rule.
 absl::Status Allow(int ruleset, const AllowedPath& path, uint64_t handled) {
   const UniqueFd fd(open(path.path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
@@ -122,21 +122,21 @@ absl::Status RestrictFiles(const SandboxOptions& options) {
   return absl::UnimplementedError("this kernel's landlock does not deny truncating files by path");
 }
 
-// A rule for a folder of /proc holds as long as its entry does, which the kernel forgets at will
-// unless somebody holds it.
+// A landlock rule for a folder of /proc holds only as long as the kernel keeps the folder's entry
+// in memory, which an open descriptor ensures.
 void HoldOwnProcessFolders() {
   for (const char* folder : {"/proc/self", "/proc/self/task"}) {
     [[maybe_unused]] const int fd = open(folder, O_PATH | O_CLOEXEC);
   }
 }
 
-// A superuser keeps only what reading model files of other users takes.
+// A superuser keeps only the right to read model files of other users.
 absl::Status DropCapabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
   if (syscall(SYS_capget, &header, sets) != 0) return Errno("cannot read the capabilities");
   constexpr uint32_t kKept = 1U << CAP_DAC_READ_SEARCH;
-  // A service manager that left none may have forbidden the call too.
+  // A service manager that has left no capabilities may also have forbidden the call.
   if ((sets[0].permitted & ~kKept) == 0 && sets[1].permitted == 0) return absl::OkStatus();
   sets[0] = {sets[0].effective & kKept, sets[0].permitted & kKept, 0};
   sets[1] = {};
@@ -156,7 +156,7 @@ absl::Status CheckSingleThread() {
       threads, " threads run already, the libraries' own; their files are not confined"));
 }
 
-// No core file, and no look into the memory from another process of the same user.
+// No core file, and no access to the memory by other processes of the same user.
 absl::Status HideMemory() {
   const rlimit none{0, 0};
   if (setrlimit(RLIMIT_CORE, &none) != 0) return Errno("cannot forbid core files");

@@ -1,4 +1,4 @@
-// BertConfig: the numbers of a BERT encoder, from its config.json.
+// BertConfig: the sizes of a BERT encoder, from its config.json.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct BertConfig {
   double layer_norm_epsilon = 1e-12;
 };
 
-// INVALID_ARGUMENT names the key at fault, among them what this importer does not know: other model
-// types, activations and position embeddings.
+// INVALID_ARGUMENT names the key at fault; that includes model types, activations and position
+// embeddings that the importer does not support. Pure.
 absl::StatusOr<BertConfig> ParseBertConfig(absl::string_view json);
 
 }  // namespace mpsd

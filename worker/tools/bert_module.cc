@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kMaxBatch = 32;
 constexpr int64_t kBuckets[] = {16, 32, 64, 128, 256};
 
-// Takes weights by name as float tensors of a wanted shape, and keeps the first fault.
+// Takes weights by name as float tensors of a wanted shape, and remembers the first fault.
 class Weights {
  public:
   explicit Weights(const Safetensors& source) : source_(source) {
@@ -31,7 +31,7 @@ class Weights {
     }
   }
 
-  // A tensor of zeros after a fault.
+  // Returns a tensor without data after a fault.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape) {
     const auto found = source_.find(prefix_ + name);
     if (found == source_.end()) return Fail(shape, name, "is missing");
@@ -64,7 +64,7 @@ class Weights {
                   absl::string_view what) {
     status_.Update(
         absl::InvalidArgumentError(absl::StrCat("the tensor '", prefix_, name, "' ", what)));
-    // Its content is never used; its strides make it one element large.
+    // Its content is never used; its strides make one element serve for all.
     return at::empty({1}).expand(shape);
   }
 
@@ -124,8 +124,8 @@ class BertWriter {
   std::string body_;
 };
 
-// All tokens are of type 0, so that its embedding is added to the positions' once and for all. The
-// mask becomes a bias that is large but finite: a row without tokens gives no NaN.
+// All tokens are of type 0, so that type's embedding is added to the positions' once, here. The
+// mask becomes a large but finite bias, so that a row without tokens gives no NaN.
 void BertWriter::Embeddings() {
   const int64_t hidden = config_.hidden_size;
   Add("words",
@@ -163,7 +163,7 @@ void BertWriter::Layer(int64_t layer) {
   Line("x = torch.layer_norm(x + y, ", output_norm, ")");
 }
 
-// The three projections are one matrix.
+// The three projections become one matrix.
 void BertWriter::Attention(const std::string& name, const std::string& source) {
   const int64_t hidden = config_.hidden_size;
   const int64_t heads = config_.head_count;

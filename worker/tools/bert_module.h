@@ -1,4 +1,4 @@
-// Writes a BERT encoder with mean pooling as a TorchScript archive.
+// bert_module: writes a BERT encoder with mean pooling as a TorchScript archive.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace mpsd {
 
-// forward(input_ids [B,L], attention_mask [B,L]) gives {"sentence_embedding": [B,hidden]}: the mean
-// of the last layer over the tokens that the mask keeps, of length 1. A row without such a token
-// gives zeros. INVALID_ARGUMENT names the tensor that is missing or of another shape than `config`
-// says.
+// The archive's forward(input_ids [B,L], attention_mask [B,L]) returns {"sentence_embedding":
+// [B,hidden]}: the mean of the last layer over the tokens that the mask keeps, scaled to length 1.
+// A row without such a token gives zeros. INVALID_ARGUMENT names a tensor that is missing or whose
+// shape contradicts `config`.
 absl::Status WriteBert(const BertConfig& config, const Safetensors& weights,
                        const std::string& path);
 

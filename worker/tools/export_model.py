@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Exports a PyTorch module as an artifact that mpsd serves without being told anything more.
+"""Exports a PyTorch module as a file that mpsd serves without further configuration.
 
   export_model.py FILE.py:FACTORY OUT.pt|OUT.pt2 --input name:FP32[-1,16]… [--output NAME…]
                   [--max-batch-size 64] [--device cpu]
 
 FACTORY is a function of FILE.py that returns the module. OUT.pt is TorchScript; OUT.pt2 is compiled
-by AOTInductor for this kind of machine and device. In both stand the names, datatypes and dims of
-inputs and outputs; in the .pt2 the census of operators, and whether inputs are written, besides.
+by AOTInductor for this kind of machine and device. Both contain the names, datatypes and dims of
+inputs and outputs; a .pt2 also contains the census of operators, and whether inputs are written.
 A dim of -1 may have any length; a first dim of -1 is the batch.
 
 As a library: export_torchscript(...) and export_package(...). Needs the torch of the same version
@@ -30,7 +30,7 @@ DTYPES = {
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
-# As proto/link/census.cc counts: what an operator's name contains, the first that fits.
+# As in proto/link/census.cc: an operator's kind is the first that its name contains.
 KINDS = [
     ("layer_norm", "layer_norm"), ("attention", "attention"), ("multi_head", "attention"),
     ("transformer_encoder", "attention"), ("linear", "linear"), ("addmm", "linear"),
@@ -38,7 +38,7 @@ KINDS = [
     ("gru", "recurrent"), ("rnn", "recurrent"),
 ]
 MATMULS = {"matmul", "mm", "bmm", "einsum", "baddbmm"}
-EXAMPLE_LENGTHS = {True: 3, False: 8}  # of an open dim: the batch, another one
+EXAMPLE_LENGTHS = {True: 3, False: 8}  # of an open dim: the batch, any other
 
 
 def parse_tensor(text):
@@ -105,7 +105,7 @@ def take_census(program):
 
 
 def name_outputs(returned, names):
-    """[(name, tensor)] as the worker sees what forward returns."""
+    """[(name, tensor)] of what forward returned, named as the worker names them."""
     if isinstance(returned, torch.Tensor):
         returned = [returned]
     if isinstance(returned, dict):
@@ -115,7 +115,7 @@ def name_outputs(returned, names):
 
 
 def learn_outputs(module, inputs, names, device):
-    """[(name, datatype, shape)]: a dim that differs between runs of different lengths is -1."""
+    """[(name, datatype, shape)]; a dim that differs between runs of different lengths is -1."""
     def run(lengths):
         tensors = []
         for _, datatype, shape in inputs:
@@ -132,7 +132,7 @@ def learn_outputs(module, inputs, names, device):
 
 
 def writes_inputs(program):
-    """Only a functional graph tells: as exported, an operator in place is like any other."""
+    """Whether the program writes its inputs; only its functional graph tells that."""
     return bool(program.run_decompositions({}).graph_signature.user_inputs_to_mutate)
 
 
@@ -162,9 +162,9 @@ def export_package(module, path, inputs, output_names=None, max_batch_size=64, d
         program, package_path=str(path),
         inductor_configs={
             "aot_inductor.metadata": {"mpsd": json.dumps(metadata)},
-            # Its symbols are those of the libtorch that the worker has loaded, whichever that is.
+            # Its symbols come from the libtorch that the worker has loaded.
             "aot_inductor.link_libtorch": False,
-            # As many threads as the lane has, not as many cores as this machine.
+            # As many threads as the lane has, not as this machine has cores.
             "cpp.dynamic_threads": True,
         })
 

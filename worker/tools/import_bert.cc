@@ -1,4 +1,4 @@
-// mpsd-import-bert HF_DIR OUT.pt: makes a TorchScript archive that mpsd serves of a BERT encoder as
+// mpsd-import-bert HF_DIR OUT.pt: makes a TorchScript archive for mpsd from a BERT encoder as
 // Hugging Face tools save it: config.json and model.safetensors.
 
 #include <cstdio>
@@ -32,7 +32,8 @@ absl::Status In(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
-// A sentence-transformers folder says how its tokens are pooled; the importer knows the mean.
+// A sentence-transformers folder says how its tokens are pooled; the importer supports only the
+// mean.
 absl::Status CheckPooling(const std::string& dir) {
   const std::string path = dir + "/1_Pooling/config.json";
   const absl::StatusOr<std::string> text = ReadFile(path);

@@ -1,5 +1,6 @@
 // mpsd-make-models DIR [--large]: writes the models of demos and benchmarks to DIR as NAME.pt.
-// mpsd-make-models DIR --faulty: writes those of tests there that a worker must not simply serve.
+// mpsd-make-models DIR --faulty: writes the tests' faulty models there, which a worker must refuse
+// or survive.
 
 #include <cstdio>
 #include <filesystem>
@@ -31,11 +32,12 @@ int MakeAll(const std::string& dir, bool large) {
   return 0;
 }
 
-// One fault each, and its lines of forward. All take and give rows of four, or say so.
+// A model with one fault, and its lines of forward. It takes and gives rows of four elements,
+// unless its lines say otherwise.
 struct Fault {
   const char* name;
   const char* forward;
-  bool tells_outputs = true;  // else they are learned by running it
+  bool tells_outputs = true;  // false: the outputs are learned by running the model
 };
 
 constexpr Fault kFaults[] = {
@@ -46,7 +48,7 @@ constexpr Fault kFaults[] = {
     {"writes", "return x.add_(1)"},
     {"writes_some", "if bool((x[0, 0] > 5).item()):\n        x.add_(1)\n    return x * 1"},
     {"throws_for_a_row", "assert not bool((x == 13).any()), \"a thirteen\"\n    return x * 1"},
-    // More than three rows at once take more memory than there is address space.
+    // More than three rows at once take more memory than the address space has.
     {"out_of_memory",
      "wide = torch.empty([1 << 50 if x.size(0) > 3 else 1])\n    return x + wide.numel()"},
     {"hangs", "while bool((x * 0 == 0).all()):\n        x = x + 0\n    return x", false},

@@ -20,12 +20,12 @@ namespace {
 constexpr uint64_t kSeed = 20;
 constexpr uint32_t kMaxBatch = 64;
 
-// A model in the making: its weights, and the lines of its forward.
+// A model being built: its weights, and the lines of its forward.
 class Builder {
  public:
   Builder() : generator_(at::detail::createCPUGenerator(kSeed)), module_("Model") {}
 
-  // Adds a weight with values of about the size that keeps activations level.
+  // Adds a weight whose values are small enough to keep activations level.
   void Weight(const std::string& name, const std::vector<int64_t>& dims) {
     int64_t fan_in = 1;
     for (size_t i = 1; i < dims.size(); ++i) fan_in *= dims[i];
@@ -205,7 +205,8 @@ absl::Status MakeRacyModel(const std::string& path) {
         builder.Weight("w", {384, 384});
         builder.Line("mine = self.scratch[:input.size(0)]");
         builder.Line("mine.copy_(input)");
-        // Of the input, so that loading cannot fold it away: time for another lane to come between.
+        // Depends on the input, so that loading cannot fold it away. It gives another lane time to
+        // interfere.
         builder.Line("work = torch.matmul(torch.matmul(self.w + input[0, 0], self.w), self.w)");
         builder.Line("return mine + 0 * work[0, 0]");
         builder.Save(kTensorToTensor, OneToOne({64}, {64}), path);

@@ -23,7 +23,7 @@ absl::Status BadTensor(const std::string& name, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("tensor '", name, "' ", what));
 }
 
-// 0 for a dtype that is not known.
+// 0 for an unknown dtype.
 uint64_t DtypeBytes(absl::string_view dtype) {
   if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
   if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
@@ -32,7 +32,7 @@ uint64_t DtypeBytes(absl::string_view dtype) {
   return 0;
 }
 
-// A list of whole numbers from 0; nothing when it is anything else.
+// The list of non-negative integers under `key`; nothing when it is anything else.
 std::optional<std::vector<int64_t>> WholeNumbers(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_array()) return std::nullopt;
@@ -69,7 +69,7 @@ absl::StatusOr<SafetensorView> ReadEntry(const std::string& name, const Json& en
   return view;
 }
 
-// Every byte of `data` belongs to one tensor.
+// OK if every byte of `data` belongs to exactly one tensor.
 absl::Status CheckTiling(const Safetensors& tensors, absl::string_view data) {
   using Placed = std::pair<std::pair<const char*, const char*>, const std::string*>;
   std::vector<Placed> placed;

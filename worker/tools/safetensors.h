@@ -1,5 +1,5 @@
-// Reads the safetensors format: a u64 header length, a JSON header that names the tensors, then the
-// tensors' bytes, one behind the other.
+// safetensors: reads the safetensors format: a u64 header length, a JSON header that names the
+// tensors, then the tensors' bytes, without gaps.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace mpsd {
 struct SafetensorView {
   std::string dtype;  // "F32", "BF16", …
   std::vector<int64_t> shape;
-  absl::string_view bytes;  // in the file's bytes, of any alignment; shape × dtype long
+  absl::string_view bytes;  // inside the file's bytes, of any alignment; shape × dtype long
 };
 
 using Safetensors = std::map<std::string, SafetensorView>;
 
 // The tensors of a file whose whole content is `file`, which outlives the result. INVALID_ARGUMENT
-// for anything but a well-formed file: offsets lie in the file, agree with dtype and shape, neither
-// overlap nor leave a hole.
+// unless the file is well-formed: offsets lie in the file, agree with dtype and shape, neither
+// overlap nor leave a gap. The file is untrusted: every number is checked. Pure.
 absl::StatusOr<Safetensors> ParseSafetensors(absl::string_view file);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// Asks for many answers at once, and tries again what a server was too busy for.
+// Asks for many answers at once, and repeats requests that a busy server refused.
 // Run with: mpsd-example-async-infer [ADDRESS] [MODEL] [COUNT]
 #include <algorithm>
 #include <cstdio>

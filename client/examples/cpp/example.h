@@ -1,4 +1,4 @@
-// Example: what every example needs besides the client itself.
+// example: the helpers that every example needs.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +16,7 @@ inline int Fail(const absl::Status& status) {
 
 inline absl::Time Deadline(int seconds = 10) { return absl::Now() + absl::Seconds(seconds); }
 
-// A shape that the model tells, with one for each dim that it leaves open.
+// The model's shape, with 1 for each dim that the model leaves open.
 inline mpsd::Dims Smallest(mpsd::Dims shape) {
   for (int64_t& dim : shape) dim = dim < 0 ? 1 : dim;
   return shape;

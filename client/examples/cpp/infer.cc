@@ -20,7 +20,7 @@ using mpsd::Dims;
 using mpsd::client::Client;
 using mpsd::client::InferRequest;
 
-// The file's content, without the blanks around it.
+// The file's content, without the whitespace around it.
 std::string Content(const char* path) {
   std::ifstream stream(path, std::ios::binary);
   std::string content(std::istreambuf_iterator<char>(stream), {});

@@ -1,5 +1,5 @@
-// Gives a server of this host its input, and takes its output, in shared memory. The server must
-// take such memory: "limits": {"client_shared_memory": "64MiB"}.
+// Passes an input to a server on this host, and takes its output, in shared memory. The server must
+// accept such memory: "limits": {"client_shared_memory": "64MiB"}.
 // Run with: mpsd-example-shared-memory [ADDRESS] [MODEL]
 #include <cstdio>
 #include <cstring>
@@ -30,7 +30,7 @@ int Infer(Client* client, const std::string& model) {
   const std::vector<float> values(mpsd::ElementCount(shape).value_or(0), 0.5F);
   const uint64_t input_bytes = values.size() * sizeof(float);
 
-  // The input stands first, the output behind it.
+  // The input comes first, the output after it.
   const auto region =
       SharedRegion::Create(client, "example", input_bytes + kOutputBytes, Deadline());
   if (!region.ok()) return Fail(region.status());

@@ -1,4 +1,4 @@
-// Sends several requests over one stream; their answers come while it sends.
+// Sends several requests over one stream, and takes their answers meanwhile.
 // Run with: mpsd-example-stream [ADDRESS] [MODEL]
 #include <cstdio>
 #include <string>

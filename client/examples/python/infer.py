@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks a running server with Triton's own Python client, which knows nothing of mpsd.
+"""Asks a running server through Triton's own Python client, which knows nothing of mpsd.
 
 infer.py [--address HOST:PORT] mlp
 infer.py [--address HOST:PORT] minilm --vocab vocab.txt TEXT [TEXT ...]
@@ -24,7 +24,7 @@ def tensor(name, array):
 
 
 def infer_mlp(client, model, headers):
-    """One random row for each FP32 input that the model names."""
+    """One random row for each FP32 input of the model."""
     metadata = client.get_model_metadata(model, headers=headers)
     random = np.random.default_rng(1)
     inputs = []
@@ -39,7 +39,7 @@ def infer_mlp(client, model, headers):
 
 
 def infer_minilm(client, model, vocab, texts, headers):
-    """The embeddings of the texts, and how near each is to the first."""
+    """Prints the embeddings of the texts, and how close each is to the first."""
     from tokenizers import BertWordPieceTokenizer
 
     with open(vocab, encoding="utf-8") as file:

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <functional>
+#include <thread>
 
 #include "tests/worker/consume/front_memory.h"
 
@@ -191,6 +192,13 @@ TEST_F(FollowTest, RefusesWhatCannotBe) {
   EXPECT_FALSE(Follow(SlabsRemoved{UINT32_MAX}).ok());
   EXPECT_FALSE(Follow(Ready{}).ok());
   EXPECT_EQ(attachment_.SlabBytes(7, sizeof(SegmentHeader), 1), nullptr);
+}
+
+TEST_F(FollowTest, IsRefusedToAnotherThreadThanTheFollower) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  attachment_.BindFollower();
+  EXPECT_FALSE(Follow(Ready{}).ok());
+  EXPECT_DEATH(std::thread([this] { Follow(Ready{}).IgnoreError(); }).join(), "check failed");
 }
 
 }  // namespace

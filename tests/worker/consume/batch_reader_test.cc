@@ -14,8 +14,8 @@ constexpr uint64_t kSlabBytes = 192;  // A's region 64, B's 128
 constexpr uint64_t kLeaseBytes = 256;
 
 // A model of at most four rows with inputs A: FP32[2] and B: INT64[any], and the record of a batch
-// of three rows, in two runs. Slab and lease end where their segments do, so that what reaches
-// further is outside.
+// of three rows, in two runs. Slab and lease end where their segments end, so that a larger range
+// lies outside.
 class BatchRecordTest : public testing::Test {
  protected:
   BatchRecordTest() {
@@ -100,7 +100,7 @@ TEST_F(BatchRecordTest, OfADecoupledModelNamesAnAnswer) {
   record_->row_count = record_->runs[0].row_count = 1;
   ASSERT_TRUE(Read().ok());
   EXPECT_EQ(batch_.answer_index, 1u);
-  record_->answer_index = kMaxAnswers;  // to be told that there is none
+  record_->answer_index = kMaxAnswers;  // the test expects that there is no such answer
   EXPECT_TRUE(Read().ok());
   record_->answer_index = kMaxAnswers + 1;
   EXPECT_FALSE(Read().ok());
@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
                    }}),
     CaseName);
 
-// Whatever is taken lies inside.
+// Every accepted address lies inside.
 TEST_F(BatchRecordTest, OfRandomBytesNeverLeavesTheSegments) {
   std::mt19937_64 random(5);
   const auto honest = std::make_unique<BatchRecord>();
@@ -260,7 +260,7 @@ TEST_F(BatchRecordTest, OfRandomBytesNeverLeavesTheSegments) {
       bytes[places[part] + random() % lengths[part]] ^= 1U << (random() % 8);
     }
     if (!Read().ok()) continue;
-    // Outside of the mappings a read or a write would end the test.
+    // A read or write outside the mappings would end the test.
     for (const BatchRun& run : batch_.runs) {
       for (size_t i = 0; i < batch_.inputs.size(); ++i) {
         const uint64_t length = run.row_count * batch_.inputs[i].row_bytes;
@@ -275,7 +275,7 @@ TEST_F(BatchRecordTest, OfRandomBytesNeverLeavesTheSegments) {
 
 // ---- strings ----
 
-// Input B is of strings, one of them a row: each run is a slab of its own.
+// Input B is strings, one in each row: each run is a slab of its own.
 class StringRecord : public BatchRecordTest {
  protected:
   StringRecord() {

@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// Thread-compatible. Owns the segments and the bell, as a worker's link does, with two slab
-// segments of one page each.
+// Owns the segments and the bell, as a worker's link does, with two slab segments of one page each.
+// Thread-compatible.
 class FrontMemory {
  public:
   explicit FrontMemory(uint32_t lanes = 1)
@@ -27,7 +27,7 @@ class FrontMemory {
 
   static uint64_t Page() { return platform::PageBytes(); }
 
-  // What a worker is sent.
+  // The order and the descriptors that a worker gets.
   AttachOrder Order() const {
     AttachOrder order;
     order.layout_hash = LayoutHash();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/fakes/fake_clock.h"
@@ -22,7 +23,7 @@ using testing::ElementsAre;
 
 constexpr uint64_t kLeaseBytes = 64;
 
-// A lane with its memory, which both live until the process ends: a lane is never asked to stop.
+// A lane and its memory. Both live until the process ends, because a lane is never asked to stop.
 struct Rig {
   Rig(FakeModel::RunFunction run, const ModelSpec& spec) : model(spec, std::move(run)) {}
 
@@ -38,7 +39,7 @@ struct Rig {
   LaneBell bell{&front.mailbox(0)->sequence, &front.report(0)->parked};
 };
 
-// The last rig is always reachable, and so are all before it.
+// Keeps every rig reachable, so that leak checkers accept it.
 Rig* NewRig(FakeModel::RunFunction run) {
   static auto* const rigs = new std::vector<Rig*>;
   ModelSpec spec;
@@ -64,14 +65,14 @@ class LaneTest : public testing::Test {
     ASSERT_TRUE(rig_->lane.WarmedUp().ok());
   }
 
-  // The record at `place` becomes a batch of one row that holds `value`.
-  BatchRecord* WriteBatch(uint32_t place, uint64_t id, float value) {
-    const uint64_t slab_offset = sizeof(SegmentHeader) + place * 64;
+  // Makes the record of `slot` a batch of one row that holds `value`.
+  BatchRecord* WriteBatch(uint32_t slot, uint64_t id, float value) {
+    const uint64_t slab_offset = sizeof(SegmentHeader) + slot * 64;
     std::memcpy(rig_->front.slab(0) + slab_offset, &value, sizeof(value));
-    BatchRecord* record = &rig_->front.mailbox(0)->records[place];
+    BatchRecord* record = &rig_->front.mailbox(0)->records[slot];
     record->batch_id = id;
     record->live_until_ns = rig_->clock.NowNs() + kNsPerSecond;
-    record->output_offset = rig_->front.output_offset() + place * kLeaseBytes;
+    record->output_offset = rig_->front.output_offset() + slot * kLeaseBytes;
     record->output_bytes = kLeaseBytes;
     record->row_count = record->run_count = record->input_count = record->has_batch_dim = 1;
     record->cancelled.store(0);
@@ -81,26 +82,26 @@ class LaneTest : public testing::Test {
   }
 
   // Publishes the record as the front end does. True when the lane had to be woken.
-  bool Submit(uint32_t place) {
-    EXPECT_TRUE(rig_->submit.Push(place));
+  bool Submit(uint32_t slot) {
+    EXPECT_TRUE(rig_->submit.Push(slot));
     if (!rig_->bell.Ring()) return false;
     rig_->bell.Wake();
     return true;
   }
 
-  // The next completion, as the front end takes it.
+  // Takes the next completion, as the front end does.
   const CompletionRecord& Take() {
     WaitUntil([this] { return rig_->completions.Pending(); });
     EXPECT_FALSE(rig_->completions.Corrupt());
-    const uint32_t place = rig_->completions.Peek();
+    const uint32_t slot = rig_->completions.Peek();
     rig_->completions.Pop();
-    EXPECT_LT(place, kRingEntries);
-    return rig_->front.report(0)->records[place % kRingEntries];
+    EXPECT_LT(slot, kRingEntries);
+    return rig_->front.report(0)->records[slot % kRingEntries];
   }
 
-  float Output(uint32_t place) const {
+  float Output(uint32_t slot) const {
     float value = 0;
-    const uint64_t offset = rig_->front.output_offset() + place * kLeaseBytes;
+    const uint64_t offset = rig_->front.output_offset() + slot * kLeaseBytes;
     std::memcpy(&value, rig_->front.worker_data() + offset, sizeof(value));
     return value;
   }
@@ -186,14 +187,14 @@ TEST_F(LaneTest, KeepsTheOrderOfWhatWaits) {
     WaitUntil([&open] { return open.load(); });
     return EchoInputs(inputs, rows, sink);
   });
-  const uint32_t places[] = {3, 0, 2, 1};
-  for (const uint32_t place : places) WriteBatch(place, 100 + place, static_cast<float>(place));
-  for (const uint32_t place : places) Submit(place);
+  const uint32_t slots[] = {3, 0, 2, 1};
+  for (const uint32_t slot : slots) WriteBatch(slot, 100 + slot, static_cast<float>(slot));
+  for (const uint32_t slot : slots) Submit(slot);
   open.store(true);
   std::vector<uint64_t> ids;
   for (int i = 0; i < 4; ++i) ids.push_back(Take().batch_id);
   EXPECT_THAT(ids, ElementsAre(103, 100, 102, 101));
-  for (const uint32_t place : places) EXPECT_EQ(Output(place), static_cast<float>(place));
+  for (const uint32_t slot : slots) EXPECT_EQ(Output(slot), static_cast<float>(slot));
 }
 
 // ---- sleeping ----
@@ -235,7 +236,7 @@ TEST_F(LaneTest, RingsTheFrontEndOnlyWhenThatIsParked) {
   WriteBatch(0, 1, 1.0F);
   Submit(0);
   Take();
-  WaitUntilParked();  // it has done all that it does after a completion
+  WaitUntilParked();  // the lane has finished everything that follows a completion
   EXPECT_EQ(poll(&waited, 1, 0), 0);
   rig_->front.page()->front_parked.store(1);
   WriteBatch(1, 2, 2.0F);
@@ -289,6 +290,20 @@ TEST(LaneDeathTest, EndsTheWorkerAtAnEntryThatNamesNoRecord) {
     WaitUntil([] { return false; });
   };
   EXPECT_DEATH(serve(), "check failed");
+}
+
+// ---- threads ----
+
+TEST(LaneDeathTest, ServesOnlyOnTheThreadThatWarmedItUp) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto serve = [] {
+    Rig* rig = NewRig(EchoInputs);
+    // A lane that served here would end at this lie, with other words.
+    rig->front.mailbox(0)->submit_tail.store(kRingEntries + 1);
+    EXPECT_TRUE(rig->lane.WarmUpHere("none").ok());
+    std::thread([rig] { rig->lane.RunHere(); }).join();
+  };
+  EXPECT_DEATH(serve(), "check failed: holder");
 }
 
 }  // namespace

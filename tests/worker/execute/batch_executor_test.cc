@@ -24,7 +24,7 @@ class BatchExecutorTest : public testing::Test {
     batch_.runs.push_back({2, {reinterpret_cast<const char*>(rows_)}, {sizeof(rows_)}});
     batch_.output = lease_;
     batch_.output_bytes = sizeof(lease_);
-    // What the record's place held before: every field must be written anew.
+    // The record's previous contents: every field must be written anew.
     std::fill_n(reinterpret_cast<char*>(record_.get()), offsetof(CompletionRecord, outputs),
                 '\x55');
     std::fill_n(record_->row_failed, kMaxBatchRows, uint8_t{1});

@@ -35,7 +35,7 @@ TEST(ConcurrencyCheck, HasNothingToCompareWithOneLane) {
   EXPECT_TRUE(CheckConcurrency(&model, 1).ok());
 }
 
-// Counts the lanes that are bound, and fails where one runs that is not.
+// Counts the bound lanes, and fails when an unbound lane runs.
 class BindingModel final : public Model {
  public:
   const ModelSpec& spec() const override { return spec_; }
@@ -74,7 +74,7 @@ TEST(ConcurrencyCheck, LeavesNoLaneBound) {
   EXPECT_EQ(model.faults, 0);
 }
 
-// As a module does that keeps its intermediate results in one buffer.
+// Behaves like a module that keeps its intermediate results in one buffer.
 TEST(ConcurrencyCheck, CatchesSharedScratchState) {
   std::array<std::atomic<float>, 32> scratch{};
   FakeModel model(Rows(), [&](absl::Span<const InputTensor> inputs, uint32_t, OutputSink* sink) {

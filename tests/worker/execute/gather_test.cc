@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A batch over two inputs, INT32[2] and UINT8[], whose rows lie in slabs of the test's own.
+// A batch with two inputs, INT32[2] and UINT8[], whose rows lie in slabs of the test's own.
 class GatherTest : public testing::Test {
  protected:
   GatherTest() {
@@ -120,7 +120,7 @@ TEST_F(GatherTest, PutsNoBatchDimBeforeAModelWithoutOne) {
   EXPECT_TRUE(inputs[1].dims.empty());
 }
 
-// A tensor without elements still has an address: a null one would say that there is no tensor.
+// A tensor without elements still has an address: null would mean that there is no tensor.
 TEST_F(GatherTest, GivesRowsWithoutBytesAPlace) {
   batch_.inputs[0] = {DataType::kInt32, {0}, 0};
   AddRun(0, 1);
@@ -131,7 +131,7 @@ TEST_F(GatherTest, GivesRowsWithoutBytesAPlace) {
   EXPECT_EQ(input.dims, (Dims{2, 0}));
 }
 
-// Rows of strings differ in length: each run says its own.
+// Rows of strings differ in length: each run has its own byte count.
 TEST_F(GatherTest, PutsStringsOneBehindTheOther) {
   batch_.inputs.assign(1, {DataType::kBytes, {1}, 0});
   const std::string first("\1\0\0\0a", 5);

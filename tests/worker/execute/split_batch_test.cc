@@ -22,7 +22,7 @@ using testing::SizeIs;
 
 constexpr float kBad = -1;
 
-// Batches of rows of FP32[1]; the model gives them back doubled, and does as told for some.
+// Batches of rows of FP32[1]. The model doubles the rows, and does what the test says for some.
 class SplitBatch : public testing::Test {
  protected:
   using Verdict = std::function<absl::Status(absl::Span<const float> rows)>;

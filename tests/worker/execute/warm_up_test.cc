@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// "[1,16] [1,2]": the shapes of one run's inputs.
+// The shapes of one run's inputs: "[1,16] [1,2]".
 std::string ShapesText(absl::Span<const InputTensor> inputs) {
   std::string text;
   for (const InputTensor& input : inputs) {
@@ -120,7 +120,7 @@ TEST_F(WarmUpTest, EndsAtTheFirstFailure) {
   EXPECT_EQ(runs_.size(), 3u);
 }
 
-// As a model does that starts all its copies before it waits for them.
+// Behaves like a model that starts all its copies before it waits for them.
 TEST_F(WarmUpTest, KeepsEveryOutputsPlaceUntilTheRunEnds) {
   const auto run = [](auto, uint32_t, OutputSink* sink) {
     constexpr int64_t kBytes[] = {8, 1 << 20, 4 << 20};

@@ -13,7 +13,7 @@
 
 namespace mpsd {
 
-// Lives on one thread.
+// Made by a test for one run. Lives on one thread.
 class CollectingSink final : public OutputSink {
  public:
   struct Output {
@@ -22,7 +22,7 @@ class CollectingSink final : public OutputSink {
     std::string bytes;
   };
 
-  // With `room` false no output finds a place, as in a lease that is too small.
+  // With `room` false no output finds room, as in a lease that is too small.
   explicit CollectingSink(bool room = true) : room_(room) {}
 
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
@@ -46,7 +46,7 @@ class CollectingSink final : public OutputSink {
   const std::vector<Output>& outputs() const { return outputs_; }
   const std::map<uint32_t, std::string>& failed_rows() const { return failed_rows_; }
 
-  // Output `index` as elements of T.
+  // The elements of output `index` as T.
   template <typename T>
   std::vector<T> Elements(size_t index) const {
     std::vector<T> elements(outputs_.at(index).bytes.size() / sizeof(T));

@@ -1,4 +1,4 @@
-// The filter's program, run by an interpreter of the few instructions that it uses.
+// Runs the filter's program in an interpreter of the few instructions that it uses.
 #include "worker/sandbox/call_filter.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(CallFilter, UnixSocketsAreForBasic) {
   }
 }
 
-// The kernel looks at the low half of such an argument only, and so must the filter.
+// The kernel looks at only the low half of such an argument, and so must the filter.
 TEST(CallFilter, TheUpperHalfOfAnArgumentIsNoWayRound) {
   EXPECT_EQ(Verdict(SYS_fallocate, {3, (7ULL << 32) | FALLOC_FL_PUNCH_HOLE}), kDenied);
   EXPECT_EQ(Verdict(SYS_socket, {(1ULL << 32) | AF_INET}), kDenied);

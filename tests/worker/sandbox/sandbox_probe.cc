@@ -1,6 +1,7 @@
 // sandbox_probe LEVEL [DEVICE]: a process that enters the sandbox as a worker does and makes every
-// attempt, on the main thread and on one that was there before the calls were sealed. Prints a line
-// for each: name, reach, whether it takes privileges, the two outcomes. Then what entering cost.
+// attempt, on the main thread and on a thread that existed before the calls were sealed. Prints a
+// line for each attempt: name, reach, whether it takes privileges, the two outcomes. Then prints
+// how long entering took.
 #include <cstdio>
 #include <thread>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace mpsd {
 namespace {
 
-// Starts at once and makes the attempts when it is told to.
+// Starts at once, and makes the attempts when told to.
 class EarlyThread {
  public:
   EarlyThread() : thread_([this] { Main(); }) {}

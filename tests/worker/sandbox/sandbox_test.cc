@@ -53,7 +53,7 @@ ProbeResult RunProbe(const std::string& level) {
   platform::SpawnOptions spawn;
   spawn.path = SANDBOX_PROBE;
   spawn.arguments = {level};
-  // The address sanitizer looks for leaks at exit by ways that the sandbox denies.
+  // The address sanitizer looks for leaks at exit with calls that the sandbox denies.
   spawn.environment = {"TMPDIR=" + scratch, "ASAN_OPTIONS=detect_leaks=0"};
   spawn.output_fd.Reset(ends[1]);
   spawn.control_fd.Reset(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -91,7 +91,7 @@ TEST(Sandbox, BasicDeniesWhatAModelHasNoUseFor) { ExpectDeniedBeyond(RunProbe("b
 
 TEST(Sandbox, StrictDeniesSocketsToo) { ExpectDeniedBeyond(RunProbe("strict"), 0); }
 
-// Without it each attempt succeeds, so that the tests above can fail.
+// Without a sandbox each attempt succeeds; otherwise the tests above could not fail.
 TEST(Sandbox, OffDeniesNothing) {
   const ProbeResult result = RunProbe("off");
   ASSERT_EQ(result.exit_code, 0) << result.text;

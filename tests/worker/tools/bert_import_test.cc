@@ -26,7 +26,7 @@ constexpr char kConfig[] =
         "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 10,
         "max_position_embeddings": 40, "type_vocab_size": 2, "layer_norm_eps": 1e-12})";
 
-// The tensors of a model of that config, each element 0.01 times its place.
+// The tensors of a model of that config; element i is 0.01 times i.
 class TinyBert {
  public:
   explicit TinyBert(const std::string& prefix) {

@@ -1,4 +1,5 @@
-// The folder of the packages that make_packages.py makes, for tests that are skipped without them.
+// PackageFolder: the folder of the packages that make_packages.py makes. Tests without it are
+// skipped.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +13,8 @@ inline std::string PackagePath(const std::string& file) {
   return std::string(MPSD_PACKAGES) + "/" + file;
 }
 
-// Packages are code, compiled for this machine by a full torch, which is not part of a checkout.
-// Lives on the main thread.
+// Packages are code that a full torch compiles for this machine, so they are not part of a
+// checkout. Lives on the main thread.
 class PackageFolder : public testing::Environment {
  public:
   void SetUp() override {

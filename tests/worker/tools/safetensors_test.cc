@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A file of that header and `data_bytes` bytes "abcd…".
+// A file with that header and `data_bytes` bytes "abcd…".
 std::string FileOf(const std::string& header, size_t data_bytes) {
   const uint64_t header_bytes = header.size();
   std::string file(sizeof(header_bytes), '\0');

@@ -22,7 +22,8 @@ namespace {
 
 using Runner = torch::inductor::AOTIModelContainerRunner;
 
-// Thread-safe after loading: the runner has an instance of the model for each lane.
+// Runs a package. Owned by the worker's main. Thread-safe after loading: the runner has an instance
+// of the model for each lane.
 class AotiModel final : public TorchModel {
  public:
   AotiModel(ModelSpec spec, const PackageFacts& facts, std::unique_ptr<UnpackedPackage> package,
@@ -87,7 +88,8 @@ absl::StatusOr<PackageFacts> Facts(const LoadOrder& order, const std::string& de
   return facts;
 }
 
-// An instance of the model for each lane; two libraries at a time were never meant to be opened.
+// Opens the library with one instance of the model for each lane. Opening two such libraries in a
+// process was never intended by libtorch.
 absl::StatusOr<std::unique_ptr<Runner>> Open(const UnpackedPackage& package, uint32_t lanes,
                                              c10::Device device) {
   static absl::Mutex mu(absl::kConstInit);

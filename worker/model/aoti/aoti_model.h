@@ -1,4 +1,5 @@
-// AOTInductor models: a .pt2 package of compiled code, run by libtorch in this process.
+// aoti_model: models in a .pt2 package of compiled code (AOTInductor), run by libtorch in this
+// process.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,9 @@
 
 namespace mpsd {
 
-// As LoadModel(), for the format "aoti". Packages are unpacked into the process's TMPDIR.
+// As LoadModel(), for the format "aoti". Unpacks the package into the process's TMPDIR, and opens
+// one instance of the model for each lane of the order. FAILED_PRECONDITION when the package was
+// compiled for another device or machine.
 absl::StatusOr<std::unique_ptr<Model>> LoadAoti(const LoadOrder& order);
 
 }  // namespace mpsd

@@ -1,5 +1,4 @@
-// The spec of an AOTInductor package: what its metadata says, completed and overridden by the
-// order.
+// aoti_spec: the spec of an AOTInductor package, from its metadata and the order.
 #pragma once
 
 #include <map>
@@ -14,26 +13,26 @@ namespace mpsd {
 
 using PackageMetadata = std::map<std::string, std::string>;
 
-// What an .pt2 says of itself. Exported with worker/tools/export_model.py it says all of it under
-// the key "mpsd"; stock tools write the device and the machine only.
+// What a .pt2 says about itself. A package exported with worker/tools/export_model.py says all of
+// it under the key "mpsd"; stock tools write only the device and the machine.
 struct PackageFacts {
   ModelSpec spec;
   Census census;
-  std::string device;         // "cpu", "cuda"; empty when it does not say
-  std::string machine;        // "x86_64"; likewise
-  bool writes_inputs = true;  // unless it says that it does not
+  std::string device;         // "cpu", "cuda"; empty when the package does not say
+  std::string machine;        // "x86_64"; empty when the package does not say
+  bool writes_inputs = true;  // unless the package says that it does not
 };
 
-// INVALID_ARGUMENT names what of the metadata is malformed.
+// INVALID_ARGUMENT names the malformed part of the metadata. Pure.
 absl::StatusOr<PackageFacts> ReadPackageFacts(const PackageMetadata& metadata);
 
-// FAILED_PRECONDITION when the package was compiled for another device or machine than `device`
-// ("cpu", "cuda:0") and `machine`.
+// FAILED_PRECONDITION when the package was compiled for a device or machine other than `device`
+// ("cpu", "cuda:0") and `machine`. A package that does not say fits. Pure.
 absl::Status CheckPackageFits(const PackageFacts& facts, const std::string& device,
                               const std::string& machine);
 
-// The facts' spec with each part that the order says in its place. INVALID_ARGUMENT, with the
-// stanza to add to the config, when inputs or outputs are still missing.
+// The spec of `facts`, with each part that the order gives in place of its own. INVALID_ARGUMENT,
+// with the stanza to add to the config, when inputs or outputs are still missing. Pure.
 absl::StatusOr<ModelSpec> MergePackageSpec(const LoadOrder& order, const PackageFacts& facts);
 
 }  // namespace mpsd

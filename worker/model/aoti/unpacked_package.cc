@@ -22,8 +22,8 @@ constexpr absl::string_view kModelFolder = "data/aotinductor/model/";
 constexpr absl::string_view kMetadataEnd = "_metadata.json";
 constexpr size_t kChunkBytes = 1 << 20;
 
-// The names of the files in the model's folder of the archive, without that folder's; what lies
-// deeper is none of the model's.
+// The names of the files directly in the model's folder of the archive, without the folder's name.
+// Deeper files do not belong to the model.
 std::vector<std::string> ModelFiles(PyTorchStreamReader* archive) {
   std::vector<std::string> files;
   for (const std::string& record : archive->getAllRecords()) {
@@ -34,7 +34,7 @@ std::vector<std::string> ModelFiles(PyTorchStreamReader* archive) {
   return files;
 }
 
-// What the code was generated from, which nobody needs to run it.
+// Whether the file is a source that the code was generated from, which running it does not need.
 bool IsSource(absl::string_view file) {
   return absl::EndsWith(file, ".cpp") || absl::EndsWith(file, ".json") ||
          absl::EndsWith(file, ".o");

@@ -1,4 +1,4 @@
-// UnpackedPackage: the compiled code of a .pt2 archive in a folder of its own.
+// UnpackedPackage: the compiled code of a .pt2 archive, in a folder of its own.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,19 @@
 
 namespace mpsd {
 
-// Thread-compatible. Owned by the model, whose library it holds: it outlives that, and removes the
-// folder. The folder lies in TMPDIR, which the supervisor removes after a worker that was killed;
-// libtorch's own loader unpacks into /tmp whatever TMPDIR says, where a killed worker would leave
-// its files for good.
+// Unpacks on construction, and removes the folder on destruction. Owned by the model, whose library
+// lies in the folder: it outlives that library. Thread-compatible.
+//
+// The folder lies in TMPDIR, which the supervisor removes after a worker that was killed.
+// libtorch's own loader unpacks into /tmp whatever TMPDIR says, where a killed worker's files would
+// stay.
 class UnpackedPackage {
  public:
-  // What the archive at `path` says of itself. INVALID_ARGUMENT when it holds no compiled model.
-  // libtorch's exceptions, as of a file that is no archive, pass through both.
+  // The archive's metadata. INVALID_ARGUMENT when the archive holds no compiled model. Throws
+  // libtorch's exceptions, for example for a file that is no archive.
   static absl::StatusOr<PackageMetadata> ReadMetadata(const std::string& path);
+  // Writes the files of the archive's model to a new folder, without the generated sources. Errors
+  // and exceptions as above; what was written until then is removed.
   static absl::StatusOr<std::unique_ptr<UnpackedPackage>> Unpack(const std::string& path);
 
   UnpackedPackage(const UnpackedPackage&) = delete;
@@ -26,7 +30,7 @@ class UnpackedPackage {
   ~UnpackedPackage();
 
   const std::string& folder() const { return folder_; }
-  // The shared library of the model's code.
+  // The path of the shared library with the model's code.
   const std::string& library() const { return library_; }
 
  private:

@@ -81,7 +81,7 @@ RepeatingModel::RepeatingModel(ModelSpec spec, const SyntheticOptions& options,
     : spec_(std::move(spec)), options_(options), effects_(std::move(effects)) {}
 
 absl::Status RepeatingModel::Run(uint32_t, absl::Span<const InputTensor>, uint32_t, OutputSink*) {
-  return absl::UnimplementedError("a model that repeats is asked for one answer after the other");
+  return absl::UnimplementedError("a model that repeats is asked for one answer at a time");
 }
 
 absl::StatusOr<bool> RepeatingModel::Answer(uint32_t lane, absl::Span<const InputTensor> inputs,

@@ -1,5 +1,5 @@
-// RepeatingModel: answers a request once for each element of its input, or not at all. For clients
-// and tests of decoupled models.
+// RepeatingModel: answers a request once for each element of its input. For clients and tests of
+// decoupled models.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,18 @@
 
 namespace mpsd {
 
-// Thread-safe. Takes IN INT32[-1], DELAY UINT32[-1] of as many elements and WAIT UINT32[1]. Answer
-// i is OUT INT32[1] = IN[i] and IDX UINT32[1] = i, given DELAY[i] milliseconds after it was asked
-// for; the end is told WAIT milliseconds after it was asked for. No delay is longer than
-// kMaxDelayMs.
+// A synthetic model that is decoupled. Takes IN INT32[-1], DELAY UINT32[-1] with as many elements,
+// and WAIT UINT32[1]. Answer i is OUT INT32[1] = IN[i] and IDX UINT32[1] = i. The lane sleeps
+// DELAY[i] milliseconds before it gives answer i, and WAIT milliseconds before it says that there
+// is no further answer; no delay exceeds kMaxDelayMs. An empty IN has no answer at all.
+//
+// Owned by the worker's main. Thread-safe: it has no state but its constants.
 class RepeatingModel final : public Model {
  public:
   static constexpr uint32_t kMaxDelayMs = 10'000;
 
-  // The order is decoupled, and its inputs and outputs are those above or not given.
+  // INVALID_ARGUMENT unless the order is decoupled, does not batch, and has
+  // the inputs and outputs above or none. `effects` is called on the lanes' threads.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 
@@ -35,7 +38,7 @@ class RepeatingModel final : public Model {
  private:
   RepeatingModel(ModelSpec spec, const SyntheticOptions& options, SyntheticEffects effects);
 
-  // What was asked for the element that is to be answered.
+  // Crashes, hangs or fails, if the options ask for that at the element to be answered.
   absl::Status Act(int32_t element, OutputSink* sink) const;
   void Sleep(uint32_t delay_ms) const;
 

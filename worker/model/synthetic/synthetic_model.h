@@ -1,5 +1,5 @@
-// SyntheticModel: gives its inputs back, and fails on request. For tests, sanitizer builds and
-// benchmarks of everything but the model.
+// SyntheticModel: gives its inputs back as outputs, and fails on request. For tests, sanitizer
+// builds and benchmarks of everything but the model.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,24 @@
 
 namespace mpsd {
 
-// What a synthetic model does to the world; a test puts its own in their place.
+// The side effects of a synthetic model. A test passes its own. Called on the lanes' threads.
 struct SyntheticEffects {
   std::function<void(int64_t duration_ns)> sleep;
   std::function<void()> crash;
   std::function<void()> hang;
 
-  // Sleeps, writes to address zero, sleeps for ever.
+  // Sleeps; writes to address zero; sleeps forever.
   static SyntheticEffects Real();
 };
 
-// Thread-safe. Output i is input i, unchanged.
+// Output i is input i, unchanged. Sleeps, fails rows, throws, crashes or hangs as its options say.
+// Needs no libtorch, and its outputs show whether every byte took the right way.
+//
+// Owned by the worker's main. Thread-safe: it has no state but its constants.
 class SyntheticModel final : public Model {
  public:
-  // The order's inputs must be given; outputs that are given must mirror them.
+  // INVALID_ARGUMENT unless the order has inputs; outputs that the order has must mirror them.
+  // Sleeps, crashes or fails here when the options ask for that at load.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 
@@ -38,7 +42,8 @@ class SyntheticModel final : public Model {
  private:
   SyntheticModel(ModelSpec spec, const SyntheticOptions& options, SyntheticEffects effects);
 
-  // Looks at the first element of every row and does what was asked for its value.
+  // Compares the first element of every row with the options, and does what they ask for that
+  // value.
   absl::Status ActOnRows(const InputTensor& input, uint32_t row_count, OutputSink* sink) const;
 
   const ModelSpec spec_;

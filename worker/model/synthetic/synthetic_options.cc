@@ -37,7 +37,7 @@ absl::Status ReadFactor(const std::string& text, uint32_t* factor) {
 absl::Status Read(const std::string& text, std::optional<double>* value) {
   double number = 0;
   if (!absl::SimpleAtod(text, &number)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number"));
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number"));
   }
   *value = number;
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// SyntheticOptions: what a synthetic model was told to do, read from its parameters.
+// SyntheticOptions: the behaviour that a synthetic model's parameters ask for.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace mpsd {
 
-// The `…_if` values are compared with the first element of a row's first input; by a model that
-// repeats, with the element that it is about to answer.
+// The `…_if` values are compared with the first element of a row's first input; a RepeatingModel
+// compares them with the element that it is about to answer. Constant once parsed.
 struct SyntheticOptions {
-  int64_t delay_ns = 0;            // each batch takes at least this
-  int64_t delay_per_row_ns = 0;    // and this for each of its rows
-  uint32_t lane_delay_factor = 0;  // lane n takes delay_ns n times this, and once at least
-  std::optional<double> fail_if;   // the row fails, its batch-mates do not
+  int64_t delay_ns = 0;            // each batch takes at least this time
+  int64_t delay_per_row_ns = 0;    // and this time more for each of its rows
+  uint32_t lane_delay_factor = 0;  // lane n takes n times delay_ns; lane 0 takes it once
+  std::optional<double> fail_if;   // the row fails, the other rows of its batch do not
   std::optional<double> throw_if;  // the batch fails, as if the model had thrown
   std::optional<double> crash_if;  // the process dies
   std::optional<double> hang_if;   // the lane never returns
   int64_t load_delay_ns = 0;
   bool fail_at_load = false;
   bool crash_at_load = false;
-  bool repeat = false;  // it is a RepeatingModel
+  bool repeat = false;  // the model is a RepeatingModel
 
-  // INVALID_ARGUMENT names the parameter at fault. "vocab" is for the clients and is passed over.
+  // INVALID_ARGUMENT names the parameter at fault. "vocab" is for clients and is ignored.
   static absl::StatusOr<SyntheticOptions> Parse(
       const std::map<std::string, std::string>& parameters);
 
-  // What a batch of so many rows takes on that lane. Pure.
+  // How long a batch of `row_count` rows takes on the lane; INT64_MAX on overflow. Pure.
   int64_t DelayNs(uint32_t lane, uint32_t row_count) const;
 };
 

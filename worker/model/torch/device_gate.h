@@ -1,4 +1,4 @@
-// DeviceGate: how many lanes may use the device at once.
+// DeviceGate: limits how many lanes use the device at once.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,18 @@
 
 namespace mpsd {
 
-// Thread-safe. With 0 permits it is open to all. Lanes wait in it, which is meant: it is turned on
-// by name where a runtime cannot bear more.
+// Step 9 of a request's path, around a run. Owned by the model's TorchRuntime. Closed only by the
+// parameter `device_inflight`, where a device's runtime cannot bear several lanes at once; lanes
+// then wait in it, without a limit of time and in no particular order. With 0 permits it never
+// blocks.
+//
+// Thread-safe.
 class DeviceGate {
  public:
   explicit DeviceGate(uint32_t permits) : limited_(permits > 0), free_(permits) {}
 
-  // The right to use the device, for as long as it lives. Thread-compatible.
+  // The right to use the device, while it lives. The constructor blocks until one is free.
+  // Thread-compatible; made and destroyed by one lane's thread.
   class Permit {
    public:
     explicit Permit(DeviceGate* gate) : gate_(gate) { gate_->Enter(); }

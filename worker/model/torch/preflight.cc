@@ -6,7 +6,7 @@
 namespace mpsd {
 namespace {
 
-// "2.11.0+cu130" is "2.11.0".
+// "2.11.0+cu130" becomes "2.11.0".
 absl::string_view Release(absl::string_view version) {
   return version.substr(0, version.find('+'));
 }

@@ -46,7 +46,7 @@ absl::Status StreamSet::Exhausted() const {
       absl::StrCat("no device stream is free: ", others, " of ", stream_count_, " are leased"));
 }
 
-// Whether a lease may be given now, perhaps after a wait.
+// Whether a lease may be given now, if need be after a wait.
 bool StreamSet::WaitForRoom() {
   const auto has_room = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return leased_.size() < stream_count_ + (IsLeased(main_stream_) ? 1 : 0);
@@ -76,8 +76,8 @@ absl::StatusOr<StreamLease> StreamSet::Acquire() {
     return absl::FailedPreconditionError("a lane asks for a stream before the main thread did");
   }
   if (!WaitForRoom()) return Exhausted();
-  // The pool goes round and knows nothing of leases. A runtime that has fewer streams than it was
-  // said to have gives the same ones again.
+  // The runtime's pool goes round and knows nothing of leases. A runtime with fewer streams than it
+  // claims returns the same ones again.
   for (uint32_t i = 0; i <= stream_count_; ++i) {
     const int64_t stream = device_->NextStream();
     if (stream != main_stream_ && !IsLeased(stream)) return Take(stream);

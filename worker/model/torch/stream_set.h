@@ -1,4 +1,4 @@
-// StreamSet: the device streams of a worker, each the property of one lane at a time.
+// StreamSet: the device streams of a worker, each leased to at most one lane at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace mpsd {
 
-// A device's streams, as its runtime hands them out. Thread-safe. The streams' numbers mean nothing
-// but which is which.
+// A device's streams as its runtime hands them out; a test uses a fake. A number only tells one
+// stream from another. Thread-safe.
 class StreamDevice {
  public:
   virtual ~StreamDevice() = default;
@@ -21,21 +21,22 @@ class StreamDevice {
   // The stream of the process's main thread.
   virtual int64_t MainStream() = 0;
 
-  // The next stream of the runtime's pool, which goes round: it may be one that is in use, and is
-  // the main stream where the runtime has no other.
+  // The next stream of the runtime's pool. The pool goes round, so the stream may be in use; a
+  // runtime without further streams returns the main stream.
   virtual int64_t NextStream() = 0;
 
-  // Makes the stream the calling thread's own.
+  // Makes `stream` the calling thread's current stream.
   virtual void MakeCurrent(int64_t stream) = 0;
 
-  // Waits for what was begun on this stream, and for nothing else.
+  // Blocks until the work that was queued on this stream is done; waits for no other stream.
   virtual absl::Status Synchronize(int64_t stream) = 0;
 };
 
 class StreamSet;
 
-// The right to a stream. Lives on the thread that acquired it. The stream is waited for before it
-// goes back; one that cannot be waited for never goes back.
+// The right to one stream. Lives on the thread that acquired it; the lane of that thread owns it.
+// Before the stream goes back the lease waits for its work; a stream whose wait fails is never
+// leased again.
 class StreamLease {
  public:
   StreamLease() = default;
@@ -45,6 +46,8 @@ class StreamLease {
 
   bool held() const { return set_ != nullptr; }
   int64_t stream() const { return stream_; }
+
+  // Blocks until the stream's work is done, then gives it back. Does nothing when nothing is held.
   void Release();
 
  private:
@@ -55,22 +58,30 @@ class StreamLease {
   int64_t stream_ = 0;
 };
 
-// Thread-safe. Outlives its leases. A stream is leased at most once at a time; the main stream
-// is never given to a lane that runs elsewhere than on the main thread.
+// Gives each lane a stream of its own, so that a lane waits for its own work alone. Used when lanes
+// bind and release, never during a batch. Owned by the model's TorchRuntime; outlives its leases.
+// Thread-safe.
+//
+// Invariants:
+//   1. A stream is leased at most once at a time.
+//   2. Only AcquireMain() leases the main stream.
+//   3. Beside the main stream's, at most `stream_count` leases are held.
 class StreamSet {
  public:
-  // At most `stream_count` leases beside the main stream's.
+  // `device` outlives the set. `exhaustion` says what Acquire() does when all streams are leased.
   StreamSet(StreamDevice* device, uint32_t stream_count, StreamExhaustion exhaustion);
 
-  // Touches the device on the main thread, before any other thread does. No lease before it.
+  // Called once on the main thread, which thereby is the first thread to touch the device. Must
+  // precede every lease.
   void InitializeMainThread();
 
-  // A stream that is now the calling thread's current one. When all are leased: RESOURCE_EXHAUSTED
-  // at once, after a time, or never, as the set was told. FAILED_PRECONDITION before
-  // InitializeMainThread().
+  // Leases a stream and makes it the calling thread's current one. When all are leased the set
+  // fails at once, waits for a limited time, or waits without limit, as `exhaustion` says; the
+  // error is RESOURCE_EXHAUSTED. FAILED_PRECONDITION before InitializeMainThread().
   absl::StatusOr<StreamLease> Acquire();
 
-  // The main stream, for a lane that runs on the main thread.
+  // Leases the main stream, for the lane that runs on the main thread. RESOURCE_EXHAUSTED when it
+  // is leased already.
   absl::StatusOr<StreamLease> AcquireMain();
 
   uint32_t leased() const;

@@ -15,11 +15,11 @@
 namespace mpsd {
 namespace {
 
-// Whether libtorch has code for such devices; for cuda that code is a library of its own.
+// Whether libtorch has code for devices of this type; the code for cuda is a library of its own.
 bool HasRuntime(c10::DeviceType type) {
   if (c10::impl::hasDeviceGuardImpl(type)) return true;
   if (type != c10::DeviceType::CUDA) return false;
-  // It stays for the life of the process; so does what it registers in libtorch.
+  // The library, and all that it registers in libtorch, stays for the life of the process.
   return dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr &&
          c10::impl::hasDeviceGuardImpl(type);
 }
@@ -52,10 +52,11 @@ absl::Status CheckThere(const std::string& name, c10::Device device) {
       absl::StrCat("device '", name, "': there are ", count, " ", type, " devices"));
 }
 
-// The process's symbols, libtorch's among them.
+// Looks among all symbols of the process, libtorch's included.
 bool HasSymbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
 
-// c10's guard offers the streams of every device; up to torch 2.14 that of mps has one only.
+// Uses c10's guard, which offers the streams of every device; up to torch 2.14 it knows only one of
+// mps.
 class GuardStreams final : public StreamDevice {
  public:
   explicit GuardStreams(c10::Device device) : device_(device), guard_(device.type()) {}
@@ -85,7 +86,7 @@ class GuardStreams final : public StreamDevice {
   const c10::impl::VirtualGuardImpl guard_;
 };
 
-// "…, TORCH_VERSION=2.11.0, …" of the library's own description of its build.
+// The version in the library's own description of its build: "…, TORCH_VERSION=2.11.0, …".
 std::string LoadedVersion() {
   constexpr absl::string_view kKey = "TORCH_VERSION=";
   const std::string config = at::show_config();
@@ -158,7 +159,8 @@ void UnregisterHostMemory(const void* data) {
 
 bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes) {
   if (!device.is_cuda()) return false;
-  // Of the CUDA runtime that libtorch_cuda brought along: no header of it is needed.
+  // A function of the CUDA runtime that libtorch_cuda brought along, declared here so that its
+  // headers are not needed.
   using Register = int (*)(void*, size_t, unsigned int);
   constexpr unsigned int kPortableReadOnly = 0x01 | 0x08;
   const auto host_register = reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "cudaHostRegister"));

@@ -1,5 +1,5 @@
-// The device that a model runs on, reached through c10's device guard alone, so that one binary
-// serves every device that the libtorch beside it knows.
+// torch_device: the device that a model runs on, reached through c10's device guard alone, so that
+// one binary serves every device that the libtorch beside it supports.
 #pragma once
 
 #include <memory>
@@ -15,28 +15,33 @@
 
 namespace mpsd {
 
-// The device of that name; "auto" is cuda or mps where there is one, else the cpu. Loads
-// libtorch_cuda when cuda is meant. Called on the main thread.
+// The device of that name; "auto" is cuda or mps if this machine has one, otherwise the cpu. Loads
+// libtorch_cuda when cuda is meant, which takes seconds. FAILED_PRECONDITION or INVALID_ARGUMENT
+// says why the device cannot be used. Called on the main thread, before any other use of the
+// device.
 absl::StatusOr<c10::Device> PickDevice(const std::string& name);
 
-// Every device that this libtorch can use here, the one that "auto" is first: "cuda:0", "cpu".
+// Every device that this libtorch can use here, beginning with the one that "auto" stands for:
+// "cuda:0", "cpu". Called on the main thread.
 std::vector<std::string> DeviceNames();
 
-// The streams of a device that has some, which is not the cpu.
+// The streams of a device other than the cpu, which has none.
 std::unique_ptr<StreamDevice> MakeStreamDevice(c10::Device device);
 
-// How many streams of their own the device's threads can have beside the main one.
+// How many streams the device's threads can have beside the main one.
 uint32_t StreamCount(c10::Device device);
 
-// Waits for all that was begun on the device. For loading, never while serving.
+// Blocks until all work that was queued on the device is done, of every lane. For loading, never
+// while serving.
 void SynchronizeDevice(c10::Device device);
 
-// The libtorch that this process runs on.
+// The libtorch that this process has loaded.
 RuntimeFacts LoadedRuntime();
 RuntimeKind LoadedRuntimeKind();
 
-// Lets the device read host memory without staging it, where its runtime can; false where not. The
-// memory may be mapped read-only, and is unregistered before it is unmapped. Thread-safe.
+// Lets the device read host memory without staging it. Returns false if its runtime cannot; inputs
+// are then staged. The memory may be mapped read-only, and must be unregistered before it is
+// unmapped. Thread-safe.
 bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes);
 void UnregisterHostMemory(const void* data);
 

@@ -11,8 +11,8 @@
 #include "absl/strings/str_replace.h"
 #include "c10/core/InferenceMode.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/mps_lanes_policy.h"
-#include "worker/model/torch/torchscript_outputs.h"
 
 namespace mpsd {
 
@@ -33,7 +33,7 @@ absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs
                              uint32_t row_count, OutputSink* sink) {
   const DeviceGate::Permit permit(runtime_->gate());
   const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
-  // Also after a failure: copies that have begun read and write memory that is not the device's.
+  // Waits after a failure too: copies that have begun still read and write the slabs and the lease.
   const absl::Status finished = runtime_->Finish(lane);
   return ModelFailure(finished.ok() ? status : finished);
 }

@@ -1,4 +1,4 @@
-// TorchModel: what the models that run on libtorch have in common.
+// TorchModel: the common part of all models that run on libtorch.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,12 @@
 
 namespace mpsd {
 
-// Thread-safe after loading, as its Forward() is.
+// Does for each batch what does not depend on the file format: passes the gate, enters inference
+// mode, catches what libtorch throws, checks outputs against the spec, and waits for the lane's
+// stream. A subclass adds Forward().
+//
+// Owned by the worker's main. Thread-safe after loading, if its Forward() is: lanes run it
+// concurrently.
 class TorchModel : public Model {
  public:
   const ModelSpec& spec() const final { return spec_; }
@@ -30,12 +35,14 @@ class TorchModel : public Model {
  protected:
   TorchModel(ModelSpec spec, const Census& census, std::unique_ptr<TorchRuntime> runtime);
 
-  // Runs the rows on the calling thread's stream, in inference mode, and gives the sink what came
-  // of it, in the order of the spec's outputs. There is an input for each of the spec's. May throw.
+  // Runs the rows on the calling thread's stream, in inference mode, and gives the outputs to the
+  // sink in the order of the spec. `inputs` has one tensor for each input of the spec. May throw;
+  // RunInside() catches. Need not wait for the stream: Run() does.
   virtual absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                OutputSink* sink) const = 0;
 
-  // Gives the sink a tensor that is the output of these rows, or says how it is not.
+  // Gives the sink a tensor as `output` for these rows. INTERNAL when the tensor contradicts the
+  // spec.
   absl::Status Emit(const at::Tensor& tensor, const TensorSpec& output, uint32_t row_count,
                     OutputSink* sink) const;
 
@@ -50,13 +57,15 @@ class TorchModel : public Model {
   const std::unique_ptr<TorchRuntime> runtime_;
 };
 
-// A file of a model that is there. NOT_FOUND names it.
+// NOT_FOUND when the model's file is not there, PERMISSION_DENIED when it cannot be read. Both name
+// the file.
 absl::Status CheckModelFile(const LoadOrder& order);
 
-// `why`, where it holds the system's words or the file's name, in words of our own.
+// INVALID_ARGUMENT: the model's file cannot be loaded, because of `why`. The file's name and the
+// system's words in `why` are replaced by words of our own.
 absl::Status CannotLoad(const LoadOrder& order, absl::string_view why);
 
-// The status, with the model's name in front.
+// The status, with the model's name before its text.
 absl::Status InModel(const LoadOrder& order, const absl::Status& status);
 
 }  // namespace mpsd

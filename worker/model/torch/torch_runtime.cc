@@ -10,31 +10,31 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/mps_watermarks.h"
 #include "worker/model/torch/profiler_objection.h"
-#include "worker/model/torch/torchscript_outputs.h"
-#include "worker/model/torch/torchscript_types.h"
+#include "worker/model/torch/scalar_types.h"
 
 namespace mpsd {
 namespace {
 
 // The inter-op pool can be sized once in a process, before its first use.
-void SettleThreads(int threads) {
+void SizeThreadPools(int threads) {
   at::set_num_threads(threads);
-  static const bool settled = [] {
+  static const bool sized = [] {
     at::set_num_interop_threads(1);
     return true;
   }();
-  static_cast<void>(settled);
+  static_cast<void>(sized);
 }
 
-// Read by a patched libtorch when it first touches the device.
+// A patched libtorch reads the variable when it first touches the device.
 void SetGraphPath(Switch wanted) {
   if (wanted == Switch::kOn) setenv("MPS_FORCE_GRAPH_PATH", "1", 1);
   if (wanted == Switch::kOff) unsetenv("MPS_FORCE_GRAPH_PATH");
 }
 
-// Read by libtorch when it first allocates. What the operator has set stays.
+// libtorch reads the variables when it first allocates. What the operator has set stays.
 void SetWatermarks(uint32_t share_percent) {
   if (share_percent == 0) return;
   const MpsWatermarks watermarks = DivideWatermarks(share_percent);
@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   absl::StatusOr<TorchOptions> options = TorchOptions::Parse(order.parameters);
   if (!options.ok()) return Explain(order, options.status());
   if (absl::Status status = SetEnvironment(order); !status.ok()) return status;
-  // First of all: libtorch keeps what it finds of CUDA when it is first asked about itself.
+  // Comes first: libtorch keeps what it finds of CUDA when it is first asked about itself.
   const absl::StatusOr<c10::Device> device = PickDevice(order.device);
   if (!device.ok()) return device.status();
   if (absl::Status status = CheckRuntime(LoadedRuntime(), *options); !status.ok()) {
@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   std::unique_ptr<TorchRuntime> runtime;
   const absl::Status status = CatchForeign(
       [&] {
-        SettleThreads(threads);
+        SizeThreadPools(threads);
         runtime.reset(new TorchRuntime(*device, *std::move(options), threads));
         return absl::OkStatus();
       },
@@ -103,7 +103,7 @@ TorchRuntime::TorchRuntime(c10::Device device, TorchOptions options, int threads
 
 absl::Status TorchRuntime::BindLane(uint32_t lane) {
   MPSD_CHECK(lane < kMaxLanes);
-  // OpenMP keeps the count a thread.
+  // OpenMP keeps a thread count for each thread.
   at::set_num_threads(threads_);
   if (streams_ == nullptr) return absl::OkStatus();
   return CatchForeign([&] {
@@ -148,7 +148,8 @@ absl::StatusOr<at::Tensor> TorchRuntime::Borrow(const InputTensor& input,
   if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
   const c10::IntArrayRef sizes(input.dims.data(), input.dims.size());
   at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
-  // The slabs outlive the batch, whose end waits for the stream: the copy need not be waited for.
+  // The copy need not be waited for: the slabs stay until the batch ends, and its end waits for the
+  // stream.
   if (!device_.is_cpu()) return tensor.to(device_, IsRegistered(input.data, input.bytes));
   return may_be_written ? tensor.clone() : tensor;
 }
@@ -158,7 +159,7 @@ void TorchRuntime::CopyOut(const at::Tensor& tensor, void* target) const {
 }
 
 absl::Status TorchRuntime::Finish(uint32_t lane) const {
-  // On mps the copies to the host have waited already, which is the point that is safe there.
+  // On mps the copies to the host have waited already, at the only point where waiting is safe.
   if (!device_.is_cuda() || !leases_[lane].held()) return absl::OkStatus();
   return stream_device_->Synchronize(leases_[lane].stream());
 }

@@ -1,4 +1,4 @@
-// TorchRuntime: what every torch model of a worker needs of its device: streams, memory, threads.
+// TorchRuntime: the device of a worker's torch model: its streams, memory and threads.
 #pragma once
 
 #include <array>
@@ -23,38 +23,48 @@
 
 namespace mpsd {
 
-// Thread-safe. Made on the main thread, which is the first to touch the device. Owned by the model.
+// Hides the differences between devices from the models: on the cpu inputs are borrowed and nothing
+// is waited for; elsewhere inputs are copied to the device, outputs are copied back, and a lane
+// waits for its own stream. Made on the main thread, which is the first to touch the device. Owned
+// by the model.
+//
+// Thread-safe. The functions that take a lane are called on that lane's thread.
 class TorchRuntime {
  public:
-  // Reads the order's switches, checks the libtorch in use, opens the device, sizes the process's
-  // thread pools.
+  // Reads the order's switches, checks the libtorch in use (preflight), opens the device, and sizes
+  // the process's thread pools, which can be done once. An error tells the operator what to do.
   static absl::StatusOr<std::unique_ptr<TorchRuntime>> Create(const LoadOrder& order);
 
-  // Sets the variables that libtorch reads when it first touches the device, as the switches of the
-  // order and its share of the memory ask. INVALID_ARGUMENT for a switch that is none.
+  // Sets the environment variables that libtorch reads when it first touches the device, as the
+  // order's switches and its share of the memory ask; what the operator has set stays.
+  // INVALID_ARGUMENT names a wrong switch. Called on the main thread before Create().
   static absl::Status SetEnvironment(const LoadOrder& order);
 
   c10::Device device() const { return device_; }
   const TorchOptions& options() const { return options_; }
   RuntimeKind kind() const { return kind_; }
 
-  // Gives the calling thread its threads' count and a stream of its own: on mps the main thread's,
-  // when it is the caller. The lane keeps the stream until ReleaseLane(), on the same thread.
+  // Sets the calling thread's thread count and gives it a stream of its own; on mps the main
+  // thread, if it calls, gets the main stream. The lane keeps the stream until ReleaseLane() on the
+  // same thread. RESOURCE_EXHAUSTED when there is no stream left.
   absl::Status BindLane(uint32_t lane);
   void ReleaseLane(uint32_t lane);
 
-  // Input memory that the device may read without staging. Elsewhere it is staged.
+  // Announces memory that inputs will lie in. If the device cannot read it directly, inputs in it
+  // are staged, and nothing else changes. UnregisterMemory() of an unknown address does nothing.
   void RegisterMemory(const void* data, uint64_t bytes);
   void UnregisterMemory(const void* data);
 
-  // The input as a tensor on the device: without a copy on the cpu, unless it `may_be_written`.
+  // The input as a tensor on the device. On the cpu it is the slab's own memory, unless it
+  // `may_be_written`, which makes a copy. On a device the copy may still be running on the lane's
+  // stream. INTERNAL for a datatype that libtorch has no tensors of.
   absl::StatusOr<at::Tensor> Borrow(const InputTensor& input, bool may_be_written) const;
 
-  // Copies the tensor, of whatever device and strides, to `target`, contiguous. It is there after
-  // Finish().
+  // Copies the tensor to `target`, contiguous, whatever its device and strides are. The bytes are
+  // complete after Finish().
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
-  // Waits for the calling lane's stream, and for nothing else.
+  // Blocks until the calling lane's stream is done; waits for no other lane.
   absl::Status Finish(uint32_t lane) const;
 
   DeviceGate* gate() { return &gate_; }
@@ -69,15 +79,17 @@ class TorchRuntime {
   const int threads_;
   const std::thread::id main_thread_;
   DeviceGate gate_;
-  std::unique_ptr<StreamDevice> stream_device_;  // none on the cpu
+  std::unique_ptr<StreamDevice> stream_device_;  // null on the cpu
   std::unique_ptr<StreamSet> streams_;
-  std::array<StreamLease, kMaxLanes> leases_;  // each its lane's own
+  std::array<StreamLease, kMaxLanes> leases_;  // each belongs to its lane's thread
 
   mutable absl::Mutex mu_;
   std::vector<std::pair<const char*, uint64_t>> registered_ ABSL_GUARDED_BY(mu_);
 };
 
-// Holds what a model threw, or how its answer differs from its spec, as a client may see it.
+// The status as a client may see it. A status that does not begin with "PyTorch execute failure"
+// says how an answer contradicts its spec: it becomes FAILED_PRECONDITION, with these words in
+// front.
 absl::Status ModelFailure(const absl::Status& status);
 
 }  // namespace mpsd

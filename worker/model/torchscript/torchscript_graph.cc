@@ -11,7 +11,7 @@
 #include "torch/csrc/jit/ir/alias_analysis.h"
 #include "torch/csrc/jit/passes/dead_code_elimination.h"
 #include "torch/csrc/jit/passes/inliner.h"
-#include "worker/model/torch/torchscript_types.h"
+#include "worker/model/torch/scalar_types.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,4 @@
-// What is read from, and changed in, the graph of a TorchScript forward.
+// torchscript_graph: reads and rewrites the graph of a TorchScript forward.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,17 @@
 
 namespace mpsd {
 
-// Counts the operators of the module's forward, with all that it calls, and the bytes of its
-// parameters and buffers. Before freezing, which folds weights into the graph.
+// Counts the operators of the module's forward and of all functions that it calls, and the bytes of
+// its parameters and buffers. Called before freezing, which folds the weights into the graph.
 Census TakeCensus(const torch::jit::Module& module);
 
-// Whether forward may write into an input: always, or for some data only.
+// Whether forward may write into an input, always or for some data. If so, inputs must be copied,
+// because slabs are shared. Errs on the side of true.
 bool MayWriteInputs(const torch::jit::Module& module);
 
-// Replaces each aten::linear of the graph by addmm for matrices, by matmul and add otherwise: what
-// it computes, without the kernel that is not thread-safe on mps. Returns how many there were.
+// Replaces each aten::linear of the graph by addmm (for matrices) or by matmul and add. They
+// compute the same, without the kernel that is not thread-safe on mps. Returns how many there were.
+// Called while loading, on a graph that nothing runs yet.
 size_t RewriteLinear(const std::shared_ptr<torch::jit::Graph>& graph);
 
 }  // namespace mpsd

@@ -13,16 +13,16 @@
 #include "torch/headeronly/version.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/string_elements.h"
+#include "worker/model/torch/forward_outputs.h"
+#include "worker/model/torch/scalar_types.h"
 #include "worker/model/torch/torch_model.h"
-#include "worker/model/torch/torchscript_outputs.h"
-#include "worker/model/torch/torchscript_types.h"
 #include "worker/model/torchscript/torchscript_program.h"
 #include "worker/model/torchscript/torchscript_spec.h"
 
 namespace mpsd {
 namespace {
 
-// Thread-safe after loading.
+// Runs a TorchScriptProgram. Owned by the worker's main. Thread-safe after loading.
 class TorchScriptModel final : public TorchModel {
  public:
   TorchScriptModel(ModelSpec spec, TorchScriptProgram program,
@@ -91,8 +91,6 @@ absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uin
   }
   return absl::OkStatus();
 }
-
-// ---- loading ----
 
 absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
   const std::string line = MeaningfulLine(what);

@@ -1,4 +1,5 @@
-// TorchScript models: an archive written by torch.jit.save, run by libtorch in this process.
+// torchscript_model: models in an archive that torch.jit.save wrote, run by libtorch in this
+// process.
 #pragma once
 
 #include <memory>
@@ -9,13 +10,14 @@
 
 namespace mpsd {
 
-// As StartRuntime(), for models that run on libtorch.
+// As StartRuntime(), for every format that runs on libtorch.
 absl::Status StartTorch(const LoadOrder& order);
 
-// As LoadModel(), for the format "torchscript". Settles libtorch's thread counts for the process.
+// As LoadModel(), for the format "torchscript". Sizes libtorch's thread pools for the process.
+// Outputs that neither archive nor order names are learned from trial runs on zeros.
 absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order);
 
-// "torch 2.11.0".
+// For example "torch 2.11.0".
 std::string TorchRuntimeName();
 
 }  // namespace mpsd

@@ -21,8 +21,8 @@ bool IsTraining(const torch::jit::Module& module) {
   return false;
 }
 
-// A frozen module has its weights as constants in the graph, which is then simplified once. Some
-// modules cannot be frozen; they run as they are.
+// Freezing makes the weights constants of the graph, which is then simplified once. A module that
+// cannot be frozen runs as it is.
 torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& module) {
   std::optional<torch::jit::Module> frozen;
   const absl::Status status = CatchForeign(
@@ -37,8 +37,8 @@ torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& mod
   return module;
 }
 
-// Profiling would record, specialize and fuse in the first calls of every shape: seconds of it, in
-// the middle of serving.
+// With profiling, the first calls of every shape would record, specialize and fuse: seconds of work
+// in the middle of serving.
 void TurnProfilingOff() {
   torch::jit::getProfilingMode() = false;
   torch::jit::FusionStrategy none = {{torch::jit::FusionBehavior::STATIC, 0}};
@@ -98,19 +98,19 @@ absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
                                       const std::vector<size_t>& arguments) {
   const std::vector<c10::Argument>& schema = forward_->getSchema().arguments();
   std::vector<bool> given(schema.size(), false);
-  place_of_input_.clear();
+  stack_index_of_input_.clear();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const size_t place = arguments[i] + 1;
-    MPSD_CHECK(place < schema.size());
+    const size_t index = arguments[i] + 1;
+    MPSD_CHECK(index < schema.size());
     const bool bytes = inputs[i].datatype == DataType::kBytes;
-    if (bytes != IsListOfStrings(*schema[place].type())) {
+    if (bytes != IsListOfStrings(*schema[index].type())) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "forward's argument '", schema[place].name(), "' is of the type ",
-          schema[place].type()->annotation_str(), ", but input '", inputs[i].name, "' is ",
+          "forward's argument '", schema[index].name(), "' is of the type ",
+          schema[index].type()->annotation_str(), ", but input '", inputs[i].name, "' is ",
           std::string(DataTypeName(inputs[i].datatype)), "; BYTES is List[str]"));
     }
-    place_of_input_.push_back(place);
-    given[place] = true;
+    stack_index_of_input_.push_back(index);
+    given[index] = true;
   }
   blank_stack_.assign(1, module_._ivalue());
   for (size_t i = 1; i < schema.size(); ++i) {
@@ -125,9 +125,9 @@ absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
 }
 
 c10::IValue TorchScriptProgram::Forward(absl::Span<const c10::IValue> inputs) const {
-  MPSD_CHECK(inputs.size() == place_of_input_.size());
+  MPSD_CHECK(inputs.size() == stack_index_of_input_.size());
   torch::jit::Stack stack = blank_stack_;
-  for (size_t i = 0; i < inputs.size(); ++i) stack[place_of_input_[i]] = inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) stack[stack_index_of_input_[i]] = inputs[i];
   forward_->run(stack);
   MPSD_CHECK(stack.size() == 1);
   return std::move(stack.front());

@@ -1,4 +1,4 @@
-// TorchScriptProgram: forward of one loaded archive, ready to be called from many threads.
+// TorchScriptProgram: the forward of one loaded archive, ready to be called from many threads.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace mpsd {
 
-// How an archive is to be loaded.
+// How to load an archive.
 struct ProgramOptions {
   std::string name;  // for the log
   std::string path;
@@ -23,28 +23,32 @@ struct ProgramOptions {
   bool allow_training_mode = false;
 };
 
-// Thread-safe after Bind(). Its functions throw what libtorch throws; only the model's loader and
-// its Run() call them, inside CatchForeign.
+// Owned by its TorchScriptModel. Knows libtorch's interpreter, but nothing of batches, streams or
+// sinks. Load() and Bind() run on the main thread; after Bind() it is thread-safe. Its functions
+// throw what libtorch throws: only the model's loader and its Forward() call them, inside
+// CatchForeign.
 class TorchScriptProgram {
  public:
-  // Reads the archive and freezes the model where that is possible. Fills `spec_json` with the
-  // archive's mpsd.json. FAILED_PRECONDITION for a module in training mode, unless it is allowed,
-  // which puts it into evaluation mode.
+  // Reads the archive to `options.device` and freezes the module if it can be frozen. Fills
+  // `spec_json` with the archive's mpsd.json, empty when there is none. FAILED_PRECONDITION for a
+  // module in training mode, unless that is allowed; the module is then put into evaluation mode.
   static absl::StatusOr<TorchScriptProgram> Load(const ProgramOptions& options,
                                                  std::string* spec_json);
 
-  // The names of forward's arguments that an input can be: the leading tensors and lists of
-  // strings, in order.
+  // The names of forward's arguments that can be inputs, in order: the leading tensors and lists of
+  // strings.
   std::vector<std::string> InputArguments() const;
 
-  // Says which of those arguments each input is. INVALID_ARGUMENT when an argument that has no
-  // default is left over, or is no list of strings where its input is BYTES, or the reverse.
+  // Sets which of those arguments each input is. INVALID_ARGUMENT when another argument without a
+  // default is left over, or when an input is BYTES and its argument is no list of strings, or the
+  // reverse.
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
-  // What forward returns for these inputs, given in the order of Bind().
+  // Runs forward on the calling thread with these inputs, in the order of Bind(), and returns its
+  // result. CHECKs that there are as many inputs as Bind() was given.
   c10::IValue Forward(absl::Span<const c10::IValue> inputs) const;
 
-  // Whether forward may write into some input, so that it must be given a copy.
+  // Whether forward may write into some input, so that inputs must be copied.
   bool WritesInputs() const { return writes_inputs_; }
 
   const Census& census() const { return census_; }
@@ -53,9 +57,9 @@ class TorchScriptProgram {
   TorchScriptProgram(torch::jit::Module module, Census census);
 
   torch::jit::Module module_;
-  torch::jit::Function* forward_;       // of module_
-  torch::jit::Stack blank_stack_;       // the module, then forward's defaults
-  std::vector<size_t> place_of_input_;  // in the stack
+  torch::jit::Function* forward_;             // of module_
+  torch::jit::Stack blank_stack_;             // the module, then forward's defaults
+  std::vector<size_t> stack_index_of_input_;  // in the stack
   Census census_;
   bool writes_inputs_ = false;
 };

@@ -1,4 +1,4 @@
-// The spec of a TorchScript model: what its archive says, completed and overridden by the order.
+// torchscript_spec: the spec of a TorchScript model, from its archive and the order.
 #pragma once
 
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace mpsd {
 
-// `archive_json` is the archive's mpsd.json, empty when it has none; `arguments` are forward's.
-// Each part that the order says (batch size, inputs, outputs, pad) replaces the archive's.
-// The result has inputs; its outputs may still be missing. INVALID_ARGUMENT says what to do.
+// Merges the two: each part that the order gives (batch size, inputs, outputs, pad) replaces the
+// archive's. `archive_json` is the archive's mpsd.json, empty when it has none; `arguments` are
+// forward's. The result has inputs; outputs may still be missing, to be learned by trial runs.
+// INVALID_ARGUMENT tells the operator what to do. Pure.
 absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,
                                      const std::vector<std::string>& arguments);
 
-// Which argument of forward each input is: by name when all inputs are named as arguments are, else
-// by position.
+// The index of forward's argument for each input: by name when every input has the name of an
+// argument, otherwise by position. Pure.
 absl::StatusOr<std::vector<size_t>> MatchArguments(const std::vector<TensorSpec>& inputs,
                                                    const std::vector<std::string>& arguments);
 

@@ -106,7 +106,7 @@ TEST(Aoti, PassesEveryDatatypeBitForBit) {
   for (const TensorSpec& tensor : spec.inputs) {
     const Dims dims = {2, 3};
     std::string bytes(*TensorBytes(tensor.datatype, dims), '\1');
-    // Patterns that a detour by way of another type would not survive.
+    // Patterns that would not survive a conversion through another type.
     if (tensor.datatype != DataType::kBool) {
       for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 37 + 3);
     }

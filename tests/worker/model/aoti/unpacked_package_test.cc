@@ -46,7 +46,7 @@ class UnpackedPackageTest : public testing::Test {
     return path;
   }
 
-  // The files below the test's folder, but for the archive.
+  // The files below the test's folder, except the archive.
   std::map<std::string, std::string> Files() const {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
@@ -63,7 +63,7 @@ class UnpackedPackageTest : public testing::Test {
 };
 
 TEST_F(UnpackedPackageTest, HoldsWhatIsNeededToRunAndGoesWithTheObject) {
-  const std::string large(5 << 19, 'w');  // two chunks and a half
+  const std::string large(5 << 19, 'w');  // two and a half chunks
   const std::string path = Archive({{kModel + "m.so", "library"},
                                     {kModel + "m.wrapper.cpp", "source"},
                                     {kModel + "m.o", "object"},

@@ -38,7 +38,8 @@ class Repeating : public testing::Test {
     return model.status();
   }
 
-  // Whether there is an answer of that index; 2 where it failed, with `error_` set.
+  // 1 when there is an answer of that index, 0 when there is none; 2 after an error, which is in
+  // `error_`.
   int Answer(uint32_t index, uint32_t lane = 0) {
     const auto count = static_cast<int64_t>(in_.size());
     const std::vector<InputTensor> inputs = {

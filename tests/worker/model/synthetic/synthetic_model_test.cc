@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-// What the model did instead of sleeping, crashing and hanging.
+// Records the model's sleeps, crashes and hangs instead of doing them.
 struct Effects {
   std::vector<int64_t> slept_ns;
   int crashes = 0;
@@ -52,7 +52,7 @@ class Synthetic : public testing::Test {
     model_ = *std::move(model);
   }
 
-  // Rows of two floats, whose first are `firsts`.
+  // Rows of two floats, the first of which come from `firsts`.
   absl::Status RunRows(const std::vector<float>& firsts, uint32_t lane = 0) {
     std::vector<float> rows;
     for (const float first : firsts) rows.insert(rows.end(), {first, 100});

@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// The most threads that were inside at once.
+// The largest number of threads that were inside at once.
 int MostInside(uint32_t permits, int threads) {
   DeviceGate gate(permits);
   std::atomic<int> inside{0};

@@ -13,9 +13,9 @@
 
 namespace mpsd {
 
-// Thread-safe. Stream 0 is the main one; the pool goes round through 1 to `pool`. Work() is what a
-// lane does on its stream; a fault is anything that a real device would answer with a crash or with
-// wrong numbers.
+// Stream 0 is the main one; the pool goes round through streams 1 to `pool`. Work() does what a
+// lane does on its stream. A fault is anything that would make a real device crash or give wrong
+// numbers. Thread-safe.
 class FakeStreamDevice final : public StreamDevice {
  public:
   explicit FakeStreamDevice(int64_t pool = 31) : pool_(pool) {}
@@ -47,7 +47,7 @@ class FakeStreamDevice final : public StreamDevice {
     if (!first && user->second != std::this_thread::get_id()) Fault("a stream is shared");
     unfinished_.insert(found->second);
   }
-  // The calling thread has given its stream back: work on it must have been waited for.
+  // Says that the calling thread has given its stream back; its work must have been waited for.
   void Gone(int64_t stream) {
     absl::MutexLock lock(&mu_);
     if (unfinished_.count(stream) > 0) Fault("a stream went back with work on it");

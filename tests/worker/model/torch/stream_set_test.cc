@@ -26,7 +26,7 @@ constexpr StreamExhaustion kWait{StreamExhaustion::kWait, 0};
 
 class StreamSetTest : public testing::Test {
  protected:
-  // `lanes` threads that each take a stream, work `rounds` times, and give it back.
+  // Runs `lanes` threads that each take a stream, work `rounds` times, and give the stream back.
   void RunLanes(StreamSet* set, uint32_t lanes, int rounds) {
     std::vector<std::thread> threads;
     for (uint32_t i = 0; i < lanes; ++i) {
@@ -40,7 +40,7 @@ class StreamSetTest : public testing::Test {
     }
     for (std::thread& thread : threads) thread.join();
   }
-  // Gone() comes before the stream is free again, as another thread may take it at once.
+  // Gone() comes before the stream is free again, because another thread may take it at once.
   void GiveBack(StreamLease* lease, int64_t stream) {
     EXPECT_TRUE(device_.Synchronize(stream).ok());
     device_.Gone(stream);
@@ -139,7 +139,7 @@ TEST_F(StreamSetTest, ALeaseMovesAndIsReleasedOnce) {
   set.InitializeMainThread();
   StreamLease first = *set.Acquire();
   StreamLease second = std::move(first);
-  EXPECT_FALSE(first.held());  // NOLINT(bugprone-use-after-move): what is tested
+  EXPECT_FALSE(first.held());  // NOLINT(bugprone-use-after-move): the test is about this
   EXPECT_TRUE(second.held());
   second = *set.Acquire();
   EXPECT_EQ(set.leased(), 1u) << "what was overwritten went back";
@@ -188,7 +188,7 @@ TEST_F(StreamSetTest, ThreadChurnUsesStreamsAgain) {
   EXPECT_THAT(device_.faults(), IsEmpty());
 }
 
-// The fake itself: what it is there to notice.
+// Tests of the fake itself: it must notice misuse.
 TEST(FakeStreamDevice, NoticesASharedStream) {
   FakeStreamDevice device;
   device.MakeCurrent(5);

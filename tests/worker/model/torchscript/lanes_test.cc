@@ -1,4 +1,4 @@
-// The acceptance list for lanes of one process, by the names that docs/systems.md has for them. On
+// The acceptance list for lanes of one process, with the names that docs/systems.md uses. Runs on
 // the cpu, or on the device that MPSD_TEST_DEVICE names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 class Lanes : public ScriptRig {
  protected:
-  // Rows that differ from lane to lane, of the model's only input.
+  // Rows for the model's only input that differ from lane to lane.
   static std::vector<float> RowsOf(uint32_t lane, size_t count) {
     std::vector<float> rows(count);
     for (size_t i = 0; i < count; ++i) {
@@ -32,8 +32,8 @@ class Lanes : public ScriptRig {
     return rows;
   }
 
-  // `lanes` threads run the model `runs` times each, on inputs of their own, and must get what the
-  // same inputs gave on one thread.
+  // Runs the model `runs` times on each of `lanes` threads, with inputs of their own. Every answer
+  // must equal the answer to the same inputs on one thread.
   void RunLanes(Model* model, uint32_t lanes, int runs, const Dims& dims) {
     const size_t count = static_cast<size_t>(*ElementCount(dims));
     const auto rows = static_cast<uint32_t>(dims[0]);
@@ -156,7 +156,7 @@ TEST_F(Lanes, ThreadChurn) {
   for (int generation = 0; generation < 25; ++generation) RunLanes(model.get(), 4, 1, {1, 16});
 }
 
-// What one lane answered is another lane's input, and the weights are everybody's.
+// One lane's answer is another lane's input, and all lanes share the weights.
 TEST_F(Lanes, CrossStreamTensor) {
   const auto model = Source("    return x * 2 + 1\n", {16});
   std::vector<float> rows(16, 1);
@@ -210,8 +210,8 @@ TEST_F(Lanes, OutOfMemoryRecovery) {
   EXPECT_EQ(sink.Elements<float>(0), std::vector<float>(16, 1));
 }
 
-// A process that ends as a worker does, without destructors, in the middle of everything, ends with
-// its own exit code.
+// A process that ends as a worker does, without destructors and in the middle of everything, must
+// end with its own exit code.
 TEST_F(Lanes, StaticDestructionWhileLanesRun) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
@@ -235,7 +235,7 @@ TEST_F(Lanes, StaticDestructionWhileLanesRun) {
       testing::ExitedWithCode(42), "");
 }
 
-// A module that keeps its intermediate result in one buffer, as several framework kernels did.
+// A module that keeps its intermediate result in one buffer, as some framework kernels did.
 TEST_F(Lanes, TheSelfCheckCatchesAPlantedRaceOfAModule) {
   const absl::Status made = MakeRacyModel(path_);
   ASSERT_TRUE(made.ok()) << made;

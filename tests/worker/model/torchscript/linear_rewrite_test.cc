@@ -1,5 +1,5 @@
-// The rewrite of linear layers gives what they give: bit for bit where both are one addmm or one
-// matmul, else within rounding.
+// The rewrite of linear layers must not change answers: bit for bit when both versions are one
+// addmm or one matmul, otherwise within rounding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Case {
 
 class LinearRewrite : public ScriptRig, public testing::WithParamInterface<Case> {
  protected:
-  // Answers of the layer with the rewrite on or off; weights come as inputs.
+  // The layer's answers with the rewrite on or off; its weights are inputs.
   std::string Answer(const Case& test, const std::string& rewrite) {
     const int64_t in = test.x.back();
     ModelSpec spec;
@@ -51,7 +51,7 @@ class LinearRewrite : public ScriptRig, public testing::WithParamInterface<Case>
     return status.ok() ? sink.outputs()[0].bytes : "";
   }
 
-  // Numbers from 1 to 2, every bit of the fraction in use.
+  // Numbers from 1 to 2, with every bit of the fraction in use.
   static std::string Elements(const TensorSpec& tensor) {
     const size_t size = ElementBytes(tensor.datatype);
     std::string bytes(*TensorBytes(tensor.datatype, tensor.dims), '\0');
@@ -103,7 +103,7 @@ std::vector<Case> Cases() {
     for (const DataType datatype :
          {DataType::kFp32, DataType::kFp64, DataType::kFp16, DataType::kBf16}) {
       for (const bool bias : {false, true}) {
-        // Of a matrix both are one addmm; without a bias both are one matmul.
+        // For a matrix both versions are one addmm; without a bias both are one matmul.
         const bool exact = !bias || dims.size() == 2;
         cases.push_back(
             {std::string(shape) + std::string(DataTypeName(datatype)) + (bias ? "Bias" : "NoBias"),

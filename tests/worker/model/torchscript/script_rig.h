@@ -1,4 +1,4 @@
-// ScriptRig: TorchScript models of a line or two, loaded as a worker does.
+// ScriptRig: TorchScript models of a line or two, loaded as a worker loads them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace mpsd {
 
-// Lives on the test's main thread.
+// Owned by a test. Lives on the test's main thread.
 class ScriptRig : public testing::Test {
  protected:
   void TearDown() override { std::remove(path_.c_str()); }
@@ -49,7 +49,7 @@ class ScriptRig : public testing::Test {
     return model.ok() ? "it loaded" : std::string(model.status().message());
   }
 
-  // One run on lane 0 of the calling thread.
+  // Makes one run on lane 0, on the calling thread.
   static absl::Status Run(Model* model, absl::Span<const InputTensor> inputs, uint32_t rows,
                           CollectingSink* sink) {
     absl::Status status = model->BindLane(0);

@@ -1,4 +1,4 @@
-// The device that tests of torch models run on: MPSD_TEST_DEVICE, else the cpu.
+// TestDevice: the device that tests of torch models run on: MPSD_TEST_DEVICE, otherwise the cpu.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What may stand in a model's inputs and outputs, and what a model may not do with them.
+// The inputs and outputs that a model may have, and the uses of them that it may not make.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 class TorchScriptInput : public ScriptRig {
  protected:
-  // Runs the model on one row of 4 that lies in memory that cannot be written.
+  // Runs the model on one row of 4 elements in memory that cannot be written.
   std::vector<float> RunReadOnly(Model* model, const std::vector<float>& row) {
     const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     void* page =

@@ -29,7 +29,7 @@ class TorchScript : public testing::Test {
  protected:
   void TearDown() override { std::remove(path_.c_str()); }
 
-  // Makes a model of forward's source, loads it with `spec` as the config's.
+  // Makes a model from forward's source, and loads it with `spec` as the config's.
   absl::StatusOr<std::unique_ptr<Model>> LoadSource(const std::string& source,
                                                     const ModelSpec& spec,
                                                     const std::string& archive_json = "") {

@@ -1,4 +1,4 @@
-#include "worker/model/torch/torchscript_outputs.h"
+#include "worker/model/torch/forward_outputs.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "ATen/ops/from_blob.h"
 #include "absl/strings/str_cat.h"
-#include "worker/model/torch/torchscript_types.h"
+#include "worker/model/torch/scalar_types.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,4 @@
-// The protocol's datatypes as libtorch's scalar types, and back.
+// scalar_types: the protocol's datatypes as libtorch's scalar types, and back.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace mpsd {
 
-// Nothing for BYTES, of which libtorch has no tensors.
+// nullopt for BYTES, which libtorch has no tensors of.
 inline std::optional<c10::ScalarType> ToScalarType(DataType datatype) {
   switch (datatype) {
     case DataType::kBool:
@@ -44,7 +44,7 @@ inline std::optional<c10::ScalarType> ToScalarType(DataType datatype) {
   return std::nullopt;
 }
 
-// kInvalid for what the protocol cannot carry: complex, quantized and 8-bit floating types.
+// kInvalid for types that the protocol cannot carry: complex, quantized and 8-bit floating types.
 inline DataType FromScalarType(c10::ScalarType type) {
   for (uint32_t i = 1; i < kDataTypeCount; ++i) {
     const auto datatype = static_cast<DataType>(i);

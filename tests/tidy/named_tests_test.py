@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Each test that the table of tests/README.md names is there."""
+"""Each test that the tables of tests/README.md and docs/systems.md name is there."""
+import fnmatch
 import re
 import sys
 
@@ -8,6 +9,9 @@ import tree
 PAGE = "tests/README.md"
 FILE = re.compile(r"`(tests/[\w./]+_test\.(?:py|cc))`((?:,? `\w+`)*)")
 LEAST_ROWS = 40
+# `Suite.Name` and `Suite.*`; a parameterized suite stands as `All/Suite.Name/*`.
+SYSTEMS = "docs/systems.md"
+NAMED = re.compile(r"`(?:All/)?([A-Z]\w*\.[A-Z*][\w*]*)(?:/\*)?`")
 
 
 def tests_of(text, suffix):
@@ -17,7 +21,17 @@ def tests_of(text, suffix):
     return set(re.findall(r"^TEST(?:_F|_P)?\(\w+, (\w+)\)", text, re.MULTILINE))
 
 
-def check(root, least_rows=LEAST_ROWS):
+def check_systems(root):
+    if not (root / SYSTEMS).exists():
+        return [f"{SYSTEMS}: is not there"]
+    known = {".".join(names) for file in tree.files(root / "tests", ".cc")
+             for names in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", file.read_text(), re.M)}
+    text = (root / SYSTEMS).read_text()
+    return [f"{SYSTEMS}:{tree.line_of(text, match.start())}: there is no test {match[1]}"
+            for match in NAMED.finditer(text) if not fnmatch.filter(known, match[1])]
+
+
+def check_readme(root, least_rows):
     if not (root / PAGE).exists():
         return [f"{PAGE}: is not there"]
     text = (root / PAGE).read_text()
@@ -40,10 +54,14 @@ def check(root, least_rows=LEAST_ROWS):
     return complaints
 
 
+def check(root, least_rows=LEAST_ROWS):
+    return check_readme(root, least_rows) + check_systems(root)
+
+
 def self_test():
-    def planted(page, *wanted):
+    def planted(page, *wanted, systems=""):
         tree.expect(lambda root: check(root, least_rows=1),
-                    {PAGE: page, "tests/a_test.py": "class A:\n    def test_one(self):\n",
+                    {PAGE: page, SYSTEMS: systems, "tests/a_test.py": "class A:\n    def test_one(self):\n",
                      "tests/b_test.cc": "TEST_F(Bee, Two) {\n}\nTEST_P(Bees, Three) {\n"},
                     *wanted)
 
@@ -52,7 +70,11 @@ def self_test():
     planted("| x | `tests/b_test.cc` `Two`, `Four` |\n", "has no test Four")
     planted("| x | `tests/c_test.cc` `Two` |\n", "there is no tests/c_test.cc")
     planted("nothing\n", "in 0 rows only")
-    tree.expect(check, {"a.cc": ""}, "is not there")
+    row = "| x | `tests/a_test.py` `test_one` |\n"
+    planted(row, systems="`Bee.Two`, `Bee.T*`, `Bees.*`, `All/Bees.Three/*`; `Lane::RunHere`\n")
+    planted(row, "docs/systems.md:2: there is no test Bee.Three", systems="\n`Bee.Three`\n")
+    planted(row, "there is no test Wasps.*", systems="`Wasps.*`\n")
+    tree.expect(check, {"a.cc": ""}, "is not there", "is not there")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,12 @@ def files(root, *suffixes):
     return found
 
 
+def folders(root):
+    """The folders of ours right below `root`, sorted."""
+    return [path for path in sorted(pathlib.Path(root).iterdir())
+            if path.is_dir() and path.name not in SKIPPED]
+
+
 def sources(root, folders):
     """(path below `root`, text) of each C++ file in these of its folders."""
     for file in files(root, ".h", ".cc"):

@@ -16,11 +16,14 @@ foreach(name inference model_config health control reflection)
       ${CMAKE_CURRENT_SOURCE_DIR}/model_config.proto ${CMAKE_CURRENT_SOURCE_DIR}/${name}.proto
     COMMENT "Generating proto/${name}.pb.cc"
     VERBATIM)
+  # A file of messages has names of its own at its top level; one of stubs has none.
+  set_source_files_properties(${proto_out}/${name}.pb.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   list(APPEND proto_sources ${generated})
 endforeach()
 
 mpsd_library(proto ${proto_sources} DEPS protobuf grpc)
 
 # What protoc writes is not ours to warn about, neither when it is compiled nor when it is included.
-set_source_files_properties(${proto_sources} PROPERTIES COMPILE_OPTIONS -w)
+# -O1 compiles it in half the time of -O2, and no request's tensors pass through it.
+target_compile_options(mpsd_proto PRIVATE -w $<$<NOT:$<CONFIG:Debug>>:-O1>)
 target_include_directories(mpsd_proto SYSTEM PUBLIC ${CMAKE_BINARY_DIR})

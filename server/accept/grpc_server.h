@@ -77,10 +77,10 @@ class GrpcServer {
   // The bytes of inflated requests that are still held. REQUIRES: the server was started.
   uint64_t inflated_bytes() const { return inflater_->held_bytes(); }
 
-  // Stops taking calls, ends streams, cancels the calls that are open after `grace_ns`, and cuts the
-  // connections whose client does not read even that. Blocks until all calls are gone and the
-  // threads are joined. Does nothing when called again. REQUIRES: every request ends without
-  // further help.
+  // Stops taking calls, ends streams, cancels the calls that are open after `grace_ns`, and cuts
+  // the connections whose client does not read even that. Blocks until all calls are gone and the
+  // threads are joined. Does nothing when called again. REQUIRES: every request that is inside ends
+  // meanwhile, as cancelled ones do.
   void Stop(int64_t grace_ns);
 
  private:

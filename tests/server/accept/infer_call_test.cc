@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/server/accept/call_fixture.h"
 #include "proto/base/limits.h"
+#include "tests/server/accept/call_fixture.h"
 #include "tests/server/access/rules.h"
 
 namespace mpsd {

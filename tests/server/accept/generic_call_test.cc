@@ -195,11 +195,14 @@ TEST_F(GenericCallTest, AWatchedMethodAnswersAtOnceAndWhenItWouldAnswerDifferent
   EXPECT_EQ(End(call.get()).error_message(), "it is gone");
 }
 
-TEST_F(GenericCallTest, AFirstResponseWithoutBytesIsSent) {
+TEST_F(GenericCallTest, AFirstResponseWithoutBytesIsSentOnce) {
   watched_.clear();
   const auto call = Open(kWatch);
   Write(call.get(), InOneSlice(""));
   EXPECT_EQ(ReadText(call.get()), "");
+  Pump([this] { return looks_ >= 3; });
+  watched_ = "second";
+  EXPECT_EQ(ReadText(call.get()), "second") << "the empty one is sent once";
   call->context.TryCancel();
   End(call.get());
   Pump([this] { return live_calls_ == 1; });

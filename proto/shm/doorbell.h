@@ -1,4 +1,5 @@
-// Doorbells: how a publisher wakes a peer that sleeps, and leaves one alone that does not.
+// Doorbells: how a publisher wakes a peer that sleeps, and spends no system call on one that is
+// awake.
 //
 // A sleeper stores its flag, then looks at the ring once more, then sleeps; a publisher stores the
 // ring's tail, then looks at the flag. All four are sequentially consistent, so either the sleeper
@@ -47,7 +48,7 @@ class BasicLaneSleep {
 
   // Sleeps until the bell rings, `pending()` is true, or the time-out came. Returns false only when
   // it was the time-out that ended the sleep. A publisher may have been stopped between publishing
-  // and ringing: what is pending at the time-out is given as much time again to be rung for.
+  // and ringing: when something is pending at the time-out, the publisher gets as much time again.
   template <typename Pending>
   bool Sleep(Pending pending, int64_t timeout_ns) {
     const uint32_t seen = sequence_->load(Atomics::kSequenceLoad);
@@ -95,7 +96,7 @@ class BasicFrontBell {
 
   explicit BasicFrontBell(const Word* parked) : parked_(parked) {}
 
-  // Call after publishing. True when the front end sleeps and its descriptor is to be rung.
+  // Call after publishing. True when the front end sleeps: the caller then rings its descriptor.
   bool Owed() const { return parked_->load(Atomics::kParkedLoad) != 0; }
 
  private:

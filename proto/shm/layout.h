@@ -1,5 +1,5 @@
-// What stands in shared memory, byte for byte. Data only: behaviour is in ring.h, doorbell.h and
-// the two sides' own readers and writers.
+// The layout of shared memory, byte for byte. Data only: behaviour is in ring.h, doorbell.h and the
+// two sides' own readers and writers.
 //
 // Every segment has one writing process. Slab segments and mailboxes are written by the front end
 // and mapped read-only by workers; a worker segment is written by its worker and mapped read-only
@@ -40,7 +40,7 @@ static_assert(sizeof(SegmentHeader) == kCacheLineBytes);
 
 // ---- front end → lane ----
 
-// Rows that lie one behind the other in one slab. Input i of row r is at
+// Rows that are neighbours in one slab. Input i of row r is at
 // segment + slab_offset + region(i) + r * row_bytes(i), where region(i) is the sum over the inputs
 // before it of row_capacity * row_bytes, rounded up to 64. Where an input is BYTES the run is one
 // request that has the slab to itself (first_row is 0, row_capacity is row_count), and the region
@@ -66,14 +66,14 @@ static_assert(sizeof(InputRecord) == 80);
 // the completion is consumed, but for `cancelled`.
 struct alignas(kCacheLineBytes) BatchRecord {
   uint64_t batch_id;       // never used twice in the life of a front end
-  int64_t live_until_ns;   // monotonic: past it no row of the batch is waited for
+  int64_t live_until_ns;   // monotonic: the latest deadline of its requests
   uint64_t output_offset;  // the output lease, in the worker's segment
   uint64_t output_bytes;
   uint32_t row_count;
   uint32_t run_count;
   uint32_t input_count;
   uint32_t has_batch_dim;
-  SharedWord cancelled;   // 1: nobody waits for any row of it
+  SharedWord cancelled;   // 1: all its requests have ended
   uint32_t answer_index;  // which answer of a decoupled model's request is asked for
   uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];

@@ -1,8 +1,8 @@
 // The two ends of a single-producer, single-consumer ring that lies across two segments.
 //
 // The producer's process writes entries and tail, the consumer's process writes head; each end
-// keeps its own index in private memory and believes nothing of the other's but after validation.
-// Indices count up and wrap at 2^32; an entry's place is its index modulo kRingEntries.
+// keeps its own index in private memory and checks the other's before using it. Indices count up
+// and wrap at 2^32; an entry lies at its index modulo kRingEntries.
 //
 // Invariants
 //   1. tail - head <= kRingEntries, in unsigned arithmetic. A peer that breaks it is lying.
@@ -10,8 +10,7 @@
 //      passes it.
 //   3. Tail is stored seq_cst and a sleeper's flag is loaded after it: together with the sleeper's
 //      store of the flag and load of tail, in that order, one of the two sees the other; see
-//      doorbell.h.
-// Why each access has the order that it has stands in shared_atomics.h.
+//      doorbell.h. Why each access has the order that it has stands in shared_atomics.h.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +30,8 @@ class BasicRingProducer {
   BasicRingProducer(Word* entries, Word* tail, const Word* head, uint32_t first = 0)
       : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
-  // Publishes `entry`. False when the peer's head leaves no room or is a lie: with credits in order
-  // neither happens, so the caller gives the peer up.
+  // Publishes `entry`. False when the peer's head leaves no room or is a lie. The caller's credits
+  // leave room, so the peer lies.
   bool Push(uint32_t entry) {
     const uint32_t used = next_ - head_->load(Atomics::kHeadLoad);
     if (used >= Atomics::kRingEntries) return false;
@@ -49,7 +48,7 @@ class BasicRingProducer {
   uint32_t next_ = 0;
 };
 
-// Thread-compatible, but for Pending(), which any thread may call. Lives with the ring's only
+// Thread-compatible, except Pending(), which any thread may call. Lives with the ring's only
 // consumer.
 template <typename Atomics>
 class BasicRingConsumer {
@@ -75,11 +74,11 @@ class BasicRingConsumer {
   // The next entry, which stays in the ring until Pop(). REQUIRES: the caller's own Pending() was
   // true, and Corrupt() was not.
   uint32_t Peek() const {
-    const uint32_t place = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
-    return entries_[place].load(Atomics::kEntryLoad);
+    const uint32_t at = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
+    return entries_[at].load(Atomics::kEntryLoad);
   }
 
-  // Gives the entry's place, and what it names, back to the producer.
+  // Gives the entry, and the slot that it names, back to the producer.
   void Pop() {
     const uint32_t next = next_.load(std::memory_order_relaxed) + 1;
     next_.store(next, std::memory_order_relaxed);

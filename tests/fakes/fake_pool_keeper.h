@@ -1,4 +1,4 @@
-// FakePoolKeeper: remembers what a pool asked of its supervisor.
+// FakePoolKeeper: remembers what a pool has asked its supervisor for.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "server/dispatch/pool.h"
+#include "server/dispatch/pool_keeper.h"
+#include "server/request/served_model.h"
 
 namespace mpsd {
 
@@ -38,7 +39,7 @@ class FakePoolKeeper final : public PoolKeeper {
     return condemned_;
   }
 
-  // The last time that was asked for; 0: none.
+  // The time of the last WakeBy(); 0 before the first.
   int64_t wake_by_ns() const {
     absl::MutexLock lock(&mu_);
     return wake_by_ns_;

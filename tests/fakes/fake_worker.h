@@ -18,8 +18,7 @@
 namespace mpsd {
 
 // Maps the link's segments as a worker process would: mailbox and slabs read-only, its own segment
-// writable. Thread-compatible lane by lane: a lane is used by one thread at a time, others use
-// others meanwhile.
+// writable. Thread-compatible for each lane: several threads may use a lane each.
 class FakeWorker {
  public:
   // A batch that a lane took.
@@ -46,7 +45,7 @@ class FakeWorker {
   // Takes the next batch of a lane's submit ring; nothing when there is none.
   std::optional<Job> Take(uint32_t lane = 0);
 
-  // True when the front end has said that nobody waits for the batch any more.
+  // True when the front end has said that all requests of the batch have ended.
   bool Cancelled(const Job& job) const;
 
   // Writes an honest completion, output i being input i bit for bit, and publishes it.
@@ -55,7 +54,7 @@ class FakeWorker {
   // The same as an answer of a decoupled model.
   void Answer(const Job& job);
 
-  // The parts of Complete(), for whoever wants to lie in between.
+  // The parts of Complete(), for a test that lies in between.
   CompletionRecord* WriteRecord(const Job& job);
   void Publish(const Job& job) { Publish(job.lane, job.slot); }
   void Publish(uint32_t lane, uint32_t entry);
@@ -86,8 +85,8 @@ class FakeWorker {
   std::vector<uint32_t> next_;               // submitted batches taken, a lane each
   std::vector<uint32_t> completed_;          // completions published, a lane each
 
-  // Orders the lanes' uses of a lease one after the other for the thread sanitizer, which does not
-  // see the order that the front end gives them through mappings of its own.
+  // Orders the lanes' uses of a lease for the thread sanitizer, which does not see the order that
+  // the front end gives them through mappings of its own.
   std::atomic<uint32_t> published_{0};
 };
 

@@ -36,7 +36,8 @@ class CompletionThread {
 
   // The thread hears this worker's bell from now on. When the bell rings for nothing too often (see
   // BellWatch) the thread stops hearing it and calls `give_up`, once. `give_up` only takes note: it
-  // runs under this object's mutex.
+  // runs under this object's mutex. REQUIRES: Start() has
+  // succeeded.
   absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up);
 
   // The thread does not hear this worker's bell any more. Does nothing when it does not anyway.

@@ -73,15 +73,15 @@ static_assert(sizeof(InputRecord) == 80);
 // store that publishes its ring entry until the front end has consumed the slot's completion.
 struct alignas(kCacheLineBytes) BatchRecord {
   uint64_t batch_id;       // never used twice in the life of a front end
-  int64_t live_until_ns;   // monotonic; afterwards nobody waits for any row
+  int64_t live_until_ns;   // monotonic: the latest deadline of its requests
   uint64_t output_offset;  // the output lease, in the worker's segment
   uint64_t output_bytes;
   uint32_t row_count;
   uint32_t run_count;
   uint32_t input_count;
   uint32_t has_batch_dim;
-  SharedWord cancelled;   // 1: nobody waits for any row
-  uint32_t answer_index;  // the answer that a decoupled model has to give
+  SharedWord cancelled;   // 1: all its requests have ended
+  uint32_t answer_index;  // which answer of a decoupled model's request is asked for
   uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];

@@ -80,11 +80,11 @@ class BasicRingConsumer {
   // Pending() returned true and Corrupt() returned false. The entry's value is the peer's: the
   // caller checks it.
   uint32_t Peek() const {
-    const uint32_t place = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
-    return entries_[place].load(Atomics::kEntryLoad);
+    const uint32_t at = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
+    return entries_[at].load(Atomics::kEntryLoad);
   }
 
-  // Gives the entry, and the record that it names, back to the producer.
+  // Gives the entry, and the slot that it names, back to the producer.
   void Pop() {
     const uint32_t next = next_.load(std::memory_order_relaxed) + 1;
     next_.store(next, std::memory_order_relaxed);

@@ -19,7 +19,7 @@ absl::Status Batcher::Reserve(Request* request, RowTargets* targets) {
     MPSD_CHECK(slabs_.Reserve(queue->slab, request->rows, &first_row));
   }
   Place(request, queue->slab, first_row, targets);
-  // A slab that is full at once serves nobody else.
+  // A slab that one request fills serves no other.
   if (request->rows == slabs_.slab(queue->slab).row_capacity) {
     CloseSlab(queue);
   }
@@ -224,7 +224,7 @@ void Batcher::CloseLeastRecentlyUsed() {
   CloseSlab(oldest);
 }
 
-// Forgets the least recently used keys for which nobody waits, until kMaxOpenSlabs are left.
+// Forgets the least recently used keys whose line is empty, until kMaxOpenSlabs keys are left.
 void Batcher::ForgetIdleKeys(const KeyQueue* keep) {
   while (queues_.size() > kMaxOpenSlabs) {
     auto oldest = queues_.end();

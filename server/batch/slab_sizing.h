@@ -8,12 +8,11 @@
 
 namespace mpsd {
 
-// Rows of a slab of such rows: four batches of the largest size where they fit into
-// kSlabBytesTarget, else as many as do, but never less than one largest batch.
+// How many such rows a slab has: four batches of the largest size if they fit into
+// kSlabBytesTarget, else as many rows as fit, but at least one largest batch.
 uint32_t SlabRows(const ModelSpec& spec, absl::Span<const uint64_t> row_bytes);
 
-// Bytes of the largest row, an input each, padding included; a dim without a bound counts as
-// kAssumedUnknownDim.
+// The size that a dim without a bound is assumed to have.
 inline constexpr int64_t kAssumedUnknownDim = 512;
 
 // The slab segment of a pool: room for a queue full of largest requests and a few slabs, at least
@@ -23,17 +22,17 @@ inline constexpr uint64_t kMaxSlabSegmentBytes = 128ULL << 20;
 uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64_t queue_bytes,
                           uint64_t page_bytes);
 
-// A further segment for a pool that has `have_bytes` and found no room for `needed_bytes`: as much
-// again as there is, within bounds, but room for what is needed.
+// The bytes of a further segment for a pool that has `have_bytes` and found no room for
+// `needed_bytes`: as much again as there is, at most kMaxGrowthBytes, but room for `needed_bytes`.
 inline constexpr uint64_t kMaxGrowthBytes = 64ULL << 20;
 uint64_t GrowthBytes(uint64_t needed_bytes, uint64_t have_bytes, uint64_t page_bytes);
 
-// All segments of a pool together: a full queue, as much again for what runs or was abandoned, and
-// the holes between.
+// The most that all segments of a pool take together: a full queue, as much again for batches that
+// run or were abandoned, and the holes between.
 uint64_t MaxSlabBytes(uint64_t first_segment_bytes, uint64_t queue_bytes);
 
-// An extent for one request: whole pages once it is larger than a slab should be, so that what is
-// left between such extents is of use.
+// The bytes of an extent for one request: whole pages once it is larger than a slab should be, so
+// that the holes between such extents are large enough for others.
 uint64_t ExtentBytes(uint64_t bytes, uint64_t page_bytes);
 
 }  // namespace mpsd

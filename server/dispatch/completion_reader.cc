@@ -58,8 +58,8 @@ absl::Status CheckOutput(const OutputRecord& output, const TensorSpec& tensor,
   return absl::OkStatus();
 }
 
-// Walks the elements of a BYTES output once and keeps where each row ends: the worker may write
-// other lengths at any time, so that nobody is to look at them again.
+// Walks the elements of a BYTES output once and keeps where each row ends. The worker may write
+// other lengths at any time, so no later step reads them again.
 absl::Status WalkRows(absl::string_view bytes, uint64_t rows, uint64_t elements,
                       std::vector<uint64_t>* row_ends) {
   const uint64_t row_elements = elements / rows;
@@ -108,7 +108,7 @@ absl::Status ReadOutputs(const CompletionRecord& record, const RecordHead& head,
   return absl::OkStatus();
 }
 
-// The worker's text, made fit for a client: printable, bounded.
+// The worker's text, bounded and made printable for a client.
 std::string ReadText(const CompletionRecord& record, uint32_t bytes) {
   std::string text(std::min<size_t>(bytes, kErrorTextBytes), '\0');
   CopyOnce(static_cast<const char*>(record.text), text.size(), text.data());

@@ -1,4 +1,4 @@
-// CompletionReader: takes a completion record out of a worker's memory and believes nothing of it.
+// ReadCompletion: takes a completion record out of a worker's memory and checks each field.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mpsd {
 
-// What the front end knows of the batch, whatever the worker says.
+// What the front end itself knows of the batch: a completion that differs is a lie.
 struct ExpectedCompletion {
   uint64_t batch_id = 0;
   uint32_t row_count = 0;
@@ -24,8 +24,9 @@ struct ExpectedCompletion {
 };
 
 // Copies the record once, checks the copy, and fills outputs, row_failed, failure, part and times
-// of `batch`. `needed_bytes` is the lease that the worker asks for, 0 if none. INVALID_ARGUMENT
-// with what the lie was: the worker is to be killed. Thread-safe.
+// of `batch`. Sets `needed_bytes` to the lease that the worker asks for, or to 0. INVALID_ARGUMENT,
+// with a text that names the lie, when a field cannot be true: the caller has the worker killed.
+// Thread-safe.
 absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
                             const ModelSpec& spec, CompletedBatch* batch, uint64_t* needed_bytes);
 

@@ -11,7 +11,8 @@ constexpr uint64_t kWakeToken = 0;
 constexpr int64_t kBusyTickNs = 20 * kNsPerMs;
 constexpr int64_t kIdleTickNs = 200 * kNsPerMs;
 
-// The completions of the worker that somebody has taken: the front end's own words, and atomic.
+// The completions of the worker that were taken so far. The front end writes these words itself,
+// and they are atomic.
 uint32_t Consumed(WorkerLink& link) {
   uint32_t count = 0;
   for (const LanePort& port : link.ports()) {
@@ -67,7 +68,7 @@ void CompletionThread::WakeBy(int64_t when_ns) {
   int64_t known_ns = wake_by_ns_.load();
   while (when_ns < known_ns && !wake_by_ns_.compare_exchange_weak(known_ns, when_ns)) {
   }
-  // Before Start() there is nobody to wake.
+  // Before Start() there is no thread to wake.
   if (when_ns < known_ns && wake_.ring_fd.valid()) platform::RingBell(wake_.ring_fd.get());
 }
 
@@ -91,7 +92,7 @@ void CompletionThread::Tick() {
   next_tick_ns_ = now_ns + (plane_->inside() > 0 ? kBusyTickNs : kIdleTickNs);
 }
 
-// Sleeps. The plane is awake again afterwards.
+// Sleeps until a bell rings or a tick is due, and wakes the plane.
 void CompletionThread::Wait() {
   const int64_t until_ns = std::min(next_tick_ns_, wake_by_ns_.load());
   const std::vector<uint64_t>& tokens =
@@ -104,7 +105,7 @@ void CompletionThread::Clear(uint64_t token) {
   if (token == kWakeToken) return platform::ClearBell(wake_.poll_fd.get());
   absl::MutexLock lock(&mu_);
   const auto found = links_.find(token);
-  // A worker that is gone may have rung before it was forgotten.
+  // The worker may have rung before Unwatch().
   if (found == links_.end()) return;
   Watched& watched = found->second;
   const int fd = watched.link->bell().poll_fd.get();

@@ -19,9 +19,11 @@
 
 namespace mpsd {
 
-// One thread of its own sleeps on the bells of all workers that serve. It never starts or ends a
-// worker, nor waits for one: whatever supervising takes, no answer waits for it. Start() and Stop()
-// are called once each; the others are thread-safe.
+// Step 11 of a request's life while every queue thread sleeps: one thread sleeps on the bells of
+// all workers that serve, drains the plane when one rings, and ticks it every 20 ms while requests
+// are inside, else every 200 ms. Owned by the daemon. It never starts, ends or waits for a worker,
+// so that no answer waits for the supervisor. Start() is called once; the other methods are
+// thread-safe, Stop() excepted, which only Start()'s caller calls.
 class CompletionThread {
  public:
   CompletionThread(Plane* plane, const Clock* clock) : plane_(plane), clock_(clock) {}
@@ -29,15 +31,19 @@ class CompletionThread {
 
   absl::Status Start();
 
-  // Idempotent.
+  // Ends the thread and waits for its end. Idempotent.
   void Stop();
 
-  // The thread hears this worker's bell from now on. `give_up` is called, once and on the thread,
-  // when it rings for nothing without end; then it is not heard any more. It may only take note.
+  // The thread hears this worker's bell from now on. When the bell rings for nothing too often (see
+  // BellWatch) the thread stops hearing it and calls `give_up`, once. `give_up` only takes note: it
+  // runs under this object's mutex. REQUIRES: Start() has
+  // succeeded.
   absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up);
+
+  // The thread does not hear this worker's bell any more. Does nothing when it does not anyway.
   void Unwatch(const WorkerLink& link);
 
-  // Ticks the pools at this time at the latest.
+  // Ticks the plane at this time at the latest.
   void WakeBy(int64_t when_ns);
 
  private:
@@ -55,7 +61,7 @@ class CompletionThread {
   Plane* const plane_;
   const Clock* const clock_;
 
-  // Constant after Start(); the poller's set is the kernel's to guard.
+  // Constant after Start(). The kernel guards the poller's set of descriptors.
   platform::Bell wake_;
   platform::Poller poller_;
   std::thread thread_;

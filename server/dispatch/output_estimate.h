@@ -1,4 +1,4 @@
-// OutputEstimate: what a row of outputs of unknown shape is taken for when its lease is sized.
+// OutputEstimate: how many bytes a row of outputs of unknown shape is assumed to take.
 #pragma once
 
 #include <algorithm>
@@ -9,23 +9,24 @@
 
 namespace mpsd {
 
-// Thread-compatible: guarded by the pool's mutex. Grows at once, since too small a lease makes a
-// batch run twice; comes down by half when kBatchesToShrink batches one behind the other have each
-// used less than a quarter of it, so that one long answer does not size the leases of all that come
-// after it. A power of two, never below kAssumedOutputRowBytes.
+// Sizes the output leases of models whose spec leaves a shape open. Owned by a pool.
+// Thread-compatible: guarded by the pool's mutex. It grows at once, since too small a lease makes a
+// batch run twice. It halves after kBatchesToShrink batches in a row that each used less than a
+// quarter of it, so that one long answer does not size all later leases. Always a power of two,
+// never below kAssumedOutputRowBytes.
 class OutputEstimate {
  public:
   static constexpr uint32_t kBatchesToShrink = 64;
 
   uint64_t row_bytes() const { return row_bytes_; }
 
-  // The outputs of a batch of so many rows did not fit: they need `bytes`. REQUIRES: a row.
+  // The outputs of a batch of `rows` rows did not fit: they need `bytes`. REQUIRES: rows > 0.
   void Grow(uint64_t bytes, uint32_t rows) {
     row_bytes_ = std::max(row_bytes_, std::bit_ceil((bytes + rows - 1) / rows));
     small_batches_ = 0;
   }
 
-  // The outputs of a batch of so many rows took `bytes`.
+  // The outputs of a batch of `rows` rows took `bytes`.
   void Use(uint64_t bytes, uint32_t rows) {
     small_batches_ = bytes < rows * row_bytes_ / 4 ? small_batches_ + 1 : 0;
     if (small_batches_ < kBatchesToShrink) return;

@@ -27,7 +27,7 @@ void OutputLease::Unref() {
 
 bool OutputLease::TryPin() {
   if (charged_.load(std::memory_order_relaxed)) return true;
-  // Where there is no room it may be another thread's charge for this very lease that took it.
+  // Where there is no room, another thread's charge for this very lease may have taken it.
   if (!link_->TryPin(bytes_)) return charged_.load(std::memory_order_relaxed);
   if (charged_.exchange(true, std::memory_order_relaxed)) link_->Unpin(bytes_);
   return true;

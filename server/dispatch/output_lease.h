@@ -11,15 +11,15 @@ namespace mpsd {
 
 class WorkerLink;
 
-// Thread-safe. Counted: one reference for the batch, one for each answer slice that points into it.
-// The last Unref, on whatever thread, hands it back to its link. While a lease is out its link, and
-// so the mapping, lives.
+// Steps 7 to 13 of a request's life. Thread-safe. Reference-counted: the batch holds one reference,
+// and each answer slice that points into the extent holds one. The last Unref(), on any thread,
+// gives the lease back to its link. A lease that is out keeps its link alive, and so the mapping.
 //
-// An answer that is pinned keeps the whole lease, whoever else's answers lie in it: so the first
-// TryPin() charges all its bytes to the link, and the last Unref() gives them back.
+// A pinned answer keeps the whole lease, even if other answers lie in it too. So the first TryPin()
+// charges all bytes of the lease to the link, and the last Unref() gives them back.
 class OutputLease final : public AnswerMemory {
  public:
-  // Begins a life with one reference.
+  // The lease is out from now on, with one reference. REQUIRES: none is held.
   void Begin(std::shared_ptr<WorkerLink> link, uint64_t offset, uint64_t bytes);
 
   void Ref() override { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -36,7 +36,7 @@ class OutputLease final : public AnswerMemory {
   uint64_t offset_ = 0;
   uint64_t bytes_ = 0;
   std::atomic<uint32_t> references_{0};
-  std::atomic<bool> charged_{false};  // to the link, as pinned
+  std::atomic<bool> charged_{false};  // its bytes are charged to the link as pinned
   OutputLease* next_ = nullptr;       // in the link's list of released leases
 };
 

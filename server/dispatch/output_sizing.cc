@@ -34,7 +34,7 @@ uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_dept
 }
 
 uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth) {
-  // What is pinned is counted in whole leases, but holes lie between them: hence twice.
+  // Pinned bytes are counted in whole leases, but holes lie between the leases: hence twice.
   return lanes * lane_depth * LargestLease(spec) + 2 * PinLimitBytes(spec, lanes, lane_depth);
 }
 

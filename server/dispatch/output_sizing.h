@@ -1,4 +1,4 @@
-// How large an output lease and a worker's output area are: pure formulas over a model's spec.
+// How large output leases and a worker's output area are: pure formulas over a model's spec.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mpsd {
 
-// Bytes of the outputs of `rows` rows, each output at the next multiple of 64. Nothing when an
-// output's shape is not known beforehand.
+// Bytes of the outputs of `rows` rows, each output at the next multiple of 64. Nothing when the
+// spec leaves an output's shape open.
 std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 
 // The bytes that an output row of unknown shape is first assumed to take.

@@ -21,8 +21,8 @@ size_t Plane::DrainAll(bool after_timeout) {
   return count;
 }
 
-// What is noted while another thread is awake, and nobody need ring, is taken by that thread before
-// it sleeps; if it does not sleep in time, Wake() tells.
+// While another thread is awake no worker needs to ring, and that thread takes the completions that
+// are noted here before it sleeps. Wake() says whether there is such a thread.
 void Plane::WakeByTimeOut() {
   NoteAnnounced();
   if (Wake()) DrainAll(true);

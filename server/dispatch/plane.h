@@ -1,4 +1,4 @@
-// Plane: all pools, as the threads see them that wait for completions.
+// Plane: all pools, for the threads that look for completions.
 #pragma once
 
 #include <atomic>
@@ -12,30 +12,37 @@
 
 namespace mpsd {
 
-// Thread-safe.
+// Owned by the daemon. Thread-safe.
 //
 // Several threads take turns at finding completions: the gRPC queue threads while they are awake,
 // the completion thread when they all sleep. Each calls Wake() when it begins to work and Park()
-// before it sleeps; the last one to park asks the workers to ring the bell.
+// before it sleeps. The last thread to park asks the workers to ring their bells; while a thread is
+// awake, no worker rings.
+//
+// Invariants:
+//  1. While every thread sleeps, every worker that completes a batch rings.
+//  2. A completion is found by an awake thread, or by the last look of a thread that parks, or it
+//     is rung for. A completion that is found by none of these is counted as a wake-up by time-out.
 class Plane {
  public:
   void Add(Pool* pool);
 
-  // Waits for the threads that are in the middle of a drain; after the return none looks at `pool`.
+  // After the return no thread uses `pool`. Blocks while a thread drains or ticks.
   void Remove(Pool* pool);
 
-  // Takes what has completed in all pools and gives the replies. Returns how many batches it took.
+  // Pool::Drain() of all pools that have work. Returns how many batches completed.
   size_t Drain() { return DrainAll(false); }
 
-  // Wake() and Drain() for a thread whose sleep the time-out ended: what should have rung before is
-  // counted.
+  // Wake() and Drain() for a thread whose sleep the time-out ended. Counts the completions that a
+  // bell should have told.
   void WakeByTimeOut();
 
-  // The caller looks for completions from now on, so nobody needs to ring. True when nobody else
-  // did: then what was complete before should have rung.
+  // The caller looks for completions from now on, so that no worker needs to ring. True when no
+  // other thread did: then whatever was complete before should have rung.
   bool Wake();
 
-  // The caller is about to sleep. False when completions were found meanwhile: drain on.
+  // The caller is about to sleep. False when completions were found meanwhile: the caller stays
+  // awake, and drains again.
   bool Park();
 
   // Pool::Tick() of all.

@@ -1,4 +1,4 @@
-// Quarantine: what requests that crashed their worker held, remembered for a while.
+// Quarantine: remembers for a while the contents of requests that crashed their worker.
 #pragma once
 
 #include <atomic>
@@ -13,23 +13,23 @@
 
 namespace mpsd {
 
-// A hash of what a worker sees of a request: its rows as they lie at `targets`, padded, and their
-// shapes. It is seeded anew in each process, so that nobody outside can choose contents that meet;
-// and 64 bits are enough for a few contents: an innocent request meets one of them once in 2^58.
+// A hash of what a worker sees of a request: its padded rows at `targets`, and their shapes. Each
+// process has a seed of its own, so that a client cannot choose contents of equal hashes. 64 bits
+// are enough for kMaxContents contents: an innocent request equals one of them once in 2^58 times.
 // Thread-safe.
 uint64_t HashContent(const Request& request, const RowTargets& targets);
 
-// Thread-safe. Owned by a pool, so that a generation forgets what the one before it died of. Costs
-// a request nothing but a look at empty() while no worker was crashed lately.
+// Owned by a pool, so that a new generation starts without the contents of the one before.
+// Thread-safe. While no worker has crashed lately, a request costs one look at empty().
 class Quarantine {
  public:
   static constexpr int64_t kPeriodNs = 300 * kNsPerSecond;
   static constexpr size_t kMaxContents = 64;
 
-  // Remembers the content for kPeriodNs from now on; one too many makes it forget the oldest.
+  // Remembers the content for kPeriodNs from now on. Beyond kMaxContents it forgets the oldest.
   void Add(uint64_t content, int64_t now_ns);
 
-  // True for a content that is remembered. Forgets what is too old.
+  // True when the content is remembered. Forgets contents that are too old.
   bool Holds(uint64_t content, int64_t now_ns);
 
   bool empty() const { return size_.load(std::memory_order_acquire) == 0; }

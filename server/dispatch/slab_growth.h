@@ -9,9 +9,9 @@ namespace mpsd {
 // Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. It reads no clock.
 //
 // Legal states of a growth request:
-//   none → asked (Miss) → taken (Take) → none (Granted, Refused); Granted() and Refused() also end
-//   one that was asked for and not taken yet.
-// A miss while one is taken is a further request, which waits for its turn.
+//   none → asked (Miss) → taken (Take) → none (Granted, Refused).
+// A miss while a request is taken is noted, but Granted() and Refused() forget it: a request that
+// then still finds no room asks anew.
 class SlabGrowth {
  public:
   static constexpr int64_t kPauseNs = 100 * 1'000'000;

@@ -1,10 +1,10 @@
-// Slot: the states of a batch that a lane has, with the rows and the output lease that it holds.
+// SlotLife: the states of a batch in a slot, with the rows and the output lease that it holds.
 //
 //   free → leased → running ─┬───────────────┬→ completed ─┬→ replying → free
 //                            └→ abandoned ───┴→ dead ──────┘
 //
-// The table below is the whole list of legal transitions; Slot::Go() is the one funnel that holds
-// the pool to it. From running and abandoned only two ways lead on: the completion record was
+// The table below is the whole list of legal transitions; SlotLife::Go() is the one funnel that
+// checks them. From running and abandoned only two ways lead on: the completion record was
 // consumed, or waitpid has said that the worker is gone (Pool::Detach). No deadline, cancellation
 // or lie frees the rows and the lease of a batch that a living worker may still read or write.
 #pragma once
@@ -17,13 +17,13 @@
 namespace mpsd {
 
 enum class SlotState : uint8_t {
-  kFree,       // nothing is held; the object waits to be used again
-  kLeased,     // rows are taken out of the line, the output extent is leased; no lane knows of it
+  kFree,       // holds nothing; the object waits for its next batch
+  kLeased,     // its requests left the line, its output extent is leased; no lane knows of it
   kRunning,    // its record is published: the lane reads the rows and writes the lease
-  kAbandoned,  // nobody waits for it any more; the lane may still read and write
+  kAbandoned,  // all its requests have ended; the lane may still read and write
   kCompleted,  // the lane is done: the rows have ended, the outputs are checked
   kDead,       // its worker is confirmed dead: the rows go again, or have ended
-  kReplying,   // outside the lock: replies are given; answers may pin the lease beyond this
+  kReplying,   // replies are given, without the mutex; answers may pin the lease beyond this
 };
 inline constexpr uint32_t kSlotStates = 7;
 
@@ -49,9 +49,9 @@ constexpr bool MayGo(SlotState from, SlotState to) {
 // What a lane may still touch is never free in one step.
 static_assert(!MayGo(SlotState::kRunning, SlotState::kFree));
 static_assert(!MayGo(SlotState::kAbandoned, SlotState::kFree));
-static_assert(!MayGo(SlotState::kAbandoned, SlotState::kRunning), "nobody waits for it again");
+static_assert(!MayGo(SlotState::kAbandoned, SlotState::kRunning), "an ended request stays ended");
 
-// Thread-compatible: guarded by the pool's mutex; while replying, owned by whoever replies.
+// Thread-compatible: guarded by the pool's mutex; while replying, owned by the thread that replies.
 class SlotLife {
  public:
   SlotState state() const { return state_; }
@@ -71,8 +71,9 @@ class SlotLife {
   SlotState state_ = SlotState::kFree;
 };
 
-// A batch's id names its worker's incarnation too, so that what an earlier one left behind is never
-// taken for this one's: the upper bits count up for the life of a pool, the lower are the epoch's.
+// A batch's id names its worker's incarnation too, so that a record of an earlier incarnation is
+// never taken for one of this. The upper bits count up for the life of a pool, the lower are the
+// epoch's.
 inline constexpr uint32_t kEpochBits = 16;
 constexpr uint64_t BatchIdOf(uint64_t sequence, uint32_t epoch) {
   return sequence << kEpochBits | (epoch & ((1U << kEpochBits) - 1));
@@ -82,9 +83,9 @@ constexpr bool IsOfEpoch(uint64_t batch_id, uint32_t epoch) {
 }
 static_assert(IsOfEpoch(BatchIdOf(1ULL << 40, 0x1'0007), 7));
 
-// Credits. A lane has at most kMaxLaneDepth batches; each has one entry in its submit ring until
-// the lane takes it, then one in its completion ring until the front end does. So neither ring ever
-// holds more than that, fewer than kRingEntries (limits.h), and Push() finds room unless the peer's
-// index is a lie.
+// Credits. A lane has at most kMaxLaneDepth batches. Each has one entry in the submit ring until
+// the lane takes it, then one in the completion ring until the front end takes that. So neither
+// ring holds more than kMaxLaneDepth entries, which is fewer than kRingEntries (limits.h), and
+// Push() finds room unless the peer's index is a lie.
 
 }  // namespace mpsd

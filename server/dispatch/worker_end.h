@@ -1,11 +1,11 @@
-// WorkerEnd: how a worker ended, as far as its requests are concerned.
+// WorkerEnd: how a worker ended, for the fate of its requests.
 #pragma once
 
 namespace mpsd {
 
 enum class WorkerEnd {
-  kKilled,   // from outside, or by us: says nothing about what the worker ran
-  kCrashed,  // by itself: what the worker ran is suspect
+  kKilled,   // from outside, or by the front end: its requests are not to blame
+  kCrashed,  // by itself: its requests are suspects
 };
 
 }  // namespace mpsd

@@ -85,7 +85,7 @@ void WorkerLink::Released(OutputLease* lease) {
   do {
     lease->next_ = head;
   } while (!released_.compare_exchange_weak(head, lease, std::memory_order_seq_cst));
-  // Detach() may have come between the look and the push: then nobody else will empty the list.
+  // Detach() may have come between the look and the push: then no other call empties the list.
   if (!detached_.load(std::memory_order_seq_cst)) return;
   for (lease = released_.exchange(nullptr); lease != nullptr;) {
     OutputLease* next = lease->next_;
@@ -117,7 +117,7 @@ uint64_t WorkerLink::TakeTimeoutWakeups() {
   for (const LanePort& port : ports_) {
     count += port.report->timeout_wakeups.load(std::memory_order_relaxed);
   }
-  // The worker writes the counts; what goes back counts for nothing.
+  // The worker writes the counts, and may lie: a sum that goes down counts for nothing.
   if (count <= taken_timeout_wakeups_) return 0;
   return count - std::exchange(taken_timeout_wakeups_, count);
 }

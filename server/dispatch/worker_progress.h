@@ -1,4 +1,4 @@
-// WorkerProgress: what a worker does, as its pool knows it.
+// WorkerProgress: what a worker has done so far, as its pool knows.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace mpsd {
 struct LaneProgress {
   uint32_t inflight = 0;   // batches that it has
   uint64_t completed = 0;  // batches that it has given back
-  uint32_t heartbeat = 0;  // as the worker wrote it: the one thing here that it can lie about
+  uint32_t heartbeat = 0;  // the worker's own word: the only field that it can lie about
 };
 
 struct WorkerProgress {
-  std::vector<LaneProgress> lanes;  // none: the worker is not attached
+  std::vector<LaneProgress> lanes;  // empty: the worker is not attached
   uint64_t requests = 0;            // answered
   uint32_t inflight = 0;            // batches of all lanes
 };

@@ -45,7 +45,10 @@ class HostileWorker {
 
   void Run() {
     StartWorker();
-    for (size_t i = 0; i < kMostSteps && !input_.empty(); ++i) Step();
+    for (size_t i = 0; i < kMostSteps && !input_.empty(); ++i) {
+      Step();
+      pool_->CheckInvariants();
+    }
     pool_->Detach(0, WorkerEnd::kKilled);
     pool_->FailAll("the end");
     while (Continue()) {

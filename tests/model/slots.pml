@@ -88,7 +88,7 @@ bool any;
 #define WITH_LANE(state) ((state) == kRunning || (state) == kAbandoned)
 #define INFLIGHT (WITH_LANE(slot_state[epoch]))
 
-/* Slot::Go and its table. */
+/* SlotLife::Go and its table. */
 inline Go(inc, next) {
   assert((slot_state[inc] == kFree && next == kLeased) ||
          (slot_state[inc] == kLeased && next == kRunning) ||
@@ -131,7 +131,7 @@ inline EndRows(place) {
 #define WAITS(request) (request_state[request] == kQueued)
 #endif
 
-/* Pool::Dispatch: all that waits goes to the lane, if that is free and a lease can be had. */
+/* Dispatcher::Dispatch: all that waits goes to the lane, if that is free and a lease can be had. */
 inline Dispatch() {
   if
   :: attached && slot_state[epoch] == kFree && !leased[epoch] ->
@@ -174,7 +174,7 @@ inline Dispatch() {
   fi
 }
 
-/* Pool::EndBatch; the replies are given by Carry, outside of the mutex. */
+/* InflightTable::TakeOut; the replies are given by Carry, outside of the mutex. */
 inline EndBatch() {
   p = 0;
   do
@@ -250,7 +250,7 @@ inline TakeCompletion(inc) {
   EndBatch()
 }
 
-/* Pool::DispatchAgain, for one entry of the batch of a worker that is gone. */
+/* WorkerLoss::Take, for one entry of the batch of a worker that is gone. */
 inline DispatchAgain(place) {
 #ifdef BUG_DISPATCH_ABANDONED
   entry_request[place] = owner[place];

@@ -65,6 +65,36 @@ TEST_F(BatcherTest, TargetsPointIntoTheRegionOfEachInput) {
   EXPECT_EQ(first.inputs[1] - first.inputs[0], static_cast<ptrdiff_t>(region));
 }
 
+// Row 1 of a slab follows row 0 of its own, not of another.
+TEST_F(BatcherTest, RowsOfTwoSlabsAreTwoRuns) {
+  Request* first = Enqueue();
+  const uint32_t slab = first->place.slab;
+  Request* other = nullptr;
+  while (other == nullptr || other->place.slab == slab) other = Reserve();
+  Request* second = Enqueue();
+  ASSERT_EQ(other->place.first_row, first->place.first_row);
+  ASSERT_EQ(second->place.first_row, first->place.first_row + 1);
+  ASSERT_NE(second->place.slab, slab);
+  EXPECT_THAT(Form(), ElementsAre(first, second));
+  EXPECT_THAT(batch_.runs, SizeIs(2));
+}
+
+TEST_F(BatcherTest, RunsThatDoNotCoverTheirEntriesAreNoticed) {
+  Request* first = Enqueue();
+  Request* hole = Enqueue();
+  Request* third = Enqueue();
+  batcher_.Remove(hole);
+  EXPECT_THAT(Form(), ElementsAre(first, third));
+  FormedBatch joined = batch_;
+  joined.runs.pop_back();
+  EXPECT_DEATH(batcher_.CheckCovers(joined), "check failed") << "a run is missing";
+  joined.runs[0].row_count = 2;
+  EXPECT_DEATH(batcher_.CheckCovers(joined), "check failed") << "it covers the hole";
+  joined = batch_;
+  ++joined.runs[1].slab_offset;
+  EXPECT_DEATH(batcher_.CheckCovers(joined), "check failed") << "it is of another slab";
+}
+
 // A copier that is preempted in the middle of a row while others go.
 TEST_F(BatcherTest, ARowThatIsNotFilledYetIsPassedOverAndJoinsTheNextBatch) {
   Request* first = Enqueue();

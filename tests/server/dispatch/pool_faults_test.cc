@@ -209,6 +209,52 @@ TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
   EXPECT_EQ(call->Answer(), Rows(1));
 }
 
+// Whatever a worker says after a lie, and until it is dead, is not believed.
+TEST_F(PoolFaults, CompletionsOfACondemnedWorkerAreNotTaken) {
+  MakePool();
+  FakeWorker* liar = AddWorker(0, 2);
+  FakeCall* first = Submit(1);
+  FakeCall* second = Submit(2);
+  const std::optional<Job> lie = liar->Take(0);
+  const std::optional<Job> honest = liar->Take(1);
+  liar->Publish(lie->lane, kRingEntries);
+  Drain();
+  ASSERT_THAT(keeper_.condemned(), SizeIs(1));
+  liar->Complete(*honest);
+  EXPECT_EQ(Drain(), 0u);
+  EXPECT_EQ(second->endings(), 0);
+  Kill(0, WorkerEnd::kKilled);
+  EXPECT_EQ(second->endings(), 0) << "nor when it is gone";
+  Serve(AddWorker(0));
+  EXPECT_EQ(first->Answer(), Rows(1));
+  EXPECT_EQ(second->Answer(), Rows(2));
+}
+
+// A worker is dead, an answer is still being read: its segment stays mapped and in the budget.
+TEST_F(PoolFaults, ADeadWorkersMemoryIsHeldUntilItsLastAnswerIsRead) {
+  MakePool();
+  absl::StatusOr<std::shared_ptr<WorkerLink>> link =
+      WorkerLink::Create(pool_->LinkOptions(0, 1, 1));
+  auto token = std::make_shared<int>();
+  const std::weak_ptr<int> budget = token;
+  (*link)->HoldUntilUnmapped(std::move(token));
+  FakeWorker side(**link, pool_->SlabDescriptors(), &clock_);
+  pool_->Attach(*std::move(link));
+  FakeCall* call = Submit(1, 1, kTimeoutNs, /*keep_memory=*/true);
+  side.Complete(side.Take().value());
+  Drain();
+  EXPECT_EQ(call->endings(), 1);
+  EXPECT_TRUE(call->sink.memory()->TryPin());
+  pool_->Detach(0, WorkerEnd::kKilled);
+  pool_->Tick();
+  EXPECT_GT(model_.metrics.pinned_output_bytes, 0) << "the gauge shows it";
+  EXPECT_FALSE(budget.expired());
+  call->sink.DropMemory();
+  EXPECT_TRUE(budget.expired());
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.pinned_output_bytes, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Ring, PoolLies,
     testing::Values(LieCase{"TailFarAhead", "tail is out of bounds",

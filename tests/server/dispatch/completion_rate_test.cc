@@ -1,0 +1,58 @@
+#include "server/dispatch/completion_rate.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd {
+namespace {
+
+constexpr int64_t kWindow = CompletionRate::kWindowNs;
+constexpr int64_t kStart = 10 * kWindow;
+
+// One that has answered 1 request a millisecond in a first, long window.
+CompletionRate Steady() {
+  CompletionRate rate;
+  rate.Count(kStart / kNsPerMs);
+  rate.Measure(kStart);
+  return rate;
+}
+
+TEST(CompletionRate, IsUnknownBeforeTheFirstAnswer) {
+  CompletionRate rate;
+  EXPECT_EQ(rate.RetryDelayNs(100), CompletionRate::kUnknownRetryNs);
+  rate.Measure(kStart);
+  EXPECT_EQ(rate.RetryDelayNs(100), CompletionRate::kUnknownRetryNs) << "none was answered";
+}
+
+TEST(CompletionRate, AQuarterOfTheQueueShouldHaveDrained) {
+  const CompletionRate rate = Steady();
+  EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 100.0 * kNsPerMs, kNsPerMs);
+  EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(0)), 1.0 * kNsPerMs, kNsPerMs / 10)
+      << "one request at least";
+}
+
+TEST(CompletionRate, TheDelayIsBounded) {
+  CompletionRate fast;
+  fast.Count(1'000'000);
+  fast.Measure(kWindow);
+  EXPECT_EQ(fast.RetryDelayNs(4), CompletionRate::kMinRetryNs);
+  CompletionRate slow;
+  slow.Count(1);
+  slow.Measure(100 * kNsPerSecond);
+  EXPECT_EQ(slow.RetryDelayNs(4000), CompletionRate::kMaxRetryNs);
+}
+
+TEST(CompletionRate, ALaterMeasureCountsForHalf) {
+  CompletionRate rate = Steady();
+  rate.Count(3 * kWindow / kNsPerMs);
+  rate.Measure(kStart + kWindow - 1);
+  EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 100.0 * kNsPerMs, kNsPerMs)
+      << "the window is not over";
+  rate.Measure(kStart + kWindow);
+  EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 50.0 * kNsPerMs, kNsPerMs);
+  rate.Measure(kStart + 2 * kWindow);
+  EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 100.0 * kNsPerMs, kNsPerMs)
+      << "nothing was answered in the last window";
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,162 @@
+#include "server/dispatch/completion_thread.h"
+
+#include <atomic>
+#include <thread>
+
+#include "tests/server/dispatch/pool_fixture.h"
+
+namespace mpsd {
+namespace {
+
+// The thread runs; time stands still unless a test moves it. The test waits for what the thread does,
+// and never for time.
+class CompletionThreadTest : public PoolFixture {
+ protected:
+  void Make() {
+    MakePool();
+    plane_.Add(pool_.get());
+    worker_ = AddWorker();
+    link_ = workers_.back().link;
+  }
+
+  void StartThread() {
+    ASSERT_TRUE(thread_.Start().ok());
+    AwaitParked();
+  }
+
+  void TearDown() override {
+    thread_.Stop();
+    PoolFixture::TearDown();
+  }
+
+  template <typename Condition>
+  static void Await(Condition condition) {
+    while (!condition()) std::this_thread::yield();
+  }
+
+  bool Rings() const { return platform::BellRings(link_->bell().poll_fd.get()); }
+  void Ring() const { platform::RingBell(link_->bell().ring_fd.get()); }
+
+  // The thread sleeps, or is about to: it asks the worker to ring.
+  void AwaitParked() {
+    Await([this] { return worker_->mailbox_page().front_parked.load() != 0; });
+  }
+
+  // The thread has gone through its loop once more.
+  void AwaitTick() {
+    FakeCall* call = Submit(0, 1, 1);
+    clock_.Advance(1);
+    thread_.WakeBy(clock_.NowNs());
+    Await([call] { return call->endings() == 1; });
+    if (const std::optional<FakeWorker::Job> job = worker_->Take()) worker_->Complete(*job);
+  }
+
+  Plane plane_;
+  CompletionThread thread_{&plane_, &clock_};
+  FakeWorker* worker_ = nullptr;
+  std::shared_ptr<WorkerLink> link_;
+  std::atomic<int> given_up_{0};
+};
+
+TEST_F(CompletionThreadTest, GivesTheRepliesOfWhatABellTells) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(thread_.Watch(link_, [] {}).ok());
+  FakeCall* call = Submit(7);
+  worker_->Complete(worker_->Take().value());
+  Ring();
+  Await([call] { return call->endings() == 1; });
+  EXPECT_EQ(call->Answer(), Rows(7));
+  Await([this] { return !Rings(); });
+  thread_.Stop();
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
+}
+
+TEST_F(CompletionThreadTest, HearsAWorkerThatComesWhileItSleeps) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(thread_.Watch(link_, [] {}).ok());
+  Ring();
+  Await([this] { return !Rings(); });
+}
+
+TEST_F(CompletionThreadTest, TicksWhenItIsAskedTo) {
+  Make();
+  StartThread();
+  FakeCall* call = Submit(1, 1, 10);
+  clock_.Advance(10);
+  thread_.WakeBy(clock_.NowNs());
+  Await([call] { return call->endings() == 1; });
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kDeadlineExceeded);
+  worker_->Complete(worker_->Take().value());
+  Await([this] { return !pool_->busy(); });
+}
+
+TEST_F(CompletionThreadTest, ABellThatRingsForNothingTooOftenIsGivenUpOnce) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(thread_.Watch(link_, [this] { ++given_up_; }).ok());
+  uint32_t rings = 0;
+  while (given_up_ == 0) {
+    Ring();
+    ++rings;
+    Await([this] { return !Rings() || given_up_ > 0; });
+  }
+  EXPECT_GT(rings, BellWatch::kEmptyRingsPerSecond);
+  Ring();
+  AwaitTick();
+  AwaitParked();
+  EXPECT_TRUE(Rings()) << "it is not heard any more";
+  EXPECT_EQ(given_up_, 1);
+}
+
+TEST_F(CompletionThreadTest, AnHonestWorkersRingsArePaidForByItsCompletions) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(thread_.Watch(link_, [this] { ++given_up_; }).ok());
+  for (uint32_t i = 0; i < BellWatch::kEmptyRingsPerSecond + 100; ++i) {
+    FakeCall* call = Submit(1);
+    worker_->Complete(worker_->Take().value());
+    Ring();
+    Await([&] { return call->endings() == 1 && !Rings(); });
+  }
+  EXPECT_EQ(given_up_, 0);
+}
+
+TEST_F(CompletionThreadTest, ABellThatIsNotWatchedAnyMoreIsLeftAlone) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(thread_.Watch(link_, [this] { ++given_up_; }).ok());
+  thread_.Unwatch(*link_);
+  thread_.Unwatch(*link_);
+  Ring();
+  AwaitTick();
+  AwaitParked();
+  EXPECT_TRUE(Rings());
+  EXPECT_EQ(given_up_, 0);
+}
+
+TEST_F(CompletionThreadTest, ItIsParkedOnceItHasStopped) {
+  Make();
+  StartThread();
+  thread_.Stop();
+  thread_.Stop();
+  EXPECT_NE(worker_->mailbox_page().front_parked.load(), 0u);
+  EXPECT_TRUE(plane_.Wake()) << "no other thread is awake";
+  plane_.Park();
+}
+
+TEST_F(CompletionThreadTest, ATickThatIsAskedForBeforeItStartsIsNotForgotten) {
+  Make();
+  FakeCall* call = Submit(1, 1, 10);
+  clock_.Advance(10);
+  thread_.WakeBy(clock_.NowNs());
+  StartThread();
+  Await([call] { return call->endings() == 1; });
+  worker_->Complete(worker_->Take().value());
+  Ring();
+  Await([this] { return !pool_->busy(); });
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -18,12 +18,14 @@
 
 namespace mpsd::client {
 
+// An input or output as the server describes it.
 struct TensorMetadata {
   std::string name;
   DataType datatype = DataType::kInvalid;
   Dims shape;  // with the batch dim; -1: any size
 };
 
+// A model as the server describes it; `versions` are those that are served.
 struct ModelMetadata {
   std::string name;
   std::vector<std::string> versions;
@@ -32,6 +34,7 @@ struct ModelMetadata {
   std::vector<TensorMetadata> outputs;
 };
 
+// One request. Borrows its inputs' bytes, see InferInput.
 struct InferRequest {
   std::string model;
   std::string version;  // empty: the highest version that is ready
@@ -43,6 +46,7 @@ struct InferRequest {
   std::map<std::string, RegionRange> output_ranges{};
 };
 
+// The answer to one request. Owns its outputs' bytes.
 struct InferReply {
   std::string model;
   std::string version;  // the version that answered

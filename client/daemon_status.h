@@ -27,6 +27,7 @@ struct WorkerStatus {
   std::string generation;               // "loading" or "draining" while the model is replaced
 };
 
+// One model version, with its workers.
 struct ModelStatus {
   std::string name;
   std::string version;
@@ -44,12 +45,14 @@ struct ModelStatus {
   std::string circuit;  // "closed", "open", "probing"
 };
 
+// The outcome of the last reload of the config.
 struct ReloadStatus {
   bool ok = true;
   int64_t time_ms = 0;  // since the Unix epoch; 0: there was no reload
   std::string text;     // what was done, or why nothing was
 };
 
+// The whole answer: the daemon at the moment of the call.
 struct DaemonStatus {
   std::string server_name;
   std::string server_version;

@@ -54,6 +54,7 @@ class CudaDriver {
   struct Handle {
     char bytes[kDeviceHandleBytes];
   };
+  // The driver's functions, found in its library; all set, or Load() failed.
   struct Functions {
     int (*init)(unsigned int) = nullptr;
     int (*device_count)(int*) = nullptr;
@@ -67,6 +68,7 @@ class CudaDriver {
     int (*copy_to_device)(DevicePointer, const void*, size_t) = nullptr;
     int (*register_host)(void*, size_t, unsigned int) = nullptr;
   };
+  // Memory for PinMemory(). Registered with the driver at the first use of a device.
   struct Pinned {
     absl::Span<const char> memory;
     bool read_only = false;

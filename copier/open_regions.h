@@ -23,6 +23,7 @@ class OpenRegions {
   DriverVerdict Perform(const CopyOrder& order);
 
  private:
+  // Memory that the driver has open here; copies stay inside [pointer, pointer + bytes).
   struct Region {
     int64_t device = 0;
     DevicePointer pointer = 0;

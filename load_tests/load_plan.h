@@ -18,6 +18,7 @@ struct WatchedProcess {
   pid_t pid = 0;
 };
 
+// What a run has to do. Filled from the command line, constant afterwards; all threads read it.
 struct LoadPlan {
   std::string target = "127.0.0.1:8001";  // or "unix:/path"
   std::string method = "/inference.GRPCInferenceService/ModelInfer";
@@ -58,11 +59,13 @@ struct LoadCounts {
   void Merge(const LoadCounts& other);
 };
 
+// What a watched process used.
 struct WatchedUsage {
   std::string name;
   ProcessUsage used;  // inside the window
 };
 
+// What a run measured: the merged counts of all threads, and what the processes used for it.
 struct LoadResult {
   LoadCounts counts;
   double window_seconds = 0;

@@ -27,6 +27,7 @@ struct InputPlan {
 // INVALID_ARGUMENT says what is wrong. Refuses BYTES, whose size does not follow from the shape.
 absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 
+// One encoded request. Constant during a run; all pumps share it.
 struct PreparedRequest {
   grpc::ByteBuffer bytes;  // shared, not copied, when sent
   std::string payload;     // the raw contents of all inputs in their order
@@ -41,6 +42,7 @@ struct RequestPlan {
   uint64_t seed = 1;
 };
 
+// INVALID_ARGUMENT when a dim of -1 has no lengths, or a shape is impossible.
 absl::StatusOr<std::vector<PreparedRequest>> PrepareRequests(const RequestPlan& plan);
 
 }  // namespace mpsd::load

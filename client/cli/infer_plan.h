@@ -13,16 +13,19 @@
 
 namespace mpsd::cli {
 
+// Where an input's array comes from.
 struct InputSource {
   std::string name;
   std::string path;  // empty: random
 };
 
+// A wanted output, and the file that keeps it.
 struct OutputTarget {
   std::string name;
   std::string path;  // empty: the output is not kept
 };
 
+// The checked options. Made by MakePlan(), constant afterwards.
 struct InferPlan {
   absl::Duration timeout;
   std::vector<InputSource> inputs;

@@ -1,4 +1,4 @@
-// The two ends of a single-producer, single-consumer ring whose words lie in two segments.
+// Ring: the two ends of a single-producer, single-consumer ring whose words lie in two segments.
 //
 // A ring carries slot numbers: from the front end to a lane (submitted batches) and back
 // (completions). The producer's process writes the entries and the tail, the consumer's process

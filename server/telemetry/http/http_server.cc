@@ -12,36 +12,10 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "civetweb.h"
-#include "nlohmann/json.hpp"
+#include "server/telemetry/http/http_answer.h"
 
 namespace mpsd {
 namespace {
-
-constexpr char kTextType[] = "text/plain; charset=utf-8";
-constexpr char kJsonType[] = "application/json";
-
-struct Answer {
-  int code = 200;
-  const char* reason = "OK";
-  const char* content_type = kTextType;
-  std::string body;
-};
-
-Answer Ok() { return {200, "OK", kTextType, "ok"}; }
-
-Answer LiveAnswer(HealthSource* health) {
-  if (health->Live()) return Ok();
-  return {503, "Service Unavailable", kTextType, "not live"};
-}
-
-Answer ReadyAnswer(HealthSource* health) {
-  const Readiness readiness = health->Ready();
-  if (readiness.ready) return Ok();
-  const nlohmann::json json = {
-      {"ready", false}, {"reason", readiness.reason}, {"unready_models", readiness.unready_models}};
-  return {503, "Service Unavailable", kJsonType,
-          json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
-}
 
 // mg_start2 takes what it is given apart at commas and reads letters after the port as options, so
 // that only a plain "host:port" may reach it.
@@ -56,11 +30,6 @@ absl::Status CheckAddress(absl::string_view address) {
       absl::StrCat("'", address, "' is no address to listen on; expected host:port"));
 }
 
-const char* HeaderOf(int code) {
-  if (code == 405) return "Allow: GET, HEAD\r\n";
-  return code == 401 ? "WWW-Authenticate: Bearer\r\n" : "";
-}
-
 // The views are the request's.
 Credentials CredentialsOf(const mg_request_info& request) {
   Credentials credentials;
@@ -73,18 +42,11 @@ Credentials CredentialsOf(const mg_request_info& request) {
   return credentials;
 }
 
-Answer Refusal(Verdict verdict) {
-  const std::string text(StatusOf(verdict).message());
-  if (verdict == Verdict::kUnauthenticated) return {401, "Unauthorized", kTextType, text};
-  return {403, "Forbidden", kTextType, text};
-}
-
-void Send(mg_connection* connection, bool with_body, const Answer& answer) {
+void Send(mg_connection* connection, bool with_body, const HttpAnswer& answer) {
   mg_printf(connection,
             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
             "Cache-Control: no-store\r\nConnection: close\r\n%s\r\n",
-            answer.code, answer.reason, answer.content_type, answer.body.size(),
-            HeaderOf(answer.code));
+            answer.code, answer.reason, answer.content_type, answer.body.size(), answer.header);
   if (with_body) mg_write(connection, answer.body.data(), answer.body.size());
 }
 
@@ -112,16 +74,6 @@ struct HttpServer::Impl {
     stopper.join();
   }
 
-  Answer Route(absl::string_view method, absl::string_view path) const {
-    if (method != "GET" && method != "HEAD") {
-      return {405, "Method Not Allowed", kTextType, "GET and HEAD only"};
-    }
-    if (path == "/metrics") return {200, "OK", MetricsPage::kContentType, page->Text()};
-    if (path == "/livez" || path == "/v2/health/live") return LiveAnswer(health);
-    if (path == "/readyz" || path == "/v2/health/ready") return ReadyAnswer(health);
-    return {404, "Not Found", kTextType, "not found"};
-  }
-
   Verdict Judge(const mg_request_info& request, absl::string_view path) const {
     if (access.gate == nullptr || !access.gate->in_force()) return Verdict::kAllowed;
     Grant grant;
@@ -137,8 +89,9 @@ struct HttpServer::Impl {
     const char* path = request->local_uri == nullptr ? "" : request->local_uri;
     const auto* impl = static_cast<const Impl*>(context);
     const Verdict verdict = impl->Judge(*request, path);
-    const Answer answer = verdict == Verdict::kAllowed ? impl->Route(request->request_method, path)
-                                                       : Refusal(verdict);
+    const HttpAnswer answer = verdict == Verdict::kAllowed ? AnswerTo(request->request_method, path,
+                                                                      *impl->page, impl->health)
+                                                           : RefusalAnswer(verdict);
     Send(connection, absl::string_view(request->request_method) != "HEAD", answer);
     return answer.code;
   }

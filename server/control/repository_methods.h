@@ -1,4 +1,4 @@
-// The calls of the inference service about the set of models: index, load, unload.
+// The methods of the inference service about the set of models: index, load, unload.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace mpsd {
 
-// Adds the methods to the table. `control` outlives it.
+// Adds the methods to the table. `control` outlives the table. A load or unload is answered when it
+// has ended, from the thread of the reloader.
 void AddRepositoryMethods(ModelControl* control, MethodTable* table);
 
-// `text` as a client may see it: paths are cut out, in quotes or as words, and so is what the
-// system says of its errors.
+// `text` as a client may see it: without paths, quoted or not, and without the texts of system
+// errors. Pure.
 std::string TextForClients(absl::string_view text);
 
 }  // namespace mpsd

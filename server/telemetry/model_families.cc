@@ -88,8 +88,8 @@ MetricLabels ModelLabels(const ModelMetrics& model, const char* name, std::strin
   return labels;
 }
 
-// The count is the sum of the buckets that were read, so that the two agree even when a request
-// ends during the scrape. The serializer adds the bucket of +Inf itself.
+// The count is the sum of the buckets that were read, so that both agree even if a request ends
+// during the scrape. The serializer adds the bucket of +Inf.
 template <size_t kBounds>
 ClientMetric HistogramMetric(const std::array<double, kBounds>& bounds,
                              const typename AtomicHistogram<kBounds>::Snapshot& snapshot,

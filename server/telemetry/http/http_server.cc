@@ -12,13 +12,14 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "civetweb.h"
+#include "proto/base/check.h"
 #include "server/telemetry/http/http_answer.h"
 
 namespace mpsd {
 namespace {
 
-// mg_start2 takes what it is given apart at commas and reads letters after the port as options, so
-// that only a plain "host:port" may reach it.
+// mg_start2 splits its text at commas and reads letters after the port as options, so only a plain
+// "host:port" may reach it.
 absl::Status CheckAddress(absl::string_view address) {
   const size_t colon = address.rfind(':');
   uint32_t port = 0;
@@ -30,7 +31,7 @@ absl::Status CheckAddress(absl::string_view address) {
       absl::StrCat("'", address, "' is no address to listen on; expected host:port"));
 }
 
-// The views are the request's.
+// The views belong to the request.
 Credentials CredentialsOf(const mg_request_info& request) {
   Credentials credentials;
   for (int i = 0; i < request.num_headers; ++i) {
@@ -58,8 +59,8 @@ struct HttpServer::Impl {
     mg_exit_library();
   }
 
-  // mg_stop waits until the accepting thread looks up, which it does every two seconds or when
-  // somebody connects: so somebody does, again and again until it has seen the end.
+  // mg_stop waits for the accepting thread, which looks every two seconds or when a client
+  // connects. So this connects until the thread has seen the end.
   void Stop() {
     absl::Notification stopped;
     std::thread stopper([this, &stopped] {
@@ -96,8 +97,8 @@ struct HttpServer::Impl {
     return answer.code;
   }
 
-  // What civetweb has to say is kept until the port is open, since it holds the reason of a failed
-  // start; afterwards it is noise about clients.
+  // Keeps the first message of civetweb: it has the reason of a failed start. Later messages are
+  // about clients, and are dropped.
   static int Message(const mg_connection* connection, const char* text) {
     const mg_context* context = mg_get_context(connection);
     Impl* impl = context == nullptr ? nullptr : static_cast<Impl*>(mg_get_user_data(context));
@@ -133,6 +134,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
                                                               HealthSource* health,
                                                               HttpAccess access) {
   if (absl::Status valid = CheckAddress(address); !valid.ok()) return valid;
+  MPSD_CHECK(page != nullptr && health != nullptr);
+  MPSD_CHECK(access.gate == nullptr || access.refusals != nullptr);
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
   impl->host = address.substr(0, address.rfind(':'));

@@ -11,7 +11,7 @@ namespace {
 constexpr absl::string_view kScheme = "bearer ";
 constexpr absl::string_view kAnyCertificate = "*";
 
-// The token of "Bearer TOKEN"; nothing when there is none.
+// The token in "Bearer TOKEN"; nothing if the header has another form.
 std::optional<absl::string_view> BearerToken(absl::string_view header) {
   if (!absl::StartsWithIgnoreCase(header, kScheme)) return std::nullopt;
   header.remove_prefix(kScheme.size());
@@ -35,7 +35,8 @@ AccessPolicy::AccessPolicy(const AccessRules& rules) : open_(rules.open) {
   }
 }
 
-// Every token is compared, whichever it is. False when the token is none of ours.
+// Adds the rules of the caller's token. False if the token is unknown. Always compares all tokens,
+// so that the time tells nothing about them.
 bool AccessPolicy::AddTokensRules(const Credentials& credentials, RuleSet* rules) const {
   const std::optional<absl::string_view> text = BearerToken(credentials.authorization);
   if (!text.has_value() || credentials.has_repeated_header) return false;
@@ -68,9 +69,9 @@ Verdict AccessPolicy::Enter(const MethodAccess& method, const Credentials& crede
 
 bool AccessPolicy::HasRole(const MethodAccess& method, const RuleSet& rules) const {
   for (size_t i = 0; i < rules_.size(); ++i) {
-    const bool speaks = rules.test(i) && rules_[i].roles.Meets(method.roles);
-    // What is about every model is for those alone who are limited to none.
-    if (speaks && (method.scope != Scope::kAllModels || rules_[i].models.empty())) return true;
+    const bool applies = rules.test(i) && rules_[i].roles.Meets(method.roles);
+    // A method about all models needs a rule that is not limited to some models.
+    if (applies && (method.scope != Scope::kAllModels || rules_[i].models.empty())) return true;
   }
   return false;
 }

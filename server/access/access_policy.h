@@ -17,33 +17,40 @@ namespace mpsd {
 
 enum class Verdict { kAllowed, kUnauthenticated, kDenied };
 
-// Which of the rules speak of a caller.
+// The rules that apply to a caller, by their index.
 using RuleSet = std::bitset<kMaxAccessRules>;
 
-// What a caller shows of himself. The views are the caller's.
+// The credentials that a caller presents. The views belong to the caller.
 struct Credentials {
-  absl::string_view authorization;                        // the header's value; empty: none
-  bool has_repeated_header = false;                       // several such headers are no credential
-  absl::Span<const absl::string_view> certificate_names;  // of a certificate that was verified
+  absl::string_view authorization;                        // the value of the header; empty: none
+  bool has_repeated_header = false;                       // several such headers are not valid
+  absl::Span<const absl::string_view> certificate_names;  // of a verified certificate
 };
 
-// Pure and constant: thread-safe. Deny is the default: what no rule allows is refused. A call takes
-// no memory from the heap. What is decided:
-//   a method with a role that is open          allowed, whatever credentials there are
-//   no credentials, or a token nobody has      UNAUTHENTICATED, even beside a good certificate
-//   no rule of the caller's has such a role    DENIED
-//   none of these rules is for the model       DENIED
+// The rules in a form that answers quickly. Owned by the Gate. Thread-safe: constant after
+// construction, and every decision is pure. A decision takes no memory from the heap.
+//
+// The first line that applies decides:
+//   the method has an open role                       allowed, with any credentials or none
+//   no credentials, or an unknown token               UNAUTHENTICATED, even with a good certificate
+//   no rule of the caller gives a role of the method  DENIED
+//   none of these rules includes the model            DENIED
+//   otherwise                                         allowed
 class AccessPolicy {
  public:
-  // REQUIRES: as many rules and tokens at most as access_rules.h says, and each rule's token there.
+  // REQUIRES: at most kMaxAccessRules rules and kMaxAccessTokens tokens; each token that a rule
+  // names is there.
   explicit AccessPolicy(const AccessRules& rules);
 
   bool IsOpen(const MethodAccess& method) const { return open_.Meets(method.roles); }
 
-  // Whether the caller may call the method at all; `*rules` are those that speak of him.
+  // Whether the caller may call the method with any model. Sets `*rules` to the rules that apply to
+  // the caller, whatever the verdict is.
   Verdict Enter(const MethodAccess& method, const Credentials& credentials, RuleSet* rules) const;
 
-  // Whether whoever has entered may do so with this model. An empty one stands for all.
+  // Whether a caller to whom `rules` apply may call the method with this model. An empty name
+  // stands for all models, or for the server if Scope says so. REQUIRES: Enter() allowed the caller
+  // and gave `rules`.
   Verdict MayUse(const MethodAccess& method, const RuleSet& rules, absl::string_view model) const;
 
  private:

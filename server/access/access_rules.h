@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// A token as it is kept: whoever reads the file has no token.
+// A token. Only its digest is kept: a reader of the file cannot use it.
 struct AccessToken {
   std::string name;
   Sha256Digest digest{};
@@ -17,10 +17,11 @@ struct AccessToken {
   bool operator==(const AccessToken&) const = default;
 };
 
+// Gives roles to the callers with one token or one certificate.
 struct AccessRule {
-  // One of the two is there.
-  std::string token;        // a token's name
-  std::string certificate;  // a name in a client's certificate; "*": any that was verified
+  // Exactly one of these is set.
+  std::string token;        // the name of a token
+  std::string certificate;  // a name in the client's certificate; "*": every verified one
 
   RoleSet roles;
   std::vector<std::string> models;  // empty: all
@@ -28,18 +29,19 @@ struct AccessRule {
   bool operator==(const AccessRule&) const = default;
 };
 
-// A value. Nothing is checked while the rules are not in force; with them, what no rule allows is
-// refused.
+// A value. While the rules are not in force, everything is allowed. While they are in force,
+// everything that no rule allows is refused.
 struct AccessRules {
   bool in_force = false;
-  RoleSet open;  // what nobody needs credentials for
+  RoleSet open;  // the roles that need no credentials
   std::vector<AccessToken> tokens;
   std::vector<AccessRule> rules;
 
   bool operator==(const AccessRules&) const = default;
 };
 
-// The rules of a daemon that has a control socket and no rules: everything but control is open.
+// The rules of a daemon whose config has a control socket and no rules: every role but control is
+// open.
 AccessRules ControlOnItsSocketOnly();
 
 }  // namespace mpsd

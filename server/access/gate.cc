@@ -8,7 +8,7 @@ void Gate::SetRules(const AccessRules& rules) {
   auto policy = std::make_unique<const AccessPolicy>(rules);
   absl::MutexLock lock(&mu_);
   policy_.swap(policy);
-  ++generation_;
+  ++version_;
   in_force_.store(rules.in_force, std::memory_order_release);
 }
 
@@ -20,7 +20,7 @@ bool Gate::IsOpen(const MethodAccess& method) const {
 Verdict Gate::Enter(const MethodAccess& method, const Credentials& credentials,
                     Grant* grant) const {
   absl::ReaderMutexLock lock(&mu_);
-  grant->generation = generation_;
+  grant->version = version_;
   if (policy_ == nullptr) return Verdict::kDenied;
   return policy_->Enter(method, credentials, &grant->rules);
 }
@@ -28,8 +28,8 @@ Verdict Gate::Enter(const MethodAccess& method, const Credentials& credentials,
 std::optional<Verdict> Gate::MayUse(const MethodAccess& method, const Grant& grant,
                                     absl::string_view model) const {
   absl::ReaderMutexLock lock(&mu_);
-  // Which rules the numbers of an older grant speak of is not known.
-  if (policy_ == nullptr || grant.generation != generation_) return std::nullopt;
+  // An older grant has the indices of older rules.
+  if (policy_ == nullptr || grant.version != version_) return std::nullopt;
   return policy_->MayUse(method, grant.rules, model);
 }
 

@@ -1,4 +1,4 @@
-// Gate: the one thing that every call of every service passes, over gRPC and over HTTP.
+// Gate: holds the access rules in force. Every call passes the gate, over gRPC and over HTTP.
 #pragma once
 
 #include <atomic>
@@ -14,44 +14,46 @@
 
 namespace mpsd {
 
-// What a caller got when he entered. A value, kept with the call.
+// What Enter() gave a caller. A value that is kept with the call.
 struct Grant {
-  uint64_t generation = 0;  // of the rules by which it was given; 0: none
+  uint64_t version = 0;  // the version of the rules; 0: no grant
   RuleSet rules;
 };
 
-// Thread-safe. Holds the policy that is in force and lets it be replaced while calls come. Owned by
-// the daemon, asked by accept/ and by the HTTP server. While no rules are in force a call costs one
-// load; otherwise it takes no memory from the heap.
+// Holds the AccessPolicy in force and lets a reload replace it while calls arrive. The first thing
+// that a call meets: step 1a of a request's life. Owned by the daemon, asked by accept/ and by the
+// HTTP server. Thread-safe. While no rules are in force a call costs one load. Otherwise a call
+// takes a shared lock and no memory from the heap.
 class Gate {
  public:
-  // From now on these rules count. Calls that are inside go on; the next request of a stream is
-  // held to them.
+  // Puts these rules in force. Calls that are inside go on. The next request of a stream is judged
+  // by the new rules. REQUIRES: what AccessPolicy requires of them.
   void SetRules(const AccessRules& rules) ABSL_LOCKS_EXCLUDED(mu_);
 
   bool in_force() const { return in_force_.load(std::memory_order_acquire); }
 
-  // True where nobody needs credentials for the method: there is no need to look for any.
+  // True if the method needs no credentials: the caller need not look for any.
   bool IsOpen(const MethodAccess& method) const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Whether the caller may call the method at all. REQUIRES: in_force() was true.
+  // Whether the caller may call the method with any model; fills `*grant`. A caller may skip this
+  // while in_force() is false. A gate that never had rules denies.
   Verdict Enter(const MethodAccess& method, const Credentials& credentials, Grant* grant) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Whether he may do so with this model; empty stands for all of them. Nothing when other rules
-  // have come since the grant was given: then he must enter anew.
+  // Whether the grant allows this model; for an empty name see AccessPolicy. Nothing if the rules
+  // were replaced since the grant was given: the caller must call Enter() again.
   std::optional<Verdict> MayUse(const MethodAccess& method, const Grant& grant,
                                 absl::string_view model) const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   std::atomic<bool> in_force_{false};
   mutable absl::Mutex mu_;
-  uint64_t generation_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
   std::unique_ptr<const AccessPolicy> policy_ ABSL_GUARDED_BY(mu_);
 };
 
-// How a client is told of a verdict; OK for kAllowed. The texts say nothing of what there is: not
-// whether a method or a model exists.
+// The status that a client gets for a verdict; OK for kAllowed. The texts never tell whether a
+// method or a model exists.
 absl::Status StatusOf(Verdict verdict);
 
 }  // namespace mpsd

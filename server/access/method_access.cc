@@ -10,7 +10,7 @@ constexpr RoleSet kObserve = RoleSet(Role::kMetrics) | Role::kControl;
 constexpr RoleSet kReflect = Role::kReflection;
 constexpr RoleSet kControl = Role::kControl;
 
-// Sorted by name. A method that is not here is nobody's to call while rules are in force.
+// Sorted by name. While rules are in force, nobody may call a method that is not listed here.
 constexpr MethodAccess kMethods[] = {
     {"/grpc.health.v1.Health/Check", Role::kHealth, Scope::kModelIfAny, 1},
     {"/grpc.health.v1.Health/Watch", Role::kHealth, Scope::kModelIfAny, 1},

@@ -1,4 +1,4 @@
-// MethodAccess: what it takes to call a method. The one list of all methods that can be called.
+// MethodAccess: the roles that may call a method. Has the list of all methods that can be called.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,25 @@
 
 namespace mpsd {
 
-// Whose affairs a call is about.
+// What a call is about.
 enum class Scope : uint8_t {
-  kServer,      // of no model
-  kModel,       // of the model that the request names; of all where it names none
-  kModelIfAny,  // of the model that the request names; of none where it names the server
-  kAllModels,   // of every model at once
+  kServer,      // not a model
+  kModel,       // the model that the request names; all models if it names none
+  kModelIfAny,  // likewise, or the server where the request names the server
+  kAllModels,   // all models at once
 };
 
-// The server's own name, where a request may name a model or the server; so does no name at all.
+// The name of the server in a request that may name a model or the server. No name means the server
+// too.
 inline constexpr absl::string_view kServerName = "inference.GRPCInferenceService";
 
+// A row of the list. A value; the view lives forever.
 struct MethodAccess {
   absl::string_view name;  // "/package.Service/Method", or the path of an HTTP request
-  RoleSet roles;           // any of them will do
+  RoleSet roles;           // any one of these suffices
   Scope scope = Scope::kServer;
-  uint32_t model_field = 0;  // the number of the field that names the model; 0: not known here
+  uint32_t model_field =
+      0;  // the field of the request that names the model; 0: the caller finds it
 };
 
 inline constexpr RoleSet kMayInfer = Role::kInfer;
@@ -34,11 +37,11 @@ inline constexpr MethodAccess kModelInferAccess{"/inference.GRPCInferenceService
 inline constexpr MethodAccess kModelStreamInferAccess{
     "/inference.GRPCInferenceService/ModelStreamInfer", kMayInfer, Scope::kModel, 0};
 
-// Every method. Pure.
+// All methods, sorted by name. Pure.
 absl::Span<const MethodAccess> AllMethodAccess();
 
-// The method of this name; one that no role may call when there is none. The referent lives for
-// ever. Thread-safe.
+// The method of this name. For a name that is not listed: a method that no role may call. The
+// referent lives forever. Thread-safe.
 const MethodAccess& AccessOf(absl::string_view name);
 
 }  // namespace mpsd

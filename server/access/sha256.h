@@ -1,4 +1,4 @@
-// SHA-256, by which tokens are kept and compared.
+// SHA-256: how tokens are kept and compared.
 #pragma once
 
 #include <array>
@@ -11,10 +11,11 @@ namespace mpsd {
 
 using Sha256Digest = std::array<uint8_t, 32>;
 
-// Nothing only when the cryptographic library fails. Pure; takes no memory from the heap.
+// The digest of `text`; nothing only if the cryptographic library fails. Pure. Takes no memory from
+// the heap.
 std::optional<Sha256Digest> Sha256(absl::string_view text);
 
-// True when they are equal. Takes the same time wherever they differ. Pure.
+// Takes the same time wherever the digests differ, so that the time tells nothing. Pure.
 bool EqualInConstantTime(const Sha256Digest& a, const Sha256Digest& b);
 
 }  // namespace mpsd

@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<AccessToken>> ParseTokens(absl::string_view text) {
 }
 
 absl::StatusOr<std::vector<AccessToken>> ReadTokenFile(const std::string& path) {
-  // Without O_NONBLOCK a named pipe would hold the daemon up.
+  // Without O_NONBLOCK, opening a named pipe would block.
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!fd.valid() || fstat(fd.get(), &status) != 0) {

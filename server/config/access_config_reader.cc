@@ -87,7 +87,7 @@ void ReadTokens(const JsonObject& object, const std::string& folder, AccessRules
 
 void CheckPlain(const std::string& address, const std::string& path, const ListenConfig& listen,
                 JsonErrors* errors) {
-  // What is no address was told of already.
+  // A text that is no address was reported already.
   if (!AddressFault(address, /*unix_allowed=*/true).empty()) return;
   if (listen.plaintext || IsOnThisHostOnly(address)) return;
   errors->Add(path, absl::StrCat("'", address,

@@ -1,4 +1,4 @@
-// Reads who may do what, as a config document says it.
+// Reads who may do what from a config document.
 #pragma once
 
 #include <string>
@@ -8,13 +8,15 @@
 
 namespace mpsd {
 
-// Thread-compatible. Reads the file of tokens too. `folder` is where relative paths start from.
-// Reports every mistake to `errors`; `access` is whole only when there was none.
+// Thread-compatible. `json` is the value of `access`. Reads the file of tokens too. Relative paths
+// start from `folder`. Reports every mistake to `errors`; `access` is whole only when there was
+// none.
 void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       AccessRules* access);
 
-// Reports each address by which everybody on the network would get in without this being said, and
-// rules that can never speak of anybody. REQUIRES: `listen` and `access` of `config` were read.
+// Reports each address that would let in every other host although the config does not say so, and
+// each rule that can never apply to a caller. REQUIRES: `listen` and `access` of `config` were
+// read.
 void CheckWhoGetsIn(const Config& config, JsonErrors* errors);
 
 }  // namespace mpsd

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kMaxConfigBytes = 1 << 20;
 
-// The errors in the order of their lines, each as "FILE:LINE: PATH: what".
+// All errors in the order of their lines, each as "FILE:LINE: PATH: what".
 absl::Status ErrorsAt(const JsonErrors& errors, const JsonLines& lines, const std::string& file) {
   std::vector<std::pair<size_t, std::string>> placed;
   for (const JsonError& error : errors.errors()) {

@@ -1,4 +1,4 @@
-// Config: what the daemon was told to do, parsed, checked and complete with defaults.
+// Config: what the daemon shall do: parsed, checked, complete with defaults.
 #pragma once
 
 #include <compare>
@@ -21,9 +21,10 @@
 
 namespace mpsd {
 
+// Whether clients may load and unload models.
 enum class ModelControlMode { kNone, kExplicit };
 
-// How many; 0 stands for "auto".
+// How many processes, lanes and threads a model gets; 0 is "auto".
 struct PlacementConfig {
   uint32_t processes = 0;
   uint32_t lanes = 0;
@@ -32,27 +33,28 @@ struct PlacementConfig {
   bool operator==(const PlacementConfig&) const = default;
 };
 
+// How batches are made.
 struct BatchingConfig {
-  int64_t max_delay_ns = 0;  // how long a lane may idle for company; 0: it never waits
+  int64_t max_delay_ns = 0;  // how long a free lane may wait for more requests
 
   bool operator==(const BatchingConfig&) const = default;
 };
 
-// What workers may take before they are ended, and when they rest or are replaced.
+// How long the phases of a worker may take, and when workers rest or are replaced.
 struct SupervisionConfig {
   int64_t load_timeout_ns = 300LL * 1'000'000'000;
   int64_t warmup_timeout_ns = 600LL * 1'000'000'000;
-  int64_t run_timeout_ns = 0;   // 0: by what batches have taken
+  int64_t run_timeout_ns = 0;   // 0: follows the time of earlier batches
   uint32_t circuit_deaths = 5;  // 0: the model never rests
   int64_t circuit_period_ns = 60LL * 1'000'000'000;
-  uint64_t recycle_resident_bytes = 0;  // 0: never for its memory
-  uint64_t recycle_requests = 0;        // 0: never for what it has answered
-  int64_t recycle_age_ns = 0;           // 0: never for its age
+  uint64_t recycle_resident_bytes = 0;  // 0: never replaced for its memory
+  uint64_t recycle_requests = 0;        // 0: never replaced for its answers
+  int64_t recycle_age_ns = 0;           // 0: never replaced for its age
 
   bool operator==(const SupervisionConfig&) const = default;
 };
 
-// What tells one model from another.
+// What distinguishes one model from another. A value.
 struct ModelKey {
   std::string name;
   std::string version;
@@ -60,19 +62,20 @@ struct ModelKey {
   auto operator<=>(const ModelKey&) const = default;
 };
 
-// Equal configs make equal generations: a reload leaves such a model alone.
+// One model. A value. Equal configs make equal generations: a reload does not touch a model whose
+// config is equal.
 struct ModelConfig {
   std::string name;
-  std::string version = "1";  // a plain decimal
-  std::string path;           // absolute; empty for synthetic models
+  std::string version = "1";  // a plain decimal number
+  std::string path;           // absolute; empty for a synthetic model
   FileStamp stamp;            // of the file at `path`
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string device = "auto";
   PlacementConfig placement;
-  ModelSpec spec;  // as far as the config says it; empty lists are left to the model
+  ModelSpec spec;  // what the config says; the file says the rest
   WarmUp warmup = WarmUp::kAuto;
-  std::optional<SandboxLevel> sandbox;  // nothing: the daemon's
+  std::optional<SandboxLevel> sandbox;  // nothing: as the daemon
   BatchingConfig batching;
   SupervisionConfig supervision;
   uint32_t queue_requests = kDefaultQueueRequests;
@@ -83,71 +86,76 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-// Who may ask for our descriptors.
+// Who may read the descriptors of the services.
 enum class Reflection { kLocal, kOff, kOn };
 
+// gRPC with TLS. The paths are absolute.
 struct TlsConfig {
-  std::vector<std::string> grpc;  // addresses that are served with TLS
-  std::string certificate;        // absolute, as those that follow
+  std::vector<std::string> grpc;  // empty: no TLS
+  std::string certificate;
   std::string key;
-  std::string client_ca;  // empty: clients are asked for no certificate
+  std::string client_ca;  // empty: clients show no certificate
   bool client_must_show_certificate = true;
 };
 
+// Where the daemon is reached.
 struct ListenConfig {
-  std::vector<std::string> grpc;  // DefaultGrpcAddresses(), when the config says none
+  std::vector<std::string> grpc;  // by default DefaultGrpcAddresses()
   TlsConfig tls;
   std::string control;                  // "unix:PATH" for control calls; empty: none
-  bool plaintext = false;               // addresses without TLS may be reached from other hosts
+  bool plaintext = false;               // other hosts may reach addresses without TLS
   std::string http = "127.0.0.1:8002";  // empty: none
   Reflection reflection = Reflection::kLocal;
 };
 
-// Where other servers of the protocol differ from ours, whom clients are to meet.
+// Whose behaviour clients see where servers of the protocol differ.
 enum class Compat { kNone, kTriton };
 
+// The log and the request log.
 struct LogConfig {
   std::string level = "info";
   std::string file;      // empty: stderr
-  std::string requests;  // absolute: where each request has a line; empty: nowhere
+  std::string requests;  // absolute; empty: no line for each request
 };
 
-// Where spans go, and of which requests.
+// The traces: their file, and which requests have spans.
 struct TraceConfig {
-  std::string file;  // absolute; empty: nothing is traced
+  std::string file;  // absolute; empty: no traces
   bool otlp = false;
-  uint32_t rate = 1000;  // one in so many
+  uint32_t rate = 1000;  // one request in this many
 };
 
+// A value. Owned by the daemon. The reloader makes another one at each reload.
 struct Config {
   ListenConfig listen;
   std::string server_name = "mpsd";
   std::string server_version = MPSD_VERSION;
-  std::string state_dir;  // absolute: the lock, the workers' temporary folders
+  std::string state_dir;  // absolute; has the lock and the workers' temporary folders
   LimitsConfig limits;
   LogConfig log;
   AccessRules access;
   TraceConfig trace;
   SandboxLevel sandbox = SandboxLevel::kBasic;
-  bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service for its workers
+  bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service
   Compat compat = Compat::kNone;
-  // Whether clients may load and unload models.
   ModelControlMode model_control = ModelControlMode::kNone;
   std::string model_repository;  // absolute; empty: none
   std::vector<ModelConfig> models;
 };
 
-// Parses `text`; `file` is what errors are reported against and what relative paths start from.
-// INVALID_ARGUMENT holds every mistake on a line of its own, 20 of them at most:
+// Parses the text of a config. `file` is the name in errors; relative paths start from its folder.
+// Looks at the files that the config names. INVALID_ARGUMENT has each mistake on a line of its own,
+// at most 20:
 // "demo.json:12: models[0].batching.max_dleay: unknown key; did you mean 'max_delay'?".
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
+
+// Reads and parses the config at `file`, which has at most 1 MiB.
 absl::StatusOr<Config> ReadConfig(const std::string& file);
 
-// Where the daemon keeps its state when the config does not say: $XDG_RUNTIME_DIR/mpsd, else
-// /tmp/mpsd-<uid>.
+// The default of state_dir: $XDG_RUNTIME_DIR/mpsd, else /tmp/mpsd-<uid>.
 std::string DefaultStateDir();
 
-// Where gRPC is served when the config does not say: loopback, and a socket in `state_dir`.
+// The default of listen.grpc: loopback, and a socket in `state_dir`.
 std::vector<std::string> DefaultGrpcAddresses(const std::string& state_dir);
 
 }  // namespace mpsd

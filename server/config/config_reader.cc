@@ -87,7 +87,7 @@ void ReadServableName(const JsonObject& object, std::string_view key, std::strin
   if (!fault.empty()) object.Fail(key, fault);
 }
 
-// The config's own addresses are looked at where they are read.
+// Checks the default socket; addresses of the config are checked where they are read.
 void CheckDefaultSocket(const JsonObject& object, const Config& config) {
   if (config.listen.grpc != DefaultGrpcAddresses(config.state_dir)) return;
   const std::string fault = AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true);
@@ -132,7 +132,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   CheckWhoGetsIn(*config, errors);
   ReadServableName(object, "server_name", &config->server_name);
   ReadServableName(object, "server_version", &config->server_version);
-  // The models' queues are held to the limits, so these come first.
+  // The limits come first, because the queues of the models must fit them.
   if (const nlohmann::json* limits = object.Find("limits"); limits != nullptr) {
     ReadLimitsConfig(*limits, errors, &config->limits);
   }

@@ -8,7 +8,8 @@
 
 namespace mpsd {
 
-// One pass over the text. Knows strings, comments and brackets; everything else is a word.
+// Scans the text once. Knows strings, comments and brackets; everything else is a word.
+// Thread-compatible.
 class JsonScanner {
  public:
   JsonScanner(std::string_view text, JsonLines* lines) : text_(text), lines_(*lines) {}
@@ -92,7 +93,7 @@ class JsonScanner {
     }
   }
 
-  // A member's line was noted with its key.
+  // The line of a member was noted with its key.
   void NoteValue() {
     if (skipped_depth_ > 0) return;
     if (frames_.empty() || !frames_.back().is_object) lines_.lines_.emplace(ValuePath(), line_);
@@ -127,7 +128,7 @@ class JsonScanner {
     ++at_;
   }
 
-  // The path of the value that stands, or is about to begin, at the scanner's place.
+  // The path of the value that the scanner is in, or that begins here.
   std::string ValuePath() const {
     if (frames_.empty()) return "";
     const Frame& frame = frames_.back();

@@ -1,4 +1,4 @@
-// JsonLines: on which line of a JSON text each of its values stands.
+// JsonLines: the line of each value of a JSON text.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,23 @@
 
 namespace mpsd {
 
-// Thread-safe: constant after construction. Paths are those of JsonPath(), "models[0].name". A
-// member stands where its key does, an element where its value begins.
-//
-// Made for texts that a JSON parser has accepted; of any other it makes something harmless. Values
-// more than kMaxDepth levels down have no line of their own.
+// A parser keeps no lines; this scans the text once more. Paths are those of JsonPath():
+// "models[0].name". The line of a member is the line of its key; the line of an element is where
+// its value begins. Values more than kMaxDepth levels down have no line of their own. Thread-safe:
+// constant after construction.
 class JsonLines {
  public:
   static constexpr size_t kMaxDepth = 32;
 
+  // For a text that a JSON parser has accepted. For any other text the lines mean nothing, but the
+  // scan is safe.
   explicit JsonLines(std::string_view text);
 
-  // From 1. A path that has no line of its own has that of the nearest value around it.
+  // The line, from 1. A path without a line of its own has the line of the nearest value around it.
   size_t LineOf(std::string_view path) const;
 
-  // The members that stand more than once in their object, each time but the first. A parser that
-  // keeps the last one would hide them.
+  // A member that stands again in its object. A parser that keeps the last one would hide the
+  // others.
   struct Repeated {
     std::string path;
     size_t line;

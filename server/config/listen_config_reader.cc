@@ -38,7 +38,7 @@ std::string ReadAddress(const nlohmann::json& json, const std::string& path,
   return address;
 }
 
-// Reads the list at `key` and holds it against the addresses that stood before it.
+// Reads the list at "grpc". No address may stand twice, nor in `listen` as an address without TLS.
 std::vector<std::string> ReadAddresses(const JsonObject& object, const std::string& folder,
                                        bool unix_allowed, const ListenConfig& listen) {
   std::vector<std::string> addresses;
@@ -61,7 +61,7 @@ std::vector<std::string> ReadAddresses(const JsonObject& object, const std::stri
   return addresses;
 }
 
-// The path of a file that must be there.
+// Reads the path of a file that must exist.
 void ReadFilePath(const JsonObject& object, std::string_view key, const std::string& folder,
                   std::string* path) {
   object.Get(key, path);

@@ -116,7 +116,7 @@ void ReadBatching(const JsonObject& model, BatchingConfig* batching) {
   object.GetDuration("max_delay", kMaxDelayNs, &batching->max_delay_ns);
 }
 
-// One legal request always fits: a limit on messages beyond the default queue raises that default.
+// One legal request must always fit, so a larger limit on messages raises the default of the queue.
 void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig* config) {
   config->queue_bytes = std::max(config->queue_bytes, limits.message_bytes);
   const nlohmann::json* json = model.Find("queue");

@@ -10,8 +10,9 @@
 
 namespace mpsd {
 
-// Thread-compatible. `folder` is where relative paths start from; the queue is held to `limits`.
-// Reports every mistake to `errors`; the result is whole only when there was none.
+// Thread-compatible. `json` is the element of `models` at `path`. Relative paths start from
+// `folder`. The queue must fit `limits`. Reports every mistake to `errors`; the result is whole
+// only when there was none.
 ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
                             const std::string& folder, const LimitsConfig& limits,
                             JsonErrors* errors);

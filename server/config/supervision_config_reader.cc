@@ -21,7 +21,7 @@ constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
 constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
 
-// A time that is none, or at least a second: less would end workers that are well.
+// Reads a time that is 0 or at least a second: less would end healthy workers.
 void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum_ns,
                  int64_t* value_ns) {
   object.GetDuration(key, maximum_ns, value_ns);

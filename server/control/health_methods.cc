@@ -9,7 +9,7 @@ namespace {
 
 namespace pb = grpc::health::v1;
 
-// Nothing for a name that is not known.
+// Nothing for an unknown name.
 std::optional<bool> IsServing(const ModelDirectory& models, const std::string& name) {
   if (name.empty() || name == "inference.GRPCInferenceService") return models.AllReady();
   const std::shared_ptr<ServedModel> model = models.Find(name);
@@ -17,7 +17,7 @@ std::optional<bool> IsServing(const ModelDirectory& models, const std::string& n
   return model->ready && models.stage == ServingStage::kServing;
 }
 
-constexpr int kServiceUnknown = 3;  // only ever an answer of Watch
+constexpr int kServiceUnknown = 3;  // only Watch answers this
 
 }  // namespace
 

@@ -6,8 +6,9 @@
 
 namespace mpsd {
 
-// Adds the methods to the table. `models` outlives it. The empty name and
-// "inference.GRPCInferenceService" stand for the server; every other name is a model's.
+// Adds the methods to the table. `models` outlives the table. The empty name and
+// "inference.GRPCInferenceService" stand for the server; every other name stands for a model. The
+// methods run on the queue thread of their call and do not block.
 void AddHealthMethods(const ModelDirectory* models, MethodTable* table);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// The calls of the inference service that are not inference: live, ready, metadata.
+// The methods of the inference service that are not inference: live, ready, metadata.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace mpsd {
 struct ServerFacts {
   std::string name;
   std::string version;
-  bool writes_traces = false;                 // without, TraceSetting changes nothing
-  bool takes_shared_memory = false;           // of clients
-  std::function<bool()> takes_device_memory;  // likewise, at the moment; called on any thread
+  bool writes_traces = false;                 // false: the config names no file for traces
+  bool takes_shared_memory = false;           // of system memory, from clients
+  std::function<bool()> takes_device_memory;  // of CUDA devices, now; any thread calls this
 };
 
-// Adds the methods to the table. `models` outlives it.
+// Adds the methods to the table. `models` outlives the table.
 void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
                          MethodTable* table);
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace pb = inference;
 
-// The config's names are the protocol's, but for BYTES.
+// Both sides use the same names, except for BYTES.
 pb::DataType TypeOf(DataType datatype) {
   if (datatype == DataType::kBytes) return pb::TYPE_STRING;
   pb::DataType type = pb::TYPE_INVALID;
@@ -33,7 +33,8 @@ void Describe(const TensorSpec& spec, Tensor* tensor) {
   for (const int64_t dim : spec.dims) tensor->add_dims(dim);
 }
 
-// One group: all lanes of all processes are alike. `device` is "cpu", "cuda", "cuda:1", "mps".
+// One group, since all lanes of all processes are alike. The device is "cpu", "cuda", "cuda:1" or
+// "mps".
 void DescribeInstances(const ServedModel& model, pb::ModelInstanceGroup* group) {
   const ModelFacts& facts = model.facts;
   group->set_name(absl::StrCat(model.name, "_0"));
@@ -70,7 +71,7 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   batching->mutable_default_queue_policy()->set_allow_timeout_override(true);
 }
 
-// The policy by which the versions are served that are: one, or these.
+// The policy that leads to the versions that are served.
 void DescribeVersions(const std::vector<std::string>& versions, pb::ModelVersionPolicy* policy) {
   if (versions.size() <= 1) return policy->mutable_latest()->set_num_versions(1);
   for (const std::string& version : versions) {

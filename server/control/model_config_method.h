@@ -1,4 +1,4 @@
-// ModelConfig: a model's config in the form that the protocol's clients read.
+// ModelConfig: what a model runs with, in Triton's form of a model configuration.
 #pragma once
 
 #include "server/accept/method_table.h"
@@ -6,7 +6,8 @@
 
 namespace mpsd {
 
-// Adds the method to the table. `models` outlives it.
+// Adds the method to the table. `models` outlives the table. A model that is not loaded yet is
+// UNAVAILABLE.
 void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table);
 
 }  // namespace mpsd

@@ -28,8 +28,8 @@ constexpr const char* kServices[] = {
 constexpr const char* kPackage = "grpc.reflection.v1";
 constexpr const char* kOlderPackage = "grpc.reflection.v1alpha";
 
-// Everything that is linked in and, since older clients ask for it, the reflection service once
-// more under its older name: the same messages in another package.
+// All descriptors that are linked in, and the reflection service a second time under its older
+// name, which older clients ask for: the same messages in another package.
 std::shared_ptr<const DescriptorPool> MakePool() {
   google::protobuf::FileDescriptorProto file;
   pb::ServerReflectionRequest::descriptor()->file()->CopyTo(&file);
@@ -77,7 +77,7 @@ void AnswerFile(const FileDescriptor* file, absl::string_view what,
   AddWithImports(file, &seen, response->mutable_file_descriptor_response());
 }
 
-// Our messages have no extensions: what is asked of one that exists is answered with none.
+// No message has extensions: for a message that exists the answer is an empty list.
 void AnswerExtensions(const DescriptorPool& pool, const std::string& type,
                       pb::ServerReflectionResponse* response) {
   if (pool.FindMessageTypeByName(type) == nullptr) return Refuse("type", response);
@@ -111,7 +111,7 @@ void Answer(const DescriptorPool& pool, const pb::ServerReflectionRequest& reque
   response->mutable_error_response()->set_error_message("the request asks nothing");
 }
 
-// Descriptors of files that nothing else refers to must be linked in all the same.
+// Links in the descriptors of files that nothing else refers to.
 void LinkDescriptors() {
   mpsd::control::v1::StatusRequest::descriptor();
   grpc::health::v1::HealthCheckRequest::descriptor();

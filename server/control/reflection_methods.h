@@ -1,10 +1,11 @@
-// grpc.reflection: our services' descriptors, for clients that have no .proto files.
+// grpc.reflection: the descriptors of the services, for clients without .proto files.
 #pragma once
 
 #include "server/accept/method_table.h"
 
 namespace mpsd {
 
+// Who may read the descriptors.
 enum class ReflectionAccess {
   kOff,
   kLocal,  // callers on this host

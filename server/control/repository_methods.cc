@@ -21,9 +21,9 @@ namespace {
 namespace pb = inference;
 using Done = ModelControl::Done;
 
-constexpr int kMostErrno = 133;  // on Linux; elsewhere there are fewer
+constexpr int kMaxErrno = 133;  // on Linux; other systems have fewer
 
-// No string of a client's reaches a path; these are refused all the same, and by name.
+// No string of a client becomes part of a path. Names that look like paths are refused anyway.
 absl::Status CheckNames(const std::string& repository, const std::string& model) {
   if (!repository.empty()) {
     return absl::UnimplementedError("'repository_name' specification is not supported");
@@ -60,7 +60,7 @@ absl::Status ReadLoadParameters(const Parameters& parameters, std::string* confi
   return absl::OkStatus();
 }
 
-// There are no models that depend on others, so that it makes no difference what it says.
+// No model depends on another, so the value makes no difference.
 absl::Status CheckUnloadParameters(const Parameters& parameters) {
   for (const auto& [name, value] : parameters) {
     if (name != "unload_dependents") {
@@ -97,10 +97,10 @@ Done ForClient(Done done) {
 }
 
 constexpr absl::string_view kCutOut = "(…)";
-constexpr size_t kMostTextBytes = 4096;  // a text may repeat what a client has sent
+constexpr size_t kMaxTextBytes = 4096;  // a text may repeat what a client sent
 
-// Where what is quoted from `begin` on ends, its quotes included; 0: nothing is quoted there. An
-// apostrophe inside a word is no quote.
+// The size of the quoted text that begins at `begin`, with its quotes; 0 if none begins there. An
+// apostrophe inside a word is not a quote.
 size_t QuotedBytes(absl::string_view text, size_t begin) {
   const char quote = text[begin];
   const bool is_quote = quote == '\'' || quote == '"';
@@ -132,10 +132,10 @@ std::string WithoutPaths(absl::string_view text) {
   return absl::StrJoin(words, " ");
 }
 
-// What the system says of each errno, with what stands in its place.
+// The text of each system error, with the text that replaces it.
 std::vector<std::pair<std::string, std::string>> SystemWords() {
   std::vector<std::pair<std::string, std::string>> words;
-  for (int error = 1; error <= kMostErrno; ++error) {
+  for (int error = 1; error <= kMaxErrno; ++error) {
     words.emplace_back(std::generic_category().message(error), kCutOut);
     words.emplace_back(absl::StrCat("errno ", error), kCutOut);
   }
@@ -146,7 +146,7 @@ std::vector<std::pair<std::string, std::string>> SystemWords() {
 
 std::string WithoutPathsAndErrnos(absl::string_view text) {
   static const auto* const kSystemWords = new auto(SystemWords());
-  return absl::StrReplaceAll(WithoutPaths(text.substr(0, kMostTextBytes)), *kSystemWords);
+  return absl::StrReplaceAll(WithoutPaths(text.substr(0, kMaxTextBytes)), *kSystemWords);
 }
 
 void AddRepositoryMethods(ModelControl* control, MethodTable* table) {

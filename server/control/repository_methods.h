@@ -1,4 +1,4 @@
-// The calls of the inference service about the set of models: index, load, unload.
+// The methods of the inference service about the set of models: index, load, unload.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace mpsd {
 
-// Adds the methods to the table. `control` outlives it.
+// Adds the methods to the table. `control` outlives the table. A load or unload is answered when it
+// has ended, from the thread of the reloader.
 void AddRepositoryMethods(ModelControl* control, MethodTable* table);
 
-// `text` without what tells of the host: "(…)" stands for each path, quoted or not, and for each
-// text and number of an errno. Reads the first 4 KiB and drops the rest.
+// `text` as a client may see it: "(…)" stands for each path, quoted or not, and for each text and
+// number of an errno. Reads the first 4 KiB and drops the rest. Pure.
 std::string WithoutPathsAndErrnos(absl::string_view text);
 
 }  // namespace mpsd

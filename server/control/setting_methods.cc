@@ -14,7 +14,8 @@ namespace {
 namespace pb = inference;
 using LogValue = pb::LogSettingsRequest::SettingValue;
 
-// The switches as clients know them. Ours is one level: each switch includes the graver ones.
+// The switches that clients know. The log has one level instead: each switch includes those for
+// worse events.
 struct LogSwitches {
   bool info = true;
   bool warning = true;
@@ -96,7 +97,7 @@ absl::Status LogSettings(Logger* logger, const pb::LogSettingsRequest& request,
 
 using TraceValue = pb::TraceSettingRequest::SettingValue;
 
-// Reads one whole number of a setting; an absent value is the default.
+// Reads the whole number of a setting; without a value the setting gets its default.
 absl::Status ReadNumber(const std::string& name, const TraceValue& value, int64_t least,
                         int64_t otherwise, int64_t* number) {
   *number = otherwise;
@@ -121,7 +122,7 @@ absl::string_view ModeOf(TraceFormat format) {
   return format == TraceFormat::kOtlp ? "opentelemetry" : "triton";
 }
 
-// A setting that stays as it is may be set to that.
+// A setting that cannot change may be set to the value that it has.
 absl::Status CheckFixed(const std::string& name, const TraceValue& value, absl::string_view fixed) {
   if (value.value_size() == 0) return absl::OkStatus();
   if (value.value_size() == 1 && value.value(0) == fixed) return absl::OkStatus();
@@ -177,7 +178,7 @@ absl::Status TraceSetting(TraceLog* traces, const pb::TraceSettingRequest& reque
   return absl::OkStatus();
 }
 
-// Where there is no file for traces: a setting may be set to what it is.
+// TraceSetting without a file for traces: no setting can change, but each may be set to its value.
 absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
                             pb::TraceSettingResponse* response) {
   TraceSettings off;

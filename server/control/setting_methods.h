@@ -1,4 +1,4 @@
-// LogSettings and TraceSetting: settings that may change at run time.
+// LogSettings and TraceSetting: settings that clients may change at run time.
 #pragma once
 
 #include "server/accept/method_table.h"
@@ -7,10 +7,10 @@
 
 namespace mpsd {
 
-// Adds the methods to the table. `logger` and `traces`, which is null where the config names no
-// file for traces, outlive it. A request without settings reads. A setting that is unknown, that
-// names a file or that asks for what is not there is refused, and then none of the request's
-// settings is applied.
+// Adds the methods to the table. `logger` and `traces` outlive the table; `traces` is null if the
+// config names no file for traces. A request without settings only reads. A setting is refused if
+// it is unknown, names a file or asks for something that is not there; then no setting of the
+// request is applied.
 void AddSettingMethods(Logger* logger, TraceLog* traces, MethodTable* table);
 
 }  // namespace mpsd

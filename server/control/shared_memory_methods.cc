@@ -45,7 +45,7 @@ void Describe(const RegionSpec& spec, pb::CudaSharedMemoryStatusResponse::Region
   status->set_byte_size(spec.bytes);
 }
 
-// `kind_name`: as clients know it.
+// `kind_name` is the name that clients know.
 template <typename Response>
 absl::Status Status(const ClientRegions& regions, const CallerInfo& caller, RegionKind kind,
                     absl::string_view kind_name, const std::string& name, Response* response) {

@@ -1,4 +1,4 @@
-// The calls that register shared memory of clients.
+// The methods by which clients register their shared memory.
 #pragma once
 
 #include "server/accept/method_table.h"
@@ -6,8 +6,8 @@
 
 namespace mpsd {
 
-// Adds the methods to the table. `regions` outlives it. Where the daemon takes no regions of a
-// kind, each of its methods answers UNIMPLEMENTED and says what to do instead.
+// Adds the methods to the table. `regions` outlives the table. If the daemon takes no regions of a
+// kind, each method for that kind answers UNIMPLEMENTED and says what to do instead.
 void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table);
 
 }  // namespace mpsd

@@ -32,7 +32,7 @@ void Describe(const InferenceStatistics::Totals& totals, pb::ModelStatistics* ta
   Describe(totals.compute_input, infer->mutable_compute_input());
   Describe(totals.compute_infer, infer->mutable_compute_infer());
   Describe(totals.compute_output, infer->mutable_compute_output());
-  // There is no response cache; clients that print a breakdown expect the fields all the same.
+  // There is no response cache, but clients that print a breakdown expect these fields.
   Describe(CountAndTime(), infer->mutable_cache_hit());
   Describe(CountAndTime(), infer->mutable_cache_miss());
   for (size_t rows = 0; rows < totals.by_batch_size.size(); ++rows) {

@@ -1,4 +1,4 @@
-// ModelStatistics: what the models have done since they were loaded.
+// ModelStatistics: what the models have done since they were first loaded.
 #pragma once
 
 #include "server/accept/method_table.h"
@@ -7,9 +7,9 @@
 
 namespace mpsd {
 
-// Adds the method to the table. The referents outlive it. No name stands for all models, no
-// version for all of a model. A model's
-// memory is what its workers have resident.
+// Adds the method to the table. The referents outlive the table. An empty name stands for all
+// models, an empty version for all versions. The memory of a model is the resident memory of its
+// workers.
 void AddStatisticsMethod(const ModelDirectory* models, const WorkerStatusSource* workers,
                          MethodTable* table);
 

@@ -1,4 +1,4 @@
-// mpsd.control.v1.Control: what `mpsd ps` asks.
+// mpsd.control.v1.Control: the status that `mpsd ps` shows.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace mpsd {
 
-// Adds the method to the table. The referents outlive it. Callers from another host are refused:
-// the answer names pids and files.
+// Adds the method to the table. The referents outlive the table. Callers from other hosts are
+// refused, because the answer names pids and files.
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
                       const ModelControl* control, const std::string& server_name,
                       MethodTable* table);

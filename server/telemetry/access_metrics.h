@@ -1,4 +1,4 @@
-// AccessMetrics: what is counted of who gets in.
+// AccessMetrics: the counters of access and certificates.
 #pragma once
 
 #include <atomic>
@@ -6,13 +6,14 @@
 
 namespace mpsd {
 
-// Thread-safe. Counters only grow; the gauge is set by whoever holds the certificate.
+// Thread-safe. Counters only grow. RefusalLog counts calls, CertificateSource counts certificates
+// and sets the gauge. Owned by the daemon.
 struct AccessMetrics {
   std::atomic<uint64_t> unauthenticated_calls{0};
   std::atomic<uint64_t> denied_calls{0};
   std::atomic<uint64_t> certificates_taken{0};
   std::atomic<uint64_t> certificates_refused{0};
-  std::atomic<int64_t> certificate_not_after_s{0};  // since the epoch; 0: no TLS
+  std::atomic<int64_t> certificate_not_after_s{0};  // since the Unix epoch; 0: no TLS
 };
 
 }  // namespace mpsd

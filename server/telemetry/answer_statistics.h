@@ -1,4 +1,4 @@
-// AnswerStatistics: what became of a decoupled model's answers, by their index in their request.
+// AnswerStatistics: counts and times of a decoupled model's answers, by their index in the request.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,34 @@ namespace mpsd {
 
 enum class AnswerOutcome : uint8_t {
   kSent,       // with its outputs
-  kFailed,     // an error stands in its place
-  kNoMore,     // the request had all its answers before
-  kCancelled,  // the request was cancelled before it
+  kFailed,     // an error was sent instead
+  kNoMore,     // the request already had all its answers
+  kCancelled,  // the request was cancelled first
 };
 
-// Thread-safe. Written once an answer, before it is sent: whoever has it finds it counted. Takes
-// memory once, with the first answer, so that other models take none.
+// Part of ModelMetrics. Thread-safe. Add() is called once for each answer, before the answer is
+// sent: a client that has an answer finds it counted. Allocates once, at the first answer, so a
+// model that is not decoupled allocates nothing.
 class AnswerStatistics {
  public:
-  // What is beyond counts for the last one.
+  // Answers with a higher index count for the last one.
   static constexpr uint32_t kMaxIndices = 64;
 
   struct Index {
-    CountAndTime compute_infer;   // of those that were sent and of kNoMore
-    CountAndTime compute_output;  // of those that were sent
+    CountAndTime compute_infer;   // of kSent and kNoMore
+    CountAndTime compute_output;  // of kSent
     CountAndTime sent;
     CountAndTime failed;
     CountAndTime no_more;
     CountAndTime cancelled;
   };
 
-  // The lane worked `infer_ns` for it, and `output_ns` later it was on its way; zero where no lane
-  // came to an end with it.
+  // `infer_ns`: how long the lane worked on the answer. `output_ns`: from then until the answer was
+  // handed to the transport. Both are 0 if no lane completed the answer.
   void Add(uint32_t index, AnswerOutcome outcome, int64_t infer_ns, int64_t output_ns)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // [i]: the answers of index i, up to the highest that there was.
+  // [i] has the answers of index i, up to the highest index so far.
   std::vector<Index> Read() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

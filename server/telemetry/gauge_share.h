@@ -1,4 +1,4 @@
-// GaugeShare: what one of several owners adds to a gauge that shows their sum.
+// GaugeShare: the part that one of several owners adds to a gauge. The gauge shows the sum.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,9 @@
 
 namespace mpsd {
 
-// Thread-compatible; the gauge itself is shared by any threads, and outlives the share. While a
-// model's old generation drains beside its new one both show on one gauge.
+// While an old generation of a model drains beside the new one, both have a share in one gauge. The
+// destructor takes the share back. Thread-compatible. Other threads may have shares in the same
+// gauge, which outlives them.
 class GaugeShare {
  public:
   explicit GaugeShare(std::atomic<int64_t>* gauge) : gauge_(gauge) {}

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+
 namespace mpsd {
 
 void InferenceStatistics::AddBatch(const ExecutedBatch& batch) {
+  MPSD_CHECK(batch.row_count <= kMaxBatchRows);
   const uint64_t requests = batch.answered_requests;
   const auto times = static_cast<int64_t>(requests);
   absl::MutexLock lock(&mu_);

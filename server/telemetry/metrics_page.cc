@@ -7,8 +7,10 @@
 #include "prometheus/metric_family.h"
 #include "prometheus/text_serializer.h"
 #include "proto/base/check.h"
-#include "server/telemetry/metric_families.h"
+#include "server/telemetry/metric_family.h"
+#include "server/telemetry/model_families.h"
 #include "server/telemetry/process_stats.h"
+#include "server/telemetry/server_families.h"
 #include "server/telemetry/triton_families.h"
 
 namespace mpsd {

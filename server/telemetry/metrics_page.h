@@ -1,4 +1,4 @@
-// MetricsPage: what a scrape reads.
+// MetricsPage: the text that a scrape reads.
 #pragma once
 
 #include <atomic>
@@ -16,33 +16,34 @@
 
 namespace mpsd {
 
-// Collects the registered counters when it is asked and turns them into Prometheus' text. It stands
-// beside the request's path: whoever counts never meets it, since it only reads atomics.
-// Thread-safe. Owns none of the counters. Series of a model end when nobody owns its counters any
-// more: when its last generation is gone.
+// Turns the registered counters into Prometheus' text. Beside the request's path: the page only
+// reads the counters and never makes a writer wait for longer than a copy of statistics takes.
+// Owned by the daemon; scrapes come on the threads of the HTTP server. Thread-safe after
+// the last AddLimit() and OnCollect(). Owns no counters. The series of a model end when the last
+// generation of the model is gone.
 class MetricsPage final : public prometheus::Collectable {
  public:
   // The content type of Text().
   static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
-  // `build` becomes the labels of mpsd_build_info: {"version", "0.1.0"}, {"grpc", "1.51.1"}, …
-  // The page is made when the daemon starts: process_start_time_seconds is now.
+  // `build` has the labels of mpsd_build_info: {"version", "0.1.0"}, {"grpc", "1.51.1"}, … The time
+  // of the call becomes process_start_time_seconds. `server` outlives the page.
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 
-  // From now on the page has Triton's names for the same counts besides.
+  // Adds the same counts under Triton's names.
   void AddTritonNames();
 
-  // From now on the page has them besides, and they outlive it.
+  // Adds the metrics of access, which outlive the page.
   void AddAccess(const AccessMetrics* access) { access_ = access; }
-  // A bound of the daemon's, told beside what it bounds. To be called before anybody reads.
+  // Adds a series of mpsd_limit. REQUIRES: before the first Collect().
   void AddLimit(std::string name, double value);
 
-  // To be called before each reading, for what nobody counts as it happens. To be set before
-  // anybody reads.
+  // Sets what is called before each collection, for figures that nobody counts as they happen.
+  // REQUIRES: before the first Collect().
   void OnCollect(std::function<void()> refresh) { refresh_ = std::move(refresh); }
 
-  // Counters that are registered already stay so. REQUIRES: no others of this name and version have
-  // an owner.
+  // Adds the series of a model until its counters have no other owner. Does nothing for counters
+  // that are registered already. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
 
   std::vector<prometheus::MetricFamily> Collect() const override;
@@ -51,7 +52,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::string Text() const;
 
  private:
-  // Those that have an owner; the others are forgotten.
+  // The models that still have an owner; forgets the others.
   std::vector<std::shared_ptr<const ModelMetrics>> Models() const ABSL_LOCKS_EXCLUDED(mu_);
 
   const ServerMetrics* const server_;

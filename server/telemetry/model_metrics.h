@@ -1,4 +1,4 @@
-// ModelMetrics: the counters of one model, written on the request's path, read by a scrape.
+// ModelMetrics: the counters of one model. The request's path writes them, a scrape reads them.
 #pragma once
 
 #include <array>
@@ -13,20 +13,20 @@
 
 namespace mpsd {
 
-// A histogram with fixed bounds. Thread-safe; writing is two relaxed additions, no allocation.
-// Snapshot() may be torn between two counters, never within one.
+// A histogram with fixed bounds. Thread-safe. An observation is two relaxed additions and no
+// allocation. Read() may see one counter before and another after an observation.
 template <size_t kBounds>
 class AtomicHistogram {
  public:
   struct Snapshot {
-    std::array<uint64_t, kBounds + 1> counts{};  // not cumulative; the last is beyond all bounds
+    std::array<uint64_t, kBounds + 1> counts{};  // not cumulative; the last one is above all bounds
     double sum = 0;
   };
 
   explicit constexpr AtomicHistogram(const std::array<double, kBounds>& bounds) : bounds_(bounds) {}
 
-  // Counts `count` observations of `value`, which is in the unit of the bounds; `ticks` is the same
-  // value as an integer of `1 / scale`.
+  // Counts `count` observations of `value`, in the unit of the bounds. `ticks` is the same value as
+  // a whole number of ticks.
   void Observe(double value, uint64_t ticks, uint64_t count = 1) {
     size_t i = 0;
     while (i < kBounds && value > bounds_[i]) ++i;
@@ -34,6 +34,7 @@ class AtomicHistogram {
     ticks_.fetch_add(ticks * count, std::memory_order_relaxed);
   }
 
+  // `scale` is one tick in the unit of the bounds.
   Snapshot Read(double scale) const {
     Snapshot snapshot;
     for (size_t i = 0; i <= kBounds; ++i) {
@@ -57,7 +58,7 @@ inline constexpr std::array<double, 16> kSecondsBounds = {
 inline constexpr std::array<double, 11> kBatchBounds = {1,  2,   4,   8,   16,  32,
                                                         64, 128, 256, 512, 1024};
 
-// A stage time in seconds, fed with nanoseconds. Thread-safe.
+// The times of a stage: observed in nanoseconds, read in seconds. Thread-safe.
 class StageHistogram : public AtomicHistogram<16> {
  public:
   StageHistogram() : AtomicHistogram(kSecondsBounds) {}
@@ -68,7 +69,7 @@ class StageHistogram : public AtomicHistogram<16> {
   Snapshot ReadSeconds() const { return Read(1e-9); }
 };
 
-// Rows of batches. Thread-safe.
+// The rows of batches. Thread-safe.
 class BatchHistogram : public AtomicHistogram<11> {
  public:
   BatchHistogram() : AtomicHistogram(kBatchBounds) {}
@@ -78,28 +79,29 @@ class BatchHistogram : public AtomicHistogram<11> {
 
 inline constexpr size_t kStatusCodes = 17;  // gRPC's codes 0..16
 
-// Thread-safe. Counters only grow; gauges are set by whoever owns what they show. Grouped by
-// writer, a cache line apart.
+// Shared by the generations of a model; ends with the last of them. Thread-safe. Counters only
+// grow. A gauge is set by the owner of what the gauge shows. Members are grouped by writer, a cache
+// line apart.
 struct ModelMetrics {
   std::string model;
   std::string version = "1";
 
   // Written when a request ends.
   alignas(128) std::array<std::atomic<uint64_t>, kStatusCodes> requests_by_code{};
-  StageHistogram queue;     // admitted → in a batch
-  StageHistogram dispatch;  // in a batch → the lane has begun
-  StageHistogram execute;   // the lane has begun → the lane is done
-  StageHistogram respond;   // the lane is done → the reply is handed to gRPC
+  StageHistogram queue;     // from admission to the batch
+  StageHistogram dispatch;  // from the batch to the start of the lane
+  StageHistogram execute;   // from the start of the lane to its end
+  StageHistogram respond;   // from the end of the lane to the transport
 
   // Written when a batch ends.
   alignas(128) BatchHistogram batch_rows;
   std::atomic<uint64_t> batches{0};
-  std::atomic<uint64_t> gathered_batches{0};      // of more than one row run
-  std::atomic<uint64_t> skipped_batches{0};       // no live row was left
-  std::atomic<uint64_t> dispatched_again{0};      // requests whose worker died
-  std::atomic<uint64_t> quarantined_requests{0};  // ended as one that crashed its worker before
-  std::atomic<uint64_t> timeout_wakeups{0};       // a wake-up that came by time-out: a bug
-  std::atomic<uint64_t> copied_replies{0};        // large, but copied since too much was pinned
+  std::atomic<uint64_t> gathered_batches{0};      // with more than one row run
+  std::atomic<uint64_t> skipped_batches{0};       // without a live row
+  std::atomic<uint64_t> dispatched_again{0};      // requests of a worker that died
+  std::atomic<uint64_t> quarantined_requests{0};  // same content as one that crashed a worker
+  std::atomic<uint64_t> timeout_wakeups{0};       // each of them is a bug
+  std::atomic<uint64_t> copied_replies{0};        // large answers, because too much was pinned
   InferenceStatistics inference;
   AnswerStatistics answers;  // of a decoupled model
 
@@ -113,31 +115,31 @@ struct ModelMetrics {
   std::atomic<int64_t> slab_segment_bytes{0};
   std::atomic<int64_t> output_leases{0};
   std::atomic<int64_t> pinned_output_bytes{0};
-  std::atomic<int64_t> circuit_open{0};  // 1: its workers died too often, and it rests
+  std::atomic<int64_t> circuit_open{0};  // 1: the model rests
   std::atomic<uint64_t> worker_restarts{0};
   std::atomic<uint64_t> worker_recycles{0};
   std::atomic<uint64_t> worker_lines_dropped{0};
   std::array<std::atomic<uint64_t>, kWorkerExits> worker_exits{};
-  std::atomic<uint64_t> lane_demotions{0};  // workers that run fewer lanes than they were told
+  std::atomic<uint64_t> lane_demotions{0};  // workers with fewer lanes than configured
 };
 
-// What is counted for the whole daemon.
+// The counters of the whole daemon. Owned by the daemon. Thread-safe.
 struct ServerMetrics {
-  // Of requests that were refused before there was a model for them.
+  // Requests that were refused before a model was found for them.
   std::array<std::atomic<uint64_t>, kStatusCodes> refused_by_code{};
   std::atomic<uint64_t> log_lines_dropped{0};
   std::atomic<uint64_t> model_load_failures{0};
-  std::atomic<int64_t> config_reload_ok{1};      // 0: what runs is not what the config says
-  std::atomic<int64_t> config_reload_time_s{0};  // since the epoch; 0: never
+  std::atomic<int64_t> config_reload_ok{1};      // 0: the last reload failed
+  std::atomic<int64_t> config_reload_time_s{0};  // since the Unix epoch; 0: never
   std::atomic<int64_t> open_calls{0};
   std::atomic<int64_t> connections{0};
   std::atomic<uint64_t> refused_connections{0};  // beyond the limit
   std::atomic<int64_t> unread_copy_bytes{0};     // of large answers
   std::atomic<int64_t> inflated_request_bytes{0};
-  std::atomic<int64_t> client_regions{0};  // shared memory that clients have registered
+  std::atomic<int64_t> client_regions{0};  // registered by clients
   std::atomic<int64_t> client_region_bytes{0};
   std::atomic<uint64_t> device_copier_deaths{0};
-  std::atomic<uint64_t> lost_traces{0};  // since their file was full or slow
+  std::atomic<uint64_t> lost_traces{0};  // the file was full or slow
 };
 
 }  // namespace mpsd

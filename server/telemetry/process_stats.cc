@@ -15,8 +15,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// /dev/fd lists the caller's own descriptors on Linux and on macOS. The one that reads it, "." and
-// ".." are not counted.
+// /dev/fd lists the descriptors of this process on Linux and on macOS. "." and ".." and the
+// descriptor that reads the list do not count.
 uint64_t OpenFds() {
   std::unique_ptr<DIR, CloseDirectory> directory(opendir("/dev/fd"));
   if (directory == nullptr) return 0;

@@ -12,7 +12,7 @@ struct ProcessStats {
   double cpu_seconds = 0;
 };
 
-// Thread-safe. A figure that the system does not tell is zero.
+// Asks the system anew at each call. A figure that the system does not tell is 0. Thread-safe.
 ProcessStats ReadProcessStats();
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// The metrics that Triton's dashboards and autoscalers read, from our own counts.
+// The metrics that Triton's dashboards and autoscalers read, made from our counters.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace mpsd {
 
-// nv_inference_*, each with a series a model. Thread-safe.
+// The families nv_inference_*: each has one series for each of `models`. Thread-safe: only reads
+// the counters.
 std::vector<prometheus::MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// WorkerExit: why a worker process ended, as metrics, log lines and operators are told.
+// WorkerExit: why a worker process ended, as metrics, log lines and `mpsd ps` say.
 #pragma once
 
 #include <array>
@@ -8,15 +8,15 @@
 namespace mpsd {
 
 enum class WorkerExit : uint8_t {
-  kExit,      // it exited while it should have served
-  kSignal,    // a signal of its own doing: SIGSEGV, SIGABRT, ...
-  kKilled,    // somebody else's SIGKILL, SIGTERM or SIGINT
-  kOom,       // the kernel's, since memory was short
-  kHang,      // by us: it made no progress
-  kProtocol,  // by us: it broke a rule of shared memory or of the control socket
-  kDevice,    // it said that its device is lost
-  kLoad,      // it said that it cannot load or warm up the model
-  kAsked,     // by us: it is not needed any more
+  kExit,      // it exited instead of serving
+  kSignal,    // it caused a signal: SIGSEGV, SIGABRT, ...
+  kKilled,    // SIGKILL, SIGTERM or SIGINT from outside
+  kOom,       // the kernel killed it for memory
+  kHang,      // the daemon killed it: it made no progress
+  kProtocol,  // the daemon killed it: it broke a rule of the shared memory or control socket
+  kDevice,    // it reported that its device is lost
+  kLoad,      // it reported that it cannot load or warm up the model
+  kAsked,     // the daemon ended it: it is no longer needed
 };
 
 inline constexpr size_t kWorkerExits = 9;

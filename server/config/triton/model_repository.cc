@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/config/model_config_reader.h"
 #include "server/config/servable_name.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxVersions = 64;
 
-// The names of the folders in `folder`, sorted; files and what begins with a dot are not looked at.
+// The names of the folders in `folder`, sorted. Leaves out names that begin with a dot.
 std::vector<std::string> Subfolders(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -35,13 +36,13 @@ std::vector<std::string> Subfolders(const fs::path& folder) {
   return names;
 }
 
-// "3" is a version; "03", "v3" and "0" are none.
+// "3" is a version; "03", "v3" and "0" are not.
 bool IsVersion(const std::string& name) {
   return !name.empty() && name.size() <= 18 && name[0] != '0' &&
          std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
 }
 
-// The highest first.
+// The versions in `folder`, the highest first.
 std::vector<std::string> VersionsIn(const fs::path& folder) {
   std::vector<std::string> versions = Subfolders(folder);
   std::erase_if(versions, [](const std::string& name) { return !IsVersion(name); });
@@ -72,7 +73,7 @@ absl::StatusOr<std::vector<std::string>> Choose(std::vector<std::string> version
   return versions;
 }
 
-// Whether `path`, with all links followed, lies in `folder`.
+// Whether `path`, with all links followed, is in `folder`.
 bool LiesIn(const fs::path& folder, const fs::path& path) {
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
@@ -112,6 +113,7 @@ FoundModels ModelRepository::ReadAll() const {
 }
 
 absl::StatusOr<FoundModels> ModelRepository::Read(const std::string& name) const {
+  MPSD_CHECK(ServableNameFault(name).empty());
   const fs::path folder = fs::path(folder_) / name;
   std::error_code error;
   if (folder_.empty() || !fs::is_directory(folder, error)) {

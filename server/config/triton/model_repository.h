@@ -1,5 +1,5 @@
-// ModelRepository: the models that lie in a folder as Triton's do:
-// <model>/<version>/model.pt or model.pt2, with <model>/config.pbtxt if there is something to say.
+// ModelRepository: the models in a folder that is laid out as Triton's:
+// <model>/<version>/model.pt or model.pt2, and <model>/config.pbtxt if it is needed.
 #pragma once
 
 #include <string>
@@ -11,27 +11,30 @@
 
 namespace mpsd {
 
-// What was found. Every version that is to be served is a model of its own.
+// What the folder has. Each version that is served is a model of its own. A value.
 struct FoundModels {
   std::vector<ModelConfig> models;
-  std::vector<std::pair<std::string, std::string>> faults;  // model, why it cannot be served
-  std::vector<std::pair<std::string, std::string>> notes;   // model, a key that makes no difference
+  std::vector<std::pair<std::string, std::string>> faults;  // a model, and why it cannot be served
+  std::vector<std::pair<std::string, std::string>>
+      notes;  // a model, and a key that makes no difference
 };
 
-// Thread-safe: constant after construction. Reads the folder each time that it is asked; called
-// where a wait for a file system harms nobody, never on the request's path. What it finds lies in
-// the folder: a link that leads out of it is refused.
+// Reads the folder at each call, and may wait for the file system: never called on the request's
+// path. Refuses links that lead out of the folder. Made by the reloader for one job. Thread-safe:
+// constant after construction.
 class ModelRepository {
  public:
-  // `folder` is absolute; empty: there are no models. Queues are held to `limits`.
+  // `folder` is absolute, or empty: then there are no models. The queues of the models fit
+  // `limits`.
   ModelRepository(std::string folder, const LimitsConfig& limits)
       : folder_(std::move(folder)), limits_(limits) {}
 
-  // All models, in the order of their names; kMaxRepositoryModels at most.
+  // All models in the order of their names, at most kMaxRepositoryModels. A model with a fault is
+  // only in `faults`.
   FoundModels ReadAll() const;
 
-  // The versions of one. NOT_FOUND when there is no such model; INVALID_ARGUMENT when it is none
-  // that can be served. REQUIRES: `name` is one that ServableNameFault() finds nothing wrong with.
+  // The versions of one model. NOT_FOUND if there is no such model, INVALID_ARGUMENT if it cannot
+  // be served. REQUIRES: ServableNameFault(name) is empty.
   absl::StatusOr<FoundModels> Read(const std::string& name) const;
 
  private:

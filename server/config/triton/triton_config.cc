@@ -27,15 +27,15 @@ absl::Status Refused(absl::string_view key, absl::string_view why) {
 
 absl::Status NotSupported(absl::string_view key) { return Refused(key, "is not supported"); }
 
-// Once, however often it stands there.
+// Notes a key once, however often it stands there.
 void Ignore(bool is_there, const std::string& key, TritonNotes* notes) {
   const auto& ignored = notes->ignored;
   if (!is_there || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) return;
   notes->ignored.push_back(key);
 }
 
-// Refuses keys that ask for what mpsd does not do; silence would be an answer of another kind than
-// the one that was asked for.
+// Refuses keys that ask for something that mpsd does not do: to ignore them would change the
+// answers.
 absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
   const std::pair<bool, const char*> keys[] = {
       {triton.has_sequence_batching(), "sequence_batching"},
@@ -74,7 +74,7 @@ absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, Trit
   }
   const std::string& platform = triton.platform();
   const std::string& backend = triton.backend();
-  // The last is what ModelConfig calls such a model; Triton knows no such backend.
+  // "synthetic" is the name that our ModelConfig method gives; Triton has no such backend.
   if (backend == "identity" || backend == "repeat" || backend == "synthetic") {
     model->format = ModelFormat::kSynthetic;
     if (backend == "repeat") model->parameters["repeat"] = "true";
@@ -104,7 +104,7 @@ absl::Status ReadTensor(const std::string& key, const Tensor& tensor,
                         std::vector<TensorSpec>* specs) {
   if (tensor.has_reshape()) return NotSupported(key + ".reshape");
   if (tensor.is_shape_tensor()) return NotSupported(key + ".is_shape_tensor");
-  // The elements would lie in another order.
+  // The elements would be in another order.
   if (tensor.is_non_linear_format_io()) return NotSupported(key + ".is_non_linear_format_io");
   TensorSpec spec;
   spec.name = tensor.name();
@@ -140,11 +140,11 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model, Tri
   if (triton.has_model_transaction_policy()) {
     model->spec.decoupled = triton.model_transaction_policy().decoupled();
   }
-  // Reading the JSON form back holds it to every rule that a config's is held to.
+  // Reading the JSON form back checks the spec by every rule of a config.
   return ModelSpecFromJson(ToJson(model->spec)).status();
 }
 
-// The device of a group's instances: "cpu", "cuda", "cuda:1"; empty where it does not say.
+// The device of a group: "cpu", "cuda", "cuda:1"; empty if the group does not say.
 absl::StatusOr<std::string> DeviceOf(const pb::ModelInstanceGroup& group) {
   const bool names_one = group.gpus_size() > 0;
   if (group.gpus_size() > 1) return Refused("instance_group.gpus", "may name one device only");
@@ -164,7 +164,7 @@ absl::StatusOr<std::string> DeviceOf(const pb::ModelInstanceGroup& group) {
   }
 }
 
-// What is said of single instances, and not done.
+// Checks the keys about single instances, none of which mpsd follows.
 absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes) {
   if (group.passive()) return NotSupported("instance_group.passive");
   if (group.secondary_devices_size() > 0) return NotSupported("instance_group.secondary_devices");
@@ -176,7 +176,7 @@ absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes)
   return absl::OkStatus();
 }
 
-// A model has lanes of one kind, so that groups may differ in nothing but their counts.
+// All lanes of a model are alike, so groups may differ only in their counts.
 absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   int64_t count = 0;
   std::string first_device;
@@ -196,7 +196,7 @@ absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, T
   if (count > kMaxLanes) {
     return Refused("instance_group.count", absl::StrCat("must be at most ", kMaxLanes));
   }
-  // As many instances as there are, in whatever processes: what ModelConfig has told the client.
+  // The product is the count that our ModelConfig method gives. A client may send it back.
   const bool as_it_is = count == int64_t{model->placement.processes} * model->placement.lanes;
   if (count > 0 && !as_it_is) model->placement.lanes = static_cast<uint32_t>(count);
   return absl::OkStatus();
@@ -211,7 +211,7 @@ absl::Status ApplyBatching(const pb::ModelDynamicBatching& batching, ModelConfig
   if (queue.timeout_action() != pb::ModelQueuePolicy::REJECT) {
     return Refused("dynamic_batching.default_queue_policy.timeout_action", "must be REJECT");
   }
-  // A request may always have a timeout of its own, so that allow_timeout_override changes nothing.
+  // A request may always have its own timeout, so allow_timeout_override changes nothing.
   if (queue.default_timeout_microseconds() > 0) {
     return NotSupported("dynamic_batching.default_queue_policy.default_timeout_microseconds");
   }
@@ -238,7 +238,7 @@ void ApplyVersions(const pb::ModelVersionPolicy& policy, VersionPolicy* versions
   }
 }
 
-// Triton's identity backend says in its own words what our synthetic format does.
+// Triton's identity backend has other names for the parameters of our synthetic format.
 void ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model) {
   for (const auto& [key, value] : triton.parameters()) {
     if (model->format != ModelFormat::kSynthetic) {
@@ -248,7 +248,7 @@ void ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model) {
     } else if (key == "creation_delay_sec") {
       model->parameters["load_delay"] = absl::StrCat(value.string_value(), "s");
     } else if (key == "instance_wise_delay_multiplier") {
-      // Instances are lanes here; both count from 0.
+      // An instance is a lane here; both are counted from 0.
       model->parameters["lane_delay_factor"] = value.string_value();
     } else {
       model->parameters[key] = value.string_value();
@@ -269,13 +269,13 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   return absl::OkStatus();
 }
 
-// A message of protobuf's does not tell a 0 that was said from none.
+// Whether the JSON has the key: the protobuf message does not distinguish 0 from nothing.
 bool SaysMaxBatchSize(const std::string& json) {
   const nlohmann::json object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   return object.contains("max_batch_size") || object.contains("maxBatchSize");
 }
 
-// A file may hold any bytes, and what is wrong with it goes into messages, which are UTF-8.
+// Escapes what is not ASCII: a file may have any bytes, but the text goes into UTF-8 messages.
 absl::Status Readable(const absl::Status& status) {
   std::string text;
   for (const char& c : status.message()) {
@@ -285,8 +285,8 @@ absl::Status Readable(const absl::Status& status) {
   return absl::Status(status.code(), text);
 }
 
-// Keeps the first thing that is wrong with a text. Which of the two functions overrides one of the
-// base's is told by protobuf's version.
+// Remembers the first error in a text. The version of protobuf decides which of the two functions
+// overrides one of the base class. Thread-compatible.
 class FirstError final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) {
@@ -311,7 +311,7 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
   }
   if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
   if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
-  // It says how versions run; which of them do, and from what file, the model's folder says.
+  // A load says how the versions run. The folder of the model says which versions, and their files.
   Ignore(triton.has_version_policy(), "version_policy", notes);
   Ignore(!triton.default_model_filename().empty(), "default_model_filename", notes);
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// What a Triton model configuration says, carried over to a ModelConfig of ours.
+// Turns a model configuration of Triton into a ModelConfig.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,22 @@
 
 namespace mpsd {
 
-// Which of a model's versions are served.
+// Which versions of a model are served.
 struct VersionPolicy {
-  uint32_t latest = 1;            // so many of the highest; 0: see `specific`
-  std::vector<int64_t> specific;  // these; none: all
+  uint32_t latest = 1;            // this many of the highest; 0: see `specific`
+  std::vector<int64_t> specific;  // these versions; empty: all
 };
 
-// Thread-compatible, as all that follows. Beside the config it says what was left out of it.
+// What a configuration says that has no place in a ModelConfig. A value.
 struct TritonNotes {
   VersionPolicy versions;
-  std::string file_name;             // of the model; empty: the usual ones
-  std::vector<std::string> ignored;  // keys that are known but make no difference here
+  std::string file_name;             // the name of the model's file; empty: model.pt or model.pt2
+  std::vector<std::string> ignored;  // known keys that make no difference here
 };
 
-// Puts what the configuration says in the place of what `model` says; keys that it does not have
-// leave `model` as it is. Every key is mapped, refused by its name (INVALID_ARGUMENT, `model` is
-// then of no use), or noted as ignored.
-//
-// The JSON is a load's override.
+// Applies the `config` parameter of a load. A key of the configuration replaces what `model` says;
+// a missing key leaves `model` as it is. Every key is mapped, refused by its name, or noted as
+// ignored. After INVALID_ARGUMENT `model` must not be used. Thread-compatible.
 absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, TritonNotes* notes);
 
 // The same for the text of a config.pbtxt.

@@ -1,4 +1,4 @@
-// HealthSource: who knows whether the daemon is alive and ready; what probes ask.
+// HealthSource: says whether the daemon is alive and ready, for probes.
 #pragma once
 
 #include <string>
@@ -6,21 +6,23 @@
 
 namespace mpsd {
 
+// A value.
 struct Readiness {
   bool ready = false;
-  std::string reason;                       // why not, fit for a client: no path, no pid
-  std::vector<std::string> unready_models;  // names of the configured models that do not serve
+  std::string reason;                       // why not; clients see it, so it has no path and no pid
+  std::vector<std::string> unready_models;  // the configured models that do not serve
 };
 
-// Thread-safe. Both calls return at once: they read what others keep up to date.
+// Implemented by the daemon, asked by the HTTP server's threads. Thread-safe. Both methods return
+// at once: they only read what other threads maintain.
 class HealthSource {
  public:
   virtual ~HealthSource() = default;
 
-  // The process does its work. False asks whoever watches it to start it anew.
+  // Whether the process works. False asks its supervisor to restart it.
   virtual bool Live() = 0;
 
-  // Requests are welcome. False while starting, while a model is down and while stopping.
+  // Whether requests are welcome. False during the start, while a model is down, and during a stop.
   virtual Readiness Ready() = 0;
 };
 

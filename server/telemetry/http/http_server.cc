@@ -12,39 +12,14 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "civetweb.h"
-#include "nlohmann/json.hpp"
+#include "proto/base/check.h"
+#include "server/telemetry/http/http_answer.h"
 
 namespace mpsd {
 namespace {
 
-constexpr char kTextType[] = "text/plain; charset=utf-8";
-constexpr char kJsonType[] = "application/json";
-
-struct Answer {
-  int code = 200;
-  const char* reason = "OK";
-  const char* content_type = kTextType;
-  std::string body;
-};
-
-Answer Ok() { return {200, "OK", kTextType, "ok"}; }
-
-Answer LiveAnswer(HealthSource* health) {
-  if (health->Live()) return Ok();
-  return {503, "Service Unavailable", kTextType, "not live"};
-}
-
-Answer ReadyAnswer(HealthSource* health) {
-  const Readiness readiness = health->Ready();
-  if (readiness.ready) return Ok();
-  const nlohmann::json json = {
-      {"ready", false}, {"reason", readiness.reason}, {"unready_models", readiness.unready_models}};
-  return {503, "Service Unavailable", kJsonType,
-          json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
-}
-
-// mg_start2 takes what it is given apart at commas and reads letters after the port as options, so
-// that only a plain "host:port" may reach it.
+// mg_start2 splits its text at commas and reads letters after the port as options, so only a plain
+// "host:port" may reach it.
 absl::Status CheckAddress(absl::string_view address) {
   const size_t colon = address.rfind(':');
   uint32_t port = 0;
@@ -56,12 +31,7 @@ absl::Status CheckAddress(absl::string_view address) {
       absl::StrCat("'", address, "' is no address to listen on; expected host:port"));
 }
 
-const char* HeaderOf(int code) {
-  if (code == 405) return "Allow: GET, HEAD\r\n";
-  return code == 401 ? "WWW-Authenticate: Bearer\r\n" : "";
-}
-
-// The views are the request's.
+// The views belong to the request.
 Credentials CredentialsOf(const mg_request_info& request) {
   Credentials credentials;
   for (int i = 0; i < request.num_headers; ++i) {
@@ -73,18 +43,11 @@ Credentials CredentialsOf(const mg_request_info& request) {
   return credentials;
 }
 
-Answer Refusal(Verdict verdict) {
-  const std::string text(StatusOf(verdict).message());
-  if (verdict == Verdict::kUnauthenticated) return {401, "Unauthorized", kTextType, text};
-  return {403, "Forbidden", kTextType, text};
-}
-
-void Send(mg_connection* connection, bool with_body, const Answer& answer) {
+void Send(mg_connection* connection, bool with_body, const HttpAnswer& answer) {
   mg_printf(connection,
             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
             "Cache-Control: no-store\r\nConnection: close\r\n%s\r\n",
-            answer.code, answer.reason, answer.content_type, answer.body.size(),
-            HeaderOf(answer.code));
+            answer.code, answer.reason, answer.content_type, answer.body.size(), answer.header);
   if (with_body) mg_write(connection, answer.body.data(), answer.body.size());
 }
 
@@ -96,8 +59,8 @@ struct HttpServer::Impl {
     mg_exit_library();
   }
 
-  // mg_stop waits until the accepting thread looks up, which it does every two seconds or when
-  // somebody connects: so somebody does, again and again until it has seen the end.
+  // mg_stop waits for the accepting thread, which looks every two seconds or when a client
+  // connects. So this connects until the thread has seen the end.
   void Stop() {
     absl::Notification stopped;
     std::thread stopper([this, &stopped] {
@@ -110,16 +73,6 @@ struct HttpServer::Impl {
       if (knock != nullptr) mg_close_connection(knock);
     }
     stopper.join();
-  }
-
-  Answer Route(absl::string_view method, absl::string_view path) const {
-    if (method != "GET" && method != "HEAD") {
-      return {405, "Method Not Allowed", kTextType, "GET and HEAD only"};
-    }
-    if (path == "/metrics") return {200, "OK", MetricsPage::kContentType, page->Text()};
-    if (path == "/livez" || path == "/v2/health/live") return LiveAnswer(health);
-    if (path == "/readyz" || path == "/v2/health/ready") return ReadyAnswer(health);
-    return {404, "Not Found", kTextType, "not found"};
   }
 
   Verdict Judge(const mg_request_info& request, absl::string_view path) const {
@@ -137,14 +90,15 @@ struct HttpServer::Impl {
     const char* path = request->local_uri == nullptr ? "" : request->local_uri;
     const auto* impl = static_cast<const Impl*>(context);
     const Verdict verdict = impl->Judge(*request, path);
-    const Answer answer = verdict == Verdict::kAllowed ? impl->Route(request->request_method, path)
-                                                       : Refusal(verdict);
+    const HttpAnswer answer = verdict == Verdict::kAllowed ? AnswerTo(request->request_method, path,
+                                                                      *impl->page, impl->health)
+                                                           : RefusalAnswer(verdict);
     Send(connection, absl::string_view(request->request_method) != "HEAD", answer);
     return answer.code;
   }
 
-  // What civetweb has to say is kept until the port is open, since it holds the reason of a failed
-  // start; afterwards it is noise about clients.
+  // Keeps the first message of civetweb: it has the reason of a failed start. Later messages are
+  // about clients, and are dropped.
   static int Message(const mg_connection* connection, const char* text) {
     const mg_context* context = mg_get_context(connection);
     Impl* impl = context == nullptr ? nullptr : static_cast<Impl*>(mg_get_user_data(context));
@@ -180,6 +134,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
                                                               HealthSource* health,
                                                               HttpAccess access) {
   if (absl::Status valid = CheckAddress(address); !valid.ok()) return valid;
+  MPSD_CHECK(page != nullptr && health != nullptr);
+  MPSD_CHECK(access.gate == nullptr || access.refusals != nullptr);
   mg_init_library(0);
   auto impl = std::make_unique<Impl>();
   impl->host = address.substr(0, address.rfind(':'));

@@ -1,4 +1,4 @@
-// HttpServer: the admin port, which answers probes and scrapes.
+// HttpServer: the admin port. Answers probes and scrapes.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,28 @@
 
 namespace mpsd {
 
-// Who gets in, and where it is told who did not. Null: everybody.
+// The gate that requests pass, and where refusals go. Without a gate everybody is allowed.
 struct HttpAccess {
   const Gate* gate = nullptr;
-  RefusalLog* refusals = nullptr;  // REQUIRES: there, where the gate is
+  RefusalLog* refusals = nullptr;  // REQUIRES: set if the gate is
 };
 
 // Serves GET and HEAD of
 //   /metrics                   Prometheus' text
 //   /livez, /v2/health/live    200 "ok", or 503
 //   /readyz, /v2/health/ready  200 "ok", or 503 with {"ready", "reason", "unready_models"}
-// and nothing else: another path is 404, another method 405. While the gate's rules are in force a
-// request passes it first: 401 without valid credentials, which can only be a token, 403 where they
-// do not suffice, other paths included. One request a connection, two threads,
-// 8 KiB of header and 2 s to send it. Never carries inference and never touches the request's path.
-// Owned by main. Thread-safe after Start(); the destructor waits for requests that are under way.
+// Another path is 404, another method 405. While rules are in force, every request passes the gate
+// first, also one for an unknown path: 401 without a valid token, 403 without the role. A
+// connection carries one request: 8 KiB of header, 2 s to send them. Two threads answer.
+//
+// Never carries inference and never touches the request's path. Owned by the daemon. Thread-safe
+// after Start(). The destructor waits for the requests inside.
 class HttpServer {
  public:
-  // Listens on `address`, "host:port", or "[host]:port" where civetweb has IPv6 (Debian's has not);
-  // port 0 takes a free one. `page`, `health` and what `access` holds must outlive the server.
-  // INVALID_ARGUMENT when the address is none, UNAVAILABLE when it is busy or not this host's.
+  // Listens on `address`: "host:port", or "[host]:port" if civetweb has IPv6 (Debian's has none).
+  // Port 0 takes a free port. `page`, `health` and the referents of `access` outlive the server.
+  // INVALID_ARGUMENT if the address has another form, UNAVAILABLE if it is busy or not of this
+  // host.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const std::string& address,
                                                            const MetricsPage* page,
                                                            HealthSource* health,
@@ -41,7 +43,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // The port that is listened on.
+  // The port that the server listens on.
   uint16_t port() const;
 
  private:

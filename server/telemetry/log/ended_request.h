@@ -1,4 +1,4 @@
-// EndedRequest: what is told of one request when it ends.
+// EndedRequest: what the request log and the traces record about one request.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace mpsd {
 
-// The views live until whoever is told returns. Times are those of Clock::NowNs(); a request that
-// no batch answered has none but the first and the last.
+// A value for one call of Write(): the views live until Write() returns. Times are from
+// Clock::NowNs(). A request that no batch answered has only the first and the last time.
 struct EndedRequest {
-  std::string_view trace_id;   // 32 hexadecimal digits; empty: its caller said none
-  std::string_view parent_id;  // 16 of them: the caller's span
+  std::string_view trace_id;   // 32 hexadecimal digits; empty: the caller gave none
+  std::string_view parent_id;  // 16 hexadecimal digits: the caller's span
   std::string_view model;
   std::string_view version;
   std::string_view id;
@@ -22,6 +22,7 @@ struct EndedRequest {
   int64_t finished_ns = 0;
   int64_t ended_ns = 0;
 
+  // Whether a batch answered the request.
   bool ran() const { return batched_ns > 0 && started_ns > 0 && finished_ns > 0; }
 };
 

@@ -4,6 +4,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "spdlog/async_logger.h"
 #include "spdlog/details/null_mutex.h"
@@ -13,7 +14,8 @@
 namespace mpsd {
 namespace {
 
-// Where spdlog's thread puts the lines. A line comes formatted; it is passed on as it is.
+// The end of spdlog's queue: writes each line, which is formatted already, to the file. Lives on
+// spdlog's thread.
 class FileSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   FileSink(LogFile* file, std::atomic<uint64_t>* lost_lines)
@@ -43,7 +45,7 @@ struct LineQueue::Impl {
             thread_name, std::make_shared<FileSink>(file.get(), lost_lines), pool,
             spdlog::async_overflow_policy::overrun_oldest)) {}
 
-  // spdlog counts the lines that its queue lost; what is new since the last look is added.
+  // spdlog counts the lines that its queue dropped. Adds those since the last call.
   void CountOverruns() {
     absl::MutexLock lock(&mu);
     const size_t overruns = pool->overrun_counter();
@@ -57,14 +59,16 @@ struct LineQueue::Impl {
   absl::Mutex mu;
   size_t counted_overruns ABSL_GUARDED_BY(mu) = 0;
 
-  // The queue's lines hold references on the logger; the pool's destructor writes them and joins.
+  // Queued lines own the logger too. The destructor of the pool writes them and joins the thread.
   std::shared_ptr<spdlog::details::thread_pool> pool;
   std::shared_ptr<spdlog::async_logger> logger;
 };
 
 LineQueue::LineQueue(std::unique_ptr<LogFile> file, const char* thread_name,
                      std::atomic<uint64_t>* lost_lines)
-    : impl_(std::make_unique<Impl>(std::move(file), thread_name, lost_lines)) {}
+    : impl_(std::make_unique<Impl>(std::move(file), thread_name, lost_lines)) {
+  MPSD_CHECK(impl_->file != nullptr && lost_lines != nullptr);
+}
 
 LineQueue::~LineQueue() {
   impl_->CountOverruns();

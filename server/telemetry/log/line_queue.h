@@ -1,4 +1,4 @@
-// LineQueue: lines on their way to a file, which never hold up whoever writes them.
+// LineQueue: lines on their way to a file. A writer never waits for the file.
 #pragma once
 
 #include <atomic>
@@ -12,26 +12,30 @@
 
 namespace mpsd {
 
+// The lines that wait for the thread.
 inline constexpr uint32_t kLogQueueLines = 1024;
 
-// Lossy: the oldest lines when the writing thread lags, and those that the file does not take, are
-// counted. Thread-safe. Outlives whoever writes.
+// A thread of its own writes the lines. Lossy: the queue drops its oldest lines when the thread
+// lags, and the file drops lines when its reader is slow; both are counted. Thread-safe. Outlives
+// its writers.
 class LineQueue {
  public:
-  // Starts the writing thread of that name. `lost_lines` outlives the queue.
+  // Starts the thread under this name. `lost_lines` outlives the queue. REQUIRES: a file and a
+  // counter.
   LineQueue(std::unique_ptr<LogFile> file, const char* thread_name,
             std::atomic<uint64_t>* lost_lines);
 
-  // Writes what is queued, as far as the reader takes it, and joins the thread.
+  // Writes the lines that are queued, as far as the file takes them, and joins the thread.
   ~LineQueue();
   LineQueue(const LineQueue&) = delete;
   LineQueue& operator=(const LineQueue&) = delete;
 
+  // Queues one line. Does not wait.
   void Write(const std::string& line);
 
   bool IsTerminal() const;
 
-  // Opens the file's path anew.
+  // Opens the path of the file again; see LogFile.
   absl::Status Reopen();
 
  private:

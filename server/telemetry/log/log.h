@@ -1,4 +1,4 @@
-// Logger: structured log lines that never hold up whoever writes them.
+// Logger: writes structured log lines. A caller never waits for the file.
 #pragma once
 
 #include <initializer_list>
@@ -16,28 +16,29 @@
 
 namespace mpsd {
 
-// JSON lines; on a terminal, readable ones. Lossy: lines beyond 200 a second, warnings and errors
-// beyond 200 more, and the oldest when the writing thread lags, are counted in log_lines_dropped.
-// Thread-safe. Made by main, handed on by reference, outlives whoever logs. It is for rare events,
-// never for each request: a line costs a few microseconds and allocates.
+// Writes JSON lines; on a terminal, readable lines. For rare events, never for each request: a line
+// costs a few microseconds and allocates. Lossy: lines beyond kLogLinesPerSecond, and the oldest
+// lines when the writing thread lags, are dropped and counted in log_lines_dropped. Warnings and
+// errors have a rate of their own. Owned by the daemon, outlives all callers. Thread-safe.
 class Logger {
  public:
   // Starts the writing thread. `clock` and `metrics` outlive the logger.
   Logger(std::unique_ptr<LogFile> file, LogLevel level, const Clock* clock, ServerMetrics* metrics);
 
-  // Writes what is queued, as far as the reader takes it, and joins the thread.
+  // Writes the lines that are queued, as far as the file takes them, and joins the thread.
   ~Logger();
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  // `event` is a short name in snake_case by which people search: "worker_died".
+  // `event` is a short name in snake_case for searches: "worker_died". The views of `fields` live
+  // until the call returns. Does not wait.
   void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
-  // Lines below `level` are not written. May change at any time.
+  // From now on lines below `level` are not written.
   void SetLevel(LogLevel level);
   LogLevel level() const;
 
-  // Opens the log's path anew.
+  // Opens the path of the log again; see LogFile.
   absl::Status Reopen();
 
  private:

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
@@ -63,8 +64,9 @@ bool LogFile::IsTerminal() const {
   return isatty(fd_.get()) == 1;
 }
 
-// A pipe that polls as writable takes PIPE_BUF bytes without blocking, so that is the step.
+// A pipe that is writable takes PIPE_BUF bytes without blocking, so each step writes at most that.
 bool LogFile::WriteAll(std::string_view bytes) {
+  MPSD_CHECK(fd_.valid());
   const size_t whole = bytes.size();
   while (!bytes.empty()) {
     const bool writable = WaitWritable(fd_.get(), slow_ ? 0 : kSlowReaderMs);

@@ -1,4 +1,4 @@
-// LogFile: the descriptor that log lines go to, which may be a file, a pipe or a terminal.
+// LogFile: the file, pipe or terminal that log lines go to.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,22 @@
 
 namespace mpsd {
 
-// Thread-safe. Never waits longer than 100 ms for a reader that is slow, and not at all while it
-// stays so: a line that cannot be written is lost. A disk that is full loses lines likewise.
+// Waits at most 100 ms for a slow reader, and not at all while the reader stays slow. A line that
+// cannot be written then, or that a full disk does not take, is lost. Owned by a LineQueue.
+// Thread-safe.
 class LogFile {
  public:
-  // Appends to the file at `path`, made if missing; an empty path stands for stderr.
+  // Appends to the file at `path`, and creates the file if it is missing. An empty path stands for
+  // stderr. UNAVAILABLE if the file cannot be opened.
   static absl::StatusOr<std::unique_ptr<LogFile>> Open(std::string path);
 
-  // For tests and pipes: writes to what `fd` names. Reopen() leaves it as it is.
+  // Writes to `fd`, for tests and pipes. Reopen() does nothing then.
   explicit LogFile(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  // Opens the path anew, for whoever rotates logs. On an error the old file goes on.
+  // Opens the path again after the file was renamed. On an error the old file stays in use.
   absl::Status Reopen();
 
-  // Writes `line` and a line break. False when it is lost, wholly or in part.
+  // Writes `line` and a line break. False if the line is lost, wholly or in part.
   bool Write(std::string_view line);
 
   bool IsTerminal() const;
@@ -40,8 +42,8 @@ class LogFile {
 
   mutable absl::Mutex mu_;
   UniqueFd fd_ ABSL_GUARDED_BY(mu_);
-  bool slow_ ABSL_GUARDED_BY(mu_) = false;      // the last line met a full pipe
-  bool cut_line_ ABSL_GUARDED_BY(mu_) = false;  // the last line was lost halfway
+  bool slow_ ABSL_GUARDED_BY(mu_) = false;      // the last line found a full pipe
+  bool cut_line_ ABSL_GUARDED_BY(mu_) = false;  // the last line was written in part
 };
 
 }  // namespace mpsd

@@ -32,7 +32,7 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// A plain word stands as it is; anything else is quoted, so that one line stays one line.
+// A plain word as it is; anything else quoted, so that the text stays one line.
 std::string Readable(const LogField::Value& value) {
   const auto* text = std::get_if<std::string_view>(&value);
   const bool plain = text != nullptr && !text->empty() && text->size() <= kTextBytes &&

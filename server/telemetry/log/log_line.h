@@ -19,7 +19,7 @@ enum class LogLevel { kDebug, kInfo, kWarn, kError };
 std::optional<LogLevel> ParseLogLevel(std::string_view text);
 const char* LogLevelName(LogLevel level);
 
-// A key and a value of a log line. Points to texts that must live until Log() returns.
+// A key and a value of a log line. The texts live until Log() returns.
 struct LogField {
   using Value = std::variant<std::string_view, int64_t, uint64_t, double, bool>;
 
@@ -49,11 +49,12 @@ struct LogField {
 };
 
 // {"time":"2026-01-31T12:00:00.000Z","level":"info","event":"…", then the fields}. Always valid
-// JSON on one line: bytes that are no UTF-8 are replaced, a text is cut at 2 KiB.
+// JSON on one line: bytes that are not UTF-8 are replaced, texts are cut at 2 KiB. Pure.
 std::string JsonLine(absl::Time time, LogLevel level, std::string_view event,
                      absl::Span<const LogField> fields);
 
-// 12:00:00.000 info  worker_ready  model=m pid=17. Control characters are escaped.
+// 12:00:00.000 info  worker_ready  model=m pid=17, in local time. Control characters are escaped,
+// so the text is one line.
 std::string ReadableLine(absl::Time time, LogLevel level, std::string_view event,
                          absl::Span<const LogField> fields);
 

@@ -1,4 +1,4 @@
-// RefusalLog: who was not let in is counted, and told to the log.
+// RefusalLog: counts and logs the calls that the gate refused.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@
 
 namespace mpsd {
 
-// Thread-safe. One for each door, so that a flood at one does not keep the other's refusals from
-// the log: each gets a few lines a second at most, while the counters hold all.
+// The counters count every refusal; the log gets a few lines a second. gRPC and the HTTP server
+// have one each, so that a flood at one does not hide the refusals of the other. Owned by the
+// daemon. Thread-safe.
 class RefusalLog {
  public:
-  // The referents outlive it.
+  // The referents outlive the refusal log.
   RefusalLog(AccessMetrics* metrics, Logger* logger, const Clock* clock)
       : metrics_(metrics),
         logger_(logger),
         clock_(clock),
         lines_(kLinesPerSecond, clock->NowNs()) {}
 
-  // `method` was refused to `peer`. REQUIRES: verdict != Verdict::kAllowed.
+  // Records that `peer` was refused `method`. REQUIRES: verdict != Verdict::kAllowed.
   void Tell(Verdict verdict, std::string_view method, std::string_view peer)
       ABSL_LOCKS_EXCLUDED(mu_);
 

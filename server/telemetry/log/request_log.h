@@ -1,4 +1,4 @@
-// RequestLog: a line for each request that ends.
+// RequestLog: writes one line for each request that ends.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,16 @@
 
 namespace mpsd {
 
-// JSON lines in a file of their own, so that they hide nothing in the daemon's log. Lossy: what the
-// file does not take in time is counted in log_lines_dropped. Thread-safe. There is none unless the
-// config asks for it; a line costs its request a few microseconds.
+// Writes JSON lines into a file of their own, so that they hide nothing in the daemon's log. Exists
+// only if the config names such a file. A line costs its request a few microseconds. Lossy: lines
+// that the file does not take in time are counted in log_lines_dropped. Owned by the daemon.
+// Thread-safe.
 class RequestLog {
  public:
   RequestLog(std::unique_ptr<LogFile> file, ServerMetrics* metrics)
       : lines_(std::move(file), "mpsd-requests", &metrics->log_lines_dropped) {}
 
+  // Does not wait.
   void Write(const EndedRequest& request);
 
   absl::Status Reopen() { return lines_.Reopen(); }

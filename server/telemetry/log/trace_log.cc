@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "nlohmann/json.hpp"
+#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
@@ -31,10 +32,10 @@ struct Trace {
 
 std::string Hex(uint64_t value) { return absl::StrCat(absl::Hex(value, absl::kZeroPad16)); }
 
-// Clients choose names and ids, of any length.
+// Clients choose names and ids of any length.
 std::string Text(std::string_view text) { return std::string(text.substr(0, kTextBytes)); }
 
-// Names that clients chose need not be UTF-8.
+// Names that clients choose need not be UTF-8.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -125,9 +126,11 @@ TraceLog::TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const Trac
       lines_(std::move(file), "mpsd-traces", &metrics->lost_traces),
       ids_(seed),
       on_(settings.on && settings.count != 0),
-      settings_(settings) {}
+      settings_(settings) {
+  MPSD_CHECK(settings.rate > 0);
+}
 
-// A counter's values, each scattered over 64 bits, none twice.
+// The next value of a counter, scattered over 64 bits. No value comes twice.
 uint64_t TraceLog::NextId() {
   uint64_t x = ids_.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -162,6 +165,7 @@ TraceSettings TraceLog::settings() const {
 }
 
 void TraceLog::Set(const TraceSettings& settings) {
+  MPSD_CHECK(settings.rate > 0);
   absl::MutexLock lock(&mu_);
   settings_ = settings;
   seen_ = 0;

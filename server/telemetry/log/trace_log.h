@@ -1,4 +1,4 @@
-// TraceLog: the spans of requests that are traced, in a file.
+// TraceLog: writes the spans of traced requests into a file.
 #pragma once
 
 #include <atomic>
@@ -17,39 +17,40 @@
 namespace mpsd {
 
 enum class TraceFormat {
-  kLines,  // a JSON object a span
-  kOtlp,   // a line a request, as OpenTelemetry's collectors read files: OTLP in JSON
+  kLines,  // a JSON object for each span
+  kOtlp,   // a line of OTLP in JSON for each request, as OpenTelemetry's collectors read it
 };
 
 // Which requests are traced.
 struct TraceSettings {
   bool on = true;
-  uint32_t rate = 1000;  // one in so many; those that their callers trace besides
-  int64_t count = -1;    // so many and then none; negative: no end
+  uint32_t rate = 1000;  // one in this many; also those that their callers trace
+  int64_t count = -1;    // after this many none; negative: no end
 
   bool operator==(const TraceSettings&) const = default;
 };
 
-// A request has a span of its own, and below it one for each stage that it went through: queue,
-// dispatch, execute, respond. Lossy: those that the file does not take in time are counted in
-// lost_traces. Thread-safe. Outlives the server.
+// A request has one span, and below it one span for each stage: queue, dispatch, execute, respond.
+// Exists only if the config names a file for traces. Lossy: requests whose spans the file does not
+// take in time are counted in lost_traces. Owned by the daemon, outlives the server. Thread-safe.
 class TraceLog {
  public:
-  // `seed` makes the ids; two daemons have different ones.
+  // The ids follow from `seed`: two daemons need different seeds. REQUIRES: settings.rate > 0.
   TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const TraceSettings& settings,
            uint64_t seed, const Clock* clock, ServerMetrics* metrics);
 
-  // Whether the next request is to be traced; `sampled`: its caller wishes so. Costs one load while
-  // nothing is traced.
+  // Whether to trace the next request, of which `sampled` says that its caller traces it. Counts
+  // the request. Costs one load while nothing is traced.
   bool Wants(bool sampled);
 
   void Write(const EndedRequest& request);
 
   TraceFormat format() const { return format_; }
-  // What the config said.
+  // The settings of the config.
   const TraceSettings& configured() const { return configured_; }
-  // What is in force; `count` is how many are left.
+  // The settings in force; `count` is how many are left.
   TraceSettings settings() const ABSL_LOCKS_EXCLUDED(mu_);
+  // REQUIRES: settings.rate > 0.
   void Set(const TraceSettings& settings) ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Status Reopen() { return lines_.Reopen(); }

@@ -1,4 +1,4 @@
-// From counters to Prometheus' metric families. Pure: what is read is what is given.
+// The metric families of the daemon: its own counters, access, its process and its limits.
 #pragma once
 
 #include <string>
@@ -13,22 +13,15 @@
 
 namespace mpsd {
 
-// One family a metric, with one series (or one a code or stage) for each of `models`. Series of
-// codes that never occurred are left out; OK is always there.
-std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
-
+// All functions are thread-safe: they only read the counters.
 std::vector<prometheus::MetricFamily> ServerFamilies(const ServerMetrics& server);
-
 std::vector<prometheus::MetricFamily> AccessFamilies(const AccessMetrics& access);
 
+// `start_time_seconds` is since the Unix epoch.
 std::vector<prometheus::MetricFamily> ProcessFamilies(const ProcessStats& process,
                                                       double start_time_seconds);
 
-// One gauge, a series a bound.
+// mpsd_limit: one gauge with a series for each bound.
 prometheus::MetricFamily LimitsFamily(absl::Span<const std::pair<std::string, double>> limits);
-
-// A gauge that is always 1; its labels are what it says.
-prometheus::MetricFamily InfoFamily(const char* name, const char* help,
-                                    std::vector<prometheus::ClientMetric::Label> labels);
 
 }  // namespace mpsd

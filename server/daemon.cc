@@ -45,6 +45,7 @@
 #include "server/sd_notify.h"
 #include "server/supervise/process/child_environment.h"
 #include "server/supervise/process/cuda_service.h"
+#include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http/http_server.h"
 #include "server/telemetry/log/log.h"
@@ -147,9 +148,9 @@ class Daemon {
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
-        supervisor_({worker_binary, absl::StrCat(config.state_dir, "/workers"),
-                     config.limits.shared_memory_bytes},
-                    &plane_, clock_, &logger_),
+        supervisor_(std::make_unique<LocalWorkerHost>(worker_binary,
+                                                      absl::StrCat(config.state_dir, "/workers")),
+                    config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
         factory_(clock_, &answers_, &supervisor_, &page_, &survey_),

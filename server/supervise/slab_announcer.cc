@@ -8,7 +8,9 @@
 namespace mpsd {
 
 void SlabAnnouncer::Attach(const WorkerLink* worker, Send send) {
-  Peer& peer = peers_[worker];
+  const auto [entry, is_new] = peers_.try_emplace(worker);
+  MPSD_CHECK(is_new);
+  Peer& peer = entry->second;
   peer.send = std::move(send);
   for (const SlabSegment& segment : pool_->SlabDescriptors()) {
     if (segment.number > 0 && !retiring_.test(segment.number)) Tell(segment, &peer);
@@ -17,7 +19,7 @@ void SlabAnnouncer::Attach(const WorkerLink* worker, Send send) {
 }
 
 void SlabAnnouncer::Detach(const WorkerLink* worker) {
-  peers_.erase(worker);
+  MPSD_CHECK(peers_.erase(worker) == 1);
   Advance();
 }
 
@@ -36,18 +38,18 @@ absl::Status SlabAnnouncer::Take(const WorkerLink* worker, const Message& messag
     return absl::InvalidArgumentError("it sent a message out of turn");
   }
   owed->reset(number);
-  if (peer->second.Settled()) peer->second.overdue_at_ns = 0;
+  if (peer->second.HasMappedAll()) peer->second.overdue_at_ns = 0;
   Advance();
   return absl::OkStatus();
 }
 
-bool SlabAnnouncer::Settled(const WorkerLink* worker) const {
+bool SlabAnnouncer::HasMappedAll(const WorkerLink* worker) const {
   const auto peer = peers_.find(worker);
-  return peer != peers_.end() && peer->second.Settled();
+  return peer != peers_.end() && peer->second.HasMappedAll();
 }
 
 void SlabAnnouncer::Serve(const WorkerLink* worker) {
-  MPSD_CHECK(Settled(worker));
+  MPSD_CHECK(HasMappedAll(worker));
   peers_.at(worker).serves = true;
 }
 
@@ -63,7 +65,7 @@ std::vector<const WorkerLink*> SlabAnnouncer::Tick(
   }
   std::vector<const WorkerLink*> overdue;
   for (auto& [worker, peer] : peers_) {
-    if (peer.Settled() || !is_warm(worker)) continue;
+    if (peer.HasMappedAll() || !is_warm(worker)) continue;
     if (peer.overdue_at_ns == 0) peer.overdue_at_ns = now_ns + kPatienceNs;
     if (now_ns < peer.overdue_at_ns) continue;
     peer.overdue_at_ns = INT64_MAX;
@@ -72,7 +74,6 @@ std::vector<const WorkerLink*> SlabAnnouncer::Tick(
   return overdue;
 }
 
-// The numbers of serving, announced and retiring segments alike are taken.
 void SlabAnnouncer::Grow(uint64_t bytes) {
   uint32_t number = 1;
   while (number < kMaxSlabSegments && taken_.test(number)) ++number;
@@ -104,8 +105,8 @@ void SlabAnnouncer::Tell(const SlabSegment& segment, Peer* peer) {
   peer->send(SlabsAdded{segment.number, segment.bytes}, {segment.fd}).IgnoreError();
 }
 
-// Goes on with every segment for which no worker's answer is missing any more. To let go of one is
-// asked of all, those that warm up too: its number is used again.
+// Moves on every segment for which no answer is missing any more. An announced segment waits only
+// for workers that get batches; a retiring one for all, since its number will be used again.
 void SlabAnnouncer::Advance() {
   std::bitset<kMaxSlabSegments> unmapped;
   std::bitset<kMaxSlabSegments> missing;

@@ -20,16 +20,24 @@
 
 namespace mpsd {
 
-// One a pool; lives on the supervisor's thread.
+// Beside the request's path: the supervisor's thread moves the memory while requests go on. Owned
+// by the pool's WorkerGroup, one for each pool. Lives on the supervisor's thread; never blocks.
 //
-// The life of a segment but the first, which is made with the pool and sent with the attach order:
-//   absent → announced (every attached worker is told of it)
-//          → serving, once each of them that serves has mapped it
-//          → retiring, once the pool has not used it for a while (every worker is told to let go)
-//          → absent, once each has.
-// A worker that dies is out of the count. A worker that attaches later is told of every segment
-// that is not retiring; it may serve once Settled() says so. One that warms up may take minutes to
-// read what it is told, and no segment waits for it to be added, as no batch goes there yet.
+// The life of a segment (the first one is made with the pool, is sent with the attach order, and
+// stays):
+//   absent    → announced, once every attached worker was told of it
+//   announced → serving, once each of those that get batches has mapped it
+//   serving   → retiring, once the pool has not used it for a while; all are told to unmap it
+//   retiring  → absent, once each has
+// A dead worker counts as having answered. A worker that attaches later is told of every segment
+// that is not retiring, and gets batches only once HasMappedAll(). A worker that still warms up may
+// take minutes to read its messages: no segment waits for it before serving, since it has no batch
+// yet.
+//
+// Invariants:
+//   1. A worker that gets batches has mapped every segment that the pool has.
+//   2. The number of a segment is used again only after every worker has unmapped it.
+//   3. At most one segment is announced at a time.
 class SlabAnnouncer {
  public:
   using Send = std::function<absl::Status(const Message&, absl::Span<const int> fds)>;
@@ -38,25 +46,26 @@ class SlabAnnouncer {
   SlabAnnouncer(Pool* pool, MemoryBudget* budget, std::string model)
       : pool_(pool), budget_(budget), model_(std::move(model)) {}
 
-  // The worker has its attach order, with segment 0. `send` writes to its control socket; that it
-  // fails is for whoever reaps the worker.
+  // The worker was sent its attach order, with segment 0. `send` writes to its control socket; its
+  // errors are ignored, since the worker's exit follows. REQUIRES: the worker is not attached.
   void Attach(const WorkerLink* worker, Send send);
 
-  // The worker is confirmed dead.
+  // The worker is reaped. REQUIRES: it is attached.
   void Detach(const WorkerLink* worker);
 
-  // What a worker says of its segments. INVALID_ARGUMENT when it was not asked.
+  // Takes a SlabsMapped or SlabsUnmapped. INVALID_ARGUMENT for any other message, and for an answer
+  // that the worker does not owe.
   absl::Status Take(const WorkerLink* worker, const Message& message);
 
-  // True when the worker has done everything that it was told.
-  bool Settled(const WorkerLink* worker) const;
+  // True when the worker has mapped and unmapped every segment that it was told to.
+  bool HasMappedAll(const WorkerLink* worker) const;
 
-  // The worker gets batches from now on. REQUIRES: Settled().
+  // The worker gets batches from now on. REQUIRES: HasMappedAll().
   void Serve(const WorkerLink* worker);
 
-  // Called every kLookNs or more often: adds what is wanted, retires what has idled for kIdleLooks
-  // looks. Returns, once each, the workers that have owed an answer for kPatienceNs although they
-  // are warm; the caller gives them up. `now_ns` goes on only while the front end does.
+  // Answers the pool's growth request, and retires a segment that was idle for kIdleLooks looks.
+  // Called every kLookNs or more often. `now_ns` is OwnTime. Returns, once each, the workers for
+  // which `is_warm` is true and that have owed an answer for kPatienceNs; the caller kills them.
   std::vector<const WorkerLink*> Tick(const std::function<bool(const WorkerLink*)>& is_warm,
                                       int64_t now_ns);
 
@@ -67,12 +76,12 @@ class SlabAnnouncer {
  private:
   struct Peer {
     Send send;
-    std::bitset<kMaxSlabSegments> to_map;  // told, not yet acknowledged
+    std::bitset<kMaxSlabSegments> to_map;  // told to map, and has not answered yet
     std::bitset<kMaxSlabSegments> to_unmap;
     bool serves = false;
-    int64_t overdue_at_ns = 0;  // while it is warm and owes an answer; else 0
+    int64_t overdue_at_ns = 0;  // 0 unless the worker is warm and owes an answer
 
-    bool Settled() const { return to_map.none() && to_unmap.none(); }
+    bool HasMappedAll() const { return to_map.none() && to_unmap.none(); }
   };
 
   void Grow(uint64_t bytes);
@@ -85,7 +94,7 @@ class SlabAnnouncer {
   MemoryBudget* const budget_;
   const std::string model_;
   std::map<const WorkerLink*, Peer> peers_;
-  std::bitset<kMaxSlabSegments> taken_{1};  // numbers that are not absent; 0 never is
+  std::bitset<kMaxSlabSegments> taken_{1};  // numbers in use; 0 always is
   std::bitset<kMaxSlabSegments> retiring_;
   std::optional<OwnedSegment> announced_;  // not yet the pool's
   uint32_t announced_number_ = 0;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "proto/base/check.h"
 #include "proto/base/platform.h"
 
 namespace mpsd {
@@ -20,24 +21,30 @@ void StatusBoard::Open(const ServedModel& model) {
   entry.version = model.version;
 }
 
+StatusBoard::Entry& StatusBoard::EntryOf(const ServedModel& model) {
+  const auto found = entries_.find(&model);
+  MPSD_CHECK(found != entries_.end());
+  return found->second;
+}
+
 void StatusBoard::Publish(const ServedModel& model, const WorkerNote& note) {
   absl::MutexLock lock(&mu_);
-  entries_[&model].workers[note.info.index] = note;
+  EntryOf(model).workers[note.info.index] = note;
 }
 
 void StatusBoard::Remove(const ServedModel& model, uint32_t worker) {
   absl::MutexLock lock(&mu_);
-  entries_[&model].workers.erase(worker);
+  EntryOf(model).workers.erase(worker);
 }
 
 void StatusBoard::PublishCircuit(const ServedModel& model, const char* circuit) {
   absl::MutexLock lock(&mu_);
-  entries_[&model].circuit = circuit;
+  EntryOf(model).circuit = circuit;
 }
 
 void StatusBoard::PublishRetired(const ServedModel& model) {
   absl::MutexLock lock(&mu_);
-  entries_[&model].retired = true;
+  EntryOf(model).retired = true;
 }
 
 void StatusBoard::Forget(const ServedModel& model) {
@@ -45,11 +52,11 @@ void StatusBoard::Forget(const ServedModel& model) {
   entries_.erase(&model);
 }
 
-void StatusBoard::Settle(const ServedModel& model, const absl::Status& status) {
+void StatusBoard::NoteOutcome(const ServedModel& model, const absl::Status& status) {
   absl::MutexLock lock(&mu_);
-  Entry& entry = entries_[&model];
+  Entry& entry = EntryOf(model);
   if (!entry.settled.has_value()) entry.settled = status;
-  entry.last_word = status;
+  entry.last_outcome = status;
 }
 
 void StatusBoard::FailMemory(const absl::Status& status) {
@@ -69,7 +76,7 @@ absl::Status StatusBoard::WaitUntilSettled(const std::function<bool()>& give_up)
   return absl::OkStatus();
 }
 
-// How the start of all workers ended; nothing while one is on its way.
+// How the start of all workers ended; none while a worker is on its way.
 std::optional<absl::Status> StatusBoard::OutcomeOf(const Entry& entry) {
   if (!entry.settled.has_value() || !entry.settled->ok()) return entry.settled;
   const auto serves = [](const auto& worker) { return worker.second.serves; };
@@ -105,9 +112,9 @@ absl::Status StatusBoard::Fault(const ServedModel& model) const {
   const Entry& entry = found->second;
   const auto serves = [](const auto& worker) { return worker.second.serves; };
   if (std::any_of(entry.workers.begin(), entry.workers.end(), serves)) return absl::OkStatus();
-  if (entry.circuit != "open") return entry.last_word;
-  return absl::UnavailableError(
-      absl::StrCat("its workers may not start for a while; the last: ", entry.last_word.message()));
+  if (entry.circuit != "open") return entry.last_outcome;
+  return absl::UnavailableError(absl::StrCat("its workers may not start for a while; the last: ",
+                                             entry.last_outcome.message()));
 }
 
 std::vector<WorkerInfo> StatusBoard::Workers(const ServedModel& model) const {

@@ -1,4 +1,4 @@
-// StatusBoard: what the supervisor's thread has found out, for whoever asks from another one.
+// StatusBoard: what the supervisor's thread knows of all workers, readable from other threads.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,22 @@
 
 namespace mpsd {
 
-// Thread-safe. An entry a generation of a model, from its addition until it is forgotten.
+// Owned by the supervisor. Has one entry for each generation of a model, from Open() to Forget().
+// Beside the request's path. Thread-safe; only the two Wait methods block, and not on the
+// supervisor's thread.
 class StatusBoard final : public WorkerStatusSource {
  public:
-  // What the thread says of one worker. Times are the clock's.
+  // What is known of one worker. Times are the clock's.
   struct WorkerNote {
     WorkerInfo info;
     bool serves = false;
     int64_t started_ns = 0;
-    int64_t starts_at_ns = -1;
+    int64_t starts_at_ns = -1;  // -1: no start is planned
   };
 
   explicit StatusBoard(const Clock* clock) : clock_(clock) {}
 
-  // ---- the supervisor ----
+  // ---- the supervisor. REQUIRES, but for Open(): the model was opened and not forgotten. ----
   void Open(const ServedModel& model);
   void Publish(const ServedModel& model, const WorkerNote& note);
   void Remove(const ServedModel& model, uint32_t worker);
@@ -37,29 +39,29 @@ class StatusBoard final : public WorkerStatusSource {
   void PublishRetired(const ServedModel& model);
   void Forget(const ServedModel& model);
 
-  // A worker of the model serves, or has failed. After the first time, whoever waits for the
-  // model's start need not wait any more.
-  void Settle(const ServedModel& model, const absl::Status& status);
+  // A worker of the model has begun to serve (OK), or has failed to start or died (why). The first
+  // outcome settles the model: its first start has ended.
+  void NoteOutcome(const ServedModel& model, const absl::Status& status);
 
   // A configured model does not fit in memory.
   void FailMemory(const absl::Status& status);
 
-  // ---- whoever waits ----
+  // ---- those who wait for a start ----
 
-  // Blocks until every model is settled, or `give_up`, asked a few times a second, says so.
+  // Blocks until every model is settled, memory has failed, which is returned, or `give_up` returns
+  // true; calls that a few times a second.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up);
 
-  // The same until all workers of one model serve, or one of them has failed, which is returned;
-  // CANCELLED when `give_up` said so, or the model was forgotten.
+  // Blocks until all workers of one model serve (OK) or one of them has failed, and returns why.
+  // CANCELLED when `give_up` returned true or the model was forgotten.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up);
 
-  // ---- whoever asks ----
+  // ---- those who ask; a model without an entry has no workers ----
   std::vector<WorkerInfo> Workers(const ServedModel& model) const override;
   std::string Circuit(const ServedModel& model) const override;
   std::vector<OtherGeneration> Others(const ServedModel& model) const override;
 
-  // Why no worker of the model serves, once one has failed to start or has died; OK while one
-  // serves, or the first of them are on their way.
+  // Why no worker of the model serves. OK while one serves, and while none has failed yet.
   absl::Status Fault(const ServedModel& model) const;
 
  private:
@@ -69,13 +71,12 @@ class StatusBoard final : public WorkerStatusSource {
     std::map<uint32_t, WorkerNote> workers;
     std::string circuit = "closed";
     bool retired = false;
-    // How its start ended; nothing while it has not.
-    std::optional<absl::Status> settled;
-    // What was said last of a worker that started or ended.
-    absl::Status last_word;
+    std::optional<absl::Status> settled;  // the first outcome; none while the first start goes on
+    absl::Status last_outcome;
   };
 
   static std::optional<absl::Status> OutcomeOf(const Entry& entry);
+  Entry& EntryOf(const ServedModel& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::vector<WorkerInfo> WorkersOf(const Entry& entry) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
   const Clock* const clock_;

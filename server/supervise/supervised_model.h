@@ -1,4 +1,4 @@
-// SupervisedModel: what is to be kept running for one generation of a model.
+// SupervisedModel: one generation of a model, as its supervisor keeps it running.
 #pragma once
 
 #include <cstdint>

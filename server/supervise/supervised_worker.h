@@ -2,70 +2,76 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "proto/base/rate_limit.h"
 #include "proto/link/messages.h"
 #include "server/dispatch/worker_link.h"
-#include "server/request/worker_status.h"
-#include "server/supervise/policy/watchdog_policy.h"
-#include "server/supervise/process/exit_reason.h"
+#include "server/supervise/incarnation.h"
 #include "server/supervise/process/worker_output.h"
-#include "server/supervise/process/worker_process.h"
+#include "server/supervise/status_board.h"
 #include "server/supervise/supervise_services.h"
+#include "server/supervise/worker_owner.h"
 #include "server/supervise/worker_state.h"
 
 namespace mpsd {
 
-class WorkerGroup;
-
-// Lives on the supervisor's thread; owned by the group of its model. After a death always in this
-// order: kill → waitpid says it is gone → its requests are dispatched again → the group decides
-// when the next incarnation starts. What a worker says is believed as far as its state allows it.
+// Spawns a worker process, hands it its memory, attaches it to the pool, watches it and reaps it.
+// Beside the request's path, never on it. Owned by the group of its model. Lives on the
+// supervisor's thread, which it never blocks except in EndNow().
+//
+// Invariants:
+//   1. There is a process exactly while the state is not kWaiting.
+//   2. The state changes only by legal steps of worker_state.h; one function CHECKs them.
+//   3. A death always goes in this order: the process is killed, or dies → it is reaped → the pool
+//      dispatches its requests again or ends them → the owner hears of it → the next start.
+//   4. What the process says is believed only as far as its state allows; anything else kills it.
+//   5. The memory of an incarnation is given back only after it was reaped.
 class SupervisedWorker {
  public:
-  // `epoch` is that of the incarnation before the first one.
-  SupervisedWorker(WorkerGroup* group, uint32_t index, uint32_t epoch, SuperviseServices* services);
+  // `epoch` is that of the incarnation before the first one. Owner and services outlive the worker.
+  SupervisedWorker(WorkerOwner* owner, uint32_t index, uint32_t epoch, SuperviseServices* services);
 
   // REQUIRES: there is no process.
   ~SupervisedWorker();
 
-  // REQUIRES: kWaiting.
+  // Spawns the next incarnation. When that fails the worker stays in kWaiting, and start_at_ns()
+  // says when to try again. REQUIRES: kWaiting, not leaving().
   void Start();
 
-  // Its tokens were reported.
-  void OnControl();
-  void OnOutput();
-  void OnExit();
+  // The host has reported this event of the process.
+  void OnEvent(WorkerEvent event);
 
-  // Called every kWatchdogTickNs or more often: kills it when it is past a budget.
+  // Flushes messages, and kills the process when it is past a budget. Called every kWatchdogTickNs
+  // or more often.
   void Tick();
 
-  // It must not start yet, for a reason that is none of its own.
+  // Notes why the worker may not start yet although its time has come. REQUIRES: kWaiting.
   void Wait(const std::string& reason);
 
-  // It finishes what it has, and then goes for good.
+  // The worker finishes its batches, gets no more, and then leaves for good. REQUIRES: kServing.
   void Drain();
 
-  // It is not needed any more: asks it to go, and makes it if it does not. No incarnation follows.
+  // The worker leaves for good, whatever it does: closes its control socket, and kills it when that
+  // does not help within a second.
   void Dismiss();
 
-  // Kills it for what it did. The reason may hold words of its own.
+  // Kills the process for what it did; does nothing without one. `why` may hold the worker's words.
   void GiveUp(WorkerExit exit, const std::string& why);
 
-  // Kills it, and blocks until it is gone.
+  // Kills the process and blocks until it is reaped; does nothing without one.
   void EndNow();
 
-  // It may run fewer lanes than it was told, when its libtorch cannot bear them or they were seen
-  // to disturb each other. REQUIRES: kLoading, before AttachSegments().
+  // Takes the number of lanes that the worker reports, when it is lower than what was ordered: its
+  // libtorch cannot bear more, or the lanes disturbed each other. REQUIRES: kLoading, and no memory
+  // was attached yet.
   void TakeLanes(const LoadReport& report);
 
-  // Makes the worker's own segments and sends them with the pool's. REQUIRES: kLoading.
+  // Makes the worker's own segments and sends them with the pool's first one; moves to kWarming. On
+  // an error before the order was sent the state is still kLoading. REQUIRES: kLoading, no memory
+  // was attached yet, and the pool has its first segment.
   absl::Status AttachSegments();
 
   uint32_t index() const { return index_; }
@@ -73,83 +79,77 @@ class SupervisedWorker {
   uint64_t first_token() const { return first_token_; }
   WorkerState state() const { return state_; }
   bool has_process() const { return run_ != nullptr; }
-  bool ready() const { return run_ != nullptr && run_->ready; }
-  bool leaving() const { return leaving_; }
+  bool leaving() const { return leaving_; }  // no incarnation follows
   bool starting() const {
     return state_ == WorkerState::kLoading || state_ == WorkerState::kWarming;
   }
   int64_t start_at_ns() const { return start_at_ns_; }
   int64_t started_ns() const { return note_.started_ns; }  // the last incarnation
   int64_t serving_since_ns() const { return serving_since_ns_; }
-  bool answers() const { return run_ != nullptr && run_->answers; }  // since the look before
+  bool ready() const { return run_ != nullptr && run_->ready; }
+  bool answers() const { return run_ != nullptr && run_->answers; }
   double jitter() const { return jitter_; }
-  void set_device(const std::string& device) { note_.info.device = Printable(device); }
   uint64_t resident_bytes() const;
-  WorkerProcess* process() { return run_ == nullptr ? nullptr : run_->process.get(); }
   WorkerLink* link() { return run_ == nullptr ? nullptr : run_->link.get(); }
+  void set_device(const std::string& device) { note_.info.device = Printable(device); }
 
  private:
-  struct Incarnation {
-    Incarnation(int64_t now_ns, int64_t own_ns)
-        : control_reads(kControlReadsPerSecond, now_ns),
-          output_reads(kOutputReadsPerSecond, now_ns),
-          phase_since_own_ns(own_ns) {}
+  void MoveTo(WorkerState state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 
-    std::unique_ptr<WorkerProcess> process;
-    std::shared_ptr<WorkerLink> link;  // from its memory on
-    bool ready = false;                // it is warm; perhaps it has not mapped all slabs yet
-    RateLimit control_reads;
-    RateLimit output_reads;
-    int64_t phase_since_own_ns;
-    int64_t kill_at_ns = INT64_MAX;  // while it should be leaving by itself
-    bool said_failure = false;
-    bool was_stopped = false;  // when it was killed
-    std::optional<ExitVerdict> verdict;
-    std::vector<LaneWatch> lanes;
-    uint64_t requests = 0;  // answered
-    bool answers = false;
-  };
+  // Its start.
+  void OnSpawnFailed(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void OnLoadReport(const LoadReport& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  absl::Status SendAttachOrder() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void Serve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 
-  // A message takes two reads, and one read 16 KiB at most: a quarter of what this allows is more
-  // than a worker ever has to say.
-  static constexpr uint32_t kControlReadsPerSecond = 512;
-  // Of 4 KiB each: beyond it the worker waits.
-  static constexpr uint32_t kOutputReadsPerSecond = 256;
-
-  void MoveTo(WorkerState state);
-  void Take(MessageReader::Received received);
-  void OnReady();
-  void OnFailure(const Failure& failure);
+  // What it says and writes.
+  void OnControl() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void Take(const Message& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void OnFailure(const Failure& failure) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void NoteFailure(const Failure& failure);
   void ReadLastMessages();
-  void LeaveBy(int64_t kill_at_ns);
-  void CheckBudget();
-  void CheckLanes();
-  void KillLate();
+  void OnOutput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void ReadOutput();
-  void SayDropped();
-  void Ended(int wait_status);
-  bool MemoryWasShort(int wait_status);
+  void LogDroppedLines();
+
+  // Its budgets.
+  void CheckBudget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void CheckLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void KillLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+
+  // Its end.
+  void LeaveBy(int64_t kill_at_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void OnExit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void Ended(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  ExitReason ReasonOf(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  bool MemoryWasShort(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  bool DetachFromPool(const ExitReason& reason);
   void LogDeath(const ExitReason& reason, int64_t moved_ns);
-  void Settle(const absl::Status& status);
+
+  // What others are told of it.
+  ServedModel* served() const { return owner_->model().served.get(); }
+  Pool* pool() const { return owner_->model().pool; }
+  void NoteOutcome(const absl::Status& status);
   void Publish();
 
-  WorkerGroup* const group_;
+  // Constant after construction.
+  WorkerOwner* const owner_;
   SuperviseServices* const services_;
   const uint32_t index_;
   const uint64_t first_token_;
   const double jitter_;
 
+  // Used on the supervisor's thread.
   WorkerState state_ = WorkerState::kWaiting;
-  WorkerState before_end_ = WorkerState::kWaiting;  // what it did when its end began
-  std::unique_ptr<Incarnation> run_;                // null: kWaiting
+  WorkerState before_end_ = WorkerState::kWaiting;  // the state in which its end began
+  std::unique_ptr<Incarnation> run_;
   uint32_t epoch_;
-  uint32_t failures_ = 0;    // deaths in a row
-  int64_t start_at_ns_ = 0;  // while waiting
-  int64_t serving_since_ns_ = 0;
-  bool has_run_ = false;  // there was an incarnation
-  bool leaving_ = false;  // no incarnation follows
-  WorkerOutput output_;   // of all incarnations: why one died can be read after the next has begun
+  uint32_t failures_ = 0;  // deaths in a row, and failures to spawn
+  int64_t start_at_ns_ = 0;
+  int64_t serving_since_ns_ = 0;  // 0 while it does not serve
+  bool has_run_ = false;          // there was an incarnation
+  bool leaving_ = false;
+  WorkerOutput output_;  // of all incarnations: people read why one died after the next has begun
   StatusBoard::WorkerNote note_;
 };
 

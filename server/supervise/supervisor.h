@@ -9,71 +9,81 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/random/random.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/clock.h"
-#include "proto/base/platform.h"
 #include "server/dispatch/completion_thread.h"
 #include "server/dispatch/plane.h"
 #include "server/dispatch/pool.h"
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"
 #include "server/supervise/memory_budget.h"
-#include "server/supervise/process/folder_remover.h"
+#include "server/supervise/process/worker_host.h"
 #include "server/supervise/status_board.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"
+#include "server/supervise/worker_bells.h"
 #include "server/supervise/worker_group.h"
 #include "server/telemetry/log/log.h"
 
 namespace mpsd {
 
-struct SupervisorOptions {
-  std::string worker_binary;
-  std::string temporary_folder;  // of this daemon alone
-  uint64_t shared_memory_bytes = 0;
-};
-
-// One thread of its own starts, watches and reaps all workers. No request waits for that thread:
-// completions and the pools' time have a thread of their own, and what is left in folders goes on a
-// third. Start() and Stop() are called once each, from main; the others are thread-safe.
+// One thread of its own starts, watches and reaps all workers; it also owns the thread that finds
+// completions while all queue threads sleep. Owned by the daemon. No request waits for the
+// supervisor's thread, but one whose rows need a further segment.
+//
+// Thread-safe, with two exceptions: Start() and Stop() are called by main.
 class Supervisor final : public PoolKeeper, public WorkerStatusSource {
  public:
-  Supervisor(SupervisorOptions options, Plane* plane, const Clock* clock, Logger* logger);
+  // `shared_memory_bytes` is the most that all models take together; 0: as much as the host has.
+  // Plane, clock and logger outlive the supervisor.
+  Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_bytes, Plane* plane,
+             const Clock* clock, Logger* logger);
   ~Supervisor() override;
 
-  // Starts the model's workers as soon as the thread runs.
+  // Starts the model's workers as soon as the thread runs. REQUIRES: `model.served` was not added
+  // before.
   void Add(SupervisedModel model);
 
-  // Closes the model's pool; once nothing is inside any more its workers end, and it is forgotten.
-  // REQUIRES: it was added, and is not published any more.
+  // Closes the model's pool; once nothing is inside any more its workers end, and the model is
+  // forgotten. Does not wait. REQUIRES: the model was added, and requests do not find it any more.
   void Retire(const std::shared_ptr<ServedModel>& model);
 
-  // Starts the thread, which starts the workers.
+  // Starts the thread, which starts the workers. Called at most once.
   absl::Status Start();
 
-  // Blocks until every added model either serves or has failed to start once, or `give_up` says so;
-  // asks a few times a second. RESOURCE_EXHAUSTED when a configured model does not fit in memory.
+  // Ends all workers and the thread; blocks for up to 300 ms, and then kills what is left.
+  // REQUIRES: all requests have ended. Idempotent.
+  void Stop();
+
+  // Blocks until every added model is settled, or `give_up` returns true; calls that a few times a
+  // second. RESOURCE_EXHAUSTED when a configured model does not fit in memory.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up) {
     return board_.WaitUntilSettled(give_up);
   }
 
-  // The same for one model: OK once all its workers serve, else why one failed to start. CANCELLED
-  // when `give_up` said so.
+  // Blocks until all workers of one model serve (OK) or one of them has failed, and returns why.
+  // CANCELLED when `give_up` returned true.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up) {
     return board_.WaitUntilServing(model, give_up);
   }
 
-  // Why no worker of the model serves; OK while one does, or the first are on their way.
+  // Why no worker of the model serves. OK while one serves, and while none has failed yet.
   absl::Status Fault(const ServedModel& model) const { return board_.Fault(model); }
 
-  // Ends all workers and the thread. Requests must have ended before. Idempotent.
-  void Stop();
+  // ---- PoolKeeper ----
 
+  // Notes the sentence, which the supervisor's thread carries out unless the incarnation is gone by
+  // then.
   void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
-               const std::string& reason) override;
+               const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Has the pools ticked by `when_ns`. When that is now, the pool wants memory, and the
+  // supervisor's thread looks at all groups at once.
   void WakeBy(int64_t when_ns) override;
 
+  // ---- WorkerStatusSource ----
   std::vector<WorkerInfo> Workers(const ServedModel& model) const override {
     return board_.Workers(model);
   }
@@ -91,39 +101,39 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     std::string reason;
   };
 
-  void RemoveLeftovers();
   void Main();
-  void Wait();
-  void Handle(uint64_t token);
-  void Tick();
-  int64_t NextTimeoutNs() const;
-  void RingWake();
-  void TakeNews();
-  void KillCondemned(const std::vector<Sentence>& condemned);
-  void EndAll();
-  WorkerGroup* Find(const ServedModel* model);
+  void TakeNews() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
+  void Tick() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
+  void Wait(int64_t timeout_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
+  int64_t NextTimeoutNs() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
+  void KillCondemned(const std::vector<Sentence>& condemned)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
+  void EndAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
+  bool HasProcess() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
+  WorkerGroup* Find(const ServedModel* model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_.thread);
 
-  // Constant after Start().
-  platform::Bell wake_;
-  std::thread thread_;
+  // Self-synchronized.
+  const std::unique_ptr<WorkerHost> host_;
+  StatusBoard board_;
+  CompletionThread completions_;
+  CompletionBells bells_{&completions_};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> tick_wanted_{false};
 
-  // Self-synchronized.
-  StatusBoard board_;
-  CompletionThread completions_;
-  FolderRemover remover_;
-
-  // Owned by the thread.
+  // Owned by the supervisor's thread.
   MemoryBudget budget_;
   SuperviseServices services_;
-  std::vector<std::unique_ptr<WorkerGroup>> groups_;
-  int64_t next_tick_ns_ = 0;
+  absl::BitGen random_ ABSL_GUARDED_BY(services_.thread);
+  std::vector<std::unique_ptr<WorkerGroup>> groups_ ABSL_GUARDED_BY(services_.thread);
+  int64_t next_tick_ns_ ABSL_GUARDED_BY(services_.thread) = 0;
 
-  mutable absl::Mutex mu_;
+  // News for the supervisor's thread.
+  absl::Mutex mu_;
   std::vector<Sentence> condemned_ ABSL_GUARDED_BY(mu_);
   std::vector<SupervisedModel> added_ ABSL_GUARDED_BY(mu_);
   std::vector<std::shared_ptr<ServedModel>> retired_ ABSL_GUARDED_BY(mu_);
+
+  std::thread thread_;  // used by main
 };
 
 }  // namespace mpsd

@@ -14,12 +14,13 @@
 namespace mpsd {
 namespace {
 
-// How often something is looked at that ends soon, like a worker that drains.
+// How often the supervisor looks at something that ends soon, like a worker that drains.
 constexpr int64_t kSoonNs = 20 * kNsPerMs;
-// After a replacement that did not come about.
+// The wait after a replacement that failed.
 constexpr int64_t kReplacementRetryNs = 30 * kNsPerSecond;
 
 DeviceHealth* DeviceOf(const SupervisedModel& model, SuperviseServices* services) {
+  services->thread.Check();
   const std::string name = LosableDevice(model.order.device);
   return name.empty() ? nullptr : &services->devices[name];
 }
@@ -36,16 +37,20 @@ WorkerGroup::WorkerGroup(SupervisedModel model, SuperviseServices* services)
 
 WorkerGroup::~WorkerGroup() = default;
 
-SupervisedWorker* WorkerGroup::AddWorker(uint32_t index) {
+void WorkerGroup::AddWorker(uint32_t index) {
+  MPSD_CHECK(Find(index) == nullptr);
   workers_.push_back(std::make_unique<SupervisedWorker>(this, index, epochs_[index], services_));
-  return workers_.back().get();
 }
 
-SupervisedWorker* WorkerGroup::FindByToken(uint64_t first_token) {
+bool WorkerGroup::OnEvent(uint64_t token) {
+  services_->thread.Check();
   for (const auto& worker : workers_) {
-    if (worker->first_token() == first_token) return worker.get();
+    const uint64_t first = worker->first_token();
+    if (token < first || token >= first + kTokensPerWorker) continue;
+    worker->OnEvent(static_cast<WorkerEvent>(token - first));
+    return true;
   }
-  return nullptr;
+  return false;
 }
 
 SupervisedWorker* WorkerGroup::Find(uint32_t index) {
@@ -55,9 +60,26 @@ SupervisedWorker* WorkerGroup::Find(uint32_t index) {
   return nullptr;
 }
 
+SupervisedWorker* WorkerGroup::FindByLink(const WorkerLink* link) {
+  for (const auto& worker : workers_) {
+    if (worker->link() == link) return worker.get();
+  }
+  return nullptr;
+}
+
+bool WorkerGroup::has_process() const {
+  const auto has = [](const auto& worker) { return worker->has_process(); };
+  return std::any_of(workers_.begin(), workers_.end(), has);
+}
+
+void WorkerGroup::EndNow() {
+  for (const auto& worker : workers_) worker->EndNow();
+}
+
 // ---- starts ----
 
 void WorkerGroup::StartDue() {
+  services_->thread.Check();
   Sweep();
   const int64_t now_ns = services_->clock->NowNs();
   for (const auto& worker : workers_) {
@@ -67,7 +89,7 @@ void WorkerGroup::StartDue() {
   PublishCircuit();
 }
 
-// The model's own rest comes first: who asks the device for leave takes the turn of all others.
+// The model's own circuit comes first, since asking the device takes the turn of all other models.
 bool WorkerGroup::MayStart(SupervisedWorker* worker) {
   const int64_t now_ns = services_->clock->NowNs();
   const auto starting = [](const auto& other) { return other->starting(); };
@@ -84,7 +106,7 @@ int64_t WorkerGroup::EarliestStartNs(const SupervisedWorker& worker) const {
   return std::max({worker.start_at_ns(), circuit_.open_until_ns(), device_ns});
 }
 
-// Forgets the workers that have left for good.
+// Forgets the workers that have left for good, but not their epochs.
 void WorkerGroup::Sweep() {
   std::erase_if(workers_, [this](const std::unique_ptr<SupervisedWorker>& worker) {
     if (worker->has_process() || !worker->leaving()) return false;
@@ -103,7 +125,7 @@ bool WorkerGroup::ends_soon() const {
 
 int64_t WorkerGroup::NextNs(int64_t now_ns) const {
   int64_t next_ns = ends_soon() ? now_ns + kSoonNs : INT64_MAX;
-  // While one probes, the others wait for what it does, not for a time.
+  // While one worker probes, the others wait for its outcome and not for a time.
   const bool probes = circuit_.state() == CircuitState::kProbing;
   for (const auto& worker : workers_) {
     if (worker->state() != WorkerState::kWaiting || worker->leaving()) continue;
@@ -124,8 +146,10 @@ absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& r
   return worker->AttachSegments();
 }
 
-// The first worker of a model says what the model takes; then the pool gets its memory.
+// The first worker that has loaded the model reports the complete spec, by which the pool gets its
+// memory.
 absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
+  MPSD_CHECK(slabs_ == nullptr);
   if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
   served()->spec = report.spec;
   const uint64_t bytes = SlabSegmentBytes(served()->spec, model_.queue_requests, model_.queue_bytes,
@@ -143,7 +167,6 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   return absl::OkStatus();
 }
 
-// Also tells whoever waits for the start when the memory does not suffice.
 absl::Status WorkerGroup::TakeMemory(uint64_t bytes, const std::string& what) {
   const absl::Status status = services_->budget->Take(bytes, what);
   if (!status.ok()) services_->board->FailMemory(status);
@@ -164,20 +187,19 @@ void WorkerGroup::OnServing(SupervisedWorker* worker, int64_t start_took_ns) {
   PublishCircuit();
 }
 
-void WorkerGroup::OnDeath(SupervisedWorker* worker, const ExitReason& reason, bool struck,
-                          bool served_well) {
-  if (served_well) circuit_.OnGoodService();
-  if (struck) {
+void WorkerGroup::OnDeath(SupervisedWorker* worker, const WorkerDeath& death) {
+  if (death.served_well) circuit_.OnGoodService();
+  if (death.struck) {
     circuit_.OnStrike();
-  } else if (reason.counts) {
-    circuit_.OnDeath(services_->clock->NowNs(), services_->Jitter());
+  } else if (death.reason.counts) {
+    circuit_.OnDeath(services_->clock->NowNs(), services_->jitter());
   }
-  if (reason.exit == WorkerExit::kDevice) {
+  if (death.reason.exit == WorkerExit::kDevice) {
     TellDevice([this, worker](DeviceHealth* device) {
       device->OnLost(worker->started_ns(), services_->clock->NowNs());
     });
   }
-  // The fresh one takes the place of the old one, which is gone already.
+  // The fresh worker takes the place of the old one, which is gone already.
   if (replacement_.has_value() && worker->index() == replacement_->old) {
     worker->Dismiss();
     replacement_.reset();
@@ -186,7 +208,8 @@ void WorkerGroup::OnDeath(SupervisedWorker* worker, const ExitReason& reason, bo
   ExpectWorker();
 }
 
-// What happened on it; says so when it is another device afterwards for whoever wants to start.
+// Tells the device's health what happened on it, and logs when that changed whether workers may
+// start there.
 void WorkerGroup::TellDevice(const std::function<void(DeviceHealth*)>& tell) {
   if (device_ == nullptr) return;
   const bool was_bad = device_->bad();
@@ -207,7 +230,7 @@ bool WorkerGroup::WaitsForDevice() const {
   return std::any_of(workers_.begin(), workers_.end(), waits);
 }
 
-// A model rests when its workers may not start, be it for what they do or for their device.
+// Also a model whose workers wait for their device is shown as open.
 void WorkerGroup::PublishCircuit() {
   const CircuitState own = circuit_.state();
   const CircuitState state =
@@ -223,7 +246,7 @@ void WorkerGroup::PublishCircuit() {
                           {"deaths_allowed", model_.limits.circuit.deaths}});
 }
 
-// Tells the pool when the next worker can serve, so that nobody waits who cannot be served in time.
+// Tells the pool when the next worker can serve, so that it refuses requests that would end before.
 void WorkerGroup::ExpectWorker() {
   const int64_t now_ns = services_->clock->NowNs();
   int64_t expected_ns = INT64_MAX;
@@ -239,8 +262,16 @@ void WorkerGroup::ExpectWorker() {
 // ---- time ----
 
 void WorkerGroup::Tick() {
+  services_->thread.Check();
   for (const auto& worker : workers_) worker->Tick();
   TickSlabs();
+  NoteGoodService();
+  ExpectWorker();
+  if (retired_ && pool()->inside() == 0) Dismiss();
+  if (!retired_ && !leaving_) TickReplacement();
+}
+
+void WorkerGroup::NoteGoodService() {
   const int64_t now_ns = services_->clock->NowNs();
   for (const auto& worker : workers_) {
     const bool serves = worker->state() == WorkerState::kServing;
@@ -249,36 +280,37 @@ void WorkerGroup::Tick() {
     if (!worker->answers()) continue;
     TellDevice([](DeviceHealth* device) { device->OnGoodService(); });
   }
-  ExpectWorker();
-  if (retired_ && pool()->inside() == 0) Dismiss();
-  if (!retired_ && !leaving_) TickReplacement();
 }
 
 void WorkerGroup::TickSlabs() {
   if (slabs_ == nullptr) return;
   const auto find = [this](const WorkerLink* link) {
-    const auto is_it = [link](const auto& worker) { return worker->link() == link; };
-    return std::find_if(workers_.begin(), workers_.end(), is_it)->get();
+    SupervisedWorker* worker = FindByLink(link);
+    MPSD_CHECK(worker != nullptr);  // the announcer knows a link from its attachment to its death
+    return worker;
   };
-  const auto ready = [&find](const WorkerLink* link) { return find(link)->ready(); };
-  for (const WorkerLink* link : slabs_->Tick(ready, services_->own_time.now_ns())) {
+  const auto is_warm = [&find](const WorkerLink* link) { return find(link)->ready(); };
+  for (const WorkerLink* link : slabs_->Tick(is_warm, services_->own_time.now_ns())) {
     find(link)->GiveUp(WorkerExit::kProtocol, "it does not say what memory it has mapped");
   }
 }
 
 void WorkerGroup::Retire() {
+  services_->thread.Check();
   retired_ = true;
   services_->board->PublishRetired(*served());
   Tick();
 }
 
 void WorkerGroup::Dismiss() {
+  services_->thread.Check();
   if (leaving_) return;
   leaving_ = true;
   for (const auto& worker : workers_) worker->Dismiss();
 }
 
 void WorkerGroup::Close() {
+  services_->thread.Check();
   MPSD_CHECK(gone());
   services_->plane->Remove(pool());
   services_->budget->GiveBack(pool()->SlabBytes());
@@ -304,11 +336,11 @@ void WorkerGroup::TickReplacement() {
   }
 }
 
-// One at a time: so the host needs to hold one worker more than is configured, and no more.
+// One replacement at a time, so that the host holds at most one worker more than configured.
 void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
   const uint32_t index = FreeIndex();
   const uint64_t resident_bytes = old->resident_bytes();
-  const bool fits = index < kMaxWorkers && resident_bytes < platform::AvailableMemoryBytes();
+  const bool fits = index < kMaxWorkers && resident_bytes < services_->host->AvailableMemoryBytes();
   services_->logger->Log(fits ? LogLevel::kInfo : LogLevel::kWarn,
                          fits ? "worker_replaced" : "worker_not_replaced",
                          {{"model", served()->name},
@@ -322,7 +354,7 @@ void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
   AddWorker(index);
 }
 
-// Says once that workers will be replaced without end.
+// Logs once that the limit is below a fresh worker's size, so that each worker will be replaced.
 void WorkerGroup::CheckFreshSize(const SupervisedWorker& fresh) {
   const uint64_t limit_bytes = model_.limits.recycle.resident_bytes;
   if (said_too_small_ || limit_bytes == 0 || fresh.resident_bytes() < limit_bytes) return;
@@ -336,6 +368,8 @@ void WorkerGroup::CheckFreshSize(const SupervisedWorker& fresh) {
 void WorkerGroup::FinishReplacement() {
   SupervisedWorker* fresh = Find(replacement_->fresh);
   SupervisedWorker* old = Find(replacement_->old);
+  // Both stay in the group until they leave, and the replacement ends before either does.
+  MPSD_CHECK(fresh != nullptr && old != nullptr);
   if (fresh->state() == WorkerState::kServing) {
     if (old->state() != WorkerState::kServing) return;
     old->Drain();
@@ -343,7 +377,7 @@ void WorkerGroup::FinishReplacement() {
     replacement_.reset();
     no_replacement_until_ns_ = 0;
   } else if (fresh->state() == WorkerState::kWaiting && fresh->epoch() > epochs_[fresh->index()]) {
-    // It died on its way: the old one goes on, and there is another try later.
+    // The fresh worker died on its way: the old one goes on, and another try follows later.
     fresh->Dismiss();
     replacement_.reset();
   }

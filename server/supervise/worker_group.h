@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "proto/link/messages.h"
 #include "server/supervise/policy/circuit_policy.h"
@@ -16,94 +17,118 @@
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"
 #include "server/supervise/supervised_worker.h"
+#include "server/supervise/worker_owner.h"
 
 namespace mpsd {
 
-// Lives on the supervisor's thread. Decides what no worker can decide alone: whether one may start,
-// what the model takes, and when one is replaced.
-class WorkerGroup {
+// Decides what no worker can decide alone: whether one may start, what the model takes, and when
+// one is replaced. Beside the request's path, never on it. Owned by the supervisor from the
+// generation's addition until its last worker is gone. Lives on the supervisor's thread, which it
+// never blocks.
+//
+// Invariants:
+//   1. No two workers have the same index, and the epochs of an index only grow, also where a
+//      worker of that index has left and another takes its place.
+//   2. At most one worker more than configured exists: the fresh one of a replacement.
+//   3. A retired or dismissed group starts no replacement. A dismissed one starts no worker.
+class WorkerGroup final : public WorkerOwner {
  public:
+  // The configured workers start with the first StartDue(). The services outlive the group.
   WorkerGroup(SupervisedModel model, SuperviseServices* services);
-  ~WorkerGroup();
+  ~WorkerGroup() override;
 
   // ---- the supervisor ----
 
   // Starts the workers whose time has come, and forgets those that have left. Cheap.
   void StartDue();
 
-  // Called every kWatchdogTickNs or more often.
+  // Watches the workers, grows and shrinks the pool's memory, and replaces workers. Called every
+  // kWatchdogTickNs or more often.
   void Tick();
 
-  // The model is not published any more: once nothing is inside, its workers go.
+  // Requests do not find the model any more: once nothing is inside, its workers go.
   void Retire();
 
-  // Asks all workers to go, whatever is inside.
+  // Asks all workers to go, even while requests are inside. Idempotent.
   void Dismiss();
 
-  // True once the last worker of a retired or dismissed group is gone.
+  // True once the last worker of a dismissed group is gone.
   bool gone() const { return leaving_ && workers_.empty(); }
 
-  // Gives the model's memory back. REQUIRES: gone().
+  // Gives the model's memory back and forgets the model. Called once. REQUIRES: gone().
   void Close();
 
-  // Something of it ends within milliseconds: it wants to be ticked as often as it is looked at.
+  // True while something of the group is expected to end within milliseconds: the supervisor then
+  // ticks the group each time that it looks.
   bool ends_soon() const;
 
-  // No look at the group is due before that.
+  // When the supervisor has to look at the group again, at the latest; INT64_MAX: at the next tick.
   int64_t NextNs(int64_t now_ns) const;
 
-  SupervisedWorker* FindByToken(uint64_t first_token);
+  // Hands the event to the worker whose token this is. False when no worker has it.
+  bool OnEvent(uint64_t token);
+
+  // True when some worker has a process.
+  bool has_process() const;
+
+  // Kills all processes and blocks until they are reaped.
+  void EndNow();
+
+  // The worker with this index; null when there is none.
   SupervisedWorker* Find(uint32_t index);
   const std::vector<std::unique_ptr<SupervisedWorker>>& workers() const { return workers_; }
-  const SupervisedModel& model() const { return model_; }
   ServedModel* served() const { return model_.served.get(); }
-  Pool* pool() const { return model_.pool; }
-  SlabAnnouncer* slabs() const { return slabs_.get(); }  // null until the model was loaded once
 
-  // ---- its workers ----
-  absl::Status OnLoaded(SupervisedWorker* worker, const LoadReport& report);
-  void OnServing(SupervisedWorker* worker, int64_t start_took_ns);
-  void OnDeath(SupervisedWorker* worker, const ExitReason& reason, bool struck, bool served_well);
-  absl::Status TakeMemory(uint64_t bytes, const std::string& what);
-
-  // `why` for the log, and in its place what a client may be told.
-  absl::Status NoSharedMemory(const absl::Status& why);
+  // ---- its workers: see WorkerOwner ----
+  const SupervisedModel& model() const override { return model_; }
+  SlabAnnouncer* slabs() override { return slabs_.get(); }
+  absl::Status OnLoaded(SupervisedWorker* worker, const LoadReport& report) override;
+  void OnServing(SupervisedWorker* worker, int64_t start_took_ns) override;
+  void OnDeath(SupervisedWorker* worker, const WorkerDeath& death) override;
+  absl::Status TakeMemory(uint64_t bytes, const std::string& what) override;
+  absl::Status NoSharedMemory(const absl::Status& why) override;
 
  private:
-  // A fresh worker on its way, and the one whose place it takes.
+  // A fresh worker on its way, and the worker that it replaces.
   struct Replacement {
     uint32_t fresh = 0;
     uint32_t old = 0;
   };
 
-  SupervisedWorker* AddWorker(uint32_t index);
+  Pool* pool() const { return model_.pool; }
+  void AddWorker(uint32_t index);
   uint32_t FreeIndex() const;
+  SupervisedWorker* FindByLink(const WorkerLink* link);
   absl::Status CompleteSpec(const LoadReport& report);
   void Sweep();
   bool MayStart(SupervisedWorker* worker);
   int64_t EarliestStartNs(const SupervisedWorker& worker) const;
   bool WaitsForDevice() const;
   void TellDevice(const std::function<void(DeviceHealth*)>& tell);
+  void NoteGoodService();
   void ExpectWorker();
-  void TickSlabs();
+  void TickSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void PublishCircuit();
   void TickReplacement();
   void FinishReplacement();
   void BeginReplacement(SupervisedWorker* old, const char* reason);
   void CheckFreshSize(const SupervisedWorker& fresh);
 
+  // Constant after construction.
   const SupervisedModel model_;
   SuperviseServices* const services_;
-  DeviceHealth* const device_;            // shared by all groups on it; null on the cpu
+  DeviceHealth* const device_;  // shared by all groups on the device; null on the cpu
+
+  // Used on the supervisor's thread.
   std::unique_ptr<SlabAnnouncer> slabs_;  // made with the pool's first segment
   Circuit circuit_;
   CircuitState published_circuit_ = CircuitState::kClosed;
   std::vector<std::unique_ptr<SupervisedWorker>> workers_;
-  std::map<uint32_t, uint32_t> epochs_;  // of workers that have left, by index
+  std::map<uint32_t, uint32_t> epochs_;  // of the last worker that left, for each index used so far
   std::optional<Replacement> replacement_;
   int64_t no_replacement_until_ns_ = 0;
-  int64_t last_start_ns_ = 0;    // what the last start took, from spawn to service
-  bool said_too_small_ = false;  // the limit on memory
+  int64_t last_start_ns_ = 0;    // how long the last start took, from spawn to service
+  bool said_too_small_ = false;  // the log has said that recycle's memory limit is too small
   bool retired_ = false;
   bool leaving_ = false;  // the workers were asked to go
 };

@@ -1,20 +1,20 @@
-// WorkerState: where a configured worker is in its life, and which way it may go. Pure.
+// WorkerState: the phases in the life of a configured worker and their legal order. Pure.
 #pragma once
 
 namespace mpsd {
 
 enum class WorkerState {
-  kWaiting,   // no process                                  → kLoading
-  kLoading,   // it loads the model                          → kWarming, kEnding, kWaiting
-  kWarming,   // it has its memory and warms up its lanes    → kServing, kEnding, kWaiting
-  kServing,   // the pool sends it batches                   → kDraining, kEnding, kWaiting
-  kDraining,  // it finishes what it has, and gets no more   → kEnding, kWaiting
-  kEnding,    // killed, asked to go or gone silent          → kWaiting, once it is reaped
+  kWaiting,   // no process                                      → kLoading
+  kLoading,   // the process loads the model                     → kWarming, kEnding, kWaiting
+  kWarming,   // it has its memory and warms up its lanes        → kServing, kEnding, kWaiting
+  kServing,   // the pool sends it batches                       → kDraining, kEnding, kWaiting
+  kDraining,  // it finishes its batches and gets no more        → kEnding, kWaiting
+  kEnding,    // it was killed or asked to go, or has hung up    → kWaiting, once it is reaped
 };
 
 inline constexpr int kWorkerStates = 6;
 
-// Any process may be gone at any time: so every state with one may be followed by kWaiting.
+// A process can be gone at any time, so kWaiting may follow every state that has a process.
 constexpr bool MayFollow(WorkerState from, WorkerState to) {
   switch (to) {
     case WorkerState::kWaiting:
@@ -32,7 +32,7 @@ constexpr bool MayFollow(WorkerState from, WorkerState to) {
   return false;
 }
 
-// As people read it.
+// The name that people read.
 constexpr const char* WorkerStateName(WorkerState state) {
   constexpr const char* kNames[kWorkerStates] = {"waiting to start", "loading",  "warming up",
                                                  "serving",          "draining", "ending"};

@@ -1,83 +1,75 @@
-// WorkerProcess: one incarnation of a worker, as a process with its socket and its output.
+// WorkerProcess: one incarnation of a worker, as a process with its control socket and its output.
 #pragma once
 
 #include <sys/types.h>
 
-#include <memory>
+#include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/base/fd.h"
-#include "proto/base/platform.h"
+#include "absl/types/span.h"
 #include "proto/link/messages.h"
-#include "server/supervise/process/folder_remover.h"
 
 namespace mpsd {
 
-struct WorkerProcessOptions {
-  std::string binary;
-  std::string model;
-  std::string temporary_folder;  // made for this incarnation alone, removed when it is gone
-  uint32_t threads = 1;          // of the BLAS and OpenMP libraries, a lane each
+// The events of a worker have consecutive tokens, from the one that it was spawned with.
+enum class WorkerEvent {
+  kControl,  // the control socket holds something, or has ended
+  kOutput,   // the output pipe holds something, or has ended
+  kExit,     // the process has exited; Reap() may still say -1 for a moment
 };
+inline constexpr uint64_t kTokensPerWorker = 3;
 
-// Lives on the supervisor's thread, which it never blocks but where it says so. The destructor
-// REQUIRES that the process was reaped.
+// Made by WorkerHost::Spawn(), owned by the SupervisedWorker whose incarnation it is. Beside the
+// request's path, never on it. Lives on the supervisor's thread. Only Reap(true) blocks.
+//
+// Invariants:
+//   1. The process is gone only when Reap() has returned its wait status. Until then it may still
+//      write to the memory that it was given.
+//   2. Reap() returns a wait status once, and no other method touches the process afterwards.
+//   3. Messages, output and the wait status can be read in any order: the exit may be reported
+//      before the last message was received.
 class WorkerProcess {
  public:
-  // Spawns it. Three tokens follow each other from `first_token`: control socket, output, exit.
-  static absl::StatusOr<std::unique_ptr<WorkerProcess>> Spawn(const WorkerProcessOptions& options,
-                                                              platform::Poller* poller,
-                                                              uint64_t first_token,
-                                                              FolderRemover* remover);
-  ~WorkerProcess();
+  // REQUIRES: the process was reaped.
+  virtual ~WorkerProcess() = default;
 
-  pid_t pid() const { return pid_; }
+  virtual pid_t pid() const = 0;
 
-  // RESOURCE_EXHAUSTED when the worker has left too much unread. What its socket does not take at
-  // once goes with Flush(), which is to be called now and then.
-  absl::Status Send(const Message& message, absl::Span<const int> fds = {});
-  absl::Status Flush();
+  // Queues a message, with copies of the descriptors. What the socket does not take at once leaves
+  // with Flush(), which the caller calls at each tick. RESOURCE_EXHAUSTED when the worker has left
+  // too much unread; never an error because the worker is gone, which its exit tells.
+  virtual absl::Status Send(const Message& message, absl::Span<const int> fds) = 0;
+  virtual absl::Status Flush() = 0;
 
-  // The next message, once the control token was reported. See MessageReader::Read().
-  absl::StatusOr<MessageReader::Received> Receive() { return reader_.Read(control_.get()); }
+  // The next message, once the control token was reported. OUT_OF_RANGE when no whole message is
+  // there, UNAVAILABLE at end of file; any other error says that the worker broke the protocol.
+  virtual absl::StatusOr<MessageReader::Received> Receive() = 0;
 
-  // Some of what it wrote, once the output token was reported; nothing when nothing is there.
-  std::string ReadOutput();
-  bool output_ended() const { return !output_.valid(); }
+  // A piece of the output, once the output token was reported; empty when nothing is there.
+  virtual std::string ReadOutput() = 0;
+  virtual bool output_ended() const = 0;
 
-  // While paused nobody reads what the worker writes, and sooner or later it waits.
-  void PauseOutput(bool paused);
+  // While paused the output token is not reported and nobody reads: the worker waits once its pipe
+  // is full.
+  virtual void PauseOutput(bool paused) = 0;
 
-  // Closes the control socket: a worker that is well exits.
-  void Hang();
+  // Closes the control socket. A healthy worker exits when it sees that. Idempotent.
+  virtual void Hang() = 0;
 
-  // True while somebody's SIGSTOP holds it.
-  bool Stopped() const;
+  // True while a SIGSTOP from outside holds the process.
+  virtual bool Stopped() const = 0;
 
-  // SIGKILL. The process is gone only when Reap() says so.
-  void Kill();
+  // Sends SIGKILL. Does nothing once the process was reaped.
+  virtual void Kill() = 0;
 
-  // The wait status, once the exit token was reported or Kill() was called; -1 while it lives.
-  // With `wait`, blocks until it is gone.
-  int Reap(bool wait);
+  // The wait status, once the exit token was reported or Kill() was called; -1 while the process
+  // lives. With `wait`, blocks until the process is gone. REQUIRES: it was not reaped before.
+  virtual int Reap(bool wait) = 0;
 
- private:
-  WorkerProcess(platform::Poller* poller, uint64_t first_token, FolderRemover* remover)
-      : poller_(poller), first_token_(first_token), remover_(remover) {}
-
-  platform::Poller* const poller_;
-  const uint64_t first_token_;
-  FolderRemover* const remover_;
-  pid_t pid_ = -1;
-  bool reaped_ = false;
-  UniqueFd control_;
-  UniqueFd output_;
-  UniqueFd exit_;
-  bool output_paused_ = false;
-  MessageReader reader_;
-  MessageWriter writer_;
-  std::string temporary_folder_;
+  // Memory that the process has resident; 0 when nobody can tell.
+  virtual uint64_t ResidentBytes() const = 0;
 };
 
 }  // namespace mpsd

@@ -86,15 +86,15 @@ class SlabAnnouncerTest : public PoolFixture {
 TEST_F(SlabAnnouncerTest, ASegmentServesOnceEveryWorkerHasMappedIt) {
   WorkerLink* first = Attach(0);
   WorkerLink* second = Attach(1);
-  EXPECT_TRUE(announcer_->Settled(first));
+  EXPECT_TRUE(announcer_->HasMappedAll(first));
   FakeCall* call = Wait();
   Tick();
   EXPECT_THAT(added_[first], ElementsAre(1));
   EXPECT_THAT(added_[second], ElementsAre(1));
-  EXPECT_FALSE(announcer_->Settled(first));
+  EXPECT_FALSE(announcer_->HasMappedAll(first));
   EXPECT_EQ(pool_->SlabDescriptors().size(), 1u);
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
-  EXPECT_TRUE(announcer_->Settled(first));
+  EXPECT_TRUE(announcer_->HasMappedAll(first));
   EXPECT_EQ(call->request.state, RequestState::kWaiting) << "the second has not said so";
   EXPECT_TRUE(announcer_->Take(second, SlabsMapped{1}).ok());
   EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
@@ -124,9 +124,9 @@ TEST_F(SlabAnnouncerTest, AWorkerThatComesLaterIsToldOfAllAndMayThenServe) {
   ASSERT_EQ(pool_->SlabDescriptors().size(), 2u);
   WorkerLink* late = AttachCold(0);
   EXPECT_THAT(added_[late], ElementsAre(1));
-  EXPECT_FALSE(announcer_->Settled(late));
+  EXPECT_FALSE(announcer_->HasMappedAll(late));
   EXPECT_TRUE(announcer_->Take(late, SlabsMapped{1}).ok());
-  EXPECT_TRUE(announcer_->Settled(late));
+  EXPECT_TRUE(announcer_->HasMappedAll(late));
 }
 
 TEST_F(SlabAnnouncerTest, AWorkerThatComesWhileOneIsAnnouncedIsNotWaitedFor) {
@@ -138,9 +138,9 @@ TEST_F(SlabAnnouncerTest, AWorkerThatComesWhileOneIsAnnouncedIsNotWaitedFor) {
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
   EXPECT_EQ(pool_->SlabDescriptors().size(), 2u) << "it may warm up for minutes";
   EXPECT_NE(call->request.state, RequestState::kWaiting);
-  EXPECT_FALSE(announcer_->Settled(late)) << "it may not serve before it has mapped it";
+  EXPECT_FALSE(announcer_->HasMappedAll(late)) << "it may not serve before it has mapped it";
   EXPECT_TRUE(announcer_->Take(late, SlabsMapped{1}).ok());
-  EXPECT_TRUE(announcer_->Settled(late));
+  EXPECT_TRUE(announcer_->HasMappedAll(late));
 }
 
 TEST_F(SlabAnnouncerTest, ThePoolGrowsWhileAWorkerWarmsUp) {
@@ -152,7 +152,7 @@ TEST_F(SlabAnnouncerTest, ThePoolGrowsWhileAWorkerWarmsUp) {
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
   EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
   EXPECT_TRUE(announcer_->Take(cold, SlabsMapped{1}).ok());
-  EXPECT_TRUE(announcer_->Settled(cold));
+  EXPECT_TRUE(announcer_->HasMappedAll(cold));
 }
 
 TEST_F(SlabAnnouncerTest, LooksMoreOftenDoNotCount) {

@@ -69,12 +69,12 @@ TEST_F(StatusBoardTest, TellsWorkersInTheirOrderAndWhenTheyStart) {
 TEST_F(StatusBoardTest, AFaultIsWhyNoWorkerServes) {
   EXPECT_TRUE(board_.Fault(new_).ok()) << "its first start is on its way";
   const absl::Status no_file = absl::InternalError("there is no file");
-  board_.Settle(new_, no_file);
+  board_.NoteOutcome(new_, no_file);
   EXPECT_EQ(board_.Fault(new_), no_file);
-  board_.Settle(new_, absl::OkStatus());
+  board_.NoteOutcome(new_, absl::OkStatus());
   PublishServing(new_, 0, /*serves=*/true);
   PublishDeath(new_, 1, "a line that the model wrote");
-  board_.Settle(new_, absl::InternalError("it died: exit 1"));
+  board_.NoteOutcome(new_, absl::InternalError("it died: exit 1"));
   EXPECT_TRUE(board_.Fault(new_).ok()) << "one serves";
   PublishServing(new_, 0, /*serves=*/false);
   EXPECT_EQ(board_.Fault(new_), absl::InternalError("it died: exit 1")) << "the last word";
@@ -100,16 +100,16 @@ TEST_F(StatusBoardTest, TellsTheOtherGenerationsOfAModel) {
 }
 
 TEST_F(StatusBoardTest, IsSettledWhenEveryModelIs) {
-  board_.Settle(old_, absl::OkStatus());
-  board_.Settle(other_, absl::InternalError("it died"));
+  board_.NoteOutcome(old_, absl::OkStatus());
+  board_.NoteOutcome(other_, absl::InternalError("it died"));
   EXPECT_TRUE(board_.WaitUntilSettled(AtOnce).ok()) << "whoever gives up is not told of an error";
-  board_.Settle(new_, absl::OkStatus());
+  board_.NoteOutcome(new_, absl::OkStatus());
   EXPECT_TRUE(board_.WaitUntilSettled(Never).ok());
 }
 
 TEST_F(StatusBoardTest, TheFirstEndOfAStartIsTheOne) {
-  board_.Settle(old_, absl::InternalError("it died"));
-  board_.Settle(old_, absl::OkStatus());
+  board_.NoteOutcome(old_, absl::InternalError("it died"));
+  board_.NoteOutcome(old_, absl::OkStatus());
   EXPECT_EQ(board_.WaitUntilServing(old_, Never).message(), "it died");
   EXPECT_EQ(board_.WaitUntilServing(new_, AtOnce).code(), absl::StatusCode::kCancelled);
   board_.Forget(new_);
@@ -119,7 +119,7 @@ TEST_F(StatusBoardTest, TheFirstEndOfAStartIsTheOne) {
 TEST_F(StatusBoardTest, AModelServesWhenAllItsWorkersDo) {
   PublishServing(old_, 0, true);
   PublishServing(old_, 1, false);
-  board_.Settle(old_, absl::OkStatus());
+  board_.NoteOutcome(old_, absl::OkStatus());
   std::atomic<bool> was_asked{false};
   const auto give_up = [&was_asked] {
     was_asked = true;
@@ -138,7 +138,7 @@ TEST_F(StatusBoardTest, AModelServesWhenAllItsWorkersDo) {
 
 TEST_F(StatusBoardTest, AWorkerThatDiesBeforeAllServeIsTheOutcome) {
   PublishServing(old_, 0, true);
-  board_.Settle(old_, absl::OkStatus());
+  board_.NoteOutcome(old_, absl::OkStatus());
   PublishDeath(old_, 1, "no such file");
   EXPECT_EQ(board_.WaitUntilServing(old_, Never).message(), "no such file");
   PublishDeath(old_, 1, "");

@@ -12,7 +12,7 @@
 
 #include "proto/base/clock.h"
 #include "server/supervise/process/folder_remover.h"
-#include "server/supervise/process/worker_process.h"
+#include "server/supervise/process/spawned_worker_process.h"
 #include "tests/worker/tools/package_folder.h"
 
 namespace mpsd {
@@ -49,13 +49,13 @@ TEST(PackageKills, LeaveNoTemporaryFolder) {
       testing::TempDir() + "mpsd_kills_" + std::to_string(getpid()) + "/worker";
   int unpacked = 0;
   for (int i = 0; i < Kills(); ++i) {
-    WorkerProcessOptions options;
+    SpawnedWorkerOptions options;
     options.binary = MPSD_WORKER;
     options.temporary_folder = folder;
     auto remover = std::make_unique<FolderRemover>();
-    auto process = WorkerProcess::Spawn(options, &*poller, 1, remover.get());
+    auto process = SpawnedWorkerProcess::Spawn(options, &*poller, 1, remover.get());
     ASSERT_TRUE(process.ok()) << process.status();
-    ASSERT_TRUE((*process)->Send(Order()).ok());
+    ASSERT_TRUE((*process)->Send(Order(), {}).ok());
     // Some are killed as soon as they have unpacked, others somewhere on the way.
     const int64_t until_ns =
         Clock::Real()->NowNs() + (i % 2 == 0 ? 60'000 : i % 19 * 50) * kNsPerMs;

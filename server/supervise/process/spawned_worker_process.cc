@@ -1,4 +1,4 @@
-#include "server/supervise/process/worker_process.h"
+#include "server/supervise/process/spawned_worker_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,11 +17,13 @@
 namespace mpsd {
 namespace {
 
-// This process's environment with the worker's own settings: libraries that start a thread a core
-// each would run over one another, compiled packages, which bring a count of their own, too;
-// threads that are bound to processors would share those with the threads of other workers, and the
-// sandbox denies to bind another thread; and what is left in the temporary folder goes with it.
-std::vector<std::string> Environment(const WorkerProcessOptions& options) {
+// This process's environment with the worker's own settings:
+//   - thread counts, since each library would otherwise start one thread for each core, and
+//     compiled packages bring a count of their own;
+//   - no binding of threads to processors, since the threads of several workers would be bound to
+//     the same ones, and the sandbox denies binding another thread;
+//   - a temporary folder that is removed with all that the worker leaves in it.
+std::vector<std::string> Environment(const SpawnedWorkerOptions& options) {
   const std::string threads = absl::StrCat(options.threads);
   std::vector<std::pair<std::string, std::string>> own = {
       {"OMP_NUM_THREADS", threads},        {"OMP_THREAD_LIMIT", threads},
@@ -50,8 +52,8 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
-    const WorkerProcessOptions& options, platform::Poller* poller, uint64_t first_token,
+absl::StatusOr<std::unique_ptr<SpawnedWorkerProcess>> SpawnedWorkerProcess::Spawn(
+    const SpawnedWorkerOptions& options, platform::Poller* poller, uint64_t first_token,
     FolderRemover* remover) {
   if (const int error = MPSD_FAILPOINT_ERRNO("supervise.spawn"); error != 0) {
     return absl::ErrnoToStatus(error, "cannot start a worker");
@@ -75,26 +77,31 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(
     return pid.status();
   }
 
-  std::unique_ptr<WorkerProcess> process(new WorkerProcess(poller, first_token, remover));
+  std::unique_ptr<SpawnedWorkerProcess> process(
+      new SpawnedWorkerProcess(poller, first_token, remover));
   process->pid_ = *pid;
   process->control_ = std::move(sockets->first);
   fcntl(process->control_.get(), F_SETFL, O_NONBLOCK);
   process->output_ = std::move(pipe->first);
   process->temporary_folder_ = options.temporary_folder;
-  absl::StatusOr<UniqueFd> exit = poller->AddExit(*pid, first_token + 2);
-  absl::Status status = exit.status();
-  if (status.ok()) status = poller->AddReadable(process->control_.get(), first_token);
-  if (status.ok()) status = poller->AddReadable(process->output_.get(), first_token + 1);
-  if (!status.ok()) {
+  if (absl::Status status = process->AddToPoller(); !status.ok()) {
     process->Kill();
     process->Reap(/*wait=*/true);
     return status;
   }
-  process->exit_ = *std::move(exit);
   return process;
 }
 
-WorkerProcess::~WorkerProcess() {
+absl::Status SpawnedWorkerProcess::AddToPoller() {
+  absl::StatusOr<UniqueFd> exit = poller_->AddExit(pid_, TokenOf(WorkerEvent::kExit));
+  if (!exit.ok()) return exit.status();
+  exit_ = *std::move(exit);
+  absl::Status status = poller_->AddReadable(control_.get(), TokenOf(WorkerEvent::kControl));
+  if (!status.ok()) return status;
+  return poller_->AddReadable(output_.get(), TokenOf(WorkerEvent::kOutput));
+}
+
+SpawnedWorkerProcess::~SpawnedWorkerProcess() {
   MPSD_CHECK(reaped_);
   Hang();
   PauseOutput(true);
@@ -102,19 +109,19 @@ WorkerProcess::~WorkerProcess() {
   remover_->Remove(std::move(temporary_folder_));
 }
 
-absl::Status WorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
+absl::Status SpawnedWorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
   if (absl::Status status = writer_.Queue(message, fds); !status.ok()) return status;
-  // A worker that is gone cannot be sent to; its exit, which is on the way, says why.
+  // Sending fails when the worker is gone; its exit, which is on the way, says why.
   Flush().IgnoreError();
   return absl::OkStatus();
 }
 
-absl::Status WorkerProcess::Flush() {
+absl::Status SpawnedWorkerProcess::Flush() {
   if (!control_.valid() || writer_.empty()) return absl::OkStatus();
   return writer_.Flush(control_.get());
 }
 
-std::string WorkerProcess::ReadOutput() {
+std::string SpawnedWorkerProcess::ReadOutput() {
   char chunk[4096];
   const ssize_t got = output_.valid() ? read(output_.get(), chunk, sizeof(chunk)) : -1;
   if (got > 0) return std::string(chunk, static_cast<size_t>(got));
@@ -125,31 +132,31 @@ std::string WorkerProcess::ReadOutput() {
   return "";
 }
 
-void WorkerProcess::PauseOutput(bool paused) {
+void SpawnedWorkerProcess::PauseOutput(bool paused) {
   if (!output_.valid() || paused == output_paused_) return;
   output_paused_ = paused;
   if (paused) return poller_->RemoveReadable(output_.get());
-  // It was in the set before, so that there is room for it.
-  poller_->AddReadable(output_.get(), first_token_ + 1).IgnoreError();
+  // The poller had this descriptor before, so it has room for it.
+  poller_->AddReadable(output_.get(), TokenOf(WorkerEvent::kOutput)).IgnoreError();
 }
 
-void WorkerProcess::Hang() {
+void SpawnedWorkerProcess::Hang() {
   if (!control_.valid()) return;
   poller_->RemoveReadable(control_.get());
   control_.Reset();
 }
 
-bool WorkerProcess::Stopped() const {
+bool SpawnedWorkerProcess::Stopped() const {
   siginfo_t info{};
   const int result = waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT);
   return result == 0 && info.si_pid == pid_;
 }
 
-void WorkerProcess::Kill() {
+void SpawnedWorkerProcess::Kill() {
   if (!reaped_) kill(pid_, SIGKILL);
 }
 
-int WorkerProcess::Reap(bool wait) {
+int SpawnedWorkerProcess::Reap(bool wait) {
   MPSD_CHECK(!reaped_);
   int status = 0;
   pid_t pid = -1;

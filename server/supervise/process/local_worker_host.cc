@@ -1,0 +1,73 @@
+#include "server/supervise/process/local_worker_host.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "server/supervise/process/spawned_worker_process.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint64_t kWakeToken = 0;
+
+}  // namespace
+
+LocalWorkerHost::LocalWorkerHost(std::string worker_binary, std::string temporary_folder)
+    : worker_binary_(std::move(worker_binary)), temporary_folder_(std::move(temporary_folder)) {}
+
+absl::Status LocalWorkerHost::Open() {
+  absl::StatusOr<platform::Bell> bell = platform::CreateBell();
+  if (!bell.ok()) return bell.status();
+  absl::StatusOr<platform::Poller> poller = platform::Poller::Create();
+  if (!poller.ok()) return poller.status();
+  poller_ = *std::move(poller);
+  absl::Status status = poller_.AddReadable(bell->poll_fd.get(), kWakeToken);
+  if (!status.ok()) return status;
+  RemoveLeftovers();
+  absl::MutexLock lock(&mu_);
+  wake_ = *std::move(bell);
+  return absl::OkStatus();
+}
+
+// Workers of the former daemon may not have ended yet. Their folders get another name, under which
+// the remover tries until nobody writes to them any more.
+void LocalWorkerHost::RemoveLeftovers() {
+  const std::string left = temporary_folder_ + ".left";
+  std::error_code error;
+  std::filesystem::remove_all(left, error);
+  std::filesystem::rename(temporary_folder_, left, error);
+  if (!error) remover_.Remove(left);
+}
+
+absl::StatusOr<std::unique_ptr<WorkerProcess>> LocalWorkerHost::Spawn(
+    const WorkerProcessOptions& options, uint64_t first_token) {
+  MPSD_CHECK(first_token > kWakeToken);
+  SpawnedWorkerOptions spawned;
+  spawned.binary = worker_binary_;
+  spawned.model = options.model;
+  spawned.temporary_folder =
+      absl::StrCat(temporary_folder_, "/", options.model, "-", options.worker, ".", next_folder_++);
+  spawned.threads = options.threads;
+  return SpawnedWorkerProcess::Spawn(spawned, &poller_, first_token, &remover_);
+}
+
+std::vector<uint64_t> LocalWorkerHost::Wait(int64_t timeout_ns) {
+  // A copy: the poller reuses its list, and handling one token may remove another's descriptor.
+  std::vector<uint64_t> tokens = poller_.Wait(timeout_ns);
+  if (std::erase(tokens, kWakeToken) > 0) {
+    absl::MutexLock lock(&mu_);
+    platform::ClearBell(wake_.poll_fd.get());
+  }
+  return tokens;
+}
+
+void LocalWorkerHost::Wake() {
+  absl::MutexLock lock(&mu_);
+  if (wake_.ring_fd.valid()) platform::RingBell(wake_.ring_fd.get());
+}
+
+}  // namespace mpsd

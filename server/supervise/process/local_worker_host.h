@@ -1,0 +1,49 @@
+// LocalWorkerHost: runs workers as child processes of the daemon.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/base/platform.h"
+#include "server/supervise/process/folder_remover.h"
+#include "server/supervise/process/worker_host.h"
+
+namespace mpsd {
+
+// Made by the daemon, owned by its supervisor. Threads as for WorkerHost: lives on the supervisor's
+// thread but for Open() and Wake(). The destructor blocks until the folders of all dead workers are
+// removed or given up.
+class LocalWorkerHost final : public WorkerHost {
+ public:
+  // `temporary_folder` belongs to this daemon alone; each worker gets a folder in it. A former
+  // daemon that was killed may have left such a folder, which Open() has removed.
+  LocalWorkerHost(std::string worker_binary, std::string temporary_folder);
+
+  absl::Status Open() override;
+  absl::StatusOr<std::unique_ptr<WorkerProcess>> Spawn(const WorkerProcessOptions& options,
+                                                       uint64_t first_token) override;
+  std::vector<uint64_t> Wait(int64_t timeout_ns) override;
+  void Wake() override ABSL_LOCKS_EXCLUDED(mu_);
+  uint64_t OutOfMemoryKills() const override { return platform::OutOfMemoryKills(); }
+  uint64_t AvailableMemoryBytes() const override { return platform::AvailableMemoryBytes(); }
+
+ private:
+  void RemoveLeftovers();
+
+  const std::string worker_binary_;
+  const std::string temporary_folder_;
+  FolderRemover remover_;
+
+  // Used on the supervisor's thread.
+  platform::Poller poller_;
+  uint64_t next_folder_ = 1;  // no folder is used twice: an old one may still be being removed
+
+  absl::Mutex mu_;
+  platform::Bell wake_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

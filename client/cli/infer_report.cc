@@ -16,12 +16,11 @@ namespace {
 
 using client::InferOutput;
 using client::InferReply;
-using nlohmann::json;
+using Json = nlohmann::json;
 using Vectors = std::vector<std::vector<double>>;
 
 constexpr size_t kShownValues = 4;
 constexpr size_t kShownTextBytes = 40;
-constexpr Table::Align kRight = Table::Align::kRight;
 
 // `value` as printf formats it.
 std::string Formatted(const char* format, double value) {
@@ -44,7 +43,7 @@ std::string FirstElements(const InferOutput& output) {
   std::string text;
   for (size_t i = 0; i < std::min(elements->size(), kShownValues); ++i) {
     absl::StrAppend(&text, i > 0 ? " " : "",
-                    json((*elements)[i]).dump(-1, ' ', false, json::error_handler_t::replace));
+                    Json((*elements)[i]).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return elements->size() > kShownValues ? text + " …" : text;
 }
@@ -115,27 +114,27 @@ std::string CosinesText(const Vectors& vectors) {
 }
 
 template <class T>
-json Integers(const InferOutput& output) {
+Json Integers(const InferOutput& output) {
   const auto values = client::Values<T>(output);
-  return values.ok() ? json(*values) : json::array();
+  return values.ok() ? Json(*values) : Json::array();
 }
 
 // The elements as JSON; 64-bit integers stay exact.
-json ElementsJson(const InferOutput& output) {
+Json ElementsJson(const InferOutput& output) {
   if (output.datatype == DataType::kInt64) return Integers<int64_t>(output);
   if (output.datatype == DataType::kUint64) return Integers<uint64_t>(output);
   if (output.datatype == DataType::kBytes) {
     const auto elements = client::UnpackBytes(output.bytes);
-    return elements.ok() ? json(*elements) : json::array();
+    return elements.ok() ? Json(*elements) : Json::array();
   }
-  json list = json::array();
+  Json list = Json::array();
   const bool is_bool = output.datatype == DataType::kBool;
   const bool is_float = output.datatype == DataType::kFp16 || output.datatype == DataType::kBf16 ||
                         output.datatype == DataType::kFp32 || output.datatype == DataType::kFp64;
   for (const double value : Numbers(output)) {
-    list.push_back(is_bool    ? json(value != 0)
-                   : is_float ? json(value)
-                              : json(static_cast<int64_t>(value)));
+    list.push_back(is_bool    ? Json(value != 0)
+                   : is_float ? Json(value)
+                              : Json(static_cast<int64_t>(value)));
   }
   return list;
 }
@@ -179,11 +178,11 @@ std::string ReportText(const InferReply& reply, const TextRows& rows, double lat
 }
 
 std::string ReportJson(const InferReply& reply, const TextRows& rows, double latency_ms) {
-  json report = {{"model", reply.model},
+  Json report = {{"model", reply.model},
                  {"version", reply.version},
                  {"id", reply.id},
                  {"latency_ms", latency_ms},
-                 {"outputs", json::array()}};
+                 {"outputs", Json::array()}};
   for (const InferOutput& output : reply.outputs) {
     report["outputs"].push_back(
         {{"name", output.name},
@@ -195,11 +194,11 @@ std::string ReportJson(const InferReply& reply, const TextRows& rows, double lat
   for (size_t i = 0; i < vectors.size(); ++i) {
     report["texts"].push_back(
         {{"text", rows.texts[i]}, {"tokens", rows.token_counts[i]}, {"norm", Norm(vectors[i])}});
-    json cosines = json::array();
+    Json cosines = Json::array();
     for (const auto& other : vectors) cosines.push_back(Cosine(vectors[i], other));
     report["cosine"].push_back(std::move(cosines));
   }
-  return report.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace mpsd::cli

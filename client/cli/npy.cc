@@ -75,7 +75,7 @@ absl::Status ParseDescr(absl::string_view value, Header* header) {
   return Malformed(absl::StrCat("dtype '", descr, "' is not supported"));
 }
 
-absl::Status ParseShape(absl::string_view value, Header* header) {
+absl::Status ParseNpyShape(absl::string_view value, Header* header) {
   const size_t end = value.find(')');
   if (!absl::StartsWith(value, "(") || end == absl::string_view::npos) return Malformed("no shape");
   const absl::string_view inside = absl::StripAsciiWhitespace(value.substr(1, end - 1));
@@ -93,7 +93,7 @@ absl::StatusOr<Header> ParseHeader(absl::string_view text) {
   Header header;
   const auto shape = FindValue(text, "shape");
   if (!shape.ok()) return shape.status();
-  absl::Status status = ParseShape(*shape, &header);
+  absl::Status status = ParseNpyShape(*shape, &header);
   if (!status.ok()) return status;
   const auto descr = FindValue(text, "descr");
   if (!descr.ok()) return descr.status();

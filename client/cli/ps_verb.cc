@@ -14,9 +14,7 @@ namespace {
 using client::DaemonStatus;
 using client::ModelStatus;
 using client::WorkerStatus;
-using nlohmann::json;
-
-constexpr Table::Align kRight = Table::Align::kRight;
+using Json = nlohmann::json;
 
 // The two largest units: "3d 4h", "12m 5s", "7s".
 std::string UptimeText(int64_t uptime_ms) {
@@ -101,7 +99,7 @@ std::string WorkersText(const DaemonStatus& daemon) {
   return table.Text();
 }
 
-json WorkerJson(const WorkerStatus& worker) {
+Json WorkerJson(const WorkerStatus& worker) {
   return {{"index", worker.index},
           {"pid", worker.pid},
           {"epoch", worker.epoch},
@@ -118,8 +116,8 @@ json WorkerJson(const WorkerStatus& worker) {
           {"generation", worker.generation}};
 }
 
-json ModelJson(const ModelStatus& model) {
-  json report = {{"name", model.name},
+Json ModelJson(const ModelStatus& model) {
+  Json report = {{"name", model.name},
                  {"version", model.version},
                  {"ready", model.ready},
                  {"state", model.state},
@@ -132,23 +130,23 @@ json ModelJson(const ModelStatus& model) {
                  {"lanes", model.lanes},
                  {"parameters", model.parameters},
                  {"circuit", model.circuit},
-                 {"workers", json::array()}};
+                 {"workers", Json::array()}};
   for (const WorkerStatus& worker : model.workers) report["workers"].push_back(WorkerJson(worker));
   return report;
 }
 
 std::string DaemonJson(const DaemonStatus& daemon) {
-  json report = {{"server_name", daemon.server_name},
+  Json report = {{"server_name", daemon.server_name},
                  {"server_version", daemon.server_version},
                  {"start_time_ms", daemon.start_time_ms},
                  {"ready", daemon.ready},
-                 {"models", json::array()}};
+                 {"models", Json::array()}};
   const client::ReloadStatus& reload = daemon.last_reload;
   if (reload.time_ms > 0) {
     report["last_reload"] = {{"ok", reload.ok}, {"time_ms", reload.time_ms}, {"text", reload.text}};
   }
   for (const ModelStatus& model : daemon.models) report["models"].push_back(ModelJson(model));
-  return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string NextStartText(const WorkerStatus& worker) {

@@ -29,4 +29,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// Numbers stand to the right.
+inline constexpr Table::Align kRight = Table::Align::kRight;
+
 }  // namespace mpsd::cli

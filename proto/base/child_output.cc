@@ -14,12 +14,12 @@
 #include "proto/base/fd.h"
 #include "proto/base/platform.h"
 
-extern char** environ;
+extern "C" char** environ;
 
 namespace mpsd {
 namespace {
 
-constexpr size_t kMaxTextBytes = 1 << 20;
+constexpr size_t kMaxOutputBytes = 1 << 20;
 
 std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::string>& others) {
   std::vector<std::string> environment;
@@ -41,7 +41,7 @@ bool ReadToEnd(int fd, int64_t until_ns, std::string* text) {
     if (poll(&readable, 1, static_cast<int>(std::min<int64_t>(left_ms, 1 << 30))) <= 0) continue;
     const ssize_t got = read(fd, chunk, sizeof(chunk));
     if (got == 0 || (got < 0 && errno != EINTR)) return true;
-    if (got > 0 && text->size() < kMaxTextBytes) text->append(chunk, static_cast<size_t>(got));
+    if (got > 0 && text->size() < kMaxOutputBytes) text->append(chunk, static_cast<size_t>(got));
   }
 }
 

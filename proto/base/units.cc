@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/base/clock.h"
+#include "proto/base/string_views.h"
 
 namespace mpsd {
 namespace {
@@ -34,7 +35,7 @@ constexpr std::array<Unit, 9> kSizes = {{{"B", 1},
                                          {"GB", 1'000'000'000},
                                          {"TB", 1'000'000'000'000}}};
 constexpr uint64_t kMaxValue = (1ULL << 63) - 1;
-constexpr size_t kMaxTextBytes = 40;
+constexpr size_t kQuotedTextBytes = 40;
 
 // A quantity as written: digits with at most one point, then a unit.
 struct Written {
@@ -74,11 +75,9 @@ std::optional<Written> Split(std::string_view text) {
   return written;
 }
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
 absl::Status Bad(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(
-      absl::StrCat("'", View(text.substr(0, kMaxTextBytes)), "' ", View(why)));
+      absl::StrCat("'", View(text.substr(0, kQuotedTextBytes)), "' ", View(why)));
 }
 
 // mantissa × scale ÷ divisor, which must be a whole number that fits.

@@ -12,6 +12,7 @@
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "proto/base/string_views.h"
 #include "proto/base/units.h"
 #include "proto/base/utf8.h"
 
@@ -20,8 +21,6 @@ namespace {
 
 constexpr size_t kShownBytes = 40;
 constexpr size_t kMaxWordBytes = 32;  // longer keys resemble nothing
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string Shown(std::string_view text, size_t limit) {
   if (text.size() <= limit) return absl::Utf8SafeCHexEscape(View(text));

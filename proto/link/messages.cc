@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr uint32_t kMagic = 0x4453504d;  // "MPSD"
 // One message of the largest size, and some more.
@@ -28,7 +28,7 @@ struct FrameHeader {
   uint32_t length;
 };
 
-json Body(const LoadOrder& order) {
+Json Body(const LoadOrder& order) {
   return {{"type", "load"},
           {"model", order.model},
           {"format", NameOf(order.format)},
@@ -44,7 +44,7 @@ json Body(const LoadOrder& order) {
           {"parameters", order.parameters}};
 }
 
-json Body(const LoadReport& report) {
+Json Body(const LoadReport& report) {
   return {{"type", "loaded"},
           {"spec", ToJson(report.spec)},
           {"device", report.device},
@@ -52,7 +52,7 @@ json Body(const LoadReport& report) {
           {"demotion", report.demotion}};
 }
 
-json Body(const AttachOrder& order) {
+Json Body(const AttachOrder& order) {
   return {{"type", "attach"},
           {"layout_hash", order.layout_hash},
           {"mailbox_bytes", order.mailbox_bytes},
@@ -60,33 +60,33 @@ json Body(const AttachOrder& order) {
           {"slab_segment_bytes", order.slab_segment_bytes}};
 }
 
-json Body(const Ready&) { return {{"type", "ready"}}; }
+Json Body(const Ready&) { return {{"type", "ready"}}; }
 
-json Body(const Failure& failure) { return {{"type", "failure"}, {"text", failure.text}}; }
+Json Body(const Failure& failure) { return {{"type", "failure"}, {"text", failure.text}}; }
 
-json Body(const SlabsAdded& added) {
+Json Body(const SlabsAdded& added) {
   return {{"type", "slabs_added"}, {"number", added.number}, {"bytes", added.bytes}};
 }
 
-json Body(const SlabsMapped& mapped) {
+Json Body(const SlabsMapped& mapped) {
   return {{"type", "slabs_mapped"}, {"number", mapped.number}};
 }
 
-json Body(const SlabsRemoved& removed) {
+Json Body(const SlabsRemoved& removed) {
   return {{"type", "slabs_removed"}, {"number", removed.number}};
 }
 
-json Body(const SlabsUnmapped& unmapped) {
+Json Body(const SlabsUnmapped& unmapped) {
   return {{"type", "slabs_unmapped"}, {"number", unmapped.number}};
 }
 
 // Typed reads from a hostile object: a missing or wrong field leaves `*ok` false.
 class Fields {
  public:
-  explicit Fields(const json& object) : object_(object) {}
+  explicit Fields(const Json& object) : object_(object) {}
 
   std::string Text(const char* key) {
-    const json* value = Find(key);
+    const Json* value = Find(key);
     if (value == nullptr || !value->is_string()) return Fail<std::string>();
     return value->get<std::string>();
   }
@@ -98,7 +98,7 @@ class Fields {
   }
 
   uint64_t Number(const char* key) {
-    const json* value = Find(key);
+    const Json* value = Find(key);
     if (value == nullptr || !value->is_number_unsigned()) return Fail<uint64_t>();
     return value->get<uint64_t>();
   }
@@ -110,7 +110,7 @@ class Fields {
   }
 
   ModelSpec Spec(const char* key) {
-    const json* value = Find(key);
+    const Json* value = Find(key);
     if (value == nullptr) return Fail<ModelSpec>();
     absl::StatusOr<ModelSpec> spec = ModelSpecFromJson(*value);
     return spec.ok() ? *std::move(spec) : Fail<ModelSpec>();
@@ -120,7 +120,7 @@ class Fields {
 
   std::map<std::string, std::string> Texts(const char* key) {
     std::map<std::string, std::string> texts;
-    const json* value = Find(key);
+    const Json* value = Find(key);
     if (value == nullptr) return Fail<std::map<std::string, std::string>>();
     if (value->is_null()) return texts;
     if (!value->is_object()) return Fail<std::map<std::string, std::string>>();
@@ -133,9 +133,9 @@ class Fields {
 
   std::vector<uint64_t> Numbers(const char* key) {
     std::vector<uint64_t> numbers;
-    const json* value = Find(key);
+    const Json* value = Find(key);
     if (value == nullptr || !value->is_array()) return Fail<std::vector<uint64_t>>();
-    for (const json& item : *value) {
+    for (const Json& item : *value) {
       if (!item.is_number_unsigned()) return Fail<std::vector<uint64_t>>();
       numbers.push_back(item.get<uint64_t>());
     }
@@ -145,7 +145,7 @@ class Fields {
   bool ok() const { return ok_; }
 
  private:
-  const json* Find(const char* key) {
+  const Json* Find(const char* key) {
     const auto found = object_.find(key);
     return found == object_.end() ? nullptr : &*found;
   }
@@ -156,7 +156,7 @@ class Fields {
     return T{};
   }
 
-  const json& object_;
+  const Json& object_;
   bool ok_ = true;
 };
 
@@ -198,7 +198,7 @@ Message ParseAttach(Fields& fields) {
 }
 
 absl::StatusOr<Message> Parse(absl::string_view text) {
-  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return absl::InvalidArgumentError("a control message is not JSON");
   Fields fields(object);
   const std::string type = fields.Text("type");
@@ -231,9 +231,9 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
 }
 
 absl::StatusOr<std::string> FrameOf(const Message& message, size_t fd_count) {
-  const json object = std::visit([](const auto& body) { return Body(body); }, message);
+  const Json object = std::visit([](const auto& body) { return Body(body); }, message);
   // Texts come from models and files: bytes that are not UTF-8 are replaced; nothing is thrown.
-  const std::string body = object.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string body = object.dump(-1, ' ', false, Json::error_handler_t::replace);
   const FrameHeader header{kMagic, kLinkVersion, static_cast<uint32_t>(body.size())};
   std::string frame(reinterpret_cast<const char*>(&header), sizeof(header));
   frame += body;

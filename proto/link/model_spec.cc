@@ -9,14 +9,13 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
+#include "proto/base/string_views.h"
 #include "proto/link/model_spec_reader.h"
 
 namespace mpsd {
 namespace {
 
 using Json = nlohmann::json;
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 Json TensorsToJson(const std::vector<TensorSpec>& tensors) {
   Json list = Json::array();

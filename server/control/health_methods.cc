@@ -7,7 +7,7 @@
 namespace mpsd {
 namespace {
 
-namespace pb = grpc::health::v1;
+namespace health_pb = grpc::health::v1;
 
 // Nothing for an unknown name.
 std::optional<bool> IsServing(const ModelDirectory& models, const std::string& name) {
@@ -22,22 +22,22 @@ constexpr int kServiceUnknown = 3;  // only Watch answers this
 }  // namespace
 
 void AddHealthMethods(const ModelDirectory* models, MethodTable* table) {
-  table->AddTyped<pb::HealthCheckRequest, pb::HealthCheckResponse>(
+  table->AddTyped<health_pb::HealthCheckRequest, health_pb::HealthCheckResponse>(
       "/grpc.health.v1.Health/Check", MethodTable::Kind::kUnary,
       [models](const CallerInfo&, const auto& request, auto* response) {
         const std::optional<bool> serving = IsServing(*models, request.service());
         if (!serving.has_value()) return absl::NotFoundError("unknown service");
-        response->set_status(*serving ? pb::HealthCheckResponse::SERVING
-                                      : pb::HealthCheckResponse::NOT_SERVING);
+        response->set_status(*serving ? health_pb::HealthCheckResponse::SERVING
+                                      : health_pb::HealthCheckResponse::NOT_SERVING);
         return absl::OkStatus();
       });
-  table->AddTyped<pb::HealthCheckRequest, pb::HealthCheckResponse>(
+  table->AddTyped<health_pb::HealthCheckRequest, health_pb::HealthCheckResponse>(
       "/grpc.health.v1.Health/Watch", MethodTable::Kind::kWatched,
       [models](const CallerInfo&, const auto& request, auto* response) {
         const std::optional<bool> serving = IsServing(*models, request.service());
-        const int known = serving.value_or(false) ? pb::HealthCheckResponse::SERVING
-                                                  : pb::HealthCheckResponse::NOT_SERVING;
-        response->set_status(static_cast<pb::HealthCheckResponse::ServingStatus>(
+        const int known = serving.value_or(false) ? health_pb::HealthCheckResponse::SERVING
+                                                  : health_pb::HealthCheckResponse::NOT_SERVING;
+        response->set_status(static_cast<health_pb::HealthCheckResponse::ServingStatus>(
             serving.has_value() ? known : kServiceUnknown));
         return absl::OkStatus();
       });

@@ -17,7 +17,7 @@
 namespace mpsd {
 namespace {
 
-namespace pb = grpc::reflection::v1;
+namespace reflection_pb = grpc::reflection::v1;
 using google::protobuf::DescriptorPool;
 using google::protobuf::FileDescriptor;
 
@@ -32,7 +32,7 @@ constexpr const char* kOlderPackage = "grpc.reflection.v1alpha";
 // name, which older clients ask for: the same messages in another package.
 std::shared_ptr<const DescriptorPool> MakePool() {
   google::protobuf::FileDescriptorProto file;
-  pb::ServerReflectionRequest::descriptor()->file()->CopyTo(&file);
+  reflection_pb::ServerReflectionRequest::descriptor()->file()->CopyTo(&file);
   const auto rename = [](std::string* type) {
     type->replace(0, absl::StrCat(".", kPackage).size(), absl::StrCat(".", kOlderPackage));
   };
@@ -54,13 +54,13 @@ std::shared_ptr<const DescriptorPool> MakePool() {
   return pool;
 }
 
-void Refuse(absl::string_view what, pb::ServerReflectionResponse* response) {
+void Refuse(absl::string_view what, reflection_pb::ServerReflectionResponse* response) {
   response->mutable_error_response()->set_error_code(static_cast<int>(absl::StatusCode::kNotFound));
   response->mutable_error_response()->set_error_message(absl::StrCat(what, " not found"));
 }
 
 void AddWithImports(const FileDescriptor* file, std::unordered_set<std::string>* seen,
-                    pb::FileDescriptorResponse* response) {
+                    reflection_pb::FileDescriptorResponse* response) {
   if (!seen->insert(std::string(file->name())).second) return;
   google::protobuf::FileDescriptorProto proto;
   file->CopyTo(&proto);
@@ -71,7 +71,7 @@ void AddWithImports(const FileDescriptor* file, std::unordered_set<std::string>*
 }
 
 void AnswerFile(const FileDescriptor* file, absl::string_view what,
-                pb::ServerReflectionResponse* response) {
+                reflection_pb::ServerReflectionResponse* response) {
   if (file == nullptr) return Refuse(what, response);
   std::unordered_set<std::string> seen;
   AddWithImports(file, &seen, response->mutable_file_descriptor_response());
@@ -79,31 +79,32 @@ void AnswerFile(const FileDescriptor* file, absl::string_view what,
 
 // No message has extensions: for a message that exists the answer is an empty list.
 void AnswerExtensions(const DescriptorPool& pool, const std::string& type,
-                      pb::ServerReflectionResponse* response) {
+                      reflection_pb::ServerReflectionResponse* response) {
   if (pool.FindMessageTypeByName(type) == nullptr) return Refuse("type", response);
   response->mutable_all_extension_numbers_response()->set_base_type_name(type);
 }
 
-void Answer(const DescriptorPool& pool, const pb::ServerReflectionRequest& request,
-            pb::ServerReflectionResponse* response) {
+void AnswerReflection(const DescriptorPool& pool,
+                      const reflection_pb::ServerReflectionRequest& request,
+                      reflection_pb::ServerReflectionResponse* response) {
   response->set_valid_host(request.host());
   *response->mutable_original_request() = request;
   switch (request.message_request_case()) {
-    case pb::ServerReflectionRequest::kListServices:
+    case reflection_pb::ServerReflectionRequest::kListServices:
       for (const char* name : kServices) {
         response->mutable_list_services_response()->add_service()->set_name(name);
       }
       return;
-    case pb::ServerReflectionRequest::kFileByFilename:
+    case reflection_pb::ServerReflectionRequest::kFileByFilename:
       return AnswerFile(pool.FindFileByName(request.file_by_filename()), "file", response);
-    case pb::ServerReflectionRequest::kFileContainingSymbol:
+    case reflection_pb::ServerReflectionRequest::kFileContainingSymbol:
       return AnswerFile(pool.FindFileContainingSymbol(request.file_containing_symbol()), "symbol",
                         response);
-    case pb::ServerReflectionRequest::kAllExtensionNumbersOfType:
+    case reflection_pb::ServerReflectionRequest::kAllExtensionNumbersOfType:
       return AnswerExtensions(pool, request.all_extension_numbers_of_type(), response);
-    case pb::ServerReflectionRequest::kFileContainingExtension:
+    case reflection_pb::ServerReflectionRequest::kFileContainingExtension:
       return Refuse("extension", response);
-    case pb::ServerReflectionRequest::MESSAGE_REQUEST_NOT_SET:
+    case reflection_pb::ServerReflectionRequest::MESSAGE_REQUEST_NOT_SET:
       break;
   }
   response->mutable_error_response()->set_error_code(
@@ -125,16 +126,17 @@ void AddReflectionMethods(ReflectionAccess access, MethodTable* table) {
   LinkDescriptors();
   const std::shared_ptr<const DescriptorPool> pool = MakePool();
   for (const char* package : {kPackage, kOlderPackage}) {
-    table->AddTyped<pb::ServerReflectionRequest, pb::ServerReflectionResponse>(
-        absl::StrCat("/", package, ".ServerReflection/ServerReflectionInfo"),
-        MethodTable::Kind::kConversation,
-        [access, pool](const CallerInfo& caller, const auto& request, auto* response) {
-          if (access == ReflectionAccess::kLocal && !caller.IsLocal()) {
-            return absl::PermissionDeniedError("reflection is for callers on this host");
-          }
-          Answer(*pool, request, response);
-          return absl::OkStatus();
-        });
+    table
+        ->AddTyped<reflection_pb::ServerReflectionRequest, reflection_pb::ServerReflectionResponse>(
+            absl::StrCat("/", package, ".ServerReflection/ServerReflectionInfo"),
+            MethodTable::Kind::kConversation,
+            [access, pool](const CallerInfo& caller, const auto& request, auto* response) {
+              if (access == ReflectionAccess::kLocal && !caller.IsLocal()) {
+                return absl::PermissionDeniedError("reflection is for callers on this host");
+              }
+              AnswerReflection(*pool, request, response);
+              return absl::OkStatus();
+            });
   }
 }
 

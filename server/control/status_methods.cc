@@ -8,9 +8,9 @@
 namespace mpsd {
 namespace {
 
-namespace pb = mpsd::control::v1;
+namespace control_pb = mpsd::control::v1;
 
-void Describe(const WorkerInfo& info, pb::WorkerStatus* status) {
+void Describe(const WorkerInfo& info, control_pb::WorkerStatus* status) {
   status->set_index(info.index);
   status->set_pid(info.pid);
   status->set_epoch(info.epoch);
@@ -38,7 +38,8 @@ std::string StateOf(const ServedModel& model, const std::vector<WorkerInfo>& wor
   return "loading";
 }
 
-void Describe(const ServedModel& model, const WorkerStatusSource& source, pb::ModelStatus* status) {
+void Describe(const ServedModel& model, const WorkerStatusSource& source,
+              control_pb::ModelStatus* status) {
   const std::vector<WorkerInfo> workers = source.Workers(model);
   const std::vector<OtherGeneration> others = source.Others(model);
   status->set_name(model.name);
@@ -69,7 +70,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source, pb::Mo
   status->set_spec(SpecText(spec));
 }
 
-void Describe(const ReloadReport& report, pb::ReloadStatus* status) {
+void Describe(const ReloadReport& report, control_pb::ReloadStatus* status) {
   status->set_ok(report.ok);
   status->set_time_ms(report.time_ms);
   status->set_text(report.text);
@@ -81,7 +82,7 @@ void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* wo
                       const ModelControl* control, const std::string& server_name,
                       MethodTable* table) {
   const int64_t start_time_ms = absl::ToUnixMillis(absl::Now());
-  table->AddTyped<pb::StatusRequest, pb::StatusReply>(
+  table->AddTyped<control_pb::StatusRequest, control_pb::StatusReply>(
       "/mpsd.control.v1.Control/Status", MethodTable::Kind::kUnary,
       [=](const CallerInfo& caller, const auto&, auto* reply) {
         if (!caller.IsLocal()) {

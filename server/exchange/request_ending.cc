@@ -4,12 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "proto/base/string_views.h"
+
 namespace mpsd {
-namespace {
-
-std::string_view View(absl::string_view text) { return {text.data(), text.size()}; }
-
-}  // namespace
 
 void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,
                  const Clock* clock) {
@@ -29,12 +26,12 @@ void TellEnding(const Request& request, const InferMessage& message, absl::Statu
   if (!traced && observers.requests == nullptr) return;
   const std::string code_name = absl::StatusCodeToString(code);
   EndedRequest ended;
-  ended.trace_id = View(context.trace_id());
-  ended.parent_id = View(context.parent_id());
-  ended.model = View(message.model);
-  ended.version = request.metrics == nullptr ? View(message.version)
+  ended.trace_id = StdView(context.trace_id());
+  ended.parent_id = StdView(context.parent_id());
+  ended.model = StdView(message.model);
+  ended.version = request.metrics == nullptr ? StdView(message.version)
                                              : std::string_view(request.metrics->version);
-  ended.id = View(message.id);
+  ended.id = StdView(message.id);
   ended.code = code_name;
   ended.rows = request.rows;
   ended.arrival_ns = request.arrival_ns;

@@ -15,7 +15,7 @@ std::string ValueText(double value) { return absl::StrFormat("%f", value); }
 std::string ValueText(int64_t value) { return absl::StrCat(value); }
 std::string ValueText(uint64_t value) { return absl::StrCat(value); }
 
-void PutText(const std::string& text, std::string* bytes) {
+void PutElement(const std::string& text, std::string* bytes) {
   const auto length = static_cast<uint32_t>(text.size());
   bytes->append(reinterpret_cast<const char*>(&length), sizeof(length));
   *bytes += text;
@@ -37,7 +37,8 @@ void PutClasses(absl::string_view row, size_t count, std::string* bytes) {
   std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(count), order.end(),
                     before);
   for (size_t i = 0; i < count; ++i) {
-    PutText(absl::StrCat(ValueText(static_cast<Widest>(elements[order[i]])), ":", order[i]), bytes);
+    PutElement(absl::StrCat(ValueText(static_cast<Widest>(elements[order[i]])), ":", order[i]),
+               bytes);
   }
 }
 

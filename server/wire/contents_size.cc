@@ -9,7 +9,7 @@
 namespace mpsd {
 namespace {
 
-using Request = inference::ModelInferRequest;
+using RequestMessage = inference::ModelInferRequest;
 using Contents = inference::InferTensorContents;
 
 constexpr uint64_t kStringBytes = sizeof(std::string) + 2 * sizeof(void*);
@@ -81,8 +81,8 @@ bool AddContents(absl::string_view contents, ContentsSize* size) {
 
 ContentsSize MeasureContents(absl::string_view fields) {
   ContentsSize size;
-  ForEach(fields, Request::kInputsFieldNumber, [&size](absl::string_view input) {
-    return ForEach(input, Request::InferInputTensor::kContentsFieldNumber,
+  ForEach(fields, RequestMessage::kInputsFieldNumber, [&size](absl::string_view input) {
+    return ForEach(input, RequestMessage::InferInputTensor::kContentsFieldNumber,
                    [&size](absl::string_view contents) { return AddContents(contents, &size); });
   });
   return size;

@@ -124,7 +124,8 @@ std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer
 using Slices = absl::InlinedVector<grpc::Slice, 4>;
 
 // parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 false}}, but for the last byte.
-constexpr absl::string_view kFinalFlag("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08", 28);
+constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08",
+                                            28);
 
 // Appends a ModelInferResponse to the slices.
 absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
@@ -134,7 +135,7 @@ absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPe
   PutText(2, head.version, scratch);
   PutText(3, head.id, scratch);
   if (head.final_flag) {
-    scratch->append(kFinalFlag.data(), kFinalFlag.size());
+    scratch->append(kFinalFlagBytes.data(), kFinalFlagBytes.size());
     scratch->push_back(head.is_final ? 1 : 0);
   }
   for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);

@@ -99,7 +99,7 @@ void Fill(DataType datatype, std::mt19937* random, std::string* bytes) {
   }
 }
 
-int64_t LengthOf(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
+int64_t CheckedLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
   for (const PadRule& rule : spec.pad) {
     if (rule.input == input.name && rule.dim == dim && !rule.buckets.empty()) {
       return rule.buckets.front();
@@ -120,7 +120,7 @@ class Trial {
       if (spec.batches()) input.dims.push_back(rows_);
       for (uint32_t dim = 0; dim < tensor.dims.size(); ++dim) {
         const int64_t length = tensor.dims[dim];
-        input.dims.push_back(length >= 0 ? length : LengthOf(spec, tensor, dim));
+        input.dims.push_back(length >= 0 ? length : CheckedLength(spec, tensor, dim));
       }
       // Elements of BYTES are empty strings: a length of 0 each.
       const DataType fill =

@@ -43,7 +43,7 @@ class Scratch final : public OutputSink {
 };
 
 // The length that stands for an unknown dim: a padded dim's step-th bucket, otherwise 1.
-int64_t LengthOf(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
+int64_t WarmUpLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
   for (const PadRule& rule : spec.pad) {
     if (rule.input != input.name || rule.dim != dim || rule.buckets.empty()) continue;
     return rule.buckets[std::min(step, rule.buckets.size() - 1)];
@@ -61,7 +61,7 @@ absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
     if (spec.batches()) input.dims.push_back(rows);
     for (uint32_t dim = 0; dim < tensor.dims.size(); ++dim) {
       const int64_t length = tensor.dims[dim];
-      input.dims.push_back(length >= 0 ? length : LengthOf(spec, tensor, dim, step));
+      input.dims.push_back(length >= 0 ? length : WarmUpLength(spec, tensor, dim, step));
     }
     // Zeros are also a valid BYTES tensor: elements of length 0.
     const DataType counted =

@@ -19,7 +19,7 @@
 namespace mpsd {
 namespace {
 
-constexpr uint32_t kMaxBatch = 32;
+constexpr uint32_t kBertMaxBatch = 32;
 constexpr int64_t kBuckets[] = {16, 32, 64, 128, 256};
 
 // Takes weights by name as float tensors of a wanted shape, and remembers the first fault.
@@ -197,7 +197,7 @@ ModelSpec BertWriter::Spec() const {
   }
   if (buckets.empty()) buckets.push_back(config_.position_count);
   ModelSpec spec;
-  spec.max_batch_size = kMaxBatch;
+  spec.max_batch_size = kBertMaxBatch;
   for (const char* name : {"input_ids", "attention_mask"}) {
     spec.inputs.push_back({name, DataType::kInt64, {-1}});
     PadRule rule;

@@ -18,7 +18,7 @@ namespace mpsd {
 namespace {
 
 constexpr uint64_t kSeed = 20;
-constexpr uint32_t kMaxBatch = 64;
+constexpr uint32_t kDemoMaxBatch = 64;
 
 // A model being built: its weights, and the lines of its forward.
 class Builder {
@@ -65,7 +65,7 @@ constexpr absl::string_view kTensorToTensor = "self, input: Tensor) -> Tensor";
 
 ModelSpec OneToOne(Dims input, Dims output) {
   ModelSpec spec;
-  spec.max_batch_size = kMaxBatch;
+  spec.max_batch_size = kDemoMaxBatch;
   spec.inputs = {{"input", DataType::kFp32, std::move(input)}};
   spec.outputs = {{"output", DataType::kFp32, std::move(output)}};
   return spec;
@@ -201,7 +201,7 @@ absl::Status MakeRacyModel(const std::string& path) {
   return Make(
       [&] {
         Builder builder;
-        builder.Buffer("scratch", {kMaxBatch, 64});
+        builder.Buffer("scratch", {kDemoMaxBatch, 64});
         builder.Weight("w", {384, 384});
         builder.Line("mine = self.scratch[:input.size(0)]");
         builder.Line("mine.copy_(input)");

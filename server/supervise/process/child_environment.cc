@@ -3,7 +3,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 
-extern char** environ;
+extern "C" char** environ;
 
 namespace mpsd {
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
+#include "server/telemetry/log/one_line.h"
 
 namespace mpsd {
 namespace {
@@ -28,10 +29,6 @@ Json ToJson(const LogField::Value& value) {
       value);
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // A plain word as it is; anything else quoted, so that the text stays one line.
 std::string Readable(const LogField::Value& value) {
   const auto* text = std::get_if<std::string_view>(&value);
@@ -39,7 +36,7 @@ std::string Readable(const LogField::Value& value) {
                      std::all_of(text->begin(), text->end(), [](unsigned char c) {
                        return absl::ascii_isgraph(c) && c != '"';
                      });
-  return plain ? std::string(*text) : Dump(ToJson(value));
+  return plain ? std::string(*text) : OneLine(ToJson(value));
 }
 
 }  // namespace
@@ -59,7 +56,7 @@ std::string JsonLine(absl::Time time, LogLevel level, std::string_view event,
   line["level"] = LogLevelName(level);
   line["event"] = ToJson(event);
   for (const LogField& field : fields) line[std::string(field.key)] = ToJson(field.value);
-  return Dump(line);
+  return OneLine(line);
 }
 
 std::string ReadableLine(absl::Time time, LogLevel level, std::string_view event,

@@ -8,13 +8,14 @@
 #include "absl/time/clock.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/check.h"
+#include "server/telemetry/log/one_line.h"
 
 namespace mpsd {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kTextBytes = 512;
+constexpr size_t kSpanTextBytes = 512;
 
 // One span, in nanoseconds since the Unix epoch.
 struct Span {
@@ -33,13 +34,9 @@ struct Trace {
 std::string Hex(uint64_t value) { return absl::StrCat(absl::Hex(value, absl::kZeroPad16)); }
 
 // Clients choose names and ids of any length.
-std::string Text(std::string_view text) { return std::string(text.substr(0, kTextBytes)); }
+std::string Text(std::string_view text) { return std::string(text.substr(0, kSpanTextBytes)); }
 
 // Names that clients choose need not be UTF-8.
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 void AddStages(const EndedRequest& request, int64_t to_unix_ns, const std::string ids[4],
                Trace* trace) {
   if (!request.ran()) return;
@@ -67,7 +64,7 @@ std::string SpanLines(const EndedRequest& request, const Trace& trace) {
     line["id"] = Text(request.id);
     line["code"] = Text(request.code);
     if (!lines.empty()) lines.push_back('\n');
-    lines += Dump(line);
+    lines += OneLine(line);
   }
   return lines;
 }
@@ -113,7 +110,7 @@ std::string OtlpLine(const EndedRequest& request, const Trace& trace) {
       {{"resource", std::move(resource)}, {"scopeSpans", std::move(scope_spans)}});
   Json line;
   line["resourceSpans"] = std::move(resource_spans);
-  return Dump(line);
+  return OneLine(line);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ absl::Status Take(const std::vector<TensorSpec>& own, std::vector<TensorSpec>* t
   return absl::InvalidArgumentError(absl::StrCat("a model that repeats has", text));
 }
 
-absl::StatusOr<ModelSpec> CompleteSpec(ModelSpec spec) {
+absl::StatusOr<ModelSpec> RepeatingSpec(ModelSpec spec) {
   if (!spec.decoupled || spec.batches()) {
     return absl::InvalidArgumentError(
         "a model that repeats is decoupled, and its max_batch_size is 0");
@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<Model>> RepeatingModel::Load(const LoadOrder& ord
   };
   absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
   if (!options.ok()) return explain(options.status());
-  absl::StatusOr<ModelSpec> spec = CompleteSpec(order.spec);
+  absl::StatusOr<ModelSpec> spec = RepeatingSpec(order.spec);
   if (!spec.ok()) return explain(spec.status());
   if (options->load_delay_ns > 0) effects.sleep(options->load_delay_ns);
   if (options->crash_at_load) effects.crash();

@@ -38,7 +38,7 @@ absl::Status CheckMirrored(const ModelSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ModelSpec> CompleteSpec(ModelSpec spec) {
+absl::StatusOr<ModelSpec> MirroringSpec(ModelSpec spec) {
   if (spec.inputs.empty()) {
     return absl::InvalidArgumentError(
         "it does not tell its inputs; say them, for example --input INPUT0:FP32[-1,16]");
@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<Model>> SyntheticModel::Load(const LoadOrder& ord
     return Explain(order, absl::InvalidArgumentError(
                               "it cannot be decoupled unless its parameter 'repeat' is true"));
   }
-  absl::StatusOr<ModelSpec> spec = CompleteSpec(order.spec);
+  absl::StatusOr<ModelSpec> spec = MirroringSpec(order.spec);
   if (!spec.ok()) return Explain(order, spec.status());
   if (options->load_delay_ns > 0) effects.sleep(options->load_delay_ns);
   if (options->crash_at_load) effects.crash();

@@ -8,8 +8,6 @@ namespace mpsd {
 namespace {
 
 constexpr uint64_t kWakeToken = 0;
-constexpr int64_t kBusyTickNs = 20 * kNsPerMs;
-constexpr int64_t kIdleTickNs = 200 * kNsPerMs;
 
 // The completions of the worker that were taken so far. The front end writes these words itself,
 // and they are atomic.
@@ -89,7 +87,7 @@ void CompletionThread::Tick() {
   if (now_ns < std::min(next_tick_ns_, wake_by_ns_.load())) return;
   wake_by_ns_ = INT64_MAX;
   plane_->Tick();
-  next_tick_ns_ = now_ns + (plane_->inside() > 0 ? kBusyTickNs : kIdleTickNs);
+  next_tick_ns_ = now_ns + (plane_->inside() > 0 ? ticks_.busy_ns : ticks_.idle_ns);
 }
 
 // Sleeps until a bell rings or a tick is due, and wakes the plane.

@@ -20,13 +20,21 @@
 namespace mpsd {
 
 // Step 11 of a request's life while every queue thread sleeps: one thread sleeps on the bells of
-// all workers that serve, drains the plane when one rings, and ticks it every 20 ms while requests
-// are inside, else every 200 ms. Owned by the daemon. It never starts, ends or waits for a worker,
-// so that no answer waits for the supervisor. Start() is called once; the other methods are
-// thread-safe, Stop() excepted, which only Start()'s caller calls.
+// all workers that serve, drains the plane when one rings, and ticks it at times. Owned by the
+// daemon. It never starts, ends or waits for a worker, so that no answer waits for the supervisor.
+// Start() is called once; the other methods are thread-safe, Stop() excepted, which only Start()'s
+// caller calls.
 class CompletionThread {
  public:
-  CompletionThread(Plane* plane, const Clock* clock) : plane_(plane), clock_(clock) {}
+  // The longest time between two ticks of the plane, while requests are inside and while none is.
+  struct Ticks {
+    int64_t busy_ns = 20 * kNsPerMs;
+    int64_t idle_ns = 200 * kNsPerMs;
+  };
+
+  CompletionThread(Plane* plane, const Clock* clock) : CompletionThread(plane, clock, Ticks()) {}
+  CompletionThread(Plane* plane, const Clock* clock, const Ticks& ticks)
+      : plane_(plane), clock_(clock), ticks_(ticks) {}
   ~CompletionThread() { Stop(); }
 
   absl::Status Start();
@@ -36,8 +44,8 @@ class CompletionThread {
 
   // The thread hears this worker's bell from now on. When the bell rings for nothing too often (see
   // BellWatch) the thread stops hearing it and calls `give_up`, once. `give_up` only takes note: it
-  // runs under this object's mutex. REQUIRES: Start() has
-  // succeeded.
+  // runs under this object's mutex. REQUIRES:
+  // Start() has succeeded.
   absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up);
 
   // The thread does not hear this worker's bell any more. Does nothing when it does not anyway.
@@ -60,6 +68,7 @@ class CompletionThread {
 
   Plane* const plane_;
   const Clock* const clock_;
+  const Ticks ticks_;
 
   // Constant after Start(). The kernel guards the poller's set of descriptors.
   platform::Bell wake_;

@@ -66,17 +66,37 @@ TEST_F(BatcherTest, TargetsPointIntoTheRegionOfEachInput) {
 }
 
 // Row 1 of a slab follows row 0 of its own, not of another.
-TEST_F(BatcherTest, RowsOfTwoSlabsAreTwoRuns) {
-  Request* first = Enqueue();
-  const uint32_t slab = first->place.slab;
-  Request* other = nullptr;
-  while (other == nullptr || other->place.slab == slab) other = Reserve();
-  Request* second = Enqueue();
-  ASSERT_EQ(other->place.first_row, first->place.first_row);
-  ASSERT_EQ(second->place.first_row, first->place.first_row + 1);
-  ASSERT_NE(second->place.slab, slab);
-  EXPECT_THAT(Form(), ElementsAre(first, second));
-  EXPECT_THAT(batch_.runs, SizeIs(2));
+class TwoSlabs : public BatcherFixture {
+ protected:
+  // A batch of row 0 of a slab and row 1 of the next.
+  void FormOfTwo(int64_t length) {
+    Request* first = Enqueue(1, length);
+    Request* other = first;
+    while (other->place.slab == first->place.slab) other = Reserve(1, length);
+    Request* second = Enqueue(1, length);
+    ASSERT_EQ(other->place.first_row, first->place.first_row);
+    ASSERT_EQ(second->place.slab, other->place.slab);
+    ASSERT_EQ(second->place.first_row, first->place.first_row + 1);
+    EXPECT_THAT(Form(), ElementsAre(first, second));
+    EXPECT_THAT(batch_.runs, SizeIs(2));
+  }
+};
+
+TEST_F(TwoSlabs, OfOneSegmentAreTwoRuns) {
+  AddMemory();
+  FormOfTwo(2);
+  EXPECT_EQ(batch_.runs[0].segment, batch_.runs[1].segment);
+}
+
+TEST_F(TwoSlabs, AtTheSameOffsetOfTwoSegmentsAreTwoRuns) {
+  AddMemory(platform::PageBytes());
+  AddMemory(platform::PageBytes());
+  // One slab of such rows fits into a segment, and not two.
+  const auto length = static_cast<int64_t>(platform::PageBytes() * 3 / 4 / 16 / sizeof(float));
+  ASSERT_EQ(SlabRows(spec_, std::vector<uint64_t>{length * sizeof(float)}), 16u);
+  FormOfTwo(length);
+  EXPECT_NE(batch_.runs[0].segment, batch_.runs[1].segment);
+  EXPECT_EQ(batch_.runs[0].slab_offset, batch_.runs[1].slab_offset);
 }
 
 TEST_F(BatcherTest, RunsThatDoNotCoverTheirEntriesAreNoticed) {

@@ -209,6 +209,31 @@ TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
   EXPECT_EQ(call->Answer(), Rows(1));
 }
 
+// The worker that is kept for suspects has no room for outputs; the other serves.
+TEST_F(PoolFaults, SuspectsWithoutOutputRoomHinderNobodyElse) {
+  MakePool();
+  FakeCall* suspects[] = {Submit(1), Submit(2)};
+  AddWorker(0);
+  Kill(0, WorkerEnd::kCrashed);
+  const std::shared_ptr<WorkerLink> full = WorkerLink::Create(pool_->LinkOptions(0, 2, 1)).value();
+  OutputLease* all = full->LeaseOutput(full->output_area_bytes() / 64 * 64);
+  ASSERT_NE(all, nullptr);
+  FakeWorker kept(*full, pool_->SlabDescriptors(), &clock_);
+  pool_->Attach(full);
+  epoch_ = 2;
+  FakeWorker* other = AddWorker(1);
+  FakeCall* call = Submit(3);
+  const std::optional<Job> job = other->Take();
+  ASSERT_TRUE(job.has_value());
+  other->Complete(*job);
+  Drain();
+  EXPECT_EQ(call->Answer(), Rows(3));
+  EXPECT_FALSE(kept.Take().has_value());
+  all->Unref();
+  Serve(&kept);
+  for (FakeCall* suspect : suspects) EXPECT_TRUE(suspect->status().ok());
+}
+
 // Whatever a worker says after a lie, and until it is dead, is not believed.
 TEST_F(PoolFaults, CompletionsOfACondemnedWorkerAreNotTaken) {
   MakePool();

@@ -78,24 +78,6 @@ TEST(WorkerLink, LivesUntilItsLastLeaseGoes) {
   EXPECT_TRUE(seen.expired());
 }
 
-// The memory budget counts a dead worker's segments for as long as answers lie in them.
-TEST(WorkerLink, HoldsItsTokenUntilTheLastPinnedAnswerGoes) {
-  std::shared_ptr<WorkerLink> link = LinkOf(128);
-  auto token = std::make_shared<int>();
-  const std::weak_ptr<int> budget = token;
-  link->HoldUntilUnmapped(std::move(token));
-  OutputLease* read = link->LeaseOutput(64);
-  OutputLease* unread = link->LeaseOutput(64);
-  unread->Ref();  // an answer slice
-  unread->Unref();
-  link->Detach();
-  link.reset();
-  read->Unref();
-  EXPECT_FALSE(budget.expired());
-  unread->Unref();
-  EXPECT_TRUE(budget.expired());
-}
-
 TEST(WorkerLink, IsGoneWithItsPoolWhenNoLeaseIsOut) {
   std::shared_ptr<WorkerLink> link = LinkOf(64);
   const std::weak_ptr<WorkerLink> seen = link;

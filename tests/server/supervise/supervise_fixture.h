@@ -66,8 +66,7 @@ class SuperviseFixture : public testing::Test {
     model.order.model = "m";
     model.order.device = "cpu";
     model.processes = processes;
-    model.queue_requests = kDefaultQueueRequests;
-    model.queue_bytes = kDefaultQueueBytes;
+    model.first_segment_bytes = [](const ModelSpec&) { return uint64_t{4} << 20; };
     model.limits.circuit.deaths = 0;
     return model;
   }

@@ -35,12 +35,12 @@ set(MPSD_EDGES_control           base request accept regions proto protobuf tele
                                  absl)
 set(MPSD_EDGES_supervise_policy  base dispatch telemetry absl)
 set(MPSD_EDGES_supervise_process base link dispatch telemetry telemetry_log absl)
-set(MPSD_EDGES_supervise         base link batch dispatch telemetry_log request supervise_policy
+set(MPSD_EDGES_supervise         base link dispatch telemetry_log request supervise_policy
                                  supervise_process absl)
 set(MPSD_EDGES_config            base link access json absl)
 set(MPSD_EDGES_config_triton     base config proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
-set(MPSD_EDGES_place             base link config request dispatch supervise telemetry telemetry_log
+set(MPSD_EDGES_place             base link config request batch dispatch supervise telemetry telemetry_log
                                  reload json absl)
 set(MPSD_EDGES_daemon            base request admit dispatch reply supervise supervise_process
                                  telemetry telemetry_log telemetry_http listen regions

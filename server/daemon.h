@@ -18,8 +18,9 @@ inline constexpr int kExitConfig = 78;
 // Reads the config again, for a reload. Called on a thread of the daemon.
 using ConfigSource = std::function<absl::StatusOr<Config>()>;
 
-// Serves until it is asked to end, then drains. Returns the exit code; errors were written to
-// stderr, and once the models are settled a table of what is ready to stdout. Called by main, once.
+// Serves until a signal asks for the end, then drains; blocks all that time. Returns the exit code.
+// Writes errors to stderr, and a table of the models to stdout once they are settled. Called by
+// main, once.
 int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals);
 
 }  // namespace mpsd

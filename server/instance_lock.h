@@ -1,4 +1,4 @@
-// InstanceLock: at most one daemon a state folder.
+// InstanceLock: lets at most one daemon use a state folder.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace mpsd {
 
-// Thread-compatible. Held for the daemon's life; the kernel lets it go when the process ends,
-// however it ends.
+// Held by main for the daemon's life. The kernel frees the lock when the process ends, even when it
+// was killed. Thread-compatible.
 class InstanceLock {
  public:
-  // Makes the folder if need be. ALREADY_EXISTS naming who holds it.
+  // Makes the folder if it is missing. ALREADY_EXISTS, with the process that holds the lock.
   static absl::StatusOr<InstanceLock> Take(const std::string& state_dir);
 
  private:

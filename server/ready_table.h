@@ -1,4 +1,4 @@
-// ReadyTable: what a person who just started the daemon wants to see.
+// ReadyTable: the first thing that a person sees who has started the daemon.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 namespace mpsd {
 
 struct ReadyTableFacts {
-  std::string program;            // how to call mpsd from here
+  std::string program;            // as a person can type it here
   std::vector<std::string> grpc;  // bound addresses
   std::string http;               // empty: none
 };
 
-// A table of models and lines to copy and try. Pure but for the models' atomics.
+// Returns a table of the models, and lines to copy and try. Pure, except that it reads the models'
+// atomics.
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,
                        const WorkerStatusSource& workers);
 

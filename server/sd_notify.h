@@ -10,19 +10,20 @@
 
 namespace mpsd {
 
-// Sends one datagram a call to the socket that the service manager named. Without one every call is
-// OK and does nothing, so that the daemon runs the same by hand, under launchd and under systemd.
-// Thread-safe. Owned by main. An error is for the log: it never stops the daemon.
+// Each call sends one datagram to the socket that the service manager named. Without such a socket
+// every call is OK and does nothing, so that the daemon runs the same by hand, under launchd and
+// under systemd. Owned by the daemon. Errors are for the log and never stop the daemon.
+// Thread-safe.
 class ServiceNotifier {
  public:
-  // What NOTIFY_SOCKET says. Called once, before any thread is started.
+  // Reads NOTIFY_SOCKET. Called once, before any thread is started.
   static ServiceNotifier FromEnvironment();
 
   // `socket` is a path, or an abstract name when it begins with '@'; empty: no service manager.
   explicit ServiceNotifier(std::string socket) : socket_(std::move(socket)) {}
 
-  // Every model serves, or the reload that Reloading() announced is over. `status`, as that of
-  // Stopping(), is one line for `systemctl status`: line breaks in it become blanks.
+  // Every model is settled, or the reload that Reloading() announced is over. `status` is one line
+  // for `systemctl status`: line breaks in it become blanks. So it is in Stopping().
   absl::Status Ready(absl::string_view status) const;
 
   // A reload has begun; Ready() ends it. `clock` is the host's monotonic one.

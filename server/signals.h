@@ -1,4 +1,4 @@
-// SignalWaiter: turns termination signals into state that others can wait for.
+// SignalWaiter: turns signals into state that threads can wait for.
 #pragma once
 
 #include <csignal>
@@ -11,26 +11,30 @@
 
 namespace mpsd {
 
-// Made by main before any other thread, so that every thread inherits the blocked signals. Its own
-// thread takes SIGTERM and SIGINT, SIGHUP, by which the config is to be read again, and SIGUSR1, by
-// which whoever rotates logs says that it has. Thread-safe.
+// A thread of its own takes SIGTERM and SIGINT (end), SIGHUP (read the config again) and SIGUSR1
+// (the log was rotated, open it again). Made and owned by main, before any other thread, so that
+// every thread inherits the blocked signals. Thread-safe.
 class SignalWaiter {
  public:
   SignalWaiter();
   ~SignalWaiter();
 
-  // How many times the daemon was asked to end: once, to drain; twice, to hurry.
+  // How many times the daemon was asked to end. The first time it drains, the second time it
+  // hurries.
   int requests() const;
 
-  // Called on the signals' thread for each SIGUSR1: the log is to be opened anew. Null: nothing is.
+  // `reopen` is called on the signals' thread for each SIGUSR1. Null: nothing is called. After the
+  // return the function before is not called any more; blocks while it runs.
   void OnReopen(std::function<void()> reopen) const;
-  // How many times it was asked, by SIGHUP, to read its config again.
+
+  // How many times SIGHUP asked to read the config again.
   int hangups() const;
 
-  // Waits until it is asked to end, or there are other than `seen` hangups.
+  // Blocks until the daemon is asked to end, or hangups() is not `seen`.
   void WaitForNews(int seen) const;
 
-  // Waits until that many requests have come, at most for `limit`. True when they have.
+  // Blocks until the daemon was asked to end that many times, at most for `limit`. True when it
+  // was.
   bool WaitFor(int requests, absl::Duration limit) const;
 
  private:
@@ -42,7 +46,7 @@ class SignalWaiter {
   int hangups_ ABSL_GUARDED_BY(mu_) = 0;
   bool done_ ABSL_GUARDED_BY(mu_) = false;
 
-  mutable absl::Mutex reopen_mu_;  // held during the call, so that none goes on after OnReopen()
+  mutable absl::Mutex reopen_mu_;  // held during the call
   mutable std::function<void()> reopen_ ABSL_GUARDED_BY(reopen_mu_);
 
   std::thread thread_;

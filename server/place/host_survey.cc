@@ -60,7 +60,7 @@ void HostSurvey::AskWorker() {
                              LastLine(output->text));
   }
   if (!complaint.empty()) logger_->Log(LogLevel::kWarn, "devices_unknown", {{"reason", complaint}});
-  // A gpu of Apple's works in the host's own memory.
+  // Apple's gpu works in the host's own memory.
   if (devices_.auto_device == "mps") devices_.working_set_bytes = platform::AvailableMemoryBytes();
 }
 

@@ -1,4 +1,4 @@
-// HostSurvey: looks at the host when models are placed on it.
+// HostSurvey: finds out about the host what the placement of models depends on.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@
 
 namespace mpsd {
 
-// Thread-safe. Owned by the model factory, which asks it before each model's start; the logger
-// outlives it. Never touches a device itself: only a worker has libtorch.
+// Asked by the model factory before each model's start; never on a request's path. Owned by the
+// daemon; the logger outlives it. Never touches a device itself: only a worker has libtorch.
+// Thread-safe. Remembers what a worker said about the devices, and asks only once.
 class HostSurvey {
  public:
   // `cuda_mps`: several processes can be on a CUDA device at the same time.
   HostSurvey(std::string worker_binary, bool cuda_mps, Logger* logger)
       : worker_binary_(std::move(worker_binary)), cuda_mps_(cuda_mps), logger_(logger) {}
 
-  // What these models are placed by. A worker is asked what it can run on, once and for seconds,
-  // by the first models whose placement depends on it, and only where there may be a gpu. One
-  // that says nothing within its time leaves "auto" to be the cpu, with a line in the log.
+  // The facts by which to place these models. Runs `mpsd-worker --devices`, and blocks for up to a
+  // minute, when a placement depends on the devices for the first time and the host may have a
+  // gpu. When that fails the log says so, and "auto" is the cpu from then on.
   HostFacts FactsFor(absl::Span<const ModelConfig> models) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -40,13 +41,14 @@ class HostSurvey {
   HostFacts devices_ ABSL_GUARDED_BY(mu_);
 };
 
-// Whether where and how the model runs depends on the devices of the host. Pure.
+// True when the model's placement depends on the devices of the host. Pure.
 bool DependsOnDevices(const ModelConfig& model);
 
-// Of each model's file; 0 where there is none.
+// The size of each model's file; 0 where there is none.
 std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models);
 
-// The facts of what `mpsd-worker --devices` wrote. Pure; false when it is nothing that we know.
+// Reads the line that `mpsd-worker --devices` writes into `host`. False when it is not understood.
+// Pure.
 bool ReadDevices(const std::string& line, HostFacts* host);
 
 }  // namespace mpsd

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "proto/base/check.h"
+#include "proto/base/platform.h"
+#include "proto/link/messages.h"
+#include "server/batch/slab_sizing.h"
 #include "server/dispatch/pool.h"
 #include "server/place/host_survey.h"
 
@@ -34,7 +38,9 @@ Placement PlacementOf(const ModelConfig& model, absl::Span<const ModelConfig> ot
                       HostSurvey* survey) {
   std::vector<ModelConfig> models = {model};
   models.insert(models.end(), others.begin(), others.end());
-  return DecidePlacements(models, survey->FactsFor(models)).front();
+  const std::vector<Placement> placements = DecidePlacements(models, survey->FactsFor(models));
+  MPSD_CHECK(placements.size() == models.size());
+  return placements.front();
 }
 
 ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
@@ -88,8 +94,10 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.pool = pool.get();
   supervised.order = OrderOf(model, placement);
   supervised.processes = placement.processes;
-  supervised.queue_requests = model.queue_requests;
-  supervised.queue_bytes = model.queue_bytes;
+  supervised.first_segment_bytes = [requests = model.queue_requests,
+                                    bytes = model.queue_bytes](const ModelSpec& spec) {
+    return SlabSegmentBytes(spec, requests, bytes, platform::PageBytes());
+  };
   supervised.limits = LimitsOf(model.supervision);
   served->queue = std::move(pool);
   page_->AddModel(served->shared_metrics);

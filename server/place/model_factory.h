@@ -10,7 +10,10 @@
 
 namespace mpsd {
 
-// Thread-safe. Owned by the daemon, and called by its reloader; the referents outlive it.
+// Wires the steps of one generation: config → placement → pool → supervised workers → metrics. It
+// is the one place that knows them all, so that they need not know each other. Called by the
+// reloader, never on a request's path. Owned by the daemon; the referents outlive it. Thread-safe;
+// only WaitUntilServing() and the first Start() block (see HostSurvey).
 class ModelFactory final : public GenerationMaker {
  public:
   ModelFactory(const Clock* clock, CompletionSink* replies, Supervisor* supervisor,

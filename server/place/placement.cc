@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
@@ -29,7 +30,7 @@ bool IsCpu(const ModelConfig& model, const HostFacts& host) {
 
 bool IsMps(const std::string& device) { return absl::StartsWith(device, "mps"); }
 
-// While one worker is replaced there is one more of them.
+// Memory must hold one process more, since a replacement starts before the old one ends.
 uint32_t MpsProcesses(const HostFacts& host, size_t index) {
   if (host.working_set_bytes == 0 || index >= host.file_bytes.size()) return kMpsProcesses;
   const uint64_t room_bytes = host.working_set_bytes / 100 * kWorkingSetPercent;
@@ -57,7 +58,7 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   placement->threads = OrElse(model.placement.threads, 1);
 }
 
-// All processes on a device have even shares of its memory.
+// All processes on a device get equal shares of its memory.
 void ShareMemory(std::vector<Placement>* placements) {
   for (Placement& placement : *placements) {
     if (placement.device == "cpu") continue;
@@ -65,6 +66,7 @@ void ShareMemory(std::vector<Placement>* placements) {
     for (const Placement& other : *placements) {
       if (other.device == placement.device) processes += other.processes;
     }
+    MPSD_CHECK(processes > 0);
     placement.memory_share_percent = std::max(1U, 100 / processes);
   }
 }
@@ -78,6 +80,7 @@ std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
                     [&host](const ModelConfig& model) { return IsCpu(model, host); }));
   const uint32_t budget = host.cores - std::min(host.cores - 1, 1U);
   const uint32_t share = std::max(1U, budget / std::max(1U, on_cpu));
+  MPSD_CHECK(host.cores > 0);
   std::vector<Placement> placements;
   for (size_t i = 0; i < models.size(); ++i) {
     Placement& placement = placements.emplace_back();

@@ -22,23 +22,23 @@ struct Placement {
   uint32_t memory_share_percent = 0;  // of the device's memory, for each process; 0: not divided
 };
 
-// What of this host decides.
+// What the decision depends on, besides the config.
 struct HostFacts {
-  uint32_t cores = 1;                       // that affinity and cgroup leave us
-  std::string auto_device = "cpu";          // what a worker says that "auto" is here
-  std::optional<RuntimeKind> runtime_kind;  // of the libtorch that it runs on, if known
-  bool cuda_mps = false;                    // the CUDA Multi-Process Service is there
+  uint32_t cores = 1;                       // that affinity and cgroup allow this process
+  std::string auto_device = "cpu";          // what "auto" means here, by a worker's word
+  std::optional<RuntimeKind> runtime_kind;  // of the worker's libtorch; none: unknown
+  bool cuda_mps = false;                    // the CUDA Multi-Process Service runs
   uint64_t working_set_bytes = 0;           // that the gpu recommends; 0: unknown
   std::vector<uint64_t> file_bytes;         // of each model, for its weights; may be empty
 };
 
-// One placement a model. The cores are one budget for the whole host, less the one that the front
-// end needs, shared evenly by the models on the cpu; what is left of a model's share beside its
-// lanes makes each run faster. On a gpu one process with a few lanes, two where the CUDA
-// Multi-Process Service lets them run at once. On Apple's, where threads are not safe in released
-// builds, processes of one lane each, two if the memory bears one more than that while one is
-// replaced; with a patched build two lanes, of which a worker takes back one that its model cannot
-// bear.
+// Returns one placement for each model, in the same order. What a config sets is never changed.
+//   - cpu: the cores, less one for the front end, are shared evenly by the models on the cpu. A
+//     model gets one process with up to eight lanes; cores beyond the lanes become threads of each.
+//   - CUDA: one process with four lanes; two processes where the CUDA Multi-Process Service runs.
+//   - Apple's gpu: threads are not safe there with a released libtorch, so processes of one lane
+//     each: two, if memory holds a third while one is replaced. With a patched libtorch two lanes;
+//     a worker whose model cannot bear them reports one.
 std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
                                         const HostFacts& host);
 

@@ -1,4 +1,4 @@
-// How a generation of a model comes to be, and ends.
+// GenerationMaker: starts and ends generations of models.
 #pragma once
 
 #include <functional>
@@ -11,27 +11,30 @@
 
 namespace mpsd {
 
-// Thread-safe. Implemented beside the daemon's wiring, which knows pools and workers.
+// The seam between the reload of models and their wiring: an implementation knows pools and
+// workers, a reloader does not. Implemented by place/. Never called on a request's path.
+// Thread-safe.
 class GenerationMaker {
  public:
   virtual ~GenerationMaker() = default;
 
-  // A generation whose workers are being started; requests do not find it yet. `others`
-  // share the host with it. `counters` are those of the generation before, or fresh ones.
+  // Makes a generation and begins to start its workers, without waiting for them. Requests find it
+  // only when the caller has published it. `others` are the models that share the host with it.
+  // `counters` are those of the generation before it, or fresh ones. Never null.
   virtual std::shared_ptr<ServedModel> Start(const ModelConfig& model,
                                              absl::Span<const ModelConfig> others,
                                              std::shared_ptr<ModelMetrics> counters) = 0;
 
-  // Blocks until all its workers serve. Otherwise why one of them failed, or CANCELLED once
-  // `give_up` says so, which is asked a few times a second.
+  // Blocks until all workers of the generation serve (OK) or one of them has failed, and returns
+  // why. CANCELLED once `give_up` returns true; it is called a few times a second.
   virtual absl::Status WaitUntilServing(const ServedModel& model,
                                         const std::function<bool()>& give_up) = 0;
 
-  // Why none of its workers serves; OK while one does, or the first are on their way.
+  // Why no worker of the generation serves. OK while one serves, and while none has failed yet.
   virtual absl::Status Fault(const ServedModel& model) const = 0;
 
-  // Requests that are inside are finished, then its workers end. Does not wait.
-  // REQUIRES: requests do not find it any more.
+  // Lets the requests that are inside end, and then its workers. Does not wait. Called once for
+  // each generation. REQUIRES: requests do not find it any more.
   virtual void Retire(const std::shared_ptr<ServedModel>& model) = 0;
 };
 

@@ -2,14 +2,18 @@
 
 #include <utility>
 
+#include "proto/base/check.h"
+
 namespace mpsd {
 
 void Generations::Begin(const ModelConfig& model, absl::Span<const ModelConfig> others) {
   models_->Know(model.name, model.version);
   std::shared_ptr<ServedModel> generation = maker_->Start(model, others, CountersOf(model.key()));
+  MPSD_CHECK(generation != nullptr);
   models_->Publish(generation);
   absl::MutexLock lock(&mu_);
   Known& known = known_[model.key()];
+  MPSD_CHECK(known.generation == nullptr);
   known.source = known.model = model;
   known.generation = std::move(generation);
 }
@@ -31,10 +35,11 @@ absl::Status Generations::Swap(const ModelConfig& source, const ModelConfig& mod
   if (!status.ok()) {
     maker_->Retire(candidate);
     absl::MutexLock lock(&mu_);
-    Known& known = known_[key];
-    known.loading = false;
-    known.reason = std::string(status.message());
-    if (is_new) known_.erase(key);
+    const auto known = known_.find(key);
+    MPSD_CHECK(known != known_.end() && known->second.loading);
+    known->second.loading = false;
+    known->second.reason = std::string(status.message());
+    if (is_new) known_.erase(known);
     return status;
   }
   models_->Know(key.name, key.version);
@@ -125,7 +130,7 @@ ModelListing Generations::ListingOf(const ModelKey& key, const Known& known) con
   return listing;
 }
 
-// The models that are served when that one is.
+// The other models that are served.
 std::vector<ModelConfig> Generations::ServedBeside(const ModelKey& key) const {
   std::vector<ModelConfig> others;
   absl::MutexLock lock(&mu_);

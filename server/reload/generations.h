@@ -1,4 +1,4 @@
-// Generations: which generation of each model is served, and the one way to change that.
+// Generations: the models that are known, and which generation of each is served.
 #pragma once
 
 #include <functional>
@@ -17,40 +17,48 @@
 
 namespace mpsd {
 
-// Owned by the reloader. List() is thread-safe; everything else is called from one thread at a
-// time: main while the daemon starts, the reloader's thread afterwards.
+// The one way to change what is served. Owned by the reloader. Beside the request's path: requests
+// find a generation through the ModelDirectory. List(), IsServed() and Sources() are thread-safe;
+// everything else is called from one thread at a time: main while the daemon starts, the reloader's
+// thread afterwards.
 //
-// A swap: the new generation's workers are started and warmed while the old one serves, and both
-// count against the memory budget → requests go to the new one → the old one finishes what is
-// inside and ends. A candidate that fails changes nothing.
+// A swap: the new generation's workers start and warm up while the old one serves, and both count
+// against the memory budget → requests go to the new one → the old one finishes what is inside, and
+// ends. When the new generation fails nothing has changed.
+//
+// Invariants:
+//   1. A model is served only if it is known.
+//   2. Each generation that was made is either published or retired, and retired once.
+//   3. Two generations of one model and version count on the same counters.
 class Generations {
  public:
   using GiveUp = std::function<bool()>;
 
   Generations(GenerationMaker* maker, ModelDirectory* models) : maker_(maker), models_(models) {}
 
-  // Serves the model, beside `others`, without waiting for its workers: until they are there it is
-  // not ready.
+  // Serves the model, beside `others`, without waiting for its workers: the model is not ready
+  // until one serves. REQUIRES: the model is not served.
   void Begin(const ModelConfig& model, absl::Span<const ModelConfig> others);
 
-  // Swaps in a generation made of `model`, which `source` in the config or the repository stands
-  // for: it is `source` itself unless a client has changed it. Blocks until it serves.
+  // Swaps in a generation made of `model`. `source` is the same model as the config or the
+  // repository has it; the two differ where a client overrode the config. Blocks until the new
+  // generation serves, or returns why it does not.
   absl::Status Swap(const ModelConfig& source, const ModelConfig& model, const GiveUp& give_up);
 
-  // Serves it no more, but knows it. Does not wait for the requests inside.
+  // Stops serving the model, which stays known. Does not wait for the requests that are inside.
   void Unload(const ModelKey& key);
 
-  // Unload(), and it is not known any more.
+  // Unload(), and forgets the model.
   void Remove(const ModelKey& key);
 
-  // A model that is known, but that is not to be loaded now.
+  // Makes the model known without serving it; `reason` is what List() says of it.
   void Know(const ModelConfig& source, const std::string& reason);
 
   bool IsServed(const ModelKey& key) const;
-  // Served, ready, and made of exactly this.
+  // True when the model is served, ready, and made of exactly this config.
   bool IsUpToDate(const ModelConfig& model) const;
 
-  // What the known models were made of: all, or those of that name.
+  // The configs that the known models were made of: all, or those of one name.
   std::vector<ModelConfig> Sources() const;
   std::vector<ModelConfig> Sources(const std::string& name) const;
 
@@ -61,7 +69,7 @@ class Generations {
     ModelConfig source;
     ModelConfig model;                        // what `generation` was made of
     std::shared_ptr<ServedModel> generation;  // null while it is not served
-    std::weak_ptr<ServedModel> leaving;       // unloaded; gone when its last request is
+    std::weak_ptr<ServedModel> leaving;       // was unloaded; expires with its last request
     bool loading = false;
     std::string reason;  // why the last load failed, or that it was unloaded
   };
@@ -73,8 +81,8 @@ class Generations {
   GenerationMaker* const maker_;
   ModelDirectory* const models_;
 
-  // Owned by the calling thread. A model that comes again while its last generation drains goes on
-  // counting where that one does.
+  // Used by the one calling thread. A model that comes back while its last generation drains goes
+  // on counting on the same counters.
   std::map<ModelKey, std::weak_ptr<ModelMetrics>> counters_;
 
   mutable absl::Mutex mu_;

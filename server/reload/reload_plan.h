@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// In the order in which it is done.
+// The lists stand in the order in which a reload carries them out.
 struct ReloadPlan {
   std::vector<ModelKey> keep;        // the same as before: not touched
   std::vector<ModelConfig> replace;  // known, but different
@@ -17,8 +17,8 @@ struct ReloadPlan {
   std::vector<ModelKey> remove;
 };
 
-// From the configs that the known models were made of to those that are wanted. A key stands in
-// each list once at most.
+// The difference between the configs that the known models were made of and those that are wanted.
+// REQUIRES: no key stands in one list twice.
 ReloadPlan PlanReload(absl::Span<const ModelConfig> known, absl::Span<const ModelConfig> wanted);
 
 // The keys of the daemon's own config that differ and take effect only when it starts again.

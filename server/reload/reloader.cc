@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
 #include "server/config/servable_name.h"
@@ -20,7 +21,7 @@ namespace {
 
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
-// A model that does not say how closed its workers are takes the daemon's word, which may change.
+// A model without a sandbox level of its own gets the daemon's, which may change with a reload.
 void Complete(const Config& config, ModelConfig* model) {
   model->sandbox = model->sandbox.value_or(config.sandbox);
 }
@@ -59,13 +60,13 @@ void Reloader::Deploy() {
   }
 }
 
-// Where clients say what is loaded, the models of the repository wait until one does.
+// In explicit mode the models of the repository are loaded only when a client asks.
 bool Reloader::IsBegunWith(const ModelConfig& model) const {
   absl::MutexLock lock(&mu_);
   return mode_ == ModelControlMode::kNone || !model.from_repository;
 }
 
-// A model of the repository that has become faulty stays as it is known.
+// A model of the repository that has become faulty stays as it was known.
 Reloader::Wanted Reloader::WantedBy(const Config& config) const {
   Wanted wanted;
   wanted.models = config.models;
@@ -96,7 +97,7 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
   return wanted;
 }
 
-// What is known tells its own state, also where its files have become faulty since.
+// A known model is listed with its own state, even if its files have become faulty since.
 std::vector<ModelListing> Reloader::List() const {
   std::vector<ModelListing> listings = generations_.List();
   std::set<ModelKey> known;
@@ -128,6 +129,7 @@ void Reloader::TellIgnored(const std::string& model, const std::string& key) con
 }
 
 void Reloader::Start() {
+  MPSD_CHECK(!thread_.joinable());
   thread_ = std::thread([this] { Main(); });
 }
 
@@ -160,7 +162,7 @@ void Reloader::Reload(Done done) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(reload_waits_, true)) return;
   }
-  // There is room for it: of reloads one waits at most.
+  // One reload waits at most, so there is always room for it.
   Enqueue({[this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
 }
 

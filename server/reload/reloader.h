@@ -19,7 +19,7 @@
 
 namespace mpsd {
 
-// What a reloader works with. The referents outlive it.
+// The parts that a reloader works with. The referents outlive it.
 struct ReloaderParts {
   GenerationMaker* maker = nullptr;
   ModelDirectory* models = nullptr;
@@ -27,29 +27,37 @@ struct ReloaderParts {
   Logger* logger = nullptr;
   // Reads the config again; called on the reloader's thread.
   std::function<absl::StatusOr<Config>()> read_config;
-  // Puts what needs no restart into force; called on the reloader's thread.
+  // Puts into force those keys of a new config that need no restart; called on the reloader's
+  // thread.
   std::function<void(const Config&)> apply;
 };
 
-// Thread-safe: a thread of its own does one job after the other. A reload, whether the config or a
-// client asks for it, is the same swap of generations for each model that differs; models that do
-// not differ are not touched. Owned by the daemon. Beside the request's path: never on it.
+// A thread of its own does one job after the other: a reload of the config, a load or an unload
+// that a client asked for. Each is the same swap of generations for every model that differs;
+// models that do not differ are not touched. Owned by the daemon. Beside the request's path, never
+// on it. Thread-safe, but Deploy(), Start() and Stop() are called by main.
+//
+// Invariants:
+//   1. The `done` of each accepted or refused job is called exactly once, on the reloader's thread,
+//      on the caller's when the job is refused, or in Stop().
+//   2. One reload waits at most; what is asked for meanwhile is the same reload.
+//   3. A job that fails leaves every generation serving that it did not replace.
 class Reloader final : public ModelControl {
  public:
   Reloader(ReloaderParts parts, const Config& config);
   ~Reloader() override;
 
-  // Begins to serve what the config says, without waiting. Called once, before Start().
+  // Begins to serve what the config says, without waiting for workers. Called once, before Start().
   void Deploy();
 
-  // Starts the thread.
+  // Starts the thread. Called once.
   void Start();
 
-  // Gives the job that runs up, refuses those that wait, and joins the thread. Idempotent.
+  // Gives up the job that runs, refuses those that wait, and joins the thread. Idempotent.
   void Stop();
 
-  // Reads the config again, and does what it says. Where one is asked for but has not begun, that
-  // one will do.
+  // Reads the config again and carries it out. Does nothing, and never calls `done`, while another
+  // reload waits that has not begun.
   void Reload(Done done);
 
   std::vector<ModelListing> List() const override;
@@ -64,7 +72,7 @@ class Reloader final : public ModelControl {
   };
 
   void Main();
-  // Refused where so many wait already.
+  // Refuses the job when `most_jobs` wait already, or the reloader stops.
   void Enqueue(Job job, size_t most_jobs);
   bool GivenUp() const;
   absl::Status CheckAllowed() const;
@@ -72,7 +80,7 @@ class Reloader final : public ModelControl {
   absl::Status RunReload();
   absl::Status RunLoad(const std::string& name, const std::string& config);
   absl::Status RunUnload(const std::string& name);
-  // What is wanted, and why some of it cannot be had.
+  // The models that a config asks for, and why some of them cannot be served.
   struct Wanted {
     std::vector<ModelConfig> models;
     std::vector<std::string> faults;
@@ -86,13 +94,13 @@ class Reloader final : public ModelControl {
   absl::StatusOr<std::vector<ModelConfig>> SourcesOf(const std::string& name) const;
   absl::Status Swap(const ModelConfig& source, const ModelConfig& model);
   void Note(const absl::StatusOr<std::string>& outcome);
-  // What List() says of a model that nothing is known of but this.
+  // Notes what List() says of a model that is not known otherwise.
   void NoteUnservable(const ModelListing& listing);
 
   const ReloaderParts parts_;
   Generations generations_;
   const Config started_with_;
-  Config config_;  // what is in force; owned by the thread once it runs
+  Config config_;  // in force; used on the reloader's thread once that runs
   std::thread thread_;
 
   mutable absl::Mutex mu_;
@@ -101,8 +109,8 @@ class Reloader final : public ModelControl {
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   ModelControlMode mode_ ABSL_GUARDED_BY(mu_);
   ReloadReport last_reload_ ABSL_GUARDED_BY(mu_);
-  // What cannot be served, kMaxRepositoryModels at most; a model of no version has none that could
-  // be made out.
+  // Models that cannot be served, at most kMaxRepositoryModels. The version is empty where none
+  // could be read.
   std::map<ModelKey, ModelListing> unservable_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/base/units.h"
 
 namespace mpsd {
 namespace {
 
-// Left to the front end's own heap and to the workers' models.
+// Stays free for the front end's own heap and for the workers' models.
 constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
 
 }  // namespace
@@ -30,8 +31,12 @@ absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what) {
   return absl::OkStatus();
 }
 
+void MemoryBudget::GiveBack(uint64_t bytes) {
+  MPSD_CHECK(taken_->fetch_sub(bytes, std::memory_order_relaxed) >= bytes);
+}
+
 std::shared_ptr<void> MemoryBudget::Share(uint64_t bytes) {
-  // The counter is what it points to, and what its end leaves less of.
+  // The pointer points to the counter, from which its deleter subtracts.
   return std::shared_ptr<void>(taken_.get(), [taken = taken_, bytes](void*) {
     taken->fetch_sub(bytes, std::memory_order_relaxed);
   });

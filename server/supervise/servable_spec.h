@@ -1,4 +1,4 @@
-// Which model a worker may report: the worker is not trusted to be sane.
+// CheckServable: the limits of a spec that a worker, which is not trusted, may report. Pure.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,9 +6,9 @@
 
 namespace mpsd {
 
-// INVALID_ARGUMENT with what is wrong, unless the front end can work with the spec: there are
-// inputs and outputs, padding names dims that exist, of a model that batches, and no row or batch
-// comes near what 64 bits count. Pure.
+// INVALID_ARGUMENT with the reason unless the front end can work with the spec: the model has
+// inputs and outputs, padding is of a model that batches and names dims that exist, and the bytes
+// of a row or a batch stay far below what 64 bits hold.
 absl::Status CheckServable(const ModelSpec& spec);
 
 }  // namespace mpsd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "proto/link/messages.h"
@@ -16,8 +17,8 @@ struct SupervisedModel {
   Pool* pool = nullptr;  // the served model's queue
   LoadOrder order;       // the epoch is filled in for each incarnation
   uint32_t processes = 1;
-  uint32_t queue_requests = 0;
-  uint64_t queue_bytes = 0;
+  // How large the pool's first segment is, once the model's spec is known. Pure.
+  std::function<uint64_t(const ModelSpec& spec)> first_segment_bytes;
   SupervisionLimits limits;
 };
 

@@ -7,7 +7,6 @@
 #include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
-#include "server/batch/slab_sizing.h"
 #include "server/supervise/policy/recycle_policy.h"
 #include "server/supervise/servable_spec.h"
 
@@ -152,8 +151,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   MPSD_CHECK(slabs_ == nullptr);
   if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
   served()->spec = report.spec;
-  const uint64_t bytes = SlabSegmentBytes(served()->spec, model_.queue_requests, model_.queue_bytes,
-                                          platform::PageBytes());
+  const uint64_t bytes = model_.first_segment_bytes(served()->spec);
   absl::Status status = TakeMemory(bytes, absl::StrCat("model '", served()->name, "'"));
   if (!status.ok()) return status;
   absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);

@@ -1,4 +1,4 @@
-// When a model whose workers keep dying is left alone for a while. Pure.
+// Circuit: lets a model whose workers keep dying rest for a while. Pure.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@ inline constexpr int64_t kFirstRestNs = kNsPerSecond;
 inline constexpr int64_t kLastRestNs = 30 * kNsPerSecond;
 
 enum class CircuitState {
-  kClosed,   // workers start as they please        → kOpen, by too many deaths
+  kClosed,   // workers start without limit        → kOpen, by too many deaths
   kOpen,     // none starts                         → kProbing, after a rest
   kProbing,  // one starts; the others wait for it  → kClosed, when it serves; kOpen, when it dies
 };
 
-// Of one generation of a model. Thread-compatible.
+// One for each generation of a model, owned by its WorkerGroup. Thread-compatible.
 class Circuit {
  public:
   explicit Circuit(const CircuitLimits& limits) : limits_(limits) {}
 
-  // A worker died of something that counts. The rest doubles from one second to half a minute each
-  // time that the circuit opens, less up to a quarter by `jitter` in [0, 1).
+  // A worker died of something that counts. Each time that the circuit opens the rest doubles, from
+  // one second to half a minute, less up to a quarter by `jitter` in [0, 1).
   void OnDeath(int64_t now_ns, double jitter) {
     if (limits_.deaths == 0) return;
     deaths_.push_back(now_ns);
@@ -41,8 +41,8 @@ class Circuit {
         now_ns + rest_ns - static_cast<int64_t>(static_cast<double>(rest_ns) * jitter / 4);
   }
 
-  // A death was put down to one request. It says nothing about the model, nor does the death before
-  // it that made the request a suspect: that one had neighbours, so that it was counted.
+  // A death was put down to one request, so it says nothing about the model. Neither does the death
+  // before it, which was counted because the suspect had neighbours then.
   void OnStrike() {
     if (!deaths_.empty()) deaths_.pop_back();
   }
@@ -52,11 +52,11 @@ class Circuit {
     if (state_ == CircuitState::kProbing) state_ = CircuitState::kClosed;
   }
 
-  // A worker has served well for a while: what was before is forgotten.
+  // A worker has served well for a while: the next rest is as short as the first.
   void OnGoodService() { openings_ = 0; }
 
-  // Whether a worker may start now; true makes it the probe of a circuit that has rested.
-  // `others_starting` workers of the model are on their way already.
+  // True when a worker may start now; after a rest it is the probe. `others_starting` is how many
+  // workers of the model are on their way already.
   bool MayStart(int64_t now_ns, uint32_t others_starting) {
     if (state_ == CircuitState::kOpen && now_ns >= open_until_ns_) state_ = CircuitState::kProbing;
     if (state_ == CircuitState::kProbing) return others_starting == 0;

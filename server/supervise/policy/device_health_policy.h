@@ -1,4 +1,4 @@
-// When a device on which worker after worker is lost is left alone for a while. Pure.
+// DeviceHealth: lets a device rest on which one worker after the other is lost. Pure.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ inline constexpr uint32_t kLossesInARow = 3;
 inline constexpr int64_t kFirstDeviceRestNs = kNsPerSecond;
 inline constexpr int64_t kLastDeviceRestNs = 30 * kNsPerSecond;
 
-// Of one device, whatever models run on it. A bad one is asked again now and then by one worker, so
-// that a reset of its driver brings it back without anybody's help. What serves on it is left to
-// serve: the loss may be that of one process. Thread-compatible.
+// One for each device, shared by all models on it. Now and then one worker starts on a bad device,
+// so that a reset of the driver brings it back without an operator. Workers that serve on a bad
+// device go on: perhaps only one process lost it. Thread-compatible.
 class DeviceHealth {
  public:
-  // A worker that was started at `started_ns` has lost the device. Those that were there when it
-  // was lost before tell of the same loss: the device takes all of a CUDA Multi-Process Service.
+  // A worker that was started at `started_ns` has lost the device. Workers that ran already at the
+  // last loss report the same loss: it hits all clients of a CUDA Multi-Process Service.
   void OnLost(int64_t started_ns, int64_t now_ns) {
     if (losses_ > 0 && started_ns <= last_loss_ns_) return;
     ++losses_;
@@ -30,7 +30,7 @@ class DeviceHealth {
     rests_until_ns_ = now_ns + std::min(kLastDeviceRestNs, kFirstDeviceRestNs << doublings);
   }
 
-  // A worker serves on it: others may start. Whether that lasts, good service tells.
+  // A worker serves on it: others may start. The losses count until OnGoodService().
   void OnServing() { bad_ = false; }
 
   // A worker that has served for a while has answered just now.
@@ -39,7 +39,7 @@ class DeviceHealth {
     bad_ = false;
   }
 
-  // Whether a worker may start on it now; true makes it the probe of one that has rested.
+  // True when a worker may start on it now; after a rest it is the probe.
   bool MayStart(int64_t now_ns) {
     if (now_ns < rests_until_ns()) return false;
     rests_until_ns_ = now_ns + kLastDeviceRestNs;
@@ -58,7 +58,7 @@ class DeviceHealth {
   bool bad_ = false;
 };
 
-// One name for each device that can be lost: "cuda" is the first of its kind. Empty for the cpu.
+// The one name of a device that can be lost: "cuda" is "cuda:0". Empty for the cpu.
 inline std::string LosableDevice(const std::string& device) {
   if (device == "cpu") return "";
   return device == "cuda" ? "cuda:0" : device;

@@ -1,4 +1,4 @@
-// Which deaths the kernel's want of memory explains. Pure.
+// MemoryKills: tells which deaths are the kernel's, for want of memory. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace mpsd {
 
-// The kernel counts whom it kills for want of memory, and does not say whom: a worker that was
-// killed about when the count went up was one of them. Of all workers together. Thread-compatible.
+// The kernel counts the processes that it kills for want of memory, but does not name them. A
+// worker that was killed at about the time when the count grew is taken for one of them. One for
+// all workers. Thread-compatible.
 class MemoryKills {
  public:
-  // What it killed before this is known, and explains no later death but those of about now.
+  // Notes the count. Kills until now explain no later death but those of the next two seconds.
   void Look(uint64_t count, int64_t now_ns) {
     const uint64_t seen = seen_.value_or(count);
     seen_ = count;
@@ -21,8 +22,8 @@ class MemoryKills {
     fresh_until_ns_ = now_ns + kTogetherNs;
   }
 
-  // A worker was killed, by nobody here: true when it was by the kernel. Each kill of the kernel's
-  // explains one death.
+  // A worker was killed, and not by the front end. True when the kernel did it. Each kill of the
+  // kernel explains one death.
   bool Explains(uint64_t count, int64_t now_ns) {
     Look(count, now_ns);
     if (fresh_ == 0 || now_ns > fresh_until_ns_) return false;
@@ -31,7 +32,7 @@ class MemoryKills {
   }
 
  private:
-  // Between a kill and the sight of the worker's death.
+  // The longest time between a kill and the report of the worker's exit.
   static constexpr int64_t kTogetherNs = 2 * kNsPerSecond;
 
   std::optional<uint64_t> seen_;

@@ -1,4 +1,4 @@
-// When a worker that serves well is replaced by a fresh one nevertheless. Pure.
+// RecycleReason: when a worker that serves well is replaced by a fresh one. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace mpsd {
 struct WorkerUse {
   uint64_t resident_bytes = 0;
   uint64_t requests = 0;  // answered by this incarnation
-  int64_t age_ns = 0;     // since it serves
+  int64_t age_ns = 0;     // since it began to serve
 };
 
-// Why it is to be replaced ("age"); null: it is not. `jitter` in [0, 1) is the worker's own and
-// takes up to a tenth off age and requests, so that workers that began together do not end so.
-// Memory is taken as it is said: it is there to keep the host from running out of it. But it is no
-// reason before some good service: where a fresh worker has that much, replacing it gains nothing.
+// Why the worker is replaced ("age"); null when it is not. `jitter` in [0, 1) is the worker's own
+// and takes up to a tenth off age and requests, so that workers that began together do not end
+// together. The memory limit has no jitter, since it keeps the host from running out of memory.
+// Memory is no reason before kGoodServiceNs: where a fresh worker is as large, replacing it gains
+// nothing.
 inline const char* RecycleReason(const RecycleLimits& limits, const WorkerUse& use, double jitter) {
   const double share = 1 - jitter / 10;
   const bool is_large = limits.resident_bytes > 0 && use.resident_bytes >= limits.resident_bytes;

@@ -1,4 +1,4 @@
-// SupervisionLimits: what a model's workers may take before they are ended, and when they rest.
+// SupervisionLimits: when a model's workers are killed, rest or are replaced.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mpsd {
 
-// When too many deaths in too short a time make a model rest.
+// This many deaths within this time make a model rest.
 struct CircuitLimits {
   uint32_t deaths = 5;  // 0: never
   int64_t period_ns = 60 * kNsPerSecond;
@@ -23,7 +23,7 @@ struct RecycleLimits {
 struct SupervisionLimits {
   int64_t load_timeout_ns = 300 * kNsPerSecond;
   int64_t warmup_timeout_ns = 600 * kNsPerSecond;
-  int64_t run_timeout_ns = 0;  // 0: by what batches have taken
+  int64_t run_timeout_ns = 0;  // 0: derived from how long batches have taken
   CircuitLimits circuit;
   RecycleLimits recycle;
 };

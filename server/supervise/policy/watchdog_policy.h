@@ -1,12 +1,12 @@
-// When a worker that makes no progress is to be killed. Pure.
+// Watchdog: when a worker that makes no progress is killed. Pure.
 //
-// A front end that was stopped, or whose host slept, must not take its own absence for the workers'
-// silence: all budgets are counted in OwnTime, which goes on only while the front end looks. What
-// a worker writes is used for idle lanes alone. While it has a batch, what counts is that batches
-// come back, which the front end knows by itself and no worker can pretend.
+// A front end that was stopped, or whose host slept, must not take its own absence for silence of
+// the workers: all budgets are counted in OwnTime, which goes on only while the front end looks.
+// A lane's heartbeat, which the worker writes, counts for idle lanes only. For a lane that has a
+// batch it counts that batches come back, which no worker can pretend.
 //
-// There is no heartbeat while a worker loads or warms up: a thread that beats beside the one that
-// is stuck in a library says nothing about it. Those phases have budgets.
+// A worker that loads or warms up has no heartbeat, since a thread that beats says nothing about
+// another thread that is stuck in a library. Those phases have budgets.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,16 @@
 namespace mpsd {
 
 inline constexpr int64_t kWatchdogTickNs = 250 * kNsPerMs;
-// An idle lane wakes up every second to say that it is there.
+// An idle lane wakes up every second for its heartbeat.
 inline constexpr int64_t kIdleBudgetNs = 15 * kNsPerSecond;
 inline constexpr int64_t kLeastRunBudgetNs = 30 * kNsPerSecond;
 inline constexpr int64_t kRunBudgetFactor = 10;
 inline constexpr uint64_t kLeastRunsMeasured = 20;
 
-// The time that the front end has been there. Thread-compatible.
+// The time during which the front end has looked at its workers. Thread-compatible.
 class OwnTime {
  public:
-  // Called every tick or more often; a longer gap counts for no more than two ticks.
+  // Called every tick or more often; a longer gap counts as two ticks.
   void Advance(int64_t clock_ns) {
     if (last_clock_ns_ != 0) {
       now_ns_ += std::clamp<int64_t>(clock_ns - last_clock_ns_, 0, 2 * kWatchdogTickNs);
@@ -45,12 +45,12 @@ class OwnTime {
   int64_t last_clock_ns_ = 0;
 };
 
-// Follows one lane. Thread-compatible.
+// Measures for how long one lane has shown no progress. Thread-compatible.
 class LaneWatch {
  public:
   explicit LaneWatch(int64_t own_ns) : since_ns_(own_ns) {}
 
-  // How long the lane has shown no progress.
+  // Takes a fresh sight of the lane, and returns for how long it has shown no progress.
   int64_t SilentNs(const LaneProgress& sight, int64_t own_ns) {
     const bool idle = sight.inflight == 0;
     const bool progress = sight.completed != last_.completed || idle != (last_.inflight == 0) ||
@@ -65,7 +65,7 @@ class LaneWatch {
   LaneProgress last_;
 };
 
-// The bound of the bucket below which 99 of 100 observations lie; 0 when there are too few.
+// The bound of the bucket that holds the 99th percentile; 0 when there are too few observations.
 template <size_t kBounds>
 double Percentile99(const std::array<double, kBounds>& bounds,
                     const typename AtomicHistogram<kBounds>::Snapshot& snapshot) {
@@ -80,8 +80,8 @@ double Percentile99(const std::array<double, kBounds>& bounds,
   return bounds[kBounds - 1];
 }
 
-// What a batch may take. `configured_ns` 0: ten times what all but the slowest have taken, and not
-// less than half a minute, since the first call of a shape may be a thousand times slower.
+// How long a batch may take. With `configured_ns` 0: ten times the 99th percentile, and at least
+// half a minute, since the first call of a shape may be a thousand times slower.
 inline int64_t RunBudgetNs(int64_t configured_ns, const StageHistogram& execute) {
   if (configured_ns > 0) return configured_ns;
   const double seconds = Percentile99(execute.bounds(), execute.ReadSeconds());

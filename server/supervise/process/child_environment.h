@@ -1,4 +1,4 @@
-// What a child process is to find in its environment.
+// EnvironmentWithout: the environment of a child process.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace mpsd {
 
-// This process's variables, as "NAME=value", but for those that begin with one of the prefixes.
-// Thread-safe while nobody sets a variable.
+// Returns this process's variables, as "NAME=value", without those that begin with one of the
+// prefixes. Thread-safe as long as no thread sets a variable.
 std::vector<std::string> EnvironmentWithout(absl::Span<const absl::string_view> prefixes);
 
 }  // namespace mpsd

@@ -19,35 +19,38 @@
 namespace mpsd {
 
 struct CudaServiceOptions {
-  std::string program = "nvidia-cuda-mps-control";  // looked for in PATH when it names no folder
-  std::string folder;                               // of this daemon alone; emptied at the start
+  std::string program = "nvidia-cuda-mps-control";  // searched in PATH unless it names a folder
+  std::string folder;  // belongs to this daemon alone; Start() empties it
   int64_t start_timeout_ns = 10 * kNsPerSecond;
 };
 
-// Lets the workers of one GPU run at the same time, at a price: a fault of one of them ends all of
-// that GPU's, which then start again, and no request is blamed. Runs the service's control program
-// in the foreground, in a process group and a folder of its own; changes no setting of the device
-// and meets no other service; what a daemon that was killed has left in that folder is ended first.
-// One that dies is started again; the workers that were its clients end
-// by themselves. Thread-safe. Owned by the daemon, made before the first worker and ended after the
-// last one; the logger outlives it.
+// The service lets the workers of one GPU run at the same time, at a price: a fault of one worker
+// ends all workers on that GPU. They start again, and no request is blamed.
+//
+// Runs the service's control program in the foreground, in a process group and a folder of its own.
+// Never changes a setting of the device, and never touches another service. When a former daemon
+// was killed, its service in this folder is ended first. A service that dies is started again; the
+// workers that were its clients end by themselves.
+//
+// Owned by the daemon, made before the first worker and destroyed after the last one; the logger
+// outlives it. Beside the request's path, never on it. Thread-safe.
 class CudaService {
  public:
-  // Tells workers where the service is, by this process's environment. Called before there are
-  // threads.
+  // Sets the variables in this process's environment that tell workers where the service is.
+  // REQUIRES: this process has no other thread yet.
   static void SetEnvironment(const std::string& folder);
 
-  // Blocks until clients can connect. FAILED_PRECONDITION, with what to do, when the program is not
-  // there, ends at once or does not listen in time.
+  // Blocks until clients can connect. FAILED_PRECONDITION, with advice for the operator, when the
+  // program is missing, ends at once or does not listen in time.
   static absl::StatusOr<std::unique_ptr<CudaService>> Start(CudaServiceOptions options,
                                                             Logger* logger);
 
-  // Ends the service and what it has started.
+  // Ends the service and all its processes; blocks until they are gone.
   ~CudaService();
   CudaService(const CudaService&) = delete;
   CudaService& operator=(const CudaService&) = delete;
 
-  // Of the control program; -1 while there is none.
+  // The control program's pid; -1 while there is none.
   pid_t pid() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -56,11 +59,11 @@ class CudaService {
 
   absl::Status Spawn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WaitUntilItListens() ABSL_LOCKS_EXCLUDED(mu_);
-  // Blocks until the program has ended; its wait status.
+  // Blocks until the program has ended, and returns its wait status.
   int Reap() ABSL_LOCKS_EXCLUDED(mu_);
-  // Until the destructor says so.
+  // The thread: starts the service again whenever it dies, until the destructor ends it.
   void KeepAlive() ABSL_LOCKS_EXCLUDED(mu_);
-  // True when it is to be started again.
+  // Waits before the next start. False when the destructor ended the wait.
   bool Rest(uint32_t failures) ABSL_LOCKS_EXCLUDED(mu_);
 
   const CudaServiceOptions options_;

@@ -1,4 +1,4 @@
-// How a worker process ended, from its wait status and what is known besides. Pure.
+// ExitReason: how a worker process ended, by its wait status and by what the front end knows. Pure.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct ExitFacts {
   int wait_status = 0;
   std::optional<ExitVerdict> verdict;
   bool said_failure = false;      // it sent a Failure
-  bool was_stopped = false;       // by somebody's SIGSTOP, when it was killed for its silence
-  bool memory_was_short = false;  // the kernel has killed for want of memory, and it is one
+  bool was_stopped = false;       // by a SIGSTOP from outside, when it was killed for its silence
+  bool memory_was_short = false;  // it is one that the kernel killed for want of memory
 };
 
 struct ExitReason {
@@ -28,11 +28,11 @@ struct ExitReason {
   std::string text;  // "signal 11 (SIGSEGV)", "exit 3", "hang: no progress for 30 s"
   WorkerEnd end = WorkerEnd::kKilled;
 
-  bool counts = true;  // it says something about the model, or what that runs on
+  bool counts = true;  // it says something about the model, or about what the model runs on
 };
 
-// A signal that a process raises by its own doing, an exit while it served and a hang are a crash:
-// what it ran is suspect. SIGKILL, SIGTERM and SIGSTOP come from outside and say nothing about it.
+// A signal of the process's own doing, an exit while it served and a hang are crashes: the requests
+// in it are suspects. SIGKILL, SIGTERM and SIGSTOP come from outside and say nothing about them.
 ExitReason DescribeExit(const ExitFacts& facts);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// FolderRemover: removes what dead workers leave behind, however much it is, while others go on.
+// FolderRemover: removes the folders of dead workers on a thread of its own.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,24 @@
 
 namespace mpsd {
 
-// Thread-safe. Its thread starts with the first folder.
+// A folder may hold gigabytes, and a dying worker may still write to it: neither may hold up the
+// supervisor. Owned by the LocalWorkerHost. Thread-safe. Its thread starts with the first folder.
 class FolderRemover {
  public:
   // Removes a folder and all that is in it; false when some of it is still there.
   using RemoveAll = std::function<bool(const std::string&)>;
 
-  // With kTries of them, `try_every` is twice as long as a worker lives whose front end was killed.
+  // kTries times `try_every` is twice as long as a worker outlives a front end that was killed.
   explicit FolderRemover(RemoveAll remove_all = RemoveTree,
                          absl::Duration try_every = absl::Milliseconds(50))
       : remove_all_(std::move(remove_all)), try_every_(try_every) {}
 
-  // Waits until all folders are gone, or given up.
+  // Blocks until all folders are gone or given up.
   ~FolderRemover();
 
-  // Removes the folder and all that is in it, later. Symbolic links are removed, not followed. What
-  // cannot be removed, since there is no descriptor for it or a process still writes there, is
-  // tried again, kTries times in all.
+  // Removes the folder and all that is in it, later. Symbolic links are removed, not followed. When
+  // something is left, since descriptors are short or a process still writes there, the thread
+  // tries again, kTries times in all.
   void Remove(std::string folder);
 
   static constexpr int kTries = 40;

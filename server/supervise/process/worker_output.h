@@ -1,5 +1,4 @@
-// WorkerOutput: what a worker writes to its standard streams, line by line, and no more than can be
-// read.
+// WorkerOutput: cuts what a worker writes to its standard streams into lines, at a bounded rate.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +13,27 @@
 
 namespace mpsd {
 
-// A worker says what it likes, and as much of it. What is not plain text is escaped, so that a line
-// stays one line, a message UTF-8 and a terminal as it was; what goes beyond kWorkerLineBytes is
-// cut off, so that what is told of all workers fits into an answer.
+// Makes a worker's words safe to show. Bytes that are not plain text are escaped, so that a line
+// stays one line, a message stays UTF-8 and a terminal is not controlled. The text is cut off after
+// kWorkerLineBytes, so that the words of all workers fit into one answer.
 std::string Printable(const std::string& text);
 
-// Cuts a stream of bytes into lines. Hostile: any bytes, of any number. Lines beyond the rate are
-// dropped and counted; the last ones are kept all the same, for whoever asks why it died. Pure.
-// Thread-compatible.
+// Treats the bytes as hostile, whatever their content and number. Lines beyond the rate are dropped
+// and counted; the last kWorkerLinesKept lines are kept in any case, to say why a worker died.
+// Owned by a SupervisedWorker. Pure. Thread-compatible.
 class WorkerOutput {
  public:
-  // Called for each line within the rate.
+  // Called for each line within the rate, with the line as it was written.
   using OnLine = std::function<void(const std::string& line)>;
 
   explicit WorkerOutput(int64_t now_ns) : limit_(kWorkerLinesPerSecond, now_ns) {}
 
   void Take(std::string_view bytes, int64_t now_ns, const OnLine& on_line);
 
-  // The stream has ended: what stands in it without a line break is a line too.
+  // The stream has ended: bytes after the last line break are a line too.
   void End(int64_t now_ns, const OnLine& on_line);
 
-  // The lines that were dropped since this was asked last.
+  // How many lines were dropped since the last call.
   uint64_t TakeDropped() { return std::exchange(dropped_, 0); }
 
   // The oldest first, printable.

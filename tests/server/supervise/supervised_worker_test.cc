@@ -1,0 +1,618 @@
+#include "server/supervise/supervised_worker.h"
+
+#include "proto/base/backoff_policy.h"
+#include "tests/fakes/fake_worker_owner.h"
+#include "tests/server/supervise/supervise_fixture.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SupervisedWorkerTest : public SuperviseFixture {
+ protected:
+  SupervisedWorkerTest() {
+    board_.Open(*owner_.model().served);
+    worker_.emplace(&owner_, 0, 0, &services_);
+  }
+
+  void TearDown() override {
+    if (worker_.has_value()) worker_->EndNow();
+    owner_.model().pool->FailAll("left over");
+    worker_.reset();
+  }
+
+  // Hands every event that is ready to the worker, until none is.
+  void Pump() {
+    for (std::vector<uint64_t> tokens = host_.Ready(); !tokens.empty(); tokens = host_.Ready()) {
+      const std::vector<std::string> before = host_.journal;
+      for (const uint64_t token : tokens) {
+        worker_->OnEvent(static_cast<WorkerEvent>((token - worker_->first_token())));
+      }
+      if (host_.Ready() == tokens && host_.journal == before) return;
+    }
+  }
+
+  void Load() {
+    worker_->Start();
+    host_.last().Say(Report());
+    Pump();
+  }
+
+  void Serve() {
+    Load();
+    host_.last().Say(Ready{});
+    Pump();
+    ASSERT_EQ(worker_->state(), WorkerState::kServing);
+    side_.emplace(*worker_->link(), pool()->SlabDescriptors(), &clock_);
+  }
+
+  // Brings the worker into a state that has a process.
+  void BringInto(WorkerState state) {
+    if (state == WorkerState::kLoading) worker_->Start();
+    if (state == WorkerState::kWarming) Load();
+    if (state >= WorkerState::kServing) Serve();
+    if (state == WorkerState::kDraining) worker_->Drain();
+    if (state == WorkerState::kEnding) {
+      host_.last().ignores_hang = true;
+      host_.last().HangUp();
+      Pump();
+    }
+    ASSERT_EQ(worker_->state(), state);
+  }
+
+  // Time passes while the front end looks, in ticks.
+  void Pass(int64_t ns, bool heartbeats = false) {
+    services_.thread.Check();
+    for (int64_t at_ns = 0; at_ns < ns; at_ns += kWatchdogTickNs) {
+      clock_.Advance(std::min(kWatchdogTickNs, ns - at_ns));
+      services_.own_time.Advance(clock_.NowNs());
+      if (heartbeats) side_->report(0)->heartbeat.fetch_add(1);
+      worker_->Tick();
+    }
+  }
+
+  Pool* pool() { return owner_.model().pool; }
+  FakeWorkerProcess& process() { return host_.last(); }
+  WorkerInfo Info() { return board_.Workers(*owner_.model().served).front(); }
+  uint64_t Exits(WorkerExit exit) {
+    return owner_.model().served->metrics.worker_exits[static_cast<size_t>(exit)];
+  }
+
+  FakeWorkerOwner owner_{MakeModel(&keeper_), &budget_};
+  std::optional<SupervisedWorker> worker_;
+  std::optional<FakeWorker> side_;
+};
+
+// ---- the legal steps ----
+
+TEST_F(SupervisedWorkerTest, AStartOrdersTheLoad) {
+  worker_->Start();
+  EXPECT_EQ(worker_->state(), WorkerState::kLoading);
+  ASSERT_NE(process().LastSent<LoadOrder>(), nullptr);
+  EXPECT_EQ(process().LastSent<LoadOrder>()->epoch, 1u);
+  EXPECT_EQ(host_.last_options().model, "m");
+  EXPECT_EQ(Info().state, "loading");
+}
+
+TEST_F(SupervisedWorkerTest, ALoadedWorkerGetsItsMemory) {
+  Load();
+  EXPECT_EQ(worker_->state(), WorkerState::kWarming);
+  ASSERT_NE(process().LastSent<AttachOrder>(), nullptr);
+  EXPECT_EQ(process().LastSent<AttachOrder>()->slab_segment_bytes.size(), 1u);
+  EXPECT_EQ(process().sent_descriptors(), 4u);
+}
+
+TEST_F(SupervisedWorkerTest, AWarmWorkerServes) {
+  Load();
+  clock_.Advance(kNsPerSecond);
+  process().Say(Ready{});
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kServing);
+  EXPECT_THAT(owner_.starts_took_ns, ElementsAre(kNsPerSecond));
+  EXPECT_EQ(bells_.watched.count(0), 1u);
+  EXPECT_TRUE(board_.WaitUntilServing(*owner_.model().served, [] { return false; }).ok());
+}
+
+TEST_F(SupervisedWorkerTest, AWarmWorkerDoesNotServeBeforeItHasMappedAll) {
+  owner_.MakeSlabs();
+  absl::StatusOr<OwnedSegment> further =
+      OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0);
+  ASSERT_TRUE(further.ok());
+  pool()->AddSlabSegment(*std::move(further), 1);
+  Load();
+  ASSERT_NE(process().LastSent<SlabsAdded>(), nullptr);
+  process().Say(Ready{});
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kWarming);
+  process().Say(SlabsMapped{1});
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kServing);
+}
+
+TEST_F(SupervisedWorkerTest, ADrainingWorkerFinishesItsBatchAndGoes) {
+  Serve();
+  FakeCall* call = Submit(pool(), 1);
+  worker_->Drain();
+  FakeCall* later = Submit(pool(), 2);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(worker_->state(), WorkerState::kDraining);
+  Answer(&*side_, pool());
+  EXPECT_EQ(call->endings(), 1);
+  EXPECT_EQ(later->endings(), 0) << "it gets no more";
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(worker_->state(), WorkerState::kEnding);
+  EXPECT_TRUE(process().hung());
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_TRUE(worker_->leaving());
+  EXPECT_EQ(Exits(WorkerExit::kAsked), 1u);
+  EXPECT_EQ(process().kills(), 0);
+}
+
+class EachStateTest : public SupervisedWorkerTest,
+                      public testing::WithParamInterface<WorkerState> {};
+
+TEST_P(EachStateTest, AProcessThatIsGoneLeavesItWaiting) {
+  BringInto(GetParam());
+  process().Exit(3);
+  worker_->OnEvent(WorkerEvent::kExit);
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  ASSERT_EQ(owner_.deaths.size(), 1u);
+  EXPECT_EQ(owner_.deaths[0].reason.text, "exit 3");
+  EXPECT_THAT(bells_.watched, IsEmpty());
+  EXPECT_EQ(Info().last_exit, "exit 3");
+}
+
+TEST_P(EachStateTest, AProcessThatHangsUpHasASecondToLeave) {
+  BringInto(GetParam());
+  process().ignores_hang = true;
+  process().HangUp();
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kEnding);
+  Pass(kNsPerSecond - 1);
+  EXPECT_EQ(process().kills(), 0);
+  Pass(1);
+  EXPECT_EQ(process().kills(), 1);
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_EQ(Exits(WorkerExit::kProtocol), 1u);
+}
+
+TEST_P(EachStateTest, AProcessThatIsGivenUpIsKilledAndItsRequestsAreMoved) {
+  BringInto(GetParam());
+  worker_->GiveUp(WorkerExit::kProtocol, "it lies\n");
+  EXPECT_EQ(worker_->state(), WorkerState::kEnding);
+  EXPECT_EQ(process().kills(), 1);
+  Pump();
+  EXPECT_EQ(Info().last_words, "it lies\\n") << "a line stays a line";
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_EQ(Exits(WorkerExit::kProtocol), 1u);
+}
+
+TEST_P(EachStateTest, AProcessThatIsDismissedLeavesForGood) {
+  BringInto(GetParam());
+  worker_->Dismiss();
+  EXPECT_TRUE(process().hung());
+  process().Exit(0);
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_TRUE(worker_->leaving());
+}
+
+TEST_P(EachStateTest, EndNowWaitsUntilItIsReaped) {
+  BringInto(GetParam());
+  process().ignores_kill = true;
+  worker_->EndNow();
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_TRUE(process().reaped());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachStateTest,
+                         testing::Values(WorkerState::kLoading, WorkerState::kWarming,
+                                         WorkerState::kServing, WorkerState::kDraining,
+                                         WorkerState::kEnding));
+
+// ---- the illegal ones ----
+
+using SupervisedWorkerDeathTest = SupervisedWorkerTest;
+
+TEST_F(SupervisedWorkerDeathTest, OnlyAWaitingWorkerStarts) {
+  worker_->Start();
+  EXPECT_DEATH(worker_->Start(), "check failed");
+}
+
+TEST_F(SupervisedWorkerDeathTest, AWorkerThatLeavesDoesNotStart) {
+  worker_->Dismiss();
+  EXPECT_DEATH(worker_->Start(), "check failed");
+}
+
+TEST_F(SupervisedWorkerDeathTest, OnlyAServingWorkerDrains) {
+  EXPECT_DEATH(worker_->Drain(), "check failed");
+  Load();
+  EXPECT_DEATH(worker_->Drain(), "check failed");
+}
+
+TEST_F(SupervisedWorkerDeathTest, OnlyAWaitingWorkerWaits) {
+  worker_->Start();
+  EXPECT_DEATH(worker_->Wait("device"), "check failed");
+}
+
+TEST_F(SupervisedWorkerDeathTest, OnlyALoadingWorkerGetsMemoryAndLanes) {
+  EXPECT_DEATH(worker_->AttachSegments().IgnoreError(), "check failed");
+  Load();
+  EXPECT_DEATH(worker_->AttachSegments().IgnoreError(), "check failed");
+  EXPECT_DEATH(worker_->TakeLanes(Report()), "check failed");
+}
+
+TEST_F(SupervisedWorkerDeathTest, AWorkerWithAProcessIsNotDestroyed) {
+  worker_->Start();
+  EXPECT_DEATH(worker_.reset(), "check failed");
+}
+
+// ---- the budgets ----
+
+TEST_F(SupervisedWorkerTest, AModelThatIsNotLoadedInTimeIsKilled) {
+  owner_.mutable_model()->limits.load_timeout_ns = 5 * kNsPerSecond;
+  worker_->Start();
+  Pass(5 * kNsPerSecond);
+  EXPECT_EQ(process().kills(), 0);
+  Pass(1);
+  EXPECT_EQ(process().kills(), 1);
+  EXPECT_EQ(Info().last_words, "the model was not loaded within 5s");
+  Pump();
+  EXPECT_EQ(Exits(WorkerExit::kHang), 1u);
+}
+
+TEST_F(SupervisedWorkerTest, LanesThatAreNotWarmInTimeAreKilled) {
+  owner_.mutable_model()->limits.load_timeout_ns = kNsPerSecond;
+  owner_.mutable_model()->limits.warmup_timeout_ns = 5 * kNsPerSecond;
+  Load();
+  Pass(5 * kNsPerSecond);
+  EXPECT_EQ(process().kills(), 0);
+  Pass(1);
+  EXPECT_EQ(process().kills(), 1);
+  EXPECT_EQ(Info().last_words, "the lanes were not warm within 5s");
+}
+
+TEST_F(SupervisedWorkerTest, AnIdleLaneThatGivesNoSignIsKilled) {
+  Serve();
+  Pass(kIdleBudgetNs, /*heartbeats=*/true);
+  Pass(kIdleBudgetNs);
+  EXPECT_EQ(process().kills(), 0);
+  Pass(1);
+  EXPECT_EQ(process().kills(), 1);
+  EXPECT_EQ(Info().last_words, "lane 0 made no progress for 15s");
+}
+
+TEST_F(SupervisedWorkerTest, ABatchThatDoesNotComeBackEndsItsWorkerWhateverItsLaneWrites) {
+  owner_.mutable_model()->limits.run_timeout_ns = 20 * kNsPerSecond;
+  Serve();
+  FakeCall* call = Submit(pool(), 1);
+  Pass(kWatchdogTickNs, true);  // the lane is seen to have a batch
+  Pass(20 * kNsPerSecond, true);
+  EXPECT_EQ(process().kills(), 0);
+  Pass(kWatchdogTickNs, true);
+  EXPECT_EQ(process().kills(), 1);
+  EXPECT_EQ(call->endings(), 0);
+  Pump();
+  EXPECT_EQ(Exits(WorkerExit::kHang), 1u);
+}
+
+TEST_F(SupervisedWorkerTest, ADrainingLaneHasTheSameBudget) {
+  owner_.mutable_model()->limits.run_timeout_ns = 20 * kNsPerSecond;
+  Serve();
+  Submit(pool(), 1);
+  worker_->Drain();
+  Pass(kWatchdogTickNs);
+  Pass(20 * kNsPerSecond);
+  EXPECT_EQ(process().kills(), 0);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(process().kills(), 1);
+}
+
+TEST_F(SupervisedWorkerTest, AFrontEndThatWasStoppedKillsNobody) {
+  owner_.mutable_model()->limits.run_timeout_ns = 20 * kNsPerSecond;
+  Serve();
+  Submit(pool(), 1);
+  services_.thread.Check();
+  clock_.Advance(3600 * kNsPerSecond);
+  services_.own_time.Advance(clock_.NowNs());
+  worker_->Tick();
+  EXPECT_EQ(process().kills(), 0);
+}
+
+TEST_F(SupervisedWorkerTest, AHangOfAStoppedWorkerIsNotItsFault) {
+  Serve();
+  process().Stop();
+  worker_->GiveUp(WorkerExit::kHang, "silence");
+  Pump();
+  EXPECT_THAT(owner_.deaths[0].reason.text, HasSubstr("somebody had stopped it"));
+  EXPECT_FALSE(owner_.deaths[0].reason.counts);
+}
+
+// ---- the order after a death ----
+
+TEST_F(SupervisedWorkerTest, ADeathIsKillThenReapThenRequestsThenRespawn) {
+  Serve();
+  FakeCall* call = Submit(pool(), 7);
+  process().ignores_kill = process().ignores_hang = true;
+  process().on_kill = [this] { EXPECT_TRUE(pool()->busy()); };
+  owner_.on_death = [this] {
+    EXPECT_FALSE(pool()->busy()) << "its requests wait again before the group hears of it";
+    host_.journal.push_back("owner hears");
+  };
+  worker_->GiveUp(WorkerExit::kProtocol, "it lies");
+  Pump();
+  EXPECT_TRUE(pool()->busy()) << "a killed worker may still write to its memory";
+  EXPECT_THAT(host_.journal, ElementsAre("spawn 1", "kill 1"));
+  process().DieOf(SIGKILL);
+  Pump();
+  EXPECT_EQ(call->endings(), 0);
+  Serve();
+  EXPECT_THAT(host_.journal, ElementsAre("spawn 1", "kill 1", "reap 1", "owner hears", "spawn 2"));
+  Answer(&*side_, pool());
+  EXPECT_EQ(call->Answer(), (std::vector<float>{7, 7})) << "from where its rows lie";
+  EXPECT_EQ(worker_->epoch(), 2u);
+  EXPECT_EQ(Info().restarts, 1u);
+}
+
+TEST_F(SupervisedWorkerTest, AnExitThatCannotBeReapedYetIsAskedForAgain) {
+  Serve();
+  process().reaped_late = 3;
+  process().DieOf(SIGSEGV);
+  for (int i = 0; i < 3; ++i) {
+    worker_->OnEvent(WorkerEvent::kExit);
+    EXPECT_EQ(worker_->state(), WorkerState::kServing);
+  }
+  worker_->OnEvent(WorkerEvent::kExit);
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_EQ(Exits(WorkerExit::kSignal), 1u);
+}
+
+TEST_F(SupervisedWorkerTest, EventsAfterTheEndAreIgnored) {
+  worker_->Start();
+  process().Exit(1);
+  Pump();
+  for (const WorkerEvent event :
+       {WorkerEvent::kControl, WorkerEvent::kOutput, WorkerEvent::kExit}) {
+    worker_->OnEvent(event);
+  }
+  EXPECT_EQ(owner_.deaths.size(), 1u);
+}
+
+TEST_F(SupervisedWorkerTest, ItsMemoryIsGivenBackAfterItsDeath) {
+  Serve();
+  EXPECT_GT(budget_.taken_bytes(), 0u);
+  process().Exit(0);
+  Pump();
+  EXPECT_EQ(budget_.taken_bytes(), 0u);
+}
+
+// ---- backoff ----
+
+TEST_F(SupervisedWorkerTest, TheFirstRestartIsAtOnceAndTheOthersWaitTwiceAsLongEach) {
+  for (const int64_t wait_ms : {0, 100, 200, 400}) {
+    worker_->Start();
+    process().Exit(1);
+    Pump();
+    EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), wait_ms * kNsPerMs);
+  }
+}
+
+TEST_F(SupervisedWorkerTest, GoodServiceEndsTheBackoff) {
+  for (int i = 0; i < 3; ++i) {
+    worker_->Start();
+    process().Exit(1);
+    Pump();
+  }
+  Serve();
+  clock_.Advance(kGoodServiceNs + 1);
+  process().Exit(1);
+  Pump();
+  EXPECT_EQ(worker_->start_at_ns(), clock_.NowNs());
+  EXPECT_TRUE(owner_.deaths.back().served_well);
+  EXPECT_FALSE(owner_.deaths.front().served_well);
+}
+
+TEST_F(SupervisedWorkerTest, AProcessThatCannotBeSpawnedIsTriedAgainLater) {
+  host_.spawn_status = absl::ResourceExhaustedError("no more processes");
+  worker_->Start();
+  worker_->Start();
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), 100 * kNsPerMs);
+  EXPECT_EQ(Info().last_words, "no more processes");
+  EXPECT_EQ(board_.Fault(*owner_.model().served).message(),
+            "its worker cannot be started; the log says why");
+  EXPECT_THAT(owner_.deaths, IsEmpty());
+}
+
+// ---- what it says ----
+
+TEST_F(SupervisedWorkerTest, AFailureIsItsLastWord) {
+  worker_->Start();
+  process().Say(Failure{"no such file\n"});
+  Pump();
+  EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
+  EXPECT_EQ(process().kills(), 0) << "it left by itself";
+  EXPECT_EQ(Info().last_words, "no such file\\n");
+  EXPECT_EQ(board_.Fault(*owner_.model().served).message(), "no such file\\n");
+}
+
+TEST_F(SupervisedWorkerTest, AFailureThatIsReadAfterTheExitCountsToo) {
+  worker_->Start();
+  process().Say(Failure{"no such file"});
+  process().Exit(1);
+  worker_->OnEvent(WorkerEvent::kExit);
+  EXPECT_EQ(Info().last_words, "no such file");
+  EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
+}
+
+TEST_F(SupervisedWorkerTest, AWorkerThatHasFailedAndStaysIsKilled) {
+  worker_->Start();
+  process().ignores_hang = true;
+  process().Say(Failure{"no such file"});
+  Pump();
+  Pass(kNsPerSecond);
+  EXPECT_EQ(process().kills(), 1);
+  Pump();
+  EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
+}
+
+TEST_F(SupervisedWorkerTest, AFloodOfTheControlSocketIsKilled) {
+  worker_->Start();
+  for (uint32_t i = 0; i < kControlReadsPerSecond; ++i) worker_->OnEvent(WorkerEvent::kControl);
+  EXPECT_EQ(process().kills(), 0);
+  worker_->OnEvent(WorkerEvent::kControl);
+  EXPECT_EQ(process().kills(), 1);
+  EXPECT_EQ(Info().last_words, "it floods its control socket");
+}
+
+TEST_F(SupervisedWorkerTest, AFloodOfOutputIsNotReadUntilTheNextTick) {
+  worker_->Start();
+  for (uint32_t i = 0; i < kOutputReadsPerSecond; ++i) worker_->OnEvent(WorkerEvent::kOutput);
+  EXPECT_FALSE(process().paused());
+  worker_->OnEvent(WorkerEvent::kOutput);
+  EXPECT_TRUE(process().paused());
+  Pass(kWatchdogTickNs);
+  EXPECT_FALSE(process().paused());
+  EXPECT_EQ(process().kills(), 0);
+}
+
+TEST_F(SupervisedWorkerTest, LinesBeyondTheRateAreCounted) {
+  worker_->Start();
+  for (uint32_t i = 0; i < kWorkerLinesPerSecond + 3; ++i) process().Write("x\n");
+  Pump();
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(owner_.model().served->metrics.worker_lines_dropped, 3u);
+  EXPECT_EQ(Info().last_words, "x");
+}
+
+TEST_F(SupervisedWorkerTest, WhatItSaysOutOfTurnIsAnEnd) {
+  const auto is_killed_for = [this](const Message& message) {
+    process().Say(message);
+    Pump();
+    EXPECT_EQ(Exits(WorkerExit::kProtocol), owner_.deaths.size());
+    return owner_.deaths.back().reason.text;
+  };
+  const std::string out_of_turn = "protocol: it sent a message out of turn";
+  worker_->Start();
+  EXPECT_EQ(is_killed_for(Ready{}), out_of_turn);
+  worker_->Start();
+  EXPECT_EQ(is_killed_for(SlabsMapped{1}), out_of_turn);
+  Load();
+  EXPECT_EQ(is_killed_for(Report()), out_of_turn);
+  Load();
+  EXPECT_EQ(is_killed_for(SlabsMapped{1}), out_of_turn);
+  Serve();
+  EXPECT_EQ(is_killed_for(Ready{}), out_of_turn);
+  Serve();
+  EXPECT_EQ(is_killed_for(LoadOrder{}), out_of_turn);
+  EXPECT_EQ(owner_.deaths.size(), 6u);
+}
+
+TEST_F(SupervisedWorkerTest, NonsenseIsAnEnd) {
+  worker_->Start();
+  process().SayNonsense();
+  Pump();
+  EXPECT_EQ(owner_.deaths.at(0).reason.text, "protocol: it is no message");
+}
+
+TEST_F(SupervisedWorkerTest, AReportThatTheGroupRefusesIsAnEnd) {
+  owner_.load_status = absl::InvalidArgumentError("a model without inputs");
+  Load();
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_EQ(owner_.deaths.at(0).reason.text, "load: a model without inputs");
+}
+
+TEST_F(SupervisedWorkerTest, AWorkerThatReadsNothingIsAnEnd) {
+  worker_->Start();
+  process().send_status = absl::ResourceExhaustedError("it reads nothing");
+  process().Say(Report());
+  Pump();
+  EXPECT_EQ(owner_.deaths.at(0).reason.text, "load: it reads nothing");
+}
+
+TEST_F(SupervisedWorkerTest, AWorkerWhoseBellNobodyHearsDoesNotServe) {
+  bells_.watch_status = absl::ResourceExhaustedError("no descriptors");
+  Load();
+  process().Say(Ready{});
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
+  EXPECT_THAT(owner_.starts_took_ns, IsEmpty());
+}
+
+TEST_F(SupervisedWorkerTest, AWorkerThatRingsWithoutEndIsCondemned) {
+  Serve();
+  bells_.watched.at(0)();
+  ASSERT_EQ(keeper_.condemned().size(), 1u);
+  EXPECT_EQ(keeper_.condemned()[0].epoch, 1u);
+}
+
+TEST_F(SupervisedWorkerTest, ItTakesFewerLanesButNeverMore) {
+  owner_.mutable_model()->order.lanes = 3;
+  worker_->Start();
+  LoadReport report = Report();
+  report.lanes = 2;
+  process().Say(report);
+  Pump();
+  EXPECT_EQ(Info().lanes, 2u);
+  EXPECT_EQ(owner_.model().served->metrics.lane_demotions, 1u);
+  process().Exit(1);
+  Pump();
+  worker_->Start();
+  report.lanes = 9;
+  process().Say(report);
+  Pump();
+  EXPECT_EQ(Info().lanes, 3u);
+}
+
+// ---- its end ----
+
+TEST_F(SupervisedWorkerTest, OneThatDoesNotLeaveAfterItsDismissalIsKilled) {
+  Serve();
+  process().ignores_hang = true;
+  worker_->Dismiss();
+  Pass(kNsPerSecond - 1);
+  EXPECT_EQ(process().kills(), 0);
+  Pass(1);
+  EXPECT_EQ(process().kills(), 1);
+  Pump();
+  EXPECT_EQ(Exits(WorkerExit::kAsked), 1u) << "it was not its fault";
+}
+
+TEST_F(SupervisedWorkerTest, OneWithoutAProcessIsDismissedAtOnce) {
+  worker_->Dismiss();
+  EXPECT_TRUE(worker_->leaving());
+  EXPECT_THAT(host_.journal, IsEmpty());
+}
+
+TEST_F(SupervisedWorkerTest, AKillOfTheKernelsForWantOfMemoryIsSaidSo) {
+  Serve();
+  ++host_.memory_kills;
+  process().DieOf(SIGKILL);
+  Pump();
+  EXPECT_EQ(Exits(WorkerExit::kOom), 1u);
+  Serve();
+  process().DieOf(SIGKILL);
+  Pump();
+  EXPECT_EQ(Exits(WorkerExit::kKilled), 1u) << "the count explains one death";
+}
+
+TEST_F(SupervisedWorkerTest, ACrashPutDownToOneRequestIsToldSo) {
+  Serve();
+  FakeCall* call = Submit(pool(), 1);
+  process().DieOf(SIGSEGV);
+  Pump();
+  EXPECT_TRUE(owner_.deaths.at(0).struck);
+  EXPECT_EQ(call->status().message(), "request crashed its worker");
+  Serve();
+  process().DieOf(SIGSEGV);
+  Pump();
+  EXPECT_FALSE(owner_.deaths.at(1).struck) << "nothing was inside";
+}
+
+}  // namespace
+}  // namespace mpsd

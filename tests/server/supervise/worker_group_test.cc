@@ -1,0 +1,419 @@
+#include "server/supervise/worker_group.h"
+
+#include <atomic>
+#include <thread>
+
+#include "proto/base/backoff_policy.h"
+#include "tests/server/supervise/supervise_fixture.h"
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+
+class WorkerGroupTest : public SuperviseFixture {
+ protected:
+  void MakeGroup(uint32_t processes, const std::function<void(SupervisedModel*)>& change = {}) {
+    SupervisedModel model = MakeModel(&keeper_, processes);
+    if (change) change(&model);
+    served_ = model.served;
+    pool_ = model.pool;
+    plane_.Add(pool_);
+    board_.Open(*served_);
+    served_->metrics.workers_configured = processes;
+    group_.emplace(std::move(model), &services_);
+    group_->StartDue();
+  }
+
+  void TearDown() override {
+    if (!group_.has_value()) return;
+    pool_->FailAll("left over");
+    group_->Dismiss();
+    group_->EndNow();
+    group_->StartDue();  // forgets those that have left
+    ASSERT_TRUE(group_->gone());
+    group_->Close();
+    group_.reset();
+    EXPECT_EQ(budget_.taken_bytes(), 0u);
+    EXPECT_EQ(served_->metrics.workers_configured, 0);
+  }
+
+  void Pump() {
+    for (int round = 0; round < 8; ++round) {
+      for (const uint64_t token : host_.Ready()) group_->OnEvent(token);
+    }
+  }
+
+  // Brings the process into service.
+  void Serve(size_t number) {
+    host_.process(number).Say(Report());
+    Pump();
+    host_.process(number).Say(Ready{});
+    Pump();
+  }
+
+  // The process exits with 1, and the group starts what is due at once.
+  void Die(size_t number) {
+    host_.process(number).Exit(1);
+    Pump();
+    group_->StartDue();
+  }
+
+  // Ticks the group as its supervisor does, while the lanes of all that serve give signs.
+  void Pass(int64_t ns) {
+    services_.thread.Check();
+    for (int64_t at_ns = 0; at_ns < ns; at_ns += kWatchdogTickNs) {
+      clock_.Advance(std::min(kWatchdogTickNs, ns - at_ns));
+      for (const auto& worker : group_->workers()) Beat(worker.get());
+      services_.own_time.Advance(clock_.NowNs());
+      group_->Tick();
+      group_->StartDue();
+      Pump();
+    }
+  }
+
+  void Beat(SupervisedWorker* worker) {
+    if (worker->state() != WorkerState::kServing) return;
+    auto [side, is_new] = sides_.try_emplace(worker->link());
+    if (is_new) side->second.emplace(*worker->link(), pool_->SlabDescriptors(), &clock_);
+    side->second->report(0)->heartbeat.fetch_add(1);
+  }
+
+  WorkerState StateOf(uint32_t index) { return group_->Find(index)->state(); }
+
+  std::shared_ptr<ServedModel> served_;
+  Pool* pool_ = nullptr;
+  std::optional<WorkerGroup> group_;
+  std::map<WorkerLink*, std::optional<FakeWorker>> sides_;
+  std::atomic<bool> supervised_{false};
+};
+
+// ---- starts ----
+
+TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatTheModelTakes) {
+  MakeGroup(2);
+  EXPECT_EQ(host_.spawned(), 2u);
+  EXPECT_EQ(group_->slabs(), nullptr);
+  Serve(2);
+  EXPECT_TRUE(served_->loaded);
+  EXPECT_EQ(served_->spec, Spec());
+  EXPECT_NE(group_->slabs(), nullptr);
+  EXPECT_TRUE(served_->ready);
+  Serve(1);
+  EXPECT_EQ(StateOf(0), WorkerState::kServing);
+}
+
+TEST_F(WorkerGroupTest, AnotherSpecThanTheServedOneIsRefused) {
+  MakeGroup(2);
+  Serve(1);
+  LoadReport other = Report();
+  other.spec.inputs[0].dims = {3};
+  host_.process(2).Say(other);
+  Pump();
+  EXPECT_EQ(StateOf(1), WorkerState::kWaiting);
+  EXPECT_EQ(board_.Workers(*served_)[1].last_words, "the model file is not the one that is served");
+}
+
+TEST_F(WorkerGroupTest, ASpecThatCannotBeServedIsRefused) {
+  MakeGroup(1);
+  host_.last().Say(LoadReport());
+  Pump();
+  EXPECT_FALSE(served_->loaded);
+  EXPECT_EQ(StateOf(0), WorkerState::kWaiting);
+  EXPECT_THAT(std::string(board_.Fault(*served_).message()), HasSubstr("without inputs"));
+}
+
+TEST_F(WorkerGroupTest, AModelWithoutMemoryIsSaidToThoseWhoWait) {
+  budget_.Take(256 << 20, "another model").IgnoreError();
+  MakeGroup(1);
+  host_.last().Say(Report());
+  Pump();
+  EXPECT_EQ(StateOf(0), WorkerState::kWaiting);
+  EXPECT_EQ(board_.WaitUntilSettled([] { return false; }).code(),
+            absl::StatusCode::kResourceExhausted);
+  budget_.GiveBack(256 << 20);
+}
+
+TEST_F(WorkerGroupTest, AnUncreatableSegmentIsNotExplainedToClients) {
+  MakeGroup(1);
+  const absl::Status status = group_->NoSharedMemory(absl::InternalError("ftruncate: disk quota"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(), "no shared memory could be had for it; the log says why");
+}
+
+TEST_F(WorkerGroupTest, TheNextLookIsAtTheNextStart) {
+  MakeGroup(1);
+  EXPECT_EQ(group_->NextNs(clock_.NowNs()), INT64_MAX) << "nothing waits for a time";
+  Die(1);
+  Die(2);
+  EXPECT_EQ(group_->NextNs(clock_.NowNs()), clock_.NowNs() + kFirstBackoffNs);
+  clock_.Advance(kFirstBackoffNs - 1);
+  group_->StartDue();
+  EXPECT_EQ(host_.spawned(), 2u);
+  clock_.Advance(1);
+  group_->StartDue();
+  EXPECT_EQ(host_.spawned(), 3u);
+}
+
+TEST_F(WorkerGroupTest, AnEventOfAnotherGroupIsNotTaken) {
+  MakeGroup(1);
+  const uint64_t first = group_->workers()[0]->first_token();
+  EXPECT_FALSE(group_->OnEvent(first - 1));
+  EXPECT_TRUE(group_->OnEvent(first));
+  EXPECT_TRUE(group_->OnEvent(first + kTokensPerWorker - 1));
+  EXPECT_FALSE(group_->OnEvent(first + kTokensPerWorker));
+}
+
+// ---- circuit ----
+
+TEST_F(WorkerGroupTest, AfterTooManyDeathsTheModelRestsAndThenOneProbes) {
+  MakeGroup(2, [](SupervisedModel* model) { model->limits.circuit.deaths = 3; });
+  Die(1);
+  Die(2);
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+  Die(3);
+  EXPECT_EQ(board_.Circuit(*served_), "open");
+  EXPECT_EQ(served_->metrics.circuit_open, 1);
+  Die(4);
+  const size_t before = host_.spawned();
+  clock_.Advance(kFirstRestNs - 1);
+  group_->StartDue();
+  EXPECT_EQ(host_.spawned(), before);
+  clock_.Advance(1);
+  group_->StartDue();
+  EXPECT_EQ(host_.spawned(), before + 1) << "one probes";
+  EXPECT_EQ(board_.Circuit(*served_), "probing");
+  EXPECT_EQ(group_->NextNs(clock_.NowNs()), INT64_MAX) << "the other waits for it";
+  Serve(before + 1);
+  group_->StartDue();
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+  EXPECT_EQ(host_.spawned(), before + 2);
+  EXPECT_EQ(served_->metrics.circuit_open, 0);
+}
+
+TEST_F(WorkerGroupTest, AProbeThatDiesOpensTheCircuitAgain) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
+  Die(1);
+  clock_.Advance(kFirstRestNs);
+  group_->StartDue();
+  ASSERT_EQ(host_.spawned(), 2u);
+  Die(2);
+  EXPECT_EQ(board_.Circuit(*served_), "open");
+  clock_.Advance(2 * kFirstRestNs - 1);
+  group_->StartDue();
+  EXPECT_EQ(host_.spawned(), 2u) << "twice as long";
+}
+
+TEST_F(WorkerGroupTest, AKillFromOutsideSaysNothingAboutTheModel) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
+  host_.last().DieOf(SIGKILL);
+  Pump();
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+}
+
+TEST_F(WorkerGroupTest, ADeathPutDownToARequestSaysNothingAboutTheModel) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
+  Serve(1);
+  FakeCall* call = Submit(pool_, 1);
+  host_.last().DieOf(SIGSEGV);
+  Pump();
+  EXPECT_EQ(call->endings(), 1);
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+}
+
+// ---- device ----
+
+TEST_F(WorkerGroupTest, WhoseDeviceIsLostAgainAndAgainWaitsForIt) {
+  MakeGroup(1, [](SupervisedModel* model) { model->order.device = "cuda"; });
+  for (uint32_t loss = 1; loss <= kLossesInARow; ++loss) {
+    ASSERT_EQ(host_.spawned(), loss);
+    host_.last().Exit(kWorkerExitDeviceLost);
+    Pump();
+    clock_.Advance(kFirstDeviceRestNs - 1);
+    group_->StartDue();
+  }
+  EXPECT_EQ(board_.Circuit(*served_), "open") << "it rests though its own circuit is closed";
+  EXPECT_THAT(board_.Workers(*served_)[0].last_words, HasSubstr("device cuda:0 was lost 3 times"));
+  clock_.Advance(1);
+  group_->StartDue();
+  EXPECT_EQ(host_.spawned(), kLossesInARow + 1);
+  Serve(kLossesInARow + 1);
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+}
+
+// ---- replacement ----
+
+class ReplacementTest : public WorkerGroupTest {
+ protected:
+  static constexpr int64_t kAgeNs = 20 * kNsPerSecond;
+
+  // A worker that serves, and the fresh one that is to replace it, on its way.
+  void BeginReplacement() {
+    MakeGroup(1, [](SupervisedModel* model) { model->limits.recycle.age_ns = kAgeNs; });
+    Serve(1);
+    Pass(kAgeNs - kWatchdogTickNs);
+    EXPECT_EQ(host_.spawned(), 1u);
+    Pass(kWatchdogTickNs);
+    ASSERT_EQ(host_.spawned(), 2u);
+    ASSERT_EQ(group_->Find(1)->state(), WorkerState::kLoading);
+  }
+};
+
+TEST_F(ReplacementTest, TheFreshOneServesBeforeTheOldOneDrains) {
+  BeginReplacement();
+  Pass(kNsPerSecond);
+  EXPECT_EQ(StateOf(0), WorkerState::kServing) << "as long as there is no other";
+  FakeCall* call = Submit(pool_, 1);
+  Serve(2);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(StateOf(0), WorkerState::kDraining);
+  EXPECT_EQ(served_->metrics.worker_recycles, 1u);
+  Answer(&*sides_[group_->Find(0)->link()], pool_);
+  EXPECT_TRUE(call->status().ok());
+  Pass(2 * kWatchdogTickNs);
+  EXPECT_EQ(group_->Find(0), nullptr) << "it has left";
+  EXPECT_EQ(StateOf(1), WorkerState::kServing);
+  EXPECT_EQ(host_.process(1).kills(), 0);
+}
+
+TEST_F(ReplacementTest, OneThatFailsLeavesTheOldOneAndIsTriedAgainLater) {
+  BeginReplacement();
+  host_.last().Exit(1);
+  Pump();
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(group_->Find(1), nullptr);
+  EXPECT_EQ(StateOf(0), WorkerState::kServing);
+  Pass(29 * kNsPerSecond);
+  EXPECT_EQ(host_.spawned(), 2u);
+  Pass(kNsPerSecond);
+  EXPECT_EQ(host_.spawned(), 3u);
+  EXPECT_EQ(group_->Find(1)->epoch(), 2u) << "an epoch is used once";
+}
+
+TEST_F(ReplacementTest, AnOldOneThatDiesMeanwhileIsNotStartedAgain) {
+  BeginReplacement();
+  Die(1);
+  EXPECT_EQ(group_->Find(0), nullptr);
+  Serve(2);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(group_->workers().size(), 1u);
+  EXPECT_EQ(host_.spawned(), 2u);
+  EXPECT_EQ(StateOf(1), WorkerState::kServing);
+}
+
+TEST_F(ReplacementTest, WithoutMemoryForAFurtherOneItDoesNotBegin) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.recycle.age_ns = kAgeNs; });
+  Serve(1);
+  host_.process(1).resident_bytes = 1000;
+  host_.available_bytes = 1000;
+  Pass(kAgeNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+  host_.available_bytes = 1001;
+  Pass(30 * kNsPerSecond);
+  EXPECT_EQ(host_.spawned(), 2u);
+}
+
+TEST_F(ReplacementTest, AWorkerThatHasGrownIsReplaced) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.recycle.resident_bytes = 1000; });
+  Serve(1);
+  Pass(kGoodServiceNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+  host_.process(1).resident_bytes = 1000;
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(host_.spawned(), 2u);
+}
+
+TEST_F(ReplacementTest, ARetiredGroupReplacesNobody) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.recycle.age_ns = kAgeNs; });
+  Serve(1);
+  FakeCall* call = Submit(pool_, 1);
+  Beat(group_->Find(0));
+  group_->Retire();
+  Pass(kAgeNs + kWatchdogTickNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+  Answer(&*sides_[group_->Find(0)->link()], pool_);
+  EXPECT_TRUE(call->status().ok());
+}
+
+// ---- memory ----
+
+TEST_F(WorkerGroupTest, AWorkerThatDoesNotSayWhatItHasMappedIsKilled) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.warmup_timeout_ns = INT64_MAX; });
+  host_.last().Say(Report());
+  Pump();
+  absl::StatusOr<OwnedSegment> further =
+      OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0);
+  ASSERT_TRUE(further.ok() && budget_.Take(further->bytes(), "more").ok());
+  pool_->AddSlabSegment(*std::move(further), 1);
+  Die(1);
+  host_.last().Say(Report());
+  Pump();
+  ASSERT_NE(host_.last().LastSent<SlabsAdded>(), nullptr);
+  Pass(SlabAnnouncer::kPatienceNs);
+  EXPECT_EQ(host_.last().kills(), 0) << "it warms up";
+  host_.last().Say(Ready{});
+  Pump();
+  Pass(SlabAnnouncer::kPatienceNs);
+  EXPECT_EQ(host_.process(2).kills(), 0);
+  Pass(2 * kWatchdogTickNs);
+  EXPECT_EQ(host_.process(2).kills(), 1);
+}
+
+// ---- the end ----
+
+TEST_F(WorkerGroupTest, ARetiredGroupGoesOnceNothingIsInside) {
+  MakeGroup(2);
+  Serve(1);
+  Serve(2);
+  FakeCall* call = Submit(pool_, 1);
+  for (const auto& worker : group_->workers()) Beat(worker.get());
+  group_->Retire();
+  EXPECT_TRUE(group_->ends_soon());
+  EXPECT_EQ(group_->NextNs(clock_.NowNs()), clock_.NowNs() + 20 * kNsPerMs);
+  Pass(kNsPerSecond);
+  EXPECT_EQ(group_->workers().size(), 2u);
+  for (auto& [link, side] : sides_) Answer(&*side, pool_);
+  EXPECT_TRUE(call->status().ok());
+  Pass(2 * kWatchdogTickNs);
+  EXPECT_TRUE(group_->gone());
+}
+
+TEST_F(WorkerGroupTest, ADismissedGroupGoesWhateverIsInside) {
+  MakeGroup(2);
+  Serve(1);
+  Submit(pool_, 1);
+  host_.process(2).ignores_hang = true;
+  group_->Dismiss();
+  Pump();
+  group_->StartDue();
+  EXPECT_EQ(group_->workers().size(), 1u);
+  EXPECT_FALSE(group_->gone());
+  Pass(kNsPerSecond + kWatchdogTickNs);
+  EXPECT_EQ(host_.process(2).kills(), 1);
+  EXPECT_TRUE(group_->gone());
+  EXPECT_EQ(host_.spawned(), 2u) << "nobody starts again";
+}
+
+using WorkerGroupDeathTest = WorkerGroupTest;
+
+TEST_F(WorkerGroupDeathTest, AGroupWithWorkersIsNotClosed) {
+  MakeGroup(1);
+  EXPECT_DEATH(group_->Close(), "check failed");
+}
+
+TEST_F(WorkerGroupDeathTest, AnotherThreadMayNotTouchIt) {
+  MakeGroup(1);
+  const auto touch = [this] {
+    std::thread supervisor([this] {
+      services_.thread.Bind();
+      supervised_ = true;
+      while (true) std::this_thread::yield();
+    });
+    while (!supervised_) std::this_thread::yield();
+    group_->Tick();
+  };
+  EXPECT_DEATH(touch(), "check failed");
+}
+
+}  // namespace
+}  // namespace mpsd

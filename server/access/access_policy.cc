@@ -31,6 +31,7 @@ AccessPolicy::AccessPolicy(const AccessRules& rules) : open_(rules.open) {
     }
   }
   for (const AccessRule& rule : rules.rules) {
+    MPSD_CHECK(rule.token.empty() != rule.certificate.empty());
     rules_.push_back({rule.roles, rule.certificate, {rule.models.begin(), rule.models.end()}});
   }
 }

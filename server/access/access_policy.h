@@ -38,8 +38,8 @@ struct Credentials {
 //   otherwise                                         allowed
 class AccessPolicy {
  public:
-  // REQUIRES: at most kMaxAccessRules rules and kMaxAccessTokens tokens; each token that a rule
-  // names is there.
+  // REQUIRES: at most kMaxAccessRules rules and kMaxAccessTokens tokens; each rule names
+  // either a token or a certificate.
   explicit AccessPolicy(const AccessRules& rules);
 
   bool IsOpen(const MethodAccess& method) const { return open_.Meets(method.roles); }

@@ -1,6 +1,7 @@
 #include "server/access/method_access.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace mpsd {
 namespace {
@@ -43,6 +44,9 @@ constexpr MethodAccess kMethods[] = {
     {"/v2/health/live", Role::kHealth, Scope::kServer},
     {"/v2/health/ready", Role::kHealth, Scope::kServer},
 };
+
+constexpr bool IsBefore(const MethodAccess& a, const MethodAccess& b) { return a.name < b.name; }
+static_assert(std::is_sorted(std::begin(kMethods), std::end(kMethods), IsBefore));
 
 constexpr MethodAccess kNobodys{"", RoleSet(), Scope::kAllModels};
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+#include "proto/base/check.h"
 #include "proto/link/json_object.h"
 #include "server/config/config_path.h"
 #include "server/config/config_reader.h"
@@ -25,6 +26,7 @@ constexpr size_t kMaxConfigBytes = 1 << 20;
 
 // All errors in the order of their lines, each as "FILE:LINE: PATH: what".
 absl::Status ErrorsAt(const JsonErrors& errors, const JsonLines& lines, const std::string& file) {
+  MPSD_CHECK(!errors.empty());
   std::vector<std::pair<size_t, std::string>> placed;
   for (const JsonError& error : errors.errors()) {
     const size_t line = lines.LineOf(error.path);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/units.h"
@@ -125,9 +126,10 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
   object.Get("requests", 1, kMaxQueueRequests, &config->queue_requests);
   object.GetBytes("bytes", 1, kMaxQueueBytes, &config->queue_bytes);
   if (config->queue_bytes >= limits.message_bytes) return;
-  object.Fail("bytes",
-              absl::StrCat("must be at least limits.message, ", BytesText(limits.message_bytes),
-                           ", not ", JsonText(*object.Find("bytes"))));
+  const nlohmann::json* written = object.Find("bytes");
+  MPSD_CHECK(written != nullptr);
+  object.Fail("bytes", absl::StrCat("must be at least limits.message, ",
+                                    BytesText(limits.message_bytes), ", not ", JsonText(*written)));
 }
 
 std::string ParameterText(const nlohmann::json& json) {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/check.h"
 #include "proto/base/clock.h"
 
 namespace mpsd {
@@ -21,12 +23,19 @@ constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
 constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
 
+// Reports that the value of `key` is too small. The value is there: the defaults are large enough.
+void FailBelow(const JsonObject& object, std::string_view key, absl::string_view least) {
+  const nlohmann::json* written = object.Find(key);
+  MPSD_CHECK(written != nullptr);
+  object.Fail(key, absl::StrCat("must be at least '", least, "', not ", JsonText(*written)));
+}
+
 // Reads a time that is 0 or at least a second: less would end healthy workers.
 void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum_ns,
                  int64_t* value_ns) {
   object.GetDuration(key, maximum_ns, value_ns);
   if (*value_ns == 0 || *value_ns >= kNsPerSecond) return;
-  object.Fail(key, absl::StrCat("must be at least '1s', not ", JsonText(*object.Find(key))));
+  FailBelow(object, key, "1s");
 }
 
 void ReadCircuit(const JsonObject& model, SupervisionConfig* config) {
@@ -37,8 +46,7 @@ void ReadCircuit(const JsonObject& model, SupervisionConfig* config) {
   int64_t& period_ns = config->circuit_period_ns;
   object.GetDuration("period", kMaxPeriodNs, &period_ns);
   if (period_ns >= kNsPerSecond) return;
-  object.Fail("period",
-              absl::StrCat("must be at least '1s', not ", JsonText(*object.Find("period"))));
+  FailBelow(object, "period", "1s");
 }
 
 void ReadRecycle(const JsonObject& model, SupervisionConfig* config) {
@@ -48,8 +56,7 @@ void ReadRecycle(const JsonObject& model, SupervisionConfig* config) {
   uint64_t& resident_bytes = config->recycle_resident_bytes;
   object.GetBytes("resident_memory", 0, kMaxRecycleBytes, &resident_bytes);
   if (resident_bytes > 0 && resident_bytes < kLeastRecycleBytes) {
-    object.Fail("resident_memory", absl::StrCat("must be at least '1MiB', not ",
-                                                JsonText(*object.Find("resident_memory"))));
+    FailBelow(object, "resident_memory", "1MiB");
   }
   uint32_t requests = 0;
   object.Get("requests", 0, kMaxRecycleRequests, &requests);

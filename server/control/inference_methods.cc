@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/inference.pb.h"
 #include "server/request/find_served.h"
 
@@ -66,6 +67,7 @@ absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest
 
 void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
                          MethodTable* table) {
+  MPSD_CHECK(facts.takes_device_memory != nullptr);
   table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
       InferenceMethodName("ServerLive"), Kind::kUnary,
       [](const CallerInfo&, const auto&, auto* response) {

@@ -18,7 +18,7 @@ struct ServerFacts {
   std::function<bool()> takes_device_memory;  // of CUDA devices, now; any thread calls this
 };
 
-// Adds the methods to the table. `models` outlives the table.
+// Adds the methods to the table. `models` outlives the table. REQUIRES: takes_device_memory is set.
 void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
                          MethodTable* table);
 

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/inference.pb.h"
 
 namespace mpsd {
@@ -205,6 +206,7 @@ absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
 }  // namespace
 
 void AddSettingMethods(Logger* logger, TraceLog* traces, MethodTable* table) {
+  MPSD_CHECK(logger != nullptr);
   table->AddTyped<pb::LogSettingsRequest, pb::LogSettingsResponse>(
       InferenceMethodName("LogSettings"), MethodTable::Kind::kUnary,
       [logger](const CallerInfo&, const auto& request, auto* response) {

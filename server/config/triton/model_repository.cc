@@ -54,6 +54,7 @@ std::vector<std::string> VersionsIn(const fs::path& folder) {
 
 absl::StatusOr<std::vector<std::string>> Choose(std::vector<std::string> versions,
                                                 const VersionPolicy& policy) {
+  MPSD_CHECK(policy.latest == 0 || policy.specific.empty());
   for (const int64_t specific : policy.specific) {
     if (std::count(versions.begin(), versions.end(), absl::StrCat(specific)) > 0) continue;
     return absl::InvalidArgumentError(

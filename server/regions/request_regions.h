@@ -18,9 +18,9 @@ namespace mpsd {
 // Copies inputs to private memory before anything reads them, so that a client that writes to its
 // region meanwhile changes no byte that was checked. Writes outputs before the answer is sent.
 // Device memory takes two steps, of which the second blocks and runs in a task of the copier:
-// Load() then LoadFromDevice(), Store() then StoreToDevice(). Owned by a call and used again for
-// its next request. Thread-compatible, except that DropInputs() may run while another thread stores
-// an answer.
+// Load() then LoadFromDevice(), Store() then StoreToDevice(). Owned by an exchange and used again
+// for its next request. Thread-compatible, except that DropInputs() may run while another thread
+// stores an answer.
 class RequestRegions {
  public:
   RequestRegions() = default;

@@ -52,7 +52,7 @@ struct Answer {
   AnswerMemory* memory = nullptr;  // null: the bytes must be copied
 };
 
-// Where a request's ending goes, towards the client. Implemented by each transport's exchange.
+// Where a request's ending goes, towards the client. Implemented by the exchange.
 // Exactly one of Send(), Fail() and End() is called, once, from any thread; the caller does not
 // touch the request afterwards, which may be used for the next call already. No method blocks.
 // Thread-safe.
@@ -72,7 +72,7 @@ class ReplySink {
 };
 
 // The duty to end a request, as an object. Its holder must call exactly one of Send(), Fail() and
-// End(); the destructor CHECKs that the duty is done. The transport makes it with the request and
+// End(); the destructor CHECKs that the duty is done. The exchange makes it with the request and
 // keeps it in Request::reply. Admission owes it until RequestQueue::Reserve() succeeds, then the
 // queue does. Move-only, thread-compatible.
 class Reply {

@@ -93,17 +93,17 @@ constexpr bool MayGo(RequestState from, RequestState to) {
   return false;
 }
 
-// One inference of a call: a unary call has one, a stream many. It lies in its call, or in the slot
-// of its stream, and is used again for the next. The transport fills in the times, admission the
-// rest; a RequestQueue has it from Reserve() until its reply is given. Fields are grouped by who
-// writes them. Thread-compatible.
+// One inference of a call: a unary call has one, a stream many. It lies in its exchange and is used
+// again for the next inference. The exchange fills in the times, admission the rest; a RequestQueue
+// has it from Reserve() until its reply is given. Fields are grouped by who writes them.
+// Thread-compatible.
 //
 // Invariants:
 // 1. `reply` is given exactly once, and nothing touches the request afterwards.
 // 2. `state` changes only in Go(), along the table of RequestState.
 // 3. From Reserve() until the reply is given `model` and all inputs are constant.
 struct Request {
-  // Written by the transport and admit/ before Reserve(), constant afterwards.
+  // Written by the exchange and admit/ before Reserve(), constant afterwards.
   std::shared_ptr<ServedModel> model;  // keeps the queue, the spec and the counters alive
   RequestQueue* queue = nullptr;       // set once Reserve() succeeded
   ModelMetrics* metrics = nullptr;

@@ -2,8 +2,8 @@
 #
 # Every folder is one library, made with mpsd_library(NAME FILES... DEPS ...). It is named for its
 # path below the top folder: server/regions/device is regions_device; server itself is daemon. A
-# library may name only what the table below allows; tests/tidy/layering_test.py holds the #include
-# lines and the linked binaries to the same table.
+# library may name only what the table below allows. tests/tidy/layering_test.py holds the #include
+# lines and the linked binaries to the same table, and refuses an edge that no #include line uses.
 
 # folder               what it may name
 # -- proto: the contracts

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/base/check.h"
+
 namespace mpsd {
 
 // Assembles one varint from bytes that arrive one at a time, so that its bytes may lie in several
@@ -14,6 +16,7 @@ class Varint {
   // Takes the next byte. True when the varint is complete; the caller then takes no further byte.
   // REQUIRES: not too_long().
   bool Take(uint8_t byte) {
+    MPSD_CHECK(!too_long());
     if (bits_ < 64) value_ |= static_cast<uint64_t>(byte & 0x7f) << bits_;
     bits_ += 7;
     return (byte & 0x80) == 0;

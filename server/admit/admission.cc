@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// A model is not replaced more often than this while one request looks for it.
+// How often a request looks for its model. A model is not replaced more often meanwhile.
 constexpr int kMostLooks = 3;
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr int kMostLooks = 3;
 bool Admission::Handle(const InferMessage& message, Request* request) {
   bool copied = true;
   absl::Status status = Admit(message, request, &copied);
-  // A queue that was closed after the look has a successor, which takes the request.
+  // A queue that was closed after the look-up has a successor, which accepts the request.
   for (int look = 1; absl::IsAborted(status) && look < kMostLooks; ++look) {
     request->ForgetModel();
     status = Admit(message, request, &copied);
@@ -38,7 +38,7 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request, boo
   if (!model.ok()) return model.status();
   request->model = *model;
   request->metrics = &(*model)->metrics;
-  // A model that has lost all its workers keeps its queue: a new worker comes in a moment.
+  // A model that has lost all its workers keeps its queue: a new worker starts in a moment.
   if (!(*model)->loaded) {
     return absl::UnavailableError(
         absl::StrCat("Request for model '", message.model, "' is not at ready state"));

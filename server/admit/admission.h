@@ -1,4 +1,4 @@
-// Admission: takes a message, and lets it in or not.
+// Admission: decides whether a request enters its model's queue.
 #pragma once
 
 #include "proto/base/clock.h"
@@ -9,11 +9,13 @@
 
 namespace mpsd {
 
-// Thread-safe: no state of its own. Runs on the gRPC thread that read the message: finds the model,
-// validates, reserves rows, copies the payload into them, and hands the request over; where there
-// is no room yet the queue has it copied later. Never blocks.
+// Steps 3 to 6 of a request, on the thread that read the message: finds the model, validates the
+// message, reserves rows, copies the payload into them and commits the request. Where there is no
+// room yet, the queue has the payload copied later. Knows no transport and no worker. Owned by the
+// daemon. Never blocks. Thread-safe: has no state of its own.
 class Admission final : public InferHandler {
  public:
+  // `models` and `clock` outlive it.
   Admission(const ModelDirectory* models, const Clock* clock) : models_(models), clock_(clock) {}
 
   bool Handle(const InferMessage& message, Request* request) override;

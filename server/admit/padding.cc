@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
 
-// A row of all inputs. A dim of zero lets the others be anything, and padding takes the zero away:
-// far below this the products with kMaxBatchRows are far from overflow.
+// The most that one row of all inputs may take. A dim of 0 lets the client send any other dims, and
+// padding replaces the 0. The bound keeps products with kMaxBatchRows far from overflow.
 constexpr uint64_t kMaxPaddedRowBytes = 1ULL << 40;
 
 absl::Status PadDim(const PadRule& rule, RequestInput* input) {
@@ -26,6 +27,7 @@ absl::Status PadDim(const PadRule& rule, RequestInput* input) {
 }  // namespace
 
 absl::Status ApplyPadding(const ModelSpec& spec, Request* request) {
+  MPSD_CHECK(request->inputs.size() == spec.inputs.size());
   for (RequestInput& input : request->inputs) input.padded_dims = input.dims;
   for (const PadRule& rule : spec.pad) {
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
@@ -36,7 +38,7 @@ absl::Status ApplyPadding(const ModelSpec& spec, Request* request) {
   uint64_t left_bytes = kMaxPaddedRowBytes;
   for (RequestInput& input : request->inputs) {
     request->key.insert(request->key.end(), input.padded_dims.begin(), input.padded_dims.end());
-    if (input.datatype == DataType::kBytes) continue;  // is as long as it is
+    if (input.datatype == DataType::kBytes) continue;  // its length is in the payload
     const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.padded_dims);
     if (!bytes.has_value() || *bytes > left_bytes) {
       return absl::InvalidArgumentError("the inputs are larger than any that are served");

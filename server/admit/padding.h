@@ -1,4 +1,4 @@
-// Padding: which length a request's dims get in the batch.
+// ApplyPadding: decides to which lengths a request's dims are padded.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,8 +7,9 @@
 
 namespace mpsd {
 
-// Fills padded_dims, row_bytes and the shape key of the request from its inputs' own dims.
-// INVALID_ARGUMENT when a length is beyond the largest bucket. Pure.
+// Sets padded_dims and row_bytes of each input and the request's shape key, from the dims that the
+// client sent. A padded dim gets the smallest bucket that holds it. INVALID_ARGUMENT when a length
+// exceeds the largest bucket. REQUIRES: Validate() accepted the request. Pure.
 absl::Status ApplyPadding(const ModelSpec& spec, Request* request);
 
 }  // namespace mpsd

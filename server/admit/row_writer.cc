@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "proto/base/check.h"
+
 namespace mpsd {
 namespace {
 
@@ -14,6 +16,7 @@ class PayloadReader {
 
   void Read(char* target, uint64_t bytes) {
     while (bytes > 0) {
+      MPSD_CHECK(piece_ < payload_.pieces.size());
       const absl::string_view piece = payload_.pieces[piece_];
       const uint64_t step = std::min<uint64_t>(bytes, piece.size() - offset_);
       std::memcpy(target, piece.data() + offset_, step);
@@ -43,7 +46,7 @@ void Fill(char* target, uint64_t bytes, const char* element, size_t element_byte
   }
 }
 
-// Writes the part of one row below dim `dim`: `length` slices that are there, the rest padding.
+// Writes the part of one row below dim `dim`: the slices that the client sent, then padding.
 void WriteDim(PayloadReader* source, const RequestInput& input, size_t dim, uint64_t padded_bytes,
               const char* pad_element, char* target) {
   const size_t element_bytes = ElementBytes(input.datatype);
@@ -73,7 +76,8 @@ void WriteDim(PayloadReader* source, const RequestInput& input, size_t dim, uint
        element_bytes);
 }
 
-// IEEE half precision, round to nearest even, of a value in its normal range; else 0 or infinity.
+// The bits of `value` in IEEE half precision, rounded to nearest even; 0 or infinity outside the
+// normal range.
 uint16_t HalfBits(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = bits >> 16 & 0x8000;

@@ -5,12 +5,13 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/base/shape.h"
 
 namespace mpsd {
 namespace {
 
-// A cursor over the pieces. REQUIRES of both: as many bytes are left.
+// A cursor over the pieces. REQUIRES of Length() and Skip(): that many bytes are left.
 class PieceReader {
  public:
   explicit PieceReader(const Payload& payload) : payload_(payload), left_(payload.bytes) {}
@@ -29,6 +30,7 @@ class PieceReader {
   }
 
   void Skip(uint64_t bytes) {
+    MPSD_CHECK(bytes <= left_);
     left_ -= bytes;
     while (bytes > 0) {
       const uint64_t step = std::min<uint64_t>(bytes, payload_.pieces[piece_].size() - offset_);

@@ -1,4 +1,4 @@
-// StringElements: the elements of a BYTES tensor, as a client sent them.
+// CheckStrings: checks the elements of a BYTES tensor that a client sent.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace mpsd {
 
-// Walks the payload's elements, a u32 length and as many bytes each, wherever its pieces part them.
-// INVALID_ARGUMENT in the protocol's words unless there are exactly as many as `dims` says. Pure.
+// Walks the payload's elements: each is a length of four bytes, then that many bytes. Elements may
+// span pieces. INVALID_ARGUMENT, in words that clients match on, unless the payload holds exactly
+// as many elements as `dims` says. Pure.
 absl::Status CheckStrings(const Payload& payload, absl::string_view input,
                           absl::Span<const int64_t> dims);
 

@@ -15,10 +15,10 @@
 namespace mpsd {
 namespace {
 
-// Which message input carries each input of the spec, in the spec's order.
+// For each input of the spec, in its order, the message's input of that name.
 using InputOrder = absl::InlinedVector<const InputMessage*, 4>;
 
-// The words of one model's refusals.
+// Makes the refusals of one model.
 class Refusals {
  public:
   explicit Refusals(const ServedModel& model) : for_model_(" for model '" + model.name + "'") {}
@@ -56,7 +56,7 @@ absl::Status WrongInputCount(const InferMessage& message, const ServedModel& mod
                    ". Please provide all required input(s)."));
 }
 
-// The message's inputs in the spec's order.
+// Finds the message's inputs in the spec's order.
 absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
   order->assign(specs.size(), nullptr);
@@ -69,13 +69,13 @@ absl::Status Order(const InferMessage& message, const ServedModel& model, InputO
       return absl::InvalidArgumentError(absl::StrCat("unexpected inference input '", input.name,
                                                      "' for model '", model.name, "'"));
     }
-    const InputMessage*& place = (*order)[static_cast<size_t>(found - specs.begin())];
-    if (place != nullptr) {
+    const InputMessage*& entry = (*order)[static_cast<size_t>(found - specs.begin())];
+    if (entry != nullptr) {
       return WithId(absl::InvalidArgumentError(
                         absl::StrCat("input '", input.name, "' already exists in request")),
                     message.id);
     }
-    place = &input;
+    entry = &input;
   }
   if (message.inputs.size() != specs.size()) {
     return WithId(WrongInputCount(message, model), message.id);

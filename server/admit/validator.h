@@ -1,4 +1,4 @@
-// Validator: holds a message against its model's spec, in the words that clients match on.
+// Validator: checks a message against its model's spec, and refuses in words that clients match on.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,9 +9,10 @@
 
 namespace mpsd {
 
-// Checks the message and fills in the request's rows, its inputs in the spec's order (padding not
-// yet applied) with where their payloads lie, and its wanted outputs. The status is the client's
-// answer, code and text, the request's id included where the protocol has it. Pure.
+// Checks the message, of which nothing is believed, and fills in the request: its row count, its
+// inputs in the spec's order with their payloads, and its wanted outputs. Applies no padding. The
+// status is the client's answer; the text begins with the request's id where the protocol has it.
+// After an error the request is filled in part. Pure.
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request);
 
 // `status` with the request's id before its text. Clients of the protocol expect the id in refusals

@@ -12,13 +12,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/base/check.h"
 #include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
 
-// The first piece goes by what came in, which is all that is known; each further one is twice the
-// one before it.
+// The size of the first piece follows from the compressed size, which is all that is known. Each
+// further piece is twice as large as the one before.
 constexpr uint64_t kSmallestPieceBytes = 1 << 10;
 constexpr uint64_t kLargestFirstPieceBytes = 16 << 10;
 constexpr uint64_t kLargestPieceBytes = 1 << 20;
@@ -26,7 +27,7 @@ constexpr uint64_t kUsualRatio = 4;
 constexpr int kGzipWindow = MAX_WBITS | 16;  // zlib's way to say that the format is gzip's
 constexpr int kZlibWindow = MAX_WBITS;
 
-// gRPC's C++ shows what a message is compressed with to those alone who read its bytes.
+// gRPC's C++ tells the compression of a message only to a reader of its bytes.
 class EncodingReader final : public grpc::ProtoBufferReader {
  public:
   explicit EncodingReader(grpc::ByteBuffer* message) : ProtoBufferReader(message) {}
@@ -41,11 +42,11 @@ grpc_compression_algorithm EncodingOf(grpc::ByteBuffer* message) {
   return message->Valid() ? EncodingReader(message).encoding() : GRPC_COMPRESS_NONE;
 }
 
-// One piece of an inflated message; its slice holds on to it.
+// One piece of an inflated message. Owned by the slice made of it.
 struct Piece {
   std::unique_ptr<char[]> bytes;
   uint64_t size;
-  ByteAllowance* held;  // by all messages; this piece is in it
+  ByteAllowance* held;  // of all messages; counts this piece
 };
 
 void ReleasePiece(void* user_data) {
@@ -54,7 +55,7 @@ void ReleasePiece(void* user_data) {
   delete piece;
 }
 
-// Thread-compatible. The plain bytes of one message, as far as they have come out.
+// Collects the plain bytes of one message as they come out. Thread-compatible.
 class Target {
  public:
   Target(uint64_t source_bytes, uint64_t limit_bytes, ByteAllowance* held)
@@ -63,8 +64,8 @@ class Target {
         next_bytes_(
             std::clamp(kUsualRatio * source_bytes, kSmallestPieceBytes, kLargestFirstPieceBytes)) {}
 
-  // Gives `stream` room. Where the message is as large as it may be that is room for a byte that
-  // nobody wants: its end may still be to be read, and takes none.
+  // Gives `stream` room for more bytes. A message that has reached its limit gets room for one byte
+  // that is thrown away: the end of the stream may still have to be read, and yields no byte.
   absl::Status Grow(z_stream* stream) {
     TakePiece();
     const uint64_t left = limit_bytes_ - taken_bytes_;
@@ -84,7 +85,7 @@ class Target {
     return absl::OkStatus();
   }
 
-  // All of it, when `unused_bytes` of the last piece are.
+  // The whole message. `unused_bytes` of the last piece stayed empty.
   grpc::ByteBuffer Finish(uint64_t unused_bytes) {
     unused_bytes_ = unused_bytes;
     TakePiece();
@@ -98,6 +99,7 @@ class Target {
 
   void TakePiece() {
     if (piece_ == nullptr) return;
+    MPSD_CHECK(unused_bytes_ <= piece_->size);
     const uint64_t used = piece_->size - unused_bytes_;
     if (used == 0) return piece_.reset();
     taken_bytes_ += used;
@@ -121,7 +123,7 @@ absl::Status Unreadable(grpc_compression_algorithm algorithm, absl::string_view 
                    algorithm == GRPC_COMPRESS_GZIP ? "gzip" : "deflate", ": ", why));
 }
 
-// Thread-compatible. zlib's reading of one message.
+// Feeds one message to zlib. Thread-compatible.
 class ZlibReader {
  public:
   ZlibReader(grpc_compression_algorithm algorithm, uint64_t message_bytes, Target* target)
@@ -137,7 +139,7 @@ class ZlibReader {
   absl::Status ReadAll(const std::vector<grpc::Slice>& slices) {
     if (ready_ != Z_OK) return NoMemory();
     for (const grpc::Slice& slice : slices) {
-      // zlib never writes to it; its interface just has no const.
+      // zlib does not write to it; its interface lacks the const.
       stream_.next_in = const_cast<Bytef*>(slice.begin());
       stream_.avail_in = static_cast<uInt>(slice.size());
       if (absl::Status status = ReadSlice(); !status.ok()) return status;
@@ -150,7 +152,8 @@ class ZlibReader {
  private:
   static absl::Status NoMemory() { return Busy("there is no memory to inflate the message"); }
 
-  // Something of the stream always follows the last byte that comes out: nothing stays inside.
+  // Reads all of the slice. Both formats end in a checksum, so bytes of the stream always follow
+  // the last plain byte: when the input is used up, zlib holds no plain byte back.
   absl::Status ReadSlice() {
     while (!at_end_ && stream_.avail_in > 0) {
       if (stream_.avail_out == 0) {
@@ -169,7 +172,7 @@ class ZlibReader {
                                  : Unreadable(algorithm_, "bytes follow its end");
   }
 
-  // As gRPC says it of a plain message. How large this one would be nobody knows.
+  // The text is what gRPC says of a plain message. The whole size is not known.
   absl::Status TooLarge() const {
     return absl::ResourceExhaustedError(absl::StrCat(
         "Received message larger than max (", stream_.total_out, " vs. ", message_bytes_, ")"));
@@ -194,7 +197,7 @@ absl::Status Inflater::Inflate(grpc::ByteBuffer* message) {
   if (algorithm == GRPC_COMPRESS_NONE) return absl::OkStatus();
   Target target(message->Length(), message_bytes_, &held_);
   uint64_t unused_bytes = 0;
-  // No bytes at all are a message of none, for gRPC too.
+  // No bytes at all are an empty message, for gRPC too.
   if (message->Length() > 0) {
     std::vector<grpc::Slice> slices;
     if (!message->Dump(&slices).ok()) return Unreadable(algorithm, "its bytes are not there");

@@ -1,4 +1,4 @@
-// Inflater: makes plain, within bounds, the messages that clients have compressed.
+// Inflater: decompresses clients' messages, within bounds.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -10,31 +10,32 @@
 
 namespace mpsd {
 
-// Thread-safe; owned by the server, it outlives every message that it made. It stands between a
-// message's arrival and its first reader, on the InflaterThreads, and keeps nothing from one
-// message to the next. gRPC's own inflating is never in force: it looks at a limit only when all of
-// the message is there.
+// Stands between a message's arrival and its first reader, on the InflaterThreads. Keeps nothing
+// from one message to the next. gRPC never inflates for us, because it checks the limit only after
+// it has inflated the whole message.
 //
-// Memory is taken piece by piece as the bytes come out, whatever the message says of its size; no
-// more than a message may have, and no more than all of them may.
+// Takes memory piece by piece as bytes come out, and believes nothing that the message says of its
+// size. Two limits hold: of one message, and of all inflated messages together. Owned by the
+// server; outlives every message it inflated. Thread-safe.
 class Inflater {
  public:
-  // The largest message; what all messages may take that were inflated and that somebody holds.
+  // The limits of one message, and of all inflated messages that somebody still holds.
   Inflater(uint64_t message_bytes, uint64_t held_limit_bytes)
       : message_bytes_(message_bytes), held_(held_limit_bytes) {}
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Whether the client has compressed it. Changes nothing.
+  // True when the client compressed the message. Leaves the message as it is.
   static bool IsCompressed(grpc::ByteBuffer* message);
 
-  // Makes a compressed message plain; a plain one stays as it is. When it fails the message is
-  // still compressed, and nothing is held: RESOURCE_EXHAUSTED beyond one of the limits, which says
-  // when to come again unless the message itself is too large; INVALID_ARGUMENT when the bytes are
-  // not one gzip member, or one zlib stream, whole and alone.
+  // Replaces a compressed message by the plain one; leaves a plain message as it is. Takes up to a
+  // tenth of a second for the largest message. After a failure the message is still compressed and
+  // no memory is held. RESOURCE_EXHAUSTED beyond a limit; the status says when to try again, unless
+  // the message itself is too large. INVALID_ARGUMENT unless the bytes are exactly one gzip member
+  // or one zlib stream.
   absl::Status Inflate(grpc::ByteBuffer* message);
 
-  // What the messages take that were inflated and that somebody holds.
+  // The memory of all inflated messages that somebody still holds.
   uint64_t held_bytes() const { return held_.taken_bytes(); }
 
  private:

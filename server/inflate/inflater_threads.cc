@@ -16,6 +16,7 @@ InflaterThreads::~InflaterThreads() {
 }
 
 void InflaterThreads::Start(uint32_t count) {
+  MPSD_CHECK(threads_.empty());
   for (uint32_t i = 0; i < count; ++i) {
     threads_.emplace_back([this, i] {
       platform::NameThread(absl::StrCat("inflate-", i).c_str());

@@ -1,4 +1,4 @@
-// InflaterThreads: where compressed messages are inflated, while the queues' threads go on.
+// InflaterThreads: inflate compressed messages, so that the gRPC threads can go on meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,33 @@
 
 namespace mpsd {
 
-// A message that waits for its turn. Owned by its call, which makes it on its own thread.
-// Thread-compatible.
+// A message that waits for a thread. Owned by its call. Thread-compatible.
 class InflationJob {
  public:
   virtual ~InflationJob() = default;
 
-  // Called once, by one of the threads. When this returns the job may be gone.
+  // Called once, on one of the threads. The job may be destroyed before this returns, and is never
+  // used afterwards.
   virtual void Run(Inflater* inflater) = 0;
 };
 
-// Thread-safe, but for Start(). Owned by the server, it outlives the calls. To inflate a message of
-// the largest size takes a tenth of a second, in which no call of a queue's thread would be
-// answered. What waits is bounded by the calls that may be open, and by what their compressed
-// messages may take.
+// A few threads with one queue of messages. Inflating the largest message takes a tenth of a
+// second, in which a gRPC thread would answer none of its calls. The queue needs no bound of its
+// own: open calls and the bytes of arriving messages are bounded. Owned by the server; outlives the
+// calls. Thread-safe, except for Start().
 class InflaterThreads {
  public:
   explicit InflaterThreads(Inflater* inflater) : inflater_(inflater) {}
   InflaterThreads(const InflaterThreads&) = delete;
   InflaterThreads& operator=(const InflaterThreads&) = delete;
-  // REQUIRES: nothing waits.
+  // Joins the threads. REQUIRES: no job waits.
   ~InflaterThreads();
 
-  // Starts so many threads, `inflate-N`. Once.
+  // Starts `count` threads, named `inflate-N`. Called once.
   void Start(uint32_t count);
 
-  // Runs it when its turn comes, in the order in which they came.
+  // Has a thread run the job after all jobs that were enqueued before. The job lives until Run() is
+  // called.
   void Enqueue(InflationJob* job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -1,4 +1,5 @@
-// AcceptGuard: keeps listeners alive when the process runs out of descriptors, and connections few.
+// AcceptGuard: what the process does to each connection it accepts: sheds it when descriptors run
+// out, and closes it beyond the limit.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,17 +7,18 @@
 
 namespace mpsd {
 
-// gRPC 1.51 gives a listener up for good when accept4() fails for want of a descriptor: the daemon
-// would take no connection ever after, though it had descriptors again. With the guard such a
-// connection is taken with a descriptor that was kept back for it, and closed at once: its client
-// learns that it must go elsewhere, and the listener goes on. Connections that are open stay.
+// Opens a spare descriptor for the moment when the process has no other. gRPC 1.51 gives a listener
+// up for good when accept4() fails for want of a descriptor, even if descriptors come free later.
+// With the guard, accept4() takes such a connection with the spare descriptor and closes it at
+// once: the client learns that it must go elsewhere, and the listener goes on. Open connections
+// stay open.
 //
-// Thread-safe. Called once, before the first listener; until then a listener fails as it would.
+// Called once, before the first listener. Fails when no descriptor can be kept back. Does nothing
+// on macOS. Thread-safe.
 absl::Status GuardAccept();
 
-// From now on connections beyond the limit are closed as soon as they are accepted; null: there is
-// no limit any more. `limit` lives until then. Where accept4() is not ours, nothing is limited.
-// Thread-safe.
+// From now on a connection is closed at once unless `limit` admits it. Null ends the limit; the
+// caller keeps `limit` alive until it has passed null. Does nothing on macOS. Thread-safe.
 void LimitConnections(ConnectionLimit* limit);
 
 }  // namespace mpsd

@@ -14,8 +14,9 @@
 namespace mpsd {
 namespace {
 
-// A process has one table of descriptors and one accept4(), so there is one of these: it is reached
-// from inside a C library, to which nothing can be handed. Thread-safe.
+// The one descriptor that is kept back. A process has one table of descriptors and one accept4(),
+// and accept4() is called from inside gRPC, which hands it no object of ours: so there is one
+// instance. Thread-safe.
 class SpareDescriptor {
  public:
   bool Open() {
@@ -23,8 +24,8 @@ class SpareDescriptor {
     return OpenLocked();
   }
 
-  // Takes the next connection of `listener` with the spare descriptor and closes it. False when
-  // there is none, or when another thread was quicker to use what was spared.
+  // Accepts the next connection of `listener` with the spare descriptor and closes it. False when
+  // no connection waits, or when another thread took the descriptor that came free.
   bool ShedConnection(int listener) {
     absl::MutexLock lock(&mu_);
     if (!spare_.valid() && !OpenLocked()) return false;
@@ -34,7 +35,7 @@ class SpareDescriptor {
     return connection.valid();
   }
 
-  // After the connection was closed its descriptor is free again.
+  // Called after ShedConnection(), which has freed a descriptor by closing the connection.
   void Reopen() {
     absl::MutexLock lock(&mu_);
     if (!spare_.valid()) OpenLocked();
@@ -55,7 +56,7 @@ SpareDescriptor& Spare() {
   return *spare;
 }
 
-// Reached from inside a C library likewise.
+// Read by accept4() likewise.
 std::atomic<ConnectionLimit*> connection_limit{nullptr};
 
 bool IsOneTooMany() {
@@ -76,7 +77,7 @@ absl::Status GuardAccept() {
 
 }  // namespace mpsd
 
-// Stands before the C library's for everything in this process.
+// Replaces the C library's accept4() in the whole process.
 extern "C" int accept4(int listener, sockaddr* peer, socklen_t* peer_bytes, int flags) {
   for (;;) {
     const auto fd = static_cast<int>(syscall(SYS_accept4, listener, peer, peer_bytes, flags));
@@ -88,8 +89,8 @@ extern "C" int accept4(int listener, sockaddr* peer, socklen_t* peer_bytes, int 
     const bool shed = mpsd::Spare().ShedConnection(listener);
     mpsd::Spare().Reopen();
     if (shed) continue;
-    // Nobody waits any more, or there was no descriptor after all: the next connection says when
-    // to look again.
+    // No connection waits any more, or no descriptor came free: the next connection has the
+    // listener look again.
     errno = EAGAIN;
     return -1;
   }

@@ -2,10 +2,10 @@
 
 namespace mpsd {
 
-// Homebrew's gRPC waits a moment and tries again by itself. Not yet run on a Mac.
+// Homebrew's gRPC waits a moment and tries again. This has not run on a Mac yet.
 absl::Status GuardAccept() { return absl::OkStatus(); }
 
-// There is no way into its accepting.
+// macOS has no accept4() to replace.
 void LimitConnections(ConnectionLimit*) {}
 
 }  // namespace mpsd

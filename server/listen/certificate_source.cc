@@ -20,8 +20,8 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxPemBytes = 1 << 20;
-// A file system's clock ticks in milliseconds: what was written so shortly before it was read may
-// have been written once more without another stamp.
+// A file system's clock ticks in milliseconds: a file that was written less than this before it was
+// read may change once more without getting another stamp.
 constexpr int64_t kStampDoubtNs = kNsPerSecond;
 
 template <typename T, void (*Free)(T*)>
@@ -32,7 +32,7 @@ using Bio = std::unique_ptr<BIO, Freer<BIO, BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, Freer<X509, X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY, EVP_PKEY_free>>;
 
-// A key that asks for a passphrase gets none.
+// A key with a passphrase is refused: nobody is there to type it.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Bio Reader(const std::string& text) {
@@ -101,11 +101,11 @@ absl::StatusOr<std::shared_ptr<CertificateSource>> CertificateSource::Open(Certi
   return source;
 }
 
-std::shared_ptr<const CertificateTexts> CertificateSource::Next(uint64_t* generation) {
+std::shared_ptr<const CertificateTexts> CertificateSource::Next(uint64_t* version) {
   absl::MutexLock lock(&mu_);
   ReadIfChanged();
-  if (*generation == generation_) return nullptr;
-  *generation = generation_;
+  if (*version == version_) return nullptr;
+  *version = version_;
   return texts_;
 }
 
@@ -137,7 +137,7 @@ void CertificateSource::ReadIfChanged() {
 void CertificateSource::Take(CertificateTexts texts) {
   texts_ = std::make_shared<const CertificateTexts>(std::move(texts));
   metrics_->certificate_not_after_s = texts_->not_after_s;
-  ++generation_;
+  ++version_;
 }
 
 CertificateSource::Stamps CertificateSource::Look() const {

@@ -17,12 +17,12 @@
 namespace mpsd {
 
 struct CertificateFiles {
-  std::string certificate;  // PEM: ours, then those between it and its authority
+  std::string certificate;  // PEM: the server's, then those between it and its authority
   std::string key;          // PEM
-  std::string client_ca;    // PEM: who may have signed a client's; empty: none is asked for
+  std::string client_ca;    // PEM: authorities of clients' certificates; empty: none is asked for
 };
 
-// Contents of the files that belong together: the key is that of the certificate.
+// The contents of the files. They belong together: the key fits the certificate.
 struct CertificateTexts {
   std::string certificate;
   std::string key;
@@ -30,28 +30,31 @@ struct CertificateTexts {
   int64_t not_after_s = 0;  // since the epoch
 };
 
-// INVALID_ARGUMENT naming what is wrong: no certificate, no key, a key of another certificate, no
-// authority. Thread-safe.
+// Reads the files and checks that they belong together. INVALID_ARGUMENT names the file at fault:
+// no certificate, no key, the key of another certificate, no authority. Thread-safe.
 absl::StatusOr<CertificateTexts> ReadCertificates(const CertificateFiles& files);
 
-// Thread-safe. Asked for each connection that is being set up; looks then whether the files have
-// changed. New ones are taken when they belong together, so that while only half of a pair was
-// written the old one goes on. Owned by the credentials of the server's listeners.
+// Holds the certificate in force, and replaces it when the files change. gRPC asks for each
+// connection that it sets up; the source then looks at the files' stamps. New contents come into
+// force only when they belong together: while one file of a pair is still the old one, the old pair
+// stays in force. Shared by the credentials of the server's listeners. Reads small files under its
+// lock. Thread-safe.
 class CertificateSource {
  public:
-  // As ReadCertificates(). The referents outlive it.
+  // Fails as ReadCertificates() does. `metrics` and `logger` outlive the source.
   static absl::StatusOr<std::shared_ptr<CertificateSource>> Open(CertificateFiles files,
                                                                  AccessMetrics* metrics,
                                                                  Logger* logger);
 
-  // What is in force, once for each generation: null when `*generation` is of it, else it becomes
-  // that. Generations begin with 1.
-  std::shared_ptr<const CertificateTexts> Next(uint64_t* generation) ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns the contents in force and sets `*version` to their version. Null when `*version` is
+  // their version already. Versions begin with 1, so 0 always gets the contents.
+  std::shared_ptr<const CertificateTexts> Next(uint64_t* version) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // True when clients are asked for a certificate.
   bool asks_clients() const { return !files_.client_ca.empty(); }
 
  private:
-  // What tells contents of the files from others.
+  // Tell whether the files have changed.
   struct Stamps {
     FileStamp certificate;
     FileStamp key;
@@ -72,10 +75,10 @@ class CertificateSource {
   Logger* const logger_;
 
   absl::Mutex mu_;
-  Stamps read_ ABSL_GUARDED_BY(mu_);  // of what was read last, whether it was taken or not
+  Stamps read_ ABSL_GUARDED_BY(mu_);  // of the files read last, in force or refused
   std::shared_ptr<const CertificateTexts> texts_ ABSL_GUARDED_BY(mu_);
-  uint64_t generation_ ABSL_GUARDED_BY(mu_) = 0;
-  std::string refusal_ ABSL_GUARDED_BY(mu_);  // why the last ones were not taken; empty: they were
+  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
+  std::string refusal_ ABSL_GUARDED_BY(mu_);  // of the files read last; empty: they were accepted
 };
 
 }  // namespace mpsd

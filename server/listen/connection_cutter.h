@@ -10,13 +10,14 @@
 
 namespace mpsd {
 
-// Shuts down every connection that was accepted on one of `addresses`, given as they were bound.
-// gRPC closes a connection only after the write that it is in, and so would wait without end for a
-// peer that does not read. Thread-safe; only for a server that accepts nothing any more.
+// Shuts down every connection that was accepted on one of `addresses`, which are written as they
+// were bound. gRPC closes a connection only when its current write has ended, and so would wait
+// forever for a peer that does not read. Only for a server that accepts no further connections.
+// Thread-safe.
 void CutConnections(const std::vector<std::string>& addresses);
 
-// Cuts the connections again and again once `after_ns` are over, until it is destroyed.
-// Thread-compatible. Lives on the stack of whoever stops the server.
+// Waits for `after_ns`, then cuts the connections every 100 ms on a thread of its own, until it is
+// destroyed. Lives on the stack of the thread that stops the server. Thread-compatible.
 class ConnectionCutter {
  public:
   ConnectionCutter(std::vector<std::string> addresses, int64_t after_ns);

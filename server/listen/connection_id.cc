@@ -5,8 +5,8 @@
 
 namespace mpsd {
 
-// What gRPC keeps of a connection's handshake, which it has of insecure ones too, is made once a
-// connection and counted.
+// gRPC makes one record of the handshake for each connection, of insecure ones too, and counts its
+// users.
 ConnectionId ConnectionOf(grpc::ServerContextBase* call) {
   grpc_auth_context* const handshake = grpc_call_auth_context(call->c_call());
   return ConnectionId(handshake,

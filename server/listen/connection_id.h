@@ -9,11 +9,12 @@ class ServerContextBase;
 
 namespace mpsd {
 
-// Equal for the calls of one connection and for no others; no other connection gets an equal one
-// as long as somebody holds it. Addresses do not do: all clients of a Unix socket have one.
+// Equal for all calls of one connection, and different for calls of different connections. While
+// somebody holds an id, no later connection gets an equal one. An address cannot serve as the id:
+// all clients of a Unix socket have the same.
 using ConnectionId = std::shared_ptr<const void>;
 
-// Thread-safe once the call has arrived.
+// Called once the call has arrived. Thread-safe.
 ConnectionId ConnectionOf(grpc::ServerContextBase* call);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// ConnectionLimit: that a server has no more connections than it may.
+// ConnectionLimit: keeps the number of a server's connections below a bound.
 #pragma once
 
 #include <atomic>
@@ -11,25 +11,29 @@
 
 namespace mpsd {
 
-// Thread-safe. Nobody tells it that a connection has ended: it counts those that were accepted, and
-// looks how many there really are only when these would be too many.
+// Asked by the accept guard for each new connection. It does not learn when a connection ends. It
+// counts the accepted ones, and counts the open ones, by a walk over the process's descriptors,
+// only when the first count reaches the limit. Owned by the server; outlives its listeners.
+// Thread-safe.
 class ConnectionLimit {
  public:
-  // Of a server that listens on `addresses`, given as they were bound.
+  // For a server that listens on `addresses`, which are written as they were bound. `metrics`
+  // outlives the limit.
   ConnectionLimit(std::vector<std::string> addresses, uint32_t limit, ServerMetrics* metrics)
       : addresses_(std::move(addresses)), limit_(limit), metrics_(metrics) {}
 
-  // To be called when a connection was accepted. False, and counted, when it is one too many.
+  // Called when a connection was accepted. False when it is one too many, which is counted in the
+  // metrics; the caller then closes it.
   bool Admit();
 
-  // How many there are.
+  // How many connections are open. Walks over all descriptors.
   uint32_t Count() const;
 
  private:
   const std::vector<std::string> addresses_;
   const uint32_t limit_;
   ServerMetrics* const metrics_;
-  std::atomic<uint32_t> at_most_{0};
+  std::atomic<uint32_t> at_most_{0};  // never below the number of open connections
 };
 
 }  // namespace mpsd

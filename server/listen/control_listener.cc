@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/base/peer_user.h"
 
@@ -25,7 +26,7 @@ namespace {
 constexpr uint64_t kConnection = 1;
 constexpr uint64_t kEnd = 2;
 constexpr int kBacklog = 16;
-// After a connection that could not be taken, for want of descriptors say, this long nothing is.
+// How long the thread rests after a failed accept(), for example when descriptors have run out.
 constexpr int64_t kRestNs = 100 * kNsPerMs;
 
 bool Prepare(int fd) {
@@ -41,7 +42,7 @@ sockaddr_un AddressOf(const std::string& path) {
   return address;
 }
 
-// True when nobody listens on the socket any more: its file alone is left.
+// True when nobody listens on the socket and only its file is left.
 bool IsLeftBehind(const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
@@ -55,7 +56,7 @@ absl::Status CannotListen(const std::string& path, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("cannot listen on unix:", path, ": ", why));
 }
 
-// Bound, then closed to others, and only then open to anybody: nobody connects in between.
+// Binds, then restricts the mode, and only then listens: no other user can connect in between.
 absl::StatusOr<UniqueFd> Listen(const std::string& path) {
   UniqueFd fd(socket(AF_UNIX, SOCK_STREAM, 0));
   if (!fd.valid() || !Prepare(fd.get())) return CannotListen(path, strerror(errno));
@@ -105,6 +106,7 @@ ControlListener::~ControlListener() {
 
 void ControlListener::Start(
     std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor) {
+  MPSD_CHECK(!thread_.joinable());
   acceptor_ = std::move(acceptor);
   thread_ = std::thread([this] { Main(); });
 }

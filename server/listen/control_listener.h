@@ -15,21 +15,22 @@
 
 namespace mpsd {
 
-// Thread-compatible: owned by the GrpcServer. The socket's mode is 0600 before anybody can connect,
-// and besides each connection's other end is asked for: only this process's user and root are let
-// in. gRPC's own listeners know neither, so that the connections are taken on a thread of its own,
-// `control`, and handed to gRPC.
+// Accepts connections on the socket and hands them to gRPC. The socket's mode is 0600 before
+// anybody can connect, and the listener also asks the kernel for the user at the other end of each
+// connection: only this process's user and root are let in. gRPC's own listeners do neither, so the
+// listener accepts on a thread of its own, `control`. Owned by the GrpcServer. Thread-compatible.
 class ControlListener {
  public:
-  // Listens on "unix:PATH". What a daemon that was killed left there is removed. UNAVAILABLE when
-  // another process listens there, or nothing can be made there.
+  // Listens on "unix:PATH". Removes the socket file that a killed daemon left there. UNAVAILABLE
+  // when another process listens on the path, or no socket can be made there.
   static absl::StatusOr<std::unique_ptr<ControlListener>> Open(const std::string& address,
                                                                Logger* logger);
 
-  // Removes the socket and joins the thread. `acceptor` of Start() must still be there.
+  // Removes the socket and joins the thread. The server that takes the connections must still be
+  // there.
   ~ControlListener();
 
-  // Hands connections to `acceptor` from now on. Once.
+  // Starts the thread, which hands connections to `acceptor` from now on. Called once.
   void Start(std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor);
 
  private:
@@ -42,7 +43,7 @@ class ControlListener {
 
   const std::string path_;
   const UniqueFd listener_;
-  const platform::Bell bell_;  // the end
+  const platform::Bell bell_;  // rung by the destructor
   platform::Poller poller_;
   Logger* const logger_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;

@@ -24,7 +24,7 @@ bool IsListener(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0 || listens != 0;
 }
 
-// What a connection's own end is called: "unix:PATH" or ":PORT"; empty for what is none of these.
+// The name of a socket's own end: "unix:PATH" or ":PORT"; empty for any other descriptor.
 std::string LocalName(int fd) {
   sockaddr_storage address{};
   socklen_t bytes = sizeof(address);

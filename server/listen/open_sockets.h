@@ -1,4 +1,4 @@
-// This process's open sockets, and which of them is a connection of whom.
+// OpenSocket: a socket that this process has open; finds whose connections the sockets are.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace mpsd {
 
-// The connections that were accepted on one of `addresses`, given as they were bound; some may be
-// closed when it returns. Thread-safe.
+// The descriptors of the connections that were accepted on one of `addresses`, which are written as
+// they were bound. Some may be closed when the function returns. Thread-safe.
 std::vector<int> ConnectionsOn(const std::vector<std::string>& addresses);
 
-// One socket, told from any other that gets its descriptor later. Thread-safe.
+// One socket. Its inode tells it from another socket that gets the same descriptor later.
+// Thread-safe.
 struct OpenSocket {
   int fd = -1;
   uint64_t inode = 0;
 
-  // Whether it is open still.
+  // True while this very socket is open.
   bool IsOpen() const;
 };
 
-// The connections of TCP whose other end is the port of this host that gRPC calls `peer`: one, or
-// several where a client uses a port towards several listeners. None for any other peer.
+// The TCP connections with the client that gRPC calls `peer`. Empty unless the client is on this
+// host. Usually one; several where a client connects from one port to several listeners.
 // Thread-safe.
 std::vector<OpenSocket> SocketsOf(absl::string_view peer);
 

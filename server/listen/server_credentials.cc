@@ -10,8 +10,9 @@
 namespace mpsd {
 namespace {
 
-// What gRPC asks for each connection. Lives as long as the credentials; called under a lock of the
-// listener's, so that a listener needs one of its own.
+// Answers gRPC, which asks for the certificate at each connection. Lives as long as the
+// credentials. gRPC calls it under a lock of the listener, so each listener needs a fetcher of its
+// own.
 class CertificateFetcher {
  public:
   explicit CertificateFetcher(std::shared_ptr<CertificateSource> source)
@@ -24,17 +25,17 @@ class CertificateFetcher {
 
  private:
   grpc_ssl_certificate_config_reload_status Fetch(grpc_ssl_server_certificate_config** config) {
-    const std::shared_ptr<const CertificateTexts> texts = source_->Next(&generation_);
+    const std::shared_ptr<const CertificateTexts> texts = source_->Next(&version_);
     if (texts == nullptr) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
     const grpc_ssl_pem_key_cert_pair pair{texts->key.c_str(), texts->certificate.c_str()};
-    // gRPC wants some authority even where no client is asked for a certificate.
+    // gRPC requires some authority even where clients need no certificate.
     const std::string& roots = texts->client_ca.empty() ? texts->certificate : texts->client_ca;
     *config = grpc_ssl_server_certificate_config_create(roots.c_str(), &pair, 1);
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
 
   const std::shared_ptr<CertificateSource> source_;
-  uint64_t generation_ = 0;
+  uint64_t version_ = 0;  // of the contents that gRPC has
 };
 
 grpc_ssl_client_certificate_request_type RequestType(const CertificateSource& source,
@@ -51,8 +52,8 @@ grpc_server_credentials* MakeSsl(CertificateFetcher* fetcher,
           type, &CertificateFetcher::Fetch, fetcher));
 }
 
-// gRPC's C++ has no certificates that change but by polling files, and takes a pair that does not
-// match; its C interface asks for each connection.
+// gRPC's C++ can change certificates only by polling files, and accepts a key that does not fit its
+// certificate. Its C interface asks at each connection.
 #if GRPC_CPP_VERSION_MAJOR == 1 && GRPC_CPP_VERSION_MINOR < 54
 class ReloadingCredentials final : public grpc::ServerCredentials {
  public:
@@ -61,7 +62,7 @@ class ReloadingCredentials final : public grpc::ServerCredentials {
       : fetcher_(std::move(fetcher)), credentials_(MakeSsl(fetcher_.get(), type)) {}
   ~ReloadingCredentials() override { grpc_server_credentials_release(credentials_); }
 
-  // Nobody reads metadata through it: calls pass the gate.
+  // Not used: access/ checks each call instead.
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
 
  private:

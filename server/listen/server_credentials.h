@@ -1,4 +1,4 @@
-// The credentials of the server's listeners, as gRPC wants them.
+// TlsCredentials, ControlSocketCredentials: how the server's listeners prove who they are.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
@@ -9,14 +9,15 @@
 
 namespace mpsd {
 
-// TLS with what `source` holds when a connection is set up. For one listener; must outlive the
-// server. Where the source asks
-// clients for a certificate, one that it did not sign is refused; and with `client_must_show`, so
-// is a client without any.
+// TLS. Each connection gets the certificate that `source` holds when gRPC sets the connection up.
+// For one listener; outlives the server. Where the source asks clients for a certificate, a client
+// whose certificate has another authority is refused. With `client_must_show`, so is a client that
+// shows none. Thread-safe.
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(std::shared_ptr<CertificateSource> source,
                                                         bool client_must_show);
 
-// Plain bytes over a Unix socket; the one listener whose calls say that they are local.
+// Plain bytes over a Unix socket. Only calls of such a listener report that they are local.
+// Thread-safe.
 std::shared_ptr<grpc::ServerCredentials> ControlSocketCredentials();
 
 }  // namespace mpsd

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "proto/link/copier_records.h"
 
@@ -16,7 +17,7 @@ absl::Status Refused(const RegionSpec& spec, absl::string_view why) {
       absl::StrCat("failed to register shared memory region '", spec.name, "': ", why));
 }
 
-// An object's key is one name of one folder, so that no key leads out of it.
+// A key is a name in one folder, so that no key leads out of the folder.
 bool IsKey(const std::string& key) {
   return key.size() > 1 && key.size() <= kMaxKeyBytes && key.front() == '/' &&
          key.find('/', 1) == std::string::npos && key.find('\0') == std::string::npos;
@@ -66,7 +67,7 @@ absl::StatusOr<ClientRegion> ClientRegion::OpenDevice(RegionSpec spec, DeviceCop
   return Refused(spec, region.status().message());
 }
 
-// A handle is of one allocation.
+// One handle names one allocation of the device.
 bool ClientRegion::Overlaps(const ClientRegion& other) const {
   if (is_device() != other.is_device()) return false;
   if (is_device()) return spec_.handle == other.spec_.handle;
@@ -88,6 +89,7 @@ absl::Status ClientRegion::CheckRange(uint64_t offset, uint64_t bytes) const {
 }
 
 absl::Status ClientRegion::Read(uint64_t offset, absl::Span<char> target) const {
+  MPSD_CHECK(CheckRange(offset, target.size()).ok());
   if (target.empty()) return absl::OkStatus();
   if (is_device()) return device_.copier()->Read(device_.region(), offset, target);
   const bool read = platform::ReadNamedMemory(memory_.fd.get(), spec_.offset + offset, target);
@@ -95,6 +97,7 @@ absl::Status ClientRegion::Read(uint64_t offset, absl::Span<char> target) const 
 }
 
 absl::Status ClientRegion::Write(uint64_t offset, absl::Span<const char> source) const {
+  MPSD_CHECK(CheckRange(offset, source.size()).ok());
   if (source.empty()) return absl::OkStatus();
   if (is_device()) return device_.copier()->Write(device_.region(), offset, source);
   const bool put = platform::WriteNamedMemory(memory_.fd.get(), spec_.offset + offset, source);

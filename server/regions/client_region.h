@@ -1,5 +1,5 @@
-// ClientRegion: memory that a client has registered: a range of a shared-memory object, or memory
-// of a CUDA device.
+// ClientRegion: memory that a client registered: a range of a shared-memory object, or memory of a
+// CUDA device.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace mpsd {
 
-// What a client said of it.
+// What the client said of the region.
 struct RegionSpec {
-  std::string name;     // what its requests call it
-  std::string key;      // the object's, with which it is opened; empty: it is a device's
+  std::string name;     // as the client's requests call it
+  std::string key;      // of the shared-memory object; empty: device memory
   uint64_t offset = 0;  // into the object
   uint64_t bytes = 0;
-  std::string handle{};  // of a device's memory
+  std::string handle{};  // of device memory, as the driver made it
   int64_t device = 0;
 };
 
-// Memory that the copier has open, until this goes. Thread-compatible, move-only.
+// Device memory that the copier has open. The destructor closes it. Move-only, thread-compatible.
 class OpenDeviceMemory {
  public:
   OpenDeviceMemory() = default;
@@ -44,31 +44,35 @@ class OpenDeviceMemory {
   uint64_t region_ = 0;
 };
 
-// Thread-safe. Shared by the table of regions and by the requests that use it: memory that was
-// unregistered stays until these have ended. It is copied from and to, never mapped: what the
-// client does to the object meanwhile is an error of the requests that use it, and no more. Memory
-// of a device is opened, read and written in tasks of the copier only.
+// An open region. Shared by the table of regions and by the requests that use it: a region that was
+// unregistered stays open until those requests have ended. It is read and written as a file and
+// never mapped, so that a client that truncates its object fails its own requests and nothing else.
+// Device memory is opened, read and written only in tasks of the copier. Thread-safe.
 class ClientRegion {
  public:
-  // Opens the object. INVALID_ARGUMENT, in the client's words, when there is none of that key or
-  // it does not hold the range.
+  // Opens a shared-memory object. INVALID_ARGUMENT, in words that clients match on, when no object
+  // has the key or the object does not hold the range.
   static absl::StatusOr<ClientRegion> Open(RegionSpec spec);
 
-  // The same for memory of a device: what can be said of the spec at once and, in a task, the rest.
+  // Device memory is opened in two steps. CheckDevice() checks what can be checked without the
+  // device. OpenDevice() does the rest and blocks; it is called in a task of the copier with a spec
+  // that passed CheckDevice().
   static absl::Status CheckDevice(const RegionSpec& spec);
   static absl::StatusOr<ClientRegion> OpenDevice(RegionSpec spec, DeviceCopier* copier);
 
   bool is_device() const { return device_.copier() != nullptr; }
   const RegionSpec& spec() const { return spec_; }
 
-  // Whether both have a byte of one object.
+  // True when both regions hold a byte of the same object. All regions of one device handle
+  // overlap.
   bool Overlaps(const ClientRegion& other) const;
 
   // INVALID_ARGUMENT unless the range lies in the region.
   absl::Status CheckRange(uint64_t offset, uint64_t bytes) const;
 
-  // INVALID_ARGUMENT when the object does not hold the range any more; of a device, as DeviceCopier
-  // says. REQUIRES: it lies in the region.
+  // Copy from and to the region. INVALID_ARGUMENT when the object no longer holds the range; for
+  // device memory fail as DeviceCopier does, and are called in a task of the copier. REQUIRES:
+  // CheckRange() accepts the range.
   absl::Status Read(uint64_t offset, absl::Span<char> target) const;
   absl::Status Write(uint64_t offset, absl::Span<const char> source) const;
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
 
@@ -22,6 +23,7 @@ ClientRegions::ClientRegions(const Options& options, FindSockets find_sockets, D
       copier_(copier),
       metrics_(metrics),
       copies_(options.held_bytes) {
+  MPSD_CHECK(copier != nullptr || options.device_bytes == 0);
   if (!Takes(RegionKind::kObject) && !Takes(RegionKind::kDevice)) return;
   thread_ = std::thread([this] { Main(); });
 }
@@ -85,6 +87,7 @@ absl::Status ClientRegions::Add(const ConnectionId& connection, std::vector<Open
 }
 
 void ClientRegions::Forget(const ClientRegion& region) {
+  MPSD_CHECK(region_count_ > 0 && *TakenBytes(KindOf(region)) >= region.spec().bytes);
   --region_count_;
   *TakenBytes(KindOf(region)) -= region.spec().bytes;
 }
@@ -160,7 +163,7 @@ std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(const Conne
 }
 
 void ClientRegions::Sweep() {
-  std::vector<Owner> ended;  // their files are closed after the lock
+  std::vector<Owner> ended;  // destroyed after the lock is released: that closes files
   absl::MutexLock lock(&mu_);
   for (auto owner = owners_.begin(); owner != owners_.end();) {
     const std::vector<OpenSocket>& sockets = owner->second.sockets;

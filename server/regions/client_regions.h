@@ -1,4 +1,4 @@
-// ClientRegions: the shared memory that clients have registered, each connection its own.
+// ClientRegions: the table of regions that clients registered, separate for each connection.
 #pragma once
 
 #include <cstdint>
@@ -25,50 +25,57 @@
 
 namespace mpsd {
 
-// What a region is memory of. Both kinds have one space of names.
+// What a region is memory of. Names are unique over both kinds.
 enum class RegionKind { kObject, kDevice };
 
-// Thread-safe. Owned by the daemon; outlives the server. A connection knows the regions that it
-// has registered itself and no others, no object has two regions that overlap, and when a
-// connection has ended, its regions go: a thread, `regions`, looks for that twice a second, which
-// there is only where the daemon takes regions at all.
+// The table. A thread, `regions`, looks twice a second for connections that have ended; it exists
+// only where the config allows regions. Owned by the daemon; outlives the server. Thread-safe.
+//
+// Invariants:
+// 1. A connection finds the regions that it registered itself, and no others.
+// 2. No two regions of one object overlap.
+// 3. The regions of each kind together have no more bytes than Options allow.
+// 4. When a connection has ended, its regions leave the table at the next sweep.
 class ClientRegions {
  public:
   struct Options {
-    uint64_t bytes = 0;          // of all regions of objects together; 0: none is taken
+    uint64_t bytes = 0;          // of all regions of objects together; 0: all are refused
     uint64_t device_bytes = 0;   // likewise of devices
-    uint64_t message_bytes = 0;  // what one request may have in regions
-    uint64_t held_bytes = 0;     // what all requests inside may have copied of regions
+    uint64_t message_bytes = 0;  // that one request's inputs may have in regions
+    uint64_t held_bytes = 0;     // of all copies of regions that requests hold
   };
   using FindSockets = std::function<std::vector<OpenSocket>(absl::string_view peer)>;
 
-  // `copier` outlives this, and all regions; null where no memory of devices is taken.
+  // `copier` outlives the table and all its regions. REQUIRES: not null where Options allow device
+  // memory. Starts the thread.
   ClientRegions(const Options& options, FindSockets find_sockets, DeviceCopier* copier,
                 ServerMetrics* metrics);
   ~ClientRegions();
 
+  // True when regions of the kind may be registered at all.
   bool Takes(RegionKind kind) const {
     return (kind == RegionKind::kObject ? options_.bytes : options_.device_bytes) > 0;
   }
   DeviceCopier* copier() const { return copier_; }
   uint64_t message_bytes() const { return options_.message_bytes; }
 
-  // Takes a region of the connection, whose other end gRPC calls `peer`. A status is the client's
-  // answer.
+  // Adds a region of the connection, whose other end gRPC calls `peer`. The status is the client's
+  // answer: FAILED_PRECONDITION unless the peer is on this host, ALREADY_EXISTS for a name or
+  // memory that is registered already, RESOURCE_EXHAUSTED beyond a limit.
   absl::Status Register(const ConnectionId& connection, absl::string_view peer, RegionSpec spec)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The same for memory of a device. The answer comes with `done`, called once, here or on the
-  // copier's thread.
+  // Likewise for device memory. Calls `done` with the answer exactly once, before this returns or
+  // later on the copier's thread.
   void RegisterDevice(const ConnectionId& connection, absl::string_view peer, RegionSpec spec,
                       std::function<void(const absl::Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Lets go of one of the connection's regions of the kind, or of all when `name` is empty. One
-  // that is not there is none to let go of.
+  // Removes the connection's region of that name and kind, or all of the kind when `name` is empty.
+  // Does nothing when there is none.
   void Unregister(const ConnectionId& connection, RegionKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // One of the connection's regions. NOT_FOUND in the words that clients know.
+  // The connection's region of that name. NOT_FOUND in words that clients match on.
   absl::StatusOr<std::shared_ptr<const ClientRegion>> Find(const ConnectionId& connection,
                                                            absl::string_view name) const
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -78,10 +85,10 @@ class ClientRegions {
                                                         RegionKind kind) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Copies of regions that requests hold.
+  // The bytes of all copies of regions that requests hold.
   ByteAllowance* copies() { return &copies_; }
 
-  // Lets go of the regions whose connection has ended.
+  // Removes the regions of connections that have ended. Called by the thread, and by tests.
   void Sweep() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -1,4 +1,4 @@
-// RequestRegions: the tensors of one request that lie in its client's own memory.
+// RequestRegions: moves one request's tensors from and to its client's own memory.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@
 
 namespace mpsd {
 
-// Thread-compatible; belongs to one call and is used again from request to request. Inputs are
-// copied to private memory before anything looks at them: a client that writes meanwhile changes no
-// byte that was checked. Outputs are written before the answer is sent. What lies in memory of a
-// device takes two steps, the second of which is a task of the copier: Load() and LoadFromDevice(),
-// Store() and StoreToDevice().
+// Copies inputs to private memory before anything reads them, so that a client that writes to its
+// region meanwhile changes no byte that was checked. Writes outputs before the answer is sent.
+// Device memory takes two steps, of which the second blocks and runs in a task of the copier:
+// Load() then LoadFromDevice(), Store() then StoreToDevice(). Owned by an exchange and used again
+// for its next request. Thread-compatible, except that DropInputs() may run while another thread
+// stores an answer.
 class RequestRegions {
  public:
   RequestRegions() = default;
@@ -27,30 +28,35 @@ class RequestRegions {
   RequestRegions(const RequestRegions&) = delete;
   RequestRegions& operator=(const RequestRegions&) = delete;
 
-  // Finds the regions among those of the connection, copies the inputs, but those on devices, and
-  // makes them the payload of the message's. A status is the client's answer. `table` outlives this
-  // object.
+  // Finds the regions among the connection's own, copies the inputs that lie in objects, and makes
+  // the copies the payloads of `message`. The payloads of inputs on devices point to memory that
+  // LoadFromDevice() fills. The status is the client's answer. `table` outlives this object.
   absl::Status Load(absl::Span<const RegionUse> uses, const ConnectionId& connection,
                     ClientRegions* table, InferMessage* message);
 
-  // Whether there are inputs on devices, and their copy, which the payloads point to already.
+  // True when Load() has left inputs on devices to LoadFromDevice().
   bool awaits_device() const { return !device_inputs_.empty(); }
+
+  // Copies the inputs that lie on devices. Blocks. Called in a task of the copier.
   absl::Status LoadFromDevice();
 
   bool has_outputs() const { return !outputs_.empty(); }
 
-  // Writes the outputs that are to lie in regions there, and leaves their bytes out of the answer.
-  // Those for devices are copied, and are still to be written.
+  // Writes the outputs that the client wants in regions, and removes their bytes from the answer.
+  // Copies the outputs for devices and leaves them to StoreToDevice(). Called once for each answer
+  // of a request, never for two at a time.
   absl::Status Store(Answer* answer);
 
-  // Whether Store() has left outputs to be written, and their writing. Answers of one request come
-  // one after the other.
+  // True when Store() has left outputs to StoreToDevice().
   bool has_device_outputs() const { return !device_outputs_.empty(); }
+
+  // Writes the outputs for devices. Blocks. Called in a task of the copier.
   absl::Status StoreToDevice();
 
-  // Gives the copies of inputs back. Another thread may be storing an answer meanwhile.
+  // Releases the copies of inputs. Another thread may be storing an answer meanwhile.
   void DropInputs();
 
+  // Forgets the request and releases all that it holds.
   void Clear();
 
  private:
@@ -84,7 +90,7 @@ class RequestRegions {
   std::vector<std::string> inputs_;
   std::vector<DeviceInput> device_inputs_;
 
-  // Whoever gives an answer writes these, while the inputs may be dropped.
+  // Used by the thread that stores an answer, while another may drop the inputs.
   std::vector<Target> outputs_;
   std::vector<DeviceOutput> device_outputs_;
   ClientRegions* output_table_ = nullptr;  // constant once outputs_ has some

@@ -6,11 +6,12 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
 
-// The rows of `entry` in an output of the batch, as they lie.
+// The rows of `entry` in an output of the batch, not copied.
 AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32_t output) {
   const BatchOutput& source = batch.outputs[output];
   AnswerOutput answer;
@@ -19,6 +20,7 @@ AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32
   answer.dims = source.dims;
   answer.bytes = source.bytes;
   if (!batch.spec->batches()) return answer;
+  MPSD_CHECK(entry.first_row + entry.row_count <= batch.row_count);
   answer.dims[0] = entry.row_count;
   if (source.datatype == DataType::kBytes) {
     const uint64_t begin = entry.first_row == 0 ? 0 : source.row_ends[entry.first_row - 1];
@@ -44,7 +46,7 @@ bool AnyRowFailed(const CompletedBatch& batch, const BatchEntry& entry) {
   return std::any_of(first, first + entry.row_count, [](uint8_t failed) { return failed != 0; });
 }
 
-// One request's answer and the memory of what had to be cut.
+// One request's answer, and the memory of the outputs that were cut.
 struct AnswerAndCuts {
   Answer answer;
   std::vector<std::unique_ptr<char[]>> cuts;
@@ -82,7 +84,7 @@ void SendAnswer(const CompletedBatch& batch, const BatchEntry& entry) {
   ends ? entry.request->reply.Send(whole.answer) : entry.request->reply.SendPart(whole.answer);
 }
 
-// A batch that no lane ran, or that runs again with a larger lease, is no execution.
+// False for a batch that no lane ran, and for one that runs again with a larger lease.
 bool WasExecuted(const CompletedBatch& batch) {
   if (batch.part == AnswerPart::kNoMore) return true;
   return batch.failure.ok() ? !batch.outputs.empty() : !absl::IsDeadlineExceeded(batch.failure);
@@ -94,9 +96,9 @@ void AddTo(StageSums* sums, const ExecutedBatch& executed) {
   sums->output_ns += executed.output_ns;
 }
 
-// Before any answer is sent: a client that has its answer finds it counted. All answers of a
-// decoupled model's request are one execution, which begins with the first of them, and one answer,
-// which is complete with the last.
+// Called before any answer is sent, so that a client that has its answer finds it counted. All
+// answers of a decoupled model's request count as one execution, when the first of them comes, and
+// as one answer, when the last has come.
 void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
   if (!WasExecuted(batch)) return;
   ExecutedBatch executed;
@@ -175,6 +177,7 @@ std::unique_ptr<char[]> CutRows(const BatchOutput& output, uint32_t first_row, u
                                 uint32_t dim, int64_t length, uint64_t* bytes) {
   // [rows][outer][dim][inner] with dim cut: each (row, outer) keeps its first `length * inner`.
   const size_t cut_dim = dim + 1;
+  MPSD_CHECK(cut_dim < output.dims.size() && length <= output.dims[cut_dim]);
   uint64_t inner = ElementBytes(output.datatype);
   for (size_t d = cut_dim + 1; d < output.dims.size(); ++d) {
     inner *= static_cast<uint64_t>(output.dims[d]);

@@ -1,4 +1,4 @@
-// CompletedBatch: a batch that came back, checked and in private memory, on its way to its replies.
+// CompletedBatch: a batch that a worker has run, checked, on its way to its requests' replies.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace mpsd {
 
-// A request's share of a batch: rows first_row … first_row + its rows of the batch.
+// One request's share of a batch: `row_count` rows of it, from `first_row` on.
 struct BatchEntry {
   Request* request = nullptr;  // null: it ended before the batch did
   uint32_t first_row = 0;
@@ -27,16 +27,19 @@ struct BatchOutput {
   DataType datatype = DataType::kInvalid;
   Dims dims;  // with the batch dim when the model batches
   absl::string_view bytes;
-  std::vector<uint64_t> row_ends;  // of BYTES: where each row of `bytes` ends, as was validated
+  std::vector<uint64_t> row_ends;  // of BYTES: where each row of `bytes` ends; checked
 };
 
-// What a batch brings of the answer to each of its requests.
+// How much of its requests' answers a batch holds.
 enum class AnswerPart : uint8_t {
-  kWhole,      // all of it, or an error
-  kOneOfMany,  // a decoupled model's answer; the next is to be asked for
+  kWhole,      // the whole answer, or an error
+  kOneOfMany,  // one answer of a decoupled model's request; the next must be asked for
   kNoMore,     // a decoupled model's request has had all its answers
 };
 
+// What a worker returned for a batch. Made by the thread that drained the completion, which checked
+// every field of it; lives until Complete() returns. `outputs` may lie in the worker's memory; all
+// else is private. Thread-compatible.
 struct CompletedBatch {
   const ModelSpec* spec = nullptr;
   ModelMetrics* metrics = nullptr;
@@ -54,13 +57,14 @@ struct CompletedBatch {
   int64_t finished_ns = 0;
 };
 
-// Gives the replies of a batch. Implemented by reply/. Thread-safe.
+// Turns completed batches into replies. Implemented by reply/, called by dispatch/ outside its
+// mutex. Thread-safe.
 class CompletionSink {
  public:
   virtual ~CompletionSink() = default;
 
-  // Every entry's request, where there still is one, has got its reply, or the part of it that the
-  // batch brings, when this returns.
+  // Gives each entry's request, where there still is one, its reply or the part of it that the
+  // batch holds, before it returns. Never blocks.
   virtual void Complete(const CompletedBatch& batch) = 0;
 };
 

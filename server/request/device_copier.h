@@ -1,4 +1,4 @@
-// DeviceCopier: who copies to and from memory of devices, which the front end itself never touches.
+// DeviceCopier: copies from and to device memory, which the front end itself never touches.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +11,38 @@
 
 namespace mpsd {
 
-// Memory of a device as its owner describes it: the driver's handle of it, and the rest.
+// Device memory as its owner describes it. The handle is the driver's.
 struct DeviceMemory {
   std::string handle;
   int64_t device = 0;
   uint64_t bytes = 0;
 };
 
-// Thread-safe, but for what says that it is for tasks. Implemented by supervise/. A copy takes as
-// long as a device takes, so that nothing is copied but in tasks, which run one behind the other on
-// a thread of the copier's. A status is a client's answer, and says nothing of the region's name.
+// A copy blocks until the device is done, so all copies run in tasks, one at a time, on the
+// copier's thread. A status is a client's answer; it does not name the region. Owned by the daemon.
+// Implemented by regions/device. Thread-safe, except for the methods that are for tasks only.
 class DeviceCopier {
  public:
   virtual ~DeviceCopier() = default;
 
-  // Whether a device is there, as far as is known.
+  // True when a device is there, as far as is known.
   virtual bool ready() const = 0;
 
-  // Has the task run, once. RESOURCE_EXHAUSTED when too many wait, UNAVAILABLE when the server
-  // stops: it is not run then.
+  // Runs the task once, after those enqueued before. After an error the task never runs:
+  // RESOURCE_EXHAUSTED when too many wait, UNAVAILABLE when the server stops.
   virtual absl::Status Enqueue(std::function<void()> task) = 0;
 
-  // Opens the memory; what is returned names it until Close(). In a task only. INVALID_ARGUMENT
-  // when it cannot be opened or has fewer bytes, UNIMPLEMENTED where there is no device.
+  // Opens the memory and returns its number, which is valid until Close(). In a task only.
+  // INVALID_ARGUMENT when it cannot be opened or has fewer bytes, UNIMPLEMENTED where there is no
+  // device.
   virtual absl::StatusOr<uint64_t> Open(const DeviceMemory& memory) = 0;
 
-  // In a task only. REQUIRES: the range lies in the region. UNAVAILABLE when the copy could not be
-  // made for reasons that are not the client's; another may.
+  // Block until the copy is made. In a task only. REQUIRES: the range lies in the region.
+  // UNAVAILABLE when the copy failed through no fault of the client; a later one may succeed.
   virtual absl::Status Read(uint64_t region, uint64_t offset, absl::Span<char> target) = 0;
   virtual absl::Status Write(uint64_t region, uint64_t offset, absl::Span<const char> source) = 0;
 
-  // From any thread; the memory is let go of soon.
+  // Returns at once; the memory is released later. Called from any thread.
   virtual void Close(uint64_t region) = 0;
 };
 

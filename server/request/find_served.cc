@@ -20,7 +20,7 @@ absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& mo
         absl::StrCat("Request for unknown model: '", name, "' has no available versions"));
   }
   if (version.empty()) return model;
-  if (version == "-1") {  // Triton's own mark for "any", which a client must not send
+  if (version == "-1") {  // Triton's mark for "any", which clients must not send
     return absl::InvalidArgumentError("invalid model version specified '-1'");
   }
   if (!std::all_of(version.begin(), version.end(), absl::ascii_isdigit) || version.size() > 19) {

@@ -1,4 +1,4 @@
-// FindServed: the model and version that a client names.
+// FindServed: finds the model and version that a client names.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,10 @@
 
 namespace mpsd {
 
-// An empty version is the highest one. NOT_FOUND, INVALID_ARGUMENT, or UNAVAILABLE for a version
-// that was unloaded, with the protocol's text.
-// Whether the model is loaded or ready is not looked at. Thread-safe.
+// The generation that serves the model. An empty version means the highest. NOT_FOUND for an
+// unknown model or version, INVALID_ARGUMENT for a version that is no number, UNAVAILABLE for one
+// that was unloaded: all with the protocol's text. The model found may be neither loaded nor ready.
+// Thread-safe.
 absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,
                                                         absl::string_view name,
                                                         absl::string_view version);

@@ -1,4 +1,4 @@
-// InferMessage: what a client sent, as accept/ read it off the wire, before anything is believed.
+// InferMessage: an inference request as the client sent it, before anything of it is checked.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace mpsd {
 
-// The pieces of one tensor's bytes, in order, as the transport's buffers hold them.
+// The bytes of one tensor, in pieces: views of the buffers that the transport received them in.
 struct Payload {
   absl::InlinedVector<absl::string_view, 2> pieces;
   uint64_t bytes = 0;
@@ -21,39 +21,43 @@ struct Payload {
   }
 };
 
+// One input tensor, as sent.
 struct InputMessage {
   absl::string_view name;
   absl::string_view datatype;
   absl::Span<const int64_t> dims;
-  bool has_typed = false;  // `contents` is there
-  bool has_data = false;   // `payload` is there, from raw or typed contents
+  bool has_typed = false;  // typed contents were sent
+  bool has_data = false;   // `payload` is set, from raw contents, typed contents or a region
   Payload payload;
-  std::string typed_error;  // why `contents` cannot be read as the datatype; empty: it can
+  std::string typed_error;  // why the typed contents do not fit the datatype; empty: they fit
 };
 
-// The views point into buffers of the call, which lives until the request has ended.
+// What any transport hands to admission: the wire reader fills it in, the validator checks it.
+// Owned by the exchange. The views point into buffers of the exchange, which lives until the
+// request has ended. Thread-compatible.
 struct InferMessage {
   absl::string_view model;
   absl::string_view version;
   absl::string_view id;
   absl::InlinedVector<InputMessage, 2> inputs;
-  absl::InlinedVector<absl::string_view, 2> outputs;  // asked for; none: all
+  absl::InlinedVector<absl::string_view, 2> outputs;  // that the client wants; none: all
   uint32_t raw_count = 0;                             // entries of raw_input_contents
-  uint32_t region_inputs = 0;                         // inputs that lie in memory of the client's
-  std::string parameter_error;    // a parameter that cannot be taken; empty: none
-  int64_t timeout_us = 0;         // the "timeout" parameter; 0: none
+  uint32_t region_inputs = 0;                         // inputs that lie in the client's memory
+  std::string parameter_error;                        // why a parameter is refused; empty: none is
+  int64_t timeout_us = 0;                             // the "timeout" parameter; 0: none
   bool wants_final_flag = false;  // the "triton_enable_empty_final_response" parameter
-  bool takes_many = false;        // its call can take any number of answers
+  bool takes_many = false;        // the call can carry any number of answers to the request
 };
 
-// Takes requests off accept/'s hands. Implemented by admit/. Thread-safe.
+// The next step after a transport has read a request. Implemented by admit/. Thread-safe.
 class InferHandler {
  public:
   virtual ~InferHandler() = default;
 
-  // Admits or refuses; either way the request's reply is given, now or later. True when the
-  // message's payloads are not looked at any more; otherwise the request waits for memory that they
-  // can be copied to, and the message and its bytes stay where they are until the reply is given.
+  // Admits or refuses the request, whose reply is given exactly once, now or later, on any thread.
+  // Never blocks. After true nobody reads the message's payloads any more. After false the request
+  // waits for memory to copy them to: the caller keeps the message and its bytes unchanged until
+  // the reply is given.
   virtual bool Handle(const InferMessage& message, struct Request* request) = 0;
 };
 

@@ -1,4 +1,4 @@
-// ModelFacts: how a model is run, as its config and the placement decided it: for ModelConfig.
+// ModelFacts: how a model is run, for the answer to ModelConfig.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace mpsd {
 
-// Constant once the model is in the directory.
+// Decided by the model's config and its placement. Constant once the model is in the directory.
 struct ModelFacts {
   std::string backend;  // "pytorch", "synthetic"
   std::string device;   // "cpu", "cuda:0", "mps"

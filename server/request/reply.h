@@ -13,62 +13,68 @@
 
 namespace mpsd {
 
-// Memory that the bytes of an answer lie in, counted. Thread-safe: the last Unref may come from any
-// thread, long after the worker that wrote the bytes is gone.
+// The memory in which the bytes of an answer lie, with a count of references. Implemented by
+// dispatch/. Thread-safe: any thread may drop the last reference, long after the worker that wrote
+// the bytes has ended.
 class AnswerMemory {
  public:
   virtual ~AnswerMemory() = default;
   virtual void Ref() = 0;
   virtual void Unref() = 0;
 
-  // Asks whether a reference may be kept for as long as a client takes to read. False when so much
-  // is kept already that the bytes must be copied: a slow reader never starves a model. What is
-  // kept is the memory as a whole, until its last reference goes, so that asking again costs
-  // nothing. REQUIRES: the caller has a reference.
+  // Asks whether a reference may be held until a client has read the bytes, which may take any
+  // time. False when too much memory is held in this way; the caller then copies the bytes, so that
+  // a slow reader never starves a model. True pins the whole memory until its last reference goes;
+  // asking again is free. REQUIRES: the caller has a reference.
   virtual bool TryPin() = 0;
 };
 
-// The range of a client's own memory that an output was put into.
+// The range of the client's own memory to which an output was written.
 struct AnswerRegion {
   absl::string_view name;
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 
+// One output tensor of an answer.
 struct AnswerOutput {
   absl::string_view name;
   DataType datatype = DataType::kInvalid;
   Dims dims;
   absl::string_view bytes;
-  AnswerRegion region{};  // without a name: the bytes go with the answer
+  AnswerRegion region{};  // without a name: the bytes travel in the answer
 };
 
-// The outputs of one request. Its bytes are valid until Send() returns; beyond that only with a
-// reference on `memory`.
+// The outputs of one request. The bytes are valid until Send() returns. A sink that needs them
+// longer takes a reference on `memory`.
 struct Answer {
   absl::InlinedVector<AnswerOutput, 4> outputs;
   AnswerMemory* memory = nullptr;  // null: the bytes must be copied
 };
 
-// Ends a call towards its client. Implemented by accept/. Thread-safe: Send(), Fail() or End() is
-// called once, from any thread.
+// Where a request's ending goes, towards the client. Implemented by the exchange.
+// Exactly one of Send(), Fail() and End() is called, once, from any thread; the caller does not
+// touch the request afterwards, which may be used for the next call already. No method blocks.
+// Thread-safe.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
   virtual void Send(const Answer& answer) = 0;
   virtual void Fail(const absl::Status& status) = 0;
 
-  // One of a decoupled model's answers; does not end the call. The sink calls
-  // RequestQueue::Continue() when it can take another. Answers and their ending come one after the
-  // other. For a sink that said so, as are these two alone: InferMessage::takes_many.
+  // Takes one of several answers; the request goes on. The sink calls RequestQueue::Continue() when
+  // it can take the next one; neither another answer nor the ending comes before. REQUIRES: the
+  // message said InferMessage::takes_many.
   virtual void SendPart(const Answer& /*answer*/) { MPSD_CHECK(false); }
 
-  // Ends a call that has had all its answers, perhaps none.
+  // Ends a request that has had all its answers, perhaps none. REQUIRES: as SendPart().
   virtual void End() { MPSD_CHECK(false); }
 };
 
-// Thread-compatible, move-only. Whoever holds it must Send(), Fail() or End() before it goes; the
-// destructor CHECKs that.
+// The duty to end a request, as an object. Its holder must call exactly one of Send(), Fail() and
+// End(); the destructor CHECKs that the duty is done. The exchange makes it with the request and
+// keeps it in Request::reply. Admission owes it until RequestQueue::Reserve() succeeds, then the
+// queue does. Move-only, thread-compatible.
 class Reply {
  public:
   Reply() = default;
@@ -81,14 +87,16 @@ class Reply {
   }
   ~Reply() { MPSD_CHECK(sink_ == nullptr); }
 
-  // True while the duty is not done.
+  // True until the request has ended.
   bool owed() const { return sink_ != nullptr; }
 
+  // Each ends the request. REQUIRES: owed().
   void Send(const Answer& answer) { Take()->Send(answer); }
   void Fail(const absl::Status& status) { Take()->Fail(status); }
   void End() { Take()->End(); }
 
-  // The duty stays. When this returns another thread may have ended the call.
+  // Sends one of several answers and keeps the duty. Another thread may have ended the request when
+  // this returns. REQUIRES: owed().
   void SendPart(const Answer& answer) {
     MPSD_CHECK(sink_ != nullptr);
     sink_->SendPart(answer);

@@ -3,6 +3,7 @@
 namespace mpsd {
 
 void Request::ForgetModel() {
+  MPSD_CHECK(state == RequestState::kNew);
   model.reset();
   metrics = nullptr;
   rows = 1;
@@ -14,11 +15,11 @@ void Request::ForgetModel() {
 
 void Request::Reset() {
   MPSD_CHECK(!reply.owed());
+  state = RequestState::kNew;
   ForgetModel();
   queue = nullptr;
   arrival_ns = 0;
   deadline_ns = 0;
-  state = RequestState::kNew;
   cancelled = false;
   suspect = false;
   dispatches = 0;

@@ -1,4 +1,4 @@
-// Request: one accepted call, from admission to its one ending.
+// Request: one inference, from admission to its one ending.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,35 @@ struct ServedModel;
 struct ModelSpec;
 struct Payload;
 
-// The non-batch dims of all inputs, padding included, one behind the other: requests of equal keys
-// can share a batch.
+// The non-batch dims of all inputs in a row, after padding. Requests with equal keys can share a
+// batch.
 using ShapeKey = absl::InlinedVector<int64_t, 8>;
 
-// One input as admission understood it.
+// One input, checked by admission.
 struct RequestInput {
   DataType datatype = DataType::kInvalid;
   Dims dims;                         // of a row, as the client sent them
   Dims padded_dims;                  // of a row, as the batch carries them
   uint64_t row_bytes = 0;            // padded; 0 for BYTES, whose rows differ
   uint64_t tensor_bytes = 0;         // of all rows together; of BYTES only
-  const Payload* payload = nullptr;  // the client's bytes, which lie there until the reply is given
+  const Payload* payload = nullptr;  // the client's bytes; valid until the reply is given
 
-  // Bytes of `rows` rows, as they lie in a slab.
+  // How many bytes `rows` rows take in a slab.
   uint64_t Bytes(uint32_t rows) const {
     return datatype == DataType::kBytes ? tensor_bytes : row_bytes * rows;
   }
 };
 
-// The time that a request has taken in batches so far: of a decoupled model, one for each answer.
+// The time that a request has spent in batches so far. A decoupled model's request is in one batch
+// for each of its answers.
 struct StageSums {
   int64_t input_ns = 0;
   int64_t infer_ns = 0;
   int64_t output_ns = 0;
 };
 
-// When the batch that answers a request went through its stages; all zero where none did. Of a
-// decoupled model: when the first was formed and started, and the last was finished.
+// When the request's batch went through its stages; all zero while it was in none. For a decoupled
+// model: when the first batch was formed and started, and when the last one finished.
 struct StageTimes {
   int64_t batched_ns = 0;
   int64_t started_ns = 0;
@@ -59,16 +60,18 @@ struct RowPlace {
   uint32_t first_row = 0;
 };
 
+// Where a request stands, with every legal step to another state.
 enum class RequestState : uint8_t {
-  kNew,        // → kReserved, kWaiting
-  kWaiting,    // admitted, waits for memory to lie in      → kReserved, kEnded
-  kReserved,   // rows are reserved, the copy is under way  → kQueued, kEnded
+  kNew,        // not admitted yet                          → kReserved, kWaiting
+  kWaiting,    // admitted, waits for memory for its rows   → kReserved, kEnded
+  kReserved,   // has rows; the payload is being copied     → kQueued, kEnded
   kQueued,     // rows are filled                           → kRunning, kEnded
   kRunning,    // in a batch of a lane          → kQueued (worker lost), kAnswering, kEnded
-  kAnswering,  // one of several answers is on its way      → kQueued (for the next), kEnded
-  kEnded,      // its reply was, or is just being, given
+  kAnswering,  // the client takes one of several answers   → kQueued (for the next), kEnded
+  kEnded,      // its reply has been given, or is being given
 };
 
+// The table above. Pure.
 constexpr bool MayGo(RequestState from, RequestState to) {
   switch (from) {
     case RequestState::kNew:
@@ -90,11 +93,18 @@ constexpr bool MayGo(RequestState from, RequestState to) {
   return false;
 }
 
-// Thread-compatible. Embedded in its call (accept/), lent to a RequestQueue from Reserve() until
-// its reply is given. Grouped by who writes.
+// One inference of a call: a unary call has one, a stream many. It lies in its exchange and is used
+// again for the next inference. The exchange fills in the times, admission the rest; a RequestQueue
+// has it from Reserve() until its reply is given. Fields are grouped by who writes them.
+// Thread-compatible.
+//
+// Invariants:
+// 1. `reply` is given exactly once, and nothing touches the request afterwards.
+// 2. `state` changes only in Go(), along the table of RequestState.
+// 3. From Reserve() until the reply is given `model` and all inputs are constant.
 struct Request {
-  // Written by accept/ and admit/ before Reserve(), constant afterwards.
-  std::shared_ptr<ServedModel> model;  // keeps its queue, its spec and its counters
+  // Written by the exchange and admit/ before Reserve(), constant afterwards.
+  std::shared_ptr<ServedModel> model;  // keeps the queue, the spec and the counters alive
   RequestQueue* queue = nullptr;       // set once Reserve() succeeded
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
@@ -103,47 +113,48 @@ struct Request {
   ShapeKey key;
   absl::InlinedVector<RequestInput, 4> inputs;
   absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
-  const RowFiller* filler = nullptr;                // null: it cannot wait for memory
+  const RowFiller* filler = nullptr;                // null: the request cannot wait for memory
   Reply reply;
 
   // Guarded by the queue's mutex from Reserve() on.
   RequestState state = RequestState::kNew;
-  bool cancelled = false;  // while its rows were being filled
-  bool suspect = false;    // goes alone: its worker crashed, or its batch had too large outputs
-  uint8_t dispatches = 0;
-  uint32_t answers = 0;   // given so far; of a decoupled model
-  absl::Status given_up;  // how it ends once its answer is taken, whatever was to follow
+  bool cancelled = false;  // by the client, while its rows were being filled
+  bool suspect = false;    // runs alone: its worker crashed, or its batch had too large outputs
+  uint8_t dispatches = 0;  // how many batches it has been in
+  uint32_t answers = 0;    // of a decoupled model, given so far
+  absl::Status given_up;   // not OK: the ending once the current answer is taken
   RowPlace place;
-  StageTimes times;          // written before the reply is given
-  StageSums sums;            // likewise
-  bool is_answered = false;  // likewise: the model's statistics count it as answered
-  uint64_t queued_bytes = 0;
+  StageTimes times;           // written before the reply is given
+  StageSums sums;             // likewise
+  bool is_answered = false;   // likewise; the model's statistics count it as answered
+  uint64_t queued_bytes = 0;  // counted against the queue's limit
   Request* previous = nullptr;
   Request* next = nullptr;
 
-  // Takes back what admission wrote. REQUIRES: no queue has reserved rows for it.
+  // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew, that is,
+  // no queue has reserved rows.
   void ForgetModel();
 
-  // The one way on. REQUIRES: a legal one.
+  // The only way to change `state`. REQUIRES: MayGo(state, to).
   void Go(RequestState to) {
     MPSD_CHECK(MayGo(state, to));
     state = to;
   }
 
-  // Makes the object fit for the next call. REQUIRES: no reply is owed.
+  // Prepares the object for the next request. REQUIRES: no reply is owed.
   void Reset();
 };
 
-// The memory that a reserved request's rows are to be copied to: input i's first row. Pad bytes are
-// written by whoever copies.
+// Where to copy a reserved request's rows.
 struct RowTargets {
-  absl::InlinedVector<char*, 4> inputs;
-  // There is no room yet: the queue has the rows filled and commits the request itself, later and
-  // on another thread. `inputs` is empty.
+  absl::InlinedVector<char*, 4> inputs;  // of each input: where its first row begins
+  // There is no room yet. The queue calls the request's filler and commits the request itself,
+  // later and on another thread. `inputs` is empty.
   bool later = false;
 };
 
-// Copies a request's payload into its rows. Implemented by admit/. Thread-safe.
+// Copies a request's payload into its rows, pad bytes included. Never called under a lock.
+// Implemented by admit/. Thread-safe.
 class RowFiller {
  public:
   virtual ~RowFiller() = default;
@@ -151,29 +162,36 @@ class RowFiller {
                     const RowTargets& targets) const = 0;
 };
 
-// Where admitted requests go. Thread-safe. Implemented by dispatch/.
+// A model's queue of admitted requests. A request enters in two steps, so that its payload is
+// copied outside every lock: Reserve() gives it rows, the caller fills them, Commit() makes it
+// ready for a batch. From then on the queue gives the reply. No method blocks. Implemented by
+// dispatch/. Thread-safe.
 class RequestQueue {
  public:
   virtual ~RequestQueue() = default;
 
-  // Reserves rows. RESOURCE_EXHAUSTED "Exceeds maximum queue size"; ABORTED when it is closed,
-  // since another generation of the model has taken its place: look again. The reply then is still
-  // owed by the caller. After OK the queue owns the reply; with `targets->later` it owns the whole
-  // request, which may have ended by now.
+  // Reserves rows for the request. RESOURCE_EXHAUSTED "Exceeds maximum queue size" when the queue
+  // is full. ABORTED when the queue is closed, since another generation of the model has replaced
+  // its own: the caller looks the model up again. After an error the caller still owes the reply.
+  // After OK the queue owes it; with `targets->later` the queue has the whole request, which may
+  // have ended already.
   virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
 
-  // The rows are filled: the request may be put into a batch.
+  // The rows are filled: the request may join a batch. REQUIRES: Reserve() returned OK, and not
+  // `targets->later`.
   virtual void Commit(Request* request) = 0;
 
-  // The answer that was sent with SendPart() is taken, or dropped: the next may be made, or the
-  // request ends. Called once for each such answer, at any time after SendPart() has begun.
+  // The client has taken, or lost, the answer that was sent with SendPart(): the model makes the
+  // next one, or the request ends. Called once for each such answer, at any time after SendPart()
+  // has begun.
   virtual void Continue(Request* request) = 0;
 
-  // Nobody waits for the request any more: ends it as CANCELLED unless it has ended, now, or when
-  // its rows are filled or its answer is taken. Not between one's own Reserve() and Commit().
+  // Nobody waits for the request any more. Ends it as CANCELLED unless it has ended: at once, or
+  // when its rows are filled or its current answer is taken. Not called between the caller's own
+  // Reserve() and Commit().
   virtual void Cancel(Request* request) = 0;
 
-  // Takes no further request: Reserve() is ABORTED from now on. What is inside goes on.
+  // Accepts no further request: Reserve() returns ABORTED from now on. Requests inside go on.
   virtual void Close() = 0;
 };
 

@@ -1,4 +1,4 @@
-// RetryInfo: when a client that was refused may try again, as gRPC's clients read it.
+// RetryInfo: tells a refused client when to try again, in the form that gRPC's clients read.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ absl::Status WithRetryAfter(absl::Status status, int64_t delay_ns);
 // when to try again. Pure.
 absl::Status WithText(const absl::Status& status, absl::string_view text);
 
-// RESOURCE_EXHAUSTED by what passes soon though nobody can say when: copies that are under way,
-// answers that are being read. Pure.
+// RESOURCE_EXHAUSTED by something that passes soon, such as copies under way or answers being read.
+// Nobody knows when; the client is told to try again in 100 ms. Pure.
 absl::Status Busy(absl::string_view text);
 
-// The delay that such a payload says; nothing where there is none, or it is not ours. Pure.
+// The delay in the payload that WithRetryAfter() wrote. Nothing when there is none, or it is
+// malformed. Pure.
 std::optional<int64_t> RetryAfterNs(const absl::Status& status);
 
 }  // namespace mpsd

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
@@ -26,7 +27,7 @@ std::string SpecText(const ModelSpec& spec) {
 
 namespace {
 
-// Plain decimals, of which the longer is the higher.
+// Compares plain decimals: the longer one is higher.
 bool IsHigher(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() > b.size() : a > b;
 }
@@ -43,7 +44,9 @@ std::shared_ptr<ServedModel> ModelDirectory::Publish(std::shared_ptr<ServedModel
   std::vector<std::shared_ptr<ServedModel>>& versions = by_name_[model->name];
   const auto old = std::find_if(versions.begin(), versions.end(), same);
   if (old != versions.end()) {
-    *std::find(models_.begin(), models_.end(), *old) = model;
+    const auto listed = std::find(models_.begin(), models_.end(), *old);
+    MPSD_CHECK(listed != models_.end());
+    *listed = model;
     return std::exchange(*old, std::move(model));
   }
   models_.push_back(model);

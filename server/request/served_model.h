@@ -1,4 +1,4 @@
-// ServedModel and ModelDirectory: which models there are, and how to reach them.
+// ModelDirectory: finds the generation that serves a model; ServedModel: one such generation.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,12 @@
 
 namespace mpsd {
 
-// One generation of a model and version, as the request path sees it. Shared: by the directory
-// while it is the one that is served, by its supervisor while it has workers, and by each request
-// that is inside.
-// Thread-safe: everything but the two atomics is constant once `ready` was true for the first time.
+// One generation of a model and version, as the request's path sees it. Shared by the directory
+// while it is published, by its supervisor while it has workers, and by each request inside; goes
+// with the last of them. Knows neither workers nor memory: requests reach both through `queue`.
+// Thread-safe: all fields but the two atomics are constant once `ready` has been true.
 struct ServedModel {
-  // `counters` are those of the generation before it, so that nothing begins again at zero.
+  // A generation that replaces another one gets its `counters`, so that metrics never fall to zero.
   explicit ServedModel(std::shared_ptr<ModelMetrics> counters = std::make_shared<ModelMetrics>())
       : shared_metrics(std::move(counters)), metrics(*shared_metrics) {}
 
@@ -38,57 +38,59 @@ struct ServedModel {
   ModelSpec spec;  // complete once `ready` was true
   const std::shared_ptr<ModelMetrics> shared_metrics;
   ModelMetrics& metrics;
-  std::atomic<bool> ready{false};       // at least one worker serves it
-  std::atomic<bool> loaded{false};      // the spec is known
-  std::unique_ptr<RequestQueue> queue;  // reads what stands above
+  std::atomic<bool> ready{false};       // at least one worker serves it now
+  std::atomic<bool> loaded{false};      // the spec is complete; stays true
+  std::unique_ptr<RequestQueue> queue;  // reads the fields above, so it is destroyed first
 };
 
-// "x:FP32[-1,16] -> y:FP32[-1,4]", the batch dim included: how people are shown a spec.
+// "x:FP32[-1,16] -> y:FP32[-1,4]", with the batch dim: the spec as operators see it. Pure.
 std::string SpecText(const ModelSpec& spec);
 
-// How far the daemon is. It never goes back.
+// How far the daemon's life has got. It only goes forward.
 enum class ServingStage : uint8_t {
-  kStarting,  // takes no requests yet
-  kServing,   // takes requests for what is ready
-  kLameDuck,  // is not ready any more, so that nobody new is sent here; takes requests
-  kExiting,   // takes none; what is inside ends
+  kStarting,  // refuses requests
+  kServing,   // accepts requests for models that are ready
+  kLameDuck,  // reports that it is not ready, so that no new client comes; accepts requests
+  kExiting,   // refuses requests; those inside end
 };
 
+// All models by name and version: admission and the control methods look generations up, reload/
+// publishes and withdraws them. Owned by the daemon; outlives the server and all models.
 // Thread-safe.
 class ModelDirectory {
  public:
-  // Requests for its name and version go to this generation from now on. Returns the one that they
-  // went to before; null if none.
+  // From now on requests for the model's name and version go to this generation. Returns the
+  // generation that they went to before; null if none.
   std::shared_ptr<ServedModel> Publish(std::shared_ptr<ServedModel> model);
 
-  // Requests for it find nothing any more, unless another generation has taken its place.
+  // From now on requests no longer find this generation. Does nothing when another generation has
+  // replaced it.
   void Withdraw(const ServedModel& model);
 
-  // The generation that is served. An empty version is the highest that is ready, or the highest
-  // where none is. Null when there is none.
+  // The published generation of that version; null when there is none. An empty version means the
+  // highest one that is ready, or the highest one when none is.
   std::shared_ptr<ServedModel> Find(absl::string_view name, absl::string_view version = "") const;
 
-  // From now on this version is known though it may not be served: who asks for it is told that it
-  // is not ready, not that there is no such model.
+  // From now on the version is known, published or not: clients that ask for it learn that it is
+  // not ready, instead of that there is no such model.
   void Know(const std::string& name, const std::string& version);
 
   // The opposite of Know().
   void Forget(const std::string& name, const std::string& version);
 
-  // Whether this version, or any where it is empty, is known.
+  // True when the version is known. An empty version means any.
   bool Knows(absl::string_view name, absl::string_view version = "") const;
 
-  // The versions of a model that are served, the highest first.
+  // The published versions of a model, the highest first.
   std::vector<std::string> Versions(absl::string_view name) const;
 
-  // All that are served, in the order of their first publication.
+  // All published generations, in the order in which their models were first published.
   std::vector<std::shared_ptr<ServedModel>> models() const;
 
-  // One word, so that nobody who has seen that the daemon is not ready any more is still served by
-  // one that has no lame-duck time.
+  // One atomic for all of it, so that readiness and admission change at the same moment.
   std::atomic<ServingStage> stage{ServingStage::kStarting};
 
-  // True while the daemon serves and every model is ready.
+  // True in kServing while every published model is ready.
   bool AllReady() const;
 
  private:

@@ -1,4 +1,4 @@
-// What people are told about the workers.
+// WorkerStatusSource: tells operators how the workers are doing.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@ namespace mpsd {
 
 struct ServedModel;
 
+// One worker of a model, as operators see it.
 struct WorkerInfo {
   uint32_t index = 0;
   int64_t pid = 0;  // 0: no process
@@ -19,11 +20,11 @@ struct WorkerInfo {
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;
-  int64_t starts_in_ms = -1;  // while it waits to start; -1: it does not wait, or nobody knows
-  std::string last_exit;      // how the incarnation before ended
+  int64_t starts_in_ms = -1;  // while it waits to start; -1: it does not wait, or it is unknown
+  std::string last_exit;      // how the previous epoch ended
   std::string exit_reason;    // the same in one word
   std::string last_words;     // why it does not serve: its failure, or the last line it wrote
-  std::vector<std::string> last_lines;  // that it wrote, dead ones too; the oldest first
+  std::vector<std::string> last_lines;  // that all its epochs wrote; the oldest first
 };
 
 // The workers of another generation of the same model and version.
@@ -32,16 +33,19 @@ struct OtherGeneration {
   std::vector<WorkerInfo> workers;
 };
 
-// Thread-safe. Implemented by supervise/.
+// Answers about workers, as they were a moment ago. Never blocks. Implemented by supervise/, asked
+// by control/. Thread-safe.
 class WorkerStatusSource {
  public:
   virtual ~WorkerStatusSource() = default;
+
+  // The workers of this generation.
   virtual std::vector<WorkerInfo> Workers(const ServedModel& model) const = 0;
 
-  // "closed", "open", "probing"; empty for a model that is not supervised.
+  // "closed", "open" or "probing"; empty for a model that has no supervisor.
   virtual std::string Circuit(const ServedModel& model) const = 0;
 
-  // While the model is being replaced.
+  // The other generations of the same model and version; empty unless it is being replaced.
   virtual std::vector<OtherGeneration> Others(const ServedModel& model) const = 0;
 };
 

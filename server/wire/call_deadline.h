@@ -7,8 +7,8 @@
 
 namespace mpsd {
 
-// The deadline that a client gave its call, in the time of Clock::NowNs(): the default where it has
-// given none, never beyond the cap. Thread-safe.
+// The deadline of a call, in the time of Clock::NowNs(). The default where the client gave none;
+// never more than the longest timeout from `now_ns`. Thread-safe.
 int64_t MonotonicDeadlineNs(gpr_timespec deadline, int64_t now_ns);
 
 }  // namespace mpsd

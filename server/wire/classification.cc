@@ -21,14 +21,14 @@ void PutElement(const std::string& text, std::string* bytes) {
   *bytes += text;
 }
 
-// Appends the classes of one row. Elements that are equal stand in their own order.
+// Appends the classes of one row. Equal elements keep their order.
 template <typename Element, typename Widest>
 void PutClasses(absl::string_view row, size_t count, std::string* bytes) {
   std::vector<Element> elements(row.size() / sizeof(Element));
   std::memcpy(elements.data(), row.data(), elements.size() * sizeof(Element));
   std::vector<size_t> order(elements.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // A NaN is below everything, so that there is an order whatever the model gave.
+  // A NaN is below every number, so that any output of the model has an order.
   const auto is_nan = [&elements](size_t i) { return elements[i] != elements[i]; };
   const auto before = [&elements, &is_nan](size_t a, size_t b) {
     if (is_nan(a) != is_nan(b)) return is_nan(b);

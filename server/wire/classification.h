@@ -1,4 +1,4 @@
-// Classification: outputs for which a client asked for the largest elements instead of all.
+// Classify: replaces outputs by their largest elements, where the client asked for classes.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct ClassRequest {
   int64_t count = 0;
 };
 
-// Replaces each of these outputs by the BYTES "value:index" of its `count` largest elements, the
-// largest first, of each row when the model batches. `storage` keeps their bytes; the answer's
-// memory is let go of, so that all outputs are copied. INVALID_ARGUMENT for a datatype whose
-// elements have no order here. Pure.
+// Replaces each wanted output of `answer` by a BYTES tensor: the texts "value:index" of its `count`
+// largest elements, the largest first. When the model batches, each row gets its own. `storage`
+// keeps the new bytes. Sets the answer's memory to null, so that all its outputs are copied.
+// INVALID_ARGUMENT for a datatype whose elements cannot be ordered. Pure.
 absl::Status Classify(absl::Span<const ClassRequest> wanted, bool batches, Answer* answer,
                       std::deque<std::string>* storage);
 

@@ -14,7 +14,7 @@ using Contents = inference::InferTensorContents;
 
 constexpr uint64_t kStringBytes = sizeof(std::string) + 2 * sizeof(void*);
 
-// What an element of the field takes; 0 for a field that holds none.
+// The memory that one element of the field takes; 0 for a field that holds no elements.
 uint64_t ElementBytes(int field) {
   switch (field) {
     case Contents::kBoolContentsFieldNumber:
@@ -54,7 +54,7 @@ bool ForEach(absl::string_view message, int field, TakeMessage take) {
   return !reader.malformed();
 }
 
-// The memory that a field with a length takes: a string, or many numbers.
+// The memory that a length-delimited field takes: one string, or many numbers.
 uint64_t ParsedBytes(int field, absl::string_view value) {
   if (field == Contents::kBytesContentsFieldNumber) return kStringBytes + value.size();
   if (IsFixed(field)) return value.size();

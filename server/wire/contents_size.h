@@ -1,4 +1,4 @@
-// ContentsSize: what the typed contents of a request take, told before they are parsed.
+// ContentsSize: how much memory a request's typed contents take, measured before they are parsed.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,16 @@
 
 namespace mpsd {
 
-// A byte of a varint becomes an element of eight; an empty string, of two bytes, one of some fifty.
+// The two sizes differ: a varint of one byte becomes an element of up to eight bytes, and an empty
+// string, two bytes on the wire, takes some fifty in memory.
 struct ContentsSize {
-  uint64_t wire_bytes = 0;    // of the elements, their tags and lengths
-  uint64_t parsed_bytes = 0;  // in the memory that protobuf has them in
+  uint64_t wire_bytes = 0;    // of the elements with their keys and lengths
+  uint64_t parsed_bytes = 0;  // in memory, once protobuf has parsed them
 };
 
-// `fields` are those of a ModelInferRequest. Where they are malformed, of what stands before that,
-// which is all that is parsed. Thread-safe.
+// Measures the typed contents of all inputs. `fields` holds the serialized fields of a
+// ModelInferRequest. Where they are malformed, counts the contents before the mistake. Bounds the
+// memory that a hostile request can make protobuf take. Pure.
 ContentsSize MeasureContents(absl::string_view fields);
 
 }  // namespace mpsd

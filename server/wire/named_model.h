@@ -1,4 +1,4 @@
-// Which model a request names, read off its bytes.
+// TextField: reads the name of a request's model before the request is parsed.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace mpsd {
 
-// The text of the field `field` of a serialized message, as protobuf reads it: the last one counts,
-// an absent one is empty. Nothing when the bytes are no message. Pure; the view is into `bytes`.
+// The text of field number `field` of a serialized message. Agrees with protobuf: of several the
+// last counts, and an absent one is empty; access rules depend on that. Nothing when `bytes` is
+// malformed. Returns a view into `bytes`. Pure.
 std::optional<absl::string_view> TextField(absl::string_view bytes, uint32_t field);
 
 }  // namespace mpsd

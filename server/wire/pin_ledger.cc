@@ -1,6 +1,7 @@
 #include "server/wire/pin_ledger.h"
 
 #include "absl/hash/hash.h"
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 
 namespace mpsd {
@@ -19,7 +20,7 @@ bool PinLedger::Account::TryPin(uint64_t bytes, uint64_t limit_bytes, int64_t no
 
 void PinLedger::Account::Unpin(uint64_t bytes, int64_t now_ns) {
   progress_ns_.store(now_ns, std::memory_order_relaxed);
-  pinned_bytes_.fetch_sub(bytes, std::memory_order_acq_rel);
+  MPSD_CHECK(pinned_bytes_.fetch_sub(bytes, std::memory_order_acq_rel) >= bytes);
 }
 
 PinLedger::Account* PinLedger::Of(absl::string_view peer) {

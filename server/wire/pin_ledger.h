@@ -1,5 +1,4 @@
-// PinLedger: what clients keep by not reading their answers: of the workers' memory, each
-// connection for itself, and of copies on the heap, all together.
+// PinLedger: bounds the memory that clients hold up by not reading their answers.
 #pragma once
 
 #include <array>
@@ -12,16 +11,22 @@
 
 namespace mpsd {
 
-// Thread-safe, lock-free, of fixed size: connections share an account where their addresses hash
-// alike, and all of a Unix socket's do, for gRPC gives them one address; they then share the limit,
-// which costs them copies and nothing else. Outlives the last slice that gRPC holds.
+// Large answers reach gRPC as slices of workers' memory. A slice pins that memory until the client
+// has read it. The ledger counts pinned bytes for each connection, and copied bytes for all clients
+// together. Both are bounded. An answer that may not be pinned is copied.
+//
+// The number of accounts is fixed. Connections whose addresses hash alike share an account, and so
+// do all connections of a Unix socket, since gRPC gives them one address. They share the limit,
+// which costs them copies and nothing else. Shared by the server and all slices that gRPC holds.
+// Lock-free. Thread-safe.
 class PinLedger {
  public:
   // One connection's account.
   class Account {
    public:
-    // Asks to keep `bytes` more. False beyond the limit, and when something is kept and nothing of
-    // it was read for kSlowReaderNs: a slow reader keeps what it has and no more.
+    // Asks to pin `bytes` more; after true the caller calls Unpin() once. False beyond the limit.
+    // False as well when the client has read nothing for kSlowReaderNs while bytes are pinned: a
+    // slow reader keeps what it has and gets no more.
     bool TryPin(uint64_t bytes, uint64_t limit_bytes, int64_t now_ns);
     void Unpin(uint64_t bytes, int64_t now_ns);
 
@@ -29,10 +34,10 @@ class PinLedger {
 
    private:
     std::atomic<uint64_t> pinned_bytes_{0};
-    std::atomic<int64_t> progress_ns_{0};  // when it kept nothing, or let something go, last
+    std::atomic<int64_t> progress_ns_{0};  // when nothing was pinned, or bytes were unpinned, last
   };
 
-  // Of one connection's pinned answers, and of all copies.
+  // The limits of each account, and of all copies together.
   PinLedger(uint64_t limit_bytes, uint64_t copied_limit_bytes)
       : limit_bytes_(limit_bytes), copies_(copied_limit_bytes) {}
 
@@ -40,7 +45,7 @@ class PinLedger {
   Account* Of(absl::string_view peer);
   uint64_t limit_bytes() const { return limit_bytes_; }
 
-  // Copies that are kept until they are sent.
+  // The bytes of copied answers that gRPC has not sent yet.
   ByteAllowance* copies() { return &copies_; }
 
  private:

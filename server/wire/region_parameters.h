@@ -1,4 +1,4 @@
-// RegionUse: what a request says of one tensor that lies in its client's own memory.
+// RegionUse: which range of the client's own memory holds one tensor, as the request says it.
 #pragma once
 
 #include <google/protobuf/map.h>
@@ -14,16 +14,16 @@ namespace mpsd {
 struct RegionUse {
   bool is_output = false;
   size_t tensor = 0;         // index into the message's inputs or outputs
-  absl::string_view region;  // empty: the tensor does not say one
+  absl::string_view region;  // the region's name; empty: the tensor lies in no region
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 
 using ParameterMap = google::protobuf::Map<std::string, inference::InferParameter>;
 
-// Reads the parameters "shared_memory_region", "…_offset" and "…_byte_size" of the tensor. Returns
-// why they cannot be taken, in the words that clients know; empty: they can. The use's view lives
-// as long as the parameters. Thread-safe.
+// Reads the parameters "shared_memory_region", "…_offset" and "…_byte_size" of a tensor into `use`,
+// whose view lives as long as the parameters. Returns why they are refused, in words that clients
+// match on; empty when they are accepted. Pure.
 std::string ReadRegionUse(const ParameterMap& parameters, absl::string_view tensor, RegionUse* use);
 
 }  // namespace mpsd

@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// One of parameters:4 {key:1 value:2}, whose value is written already.
+// Writes one of parameters:4 {key:1 value:2}. `value` is the serialized value.
 void PutParameter(absl::string_view key, absl::string_view value, std::string* out) {
   std::string entry;
   PutText(1, key, &entry);
@@ -24,7 +24,7 @@ void PutParameter(absl::string_view key, absl::string_view value, std::string* o
   PutText(4, entry, out);
 }
 
-// Where an output lies in the client's memory, as the parameters of the output.
+// The output's parameters that say where it lies in the client's memory.
 std::string RegionParameters(const AnswerRegion& region) {
   std::string parameters;
   const auto put_number = [&parameters](absl::string_view key, uint64_t number) {
@@ -41,7 +41,7 @@ std::string RegionParameters(const AnswerRegion& region) {
   return parameters;
 }
 
-// outputs:5 {name:1 datatype:2 shape:3 parameters:4}
+// Writes outputs:5 {name:1 datatype:2 shape:3 parameters:4}
 void PutOutput(const AnswerOutput& output, std::string* out) {
   const absl::string_view datatype = DataTypeName(output.datatype);
   size_t shape_bytes = 0;
@@ -61,8 +61,8 @@ void PutOutput(const AnswerOutput& output, std::string* out) {
   out->append(parameters);
 }
 
-// What one slice of a pinned answer holds on to: a reference on memory that others' answers may lie
-// in too, and its own bytes of the connection's account.
+// What one slice of a pinned answer owns: a reference on the memory, in which other requests'
+// answers may lie too, and its bytes in the connection's account.
 struct PinnedSlice {
   AnswerMemory* memory;
   uint64_t bytes;
@@ -80,7 +80,7 @@ void ReleaseSlice(void* user_data) {
 
 bool IsLarge(const AnswerOutput& output) { return output.bytes.size() > kCopiedReplyBytes; }
 
-// A large output where it lies; nothing when its bytes must be copied.
+// A slice of a large output's own memory; nothing when its bytes must be copied.
 std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answer,
                                   const ReplyPeer& peer, ModelMetrics* metrics) {
   if (answer.memory == nullptr) return std::nullopt;
@@ -94,12 +94,12 @@ std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answ
     return std::nullopt;
   }
   answer.memory->Ref();
-  // grpc never writes to it; its interface just has no const.
+  // gRPC does not write to it; its interface lacks the const.
   return grpc::Slice(const_cast<char*>(output.bytes.data()), bytes, ReleaseSlice,
                      new PinnedSlice{answer.memory, bytes, peer.ledger, account, peer.clock});
 }
 
-// What one slice of a copied answer holds on to.
+// What one slice of a copied answer owns.
 struct CopiedSlice {
   std::unique_ptr<char[]> bytes;
   uint64_t size;
@@ -112,7 +112,7 @@ void ReleaseCopy(void* user_data) {
   delete copied;
 }
 
-// A copy of an output that is large; nothing where clients have left too many of them unread.
+// A slice with a copy of a large output; nothing when clients have left too many copies unread.
 std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer) {
   if (!peer.ledger->copies()->TryTake(bytes.size())) return std::nullopt;
   auto* copied = new CopiedSlice{std::make_unique_for_overwrite<char[]>(bytes.size()), bytes.size(),
@@ -123,9 +123,8 @@ std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer
 
 using Slices = absl::InlinedVector<grpc::Slice, 4>;
 
-// parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 false}}, but for the last byte.
-constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08",
-                                            28);
+// parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 …}}, without the last byte.
+constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08", 28);
 
 // Appends a ModelInferResponse to the slices.
 absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,

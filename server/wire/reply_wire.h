@@ -1,4 +1,4 @@
-// ReplyWire: writes a ModelInferResponse, with the tensors as slices over the output slab.
+// WriteReply: writes a ModelInferResponse whose large tensors stay where the worker wrote them.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -20,35 +20,37 @@ struct ReplyHead {
   absl::string_view model;
   absl::string_view version;
   absl::string_view id;
-  bool final_flag = false;  // says whether a further answer to this request follows:
-  bool is_final = true;     // none does
+  bool final_flag = false;  // the answer says whether it is the request's last
+  bool is_final = true;     // it is
 };
 
-// Who the answer goes to, as far as it matters for how long its memory may be kept. Looked at only
-// for an answer that is large enough to be left where it lies.
+// Who holds the answer's memory while the answer is sent. Read only for answers with a large
+// output.
 struct ReplyPeer {
   std::shared_ptr<PinLedger> ledger;
   const Clock* clock = nullptr;
   std::string address;
 };
 
-// Small answers, and those of a worker or for a connection that has too much pinned already, are
-// copied; the slices of the others hold a reference on the answer's memory until the transport lets
-// them go. RESOURCE_EXHAUSTED where a large one would have to be copied, and clients have left too
-// many copies unread. `scratch` is the caller's, used again from call to call. Thread-safe.
+// Writes the answer. Copies small outputs. A large output becomes a slice of the answer's memory,
+// which holds a reference until gRPC releases the slice; it is copied instead where the worker or
+// the connection has too much pinned already. RESOURCE_EXHAUSTED when a large output would have to
+// be copied, and clients have left too many copies unread. `scratch` is the caller's buffer, used
+// again from call to call. Thread-safe.
 absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer& answer,
                                             const ReplyPeer& peer, ModelMetrics* metrics,
                                             std::string* scratch);
 
-// True when some output is too large to be copied as a matter of course.
+// True when some output is over kCopiedReplyBytes, and WriteReply() will read the peer. Pure.
 bool HasLargeOutput(const Answer& answer);
 
-// The same as a ModelStreamInferResponse.
+// Likewise, as a ModelStreamInferResponse. Thread-safe.
 absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const Answer& answer,
                                                   const ReplyPeer& peer, ModelMetrics* metrics,
                                                   std::string* scratch);
 
-// A ModelStreamInferResponse that ends one request, and not its stream, with an error.
+// A ModelStreamInferResponse with an error, which ends one request and leaves its stream open.
+// Thread-safe.
 grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id);
 
 }  // namespace mpsd

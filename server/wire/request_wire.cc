@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kInputsField = 5;
 constexpr uint32_t kOutputsField = 6;
 constexpr uint32_t kRawContentsField = 7;
-// What is larger is not kept for the small requests to come.
+// The memory of requests with more field bytes is not kept for the next request.
 constexpr size_t kKeptFieldBytes = 4 << 10;
 
 constexpr uint64_t KeyOf(uint32_t field) { return FieldKey(field, WireType::kLengthDelimited); }
@@ -27,7 +27,7 @@ absl::Status Malformed() {
   return absl::InvalidArgumentError("the bytes are not a ModelInferRequest");
 }
 
-// A cursor over the bytes of several slices.
+// A cursor over the bytes of several slices. Lives during one Split().
 class SliceReader {
  public:
   explicit SliceReader(const std::vector<grpc::Slice>& slices) : slices_(slices) {}
@@ -77,7 +77,7 @@ absl::string_view View(const std::string& text) { return text; }
 
 using Choice = inference::InferParameter::ParameterChoiceCase;
 
-// What a parameter that we know must be; the others may be anything.
+// The types that a known parameter may have. Parameters of other names may have any type.
 struct KnownParameter {
   absl::string_view name;
   absl::Span<const Choice> choices;
@@ -99,7 +99,7 @@ constexpr KnownParameter kKnownParameters[] = {
     {kFinalFlag, kBool, "bool_param"},
 };
 
-// Why the parameter cannot be taken; empty: it can.
+// Why the parameter is refused; empty when it is accepted.
 std::string ParameterFault(absl::string_view name, Choice choice) {
   for (const KnownParameter& known : kKnownParameters) {
     if (name != known.name) continue;
@@ -172,7 +172,7 @@ void RequestWire::DropBuffers() {
 absl::Status RequestWire::Split() {
   SliceReader reader(slices_);
   uint32_t tensors[2] = {0, 0};
-  uint32_t groups = 0;  // that are open; protobuf looks at what is in them
+  uint32_t groups = 0;  // open ones; protobuf checks their contents later
   const auto copy = [&](uint64_t bytes) {
     return reader.ReadBytes(
         bytes, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });
@@ -215,7 +215,7 @@ absl::Status RequestWire::Split() {
       if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
     } else if ((key == KeyOf(kInputsField) || key == KeyOf(kOutputsField)) &&
                ++tensors[key == KeyOf(kOutputsField)] > kMaxTensors + 1) {
-      // Refused anyway; to parse them all would take far more memory than their bytes.
+      // The request is refused later. Parsing all its tensors would take far more than their bytes.
       fields_.resize(begin);
       whole = reader.ReadBytes(length, [](absl::string_view) {});
     } else {
@@ -235,7 +235,7 @@ void RequestWire::Describe(InferMessage* message) {
   message->raw_count = raw_count_;
   message->region_inputs = 0;
   typed_.reserve(static_cast<size_t>(parsed_.inputs_size()));
-  // One more than is allowed, so that the excess is seen and refused.
+  // One more than is allowed, so that the validator sees the excess and refuses it.
   const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
   DescribeParameters(message);
   for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
@@ -274,7 +274,7 @@ void RequestWire::DescribeClasses(const ParameterMap& parameters, absl::string_v
   }
 }
 
-// True when the tensor lies in a region.
+// Notes the region that the tensor lies in. True when it lies in one.
 bool RequestWire::DescribeRegion(const ParameterMap& parameters, absl::string_view tensor,
                                  bool is_output, size_t index, InferMessage* message) {
   RegionUse use;
@@ -306,7 +306,7 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
                      input.name, "' for model '", message->model, "'");
     return;
   }
-  // Entries are there for the inputs that carry their data with them, and for no others.
+  // raw_input_contents has entries only for inputs that lie in no region.
   const size_t raw_index = index - message->region_inputs;
   if (raw_index < raw_.size()) {
     input.has_data = true;

@@ -14,29 +14,31 @@
 
 namespace mpsd {
 
-// Lives on its call's thread; used again from call to call. The bytes' top level is walked by hand:
-// raw_input_contents is left where it lies in the transport's buffers, everything else is copied
-// together, parsed as protobuf, and looked at through views.
+// The first reader of a request's bytes. It walks the top level of the message by hand: it leaves
+// raw_input_contents where they lie in the transport's buffers, copies all other fields together,
+// and has protobuf parse those. Nothing is believed: whatever the bytes are, memory stays bounded.
+// Owned by a call and used again for its next request. Lives on the call's thread, except for
+// DropBuffers().
 class RequestWire {
  public:
   // Fills `message`, whose views are valid until the next Read() or Clear(). INVALID_ARGUMENT when
-  // the bytes are no ModelInferRequest; RESOURCE_EXHAUSTED when what is not the tensors' contents
-  // is more than kMaxRequestFieldBytes, or typed contents would take more than `message_bytes` of
-  // memory.
+  // the bytes are no ModelInferRequest. RESOURCE_EXHAUSTED when the fields beside the tensors'
+  // contents take more than kMaxRequestFieldBytes, or typed contents would take more than
+  // `message_bytes` of memory.
   absl::Status Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes, InferMessage* message);
 
-  // The outputs of which only the largest elements are wanted. Valid as long as the message.
+  // The outputs that the client wants as classes. Valid as long as the message.
   const std::vector<ClassRequest>& classes() const { return classes_; }
 
-  // The tensors that lie in memory of the client's; the inputs among them have no payload yet.
-  // Valid as long as the message.
+  // The tensors that lie in the client's own memory. Inputs among them have no payload yet. Valid
+  // as long as the message.
   const std::vector<RegionUse>& regions() const { return regions_; }
 
-  // Gives the transport's buffers back.
+  // Forgets the request and releases the transport's buffers.
   void Clear();
 
-  // Gives back what the tensors lie in; names, ids and parameters of the message stay. Another
-  // thread may be reading these meanwhile.
+  // Releases the memory of the tensors, once nobody reads the payloads any more. Names, ids and
+  // parameters of the message stay valid; another thread may read them meanwhile.
   void DropBuffers();
 
  private:
@@ -56,7 +58,7 @@ class RequestWire {
   std::string fields_;        // the bytes of all fields but the raw contents
   std::vector<Payload> raw_;  // at most kMaxTensors + 1 are kept
   uint32_t raw_count_ = 0;
-  bool is_large_ = false;  // nothing of it is kept for the next request
+  bool is_large_ = false;  // its memory is not kept for the next request
   inference::ModelInferRequest parsed_;
   std::vector<ClassRequest> classes_;
   std::vector<RegionUse> regions_;

@@ -1,4 +1,4 @@
-// The one place where our Status becomes gRPC's.
+// ToGrpcStatus: the one place where our Status becomes gRPC's.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -10,11 +10,10 @@
 
 namespace mpsd {
 
-// Whose codes clients are to meet where servers of the protocol differ.
+// Whose codes clients get where servers of the protocol differ.
 enum class StatusStyle {
   kOwn,
-  // A full queue is UNAVAILABLE, and so is every time-out: Triton has them in its queue alone,
-  // with the same text.
+  // Full queues and time-outs are UNAVAILABLE, as Triton has it.
   kTriton,
 };
 
@@ -23,8 +22,9 @@ enum class StatusStyle {
 // clients accept a few KiB. Drops nothing else. Pure.
 std::string CutToHeaderLimit(absl::string_view text);
 
-// The codes are numbered alike. Our texts are made for clients already. Payloads of the status
-// whose URL is that of a message become details of a google.rpc.Status. Thread-safe.
+// Keeps the code, which has the same number in both, and cuts the text to the header limit.
+// Payloads whose URL is a message's become the details of a google.rpc.Status. Texts of our
+// statuses are written for clients, so nothing is removed from them. Pure.
 grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// TraceContext: the span of its caller's that a call belongs to, as W3C's traceparent says it.
+// TraceContext: the caller's span that a call belongs to, as W3C's header traceparent names it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace mpsd {
 
 struct TraceContext {
-  std::string text;  // as it came; empty: the caller said none
+  std::string text;  // as it came; empty: the caller sent none
   bool sampled = false;
 
   absl::string_view trace_id() const { return View().substr(0, 32); }
@@ -21,8 +21,9 @@ struct TraceContext {
   }
 };
 
-// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01". False, and nothing changed, for what
-// is no traceparent. Of versions that are not known yet the beginning is read, as W3C has it. Pure.
+// Reads "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" into `context`. False, and
+// `context` unchanged, when `text` is no traceparent. Reads the known part of a later version, as
+// W3C asks. Pure.
 bool ReadTraceparent(absl::string_view text, TraceContext* context);
 
 }  // namespace mpsd

@@ -28,7 +28,7 @@ std::string LengthPrefixed(const google::protobuf::RepeatedPtrField<std::string>
   return bytes;
 }
 
-// The datatype that a filled field is named after; empty when none is filled.
+// The datatype of the field that is filled; empty when none is.
 const char* FilledType(const inference::InferTensorContents& contents) {
   if (contents.bool_contents_size() > 0) return "BOOL";
   if (contents.int_contents_size() > 0) return "INT32";

@@ -1,4 +1,4 @@
-// Typed contents of an input tensor, as the raw bytes that they stand for.
+// TypedContents: the typed contents of an input, turned into raw bytes.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace mpsd {
 
-// NOT_FOUND when no element is there. INVALID_ARGUMENT, with the datatype that the filled field is
-// of as its text, when that is not the input's own. FP16 and BF16 have no typed field. Thread-safe.
+// The raw bytes of the input. NOT_FOUND when there is no element. INVALID_ARGUMENT when the filled
+// field is not the one of the input's datatype; its text is the datatype of the filled field. FP16
+// and BF16 have no typed field. Pure.
 absl::StatusOr<std::string> TypedContents(
     const inference::ModelInferRequest::InferInputTensor& input);
 

@@ -128,57 +128,57 @@ TEST_F(CertificateSourceTest, EachListenerGetsAGenerationOnce) {
 
 TEST_F(CertificateSourceTest, ANewPairIsTaken) {
   const auto source = Open();
-  uint64_t generation = 0;
-  source->Next(&generation);
+  uint64_t version = 0;
+  source->Next(&version);
   Write(files_.certificate, two_.certificate);
   Write(files_.key, two_.key);
-  const auto texts = source->Next(&generation);
+  const auto texts = source->Next(&version);
   ASSERT_NE(texts, nullptr);
   EXPECT_EQ(texts->certificate, two_.certificate);
-  EXPECT_EQ(source->Next(&generation), nullptr);
+  EXPECT_EQ(source->Next(&version), nullptr);
   EXPECT_EQ(metrics_.certificates_taken, 1U);
 }
 
 TEST_F(CertificateSourceTest, HalfAPairIsNotTakenAndItsOtherHalfIs) {
   const auto source = Open();
-  uint64_t generation = 0;
-  source->Next(&generation);
+  uint64_t version = 0;
+  source->Next(&version);
   Write(files_.certificate, two_.certificate);
-  EXPECT_EQ(source->Next(&generation), nullptr);
-  EXPECT_EQ(source->Next(&generation), nullptr);
+  EXPECT_EQ(source->Next(&version), nullptr);
+  EXPECT_EQ(source->Next(&version), nullptr);
   uint64_t another = 0;
   EXPECT_EQ(source->Next(&another)->certificate, one_.certificate);
   EXPECT_EQ(metrics_.certificates_refused, 1U);
   Write(files_.key, two_.key);
-  EXPECT_EQ(source->Next(&generation)->key, two_.key);
+  EXPECT_EQ(source->Next(&version)->key, two_.key);
   EXPECT_EQ(metrics_.certificates_taken, 1U);
 }
 
 TEST_F(CertificateSourceTest, FilesThatAreGoneChangeNothing) {
   const auto source = Open();
-  uint64_t generation = 0;
-  source->Next(&generation);
+  uint64_t version = 0;
+  source->Next(&version);
   std::filesystem::remove(files_.certificate);
   std::filesystem::remove(files_.key);
-  EXPECT_EQ(source->Next(&generation), nullptr);
+  EXPECT_EQ(source->Next(&version), nullptr);
   Write(files_.certificate, one_.certificate);
   Write(files_.key, one_.key);
-  EXPECT_EQ(source->Next(&generation), nullptr) << "the same contents are nothing new";
+  EXPECT_EQ(source->Next(&version), nullptr) << "the same contents are nothing new";
   EXPECT_EQ(metrics_.certificates_taken, 0U);
 }
 
 // In place, in the same tick of the file system's clock, with the same length.
 TEST_F(CertificateSourceTest, WhatWasWrittenAMomentAgoIsLookedAtAgain) {
   const auto source = Open();
-  uint64_t generation = 0;
-  source->Next(&generation);
+  uint64_t version = 0;
+  source->Next(&version);
   Write(files_.certificate, two_.certificate);
   Write(files_.key, std::string(two_.key.size(), 'x'));
   const auto time = std::filesystem::last_write_time(files_.key);
-  EXPECT_EQ(source->Next(&generation), nullptr);
+  EXPECT_EQ(source->Next(&version), nullptr);
   std::ofstream(files_.key, std::ios::in | std::ios::out) << two_.key;
   std::filesystem::last_write_time(files_.key, time);
-  EXPECT_NE(source->Next(&generation), nullptr);
+  EXPECT_NE(source->Next(&version), nullptr);
 }
 
 }  // namespace

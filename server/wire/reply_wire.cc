@@ -124,7 +124,8 @@ std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer
 using Slices = absl::InlinedVector<grpc::Slice, 4>;
 
 // parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 …}}, without the last byte.
-constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08", 28);
+constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08",
+                                            28);
 
 // Appends a ModelInferResponse to the slices.
 absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,

@@ -1,4 +1,4 @@
-// FakeWorkerProcess: a worker process that does what a test says, and remembers what was done to it.
+// FakeWorkerProcess: a worker process of which a test decides what it says and how it ends.
 #pragma once
 
 #include <signal.h>

@@ -13,7 +13,7 @@ class CompletionSource {
   // Ends the requests of the batches that have completed. Returns how many batches there were.
   virtual size_t Drain() = 0;
 
-  // The calling thread looks for completions from now on. REQUIRES: it is parked, or new.
+  // The calling thread, which is parked or new, looks for completions from now on.
   virtual void Wake() = 0;
 
   // The calling thread is about to sleep. False when completions were found at the last look: then

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "server/listen/accept_guard.h"
 #include "server/listen/connection_cutter.h"
@@ -177,6 +178,21 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   bound_.push_back(options.control_address);
   control_->Start(std::move(acceptor));
   return absl::OkStatus();
+}
+
+uint32_t GrpcServer::connection_count() const {
+  MPSD_CHECK(limit_ != nullptr);
+  return limit_->Count();
+}
+
+uint64_t GrpcServer::unread_copy_bytes() const {
+  MPSD_CHECK(pins_ != nullptr);
+  return pins_->copies()->taken_bytes();
+}
+
+uint64_t GrpcServer::inflated_bytes() const {
+  MPSD_CHECK(inflater_ != nullptr);
+  return inflater_->held_bytes();
 }
 
 void GrpcServer::Stop(int64_t grace_ns) {

@@ -68,19 +68,19 @@ class GrpcServer {
   const std::vector<std::string>& bound() const { return bound_; }
 
   // How many connections there are. REQUIRES: the server was started. Thread-safe.
-  uint32_t connection_count() const { return limit_->Count(); }
+  uint32_t connection_count() const;
 
   // The bytes of copied large answers that clients have not read yet. REQUIRES: the server was
   // started.
-  uint64_t unread_copy_bytes() const { return pins_->copies()->taken_bytes(); }
+  uint64_t unread_copy_bytes() const;
 
   // The bytes of inflated requests that are still held. REQUIRES: the server was started.
-  uint64_t inflated_bytes() const { return inflater_->held_bytes(); }
+  uint64_t inflated_bytes() const;
 
   // Stops taking calls, ends streams, cancels the calls that are open after `grace_ns`, and cuts
   // the connections whose client does not read even that. Blocks until all calls are gone and the
-  // threads are joined. Does nothing when called again. REQUIRES: every request that is inside ends
-  // meanwhile, as cancelled ones do.
+  // threads are joined: requests that are inside must end meanwhile, as cancelled ones do. Does
+  // nothing when called again.
   void Stop(int64_t grace_ns);
 
  private:

@@ -87,7 +87,7 @@ class InferCall final : public ExchangeTransport {
   TraceContext trace_;  // constant until the call is armed again
   std::optional<grpc::Alarm> alarm_;
 
-  // Written by whoever gives the answer.
+  // Written by the thread that gives the answer.
   ReplyWriter writer_;
   grpc::ByteBuffer response_;
 

@@ -20,7 +20,7 @@ namespace mpsd {
 class Inflation final : public InflationJob {
  public:
   // False for a plain message: there is nothing to do. Otherwise the tag `inflated` comes, once,
-  // and until then the caller leaves `message` alone. REQUIRES: no other message is under way.
+  // and until then the caller leaves `message` alone and begins with no other.
   bool Begin(InflaterThreads* threads, grpc::CompletionQueue* queue, grpc::ByteBuffer* message,
              QueueTag* inflated) {
     if (!Inflater::IsCompressed(message)) return false;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
 
@@ -34,6 +35,11 @@ void QueueThread::Start(int index) {
     platform::NameThread(absl::StrCat("grpc-", index).c_str());
     Main();
   });
+}
+
+void QueueThread::Shutdown() {
+  MPSD_CHECK(infer_.live_calls->load(std::memory_order_acquire) == 0);
+  queue_->Shutdown();
 }
 
 void QueueThread::Main() {

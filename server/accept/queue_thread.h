@@ -30,7 +30,7 @@ class QueueThread {
 
   // The queue takes no further operation. The thread ends when all tags are back. REQUIRES: no call
   // is left.
-  void Shutdown() { queue_->Shutdown(); }
+  void Shutdown();
   void Join() { thread_.join(); }
 
  private:

@@ -90,7 +90,7 @@ class StreamRequest final : public ExchangeTransport {
   std::optional<grpc::Alarm> alarm_;
   RequestWire wire_ ABSL_GUARDED_BY(thread_);
 
-  // Written by whoever gives the answer.
+  // Written by the thread that gives the answer.
   ReplyWriter writer_;
   grpc::ByteBuffer written_;
 

@@ -42,7 +42,7 @@ class ExchangeTransport {
 
   // Makes the bytes of an answer and keeps them for SendPart() or SendLast(), whose argument
   // `is_last` stands for. A status ends the request instead. The answer's memory is valid only
-  // until Write() returns; who needs it longer takes a reference on it.
+  // until Write() returns; a transport that needs it longer takes a reference on it.
   virtual absl::Status Write(const Answer& answer, bool is_last) = 0;
 
   // Sends what was written. The transport calls InferExchange::Continue() once it can take the next

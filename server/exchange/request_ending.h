@@ -24,13 +24,13 @@ struct RequestObservers {
 
 // Counts the ending. A request that was refused before its model was found counts for the server.
 // One that was never admitted is in no statistic of its model. One that the model has answered is
-// no failure of the model, even if the answer could not be given. REQUIRES: the ending is not sent
-// yet, so that a client that has it finds it counted. Thread-safe.
+// no failure of the model, even if the answer could not be given. Called before the ending is sent,
+// so that a client that has it finds it counted. Thread-safe.
 void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,
                  const Clock* clock);
 
 // Writes the span, where the request is traced, and the line of the request log, where there is
-// one. The message's names may be empty. REQUIRES: the ending is not sent yet. Thread-safe.
+// one. The message's names may be empty. Called before the ending is sent. Thread-safe.
 void TellEnding(const Request& request, const InferMessage& message, absl::StatusCode code,
                 const TraceContext& context, bool traced, const RequestObservers& observers,
                 const Clock* clock);

@@ -123,7 +123,7 @@ class CallFixture : public testing::Test {
       static_cast<QueueTag*>(tag)->Proceed(ok);
     }
   }
-  // Takes so many more of them.
+  // Takes `count` more tags.
   void PumpTags(int count) {
     const int end = tags_taken_ + count;
     Pump([this, end] { return tags_taken_ >= end; });

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Completions never come; counts who is awake. Thread-safe.
+// No completion ever comes. Counts the threads that are awake. Thread-safe.
 struct FakeCompletions final : CompletionSource {
   size_t Drain() override { return 0; }
   void Wake() override { ++awake; }

@@ -399,11 +399,10 @@ void Pool::Recycle(DeferredWork* work) {
 
 void Pool::CheckInvariants() const {
   absl::MutexLock lock(&mu_);
-  queue_.CheckInvariants();
+  uint64_t rows = queue_.CheckInvariants() + loss_.struck_rows();
   inflight_.CheckInvariants();
   const Batcher& batcher = queue_.batcher();
   int64_t requests = queue_.requests();
-  uint64_t rows = queue_.CountRows() + loss_.struck_rows();
   inflight_.ForEach([&](InflightTable::Position, const InflightBatch* batch) {
     batcher.CheckCovers(batch->formed);
     rows += batch->formed.row_count;

@@ -21,7 +21,9 @@ PoolQueue::PoolQueue(const ServedModel* model, ModelMetrics* metrics, const Limi
 
 absl::Status PoolQueue::Admit(Request* request, uint64_t bytes, RowTargets* targets,
                               int64_t* tick_by_ns) {
-  if (IsFull(bytes)) return FullError();
+  const bool is_full =
+      requests_ >= limits_.requests || bytes > limits_.bytes - std::min(limits_.bytes, bytes_);
+  if (is_full) return FullError();
   targets->later = false;
   const bool placed = batcher_.Reserve(request, targets).ok();
   AskForGrowth(tick_by_ns);
@@ -35,12 +37,8 @@ absl::Status PoolQueue::Admit(Request* request, uint64_t bytes, RowTargets* targ
     targets->inputs.clear();
     targets->later = true;
   }
-  CountIn(*request);
+  Count(*request, 1);
   return absl::OkStatus();
-}
-
-bool PoolQueue::IsFull(uint64_t bytes) const {
-  return requests_ >= limits_.requests || bytes > limits_.bytes - std::min(limits_.bytes, bytes_);
 }
 
 void PoolQueue::Commit(Request* request) {
@@ -53,7 +51,7 @@ void PoolQueue::Commit(Request* request) {
 
 void PoolQueue::Return(Request* request) {
   batcher_.Enqueue(request);
-  CountIn(*request);
+  Count(*request, 1);
 }
 
 void PoolQueue::Remove(Request* request) {
@@ -62,27 +60,27 @@ void PoolQueue::Remove(Request* request) {
   } else {
     batcher_.Remove(request);
   }
-  CountOut(*request);
+  Count(*request, -1);
 }
 
 void PoolQueue::TakeExpired(int64_t until_ns, std::vector<Request*>* expired) {
   TakeWaiting(until_ns, expired);
   const size_t waiting = expired->size();
   batcher_.TakeExpired(until_ns, expired);
-  for (size_t i = waiting; i < expired->size(); ++i) CountOut(*(*expired)[i]);
+  for (size_t i = waiting; i < expired->size(); ++i) Count(*(*expired)[i], -1);
 }
 
 void PoolQueue::TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired) {
   MPSD_CHECK(expired->empty());
   batcher_.TakeExpiredOf(line, until_ns, expired);
-  for (const Request* request : *expired) CountOut(*request);
+  for (const Request* request : *expired) Count(*request, -1);
 }
 
 void PoolQueue::TakeWaiting(int64_t until_ns, std::vector<Request*>* expired) {
   while (Request* request = waiting_.head()) {
     if (request->deadline_ns > until_ns) return;
     waiting_.Remove(request);
-    CountOut(*request);
+    Count(*request, -1);
     expired->push_back(request);
   }
 }
@@ -90,7 +88,7 @@ void PoolQueue::TakeWaiting(int64_t until_ns, std::vector<Request*>* expired) {
 void PoolQueue::TakeEqual(const Request& request, std::vector<Request*>* equal) {
   MPSD_CHECK(equal->empty());
   batcher_.TakeEqual(request, equal);
-  for (const Request* other : *equal) CountOut(*other);
+  for (const Request* other : *equal) Count(*other, -1);
 }
 
 void PoolQueue::PlaceWaiting(std::vector<std::pair<Request*, RowTargets>>* fills,
@@ -150,16 +148,10 @@ absl::Status PoolQueue::FullError() const {
                         rate_.RetryDelayNs(requests_));
 }
 
-void PoolQueue::CountIn(const Request& request) {
-  ++requests_;
-  bytes_ += request.queued_bytes;
-  NoteQueue();
-}
-
-void PoolQueue::CountOut(const Request& request) {
-  MPSD_CHECK(requests_ > 0 && bytes_ >= request.queued_bytes);
-  --requests_;
-  bytes_ -= request.queued_bytes;
+void PoolQueue::Count(const Request& request, int sign) {
+  MPSD_CHECK(sign > 0 || (requests_ > 0 && bytes_ >= request.queued_bytes));
+  requests_ += static_cast<uint32_t>(sign);
+  bytes_ += static_cast<uint64_t>(sign) * request.queued_bytes;
   NoteQueue();
 }
 
@@ -181,24 +173,17 @@ void PoolQueue::Sum::Add(const Request& request) {
   rows += request.rows;
 }
 
-PoolQueue::Sum PoolQueue::SumOfLines() const {
-  Sum sum;
-  batcher_.ForEachQueued([&sum](const Request& request) { sum.Add(request); });
-  return sum;
-}
-
-uint64_t PoolQueue::CountRows() const { return SumOfLines().rows + reserved_.rows; }
-
-void PoolQueue::CheckInvariants() const {
+uint64_t PoolQueue::CheckInvariants() const {
   batcher_.CheckInvariants();
-  Sum sum = SumOfLines();
-  sum.requests += reserved_.requests;
-  sum.bytes += reserved_.bytes;
+  Sum sum = reserved_;
+  batcher_.ForEachQueued([&sum](const Request& request) { sum.Add(request); });
+  const uint64_t rows = sum.rows;
   for (const Request* request = waiting_.head(); request != nullptr; request = request->next) {
     MPSD_CHECK(request->state == RequestState::kWaiting);
     sum.Add(*request);
   }
   MPSD_CHECK(sum.requests == requests_ && sum.bytes == bytes_);
+  return rows;
 }
 
 }  // namespace mpsd

@@ -88,11 +88,9 @@ class PoolQueue {
   // Shows on the gauges what the slabs take.
   void NoteSlabs();
 
-  // CHECKs the class's invariants. Slow: for tests.
-  void CheckInvariants() const;
-
-  // The rows that requests of this queue hold.
-  uint64_t CountRows() const;
+  // CHECKs the class's invariants, and returns the rows that the queue's requests hold. Slow: for
+  // tests.
+  uint64_t CheckInvariants() const;
 
  private:
   struct Sum {
@@ -103,12 +101,9 @@ class PoolQueue {
     void Add(const Request& request);
   };
 
-  bool IsFull(uint64_t bytes) const;
   void AskForGrowth(int64_t* tick_by_ns);
-  void CountIn(const Request& request);
-  void CountOut(const Request& request);
+  void Count(const Request& request, int sign);
   void NoteQueue();
-  Sum SumOfLines() const;
 
   const ServedModel* const model_;
   const Limits limits_;

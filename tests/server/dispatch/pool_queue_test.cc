@@ -84,7 +84,7 @@ TEST_F(PoolQueueTest, ARequestIsCountedUntilItIsTakenOut) {
   ASSERT_TRUE(Admit(request).ok());
   EXPECT_THAT(targets_.inputs, SizeIs(1));
   EXPECT_EQ(queue_.requests(), 1u) << "while its rows are filled too";
-  EXPECT_EQ(queue_.CountRows(), 2u);
+  EXPECT_EQ(queue_.CheckInvariants(), 2u);
   EXPECT_EQ(model_.metrics.queued_bytes, kRowBytes);
   queue_.Commit(request);
   EXPECT_EQ(queue_.requests(), 1u);

@@ -1,4 +1,4 @@
-// FakeWorkerProcess: a worker process that does what a test says, and remembers what was done to it.
+// FakeWorkerProcess: a worker process that acts as a test says and records what is done to it.
 #pragma once
 
 #include <signal.h>

@@ -31,6 +31,7 @@
 #include "server/control/shared_memory_methods.h"
 #include "server/control/statistics_method.h"
 #include "server/control/status_methods.h"
+#include "server/daemon_options.h"
 #include "server/dispatch/plane.h"
 #include "server/instance_lock.h"
 #include "server/listen/certificate_source.h"
@@ -43,7 +44,6 @@
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
 #include "server/sd_notify.h"
-#include "server/supervise/process/child_environment.h"
 #include "server/supervise/process/cuda_service.h"
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
@@ -56,7 +56,8 @@
 namespace mpsd {
 namespace {
 
-// The step between folders: a queue thread looks for completions in the plane.
+// Joins accept/ and dispatch/, which do not know each other: a queue thread looks for completions
+// in the plane.
 class PlaneCompletions final : public CompletionSource {
  public:
   explicit PlaneCompletions(Plane* plane) : plane_(plane) {}
@@ -68,6 +69,7 @@ class PlaneCompletions final : public CompletionSource {
   Plane* const plane_;
 };
 
+// Tells the HTTP probes how the models are.
 class DirectoryHealth final : public HealthSource {
  public:
   explicit DirectoryHealth(const ModelDirectory* models) : models_(models) {}
@@ -90,42 +92,6 @@ class DirectoryHealth final : public HealthSource {
   const ModelDirectory* const models_;
 };
 
-ReflectionAccess AccessOf(Reflection reflection) {
-  switch (reflection) {
-    case Reflection::kOff:
-      return ReflectionAccess::kOff;
-    case Reflection::kOn:
-      return ReflectionAccess::kOn;
-    case Reflection::kLocal:
-      break;
-  }
-  return ReflectionAccess::kLocal;
-}
-
-// What a socket for control calls is there for: that nobody else makes them, unless a rule says so.
-AccessRules RulesOf(const Config& config) {
-  const bool is_limited = !config.access.in_force && !config.listen.control.empty();
-  return is_limited ? ControlOnItsSocketOnly() : config.access;
-}
-
-LogLevel LevelOf(const Config& config) {
-  return ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
-}
-
-std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
-
-// The copier is no client of our CUDA service, whose memory its own clients' could not be: the
-// clients of the daemon are none.
-DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary) {
-  DeviceCopiesOptions options;
-  options.process.binary =
-      (std::filesystem::path(worker_binary).parent_path() / "mpsd-device-copier").string();
-  std::vector<absl::string_view> left_out = {"NOTIFY_SOCKET="};
-  if (config.cuda_mps) left_out.push_back("CUDA_MPS_");
-  options.process.environment = EnvironmentWithout(left_out);
-  return options;
-}
-
 void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   for (const auto& [name, value] : LimitSeries(limits)) page->AddLimit(name, value);
   page->AddLimit("request_field_bytes", static_cast<double>(kMaxRequestFieldBytes));
@@ -137,7 +103,7 @@ void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   page->AddLimit("log_lines_per_second", kLogLinesPerSecond);
 }
 
-// All parts, in the order in which they are made; they end in the opposite one.
+// Owns all parts, in the order in which they are made; they end in the opposite order.
 class Daemon {
  public:
   Daemon(const Config& config, ConfigSource source, std::unique_ptr<LogFile> log_file,
@@ -178,7 +144,7 @@ class Daemon {
     supervisor_.Stop();
   }
 
-  // Opens the files that the config asks for besides the log. To be called before Run().
+  // Opens the files that the config asks for, other than the log. Called before Run().
   absl::Status OpenFiles();
 
   int Run(const SignalWaiter& signals);
@@ -262,40 +228,20 @@ void Daemon::AddMethods() {
   AddSettingMethods(&logger_, traces_.get(), &methods_);
   AddSharedMemoryMethods(&regions_, &methods_);
   AddHealthMethods(&models_, &methods_);
-  AddReflectionMethods(AccessOf(config_.listen.reflection), &methods_);
+  AddReflectionMethods(ReflectionOf(config_), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
   AddRepositoryMethods(&reloader_, &methods_);
 }
 
 absl::Status Daemon::Listen() {
-  GrpcServerOptions options;
-  options.addresses = config_.listen.grpc;
-  const LimitsConfig& limits = config_.limits;
-  options.message_bytes = limits.message_bytes;
-  options.buffered_bytes = limits.buffered_bytes;
-  options.compressed_requests = limits.compressed_requests;
-  options.connection_pin_bytes = limits.connection_pin_bytes;
-  options.unread_copy_bytes = limits.unread_copy_bytes;
-  options.connections = limits.connections;
-  options.streams = limits.streams;
-  options.metadata_bytes = limits.metadata_bytes;
-  options.keepalive_ns = limits.keepalive_ns;
-  options.handshake_ns = limits.handshake_ns;
-  options.connection_idle_ns = limits.connection_idle_ns;
-  options.connection_age_ns = limits.connection_age_ns;
-  if (config_.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
+  GrpcServerOptions options = GrpcOptions(config_);
   options.observers = {traces_.get(), requests_.get()};
-  // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
-  options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
-  options.control_address = config_.listen.control;
   const TlsConfig& tls = config_.listen.tls;
   if (!tls.grpc.empty()) {
     auto certificates = CertificateSource::Open({tls.certificate, tls.key, tls.client_ca},
                                                 &access_metrics_, &logger_);
     if (!certificates.ok()) return certificates.status();
-    options.tls_addresses = tls.grpc;
     options.certificates = *std::move(certificates);
-    options.client_must_show_certificate = tls.client_must_show_certificate;
   }
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
   page_.OnCollect([this] {
@@ -329,7 +275,7 @@ void Daemon::Announce() {
   notifier_.Ready("serving").IgnoreError();
 }
 
-// Whoever rotates logs renames the file and then sends SIGUSR1. On an error the old one goes on.
+// A log rotator renames the file and then sends SIGUSR1. On an error the old file stays in use.
 void Daemon::ReopenLog() {
   absl::Status status = logger_.Reopen();
   if (traces_ != nullptr) status.Update(traces_->Reopen());
@@ -345,7 +291,7 @@ int Daemon::Run(const SignalWaiter& signals) {
   return code;
 }
 
-// Before the first worker, which is to be its client.
+// Called before the first worker starts, since workers are its clients.
 absl::Status Daemon::StartCudaService() {
   if (!config_.cuda_mps) return absl::OkStatus();
   CudaServiceOptions options;
@@ -410,7 +356,8 @@ void Daemon::Reload() {
   });
 }
 
-// Who gets in is judged by what is listened on, which stays as it was at the start.
+// The config as it is in force until a restart: the addresses stay as they were at the start, and
+// the rules of access are judged by them.
 Config Daemon::UntilRestart(Config config) const {
   config.listen = config_.listen;
   return config;
@@ -434,7 +381,7 @@ void Daemon::Apply(const Config& config) {
   drain_timeout_ns_ = config.limits.drain_timeout_ns;
 }
 
-// Not ready at once; what is inside ends; then the server, then the workers.
+// Is not ready at once; waits until what is inside has ended; ends the server and then the workers.
 void Daemon::DrainAndStop(const SignalWaiter& signals) {
   const bool lame_duck = signals.requests() == 1 && lame_duck_ns_ > 0;
   models_.stage = lame_duck ? ServingStage::kLameDuck : ServingStage::kExiting;

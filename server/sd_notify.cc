@@ -18,7 +18,7 @@
 namespace mpsd {
 namespace {
 
-// The longest that a full socket of the service manager may hold the caller.
+// How long a full socket of the service manager blocks the caller at most.
 constexpr timeval kSendTimeout = {.tv_sec = 1, .tv_usec = 0};
 
 absl::Status Error(const char* what) {

@@ -10,7 +10,7 @@ namespace mpsd {
 
 SignalWaiter::SignalWaiter() {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would reap the workers behind our back
+  std::signal(SIGCHLD, SIG_DFL);  // while SIGCHLD is ignored the kernel reaps the workers
   sigemptyset(&signals_);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);

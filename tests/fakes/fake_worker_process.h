@@ -1,4 +1,4 @@
-// FakeWorkerProcess: a worker process of which a test decides what it says and how it ends.
+// FakeWorkerProcess: a worker process that acts as a test says and records what is done to it.
 #pragma once
 
 #include <signal.h>

@@ -32,7 +32,7 @@ void FolderRemover::Remove(std::string folder) {
 
 void FolderRemover::Main() {
   platform::NameThread("folders");
-  std::vector<Task> left;  // of the tries before
+  std::vector<Task> left;  // from former tries
   for (;;) {
     {
       const auto wanted = [this, &left]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {

@@ -1,0 +1,74 @@
+#include "server/daemon_options.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "proto/base/platform.h"
+#include "server/config/access_config_reader.h"
+#include "server/supervise/process/child_environment.h"
+
+namespace mpsd {
+
+ReflectionAccess ReflectionOf(const Config& config) {
+  switch (config.listen.reflection) {
+    case Reflection::kOff:
+      return ReflectionAccess::kOff;
+    case Reflection::kOn:
+      return ReflectionAccess::kOn;
+    case Reflection::kLocal:
+      break;
+  }
+  return ReflectionAccess::kLocal;
+}
+
+AccessRules RulesOf(const Config& config) {
+  const bool is_limited = !config.access.in_force && !config.listen.control.empty();
+  return is_limited ? ControlOnItsSocketOnly() : config.access;
+}
+
+LogLevel LevelOf(const Config& config) {
+  return ParseLogLevel(config.log.level).value_or(LogLevel::kInfo);
+}
+
+std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
+
+// The copier must not be a client of our CUDA service: it opens memory of the daemon's clients,
+// which are no clients of that service either.
+DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary) {
+  DeviceCopiesOptions options;
+  options.process.binary =
+      (std::filesystem::path(worker_binary).parent_path() / "mpsd-device-copier").string();
+  std::vector<absl::string_view> left_out = {"NOTIFY_SOCKET="};
+  if (config.cuda_mps) left_out.push_back("CUDA_MPS_");
+  options.process.environment = EnvironmentWithout(left_out);
+  return options;
+}
+
+GrpcServerOptions GrpcOptions(const Config& config) {
+  GrpcServerOptions options;
+  options.addresses = config.listen.grpc;
+  const LimitsConfig& limits = config.limits;
+  options.message_bytes = limits.message_bytes;
+  options.buffered_bytes = limits.buffered_bytes;
+  options.compressed_requests = limits.compressed_requests;
+  options.connection_pin_bytes = limits.connection_pin_bytes;
+  options.unread_copy_bytes = limits.unread_copy_bytes;
+  options.connections = limits.connections;
+  options.streams = limits.streams;
+  options.metadata_bytes = limits.metadata_bytes;
+  options.keepalive_ns = limits.keepalive_ns;
+  options.handshake_ns = limits.handshake_ns;
+  options.connection_idle_ns = limits.connection_idle_ns;
+  options.connection_age_ns = limits.connection_age_ns;
+  if (config.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
+  // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
+  options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
+  options.control_address = config.listen.control;
+  const TlsConfig& tls = config.listen.tls;
+  options.tls_addresses = tls.grpc;
+  options.client_must_show_certificate = tls.client_must_show_certificate;
+  return options;
+}
+
+}  // namespace mpsd

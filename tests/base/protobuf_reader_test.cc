@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-std::string Bytes(std::initializer_list<uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
+std::string BytesOf(std::initializer_list<uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
 
 // The numbers of the fields, or -1 at the end where the message is malformed.
 std::vector<int> Walk(absl::string_view message) {
@@ -56,7 +56,7 @@ TEST(ProtobufReader, FixedSizesAreText) {
 
 TEST(ProtobufReader, AGroupIsOneField) {
   // 1 {2: 5 3 {}} 4: 6
-  const std::string message = Bytes({0x0b, 0x10, 5, 0x1b, 0x1c, 0x0c, 0x20, 6});
+  const std::string message = BytesOf({0x0b, 0x10, 5, 0x1b, 0x1c, 0x0c, 0x20, 6});
   EXPECT_EQ(Walk(message), (Fields{1, 4}));
   ProtobufReader reader(message);
   ASSERT_TRUE(reader.Next());
@@ -66,9 +66,9 @@ TEST(ProtobufReader, AGroupIsOneField) {
 }
 
 TEST(ProtobufReader, GroupsEndInTheirOrder) {
-  EXPECT_EQ(Walk(Bytes({0x0b})), Fields{-1}) << "open at the end";
-  EXPECT_EQ(Walk(Bytes({0x0c})), Fields{-1}) << "never begun";
-  EXPECT_EQ(Walk(Bytes({0x0b, 0x13, 0x0c, 0x14})), Fields{-1}) << "crossed";
+  EXPECT_EQ(Walk(BytesOf({0x0b})), Fields{-1}) << "open at the end";
+  EXPECT_EQ(Walk(BytesOf({0x0c})), Fields{-1}) << "never begun";
+  EXPECT_EQ(Walk(BytesOf({0x0b, 0x13, 0x0c, 0x14})), Fields{-1}) << "crossed";
 }
 
 TEST(ProtobufReader, GroupsNestUpToALimit) {
@@ -89,16 +89,16 @@ TEST(ProtobufReader, KnowsTheWholeField) {
 }
 
 TEST(ProtobufReader, EndsAtTheFirstMistake) {
-  const std::string good = Bytes({0x08, 1});
+  const std::string good = BytesOf({0x08, 1});
   for (const std::string& bad : {
-           Bytes({0x00}),                                                 // field 0
-           Bytes({0x02, 0x00}),                                           // field 0 with a length
-           Bytes({0x0e}), Bytes({0x0f}),                                  // no such type
-           Bytes({0x08}), Bytes({0x80}), Bytes({0x08, 0xff}),             // cut short
-           Bytes({0x0a, 2, 'x'}), Bytes({0x0d, 1, 2, 3}), Bytes({0x09}),  // likewise
-           Bytes({0x88, 0x80, 0x80, 0x80, 0x10, 1}),                      // a key of 33 bits
-           '\x08' + std::string(10, '\xff') + '\x01',                     // 11 bytes
-           '\x0a' + std::string(9, '\xff') + '\x01',                      // a length of 2^64 - 1
+           BytesOf({0x00}),                                          // field 0
+           BytesOf({0x02, 0x00}),                                    // field 0 with a length
+           BytesOf({0x0e}), BytesOf({0x0f}),                         // no such type
+           BytesOf({0x08}), BytesOf({0x80}), BytesOf({0x08, 0xff}),  // cut short
+           BytesOf({0x0a, 2, 'x'}), BytesOf({0x0d, 1, 2, 3}), BytesOf({0x09}),  // likewise
+           BytesOf({0x88, 0x80, 0x80, 0x80, 0x10, 1}),                          // a key of 33 bits
+           '\x08' + std::string(10, '\xff') + '\x01',                           // 11 bytes
+           '\x0a' + std::string(9, '\xff') + '\x01',  // a length of 2^64 - 1
        }) {
     EXPECT_EQ(Walk(good + bad), (Fields{1, -1})) << testing::PrintToString(bad);
   }

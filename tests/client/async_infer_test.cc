@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "tests/client/soon.h"
 #include "tests/fakes/fake_inference_server.h"
 
 namespace mpsd::client {
@@ -15,8 +16,6 @@ namespace {
 
 using inference::ModelInferRequest;
 using inference::ModelInferResponse;
-
-absl::Time Soon() { return absl::Now() + absl::Seconds(30); }
 
 class AsyncInferTest : public testing::Test {
  protected:

@@ -6,6 +6,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "tests/client/soon.h"
 #include "tests/fakes/fake_inference_server.h"
 
 namespace mpsd::client {
@@ -13,8 +14,6 @@ namespace {
 
 using inference::ModelInferRequest;
 using inference::ModelInferResponse;
-
-absl::Time Soon() { return absl::Now() + absl::Seconds(30); }
 
 // Answers each input as an output of the same name and content.
 grpc::Status Echo(grpc::ServerContext&, const ModelInferRequest& request,

@@ -7,6 +7,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "tests/client/soon.h"
 #include "tests/fakes/fake_inference_server.h"
 
 namespace mpsd::client {
@@ -14,8 +15,6 @@ namespace {
 
 using inference::ModelInferRequest;
 using inference::ModelStreamInferResponse;
-
-absl::Time Soon() { return absl::Now() + absl::Seconds(30); }
 
 class InferStreamTest : public testing::Test {
  protected:

@@ -18,7 +18,7 @@
 namespace mpsd {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr uint32_t kMagic = 0x4453504d;  // "MPSD", as it stands in every message
 
@@ -390,9 +390,9 @@ INSTANTIATE_TEST_SUITE_P(
 // ---- every field of every message is looked at ----
 
 // Whole, well-formed bodies; each is broken below at each of its fields.
-const std::vector<json>& Bodies() {
+const std::vector<Json>& Bodies() {
   static const auto* const bodies =
-      new std::vector<json>{{{"type", "load"},
+      new std::vector<Json>{{{"type", "load"},
                              {"model", "m"},
                              {"format", "synthetic"},
                              {"path", "p"},
@@ -418,7 +418,7 @@ const std::vector<json>& Bodies() {
 class EachField : public Messages {
  protected:
   // What a fresh reader says of this body.
-  absl::Status ReadBody(const json& body) {
+  absl::Status ReadBody(const Json& body) {
     sockets_ = platform::SocketPair().value();
     reader_ = MessageReader();
     return ReadBytes(Frame(body.dump()));
@@ -426,13 +426,13 @@ class EachField : public Messages {
 };
 
 TEST_F(EachField, IsTakenWhenItIsRight) {
-  for (const json& body : Bodies()) EXPECT_TRUE(ReadBody(body).ok()) << body;
+  for (const Json& body : Bodies()) EXPECT_TRUE(ReadBody(body).ok()) << body;
 }
 
 TEST_F(EachField, IsMissed) {
-  for (const json& body : Bodies()) {
+  for (const Json& body : Bodies()) {
     for (const auto& item : body.items()) {
-      json without = body;
+      Json without = body;
       without.erase(item.key());
       EXPECT_EQ(ReadBody(without).code(), absl::StatusCode::kInvalidArgument) << without;
     }
@@ -440,9 +440,9 @@ TEST_F(EachField, IsMissed) {
 }
 
 TEST_F(EachField, IsRefusedWithAnotherType) {
-  for (const json& body : Bodies()) {
+  for (const Json& body : Bodies()) {
     for (const auto& item : body.items()) {
-      json other = body;
+      Json other = body;
       other[item.key()] = true;
       EXPECT_EQ(ReadBody(other).code(), absl::StatusCode::kInvalidArgument) << other;
     }
@@ -451,14 +451,14 @@ TEST_F(EachField, IsRefusedWithAnotherType) {
 
 TEST_F(EachField, IsRefusedWithANameThatNamesNothing) {
   for (const char* field : {"format", "warmup", "sandbox"}) {
-    json load = Bodies()[0];
+    Json load = Bodies()[0];
     load[field] = "unheard";
     EXPECT_EQ(ReadBody(load).code(), absl::StatusCode::kInvalidArgument) << field;
   }
 }
 
 TEST_F(EachField, IsRefusedWithAPartOfAnotherType) {
-  json load = Bodies()[0];
+  Json load = Bodies()[0];
   load["parameters"]["a"] = 1;
   EXPECT_FALSE(ReadBody(load).ok());
   load = Bodies()[0];
@@ -467,10 +467,10 @@ TEST_F(EachField, IsRefusedWithAPartOfAnotherType) {
   load = Bodies()[0];
   load["lanes"] = 1ULL << 32;
   EXPECT_FALSE(ReadBody(load).ok());
-  json attach = Bodies()[2];
+  Json attach = Bodies()[2];
   attach["slab_segment_bytes"][1] = -1;
   EXPECT_FALSE(ReadBody(attach).ok());
-  attach["slab_segment_bytes"] = json::object();
+  attach["slab_segment_bytes"] = Json::object();
   EXPECT_FALSE(ReadBody(attach).ok());
 }
 

@@ -11,9 +11,6 @@
 namespace mpsd::model {
 namespace {
 
-constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
-constexpr std::memory_order kAcquire = std::memory_order_acquire;
-constexpr std::memory_order kRelease = std::memory_order_release;
 constexpr std::memory_order kSequential = std::memory_order_seq_cst;
 
 // Each of two threads stores its own word and loads the other's. True when both may load 0.

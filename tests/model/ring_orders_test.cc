@@ -53,10 +53,6 @@ class RingOrder : public testing::TestWithParam<Weakened> {
 
 TEST_P(RingOrder, IsNeeded) { EXPECT_NE(FirstFault(), ""); }
 
-constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
-constexpr std::memory_order kAcquire = std::memory_order_acquire;
-constexpr std::memory_order kRelease = std::memory_order_release;
-
 INSTANTIATE_TEST_SUITE_P(
     Weakened, RingOrder,
     testing::Values(Weakened{"HeadStoreToRelaxed", &Atomics::kHeadStore, kRelaxed},

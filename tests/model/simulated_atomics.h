@@ -10,6 +10,10 @@
 
 namespace mpsd::model {
 
+inline constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
+inline constexpr std::memory_order kAcquire = std::memory_order_acquire;
+inline constexpr std::memory_order kRelease = std::memory_order_release;
+
 // One shared word. Lives on its machine's thread.
 class SimulatedWord {
  public:

@@ -18,7 +18,7 @@ TensorSpec Tensor(std::string_view text) {
   return tensor.ok() ? *tensor : TensorSpec();
 }
 
-std::string Error(std::vector<TensorSpec> inputs, uint32_t max_batch_size) {
+std::string CommandLineError(std::vector<TensorSpec> inputs, uint32_t max_batch_size) {
   const ConfigFiles files({"m.pt"});
   return std::string(
       ConfigFromModelFile(files.folder() + "/m.pt", std::move(inputs), max_batch_size)
@@ -93,19 +93,19 @@ TEST(ConfigFromModelFile, MakesANameThatClientsMayUse) {
 }
 
 TEST(ConfigFromModelFile, RefusesWhatDoesNotFitTogether) {
-  EXPECT_EQ(Error({Tensor("x:FP32[-1,16]"), Tensor("y:FP32[16]")}, 0),
+  EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1,16]"), Tensor("y:FP32[16]")}, 0),
             "either all inputs begin with a batch dim of -1 or none does");
-  EXPECT_EQ(Error({Tensor("x:FP32[16]")}, 8),
+  EXPECT_EQ(CommandLineError({Tensor("x:FP32[16]")}, 8),
             "a batch size was given, but no input begins with a batch dim of -1");
 }
 
 TEST(ConfigFromModelFile, HoldsTheInputsToTheRulesOfAConfig) {
-  EXPECT_EQ(Error({Tensor("x:FP32[-1]"), Tensor("x:FP32[-1]")}, 0),
+  EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1]"), Tensor("x:FP32[-1]")}, 0),
             "inputs[1].name: 'x' stands twice");
-  EXPECT_EQ(Error({Tensor("x:FP32[-1,1,1,1,1,1,1,1,1]")}, 0), "");
-  EXPECT_EQ(Error({Tensor("x:FP32[1,1,1,1,1,1,1,1,1]")}, 0),
+  EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1,1,1,1,1,1,1,1,1]")}, 0), "");
+  EXPECT_EQ(CommandLineError({Tensor("x:FP32[1,1,1,1,1,1,1,1,1]")}, 0),
             "inputs[0].shape: has 9 elements; at most 8 are allowed");
-  EXPECT_EQ(Error({Tensor("x:FP32[-1]")}, kMaxBatchRows + 1),
+  EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1]")}, kMaxBatchRows + 1),
             "max_batch_size: must be a whole number from 0 to 1024, not 1025");
 }
 

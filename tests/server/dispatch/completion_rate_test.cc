@@ -6,20 +6,20 @@ namespace mpsd {
 namespace {
 
 constexpr int64_t kWindow = CompletionRate::kWindowNs;
-constexpr int64_t kStart = 10 * kWindow;
+constexpr int64_t kRateStart = 10 * kWindow;
 
 // One that has answered 1 request a millisecond in a first, long window.
 CompletionRate Steady() {
   CompletionRate rate;
-  rate.Count(kStart / kNsPerMs);
-  rate.Measure(kStart);
+  rate.Count(kRateStart / kNsPerMs);
+  rate.Measure(kRateStart);
   return rate;
 }
 
 TEST(CompletionRate, IsUnknownBeforeTheFirstAnswer) {
   CompletionRate rate;
   EXPECT_EQ(rate.RetryDelayNs(100), CompletionRate::kUnknownRetryNs);
-  rate.Measure(kStart);
+  rate.Measure(kRateStart);
   EXPECT_EQ(rate.RetryDelayNs(100), CompletionRate::kUnknownRetryNs) << "none was answered";
 }
 
@@ -44,12 +44,12 @@ TEST(CompletionRate, TheDelayIsBounded) {
 TEST(CompletionRate, ALaterMeasureCountsForHalf) {
   CompletionRate rate = Steady();
   rate.Count(3 * kWindow / kNsPerMs);
-  rate.Measure(kStart + kWindow - 1);
+  rate.Measure(kRateStart + kWindow - 1);
   EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 100.0 * kNsPerMs, kNsPerMs)
       << "the window is not over";
-  rate.Measure(kStart + kWindow);
+  rate.Measure(kRateStart + kWindow);
   EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 50.0 * kNsPerMs, kNsPerMs);
-  rate.Measure(kStart + 2 * kWindow);
+  rate.Measure(kRateStart + 2 * kWindow);
   EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 100.0 * kNsPerMs, kNsPerMs)
       << "nothing was answered in the last window";
 }

@@ -13,7 +13,7 @@ namespace mpsd {
 namespace {
 
 // A link whose output area is large enough for all that a test leases.
-std::shared_ptr<WorkerLink> LinkOf(uint64_t pin_limit_bytes) {
+std::shared_ptr<WorkerLink> PinningLink(uint64_t pin_limit_bytes) {
   WorkerLink::Options options;
   options.output_bytes = 64 << 10;
   options.pin_limit_bytes = pin_limit_bytes;
@@ -23,7 +23,7 @@ std::shared_ptr<WorkerLink> LinkOf(uint64_t pin_limit_bytes) {
 }
 
 TEST(OutputLease, IsChargedOnceWithAllItsBytesUntilItEnds) {
-  const std::shared_ptr<WorkerLink> link = LinkOf(4096);
+  const std::shared_ptr<WorkerLink> link = PinningLink(4096);
   OutputLease* lease = link->LeaseOutput(1024);
   EXPECT_EQ(link->pinned_bytes(), 0u);
   for (int answer = 0; answer < 8; ++answer) {
@@ -39,7 +39,7 @@ TEST(OutputLease, IsChargedOnceWithAllItsBytesUntilItEnds) {
 }
 
 TEST(OutputLease, BeyondTheLimitItIsNotKeptAndCostsNothing) {
-  const std::shared_ptr<WorkerLink> link = LinkOf(100);
+  const std::shared_ptr<WorkerLink> link = PinningLink(100);
   OutputLease* first = link->LeaseOutput(100);
   OutputLease* second = link->LeaseOutput(1);
   EXPECT_TRUE(first->TryPin());
@@ -54,7 +54,7 @@ TEST(OutputLease, BeyondTheLimitItIsNotKeptAndCostsNothing) {
 }
 
 TEST(OutputLease, ItsNextLifeBeginsUncharged) {
-  const std::shared_ptr<WorkerLink> link = LinkOf(100);
+  const std::shared_ptr<WorkerLink> link = PinningLink(100);
   OutputLease* lease = link->LeaseOutput(100);
   EXPECT_TRUE(lease->TryPin());
   lease->Unref();
@@ -69,7 +69,7 @@ TEST(OutputLease, ItsNextLifeBeginsUncharged) {
 }
 
 TEST(OutputLease, TheChargeOfOneThatOutlivesItsWorkerGoesBackToo) {
-  const std::shared_ptr<WorkerLink> link = LinkOf(100);
+  const std::shared_ptr<WorkerLink> link = PinningLink(100);
   OutputLease* lease = link->LeaseOutput(100);
   EXPECT_TRUE(lease->TryPin());
   link->Detach();
@@ -81,7 +81,7 @@ TEST(OutputLease, TheChargeOfOneThatOutlivesItsWorkerGoesBackToo) {
 TEST(OutputLease, ThreadsThatPinAtOnceChargeItOnce) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 100;
-  const std::shared_ptr<WorkerLink> link = LinkOf(kThreads * 64);
+  const std::shared_ptr<WorkerLink> link = PinningLink(kThreads * 64);
   OutputLease* lease = nullptr;
   std::barrier together(kThreads + 1);
   std::vector<std::thread> threads;

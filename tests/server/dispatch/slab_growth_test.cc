@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-constexpr int64_t kNow = 1000;
+constexpr int64_t kGrowthNow = 1000;
 constexpr uint64_t kHave = 8 << 20;
 constexpr uint64_t kMissed = 64 << 10;
 constexpr SlabGrowth::Memory kSome = {1, kHave, 4 * kHave};
@@ -17,9 +17,9 @@ TEST(SlabGrowth, AsksOnceForTheLargestSlabThatFoundNoRoom) {
   SlabGrowth growth;
   EXPECT_FALSE(growth.expected());
   EXPECT_EQ(growth.Take(kHave), std::nullopt);
-  EXPECT_TRUE(growth.Miss(kMissed, kSome, kNow)) << "the supervisor is woken";
-  EXPECT_FALSE(growth.Miss(2 * kHave, kSome, kNow)) << "and not again";
-  EXPECT_FALSE(growth.Miss(kMissed, kSome, kNow));
+  EXPECT_TRUE(growth.Miss(kMissed, kSome, kGrowthNow)) << "the supervisor is woken";
+  EXPECT_FALSE(growth.Miss(2 * kHave, kSome, kGrowthNow)) << "and not again";
+  EXPECT_FALSE(growth.Miss(kMissed, kSome, kGrowthNow));
   EXPECT_TRUE(growth.expected());
   const std::optional<uint64_t> bytes = growth.Take(kHave);
   ASSERT_TRUE(bytes.has_value());
@@ -32,9 +32,9 @@ TEST(SlabGrowth, AsksOnceForTheLargestSlabThatFoundNoRoom) {
 
 TEST(SlabGrowth, AMissMeanwhileWaitsForItsTurn) {
   SlabGrowth growth;
-  growth.Miss(kMissed, kSome, kNow);
+  growth.Miss(kMissed, kSome, kGrowthNow);
   ASSERT_TRUE(growth.Take(kHave).has_value());
-  EXPECT_FALSE(growth.Miss(kMissed, kSome, kNow)) << "the supervisor is at work already";
+  EXPECT_FALSE(growth.Miss(kMissed, kSome, kGrowthNow)) << "the supervisor is at work already";
   EXPECT_EQ(growth.Take(kHave), std::nullopt);
   growth.Granted();
   EXPECT_EQ(growth.Take(kHave), std::nullopt) << "those that wait try the new segment first";
@@ -42,31 +42,31 @@ TEST(SlabGrowth, AMissMeanwhileWaitsForItsTurn) {
 
 TEST(SlabGrowth, ARefusalIsFollowedByAPause) {
   SlabGrowth growth;
-  growth.Miss(kMissed, kSome, kNow);
+  growth.Miss(kMissed, kSome, kGrowthNow);
   ASSERT_TRUE(growth.Take(kHave).has_value());
-  growth.Refused(kNow);
+  growth.Refused(kGrowthNow);
   EXPECT_FALSE(growth.expected());
-  EXPECT_FALSE(growth.Miss(kMissed, kSome, kNow + SlabGrowth::kPauseNs - 1));
+  EXPECT_FALSE(growth.Miss(kMissed, kSome, kGrowthNow + SlabGrowth::kPauseNs - 1));
   EXPECT_FALSE(growth.expected());
-  EXPECT_TRUE(growth.Miss(kMissed, kSome, kNow + SlabGrowth::kPauseNs));
+  EXPECT_TRUE(growth.Miss(kMissed, kSome, kGrowthNow + SlabGrowth::kPauseNs));
   EXPECT_TRUE(growth.expected());
 }
 
 TEST(SlabGrowth, NothingBeyondTheBytesThatAPoolMayHave) {
   SlabGrowth growth;
   const SlabGrowth::Memory full = {2, kHave, kHave + kMissed - 1};
-  EXPECT_FALSE(growth.Miss(kMissed, full, kNow));
+  EXPECT_FALSE(growth.Miss(kMissed, full, kGrowthNow));
   EXPECT_FALSE(growth.expected());
-  EXPECT_FALSE(growth.Miss(kMissed, kSome, kNow)) << "not looked at again for a while";
+  EXPECT_FALSE(growth.Miss(kMissed, kSome, kGrowthNow)) << "not looked at again for a while";
   const SlabGrowth::Memory enough = {2, kHave, kHave + kMissed};
-  EXPECT_TRUE(growth.Miss(kMissed, enough, kNow + SlabGrowth::kPauseNs));
+  EXPECT_TRUE(growth.Miss(kMissed, enough, kGrowthNow + SlabGrowth::kPauseNs));
 }
 
 TEST(SlabGrowth, NothingBeyondTheNumberOfSegments) {
   SlabGrowth growth;
-  EXPECT_FALSE(growth.Miss(kMissed, {kMaxSlabSegments, kHave, 4 * kHave}, kNow));
-  EXPECT_TRUE(
-      growth.Miss(kMissed, {kMaxSlabSegments - 1, kHave, 4 * kHave}, kNow + SlabGrowth::kPauseNs));
+  EXPECT_FALSE(growth.Miss(kMissed, {kMaxSlabSegments, kHave, 4 * kHave}, kGrowthNow));
+  EXPECT_TRUE(growth.Miss(kMissed, {kMaxSlabSegments - 1, kHave, 4 * kHave},
+                          kGrowthNow + SlabGrowth::kPauseNs));
 }
 
 }  // namespace

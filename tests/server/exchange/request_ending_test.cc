@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr size_t kInternal = static_cast<size_t>(absl::StatusCode::kInternal);
+constexpr size_t kInternalIndex = static_cast<size_t>(absl::StatusCode::kInternal);
 
 class RequestEndingTest : public testing::Test {
  protected:
@@ -40,14 +40,14 @@ class RequestEndingTest : public testing::Test {
 
 TEST_F(RequestEndingTest, WithoutAModelItCountsForTheServer) {
   Count(absl::StatusCode::kInternal);
-  EXPECT_EQ(server_.refused_by_code[kInternal], 1u);
-  EXPECT_EQ(metrics_.requests_by_code[kInternal], 0u);
+  EXPECT_EQ(server_.refused_by_code[kInternalIndex], 1u);
+  EXPECT_EQ(metrics_.requests_by_code[kInternalIndex], 0u);
 }
 
 TEST_F(RequestEndingTest, BeforeAdmissionItIsNoFailureOfTheModel) {
   Find();
   Count(absl::StatusCode::kInternal);
-  EXPECT_EQ(metrics_.requests_by_code[kInternal], 1u);
+  EXPECT_EQ(metrics_.requests_by_code[kInternalIndex], 1u);
   EXPECT_EQ(failures(), 0u);
 }
 
@@ -63,7 +63,7 @@ TEST_F(RequestEndingTest, OnceTheModelHasAnsweredItIsNoFailureOfTheModel) {
   Admit();
   request_.is_answered = true;
   Count(absl::StatusCode::kInternal);
-  EXPECT_EQ(metrics_.requests_by_code[kInternal], 1u);
+  EXPECT_EQ(metrics_.requests_by_code[kInternalIndex], 1u);
   EXPECT_EQ(failures(), 0u);
 }
 

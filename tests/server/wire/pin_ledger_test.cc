@@ -13,11 +13,11 @@
 namespace mpsd {
 namespace {
 
-constexpr int64_t kNow = 1'000'000'000;
+constexpr int64_t kLedgerNow = 1'000'000'000;
 
 class PinLedgerTest : public testing::Test {
  protected:
-  bool Pin(uint64_t bytes, int64_t now_ns = kNow) {
+  bool Pin(uint64_t bytes, int64_t now_ns = kLedgerNow) {
     return account_->TryPin(bytes, ledger_->limit_bytes(), now_ns);
   }
 
@@ -29,24 +29,24 @@ TEST_F(PinLedgerTest, GivesUpToTheLimit) {
   EXPECT_TRUE(Pin(60));
   EXPECT_FALSE(Pin(41));
   EXPECT_TRUE(Pin(40));
-  account_->Unpin(60, kNow);
+  account_->Unpin(60, kLedgerNow);
   EXPECT_EQ(account_->pinned_bytes(), 40u);
   EXPECT_TRUE(Pin(60));
 }
 
 TEST_F(PinLedgerTest, ASlowReaderGetsNoMoreUntilItHasReadSome) {
   EXPECT_TRUE(Pin(10));
-  EXPECT_TRUE(Pin(10, kNow + kSlowReaderNs));
-  EXPECT_FALSE(Pin(10, kNow + kSlowReaderNs + 1));
-  account_->Unpin(10, kNow + 2 * kSlowReaderNs);
-  EXPECT_TRUE(Pin(10, kNow + 2 * kSlowReaderNs + 1));
+  EXPECT_TRUE(Pin(10, kLedgerNow + kSlowReaderNs));
+  EXPECT_FALSE(Pin(10, kLedgerNow + kSlowReaderNs + 1));
+  account_->Unpin(10, kLedgerNow + 2 * kSlowReaderNs);
+  EXPECT_TRUE(Pin(10, kLedgerNow + 2 * kSlowReaderNs + 1));
 }
 
 TEST_F(PinLedgerTest, WhoKeepsNothingIsNotSlow) {
   EXPECT_TRUE(Pin(10));
-  account_->Unpin(10, kNow);
-  EXPECT_TRUE(Pin(10, kNow + 10 * kSlowReaderNs));
-  EXPECT_TRUE(Pin(10, kNow + 11 * kSlowReaderNs)) << "the time counts from its first byte";
+  account_->Unpin(10, kLedgerNow);
+  EXPECT_TRUE(Pin(10, kLedgerNow + 10 * kSlowReaderNs));
+  EXPECT_TRUE(Pin(10, kLedgerNow + 11 * kSlowReaderNs)) << "the time counts from its first byte";
 }
 
 TEST_F(PinLedgerTest, ConnectionsHaveAccountsOfTheirOwn) {
@@ -74,7 +74,7 @@ TEST_F(PinLedgerTest, ThreadsNeverGoBeyondTheLimitAndLoseNothing) {
     threads.emplace_back([this] {
       for (int round = 0; round < 10'000; ++round) {
         if (!Pin(40)) continue;
-        account_->Unpin(40, kNow);
+        account_->Unpin(40, kLedgerNow);
       }
     });
   }

@@ -11,7 +11,7 @@ namespace mpsd {
 namespace {
 
 constexpr uint64_t kSlabBytes = 192;  // A's region 64, B's 128
-constexpr uint64_t kLeaseBytes = 256;
+constexpr uint64_t kReadLeaseBytes = 256;
 
 // A model of at most four rows with inputs A: FP32[2] and B: INT64[any], and the record of a batch
 // of three rows, in two runs. Slab and lease end where their segments end, so that a larger range
@@ -24,8 +24,8 @@ class BatchRecordTest : public testing::Test {
     BatchRecord* record = record_.get();
     record->batch_id = 31;
     record->live_until_ns = 1000;
-    record->output_offset = front_.worker_bytes() - kLeaseBytes;
-    record->output_bytes = kLeaseBytes;
+    record->output_offset = front_.worker_bytes() - kReadLeaseBytes;
+    record->output_bytes = kReadLeaseBytes;
     record->row_count = 3;
     record->run_count = 2;
     record->input_count = 2;
@@ -65,8 +65,8 @@ TEST_F(BatchRecordTest, IsRead) {
   EXPECT_EQ(*batch_.runs[0].inputs[0], 'a');
   EXPECT_EQ(*batch_.runs[0].inputs[1], 'b');
   EXPECT_EQ(*batch_.runs[1].inputs[0], 'c');
-  EXPECT_EQ(batch_.output, attachment_.OutputBytes(record_->output_offset, kLeaseBytes));
-  EXPECT_EQ(batch_.output_bytes, kLeaseBytes);
+  EXPECT_EQ(batch_.output, attachment_.OutputBytes(record_->output_offset, kReadLeaseBytes));
+  EXPECT_EQ(batch_.output_bytes, kReadLeaseBytes);
 }
 
 TEST_F(BatchRecordTest, IsReadOverTheOneBefore) {

@@ -5,7 +5,7 @@
 namespace mpsd {
 namespace {
 
-constexpr int64_t kStart = 1000 * kNsPerSecond;
+constexpr int64_t kHealthStart = 1000 * kNsPerSecond;
 
 // Workers that live for a nanosecond each, one after the other; returns the time of the last death.
 int64_t Lose(DeviceHealth* device, int64_t now_ns, uint32_t times) {
@@ -15,7 +15,7 @@ int64_t Lose(DeviceHealth* device, int64_t now_ns, uint32_t times) {
 
 TEST(DeviceHealth, ThreeLossesInARowMakeItBad) {
   DeviceHealth device;
-  const int64_t second_ns = Lose(&device, kStart, kLossesInARow - 1);
+  const int64_t second_ns = Lose(&device, kHealthStart, kLossesInARow - 1);
   EXPECT_FALSE(device.bad());
   EXPECT_TRUE(device.MayStart(second_ns));
   const int64_t third_ns = Lose(&device, second_ns + 2, 1);
@@ -26,16 +26,17 @@ TEST(DeviceHealth, ThreeLossesInARowMakeItBad) {
 
 TEST(DeviceHealth, WorkersThatAreLostTogetherAreOneLoss) {
   DeviceHealth device;
-  for (int worker = 0; worker < 16; ++worker) device.OnLost(kStart, kStart + 5 + worker);
+  for (int worker = 0; worker < 16; ++worker)
+    device.OnLost(kHealthStart, kHealthStart + 5 + worker);
   EXPECT_FALSE(device.bad());
-  Lose(&device, kStart + 100, kLossesInARow - 1);
+  Lose(&device, kHealthStart + 100, kLossesInARow - 1);
   EXPECT_TRUE(device.bad());
 }
 
 TEST(DeviceHealth, GoodServiceInBetweenEndsTheRow) {
   DeviceHealth device;
   for (int i = 0; i < 10; ++i) {
-    Lose(&device, kStart + 100 * i, kLossesInARow - 1);
+    Lose(&device, kHealthStart + 100 * i, kLossesInARow - 1);
     device.OnGoodService();
   }
   EXPECT_FALSE(device.bad());
@@ -43,7 +44,7 @@ TEST(DeviceHealth, GoodServiceInBetweenEndsTheRow) {
 
 TEST(DeviceHealth, ABadOneIsTriedByOneWorkerAtATime) {
   DeviceHealth device;
-  const int64_t tried_ns = Lose(&device, kStart, kLossesInARow) + kFirstDeviceRestNs;
+  const int64_t tried_ns = Lose(&device, kHealthStart, kLossesInARow) + kFirstDeviceRestNs;
   EXPECT_FALSE(device.MayStart(tried_ns - 1));
   EXPECT_TRUE(device.MayStart(tried_ns));
   EXPECT_FALSE(device.MayStart(tried_ns + 1));
@@ -52,7 +53,7 @@ TEST(DeviceHealth, ABadOneIsTriedByOneWorkerAtATime) {
 
 TEST(DeviceHealth, IsThereForAllWhenOneServes) {
   DeviceHealth device;
-  const int64_t tried_ns = Lose(&device, kStart, kLossesInARow) + kFirstDeviceRestNs;
+  const int64_t tried_ns = Lose(&device, kHealthStart, kLossesInARow) + kFirstDeviceRestNs;
   EXPECT_TRUE(device.MayStart(tried_ns));
   device.OnServing();
   EXPECT_TRUE(device.MayStart(tried_ns + 1));
@@ -62,7 +63,7 @@ TEST(DeviceHealth, IsThereForAllWhenOneServes) {
 
 TEST(DeviceHealth, EachFurtherLossDoublesTheRestUpToHalfAMinute) {
   DeviceHealth device;
-  int64_t now_ns = Lose(&device, kStart, kLossesInARow);
+  int64_t now_ns = Lose(&device, kHealthStart, kLossesInARow);
   int64_t rest_ns = kFirstDeviceRestNs;
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(device.rests_until_ns(), now_ns + rest_ns) << i;

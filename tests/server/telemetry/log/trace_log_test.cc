@@ -17,7 +17,7 @@
 namespace mpsd {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using testing::ElementsAre;
 using testing::SizeIs;
 
@@ -44,7 +44,7 @@ class TraceLogTest : public testing::Test {
   }
 
   // Ends the log, which writes what is queued, and returns every line.
-  std::vector<json> Lines() {
+  std::vector<Json> Lines() {
     log_.reset();
     write_end_.Reset();
     std::string text;
@@ -52,9 +52,9 @@ class TraceLogTest : public testing::Test {
     for (ssize_t n = 0; (n = read(read_end_.get(), buffer, sizeof(buffer))) > 0;) {
       text.append(buffer, static_cast<size_t>(n));
     }
-    std::vector<json> lines;
+    std::vector<Json> lines;
     for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-      lines.push_back(json::parse(line.begin(), line.end(), nullptr, false));
+      lines.push_back(Json::parse(line.begin(), line.end(), nullptr, false));
       EXPECT_TRUE(lines.back().is_object()) << line;
     }
     return lines;
@@ -77,11 +77,11 @@ class TraceLogTest : public testing::Test {
 TEST_F(TraceLogTest, ARequestHasASpanAndOneAStage) {
   Make(TraceFormat::kLines);
   log_->Write(request_);
-  const std::vector<json> spans = Lines();
+  const std::vector<Json> spans = Lines();
   ASSERT_THAT(spans, SizeIs(5));
   std::vector<std::string> names;
   std::set<std::string> ids;
-  for (const json& span : spans) {
+  for (const Json& span : spans) {
     names.push_back(span["name"]);
     ids.insert(span["span_id"].get<std::string>());
     EXPECT_EQ(span["trace_id"], spans[0]["trace_id"]);
@@ -105,7 +105,7 @@ TEST_F(TraceLogTest, WhatNeverRanHasNoStages) {
   request_.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
   request_.parent_id = "00f067aa0ba902b7";
   log_->Write(request_);
-  const std::vector<json> spans = Lines();
+  const std::vector<Json> spans = Lines();
   ASSERT_THAT(spans, SizeIs(1));
   EXPECT_EQ(spans[0]["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_EQ(spans[0]["parent_id"], "00f067aa0ba902b7");
@@ -117,9 +117,9 @@ TEST_F(TraceLogTest, OtlpIsOneLineARequest) {
   request_.id = "an \"id\"";
   request_.code = "INTERNAL";
   log_->Write(request_);
-  const std::vector<json> lines = Lines();
+  const std::vector<Json> lines = Lines();
   ASSERT_THAT(lines, SizeIs(1));
-  const json& spans = lines[0]["resourceSpans"][0]["scopeSpans"][0]["spans"];
+  const Json& spans = lines[0]["resourceSpans"][0]["scopeSpans"][0]["spans"];
   ASSERT_THAT(spans, SizeIs(5));
   EXPECT_FALSE(spans[0].contains("parentSpanId"));
   EXPECT_EQ(spans[0]["status"]["code"], 2);
@@ -168,7 +168,7 @@ TEST_F(TraceLogTest, TheRequestLogHasALineARequest) {
     request_.batched_ns = 0;
     requests.Write(request_);
   }
-  const std::vector<json> lines = Lines();
+  const std::vector<Json> lines = Lines();
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_EQ(lines[0]["event"], "request");
   EXPECT_EQ(lines[0]["id"], "17");

@@ -54,7 +54,8 @@ class PoolQueueTest : public testing::Test {
   }
 
   absl::Status Admit(Request* request, uint64_t bytes = kRowBytes) {
-    targets_ = {};
+    targets_.inputs.clear();
+    targets_.later = false;
     absl::Status status = queue_.Admit(request, bytes, &targets_, &tick_ns_);
     queue_.CheckInvariants();
     return status;

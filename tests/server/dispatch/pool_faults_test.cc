@@ -179,13 +179,13 @@ TEST_F(PoolFaults, ASuspectMayStillBeCancelledAndExpire) {
 // ---- lies ----
 
 // One way to lie, to a batch that the worker took and whose honest record it wrote.
-struct LieCase {
+struct RingLieCase {
   const char* name;
   const char* reason;
   std::function<void(FakeWorker*, const Job&, CompletionRecord*)> tell;
 };
 
-class PoolLies : public PoolFixture, public testing::WithParamInterface<LieCase> {};
+class PoolLies : public PoolFixture, public testing::WithParamInterface<RingLieCase> {};
 
 TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
   MakePool();
@@ -282,37 +282,37 @@ TEST_F(PoolFaults, ADeadWorkersMemoryIsHeldUntilItsLastAnswerIsRead) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ring, PoolLies,
-    testing::Values(LieCase{"TailFarAhead", "tail is out of bounds",
+    testing::Values(RingLieCase{"TailFarAhead", "tail is out of bounds",
                             [](FakeWorker* worker, const Job& job, CompletionRecord*) {
                               worker->report(job.lane)->completion_tail.store(kRingEntries + 1);
                             }},
-                    LieCase{"TailBehind", "tail is out of bounds",
+                    RingLieCase{"TailBehind", "tail is out of bounds",
                             [](FakeWorker* worker, const Job& job, CompletionRecord*) {
                               worker->report(job.lane)->completion_tail.store(0xffff'ffff);
                             }},
-                    LieCase{"EntryOutOfRange", "a batch that it does not have",
+                    RingLieCase{"EntryOutOfRange", "a batch that it does not have",
                             [](FakeWorker* worker, const Job& job, CompletionRecord*) {
                               worker->Publish(job.lane, kRingEntries);
                             }},
-                    LieCase{"EntryHuge", "a batch that it does not have",
+                    RingLieCase{"EntryHuge", "a batch that it does not have",
                             [](FakeWorker* worker, const Job& job, CompletionRecord*) {
                               worker->Publish(job.lane, 0xffff'ffff);
                             }},
-                    LieCase{"EntryOfAnotherPlace", "a batch that it does not have",
+                    RingLieCase{"EntryOfAnotherPlace", "a batch that it does not have",
                             [](FakeWorker* worker, const Job& job, CompletionRecord*) {
                               worker->Publish(job.lane, (job.slot + 1) % kRingEntries);
                             }},
-                    LieCase{"AnotherBatchesId", "batch id",
+                    RingLieCase{"AnotherBatchesId", "batch id",
                             [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
                               ++record->batch_id;
                               worker->Publish(job);
                             }},
-                    LieCase{"OutputOutsideTheLease", "place of an output",
+                    RingLieCase{"OutputOutsideTheLease", "place of an output",
                             [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
                               record->outputs[0].offset = 64;
                               worker->Publish(job);
                             }},
-                    LieCase{"ZeroedByPunchHole", "batch id",
+                    RingLieCase{"ZeroedByPunchHole", "batch id",
                             [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
                               std::memset(static_cast<void*>(record), 0, sizeof(*record));
                               worker->Publish(job);

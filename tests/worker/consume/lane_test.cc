@@ -300,7 +300,7 @@ TEST(LaneDeathTest, ServesOnlyOnTheThreadThatWarmedItUp) {
     Rig* rig = NewRig(EchoInputs);
     // A lane that served here would end at this lie, with other words.
     rig->front.mailbox(0)->submit_tail.store(kRingEntries + 1);
-    EXPECT_TRUE(rig->lane.WarmUpHere("none").ok());
+    EXPECT_TRUE(rig->lane.WarmUpHere(WarmUp::kNone).ok());
     std::thread([rig] { rig->lane.RunHere(); }).join();
   };
   EXPECT_DEATH(serve(), "check failed: holder");

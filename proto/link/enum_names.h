@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace mpsd {
 
@@ -15,6 +16,7 @@ inline constexpr std::array<std::string_view, 0> kNamesOf{};
 
 // REQUIRES: `value` is one of the enum's values.
 template <typename Enum>
+requires std::is_enum_v<Enum>
 constexpr const char* NameOf(Enum value) {
   return kNamesOf<Enum>.at(static_cast<size_t>(value)).data();
 }

@@ -24,7 +24,7 @@ bool IsStrings(const c10::IValue& value) {
 
 bool IsOutput(const c10::IValue& value) { return value.isTensor() || IsStrings(value); }
 
-std::string NameOf(size_t index) { return absl::StrCat("OUTPUT__", index); }
+std::string PositionName(size_t index) { return absl::StrCat("OUTPUT__", index); }
 
 absl::StatusOr<std::vector<NamedOutput>> NameElements(const c10::IValue& returned) {
   std::vector<NamedOutput> named;
@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<NamedOutput>> NameElements(const c10::IValue& returne
       returned.isTuple() ? returned.toTupleRef().elements().vec() : returned.toListRef().vec();
   for (const c10::IValue& element : elements) {
     if (!IsOutput(element)) return NoTensor(returned);
-    named.push_back({NameOf(named.size()), element});
+    named.push_back({PositionName(named.size()), element});
   }
   return named;
 }
@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<TensorSpec>> DescribeRun(const ModelSpec& spec, Trial
 }  // namespace
 
 absl::StatusOr<std::vector<NamedOutput>> NameOutputs(const c10::IValue& returned) {
-  if (IsOutput(returned)) return std::vector<NamedOutput>{{NameOf(0), returned}};
+  if (IsOutput(returned)) return std::vector<NamedOutput>{{PositionName(0), returned}};
   if (returned.isTuple() || returned.isList()) return NameElements(returned);
   if (!returned.isGenericDict()) return NoTensor(returned);
   std::vector<NamedOutput> named;

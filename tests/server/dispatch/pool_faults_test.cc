@@ -283,40 +283,40 @@ TEST_F(PoolFaults, ADeadWorkersMemoryIsHeldUntilItsLastAnswerIsRead) {
 INSTANTIATE_TEST_SUITE_P(
     Ring, PoolLies,
     testing::Values(RingLieCase{"TailFarAhead", "tail is out of bounds",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
-                              worker->report(job.lane)->completion_tail.store(kRingEntries + 1);
-                            }},
+                                [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                                  worker->report(job.lane)->completion_tail.store(kRingEntries + 1);
+                                }},
                     RingLieCase{"TailBehind", "tail is out of bounds",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
-                              worker->report(job.lane)->completion_tail.store(0xffff'ffff);
-                            }},
+                                [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                                  worker->report(job.lane)->completion_tail.store(0xffff'ffff);
+                                }},
                     RingLieCase{"EntryOutOfRange", "a batch that it does not have",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
-                              worker->Publish(job.lane, kRingEntries);
-                            }},
+                                [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                                  worker->Publish(job.lane, kRingEntries);
+                                }},
                     RingLieCase{"EntryHuge", "a batch that it does not have",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
-                              worker->Publish(job.lane, 0xffff'ffff);
-                            }},
+                                [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                                  worker->Publish(job.lane, 0xffff'ffff);
+                                }},
                     RingLieCase{"EntryOfAnotherPlace", "a batch that it does not have",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord*) {
-                              worker->Publish(job.lane, (job.slot + 1) % kRingEntries);
-                            }},
+                                [](FakeWorker* worker, const Job& job, CompletionRecord*) {
+                                  worker->Publish(job.lane, (job.slot + 1) % kRingEntries);
+                                }},
                     RingLieCase{"AnotherBatchesId", "batch id",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
-                              ++record->batch_id;
-                              worker->Publish(job);
-                            }},
+                                [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
+                                  ++record->batch_id;
+                                  worker->Publish(job);
+                                }},
                     RingLieCase{"OutputOutsideTheLease", "place of an output",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
-                              record->outputs[0].offset = 64;
-                              worker->Publish(job);
-                            }},
+                                [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
+                                  record->outputs[0].offset = 64;
+                                  worker->Publish(job);
+                                }},
                     RingLieCase{"ZeroedByPunchHole", "batch id",
-                            [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
-                              std::memset(static_cast<void*>(record), 0, sizeof(*record));
-                              worker->Publish(job);
-                            }}),
+                                [](FakeWorker* worker, const Job& job, CompletionRecord* record) {
+                                  std::memset(static_cast<void*>(record), 0, sizeof(*record));
+                                  worker->Publish(job);
+                                }}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST_F(PoolFaults, ASubmitHeadOutOfBoundsCondemns) {

@@ -402,6 +402,7 @@ TEST_F(WorkerGroupDeathTest, AGroupWithWorkersIsNotClosed) {
 }
 
 TEST_F(WorkerGroupDeathTest, AnotherThreadMayNotTouchIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   MakeGroup(1);
   const auto touch = [this] {
     std::thread supervisor([this] {

@@ -317,6 +317,7 @@ TEST_F(SupervisedWorkerTest, AFrontEndThatWasStoppedKillsNobody) {
   owner_.mutable_model()->limits.run_timeout_ns = 20 * kNsPerSecond;
   Serve();
   Submit(pool(), 1);
+  Pass(kWatchdogTickNs);  // the lane is seen to have a batch
   services_.thread.Check();
   clock_.Advance(3600 * kNsPerSecond);
   services_.own_time.Advance(clock_.NowNs());

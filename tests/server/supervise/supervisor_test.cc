@@ -135,7 +135,8 @@ TEST_F(SupervisorTest, OneThatWasStoppedForAWhileKillsNobody) {
   Start();
   Serve(1);
   FakeCall* call = Submit(pool_, 1, 100'000 * kNsPerSecond);
-  its_host_->Step();
+  clock_.Advance(kWatchdogTickNs);
+  its_host_->Step();  // the lane is seen to have a batch
   clock_.Advance(3600 * kNsPerSecond);
   its_host_->Step();
   its_host_->Step();

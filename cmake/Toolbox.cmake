@@ -11,6 +11,8 @@ add_library(mpsd_flags INTERFACE)
 target_include_directories(mpsd_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 target_compile_options(mpsd_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
   -Woverloaded-virtual -Wno-missing-field-initializers)
+# __FILE__ is relative to the checkout: no machine's path is in a binary, and clones share the cache.
+target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(mpsd_flags INTERFACE MPSD_VERSION="${PROJECT_VERSION}")
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(mpsd_flags INTERFACE -Wthread-safety)

@@ -8,7 +8,7 @@ import re
 import sys
 import time
 
-RESULT = re.compile(r"\s*\d+/\d+ Test\s+#(\d+): (.+?) \.{2,}\s*(\**)(\w.*?)\s+([\d.]+) sec")
+RESULT = re.compile(r"\s*\d+/\d+ Test\s+#(\d+): (.+?)(?:  # GetParam\(\) = .*)? \.{2,}\s*(\**)(\w.*?)\s+([\d.]+) sec")
 CLOSING = re.compile(r"\d+% tests passed")
 
 

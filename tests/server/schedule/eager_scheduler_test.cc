@@ -45,6 +45,8 @@ struct Case {
 };
 
 std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+// A test's name must not hold addresses, which differ from run to run.
+void PrintTo(const Case& row, std::ostream* out) { *out << row.name; }
 
 class EagerSchedulerTable : public testing::TestWithParam<Case> {};
 

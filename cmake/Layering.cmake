@@ -28,14 +28,15 @@ set(MPSD_EDGES_accept            base access request listen wire inflate regions
 set(MPSD_EDGES_admit             base link request absl)
 set(MPSD_EDGES_schedule          absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)
-set(MPSD_EDGES_dispatch          base link shm request schedule batch telemetry absl)
+set(MPSD_EDGES_lanes             base link shm request batch absl)
+set(MPSD_EDGES_dispatch          base shm request schedule batch lanes telemetry absl)
 set(MPSD_EDGES_reply             base request absl)
 # -- server: what keeps the house
 set(MPSD_EDGES_control           base request accept regions proto protobuf telemetry telemetry_log
                                  absl)
-set(MPSD_EDGES_supervise_policy  base dispatch telemetry absl)
-set(MPSD_EDGES_supervise_process base link dispatch telemetry telemetry_log absl)
-set(MPSD_EDGES_supervise         base link dispatch telemetry_log request supervise_policy
+set(MPSD_EDGES_supervise_policy  base lanes telemetry absl)
+set(MPSD_EDGES_supervise_process base link lanes telemetry telemetry_log absl)
+set(MPSD_EDGES_supervise         base link lanes dispatch telemetry_log request supervise_policy
                                  supervise_process absl)
 set(MPSD_EDGES_config            base link access json absl)
 set(MPSD_EDGES_config_triton     base config proto protobuf json absl)

@@ -5,7 +5,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
-#include "server/dispatch/output_sizing.h"
+#include "server/lanes/output_sizing.h"
 
 namespace mpsd {
 namespace {
@@ -92,7 +92,7 @@ void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t work
 }
 
 // The rows end, unless the request is to have a further answer. Requests that have not ended yet
-// get their reply, or a part of it, from Pool::Carry().
+// get their reply, or a part of it, from PoolCarrier::Carry().
 void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
   CompletedBatch& completed = batch->completed;
   completed.spec = &model_->spec;

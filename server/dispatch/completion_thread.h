@@ -15,7 +15,7 @@
 #include "proto/base/platform.h"
 #include "server/dispatch/bell_policy.h"
 #include "server/dispatch/plane.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/worker_link.h"
 
 namespace mpsd {
 

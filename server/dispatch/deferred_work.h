@@ -11,8 +11,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
-#include "server/dispatch/inflight_batch.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/inflight_batch.h"
+#include "server/lanes/worker_link.h"
 #include "server/request/request.h"
 
 namespace mpsd {
@@ -29,8 +29,13 @@ class InsideCount {
   std::atomic<int64_t> count_{0};
 };
 
+// How a request ends that its client has given up.
+inline absl::Status CancelledByClient() {
+  return absl::CancelledError("the client cancelled the call");
+}
+
 // Lives on the stack of one call of the pool. Filled under the pool's mutex, carried out by
-// Pool::Carry() without it. Thread-compatible.
+// PoolCarrier::Carry() without it. Thread-compatible.
 class DeferredWork {
  public:
   static constexpr int64_t kNoTick = std::numeric_limits<int64_t>::max();

@@ -5,8 +5,8 @@
 
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
-#include "server/dispatch/batch_record_writer.h"
-#include "server/dispatch/output_sizing.h"
+#include "server/lanes/batch_record_writer.h"
+#include "server/lanes/output_sizing.h"
 
 namespace mpsd {
 

@@ -8,8 +8,8 @@
 #include "proto/base/clock.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
-#include "server/dispatch/output_estimate.h"
 #include "server/dispatch/pool_queue.h"
+#include "server/lanes/output_estimate.h"
 #include "server/request/served_model.h"
 #include "server/schedule/scheduler.h"
 

@@ -10,9 +10,9 @@
 
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
-#include "server/dispatch/inflight_batch.h"
 #include "server/dispatch/pool_keeper.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/inflight_batch.h"
+#include "server/lanes/worker_link.h"
 #include "server/request/served_model.h"
 #include "server/schedule/scheduler.h"
 
@@ -113,7 +113,6 @@ class InflightTable {
   bool is_condemned(uint32_t worker) const { return workers_[worker].condemned; }
   const std::shared_ptr<WorkerLink>& link(uint32_t worker) const { return workers_[worker].link; }
   LanePort* port(uint32_t lane) const { return lanes_[lane].port; }
-  bool empty() const { return workers_.empty(); }
 
   // CHECKs the class's invariants. Slow: for tests.
   void CheckInvariants() const;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "proto/base/limits.h"
-#include "server/dispatch/worker_end.h"
+#include "server/lanes/worker_end.h"
 
 namespace mpsd {
 

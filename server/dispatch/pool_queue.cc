@@ -119,11 +119,7 @@ void PoolQueue::AskForGrowth(int64_t* tick_by_ns) {
 }
 
 void PoolQueue::Form(uint32_t line, uint32_t max_rows, FormedBatch* batch) {
-  if (line == SchedulerDecision::kSuspects) {
-    batcher_.FormSuspect(batch);
-  } else {
-    batcher_.Form(line, max_rows, batch);
-  }
+  batcher_.Form(line, max_rows, batch);
   for (const BatchEntry& entry : batch->entries) {
     --requests_;
     bytes_ -= entry.request->queued_bytes;

@@ -65,7 +65,7 @@ class PoolQueue {
   void PlaceWaiting(std::vector<std::pair<Request*, RowTargets>>* fills, int64_t* tick_by_ns);
 
   // Carries a scheduler's decision out. `line` may be SchedulerDecision::kSuspects. REQUIRES: what
-  // Batcher::Form() and FormSuspect() require.
+  // Batcher::Form() requires.
   void Form(uint32_t line, uint32_t max_rows, FormedBatch* batch);
 
   // The requests of a batch that no lane got are in their lines again.

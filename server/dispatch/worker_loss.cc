@@ -61,7 +61,7 @@ bool WorkerLoss::Take(InflightBatch* batch, WorkerEnd end, bool only_batch, Defe
 }
 
 // The request ends, and with it all queued ones that hold the same. Its rows stay until
-// Pool::Carry() has hashed them, which may take longer than the mutex should be held.
+// PoolCarrier::Carry() has hashed them, which may take longer than the mutex should be held.
 void WorkerLoss::Strike(Request* request, DeferredWork* work) {
   MPSD_CHECK(work->struck == nullptr);
   work->End(request, CrashedItsWorker());

@@ -8,7 +8,7 @@
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/pool_queue.h"
-#include "server/dispatch/worker_end.h"
+#include "server/lanes/worker_end.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {

@@ -12,7 +12,7 @@ void SlabAnnouncer::Attach(const WorkerLink* worker, Send send) {
   MPSD_CHECK(is_new);
   Peer& peer = entry->second;
   peer.send = std::move(send);
-  for (const SlabSegment& segment : pool_->SlabDescriptors()) {
+  for (const SlabSegment& segment : pool_->memory()->Descriptors()) {
     if (segment.number > 0 && !retiring_.test(segment.number)) Tell(segment, &peer);
   }
   if (announced_.has_value()) Tell(Announced(), &peer);
@@ -56,11 +56,11 @@ void SlabAnnouncer::Serve(const WorkerLink* worker) {
 std::vector<const WorkerLink*> SlabAnnouncer::Tick(
     const std::function<bool(const WorkerLink*)>& is_warm, int64_t now_ns) {
   if (!announced_.has_value()) {
-    if (const std::optional<uint64_t> bytes = pool_->TakeGrowthRequest()) Grow(*bytes);
+    if (const std::optional<uint64_t> bytes = pool_->memory()->TakeGrowthRequest()) Grow(*bytes);
   }
   if (now_ns >= next_look_ns_) {
     next_look_ns_ = now_ns + kLookNs;
-    const std::optional<uint32_t> number = pool_->RetireIdleSegment(kIdleLooks);
+    const std::optional<uint32_t> number = pool_->memory()->RetireIdle(kIdleLooks);
     if (number.has_value()) Retire(*number);
   }
   std::vector<const WorkerLink*> overdue;
@@ -78,11 +78,12 @@ void SlabAnnouncer::Grow(uint64_t bytes) {
   uint32_t number = 1;
   while (number < kMaxSlabSegments && taken_.test(number)) ++number;
   const std::string what = absl::StrCat("more rows of model '", model_, "'");
-  if (number == kMaxSlabSegments || !budget_->Take(bytes, what).ok()) return pool_->RefuseSlabs();
+  if (number == kMaxSlabSegments || !budget_->Take(bytes, what).ok())
+    return pool_->memory()->Refuse();
   absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
   if (!segment.ok()) {
     budget_->GiveBack(bytes);
-    return pool_->RefuseSlabs();
+    return pool_->memory()->Refuse();
   }
   taken_.set(number);
   announced_.emplace(*std::move(segment));
@@ -117,11 +118,11 @@ void SlabAnnouncer::Advance() {
   if (announced_.has_value() && !unmapped.test(announced_number_)) {
     OwnedSegment segment = *std::move(announced_);
     announced_.reset();
-    pool_->AddSlabSegment(std::move(segment), announced_number_);
+    pool_->memory()->Add(std::move(segment), announced_number_);
   }
   for (uint32_t number = 1; number < kMaxSlabSegments; ++number) {
     if (!retiring_.test(number) || missing.test(number)) continue;
-    const OwnedSegment segment = pool_->RemoveSlabSegment(number);
+    const OwnedSegment segment = pool_->memory()->Remove(number);
     budget_->GiveBack(segment.bytes());
     retiring_.reset(number);
     taken_.reset(number);

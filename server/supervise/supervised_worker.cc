@@ -128,7 +128,8 @@ void SupervisedWorker::TakeLanes(const LoadReport& report) {
 absl::Status SupervisedWorker::AttachSegments() {
   services_->thread.Check();
   MPSD_CHECK(state_ == WorkerState::kLoading && run_->link == nullptr);
-  const WorkerLink::Options options = pool()->LinkOptions(index_, epoch_, note_.info.lanes);
+  const WorkerLink::Options options =
+      pool()->workers()->LinkOptions(index_, epoch_, note_.info.lanes);
   const uint64_t bytes = WorkerLink::SharedBytes(options);
   absl::Status status =
       owner_->TakeMemory(bytes, absl::StrCat("a worker of model '", served()->name, "'"));
@@ -152,7 +153,7 @@ absl::Status SupervisedWorker::AttachSegments() {
 
 absl::Status SupervisedWorker::SendAttachOrder() {
   const WorkerLink& link = *run_->link;
-  const SlabSegment first = pool()->SlabDescriptors().front();
+  const SlabSegment first = pool()->memory()->Descriptors().front();
   AttachOrder order;
   order.layout_hash = LayoutHash();
   order.mailbox_bytes = link.mailbox_segment().bytes();
@@ -179,7 +180,7 @@ void SupervisedWorker::Serve() {
   // The last thread to park after this Wake() tells the new worker too whether to ring.
   services_->plane->Wake();
   owner_->slabs()->Serve(run_->link.get());
-  pool()->Attach(run_->link);
+  pool()->workers()->Attach(run_->link);
   while (!services_->plane->Park()) {
   }
   NoteOutcome(absl::OkStatus());
@@ -219,7 +220,7 @@ void SupervisedWorker::OnControl() {
     return GiveUp(WorkerExit::kProtocol, std::string(received.status().message()));
   }
   // End of file: the worker has ended or is about to.
-  pool()->Quiesce(index_);
+  pool()->workers()->Quiesce(index_);
   LeaveBy(services_->clock->NowNs() + kLeaveNs);
 }
 
@@ -325,7 +326,7 @@ void SupervisedWorker::CheckBudget() {
 }
 
 void SupervisedWorker::CheckLanes() {
-  const WorkerProgress progress = pool()->Progress(index_);
+  const WorkerProgress progress = pool()->workers()->Progress(index_);
   run_->answers = progress.requests > run_->requests;
   run_->requests = progress.requests;
   const int64_t own_ns = services_->own_time.now_ns();
@@ -364,7 +365,7 @@ void SupervisedWorker::LeaveBy(int64_t kill_at_ns) {
 void SupervisedWorker::Drain() {
   services_->thread.Check();
   leaving_ = true;
-  pool()->Quiesce(index_);
+  pool()->workers()->Quiesce(index_);
   MoveTo(WorkerState::kDraining);
 }
 
@@ -462,7 +463,7 @@ bool SupervisedWorker::MemoryWasShort(int wait_status) {
 bool SupervisedWorker::DetachFromPool(const ExitReason& reason) {
   if (run_->link == nullptr) return false;
   services_->bells->Unwatch(*run_->link);
-  const bool struck = pool()->Detach(index_, reason.end);
+  const bool struck = pool()->workers()->Detach(index_, reason.end);
   owner_->slabs()->Detach(run_->link.get());
   return struck;
 }

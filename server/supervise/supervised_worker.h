@@ -8,7 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "proto/link/messages.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/worker_link.h"
 #include "server/supervise/incarnation.h"
 #include "server/supervise/process/worker_output.h"
 #include "server/supervise/status_board.h"

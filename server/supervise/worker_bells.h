@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "server/dispatch/completion_thread.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/worker_link.h"
 
 namespace mpsd {
 

@@ -159,7 +159,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
     services_->budget->GiveBack(bytes);
     return NoSharedMemory(segment.status());
   }
-  pool()->AddSlabSegment(*std::move(segment));
+  pool()->memory()->Add(*std::move(segment));
   slabs_ = std::make_unique<SlabAnnouncer>(pool(), services_->budget, served()->name);
   served()->loaded = true;
   return absl::OkStatus();
@@ -254,7 +254,7 @@ void WorkerGroup::ExpectWorker() {
     const bool waits = worker->state() == WorkerState::kWaiting && start_ns > now_ns;
     expected_ns = std::min(expected_ns, waits ? start_ns + last_start_ns_ : INT64_MIN);
   }
-  if (expected_ns != INT64_MAX) pool()->ExpectWorkerAt(expected_ns);
+  if (expected_ns != INT64_MAX) pool()->workers()->ExpectAt(expected_ns);
 }
 
 // ---- time ----
@@ -311,7 +311,7 @@ void WorkerGroup::Close() {
   services_->thread.Check();
   MPSD_CHECK(gone());
   services_->plane->Remove(pool());
-  services_->budget->GiveBack(pool()->SlabBytes());
+  services_->budget->GiveBack(pool()->memory()->Bytes());
   served()->metrics.workers_configured.fetch_sub(model_.processes);
   services_->board->Forget(*served());
 }
@@ -326,7 +326,7 @@ void WorkerGroup::TickReplacement() {
   for (const auto& worker : workers_) {
     if (worker->state() != WorkerState::kServing) continue;
     WorkerUse use;
-    use.requests = limits.requests > 0 ? pool()->Progress(worker->index()).requests : 0;
+    use.requests = limits.requests > 0 ? pool()->workers()->Progress(worker->index()).requests : 0;
     use.resident_bytes = limits.resident_bytes > 0 ? worker->resident_bytes() : 0;
     use.age_ns = now_ns - worker->serving_since_ns();
     const char* reason = RecycleReason(limits, use, worker->jitter());

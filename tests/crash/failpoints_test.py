@@ -11,14 +11,16 @@ import sys
 import time
 import unittest
 
-from harness import (BIN, CRASHED_IT, NOT_READY, QUEUE_FULL, SUPERVISION, WITH_FAILPOINTS,
-                     WORKER_LOST, Caller, CrashDaemon, failpoints, procfs, wait_until)
+from harness import (BIN, CRASHED_IT, NOT_READY, QUEUE_FULL, SUPERVISION, TIMED_OUT,
+                     WITH_FAILPOINTS, WORKER_LOST, Caller, CrashDaemon, failpoints, procfs, wait_until)
 from models import placement, synthetic
 
 SAMPLE = 24
-# Passed while a worker starts: those act every other time, or no worker would ever serve.
-AT_START = {"worker.at_load", "worker.before_report", "worker.after_attach", "worker.in_warmup",
-            "worker.before_ready"}
+# Passed while a worker starts, with the percentage of passes that act. A start that fails is tried
+# again later and later: nine in a row outlast every wait below, and must be next to impossible.
+# Each of the two lanes passes the warm-up.
+AT_START = {"worker.at_load": 25, "worker.before_report": 25, "worker.after_attach": 25,
+            "worker.in_warmup": 13, "worker.before_ready": 25}
 # Passed at each start of a daemon: it dies of one that comes later.
 KILLED_AT = {"segment.create": 8}
 # What can be spoiled there.
@@ -65,14 +67,15 @@ class Pairs(unittest.TestCase):
                 print(f"  {point}={action}: {ended}, {time.monotonic() - begin:.1f} s", flush=True)
 
     def check_worker(self, point, action, seed):
-        when = "%40" if point in AT_START else "@25"
+        when = f"%{AT_START[point]}" if point in AT_START else "@25"
         if action.startswith("sleep"):
             when = "" if point in AT_START else "%20"
         with CrashDaemon([MODEL], arm=f"{point}={action}{when}", seed=seed) as daemon:
             before = daemon.descriptors_when_serving()
             with Caller(daemon.address, "m", seed=seed, patience_ms=20000) as caller:
                 self.drive(daemon, point, action, begin=time.monotonic())
-                caller.check(ALLOWED)
+                # Both workers may rest between two starts for longer than a call is patient.
+                caller.check((*ALLOWED, TIMED_OUT) if point in AT_START else ALLOWED)
             self.assertGreater(caller.report["endings"].get("OK", 0), 20, caller.report)
             # The load was stopped in the middle of it all: what is armed may act once more.
             daemon.check_same_as(before)

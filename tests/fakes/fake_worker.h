@@ -13,7 +13,7 @@
 #include "proto/shm/layout.h"
 #include "proto/shm/segment.h"
 #include "server/batch/slab_table.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/worker_link.h"
 
 namespace mpsd {
 

@@ -50,7 +50,7 @@ class FakeWorkerOwner final : public WorkerOwner {
     absl::StatusOr<OwnedSegment> segment =
         OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0);
     MPSD_CHECK(segment.ok());
-    model_.pool->AddSlabSegment(*std::move(segment));
+    model_.pool->memory()->Add(*std::move(segment));
     slabs_ = std::make_unique<SlabAnnouncer>(model_.pool, budget_, model_.served->name);
   }
 

@@ -40,7 +40,7 @@ class HostileWorker {
     PoolOptions options;
     options.lane_depth = 1 + input_.Take<uint8_t>() % kMaxLaneDepth;
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
-    pool_->AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 16 << 10, 0).value());
+    pool_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 16 << 10, 0).value());
   }
 
   void Run() {
@@ -49,7 +49,7 @@ class HostileWorker {
       Step();
       pool_->CheckInvariants();
     }
-    pool_->Detach(0, WorkerEnd::kKilled);
+    pool_->workers()->Detach(0, WorkerEnd::kKilled);
     pool_->FailAll("the end");
     while (Continue()) {
     }
@@ -87,7 +87,7 @@ class HostileWorker {
         return;
       default:
         if (input_.Take<uint8_t>() % 4 != 0) return;
-        pool_->Detach(0, WorkerEnd::kCrashed);
+        pool_->workers()->Detach(0, WorkerEnd::kCrashed);
         return StartWorker();
     }
   }
@@ -96,15 +96,15 @@ class HostileWorker {
     hook_.reset();
     job_.reset();
     side_.reset();
-    WorkerLink::Options options = pool_->LinkOptions(0, ++epoch_, 1);
+    WorkerLink::Options options = pool_->workers()->LinkOptions(0, ++epoch_, 1);
     options.output_bytes = 4 << 10;  // little memory to make anew for each input
     link_ = WorkerLink::Create(options).value();
-    side_ = std::make_unique<FakeWorker>(*link_, pool_->SlabDescriptors(), &clock_);
+    side_ = std::make_unique<FakeWorker>(*link_, pool_->memory()->Descriptors(), &clock_);
     hook_.emplace(link_->worker_segment().data(), link_->worker_segment().bytes(), [this] {
       if (loads_until_write_ < 0 || loads_until_write_-- > 0) return;
       ScribbleOnRecord();
     });
-    pool_->Attach(link_);
+    pool_->workers()->Attach(link_);
   }
 
   void Submit() {

@@ -280,7 +280,7 @@ inline DispatchAgain(place) {
   fi
 }
 
-/* Pool::Detach. What the worker completed before it died counts, unless it was condemned. */
+/* PoolWorkers::Detach. What the worker completed before it died counts, unless it was condemned. */
 inline Detach() {
   if
   :: completed[epoch] && INFLIGHT -> TakeCompletion(epoch)
@@ -306,7 +306,7 @@ inline Detach() {
   attached = false
 }
 
-/* Pool::Carry: the batch's reference on the lease goes; an answer's slice may hold another. */
+/* PoolCarrier::Carry: the batch's reference on the lease goes; an answer's slice may hold another. */
 inline Carry(inc) {
   Go(inc, kFree);
   if

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "proto/base/clock.h"
-#include "server/dispatch/worker_progress.h"
+#include "server/lanes/worker_progress.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {

@@ -70,7 +70,7 @@ class BatcherFixture : public testing::Test {
           continue;
         case SchedulerDecision::Step::kRun:
           batcher->Form(decision.line, decision.max_rows, &batch_);
-          batcher->CheckCovers(batch_);
+          CheckCovers(batch_, batcher->slab_table());
           batcher->CheckInvariants();
           return true;
         default:
@@ -103,8 +103,8 @@ class BatcherFixture : public testing::Test {
   Request* FormSuspect() {
     batch_.Clear();
     if (batcher_.suspects().empty()) return nullptr;
-    batcher_.FormSuspect(&batch_);
-    batcher_.CheckCovers(batch_);
+    batcher_.Form(SchedulerDecision::kSuspects, batcher_.max_rows(), &batch_);
+    CheckCovers(batch_, batcher_.slab_table());
     EXPECT_EQ(batch_.entries.size(), 1u);
     return batch_.entries.front().request;
   }

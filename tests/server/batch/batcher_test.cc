@@ -107,12 +107,13 @@ TEST_F(BatcherTest, RunsThatDoNotCoverTheirEntriesAreNoticed) {
   EXPECT_THAT(Form(), ElementsAre(first, third));
   FormedBatch joined = batch_;
   joined.runs.pop_back();
-  EXPECT_DEATH(batcher_.CheckCovers(joined), "check failed") << "a run is missing";
+  EXPECT_DEATH(CheckCovers(joined, batcher_.slab_table()), "check failed") << "a run is missing";
   joined.runs[0].row_count = 2;
-  EXPECT_DEATH(batcher_.CheckCovers(joined), "check failed") << "it covers the hole";
+  EXPECT_DEATH(CheckCovers(joined, batcher_.slab_table()), "check failed") << "it covers the hole";
   joined = batch_;
   ++joined.runs[1].slab_offset;
-  EXPECT_DEATH(batcher_.CheckCovers(joined), "check failed") << "it is of another slab";
+  EXPECT_DEATH(CheckCovers(joined, batcher_.slab_table()), "check failed")
+      << "it is of another slab";
 }
 
 // A copier that is preempted in the middle of a row while others go.

@@ -44,12 +44,12 @@ class Allocations : public testing::Test {
     PoolOptions options;
     options.lane_depth = 2;
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
-    pool_->AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
-    link_ = WorkerLink::Create(pool_->LinkOptions(0, 1, 1)).value();
-    worker_ = std::make_unique<FakeWorker>(*link_, pool_->SlabDescriptors(), &clock_);
-    pool_->Attach(link_);
+    pool_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
+    link_ = WorkerLink::Create(pool_->workers()->LinkOptions(0, 1, 1)).value();
+    worker_ = std::make_unique<FakeWorker>(*link_, pool_->memory()->Descriptors(), &clock_);
+    pool_->workers()->Attach(link_);
   }
-  ~Allocations() override { pool_->Detach(0, WorkerEnd::kKilled); }
+  ~Allocations() override { pool_->workers()->Detach(0, WorkerEnd::kKilled); }
 
   // What admission leaves of a request of one row.
   void Describe(Request* request, int64_t length) {
@@ -120,7 +120,7 @@ TEST_F(Allocations, ThereAreNoneForARequestOnceThePlaneIsWarm) {
 TEST_F(Allocations, AreCounted) {
   {
     const HeapCount counting(&allocations_);
-    pool_->SlabDescriptors();
+    pool_->memory()->Descriptors();
   }
   EXPECT_GT(allocations_, 0);
 }

@@ -32,7 +32,7 @@ class DispatcherTest : public PoolFixture {
     options.lane_depth = 2;
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_,
                                    std::move(scheduler));
-    pool_->AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
+    pool_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
   }
 
   // The next decision is this one, then to wait.
@@ -126,7 +126,7 @@ TEST_F(DispatcherTest, ADecisionThatCannotBeCarriedOutIsABug) {
   EXPECT_DEATH(
       {
         Submit(1);
-        pool_->Quiesce(0);
+        pool_->workers()->Quiesce(0);
         DecideOnce(SchedulerDecision::Run(0, 0, 4));
       },
       "check failed")

@@ -97,7 +97,7 @@ TEST_F(PoolDecoupled, ItIsCountedOnce) {
   EXPECT_EQ(totals.compute_infer.count, 1u);
   EXPECT_EQ(totals.by_batch_size.at(1).compute_infer.count, 1u);
   EXPECT_EQ(model_.metrics.batches, 1u);
-  EXPECT_EQ(pool_->Progress(0).requests, 1u);
+  EXPECT_EQ(pool_->workers()->Progress(0).requests, 1u);
 }
 
 TEST_F(PoolDecoupled, AnErrorEndsIt) {
@@ -217,8 +217,8 @@ TEST_F(PoolDecoupled, PastItsDeadlineItsRowsAreFreeThoughItsAnswerIsNotTaken) {
   pool_->Tick();
   EXPECT_EQ(call->endings(), 0);
   // What holds no rows lets its slab go: a segment that is never idle is never retired.
-  pool_->AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 1 << 20, 0).value(), 1);
-  pool_->RetireIdleSegment(1);
+  pool_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 1 << 20, 0).value(), 1);
+  pool_->memory()->RetireIdle(1);
   pool_->Tick();
   EXPECT_EQ(model_.metrics.input_slabs_leased, 0);
   pool_->Continue(&call->request);

@@ -81,12 +81,12 @@ TEST_F(PoolFaults, SaysWhetherADeathWasPutDownToOneRequest) {
   MakePool();
   AddWorker(0);
   Submit(1);
-  EXPECT_FALSE(pool_->Detach(7, WorkerEnd::kCrashed)) << "there is no such worker";
-  EXPECT_TRUE(pool_->Detach(0, WorkerEnd::kCrashed));
+  EXPECT_FALSE(pool_->workers()->Detach(7, WorkerEnd::kCrashed)) << "there is no such worker";
+  EXPECT_TRUE(pool_->workers()->Detach(0, WorkerEnd::kCrashed));
   workers_.clear();
   AddWorker(1);
   Submit(2);
-  EXPECT_FALSE(pool_->Detach(1, WorkerEnd::kKilled));
+  EXPECT_FALSE(pool_->workers()->Detach(1, WorkerEnd::kKilled));
   workers_.clear();
   Serve(AddWorker(2));
 }
@@ -215,11 +215,12 @@ TEST_F(PoolFaults, SuspectsWithoutOutputRoomHinderNobodyElse) {
   FakeCall* suspects[] = {Submit(1), Submit(2)};
   AddWorker(0);
   Kill(0, WorkerEnd::kCrashed);
-  const std::shared_ptr<WorkerLink> full = WorkerLink::Create(pool_->LinkOptions(0, 2, 1)).value();
+  const std::shared_ptr<WorkerLink> full =
+      WorkerLink::Create(pool_->workers()->LinkOptions(0, 2, 1)).value();
   OutputLease* all = full->LeaseOutput(full->output_area_bytes() / 64 * 64);
   ASSERT_NE(all, nullptr);
-  FakeWorker kept(*full, pool_->SlabDescriptors(), &clock_);
-  pool_->Attach(full);
+  FakeWorker kept(*full, pool_->memory()->Descriptors(), &clock_);
+  pool_->workers()->Attach(full);
   epoch_ = 2;
   FakeWorker* other = AddWorker(1);
   FakeCall* call = Submit(3);
@@ -259,18 +260,18 @@ TEST_F(PoolFaults, CompletionsOfACondemnedWorkerAreNotTaken) {
 TEST_F(PoolFaults, ADeadWorkersMemoryIsHeldUntilItsLastAnswerIsRead) {
   MakePool();
   absl::StatusOr<std::shared_ptr<WorkerLink>> link =
-      WorkerLink::Create(pool_->LinkOptions(0, 1, 1));
+      WorkerLink::Create(pool_->workers()->LinkOptions(0, 1, 1));
   auto token = std::make_shared<int>();
   const std::weak_ptr<int> budget = token;
   (*link)->HoldUntilUnmapped(std::move(token));
-  FakeWorker side(**link, pool_->SlabDescriptors(), &clock_);
-  pool_->Attach(*std::move(link));
+  FakeWorker side(**link, pool_->memory()->Descriptors(), &clock_);
+  pool_->workers()->Attach(*std::move(link));
   FakeCall* call = Submit(1, 1, kTimeoutNs, /*keep_memory=*/true);
   side.Complete(side.Take().value());
   Drain();
   EXPECT_EQ(call->endings(), 1);
   EXPECT_TRUE(call->sink.memory()->TryPin());
-  pool_->Detach(0, WorkerEnd::kKilled);
+  pool_->workers()->Detach(0, WorkerEnd::kKilled);
   pool_->Tick();
   EXPECT_GT(model_.metrics.pinned_output_bytes, 0) << "the gauge shows it";
   EXPECT_FALSE(budget.expired());
@@ -522,7 +523,7 @@ TEST_F(PoolFaults, AnAnswerOutlivesThePool) {
 
 TEST_F(PoolFaults, AFullOutputAreaHoldsBatchesBackUntilAnAnswerIsRead) {
   MakePool();
-  WorkerLink::Options options = pool_->LinkOptions(0, 1, 1);
+  WorkerLink::Options options = pool_->workers()->LinkOptions(0, 1, 1);
   options.output_bytes = 64;  // one lease
   FakeWorker* worker = AddWorkerWith(options);
   FakeCall* slow = Submit(1, 1, kTimeoutNs, /*keep_memory=*/true);
@@ -538,7 +539,7 @@ TEST_F(PoolFaults, AFullOutputAreaHoldsBatchesBackUntilAnAnswerIsRead) {
 
 TEST_F(PoolFaults, AnUnreadAnswerOfEachBatchDoesNotFillTheOutputArea) {
   MakePool({.max_delay_ns = kTimeoutNs / 2});  // a batch is formed when it is full
-  WorkerLink::Options options = pool_->LinkOptions(0, 1, 1);
+  WorkerLink::Options options = pool_->workers()->LinkOptions(0, 1, 1);
   options.output_bytes = 3 * 64;  // three batches' leases, of which an answer takes 8 bytes
   options.pin_limit_bytes = 64;
   FakeWorker* worker = AddWorkerWith(options);

@@ -52,7 +52,8 @@ class PoolFixture : public testing::Test {
 
   // So that a test that failed ends like one that did not.
   void EndLeftovers() {
-    for (const Worker& worker : workers_) pool_->Detach(worker.link->worker(), WorkerEnd::kKilled);
+    for (const Worker& worker : workers_)
+      pool_->workers()->Detach(worker.link->worker(), WorkerEnd::kKilled);
     pool_->FailAll("left over");
     for (FakeCall& call : calls_) {
       if (call.request.reply.owed()) call.request.reply.Fail(absl::UnknownError("left over"));
@@ -63,12 +64,12 @@ class PoolFixture : public testing::Test {
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
     absl::StatusOr<OwnedSegment> slabs = OwnedSegment::Create(SegmentKind::kSlabs, slab_bytes, 0);
     ASSERT_TRUE(slabs.ok()) << slabs.status();
-    pool_->AddSlabSegment(*std::move(slabs));
+    pool_->memory()->Add(*std::move(slabs));
   }
 
   // Starts a worker and attaches it.
   FakeWorker* AddWorker(uint32_t index = 0, uint32_t lanes = 1) {
-    return AddWorkerWith(pool_->LinkOptions(index, ++epoch_, lanes));
+    return AddWorkerWith(pool_->workers()->LinkOptions(index, ++epoch_, lanes));
   }
 
   FakeWorker* AddWorkerWith(const WorkerLink::Options& options) {
@@ -76,14 +77,15 @@ class PoolFixture : public testing::Test {
     MPSD_CHECK(link.ok());
     Worker& worker = workers_.emplace_back();
     worker.link = *std::move(link);
-    worker.side = std::make_unique<FakeWorker>(*worker.link, pool_->SlabDescriptors(), &clock_);
-    pool_->Attach(worker.link);
+    worker.side =
+        std::make_unique<FakeWorker>(*worker.link, pool_->memory()->Descriptors(), &clock_);
+    pool_->workers()->Attach(worker.link);
     return worker.side.get();
   }
 
   // The worker of that index dies.
   void Kill(uint32_t index, WorkerEnd end = WorkerEnd::kCrashed) {
-    pool_->Detach(index, end);
+    pool_->workers()->Detach(index, end);
     pool_->CheckInvariants();
     for (auto it = workers_.begin(); it != workers_.end(); ++it) {
       if (it->link->worker() != index) continue;

@@ -65,7 +65,7 @@ class PoolSlabs : public PoolFixture {
     ASSERT_TRUE(segment.ok());
     const SlabSegment seen{number, segment->peer_fd(), segment->bytes()};
     for (const Worker& worker : workers_) worker.side->AddSlabs(seen);
-    pool_->AddSlabSegment(*std::move(segment), number);
+    pool_->memory()->Add(*std::move(segment), number);
   }
 
   std::vector<float> Row(float value) const {
@@ -90,17 +90,17 @@ TEST_F(PoolSlabs, WhoHadToWaitForMemoryIsKnownByItsContentToo) {
 
 TEST_F(PoolSlabs, WithoutRoomARequestWaitsForMemoryAndTheKeeperIsAsked) {
   MakeSmallPool();
-  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
-  keeper_.on_wake = [this] { pool_->Progress(0); };  // which needs the pool's mutex
+  EXPECT_EQ(pool_->memory()->TakeGrowthRequest(), std::nullopt);
+  keeper_.on_wake = [this] { pool_->workers()->Progress(0); };  // which needs the pool's mutex
   FillFirstSegment();
   FakeCall* call = SubmitPatient(9);
   EXPECT_EQ(call->endings(), 0);
   EXPECT_EQ(call->request.state, RequestState::kWaiting);
   EXPECT_EQ(keeper_.wake_by_ns(), clock_.NowNs());
-  const std::optional<uint64_t> growth = pool_->TakeGrowthRequest();
+  const std::optional<uint64_t> growth = pool_->memory()->TakeGrowthRequest();
   ASSERT_TRUE(growth.has_value());
   EXPECT_GE(*growth, kMinSlabSegmentBytes);
-  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt) << "one at a time";
+  EXPECT_EQ(pool_->memory()->TakeGrowthRequest(), std::nullopt) << "one at a time";
   EXPECT_EQ(filler_.filled, 0);
   AddSegment(*growth, 1);
   EXPECT_EQ(filler_.filled, 1);
@@ -119,24 +119,24 @@ TEST_F(PoolSlabs, WhoWaitsAlsoTakesRowsThatBecomeFree) {
   FakeWorker* worker = AddWorker();
   Serve(worker);
   EXPECT_EQ(call->Answer(), Row(9));
-  pool_->RefuseSlabs();
+  pool_->memory()->Refuse();
 }
 
 TEST_F(PoolSlabs, WhoeverWaitsIsRefusedWhenThereIsNoMemory) {
   MakeSmallPool();
   FillFirstSegment();
   FakeCall* call = SubmitPatient(9);
-  ASSERT_TRUE(pool_->TakeGrowthRequest().has_value());
-  pool_->RefuseSlabs();
+  ASSERT_TRUE(pool_->memory()->TakeGrowthRequest().has_value());
+  pool_->memory()->Refuse();
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(call->status().message(), "Exceeds maximum queue size");
   EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
   EXPECT_TRUE(absl::IsResourceExhausted(SubmitPatient(9)->status())) << "not asked for at once";
-  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
+  EXPECT_EQ(pool_->memory()->TakeGrowthRequest(), std::nullopt);
   clock_.Advance(kNsPerSecond / 2);
   FakeCall* later = SubmitPatient(9);
   EXPECT_EQ(later->endings(), 0);
-  EXPECT_TRUE(pool_->TakeGrowthRequest().has_value());
+  EXPECT_TRUE(pool_->memory()->TakeGrowthRequest().has_value());
   Serve(AddWorker());
   EXPECT_EQ(later->Answer(), Row(9));
 }
@@ -147,7 +147,7 @@ TEST_F(PoolSlabs, WhatTheLimitsForbidDoesNotWait) {
   MakeSmallPool(options);
   FillFirstSegment();
   EXPECT_TRUE(absl::IsResourceExhausted(SubmitPatient(9)->status()));
-  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
+  EXPECT_EQ(pool_->memory()->TakeGrowthRequest(), std::nullopt);
   Serve(AddWorker());
 }
 
@@ -176,12 +176,12 @@ TEST_F(PoolSlabs, ARequestLargerThanEverySegmentGetsOneOfItsOwn) {
   RowTargets targets;
   ASSERT_TRUE(pool_->Reserve(&call->request, &targets).ok());
   ASSERT_TRUE(targets.later);
-  const std::optional<uint64_t> growth = pool_->TakeGrowthRequest();
+  const std::optional<uint64_t> growth = pool_->memory()->TakeGrowthRequest();
   ASSERT_TRUE(growth.has_value());
   EXPECT_GE(*growth, bytes + sizeof(SegmentHeader));
   AddSegment(*growth, 1);
   EXPECT_EQ(call->request.state, RequestState::kQueued);
-  EXPECT_EQ(pool_->TakeGrowthRequest(), std::nullopt);
+  EXPECT_EQ(pool_->memory()->TakeGrowthRequest(), std::nullopt);
   Serve(AddWorker());
   ASSERT_TRUE(call->status().ok());
   EXPECT_EQ(call->Answer().size(), bytes / sizeof(float));
@@ -253,19 +253,19 @@ TEST_F(PoolSlabs, ASegmentThatIdlesIsRetiredAndTakesNoRows) {
   FakeCall* beyond = Submit(2);
   constexpr uint32_t kIdle = 3;
   for (uint32_t i = 0; i < 2 * kIdle; ++i) {
-    EXPECT_EQ(pool_->RetireIdleSegment(kIdle), std::nullopt) << "a row lies in it";
+    EXPECT_EQ(pool_->memory()->RetireIdle(kIdle), std::nullopt) << "a row lies in it";
   }
   Serve(AddWorker());
   EXPECT_EQ(beyond->Answer(), Row(2));
-  EXPECT_EQ(pool_->RetireIdleSegment(kIdle), std::nullopt);
-  EXPECT_EQ(pool_->RetireIdleSegment(kIdle), std::nullopt);
-  EXPECT_EQ(pool_->RetireIdleSegment(kIdle), std::optional<uint32_t>(1));
-  EXPECT_EQ(pool_->RetireIdleSegment(kIdle), std::nullopt) << "once";
+  EXPECT_EQ(pool_->memory()->RetireIdle(kIdle), std::nullopt);
+  EXPECT_EQ(pool_->memory()->RetireIdle(kIdle), std::nullopt);
+  EXPECT_EQ(pool_->memory()->RetireIdle(kIdle), std::optional<uint32_t>(1));
+  EXPECT_EQ(pool_->memory()->RetireIdle(kIdle), std::nullopt) << "once";
   Kill(0, WorkerEnd::kKilled);
   FillFirstSegment();
   EXPECT_TRUE(absl::IsResourceExhausted(Submit(3)->status())) << "no row lies in it any more";
-  EXPECT_EQ(pool_->RemoveSlabSegment(1).bytes(), kMinSlabSegmentBytes);
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 1u);
+  EXPECT_EQ(pool_->memory()->Remove(1).bytes(), kMinSlabSegmentBytes);
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 1u);
   AddSegment(kMinSlabSegmentBytes, 1);
   EXPECT_EQ(Submit(4)->endings(), 0) << "its number is used again";
   Serve(AddWorker());
@@ -273,7 +273,7 @@ TEST_F(PoolSlabs, ASegmentThatIdlesIsRetiredAndTakesNoRows) {
 
 TEST_F(PoolSlabs, TheFirstSegmentIsNeverRetired) {
   MakeSmallPool();
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(pool_->RetireIdleSegment(1), std::nullopt);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(pool_->memory()->RetireIdle(1), std::nullopt);
 }
 
 // The rate at which requests end says when a client that is refused may come again.

@@ -81,11 +81,11 @@ class PoolStress : public PoolFixture {
       pool_->Tick();
       pool_->CheckInvariants();
       if (round % 64 == 0) {
-        pool_->Detach(1, WorkerEnd::kKilled);
+        pool_->workers()->Detach(1, WorkerEnd::kKilled);
         absl::StatusOr<std::shared_ptr<WorkerLink>> link =
-            WorkerLink::Create(pool_->LinkOptions(1, round + 1, 1));
+            WorkerLink::Create(pool_->workers()->LinkOptions(1, round + 1, 1));
         MPSD_CHECK(link.ok());
-        pool_->Attach(*std::move(link));  // it takes batches and never answers
+        pool_->workers()->Attach(*std::move(link));  // it takes batches and never answers
       }
       std::this_thread::yield();
     }
@@ -111,11 +111,11 @@ TEST_F(PoolStress, EveryRequestEndsOnceWithItsOwnBytes) {
   while (pool_->busy()) {
     pool_->Drain();
     pool_->Tick();
-    pool_->Detach(1, WorkerEnd::kKilled);
+    pool_->workers()->Detach(1, WorkerEnd::kKilled);
   }
   stop_ = true;
   for (std::thread& other : others) other.join();
-  pool_->Detach(1, WorkerEnd::kKilled);
+  pool_->workers()->Detach(1, WorkerEnd::kKilled);
   Drain();
   pool_->CheckInvariants();
   EXPECT_GT(answered_, 0);

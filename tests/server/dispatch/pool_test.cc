@@ -262,7 +262,7 @@ TEST_F(PoolTest, ALaneWaitsForCompanyAtMostTheConfiguredDelay) {
   options.max_delay_ns = 5 * kNsPerMs;
   MakePool(options);
   FakeWorker* worker = AddWorker();
-  keeper_.on_wake = [this] { pool_->Progress(0); };  // which needs the pool's mutex
+  keeper_.on_wake = [this] { pool_->workers()->Progress(0); };  // which needs the pool's mutex
   Submit(1);
   EXPECT_FALSE(worker->Take().has_value());
   EXPECT_EQ(keeper_.wake_by_ns(), clock_.NowNs() + options.max_delay_ns);
@@ -385,33 +385,33 @@ TEST_F(PoolTest, AQuiescedWorkerFinishesWhatItHasAndGetsNoMore) {
   FakeCall* inside = Submit(1);
   const std::optional<FakeWorker::Job> job = old->Take();
   ASSERT_TRUE(job.has_value());
-  pool_->Quiesce(0);
+  pool_->workers()->Quiesce(0);
   FakeCall* waits = Submit(2);
   EXPECT_FALSE(old->Take().has_value());
   FakeWorker* fresh = AddWorker(1);
   Serve(fresh);
   EXPECT_EQ(waits->Answer(), Rows(2));
-  EXPECT_EQ(pool_->Progress(0).inflight, 1u);
+  EXPECT_EQ(pool_->workers()->Progress(0).inflight, 1u);
   old->Complete(*job);
   Drain();
   EXPECT_EQ(inside->Answer(), Rows(1));
-  EXPECT_EQ(pool_->Progress(0).inflight, 0u);
+  EXPECT_EQ(pool_->workers()->Progress(0).inflight, 0u);
   EXPECT_FALSE(old->Take().has_value());
 }
 
 TEST_F(PoolTest, KnowsWhatAWorkerHasDone) {
   MakePool();
-  EXPECT_TRUE(pool_->Progress(0).lanes.empty()) << "it is not attached";
+  EXPECT_TRUE(pool_->workers()->Progress(0).lanes.empty()) << "it is not attached";
   FakeWorker* worker = AddWorker(0, 2);
   worker->report(1)->heartbeat.store(7);
   Submit(1);
-  WorkerProgress progress = pool_->Progress(0);
+  WorkerProgress progress = pool_->workers()->Progress(0);
   ASSERT_EQ(progress.lanes.size(), 2u);
   EXPECT_EQ(progress.inflight, 1u);
   EXPECT_EQ(progress.lanes[0].inflight + progress.lanes[1].inflight, 1u);
   EXPECT_EQ(progress.lanes[1].heartbeat, 7u);
   Serve(worker);
-  progress = pool_->Progress(0);
+  progress = pool_->workers()->Progress(0);
   EXPECT_EQ(progress.lanes[0].completed + progress.lanes[1].completed, 1u);
   EXPECT_EQ(progress.requests, 1u);
 }
@@ -420,7 +420,7 @@ TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
   MakePool();
   FakeCall* impatient = Submit(1, 1, kNsPerSecond);
   FakeCall* patient = Submit(2, 1, 10 * kNsPerSecond);
-  pool_->ExpectWorkerAt(clock_.NowNs() + 5 * kNsPerSecond);
+  pool_->workers()->ExpectAt(clock_.NowNs() + 5 * kNsPerSecond);
   EXPECT_EQ(impatient->status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(patient->endings(), 0);
   EXPECT_EQ(Submit(3, 1, kNsPerSecond)->status().code(), absl::StatusCode::kUnavailable);
@@ -433,8 +433,8 @@ TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
 
 TEST_F(PoolTest, AWorkerThatMayComeAtAnyMomentIsWaitedFor) {
   MakePool();
-  pool_->ExpectWorkerAt(clock_.NowNs() + 5 * kNsPerSecond);
-  pool_->ExpectWorkerAt(INT64_MIN);
+  pool_->workers()->ExpectAt(clock_.NowNs() + 5 * kNsPerSecond);
+  pool_->workers()->ExpectAt(INT64_MIN);
   FakeCall* call = Submit(1, 1, kNsPerSecond);
   EXPECT_EQ(call->endings(), 0);
   Serve(AddWorker());

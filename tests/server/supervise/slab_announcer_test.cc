@@ -92,20 +92,20 @@ TEST_F(SlabAnnouncerTest, ASegmentServesOnceEveryWorkerHasMappedIt) {
   EXPECT_THAT(added_[first], ElementsAre(1));
   EXPECT_THAT(added_[second], ElementsAre(1));
   EXPECT_FALSE(announcer_->HasMappedAll(first));
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 1u);
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 1u);
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
   EXPECT_TRUE(announcer_->HasMappedAll(first));
   EXPECT_EQ(call->request.state, RequestState::kWaiting) << "the second has not said so";
   EXPECT_TRUE(announcer_->Take(second, SlabsMapped{1}).ok());
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 2u);
   EXPECT_NE(call->request.state, RequestState::kWaiting);
-  EXPECT_EQ(budget_.taken_bytes(), pool_->SlabDescriptors()[1].bytes);
+  EXPECT_EQ(budget_.taken_bytes(), pool_->memory()->Descriptors()[1].bytes);
 }
 
 TEST_F(SlabAnnouncerTest, WithoutAWorkerItServesAtOnce) {
   Wait();
   Tick();
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 2u);
 }
 
 TEST_F(SlabAnnouncerTest, AWorkerThatDiesIsOutOfTheCount) {
@@ -115,13 +115,13 @@ TEST_F(SlabAnnouncerTest, AWorkerThatDiesIsOutOfTheCount) {
   Tick();
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
   announcer_->Detach(second);
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 2u);
 }
 
 TEST_F(SlabAnnouncerTest, AWorkerThatComesLaterIsToldOfAllAndMayThenServe) {
   Wait();
   Tick();
-  ASSERT_EQ(pool_->SlabDescriptors().size(), 2u);
+  ASSERT_EQ(pool_->memory()->Descriptors().size(), 2u);
   WorkerLink* late = AttachCold(0);
   EXPECT_THAT(added_[late], ElementsAre(1));
   EXPECT_FALSE(announcer_->HasMappedAll(late));
@@ -136,7 +136,7 @@ TEST_F(SlabAnnouncerTest, AWorkerThatComesWhileOneIsAnnouncedIsNotWaitedFor) {
   WorkerLink* late = AttachCold(1);
   EXPECT_THAT(added_[late], ElementsAre(1));
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u) << "it may warm up for minutes";
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 2u) << "it may warm up for minutes";
   EXPECT_NE(call->request.state, RequestState::kWaiting);
   EXPECT_FALSE(announcer_->HasMappedAll(late)) << "it may not serve before it has mapped it";
   EXPECT_TRUE(announcer_->Take(late, SlabsMapped{1}).ok());
@@ -150,7 +150,7 @@ TEST_F(SlabAnnouncerTest, ThePoolGrowsWhileAWorkerWarmsUp) {
   Tick();
   EXPECT_THAT(added_[cold], ElementsAre(1));
   EXPECT_TRUE(announcer_->Take(first, SlabsMapped{1}).ok());
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 2u);
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 2u);
   EXPECT_TRUE(announcer_->Take(cold, SlabsMapped{1}).ok());
   EXPECT_TRUE(announcer_->HasMappedAll(cold));
 }
@@ -160,7 +160,7 @@ TEST_F(SlabAnnouncerTest, LooksMoreOftenDoNotCount) {
   FakeCall* call = Wait();
   Tick();
   ASSERT_TRUE(announcer_->Take(worker, SlabsMapped{1}).ok());
-  workers_[0].side->AddSlabs(pool_->SlabDescriptors()[1]);
+  workers_[0].side->AddSlabs(pool_->memory()->Descriptors()[1]);
   Serve(workers_[0].side.get());
   ASSERT_EQ(call->endings(), 1);
   for (uint32_t i = 0; i < 10 * SlabAnnouncer::kIdleLooks; ++i) {
@@ -179,7 +179,7 @@ TEST_F(SlabAnnouncerTest, AnIdleSegmentGoesOnceEveryWorkerHasLetGo) {
   for (WorkerLink* link : {first, second}) {
     ASSERT_TRUE(announcer_->Take(link, SlabsMapped{1}).ok());
   }
-  for (const Worker& worker : workers_) worker.side->AddSlabs(pool_->SlabDescriptors()[1]);
+  for (const Worker& worker : workers_) worker.side->AddSlabs(pool_->memory()->Descriptors()[1]);
   Serve(workers_[1].side.get());
   ASSERT_EQ(call->endings(), 1);
   const uint64_t taken_bytes = budget_.taken_bytes();
@@ -194,7 +194,7 @@ TEST_F(SlabAnnouncerTest, AnIdleSegmentGoesOnceEveryWorkerHasLetGo) {
   Tick();
   EXPECT_THAT(added_[first], ElementsAre(1, 2)) << "a number is used again only when it is free";
   EXPECT_TRUE(announcer_->Take(first, SlabsUnmapped{1}).ok());
-  EXPECT_EQ(pool_->SlabDescriptors().size(), 1u) << "the second is announced only";
+  EXPECT_EQ(pool_->memory()->Descriptors().size(), 1u) << "the second is announced only";
 }
 
 TEST_F(SlabAnnouncerTest, AnswersToNoQuestionAreRefused) {

@@ -46,7 +46,7 @@ class SupervisedWorkerTest : public SuperviseFixture {
     host_.last().Say(Ready{});
     Pump();
     ASSERT_EQ(worker_->state(), WorkerState::kServing);
-    side_.emplace(*worker_->link(), pool()->SlabDescriptors(), &clock_);
+    side_.emplace(*worker_->link(), pool()->memory()->Descriptors(), &clock_);
   }
 
   // Brings the worker into a state that has a process.
@@ -121,7 +121,7 @@ TEST_F(SupervisedWorkerTest, AWarmWorkerDoesNotServeBeforeItHasMappedAll) {
   absl::StatusOr<OwnedSegment> further =
       OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0);
   ASSERT_TRUE(further.ok());
-  pool()->AddSlabSegment(*std::move(further), 1);
+  pool()->memory()->Add(*std::move(further), 1);
   Load();
   ASSERT_NE(process().LastSent<SlabsAdded>(), nullptr);
   process().Say(Ready{});

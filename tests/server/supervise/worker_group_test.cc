@@ -75,7 +75,7 @@ class WorkerGroupTest : public SuperviseFixture {
   void Beat(SupervisedWorker* worker) {
     if (worker->state() != WorkerState::kServing) return;
     auto [side, is_new] = sides_.try_emplace(worker->link());
-    if (is_new) side->second.emplace(*worker->link(), pool_->SlabDescriptors(), &clock_);
+    if (is_new) side->second.emplace(*worker->link(), pool_->memory()->Descriptors(), &clock_);
     side->second->report(0)->heartbeat.fetch_add(1);
   }
 
@@ -344,7 +344,7 @@ TEST_F(WorkerGroupTest, AWorkerThatDoesNotSayWhatItHasMappedIsKilled) {
   absl::StatusOr<OwnedSegment> further =
       OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0);
   ASSERT_TRUE(further.ok() && budget_.Take(further->bytes(), "more").ok());
-  pool_->AddSlabSegment(*std::move(further), 1);
+  pool_->memory()->Add(*std::move(further), 1);
   Die(1);
   host_.last().Say(Report());
   Pump();

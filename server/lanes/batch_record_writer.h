@@ -5,7 +5,7 @@
 
 #include "proto/shm/layout.h"
 #include "server/batch/formed_batch.h"
-#include "server/dispatch/output_lease.h"
+#include "server/lanes/output_lease.h"
 
 namespace mpsd {
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/output_estimate.h"
+#include "server/lanes/output_estimate.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,9 @@
 //
 // The table below is the whole list of legal transitions; SlotLife::Go() is the one funnel that
 // checks them. From running and abandoned only two ways lead on: the completion record was
-// consumed, or waitpid has said that the worker is gone (Pool::Detach). No deadline, cancellation
-// or lie frees the rows and the lease of a batch that a living worker may still read or write.
+// consumed, or waitpid has said that the worker is gone (PoolWorkers::Detach). No deadline,
+// cancellation or lie frees the rows and the lease of a batch that a living worker may still read
+// or write.
 #pragma once
 
 #include <cstdint>

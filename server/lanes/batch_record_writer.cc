@@ -1,4 +1,4 @@
-#include "server/dispatch/batch_record_writer.h"
+#include "server/lanes/batch_record_writer.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/worker_link.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/completion_reader.h"
+#include "server/lanes/completion_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "server/dispatch/output_sizing.h"
+#include "server/lanes/output_sizing.h"
 
 namespace mpsd {
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/output_sizing.h"
+#include "server/lanes/output_sizing.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/output_lease.h"
+#include "server/lanes/output_lease.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proto/base/check.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/worker_link.h"
 
 namespace mpsd {
 namespace {

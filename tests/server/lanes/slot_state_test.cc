@@ -1,4 +1,4 @@
-#include "server/dispatch/slot_state.h"
+#include "server/lanes/slot_state.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "server/batch/formed_batch.h"
-#include "server/dispatch/output_lease.h"
-#include "server/dispatch/slot_state.h"
+#include "server/lanes/output_lease.h"
+#include "server/lanes/slot_state.h"
 #include "server/request/completed_batch.h"
 
 namespace mpsd {

@@ -1,9 +1,9 @@
-#include "server/dispatch/output_lease.h"
+#include "server/lanes/output_lease.h"
 
 #include <utility>
 
 #include "proto/base/check.h"
-#include "server/dispatch/worker_link.h"
+#include "server/lanes/worker_link.h"
 
 namespace mpsd {
 

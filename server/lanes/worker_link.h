@@ -13,7 +13,7 @@
 #include "proto/shm/layout.h"
 #include "proto/shm/ring.h"
 #include "proto/shm/segment.h"
-#include "server/dispatch/output_lease.h"
+#include "server/lanes/output_lease.h"
 
 namespace mpsd {
 

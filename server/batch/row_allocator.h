@@ -1,0 +1,89 @@
+// RowAllocator: reserves rows for requests in slabs, so that rows of one shape lie together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/batch/slab_table.h"
+#include "server/request/request.h"
+
+namespace mpsd {
+
+// Step 4 of a request's life. Owned by a Batcher. Thread-compatible: guarded by the pool's mutex.
+// It never blocks, reads or writes a payload but to compare two (HoldEqual), or moves a row: a
+// row's address is the same from Reserve() until EndRows().
+//
+// Requests of one shape key share a slab: the key's open one, whose rows are given out in order, so
+// that requests that arrive one after the other lie one after the other. A request gets an extent
+// of its own, a slab that is closed at once, if it has a BYTES input, if its rows are too large to
+// share a slab, or if no whole slab is to be had for its key.
+//
+// Invariants, which CheckInvariants() holds it to:
+//  1. A shape key has at most one open slab. Only such slabs are open.
+//  2. At most kMaxOpenSlabs keys are known: the least recently used is forgotten, its slab closed.
+//  3. Those of the slab table.
+class RowAllocator {
+ public:
+  // `spec` outlives the allocator. It may still change until the first Reserve().
+  explicit RowAllocator(const ModelSpec* spec) : spec_(spec) {}
+
+  // The segments that rows lie in are the caller's to add and to retire.
+  SlabTable* slabs() { return &slabs_; }
+  const SlabTable& slabs() const { return slabs_; }
+
+  // Reserves the rows of a new or waiting request, and says where they lie. RESOURCE_EXHAUSTED when
+  // no slab has room; then the request is unchanged.
+  absl::Status Reserve(Request* request, RowTargets* targets);
+
+  // Ends rows that were reserved. Their slab is freed when it is closed and they were the last.
+  void EndRows(const RowPlace& place, uint32_t rows) { slabs_.EndRows(place.slab, rows); }
+
+  // Where the rows of a request lie. REQUIRES: they are live.
+  void Locate(const Request& request, RowTargets* targets) const;
+
+  // True when two requests hold equal rows of equal shapes. Compares no further than to the first
+  // difference. REQUIRES: the rows of both are live and filled.
+  bool HoldEqual(const Request& one, const Request& other) const;
+
+  // The bytes of the largest slab that found no room since the last call; 0 when each found some.
+  uint64_t TakeMissedBytes() { return std::exchange(missed_bytes_, 0); }
+
+  // Closes the open slabs in which nothing is live. True when there was one.
+  bool CloseIdleSlabs();
+
+  // CHECKs the class's invariants. Slow: for tests.
+  void CheckInvariants() const;
+
+ private:
+  // What is known of a shape key.
+  struct Key {
+    std::vector<uint64_t> row_bytes;  // of each input
+    uint32_t row_capacity = 0;        // of a slab
+    bool own_extents = false;         // its requests share no slab
+    bool has_slab = false;
+    uint32_t slab = 0;  // the open one, with has_slab
+    uint64_t last_used = 0;
+  };
+
+  Key* KeyOf(const Request& request);
+  void Describe(const Request& request, Key* key) const;
+  absl::Status ReserveExtent(Request* request, RowTargets* targets);
+  absl::StatusOr<uint32_t> LeaseSlab(uint64_t bytes, uint32_t rows);
+  bool OpenSlab(Key* key);
+  void CloseSlab(Key* key);
+  void Place(Request* request, uint32_t slab, uint32_t first_row, RowTargets* targets);
+  void ForgetLeastRecentlyUsed();
+
+  const ModelSpec* const spec_;
+  SlabTable slabs_;
+  absl::flat_hash_map<ShapeKey, std::unique_ptr<Key>> keys_;
+  uint64_t use_count_ = 0;
+  uint64_t missed_bytes_ = 0;
+};
+
+}  // namespace mpsd

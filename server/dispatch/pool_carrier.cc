@@ -1,0 +1,75 @@
+#include "server/dispatch/pool_carrier.h"
+
+#include <utility>
+
+#include "proto/base/failpoint.h"
+
+namespace mpsd {
+
+void PoolCarrier::Carry(DeferredWork* work) {
+  if (work->tick_by_ns != DeferredWork::kNoTick) parts_->keeper->WakeBy(work->tick_by_ns);
+  for (const auto& [link, port] : work->wakes) port->bell.Wake();
+  if (!work->completed.empty()) MPSD_FAILPOINT("complete.before_reply");
+  for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
+    batch->life.Go(SlotState::kReplying);
+    replies_->Complete(batch->completed);
+  }
+  if (work->struck != nullptr) RememberStruck(work);
+  for (auto& [request, status] : work->ended) request->reply.Fail(status);
+  Recycle(work);
+  for (const auto& [request, targets] : work->fills) {
+    request->filler->Fill(parts_->model->spec, *request, targets);
+    Commit(request);
+  }
+}
+
+void PoolCarrier::Commit(Request* request) {
+  DeferredWork work(&parts_->inside);
+  const bool quarantined = !parts_->quarantine.empty() && IsQuarantined(*request);
+  {
+    absl::MutexLock lock(&parts_->mu);
+    parts_->queue.Commit(request);
+    if (request->cancelled) {
+      parts_->queue.Remove(request);
+      work.End(request, CancelledByClient());
+    } else if (quarantined) {
+      parts_->queue.Remove(request);
+      work.End(request, WorkerLoss::CrashedItsWorker());
+      parts_->model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      parts_->dispatcher.Dispatch(&work);
+    }
+  }
+  Carry(&work);
+}
+
+bool PoolCarrier::IsQuarantined(const Request& request) {
+  RowTargets rows;
+  {
+    absl::MutexLock lock(&parts_->mu);
+    parts_->queue.batcher().Locate(request, &rows);
+  }
+  return parts_->quarantine.Holds(HashContent(request, rows), parts_->clock->NowNs());
+}
+
+void PoolCarrier::RememberStruck(DeferredWork* work) {
+  const Request& request = *work->struck;
+  parts_->quarantine.Add(HashContent(request, work->struck_rows), parts_->clock->NowNs());
+  absl::MutexLock lock(&parts_->mu);
+  parts_->loss.EndStruckRows(request);
+}
+
+// The batches' own references on their leases go; answers may hold others.
+void PoolCarrier::Recycle(DeferredWork* work) {
+  if (work->completed.empty()) return;
+  for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
+    std::exchange(batch->lease, nullptr)->Unref();
+  }
+  absl::MutexLock lock(&parts_->mu);
+  for (std::unique_ptr<InflightBatch>& batch : work->completed) {
+    parts_->dispatcher.Recycle(std::move(batch));
+  }
+  parts_->link_gauges.Note(parts_->inflight);
+}
+
+}  // namespace mpsd

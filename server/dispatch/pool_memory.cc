@@ -1,0 +1,59 @@
+#include "server/dispatch/pool_memory.h"
+
+#include <utility>
+
+namespace mpsd {
+
+void PoolMemory::Add(OwnedSegment segment, uint32_t number) {
+  DeferredWork work(&parts_->inside);
+  {
+    absl::MutexLock lock(&parts_->mu);
+    PoolQueue& queue = parts_->queue;
+    queue.slabs()->AddSegment(std::move(segment), number);
+    queue.growth()->Granted();
+    queue.NoteSlabs();
+    queue.PlaceWaiting(&work.fills, &work.tick_by_ns);
+  }
+  carrier_->Carry(&work);
+}
+
+std::optional<uint64_t> PoolMemory::TakeGrowthRequest() {
+  absl::MutexLock lock(&parts_->mu);
+  return parts_->queue.growth()->Take(parts_->queue.slabs()->segment_bytes());
+}
+
+void PoolMemory::Refuse() {
+  DeferredWork work(&parts_->inside);
+  {
+    absl::MutexLock lock(&parts_->mu);
+    PoolQueue& queue = parts_->queue;
+    queue.growth()->Refused(parts_->clock->NowNs());
+    queue.TakeWaiting(INT64_MAX, &parts_->taken);
+    work.EndAll(&parts_->taken, queue.FullError());
+  }
+  carrier_->Carry(&work);
+}
+
+std::optional<uint32_t> PoolMemory::RetireIdle(uint32_t idle_calls) {
+  absl::MutexLock lock(&parts_->mu);
+  return parts_->queue.RetireIdle(idle_calls);
+}
+
+OwnedSegment PoolMemory::Remove(uint32_t number) {
+  absl::MutexLock lock(&parts_->mu);
+  OwnedSegment segment = parts_->queue.slabs()->RemoveSegment(number);
+  parts_->queue.NoteSlabs();
+  return segment;
+}
+
+std::vector<SlabSegment> PoolMemory::Descriptors() const {
+  absl::MutexLock lock(&parts_->mu);
+  return parts_->queue.batcher().slab_table().Segments();
+}
+
+uint64_t PoolMemory::Bytes() const {
+  absl::MutexLock lock(&parts_->mu);
+  return parts_->queue.batcher().slab_table().segment_bytes();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,64 @@
+#include "server/dispatch/pool_parts.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "server/schedule/eager_scheduler.h"
+
+namespace mpsd {
+namespace {
+
+std::unique_ptr<const Scheduler> OrEager(std::unique_ptr<const Scheduler> scheduler,
+                                         const PoolOptions& options) {
+  if (scheduler != nullptr) return scheduler;
+  return std::make_unique<EagerScheduler>(options.lane_depth, options.max_delay_ns);
+}
+
+}  // namespace
+
+PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock* pool_clock,
+                     PoolKeeper* pool_keeper, std::unique_ptr<const Scheduler> chosen)
+    : model(served),
+      options(given),
+      clock(pool_clock),
+      keeper(pool_keeper),
+      scheduler(OrEager(std::move(chosen), given)),
+      queue(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
+      inflight(model, keeper),
+      answering(&queue),
+      dispatcher(model, scheduler.get(), clock, &queue, &inflight, &estimate),
+      intake(model, clock, &queue, &inflight, &answering, &estimate),
+      loss(model, &queue, &inflight),
+      link_gauges(&model->metrics) {
+  MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
+}
+
+absl::Status PoolParts::NoWorkerInTime() const {
+  return absl::UnavailableError(absl::StrCat("Request for model '", model->name,
+                                             "' is not at ready state: no worker can serve it"
+                                             " before the deadline"));
+}
+
+void PoolParts::CheckInvariants() const {
+  absl::MutexLock lock(&mu);
+  uint64_t rows = queue.CheckInvariants() + loss.struck_rows();
+  inflight.CheckInvariants();
+  const Batcher& batcher = queue.batcher();
+  int64_t requests = queue.requests();
+  inflight.ForEach([&](InflightTable::Position, const InflightBatch* batch) {
+    CheckCovers(batch->formed, batcher.slab_table());
+    rows += batch->formed.row_count;
+    for (const BatchEntry& entry : batch->formed.entries) {
+      requests += entry.request == nullptr ? 0 : 1;
+    }
+  });
+  answering.ForEach([&](const Request& request) {
+    ++requests;
+    rows += request.given_up.ok() ? request.rows : 0;
+  });
+  MPSD_CHECK(requests == inside.get());
+  MPSD_CHECK(rows == batcher.slab_table().live_rows());
+}
+
+}  // namespace mpsd

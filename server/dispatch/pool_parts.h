@@ -1,0 +1,92 @@
+// PoolParts: what a pool is made of, and the one mutex that guards it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/base/clock.h"
+#include "server/dispatch/answering_list.h"
+#include "server/dispatch/completion_intake.h"
+#include "server/dispatch/deferred_work.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/dispatch/inflight_table.h"
+#include "server/dispatch/link_gauges.h"
+#include "server/dispatch/pool_keeper.h"
+#include "server/dispatch/pool_queue.h"
+#include "server/dispatch/quarantine.h"
+#include "server/dispatch/worker_loss.h"
+#include "server/lanes/output_estimate.h"
+#include "server/request/request.h"
+#include "server/request/served_model.h"
+#include "server/schedule/scheduler.h"
+
+namespace mpsd {
+
+struct PoolOptions {
+  uint32_t lane_depth = 1;  // batches a lane has at most: 1 on a cpu, 2 on a gpu
+  int64_t max_delay_ns = 0;
+  uint32_t queue_requests = kDefaultQueueRequests;
+  uint64_t queue_bytes = kDefaultQueueBytes;
+};
+
+// Shared by the faces of one pool (Pool, PoolMemory, PoolWorkers) and by PoolCarrier. Owned by the
+// Pool. A face locks `mu`, tells the parts what has happened, and notes in a DeferredWork what is
+// left to do; PoolCarrier does that without the mutex.
+//
+//   requests ──▶ queue ──── dispatcher ────▶ inflight ─── intake ───▶ replies
+//                  ▲      (scheduler: what        │
+//                  │       is next, and where)    │
+//                  └───────────── loss ◀──────────┘  the worker has died
+//
+// `answering` has the requests of which one of several answers is on its way to the client.
+//
+// Invariants, which CheckInvariants() holds the parts to:
+//  1. A request that is inside is in exactly one part: queue, inflight or answering.
+//  2. A request ends exactly once, through DeferredWork, and is not inside from then on.
+//  3. The live rows of the slabs are those of the requests inside, of batches that still run though
+//     their requests have ended, and of a struck request.
+//  4. What a living worker may still read or write is never freed: see slot_state.h.
+//
+// `mu` is never held across a payload copy, a system call on a request's path, or a reply.
+struct PoolParts {
+  // All pointers outlive the parts. Without a scheduler (`chosen` is null) it is an EagerScheduler
+  // with these options.
+  PoolParts(ServedModel* served, const PoolOptions& given, const Clock* pool_clock,
+            PoolKeeper* pool_keeper, std::unique_ptr<const Scheduler> chosen);
+
+  // How a request is refused that cannot wait until a worker serves.
+  absl::Status NoWorkerInTime() const;
+
+  // CHECKs the invariants above and those of the parts. Slow: for tests.
+  void CheckInvariants() const;
+
+  // Constant after construction.
+  ServedModel* const model;
+  const PoolOptions options;
+  const Clock* const clock;
+  PoolKeeper* const keeper;
+  const std::unique_ptr<const Scheduler> scheduler;
+
+  // Thread-safe.
+  InsideCount inside;
+  Quarantine quarantine;
+
+  mutable absl::Mutex mu;
+  PoolQueue queue ABSL_GUARDED_BY(mu);
+  InflightTable inflight ABSL_GUARDED_BY(mu);
+  AnsweringList answering ABSL_GUARDED_BY(mu);
+  OutputEstimate estimate ABSL_GUARDED_BY(mu);
+  Dispatcher dispatcher ABSL_GUARDED_BY(mu);
+  CompletionIntake intake ABSL_GUARDED_BY(mu);
+  WorkerLoss loss ABSL_GUARDED_BY(mu);
+  LinkGauges link_gauges ABSL_GUARDED_BY(mu);
+  bool closed ABSL_GUARDED_BY(mu) = false;                     // admits no request any more
+  int64_t worker_expected_ns ABSL_GUARDED_BY(mu) = INT64_MIN;  // while no worker is attached
+  std::vector<Request*> taken ABSL_GUARDED_BY(mu);             // scratch
+};
+
+}  // namespace mpsd

@@ -1,0 +1,96 @@
+#include "server/dispatch/pool_workers.h"
+
+#include <optional>
+#include <utility>
+
+#include "server/lanes/output_sizing.h"
+
+namespace mpsd {
+
+WorkerLink::Options PoolWorkers::LinkOptions(uint32_t worker, uint32_t epoch,
+                                             uint32_t lanes) const {
+  const ModelSpec& spec = parts_->model->spec;
+  const uint32_t lane_depth = parts_->options.lane_depth;
+  WorkerLink::Options options;
+  options.worker = worker;
+  options.epoch = epoch;
+  options.lanes = lanes;
+  options.output_bytes = OutputAreaBytes(spec, lanes, lane_depth);
+  options.pin_limit_bytes = PinLimitBytes(spec, lanes, lane_depth);
+  return options;
+}
+
+void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {
+  DeferredWork work(&parts_->inside);
+  {
+    absl::MutexLock lock(&parts_->mu);
+    parts_->inflight.Attach(std::move(link));
+    NoteWorkers();
+    parts_->dispatcher.Dispatch(&work);
+  }
+  carrier_->Carry(&work);
+}
+
+void PoolWorkers::Quiesce(uint32_t worker) {
+  absl::MutexLock lock(&parts_->mu);
+  const std::optional<uint32_t> index = parts_->inflight.Find(worker);
+  if (index.has_value()) parts_->inflight.Quiesce(*index);
+}
+
+WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
+  WorkerProgress progress;
+  absl::ReaderMutexLock lock(&parts_->mu);
+  const InflightTable& inflight = parts_->inflight;
+  const std::optional<uint32_t> index = inflight.Find(worker);
+  if (!index.has_value()) return progress;
+  const WorkerView& view = inflight.workers()[*index];
+  progress.requests = inflight.answered_requests(*index);
+  progress.inflight = view.batches;
+  const uint32_t end = view.first_lane + inflight.link(*index)->lanes();
+  for (uint32_t lane = view.first_lane; lane < end; ++lane) {
+    const LanePort& port = *inflight.port(lane);
+    progress.lanes.push_back({inflight.lanes()[lane].batches, port.completed,
+                              port.report->heartbeat.load(std::memory_order_relaxed)});
+  }
+  return progress;
+}
+
+void PoolWorkers::ExpectAt(int64_t when_ns) {
+  DeferredWork work(&parts_->inside);
+  {
+    absl::MutexLock lock(&parts_->mu);
+    parts_->worker_expected_ns = when_ns;
+    if (!parts_->inflight.workers().empty() || when_ns == INT64_MIN) return;
+    parts_->queue.TakeExpired(when_ns, &parts_->taken);
+    work.EndAll(&parts_->taken, parts_->NoWorkerInTime());
+    parts_->queue.NoteSlabs();
+  }
+  carrier_->Carry(&work);
+}
+
+bool PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
+  DeferredWork work(&parts_->inside);
+  bool struck = false;
+  {
+    absl::MutexLock lock(&parts_->mu);
+    const std::optional<uint32_t> index = parts_->inflight.Find(worker);
+    if (!index.has_value()) return false;
+    parts_->intake.TakeOf(*index, &work);
+    struck = parts_->loss.TakeBatches(*index, end, &work);
+    const std::shared_ptr<WorkerLink> link = parts_->inflight.Remove(*index);
+    link->Detach();
+    parts_->link_gauges.AddPast(link);
+    NoteWorkers();
+    parts_->dispatcher.Dispatch(&work);
+    parts_->queue.NoteSlabs();
+  }
+  carrier_->Carry(&work);
+  return struck;
+}
+
+void PoolWorkers::NoteWorkers() {
+  parts_->model->ready.store(!parts_->inflight.workers().empty());
+  parts_->link_gauges.Note(parts_->inflight);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,57 @@
+// PoolWorkers: the face of a pool that workers join and leave.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "server/dispatch/pool_carrier.h"
+#include "server/dispatch/pool_parts.h"
+#include "server/lanes/worker_end.h"
+#include "server/lanes/worker_link.h"
+#include "server/lanes/worker_progress.h"
+
+namespace mpsd {
+
+// Owned by a Pool. Called by the supervisor, which starts, watches and ends the processes.
+// Thread-safe. A worker is named by its number within the model (WorkerLink::worker()); a process
+// that replaces another has the same number and a later epoch. Never starts or ends a worker: when
+// the pool catches a worker lying, it tells PoolKeeper and gives the worker nothing more.
+//
+// The order of a worker's life here: LinkOptions() → Attach() → maybe Quiesce() → Detach().
+class PoolWorkers {
+ public:
+  // Both outlive this.
+  PoolWorkers(PoolParts* parts, PoolCarrier* carrier) : parts_(parts), carrier_(carrier) {}
+
+  // What the link of a worker with so many lanes has to be made with. REQUIRES: the model's spec is
+  // complete.
+  WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const;
+
+  // The worker serves from now on, and gets batches before this returns. REQUIRES: none of the same
+  // number is attached, and the worker has mapped every segment of PoolMemory::Descriptors().
+  void Attach(std::shared_ptr<WorkerLink> link);
+
+  // The worker gets no batch any more; it finishes those that it has.
+  void Quiesce(uint32_t worker);
+
+  // What a worker has done; empty when it is not attached.
+  WorkerProgress Progress(uint32_t worker) const;
+
+  // While no worker is attached, none will serve before `when_ns`: requests whose deadline is not
+  // after that are refused, and those that wait end. INT64_MIN: a worker may come at any moment.
+  void ExpectAt(int64_t when_ns);
+
+  // What the worker completed before it died is answered; its other requests go again, or end. True
+  // when its death was put down to one request. REQUIRES: the worker is confirmed dead, since
+  // another may write to its rows from now on.
+  bool Detach(uint32_t worker, WorkerEnd end);
+
+ private:
+  void NoteWorkers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_->mu);
+
+  PoolParts* const parts_;
+  PoolCarrier* const carrier_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,120 @@
+#include "server/batch/request_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+#include "proto/base/limits.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;
+
+class RequestLinesTest : public testing::Test {
+ protected:
+  // Two requests have the same key if their lengths are equal.
+  Request* Add(int64_t length, int64_t deadline_ns = 10, bool suspect = false) {
+    Request& request = requests_.emplace_back();
+    request.key.push_back(length);
+    request.rows = 1;
+    request.deadline_ns = deadline_ns;
+    request.suspect = suspect;
+    request.Go(RequestState::kReserved);
+    request.Go(RequestState::kQueued);
+    lines_.Add(&request);
+    lines_.CheckInvariants();
+    return &request;
+  }
+
+  std::deque<Request> requests_;
+  RequestLines lines_;
+};
+
+TEST_F(RequestLinesTest, AKeyHasOneLineWhoseHeadIsTheEarliest) {
+  Add(1, 30);
+  Request* earliest = Add(1, 20);
+  Request* other = Add(2, 10);
+  ASSERT_EQ(lines_.views().size(), 2u);
+  EXPECT_EQ(lines_.head(0), earliest);
+  EXPECT_EQ(lines_.head(1), other);
+  EXPECT_EQ(lines_.views()[0], (LineView{2, 1, 0, 20}));
+}
+
+TEST_F(RequestLinesTest, PopShowsTheNextHead) {
+  Request* first = Add(1, 10);
+  Add(1, 20);
+  lines_.Pop(0);
+  EXPECT_EQ(lines_.views()[0], (LineView{1, 1, 0, 20}));
+  lines_.Pop(0);
+  EXPECT_TRUE(lines_.views()[0].empty());
+  lines_.CheckInvariants();
+  EXPECT_DEATH(lines_.Pop(0), "check failed");
+  EXPECT_EQ(first->next, nullptr);
+}
+
+TEST_F(RequestLinesTest, SuspectsOfAllKeysShareOneLine) {
+  Request* late = Add(1, 20, true);
+  Request* early = Add(2, 10, true);
+  EXPECT_TRUE(lines_.views().empty());
+  EXPECT_EQ(lines_.head(kSuspects), early);
+  lines_.Pop(kSuspects);
+  EXPECT_EQ(lines_.head(kSuspects), late);
+  lines_.Remove(late);
+  EXPECT_TRUE(lines_.suspects().empty());
+}
+
+TEST_F(RequestLinesTest, TheIdleLineThatWasUsedLeastRecentlyIsForgotten) {
+  std::vector<Request*> requests;
+  for (int64_t key = 0; key < kMaxOpenSlabs; ++key) requests.push_back(Add(key));
+  lines_.Remove(requests[3]);
+  lines_.Remove(requests[1]);
+  Request* newest = Add(1000);
+  EXPECT_EQ(lines_.views().size(), kMaxOpenSlabs);
+  EXPECT_EQ(lines_.head(3), newest) << "the last line takes the place of the one that goes";
+  EXPECT_EQ(lines_.head(1), nullptr) << "the line that was emptied later is still there";
+  Add(1001);
+  EXPECT_EQ(lines_.views().size(), kMaxOpenSlabs);
+  for (const LineView& view : lines_.views()) EXPECT_FALSE(view.empty());
+  Add(1002);
+  EXPECT_EQ(lines_.views().size(), kMaxOpenSlabs + 1) << "no line is idle";
+}
+
+TEST_F(RequestLinesTest, ExpiredRequestsLeaveEveryLine) {
+  Request* suspect = Add(1, 10, true);
+  Request* expired = Add(1, 10);
+  Request* alive = Add(1, 11);
+  Request* other = Add(2, 9);
+  std::vector<Request*> taken;
+  lines_.TakeExpiredOf(0, 9, &taken);
+  EXPECT_TRUE(taken.empty());
+  lines_.TakeExpired(10, &taken);
+  EXPECT_THAT(taken, UnorderedElementsAre(suspect, expired, other));
+  EXPECT_EQ(lines_.head(0), alive);
+  lines_.CheckInvariants();
+}
+
+TEST_F(RequestLinesTest, TakeEqualAsksForTheSameKeyAndTheSuspects) {
+  Request* model = Add(1);
+  Request* other_key = Add(2);
+  Request* suspect = Add(2, 10, true);
+  std::vector<const Request*> asked;
+  std::vector<Request*> taken;
+  const auto all_but_the_model = [&](const Request& request) {
+    asked.push_back(&request);
+    return &request != model;
+  };
+  lines_.TakeEqual(*model, all_but_the_model, &taken);
+  EXPECT_THAT(asked, UnorderedElementsAre(model, suspect));
+  EXPECT_THAT(taken, ElementsAre(suspect));
+  EXPECT_EQ(lines_.head(1), other_key);
+  lines_.CheckInvariants();
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,4 +1,4 @@
-#include "worker/model/string_elements.h"
+#include "worker/model/elements.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -71,7 +71,6 @@ struct ConnectOptions {
 // Each call blocks until it is answered, but not beyond `deadline`, which the server sees too and
 // honours. A server's error keeps its code and text. An answer that contradicts itself is INTERNAL.
 // Inferences are repeated as `RetryOptions` say, by default never; other calls are never repeated.
-// else is.
 class Client {
  public:
   // Called exactly once, on a thread of gRPC's, which it must not block.

@@ -1,4 +1,7 @@
 // file: reads and writes whole files. Thread-safe.
+//
+// For the files that a command line names: tensors, vocabularies, certificates, tokens. Each is
+// read to its end before anything is sent, so a verb fails before it has cost the server anything.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +13,16 @@
 
 namespace mpsd::cli {
 
-// The content of `path`. Errors name the path; OUT_OF_RANGE for a file of more than `bytes_max`
-// bytes.
+// The content of `path`, which may also be a pipe, such as a shell's <(command). Reads in pieces of
+// 1 MiB and gives up at the first piece beyond `bytes_max`, so a wrong path such as /dev/zero costs
+// no more memory than that. Blocks until the writer of a pipe is done.
+//
+// Errors name the path and the system's reason. NOT_FOUND: it cannot be opened. OUT_OF_RANGE: it
+// has more than `bytes_max` bytes. DATA_LOSS: reading failed half-way.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t bytes_max);
 
-// Creates or replaces `path`. Errors name the path.
+// Creates `path`, or replaces its content in place: the file keeps its owner and mode, and a
+// failure half-way leaves a file that is cut. DATA_LOSS names the path and the system's reason.
 absl::Status WriteWholeFile(const std::string& path, absl::string_view content);
 
 }  // namespace mpsd::cli

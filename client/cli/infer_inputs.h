@@ -1,4 +1,11 @@
 // infer_inputs: the tensors that `infer` sends, from files, at random, or from texts.
+//
+// The third step of the verb (infer_verb.h): the files are read (infer_plan.h) and the server has
+// described its model by now, and nothing was sent yet. A request has inputs of TensorInputs() or
+// of TextInputs(), never of both; the plan has checked that.
+//
+// What the server would refuse anyway is left to the server: its error text says what it expects.
+// Only mistakes without which no tensor could be made at all are found here.
 #pragma once
 
 #include <string>
@@ -13,22 +20,32 @@
 
 namespace mpsd::cli {
 
+// An input of the request, whose bytes the verb keeps until the answer is there.
 struct NamedArray {
   std::string name;
   NpyArray array;
 };
 
-// The arrays of `plan`: `files` as they are, or with the requested shape; random arrays as
-// `metadata` describes them. `batch` (0: not given) is the length of dim 0 where the model leaves
-// it open. INVALID_ARGUMENT names the input that cannot be made. Pure, thread-safe.
+// The arrays of `plan`, in the order of its inputs. `files` are those of ReadInputFiles().
+//
+//   NAME=@FILE    the file's array; with --shape the same elements in that shape
+//   NAME=random   RandomArray() of the model's datatype, in the shape of --shape or else of the
+//                 model, whose open dims become 1, but dim 0 becomes `batch` if that is not 0
+//
+// INVALID_ARGUMENT names the input: a file has not as many elements as its --shape, the model has
+// no random input of that name, or takes no --batch. The same `seed` gives the same arrays. Pure,
+// thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
                                                      std::vector<NpyArray> files,
                                                      const client::ModelMetadata& metadata,
                                                      int64_t batch, uint64_t seed);
 
-// The texts as rows of input_ids and attention_mask, both INT64; token_type_ids too if the model
-// takes them. Shorter rows are padded with [PAD], which the mask hides. Sets `token_counts` to each
-// row's true length. INVALID_ARGUMENT when the model takes no token ids. Pure, thread-safe.
+// The texts as one batch of rows for a BERT encoder: input_ids and attention_mask, both INT64, and
+// token_type_ids, all 0, if the model takes them. Rows are as long as the longest text has tokens;
+// shorter ones are padded with [PAD], which the mask hides. Appends each row's true length to
+// `token_counts`, for the report.
+//
+// INVALID_ARGUMENT when the model has no input_ids or no attention_mask. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,
                                                    const WordPiece& pieces,
                                                    const client::ModelMetadata& metadata,

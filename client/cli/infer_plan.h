@@ -1,4 +1,8 @@
 // InferPlan: the options of `infer`, parsed and checked before anything is sent.
+//
+// The first step of the verb. All that can be wrong with the command line by itself is found here,
+// before a file is read or a connection made: forms of options, and options that exclude each
+// other. Whether names and shapes fit the model is known only once the server has described it.
 #pragma once
 
 #include <map>
@@ -13,31 +17,34 @@
 
 namespace mpsd::cli {
 
-// Where an input's array comes from.
+// Where an input's array comes from: an --input.
 struct InputSource {
   std::string name;
   std::string path;  // empty: random
 };
 
-// A wanted output, and the file that keeps it.
+// A wanted output, and the file that keeps it: an --output. None at all means every output.
 struct OutputTarget {
   std::string name;
   std::string path;  // empty: the output is not kept
 };
 
-// The checked options. Made by MakePlan(), constant afterwards.
+// The checked options. Made by MakePlan(), constant afterwards, owned by the run of the verb.
 struct InferPlan {
   absl::Duration timeout;
   std::vector<InputSource> inputs;
-  std::map<std::string, Dims> shapes;
+  std::map<std::string, Dims> shapes;  // by input; each of them is in `inputs`
   std::vector<OutputTarget> outputs;
 };
 
-// INVALID_ARGUMENT names the wrong option. Pure, thread-safe.
+// Checks that there is an --input or a --text, and not both; at most kMaxBatchRows texts; a --shape
+// only for an --input; no dim below 0 and at most kMaxRank dims behind the batch dim.
+// INVALID_ARGUMENT names the wrong option and the form that it should have. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
-// Reads the plan's files, in the order of its inputs; the arrays of random inputs stay empty.
-// Errors name the file. Thread-safe.
+// Reads the plan's files, in the order of its inputs; the arrays of random inputs stay empty. A
+// file has at most kMaxNpyBytes. Errors name the file, and are those of ReadWholeFile() and
+// ParseNpy(). Blocks for the reading. Thread-safe.
 absl::StatusOr<std::vector<NpyArray>> ReadInputFiles(const InferPlan& plan);
 
 }  // namespace mpsd::cli

@@ -1,4 +1,11 @@
 // infer_report: the output of `infer`. Pure functions, all thread-safe.
+//
+// The last step of the verb: the answer has arrived and is whole. A report never fails; contents
+// that contradict themselves appear as what they are, as an empty list or an error's text in a
+// cell.
+//
+// The text is for people and may change. The JSON is for programs: its keys stay, and unlike the
+// text it holds every element.
 #pragma once
 
 #include <string>
@@ -8,26 +15,35 @@
 
 namespace mpsd::cli {
 
-// The texts that were sent, with their lengths in tokens.
+// The texts that were sent, with their lengths in tokens: one of each for a row. Empty for a
+// request without --text.
 struct TextRows {
   std::vector<std::string> texts;
   std::vector<size_t> token_counts;
 };
 
-// The vectors of the first output that has one for each of `row_count` rows; empty when no output
-// has.
+// The vectors of the first output of shape [row_count, dims]; empty when no output has it, or when
+// there are no rows. An encoder's answer is recognized by its shape, since the protocol does not
+// say which output is an embedding.
 std::vector<std::vector<double>> FindEmbeddings(const client::InferReply& reply, size_t row_count);
 
+// The Euclidean length.
 double Norm(const std::vector<double>& vector);
 
-// 0 when one of the vectors has length 0.
+// The cosine of the angle between the vectors; 0 when one of them has length 0. REQUIRES: they have
+// the same number of dims.
 double Cosine(const std::vector<double>& a, const std::vector<double>& b);
 
-// A table of the outputs, or of the texts and their embeddings, for people.
+// For people. With embeddings, one line for each text: tokens, dims, norm, first values; and for
+// two or more texts the table of their cosines. Otherwise one line for each output: datatype,
+// shape, smallest, largest and mean element, first values. The last line names the model and the
+// version that answered, and `latency_ms`, the time that the client waited.
 std::string ReportText(const client::InferReply& reply, const TextRows& rows, double latency_ms);
 
-// The whole answer as one JSON object: "outputs" with their elements in "data"; for texts also
-// "texts" and "cosine". A number that is not finite is null.
+// The whole answer as one JSON object on one line: "model", "version", "id", "latency_ms",
+// "outputs" with name, datatype, shape and the elements in "data", flat; with embeddings also
+// "texts" and "cosine". A number that is not finite is null; 64-bit integers are exact; bytes that
+// are not UTF-8 become U+FFFD.
 std::string ReportJson(const client::InferReply& reply, const TextRows& rows, double latency_ms);
 
 }  // namespace mpsd::cli

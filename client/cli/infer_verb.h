@@ -1,4 +1,17 @@
 // infer_verb: the verb `infer`: one request to a running daemon, its answer for people or programs.
+//
+// The steps, and the exit code of a failure in each:
+//
+//   1. MakePlan          the options are checked                    kExitUsage
+//   2. ReadInputFiles    the tensors are read                       kExitNoInput
+//   3. Connect           files of credentials, then the server      kExitNoInput, kExitNotReachable
+//   4. make the inputs   after the model's metadata was asked for   kExitServerError, kExitUsage,
+//                                                                   kExitNoInput of a vocabulary
+//   5. Infer             the request and its answer                 kExitServerError
+//   6. report, then the files of the outputs                        kExitCannotWrite
+//
+// For --text without --vocab, step 4 also asks the daemon's status for the model's parameter
+// `vocab`: a path, which is opened on this host.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +23,8 @@
 
 namespace mpsd::cli {
 
-// The options as they stand on the command line.
+// The options as they stand on the command line, unchecked: verbs.cc fills them while it parses,
+// and MakePlan() (infer_plan.h) checks them.
 struct InferOptions {
   ServerOptions server;
   std::string model;
@@ -25,8 +39,9 @@ struct InferOptions {
   uint64_t seed = 1;
 };
 
-// Connects, makes the inputs, sends one request, and writes the answer to `out` or the error to
-// `err`. Blocks for at most the option `timeout`. Returns an ExitCode. Thread-safe.
+// Does the steps above; writes the answer to `out`, or the error to `err`. Each call to the server
+// has the option `timeout` for itself: connecting, metadata, status and the inference. Never
+// repeats the request. Returns an ExitCode. Thread-safe.
 int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace mpsd::cli

@@ -1,4 +1,12 @@
 // ServerOptions: the options that all client verbs share, and the first steps that depend on them.
+//
+// Every verb that talks to a server begins alike:
+//
+//   const auto timeout = ParseTimeout(options.server);
+//   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
+//   ExitCode code = kExitOk;
+//   const auto client = Connect(options.server, absl::Now() + *timeout, &code);
+//   if (!client.ok()) return Fail(err, code, client.status());
 #pragma once
 
 #include <memory>
@@ -13,9 +21,10 @@
 
 namespace mpsd::cli {
 
+// The options as they stand on the command line, unchecked. verbs.cc fills them.
 struct ServerOptions {
-  std::string address = "127.0.0.1:8001";
-  std::string timeout = "30s";
+  std::string address = "127.0.0.1:8001";  // or "unix:/path"
+  std::string timeout = "30s";             // for each call
   bool json = false;
   bool tls = false;
   std::string tls_ca;  // this and the next two are paths
@@ -24,19 +33,22 @@ struct ServerOptions {
   std::string token_file;
 };
 
-// Reads the files that the options name. Errors name the file. Thread-safe.
+// Reads the files that the options name, each of at most 1 MiB. Naming an authority or a
+// certificate turns TLS on; white space around the token is dropped, so that a file may end with a
+// newline. Errors name the file. Thread-safe.
 absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options);
 
 // Connects as the options say; blocks until `deadline` at the latest. On failure `*code` is the
-// verb's exit code.
+// verb's exit code: kExitNoInput for a file, kExitUsage for options that Client::Connect() refuses,
+// kExitNotReachable otherwise.
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code);
 
-// The option `timeout`, which must be positive. Thread-safe.
+// The option `timeout`, which must be positive; INVALID_ARGUMENT says why it is not. Thread-safe.
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);
 
-// Writes "mpsd: TEXT" to `err` and returns `code`. The text of a server's error begins with the
-// name of its status code.
+// Writes "mpsd: TEXT" to `err` and returns `code`, as the last step of a verb that failed. With
+// kExitServerError the text begins with the name of the status code, such as "NOT_FOUND: ".
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status);
 
 }  // namespace mpsd::cli

@@ -1,4 +1,9 @@
 // Table: rows of text in aligned columns, for people.
+//
+//   Table table({{"MODEL"}, {"LANES", kRight}});
+//   table.AddRow({"mlp", "4"});
+//   out << table.Text();              MODEL  LANES
+//                                     mlp        4
 #pragma once
 
 #include <string>
@@ -6,7 +11,12 @@
 
 namespace mpsd::cli {
 
-// Widths are counted in characters, not bytes. Owned by the verb that prints it. Thread-compatible.
+// Collects the rows, and lays them out only when it is asked for the text: a column is as wide as
+// its widest cell. Widths are counted in characters, not bytes, so accents keep the columns
+// straight; characters that a terminal draws twice as wide do not. Cells are printed as they are:
+// they hold no line breaks.
+//
+// Owned by the verb that prints it. Thread-compatible.
 class Table {
  public:
   enum class Align { kLeft, kRight };
@@ -18,7 +28,7 @@ class Table {
 
   explicit Table(std::vector<Column> columns);
 
-  // REQUIRES: there are as many cells as columns.
+  // Adds a row below the others. REQUIRES: there are as many cells as columns.
   void AddRow(std::vector<std::string> cells);
 
   // The titles and the rows, with two spaces between columns, and none at the end of a line.
@@ -26,7 +36,7 @@ class Table {
 
  private:
   const std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<std::vector<std::string>> rows_;  // the first holds the titles
 };
 
 // Numbers stand to the right.

@@ -10,23 +10,32 @@
 // Each verb is a subcommand whose callback does the work while the command line is parsed. It
 // writes to stdout and stderr, and sets `*exit_code` (exit_code.h). All are called on main's
 // thread.
+//
+// This is the only file of the folder that knows the names of flags: a verb gets a struct of
+// options and two streams (infer_verb.h, ps_verb.h, inspect_verb.h), so tests run verbs without a
+// command line. The daemon's own verbs, such as `serve`, are server/main.cc's; `app` may have both.
+//
+// `exit_code` outlives `app`, and `app` owns the options.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace mpsd::cli {
 
-// infer MODEL --input NAME=@FILE.npy|random | --text TEXT ...
+// infer MODEL --input NAME=@FILE.npy|random | --text TEXT ...: one request, and its answer. Options
+// that may be repeated take one value each time, even a value that begins with a dash.
 void AddInferVerb(CLI::App& app, int* exit_code);
 
-// ps [--json]
+// ps [MODEL] [--why] [--json]: the models and workers of a daemon.
 void AddPsVerb(CLI::App& app, int* exit_code);
 
-// inspect FILE and init FILE, which need no daemon.
+// inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
+// that serves it.
 void AddInspectVerbs(CLI::App& app, int* exit_code);
 
 // Parses the command line, which runs the verb that it names. Returns `*exit_code` as the verb left
-// it, or kExitUsage, with the reason on stderr, when the command line is wrong.
+// it; kExitOk after --help; kExitUsage, with the reason on stderr, when the command line is wrong,
+// in which case no verb ran.
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code);
 
 }  // namespace mpsd::cli

@@ -1,4 +1,11 @@
 // WordPiece: turns text into token ids, for BERT's uncased vocabularies.
+//
+//   "Unaffable!"  →  unaffable, !        lower case, without accents, split at spaces and signs
+//                 →  un ##aff ##able !   the longest piece that the vocabulary has, again and again
+//                 →  [CLS] … [SEP]       and the ids of these pieces
+//
+// So `mpsd infer --text` feeds a text encoder without Python. The ids are those of the
+// library `tokenizers`, which wrote tests/client/wordpiece_fixture.json.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +19,24 @@
 
 namespace mpsd::cli {
 
-inline constexpr size_t kMaxTokens = 256;  // of a text, with its [CLS] and [SEP]
-inline constexpr size_t kMaxVocabWords = 1 << 20;
+inline constexpr size_t kMaxTokens = 256;          // of a text, with its [CLS] and [SEP]
+inline constexpr size_t kMaxVocabWords = 1 << 20;  // a vocabulary with more is refused
 
-// Holds a vocabulary. Constant after construction, so thread-safe. The names of special tokens are
-// ordinary text when they occur in a text.
+// Holds a vocabulary. Made by the verb `infer`, which owns it. Constant after construction, so
+// thread-safe. The names of special tokens are ordinary text when they occur in a text: nobody can
+// smuggle a [SEP] in.
 class WordPiece {
  public:
   // `vocab` is the content of a vocab.txt: one token in each line; a token's id is its line's
   // number, from 0. INVALID_ARGUMENT when [CLS], [SEP] or [UNK] is missing.
   static absl::StatusOr<WordPiece> Parse(absl::string_view vocab);
+
+  // The same from a file of at most 64 MiB. Errors name the path. Blocks for the reading.
   static absl::StatusOr<WordPiece> ReadFile(const std::string& path);
 
-  // The ids of [CLS], the text's tokens and [SEP]. The end of a text that is too long is dropped.
+  // The ids of [CLS], the text's tokens and [SEP]: at least these two, at most kMaxTokens ids. The
+  // end of a text that is too long is dropped. A word of more than 100 characters, or one that no
+  // pieces make up, is one [UNK]. Never fails, whatever the bytes are.
   std::vector<int64_t> Encode(absl::string_view text) const;
 
   // The id that pads a row after its [SEP]; 0 when the vocabulary has no [PAD].
@@ -33,6 +45,7 @@ class WordPiece {
  private:
   WordPiece() = default;
 
+  // Appends the ids of the pieces of one word, or of [UNK].
   void AppendWord(const std::vector<char32_t>& word, std::vector<int64_t>* ids) const;
 
   absl::flat_hash_map<std::string, int64_t> ids_;

@@ -29,10 +29,10 @@ make_demo_models() {
   bash cmake/setup/demo_model.sh .deps/models build/release/bin
 }
 
-bench() { # ARGUMENTS of load_tests/bench.sh
+bench() { # ARGUMENTS of load_tests/bench/bench.sh
   build_preset release
   need_demo_models
-  exec load_tests/bench.sh "$@"
+  exec load_tests/bench/bench.sh "$@"
 }
 
 fuzz() { # SECONDS, OPTIONS of libFuzzer

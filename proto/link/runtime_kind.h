@@ -1,6 +1,8 @@
 // RuntimeKind: which libtorch a worker runs on, as far as placement and streams care.
 #pragma once
 
+#include <cstdint>
+
 #include "proto/link/enum_names.h"
 
 namespace mpsd {
@@ -15,5 +17,10 @@ enum class RuntimeKind {
 template <>
 inline constexpr std::array<std::string_view, 4> kNamesOf<RuntimeKind> = {
     "stock", "patched", "upstream_pool", "upstream_guard"};
+
+// How many lanes a worker may run on mps with kPatched; with any other kind it runs one. Published
+// measurements of the patched build bear out two. Placement chooses this many where the config
+// names no number, and the worker runs no more, whatever it was ordered.
+inline constexpr uint32_t kPatchedMpsLanes = 2;
 
 }  // namespace mpsd

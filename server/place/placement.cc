@@ -12,7 +12,6 @@ constexpr uint32_t kMostCpuLanes = 8;
 constexpr uint32_t kCudaLanes = 4;
 constexpr uint32_t kCudaMpsProcesses = 2;
 constexpr uint32_t kMpsProcesses = 2;
-constexpr uint32_t kPatchedMpsLanes = 2;
 constexpr uint64_t kWorkingSetPercent = 60;
 
 uint32_t OrElse(uint32_t configured, uint32_t chosen) {

@@ -1,4 +1,4 @@
-#include "load_tests/answer_check.h"
+#include "load_tests/generator/answer_check.h"
 
 #include <gtest/gtest.h>
 

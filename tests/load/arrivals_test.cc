@@ -1,4 +1,4 @@
-#include "load_tests/arrivals.h"
+#include "load_tests/generator/arrivals.h"
 
 #include <gtest/gtest.h>
 

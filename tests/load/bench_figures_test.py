@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Tests of the arithmetic behind load_tests/bench.py."""
+"""Tests of the arithmetic behind load_tests/bench/bench.py."""
 
 import os
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../load_tests"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../load_tests/bench"))
 import bench_figures as figures  # noqa: E402
 import random_bert  # noqa: E402
 

@@ -1,4 +1,4 @@
-#include "load_tests/latency_histogram.h"
+#include "load_tests/generator/latency_histogram.h"
 
 #include <gtest/gtest.h>
 

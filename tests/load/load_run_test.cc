@@ -1,4 +1,4 @@
-#include "load_tests/load_run.h"
+#include "load_tests/generator/load_run.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "load_tests/bench_report.h"
-#include "load_tests/echo_server.h"
+#include "load_tests/ceilings/echo_server.h"
+#include "load_tests/generator/bench_report.h"
 #include "proto/base/clock.h"
 
 namespace mpsd::load {

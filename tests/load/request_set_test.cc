@@ -1,4 +1,4 @@
-#include "load_tests/request_set.h"
+#include "load_tests/generator/request_set.h"
 
 #include <gtest/gtest.h>
 

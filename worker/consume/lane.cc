@@ -12,6 +12,7 @@
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
 #include "worker/execute/lease_sink.h"
+#include "worker/execute/warm_up.h"
 
 namespace mpsd {
 namespace {

@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "proto/base/clock.h"
-#include "proto/link/warm_up.h"
 #include "proto/shm/layout.h"
 #include "worker/execute/batch.h"
 #include "worker/execute/gather.h"
@@ -65,11 +64,5 @@ class BatchExecutor {
   uint32_t row_cap_ = 0;
   bool device_lost_ = false;
 };
-
-// Runs zeros of the model's shapes through the lane, so that the first request finds everything
-// compiled and allocated. `warmup` says which shapes: see WarmUp; kAuto is kSmallest on the cpu and
-// kAll elsewhere. Returns the error of the first run that fails. Called on the lane's thread before
-// its first batch.
-absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup);
 
 }  // namespace mpsd

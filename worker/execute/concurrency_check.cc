@@ -12,7 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
-#include "worker/model/element.h"
+#include "worker/model/elements.h"
+#include "worker/model/trial_dims.h"
 
 namespace mpsd {
 namespace {
@@ -99,15 +100,6 @@ void Fill(DataType datatype, std::mt19937* random, std::string* bytes) {
   }
 }
 
-int64_t CheckedLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
-  for (const PadRule& rule : spec.pad) {
-    if (rule.input == input.name && rule.dim == dim && !rule.buckets.empty()) {
-      return rule.buckets.front();
-    }
-  }
-  return 2;
-}
-
 // One lane's inputs, and the outputs that the model gives for them when no other lane runs.
 class Trial {
  public:
@@ -117,11 +109,7 @@ class Trial {
     for (const TensorSpec& tensor : spec.inputs) {
       InputTensor& input = inputs_.emplace_back();
       input.datatype = tensor.datatype;
-      if (spec.batches()) input.dims.push_back(rows_);
-      for (uint32_t dim = 0; dim < tensor.dims.size(); ++dim) {
-        const int64_t length = tensor.dims[dim];
-        input.dims.push_back(length >= 0 ? length : CheckedLength(spec, tensor, dim));
-      }
+      input.dims = TrialDims(spec, tensor, rows_, /*step=*/0, /*open_length=*/2);
       // Elements of BYTES are empty strings: a length of 0 each.
       const DataType fill =
           tensor.datatype == DataType::kBytes ? DataType::kUint32 : tensor.datatype;

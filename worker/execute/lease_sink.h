@@ -1,4 +1,10 @@
 // LeaseSink: puts a run's outputs into the batch's output lease and notes where each lies.
+//
+//   lease:   │ output 0      │ output 1   │   output 2 │ free │
+//            ▲ 64-byte       ▲ aligned    ▲
+//   record:  outputs[i] = {datatype, dims, offset, bytes}; row_failed[row]
+//
+// The model writes outputs where the front end will read them: nothing is copied behind it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +30,9 @@ class LeaseSink final : public OutputSink {
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
   void FailRow(uint32_t row, absl::string_view why) override;
 
-  // fits(): all outputs had room. valid(): every output could be described: its datatype is known,
-  // its size does not overflow, and there were not too many outputs.
+  // fits(): all outputs had room; if not, the batch completes as one that needs a larger lease, and
+  // the front end submits it again. valid(): every output could be described: its datatype is
+  // known, its size does not overflow, and there were not too many outputs.
   bool fits() const { return needed_bytes_ <= lease_bytes_; }
   bool valid() const { return valid_; }
   uint64_t needed_bytes() const { return needed_bytes_; }
@@ -41,7 +48,8 @@ class LeaseSink final : public OutputSink {
   bool valid_ = true;
 };
 
-// Copies as much of `text` into the record as fits.
+// Copies as much of `text` into the record as fits: kErrorTextBytes. For the outcomes that carry a
+// text.
 void SetText(CompletionRecord* record, absl::string_view text);
 
 }  // namespace mpsd

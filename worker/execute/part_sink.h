@@ -1,4 +1,10 @@
 // PartSink: joins the outputs of a batch's parts as if the batch had run as a whole.
+//
+// Where a batch failed as a whole, BatchExecutor runs it in parts (split_policy.h):
+//
+//   part {0, 2}  ──▶ ┌───────────┐  Add(4 rows) once      ┌───────────┐
+//   part {2, 1}  ──▶ │ PartSink  │ ─────────────────────▶ │ LeaseSink │
+//   part {3, 1}  ──▶ └───────────┘  each part's own rows  └───────────┘
 #pragma once
 
 #include <cstdint>
@@ -23,11 +29,14 @@ class PartSink final : public OutputSink {
   void Begin(const BatchPart& part);
 
   // Called after a run that succeeded. Returns whether its outputs have the number, datatypes and
-  // row shapes of the parts before. If not, the part's rows have no answer.
+  // row shapes of the parts before. If not, the part's rows have no answer: the executor fails
+  // them.
   bool End();
 
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
+
+  // `row` counts from 0 in the part, and becomes a row of the batch.
   void FailRow(uint32_t row, absl::string_view why) override;
 
  private:

@@ -1,4 +1,12 @@
 // split_policy: when a batch that failed is run again in parts, and in which. Pure.
+//
+// One bad row makes the run of its whole batch fail, and so the answers of requests that have
+// nothing to do with it. Halving finds it: with 8 rows, row 5 bad, the runs are
+//
+//   {0..7} fails    {0..3} ok    {4..7} fails    {4,5} fails    {4} ok    {5} fails    {6,7} ok
+//
+// and one row fails instead of eight. The same halving makes a batch small enough for the memory
+// there is. BatchExecutor keeps the list of parts that are to run and carries the decisions out.
 #pragma once
 
 #include <algorithm>

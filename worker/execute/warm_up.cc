@@ -1,3 +1,5 @@
+#include "worker/execute/warm_up.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -6,7 +8,7 @@
 #include <vector>
 
 #include "proto/base/limits.h"
-#include "worker/execute/batch_executor.h"
+#include "worker/model/trial_dims.h"
 
 namespace mpsd {
 namespace {
@@ -42,15 +44,6 @@ class Scratch final : public OutputSink {
   Zeros memory_;
 };
 
-// The length that stands for an unknown dim: a padded dim's step-th bucket, otherwise 1.
-int64_t WarmUpLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
-  for (const PadRule& rule : spec.pad) {
-    if (rule.input != input.name || rule.dim != dim || rule.buckets.empty()) continue;
-    return rule.buckets[std::min(step, rule.buckets.size() - 1)];
-  }
-  return 1;
-}
-
 absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
   const ModelSpec& spec = model->spec();
   Zeros zeros;
@@ -58,11 +51,7 @@ absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
   for (const TensorSpec& tensor : spec.inputs) {
     InputTensor& input = inputs.emplace_back();
     input.datatype = tensor.datatype;
-    if (spec.batches()) input.dims.push_back(rows);
-    for (uint32_t dim = 0; dim < tensor.dims.size(); ++dim) {
-      const int64_t length = tensor.dims[dim];
-      input.dims.push_back(length >= 0 ? length : WarmUpLength(spec, tensor, dim, step));
-    }
+    input.dims = TrialDims(spec, tensor, rows, step, /*open_length=*/1);
     // Zeros are also a valid BYTES tensor: elements of length 0.
     const DataType counted =
         input.datatype == DataType::kBytes ? DataType::kUint32 : input.datatype;

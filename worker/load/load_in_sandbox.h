@@ -1,4 +1,15 @@
 // LoadInSandbox: loads a model where its code can do no harm.
+//
+// The first thing that a worker does with its LoadOrder, and the only way to a model in the
+// worker's binary. The order of the steps is the point of this file:
+//
+//   Sandbox::Enter   files are confined; the process has one thread still
+//   StartRuntime     libtorch and the device start, which need calls that a model does not
+//   Sandbox::Seal    system calls are sealed, in all threads
+//   LoadModel        only now is the model's file opened, which is code
+//
+// A source file of its own, so that tests can link it with another LoadModel(), whose model tries
+// to break out (tests/fakes/misbehaving_model.cc).
 #pragma once
 
 #include <memory>
@@ -8,9 +19,9 @@
 
 namespace mpsd {
 
-// Enters the sandbox that the order asks for, starts the runtime and the device, seals the sandbox,
-// and only then opens the model's file, which is code. What the sandbox takes is gone for the life
-// of the process, also when loading fails.
+// Does the steps above, and returns the error of the first that fails; a sandbox of the level basic
+// fails at nothing (worker/sandbox/sandbox.h). What the sandbox takes is gone for the life of the
+// process, also when loading fails. The text of an error is for the operator.
 //
 // Called once, on the main thread, before any other thread starts. Blocks for the whole loading:
 // seconds, or minutes for a large model.

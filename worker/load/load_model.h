@@ -1,4 +1,12 @@
 // LoadModel: makes a Model of a load order, whatever its format.
+//
+// The one file that knows all formats, and the one that is compiled in two ways: with libtorch
+// (MPSD_WITH_TORCH) or without, when only synthetic models can be loaded. Everything above it sees
+// a Model (worker/model/model.h), everything below it one format.
+//
+//   kTorchScript   worker/model/torchscript   on worker/model/torch
+//   kAoti          worker/model/aoti          on worker/model/torch
+//   kSynthetic     worker/model/synthetic     needs no libtorch
 #pragma once
 
 #include <memory>
@@ -13,19 +21,22 @@
 namespace mpsd {
 
 // Loads the code for the order's device and starts the device. Does not open the model's file.
-// Makes system calls that the sandbox denies once it is sealed. Called on the main thread. Does
-// nothing for the format "synthetic".
+// Makes system calls that the sandbox denies once it is sealed. Called once, on the main thread,
+// which becomes the first thread to touch the device. Does nothing for the format "synthetic".
 absl::Status StartRuntime(const LoadOrder& order);
 
-// Loads the model that the order names. Called on the main thread, after StartRuntime(). The text
-// of an error tells the operator what to do; it may hold the model's path, so it is not for
-// clients. UNIMPLEMENTED: this binary was built without libtorch.
+// Loads the model that the order names, whose spec is complete from then on. Called on the main
+// thread, after StartRuntime(). Blocks while the file is read and the weights go to the device. The
+// text of an error tells the operator what to do; it may hold the model's path, so it is not for
+// clients. UNIMPLEMENTED: this binary was built without libtorch. INVALID_ARGUMENT: among others, a
+// decoupled model of a format whose models give one answer to a request.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
 // The runtime of this binary's models: "torch 2.11.0", or "synthetic" when built without libtorch.
 std::string RuntimeName();
 
-// Which kind of libtorch that is: "stock", "patched", …; empty when built without libtorch.
+// Which kind of libtorch that is, by its symbols (RuntimeKind): "stock", "patched", …; empty when
+// built without libtorch.
 std::string LoadedRuntimeKindName();
 
 // The devices that models can run on here, beginning with the one that "auto" stands for. Called on

@@ -1,5 +1,15 @@
 // foreign_errors: the one place where exceptions of libtorch and of the standard library become a
 // Status.
+//
+// Code of this repository throws nothing. libtorch throws whatever a model's author makes it throw,
+// and its texts hold tracebacks, paths and addresses. Two readers want two things of such a text:
+// the operator wants the line that says why, and a client wants that line without anything about
+// this host. The code of the Status decides what happens to the batch
+// (worker/execute/split_policy.h):
+//
+//   INTERNAL             the model threw          halves run again, to find the row at fault
+//   RESOURCE_EXHAUSTED   memory did not suffice   halves run again; later batches may be smaller
+//   DATA_LOSS            the device is lost       the worker ends; its successor gets the batch
 #pragma once
 
 #include <exception>
@@ -11,17 +21,24 @@
 namespace mpsd {
 
 // The part of a foreign exception's text that says why: one line, at most 400 bytes, without the
-// tracebacks of C++ and TorchScript. It may hold paths, so it is for the operator.
+// tracebacks of C++ and TorchScript. Never empty: "no reason was given" stands in. It may hold
+// paths, so it is for the operator. Thread-safe.
 std::string MeaningfulLine(absl::string_view what);
 
-// "PyTorch execute failure: …" with the same line, fit for a client: without paths.
-// RESOURCE_EXHAUSTED when the text says that memory did not suffice; DATA_LOSS when it is one that
-// a CUDA device gives once it answers nothing more to this process; INTERNAL otherwise.
+// "PyTorch execute failure: …" with the same line, fit for a client: words that look like absolute
+// paths are "(path)". RESOURCE_EXHAUSTED when the line says that memory did not suffice; the text
+// is then "out of memory" and no more. DATA_LOSS when the text is one that a CUDA device gives once
+// it answers nothing more to this process. INTERNAL otherwise. Thread-safe.
 absl::Status ExecuteFailure(absl::string_view what);
 
 // Calls `function`, which returns a Status. If it throws, returns failure(text of the exception)
 // instead; `failure` must not throw. Every call into libtorch goes through here, so no exception
-// leaves a Model. Thread-safe.
+// leaves a Model. `function` may call CatchForeign() itself. Thread-safe.
+//
+//   return CatchForeign([&] {
+//     output = module.forward(inputs);
+//     return absl::OkStatus();
+//   });
 template <typename Function, typename Failure>
 absl::Status CatchForeign(const Function& function, const Failure& failure) {
   try {

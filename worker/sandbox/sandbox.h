@@ -7,6 +7,8 @@
 //   3. The system calls are sealed, in all threads.
 //   4. Only then is the model's file opened.
 //
+// LoadInSandbox() (worker/load/load_in_sandbox.h) keeps this order, and is the only caller.
+//
 // docs/sandbox.md says what is denied, and what is not.
 #pragma once
 
@@ -19,6 +21,7 @@
 
 namespace mpsd {
 
+// What a sandbox has to leave to this worker. Made by Sandbox::OptionsOf(), constant afterwards.
 struct SandboxOptions {
   SandboxLevel level = SandboxLevel::kBasic;
   std::string model_file;        // empty: no model file is read
@@ -26,16 +29,24 @@ struct SandboxOptions {
   std::string device = "auto";   // as in LoadOrder; anything but "cpu" opens the device's files
 };
 
-// Made by LoadInSandbox() at the start of the process. The rights are gone for the life of the
-// process, also after the object is gone. Lives on the worker's main thread.
+// Made by LoadInSandbox() at the start of the process, one a process. The object only remembers the
+// options between the two steps: the rights are gone for the life of the process, also after the
+// object is gone. Lives on the worker's main thread.
+//
+// How a level takes a host that cannot do all of it (SandboxLevel):
+//
+//   kOff      nothing is asked of the host, and nothing fails
+//   kBasic    a line on stderr says what the host cannot do, and the worker goes on
+//   kStrict   FAILED_PRECONDITION; the worker reports it and does not serve
 class Sandbox {
  public:
-  // The options that an order asks for, with TMPDIR as the folder.
+  // The options that an order asks for, with TMPDIR as the folder: the supervisor gives each worker
+  // a folder of its own there. A synthetic model needs no device's files, whatever its device is.
   static SandboxOptions OptionsOf(const LoadOrder& order);
 
   // Confines the files and drops the privileges. The process must have one thread still, and have
-  // read nothing of the model. FAILED_PRECONDITION when the level is strict and the host cannot do
-  // all of it; a basic sandbox logs that and goes on.
+  // read nothing of the model. Also sets CUDA_CACHE_PATH to the temporary folder, since the
+  // device's compiler would write to the home folder, which is out of reach from here on.
   static absl::StatusOr<Sandbox> Enter(SandboxOptions options);
 
   // Seals the calls, in every thread. Called after the runtime and the device have started, before

@@ -1,4 +1,17 @@
 // bert_module: writes a BERT encoder with mean pooling as a TorchScript archive.
+//
+// The last step of mpsd-import-bert. The archive is written from its parts, without Python: weights
+// under our own names, and the source of a forward that calls libtorch's operators directly. So it
+// has none of the layers of a Python module, the three projections of an attention are one matrix,
+// and the embedding of the token type, which is 0 for every token here, is added to the positions
+// once, at import.
+//
+// The archive holds an mpsd.json with the spec, and `mpsd serve FILE` needs no further word:
+//
+//   input_ids, attention_mask   INT64[-1], both padded to 16, 32, 64, 128 or 256 tokens, as far as
+//                               the model has positions
+//   sentence_embedding          FP32[hidden_size]
+//   at most 32 rows a batch
 #pragma once
 
 #include <string>
@@ -11,8 +24,12 @@ namespace mpsd {
 
 // The archive's forward(input_ids [B,L], attention_mask [B,L]) returns {"sentence_embedding":
 // [B,hidden]}: the mean of the last layer over the tokens that the mask keeps, scaled to length 1.
-// A row without such a token gives zeros. INVALID_ARGUMENT names a tensor that is missing or whose
-// shape contradicts `config`.
+// A row without such a token gives zeros. The weights are of the dtype F32, F16 or BF16, with or
+// without the prefix "bert." before their names, and become F32.
+//
+// INVALID_ARGUMENT names a tensor that is missing, whose shape contradicts `config`, or whose dtype
+// is another; nothing is written then. UNKNOWN: libtorch could not write the file. Blocks for
+// seconds.
 absl::Status WriteBert(const BertConfig& config, const Safetensors& weights,
                        const std::string& path);
 

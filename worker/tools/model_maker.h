@@ -1,4 +1,12 @@
 // model_maker: makes small TorchScript models for demos, tests and benchmarks.
+//
+// Built from source text and tensors with libtorch alone, so that a checkout needs neither Python
+// nor a download to have models: mpsd-make-models calls MakeModel() for each of MadeModels(), and
+// tests make what they need in a temporary folder. A model's mpsd.json, its spec, lies in the
+// archive.
+//
+// All functions write one file and block until it is written. They return the error of libtorch as
+// UNKNOWN, with the path. Thread-compatible.
 #pragma once
 
 #include <string>
@@ -21,11 +29,13 @@ absl::Status MakeModel(absl::string_view name, const std::string& path);
 // several at once. For tests of the self-check that must find such models.
 absl::Status MakeRacyModel(const std::string& path);
 
-// Writes a model with one linear layer, in training mode.
+// Writes a model with one linear layer, in training mode, which a worker refuses unless it is told
+// to serve such models.
 absl::Status MakeTrainingModel(const std::string& path);
 
-// Writes a model without weights. `source` is TorchScript that defines forward(self, …);
-// `spec_json` is the archive's mpsd.json, left out when empty.
+// Writes a model without weights, for a test that needs one peculiar line of TorchScript. `source`
+// defines forward(self, …); `spec_json` is the archive's mpsd.json, left out when empty, so that
+// the loader has to learn the spec. Neither is checked against the other.
 absl::Status MakeScript(absl::string_view source, absl::string_view spec_json,
                         const std::string& path);
 

@@ -1,5 +1,13 @@
 // safetensors: reads the safetensors format: a u64 header length, a JSON header that names the
 // tensors, then the tensors' bytes, without gaps.
+//
+//   ┌───────┬───────────────────────────────────────────────────────────┬──────────────────┐
+//   │ u64 n │ n bytes: {"a": {"dtype": "F32", "shape": [2],             │ tensors' bytes,  │
+//   │       │                 "data_offsets": [0, 8]}, …}               │ offsets from here│
+//   └───────┴───────────────────────────────────────────────────────────┴──────────────────┘
+//
+// The form in which weights are published, and the input of mpsd-import-bert. Unlike a pickle it
+// holds no code; it may hold wrong numbers, and every one is checked here.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +21,14 @@
 
 namespace mpsd {
 
+// One tensor of a file. Borrows the file's bytes.
 struct SafetensorView {
   std::string dtype;  // "F32", "BF16", …
   std::vector<int64_t> shape;
   absl::string_view bytes;  // inside the file's bytes, of any alignment; shape × dtype long
 };
 
+// A file's tensors by name. The header's "__metadata__" is no tensor and is left out.
 using Safetensors = std::map<std::string, SafetensorView>;
 
 // The tensors of a file whose whole content is `file`, which outlives the result. INVALID_ARGUMENT

@@ -1,3 +1,5 @@
+#include "worker/execute/warm_up.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 
 #include "proto/base/limits.h"
 #include "tests/fakes/fake_model.h"
-#include "worker/execute/batch_executor.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,7 @@
 // aoti_spec: the spec of an AOTInductor package, from its metadata and the order.
+//
+// Pure: knows neither the archive nor libtorch, so it is tested without packages. The metadata is
+// part of an untrusted file, and every value is checked.
 #pragma once
 
 #include <map>
@@ -11,6 +14,7 @@
 
 namespace mpsd {
 
+// The texts of the package's *_metadata.json, by key.
 using PackageMetadata = std::map<std::string, std::string>;
 
 // What a .pt2 says about itself. A package exported with worker/tools/export_model.py says all of
@@ -31,8 +35,9 @@ absl::StatusOr<PackageFacts> ReadPackageFacts(const PackageMetadata& metadata);
 absl::Status CheckPackageFits(const PackageFacts& facts, const std::string& device,
                               const std::string& machine);
 
-// The spec of `facts`, with each part that the order gives in place of its own. INVALID_ARGUMENT,
-// with the stanza to add to the config, when inputs or outputs are still missing. Pure.
+// The spec of `facts`, with each part that the order gives (batch size, inputs, outputs, pad) in
+// place of its own. INVALID_ARGUMENT, with the stanza to add to the config, when inputs or outputs
+// are still missing, and for BYTES, which packages do not know. Pure.
 absl::StatusOr<ModelSpec> MergePackageSpec(const LoadOrder& order, const PackageFacts& facts);
 
 }  // namespace mpsd

@@ -1,4 +1,10 @@
 // UnpackedPackage: the compiled code of a .pt2 archive, in a folder of its own.
+//
+//   FILE.pt2, a zip archive                   TMPDIR/mpsd-package-XXXXXX/
+//     data/aotinductor/model/X.so        →      X.so, opened by libtorch
+//     …/weights and constants            →      beside it
+//     …/X_metadata.json                         read by ReadMetadata(), not written
+//     …/sources and objects                     left in the archive
 #pragma once
 
 #include <memory>
@@ -18,19 +24,24 @@ namespace mpsd {
 // stay.
 class UnpackedPackage {
  public:
-  // The archive's metadata. INVALID_ARGUMENT when the archive holds no compiled model. Throws
-  // libtorch's exceptions, for example for a file that is no archive.
+  // The archive's metadata; values that are no texts are left out. Writes nothing. INVALID_ARGUMENT
+  // when the archive holds no compiled model. Throws libtorch's exceptions, for example for a file
+  // that is no archive.
   static absl::StatusOr<PackageMetadata> ReadMetadata(const std::string& path);
-  // Writes the files of the archive's model to a new folder, without the generated sources. Errors
-  // and exceptions as above; what was written until then is removed.
+
+  // Writes the files of the archive's model to a new folder, without the generated sources, 1 MiB
+  // at a time. RESOURCE_EXHAUSTED when the folder takes no more; other errors and exceptions as
+  // above. What was written until then is removed.
   static absl::StatusOr<std::unique_ptr<UnpackedPackage>> Unpack(const std::string& path);
 
   UnpackedPackage(const UnpackedPackage&) = delete;
   UnpackedPackage& operator=(const UnpackedPackage&) = delete;
   ~UnpackedPackage();
 
+  // The folder, an absolute path if TMPDIR is one.
   const std::string& folder() const { return folder_; }
-  // The path of the shared library with the model's code.
+
+  // The path of the shared library with the model's code, inside the folder.
   const std::string& library() const { return library_; }
 
  private:

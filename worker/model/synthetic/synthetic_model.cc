@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "worker/model/element.h"
+#include "worker/model/elements.h"
 #include "worker/model/foreign_errors.h"
 
 namespace mpsd {

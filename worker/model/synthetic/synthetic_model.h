@@ -1,5 +1,9 @@
 // SyntheticModel: gives its inputs back as outputs, and fails on request. For tests, sanitizer
 // builds and benchmarks of everything but the model.
+//
+// The format "synthetic" needs neither a file nor libtorch: config and command line name inputs,
+// and each becomes an output of the same datatype and shape. So an answer shows whether every byte
+// of every row took the right way through queue, slab, gather and lease, whatever the batch.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +16,8 @@
 
 namespace mpsd {
 
-// The side effects of a synthetic model. A test passes its own. Called on the lanes' threads.
+// The side effects of a synthetic model. A test passes its own, so that it need not wait or die.
+// Called on the lanes' threads; at load on the main thread.
 struct SyntheticEffects {
   std::function<void(int64_t duration_ns)> sleep;
   std::function<void()> crash;
@@ -22,8 +27,10 @@ struct SyntheticEffects {
   static SyntheticEffects Real();
 };
 
-// Output i is input i, unchanged. Sleeps, fails rows, throws, crashes or hangs as its options say.
-// Needs no libtorch, and its outputs show whether every byte took the right way.
+// Output i is input i, unchanged; an output without a name of its own has the input's, with OUTPUT
+// in place of INPUT, or else OUTPUT0, OUTPUT1, …. A run sleeps first, as long as the options say
+// for the lane and its rows; then looks at the rows one by one, to crash, hang, throw or fail
+// single rows; then copies. A run that throws copies nothing.
 //
 // Owned by the worker's main. Thread-safe: it has no state but its constants.
 class SyntheticModel final : public Model {

@@ -1,4 +1,12 @@
 // SyntheticOptions: the behaviour that a synthetic model's parameters ask for.
+//
+// A synthetic model exists to be slow, to fail or to die when a test or a benchmark wants it to.
+// All of that is said in the config, below the model's `parameters`, so a test of the whole daemon
+// needs no code in a worker:
+//
+//   "parameters": {"delay": "5ms", "throw_if": "13"}
+//
+// The keys are the names of the members without their units, such as `delay_per_row`.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +19,8 @@
 namespace mpsd {
 
 // The `…_if` values are compared with the first element of a row's first input; a RepeatingModel
-// compares them with the element that it is about to answer. Constant once parsed.
+// compares them with the element that it is about to answer. Without any of them inputs are not
+// looked at. Constant once parsed.
 struct SyntheticOptions {
   int64_t delay_ns = 0;            // each batch takes at least this time
   int64_t delay_per_row_ns = 0;    // and this time more for each of its rows
@@ -20,12 +29,14 @@ struct SyntheticOptions {
   std::optional<double> throw_if;  // the batch fails, as if the model had thrown
   std::optional<double> crash_if;  // the process dies
   std::optional<double> hang_if;   // the lane never returns
-  int64_t load_delay_ns = 0;
-  bool fail_at_load = false;
-  bool crash_at_load = false;
-  bool repeat = false;  // the model is a RepeatingModel
+  int64_t load_delay_ns = 0;       // loading takes this time
+  bool fail_at_load = false;       // loading fails, with INTERNAL
+  bool crash_at_load = false;      // the process dies while it loads
+  bool repeat = false;             // the model is a RepeatingModel
 
-  // INVALID_ARGUMENT names the parameter at fault. "vocab" is for clients and is ignored.
+  // INVALID_ARGUMENT names the parameter at fault: a key that is none of the above, with the
+  // nearest one, or a text that is no duration, number or "true" or "false". "vocab" is for clients
+  // and is ignored. Pure.
   static absl::StatusOr<SyntheticOptions> Parse(
       const std::map<std::string, std::string>& parameters);
 

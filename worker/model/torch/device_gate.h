@@ -8,10 +8,16 @@
 
 namespace mpsd {
 
-// Step 9 of a request's path, around a run. Owned by the model's TorchRuntime. Closed only by the
-// parameter `device_inflight`, where a device's runtime cannot bear several lanes at once; lanes
-// then wait in it, without a limit of time and in no particular order. With 0 permits it never
-// blocks.
+// Step 9 of a request's path, around a run:
+//
+//   const DeviceGate::Permit permit(runtime->gate());
+//   … the run, until the lane's stream is done …
+//
+// Owned by the model's TorchRuntime. Closed only by the parameter `device_inflight`, where a
+// device's runtime cannot bear several lanes at once; lanes then wait in it, without a limit of
+// time and in no particular order. With 0 permits it never blocks, and takes no lock.
+//
+// Invariant: at most as many permits live as the gate was made with, if that is not 0.
 //
 // Thread-safe.
 class DeviceGate {

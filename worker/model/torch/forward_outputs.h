@@ -1,4 +1,15 @@
 // forward_outputs: turns what a model's forward returned into the tensors of its spec.
+//
+// A forward may return a tensor, a list of strings, a tuple, a list or a dict of these; a spec is a
+// list of outputs with names, datatypes and shapes. On a request's path, inside step 9:
+//
+//   forward  →  OrderOutputs  →  CheckOutput, StringDims  →  OutputSink  →  CopyOutput
+//
+// and while loading NameOutputs() and LearnOutputs(), where neither file nor config names the
+// outputs. An answer that does not fit the spec is INTERNAL here; ModelFailure() (torch_runtime.h)
+// makes it a FAILED_PRECONDITION for the client, since no other rows would fit either.
+//
+// Pure functions but for CopyOutput(); all thread-safe. They may throw what libtorch throws.
 #pragma once
 
 #include <string>

@@ -6,12 +6,6 @@
 #include "absl/strings/str_cat.h"
 
 namespace mpsd {
-namespace {
-
-// What the published measurements of the patched build bear out.
-constexpr uint32_t kPatchedLanes = 2;
-
-}  // namespace
 
 uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& census,
                       uint32_t wanted, std::string* why) {
@@ -25,8 +19,10 @@ uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& 
                         : "its operators are not known, which on mps allows one lane";
     return 1;
   }
-  if (wanted > kPatchedLanes) *why = absl::StrCat("mps is served with ", kPatchedLanes, " lanes");
-  return std::min(wanted, kPatchedLanes);
+  if (wanted > kPatchedMpsLanes) {
+    *why = absl::StrCat("mps is served with ", kPatchedMpsLanes, " lanes");
+  }
+  return std::min(wanted, kPatchedMpsLanes);
 }
 
 }  // namespace mpsd

@@ -1,4 +1,7 @@
 // scalar_types: the protocol's datatypes as libtorch's scalar types, and back.
+//
+// The one place where the two lists meet: inputs become tensors by ToScalarType(), outputs are
+// checked against the spec by FromScalarType(). Both are pure and thread-safe.
 #pragma once
 
 #include <optional>
@@ -8,7 +11,8 @@
 
 namespace mpsd {
 
-// nullopt for BYTES, which libtorch has no tensors of.
+// nullopt for kInvalid, and for BYTES, which libtorch has no tensors of: a TorchScript model takes
+// and gives them as lists of strings.
 inline std::optional<c10::ScalarType> ToScalarType(DataType datatype) {
   switch (datatype) {
     case DataType::kBool:
@@ -45,6 +49,7 @@ inline std::optional<c10::ScalarType> ToScalarType(DataType datatype) {
 }
 
 // kInvalid for types that the protocol cannot carry: complex, quantized and 8-bit floating types.
+// An output of such a type is an error of the model.
 inline DataType FromScalarType(c10::ScalarType type) {
   for (uint32_t i = 1; i < kDataTypeCount; ++i) {
     const auto datatype = static_cast<DataType>(i);

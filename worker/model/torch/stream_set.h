@@ -1,4 +1,12 @@
 // StreamSet: the device streams of a worker, each leased to at most one lane at a time.
+//
+// Work on one stream of a device runs in order; work on two streams may run at the same time. A
+// lane that shares its stream with another one waits for both batches. libtorch hands streams out
+// in a ring and does not say whether one is in use, so this set keeps the account:
+//
+//   InitializeMainThread()    once, on the main thread: the first to touch the device
+//   Acquire(), AcquireMain()  a lane binds, on its own thread
+//   ~StreamLease              a lane is released, on the same thread, after its work is done
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,10 @@
 // torch_device: the device that a model runs on, reached through c10's device guard alone, so that
 // one binary serves every device that the libtorch beside it supports.
+//
+// Nothing here includes or links CUDA or Metal. libtorch_cuda is opened at run time when cuda is
+// meant, and the few functions of CUDA's runtime that are needed beside c10's guard are looked up
+// in it. TorchRuntime is the caller while serving; the verbs `--devices` and `--describe` ask for
+// names.
 #pragma once
 
 #include <memory>
@@ -25,7 +30,8 @@ absl::StatusOr<c10::Device> PickDevice(const std::string& name);
 // "cuda:0", "cpu". Called on the main thread.
 std::vector<std::string> DeviceNames();
 
-// The streams of a device other than the cpu, which has none.
+// The streams of a device other than the cpu, which has none. Up to torch 2.14 c10 knows only one
+// stream of mps.
 std::unique_ptr<StreamDevice> MakeStreamDevice(c10::Device device);
 
 // How many streams the device's threads can have beside the main one.
@@ -39,9 +45,10 @@ void SynchronizeDevice(c10::Device device);
 RuntimeFacts LoadedRuntime();
 RuntimeKind LoadedRuntimeKind();
 
-// Lets the device read host memory without staging it. Returns false if its runtime cannot; inputs
-// are then staged. The memory may be mapped read-only, and must be unregistered before it is
-// unmapped. Thread-safe.
+// Lets the device read host memory without staging it: pages are pinned, so a copy to the device
+// runs at the bus's speed and beside other work. CUDA alone can. Returns false if its runtime
+// cannot; inputs are then staged, which costs time and changes nothing else. The memory may be
+// mapped read-only, and must be unregistered before it is unmapped. Thread-safe.
 bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes);
 void UnregisterHostMemory(const void* data);
 

@@ -16,6 +16,11 @@ namespace mpsd {
 // mode, catches what libtorch throws, checks outputs against the spec, and waits for the lane's
 // stream. A subclass adds Forward().
 //
+//   Run()                              on the lane's thread
+//    ├─ DeviceGate::Permit             may wait for other lanes
+//    ├─ Forward()                      of the format: borrow inputs, run, Emit() each output
+//    └─ TorchRuntime::Finish()         the outputs' bytes are complete from here on
+//
 // Owned by the worker's main. Thread-safe after loading, if its Forward() is: lanes run it
 // concurrently.
 class TorchModel : public Model {

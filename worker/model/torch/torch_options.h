@@ -1,4 +1,17 @@
 // TorchOptions: a torch model's switches, read from its parameters.
+//
+// Most of them turn a mitigation on or off: libtorch has known problems with several threads
+// (docs/systems.md), each with a measure against it, and each measure has a name, so that an
+// operator can tell which one costs time or hides a fault. The defaults are what is right for the
+// libtorch and the device in use. The keys in the config, below a model's `parameters`:
+//
+//   linear_rewrite, force_graph_path     auto | on | off
+//   training_mode                        refuse | evaluate
+//   profiler                             refuse | allow
+//   self_check                           on | off
+//   device_inflight                      0 … kMaxLanes
+//   stream_exhaustion                    error | wait | a duration
+//   libtorch_version, libtorch_path, runtime_kind    for the preflight
 #pragma once
 
 #include <cstdint>
@@ -37,8 +50,8 @@ struct TorchOptions {
   std::string libtorch_path;
   std::string runtime_kind;
 
-  // INVALID_ARGUMENT names the parameter at fault. Parameters of other names belong to clients and
-  // are ignored.
+  // INVALID_ARGUMENT names the parameter at fault and its choices. Parameters of other names belong
+  // to clients and are ignored. Pure.
   static absl::StatusOr<TorchOptions> Parse(const std::map<std::string, std::string>& parameters);
 };
 

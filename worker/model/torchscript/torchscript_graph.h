@@ -1,4 +1,13 @@
 // torchscript_graph: reads and rewrites the graph of a TorchScript forward.
+//
+// While loading, between reading the archive and the first run (TorchScriptProgram::Load()):
+//
+//   TakeCensus       on the module as it was saved    how many lanes are safe; `mpsd inspect`
+//   freeze           libtorch's own
+//   RewriteLinear    on the frozen graph              on mps, or where the operator asks for it
+//   MayWriteInputs   on what will run                 whether slabs can be lent out without a copy
+//
+// All three may throw what libtorch throws. Called on the main thread.
 #pragma once
 
 #include <memory>
@@ -10,7 +19,8 @@
 namespace mpsd {
 
 // Counts the operators of the module's forward and of all functions that it calls, and the bytes of
-// its parameters and buffers. Called before freezing, which folds the weights into the graph.
+// its parameters and buffers, each tensor once however many names it has. Called before freezing,
+// which folds the weights into the graph.
 Census TakeCensus(const torch::jit::Module& module);
 
 // Whether forward may write into an input, always or for some data. If so, inputs must be copied,

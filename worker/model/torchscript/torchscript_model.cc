@@ -11,13 +11,14 @@
 #include "absl/strings/str_cat.h"
 #include "c10/core/InferenceMode.h"
 #include "torch/headeronly/version.h"
+#include "worker/model/elements.h"
 #include "worker/model/foreign_errors.h"
-#include "worker/model/string_elements.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/scalar_types.h"
 #include "worker/model/torch/torch_model.h"
 #include "worker/model/torchscript/torchscript_program.h"
 #include "worker/model/torchscript/torchscript_spec.h"
+#include "worker/model/trial_dims.h"
 
 namespace mpsd {
 namespace {
@@ -105,15 +106,6 @@ absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
   return CannotLoad(order, hint);
 }
 
-// The length of an unknown dim in the step-th trial run.
-int64_t TrialLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step) {
-  for (const PadRule& rule : spec.pad) {
-    if (rule.input != input.name || rule.dim != dim || rule.buckets.empty()) continue;
-    return rule.buckets[std::min(step, rule.buckets.size() - 1)];
-  }
-  return 1 + static_cast<int64_t>(step);
-}
-
 c10::IValue EmptyStrings(uint64_t count) {
   c10::List<std::string> strings;
   for (uint64_t i = 0; i < count; ++i) strings.push_back("");
@@ -125,12 +117,7 @@ absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptPro
   const c10::InferenceMode inference_mode;
   absl::InlinedVector<c10::IValue, 4> values;
   for (const TensorSpec& input : spec.inputs) {
-    Dims dims;
-    if (spec.batches()) dims.push_back(rows);
-    for (uint32_t dim = 0; dim < input.dims.size(); ++dim) {
-      const int64_t length = input.dims[dim];
-      dims.push_back(length >= 0 ? length : TrialLength(spec, input, dim, step));
-    }
+    const Dims dims = TrialDims(spec, input, rows, step, 1 + static_cast<int64_t>(step));
     const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
     if (!type.has_value()) {
       values.push_back(EmptyStrings(ElementCount(dims).value_or(0)));

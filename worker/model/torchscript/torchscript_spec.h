@@ -1,4 +1,11 @@
 // torchscript_spec: the spec of a TorchScript model, from its archive and the order.
+//
+// A TorchScript file tells the names of forward's arguments and nothing of datatypes, shapes or
+// outputs. These come from an mpsd.json in the archive, or from the config, or, outputs only, from
+// trial runs. The config has the last word, part by part, so that an operator can correct a file
+// without writing it anew.
+//
+// Pure: knows no libtorch, so it is tested without models. The archive is untrusted.
 #pragma once
 
 #include <string>
@@ -14,12 +21,14 @@ namespace mpsd {
 // Merges the two: each part that the order gives (batch size, inputs, outputs, pad) replaces the
 // archive's. `archive_json` is the archive's mpsd.json, empty when it has none; `arguments` are
 // forward's. The result has inputs; outputs may still be missing, to be learned by trial runs.
-// INVALID_ARGUMENT tells the operator what to do. Pure.
+// INVALID_ARGUMENT tells the operator what to do: mend the archive's JSON, or name the inputs, with
+// flags to copy that have the arguments' names. Pure.
 absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,
                                      const std::vector<std::string>& arguments);
 
 // The index of forward's argument for each input: by name when every input has the name of an
-// argument, otherwise by position. Pure.
+// argument, otherwise by position. INVALID_ARGUMENT when there are more inputs than arguments.
+// Pure.
 absl::StatusOr<std::vector<size_t>> MatchArguments(const std::vector<TensorSpec>& inputs,
                                                    const std::vector<std::string>& arguments);
 

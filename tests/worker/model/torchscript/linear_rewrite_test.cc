@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/worker/model/torchscript/script_rig.h"
-#include "worker/model/element.h"
+#include "worker/model/elements.h"
 
 namespace mpsd {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/worker/model/torchscript/script_rig.h"
-#include "worker/model/string_elements.h"
+#include "worker/model/elements.h"
 
 namespace mpsd {
 namespace {

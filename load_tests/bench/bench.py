@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Measures the daemon beside the ceilings of the machine it runs on, in one run.
+
+Every figure is a ratio: the raw gRPC echo, a futex round trip, a memcpy and a bare libtorch loop
+are measured in the same rounds as the daemon, in turn, and the medians of the rounds are compared.
+Exit status 0 when every target is met, 1 when one is not, 2 when the run itself failed.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+import random_bert  # noqa: E402
+from bench_figures import bare_rate, mean_batch, median, metric, mixed_rate, table  # noqa: E402
+from bench_processes import ONE_THREAD, Daemon, Echo, children, pin, run_json  # noqa: E402
+from bench_rows import (ceiling_rows, honesty_rows, hop_rows, model_rows, null_rows,  # noqa: E402
+                        sweep_rows)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SMALL = "INPUT0:FP32[1,256]"
+IMAGE = "INPUT0:FP32[1,3,224,224]"
+LENGTHS = (8, 16, 30, 100)
+MLP_ROW = "FP32[1024]"
+
+
+def parse_arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binaries", default=f"{HERE}/../../build/release/bin",
+                        help="folder of the binaries (default build/release/bin)")
+    parser.add_argument("--models", default=f"{HERE}/../../.deps/models",
+                        help="folder of the models; what is missing there is made for the run")
+    parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
+    parser.add_argument("--seconds", type=float, default=3, help="of each load (default 3)")
+    parser.add_argument("--only", help="comma-separated measurements; the rest is left out")
+    parser.add_argument("--echo-only", action="store_true", help="the ceilings alone, no daemon")
+    parser.add_argument("--sweep", action="store_true",
+                        help="also sweep Poisson arrivals from 10 to 200 %% of capacity (T8)")
+    parser.add_argument("--pin", metavar="CLIENT:SERVER:WORKER",
+                        help="bind client, echo and front end, and workers to these cores")
+    parser.add_argument("--json", metavar="FILE", help="write every sample there")
+    arguments = parser.parse_args()
+    if arguments.pin:
+        arguments.pin = [{int(core)} for core in arguments.pin.split(":")]
+        if len(arguments.pin) != 3:
+            parser.error("--pin takes three cores, such as 0:1:1")
+    return arguments
+
+
+def find_models(arguments, folder, names):
+    """These models of bench.json; makes the files that the models folder lacks."""
+    with open(f"{HERE}/bench.json", encoding="utf-8") as file:
+        models = [model for model in json.load(file)["models"] if model["name"] in names]
+    for model in models:
+        if "path" in model:
+            model["path"] = model_file(arguments, folder, model["path"])
+    return models
+
+
+def model_file(arguments, folder, name):
+    """The path of a model file in the models folder, or of one made in `folder`."""
+    path = os.path.abspath(os.path.join(arguments.models, name))
+    if os.path.exists(path):
+        return path
+    path = f"{folder}/{name}"
+    if not os.path.exists(path) and name == "minilm.pt":
+        random_bert.write(folder)
+        subprocess.run([f"{arguments.binaries}/mpsd-import-bert", folder, path], check=True,
+                       stdout=subprocess.DEVNULL, timeout=300)
+    elif not os.path.exists(path):
+        subprocess.run([f"{arguments.binaries}/mpsd-make-models", folder], check=True,
+                       stdout=subprocess.DEVNULL, timeout=300)
+    return path
+
+
+class Bench:
+    """One run: its servers, its samples, and one method for each measurement."""
+
+    def __init__(self, arguments, folder, models, daemon, echo, echo_unix):
+        self.arguments = arguments
+        self.folder = folder
+        self.models = {model["name"]: model for model in models}
+        self.daemon, self.echo, self.echo_unix = daemon, echo, echo_unix
+        self.samples = {}
+        self.failed = []
+
+    # ---- loads ----
+
+    def load(self, target, *flags, model="identity", inputs=(SMALL,), allow_errors=False):
+        """Runs mpsd-bench once; returns its report."""
+        command = [f"{self.arguments.binaries}/mpsd-bench", "--json", "--target", target,
+                   "--model", model, "--duration", f"{self.arguments.seconds * 1000:.0f}ms",
+                   "--warmup", "500ms", *flags]
+        for text in inputs:
+            command += ["--input", text]
+        if allow_errors:
+            command.append("--allow-errors")
+        report, right = run_json(command, self.arguments.seconds + 60,
+                                 self.arguments.pin and self.arguments.pin[0])
+        if not right:
+            self.failed.append({"command": command, "errors": report["errors"],
+                                "wrong": report["wrong"]})
+        report["cpu_us"] = {used["name"]: used["cpu_us"] for used in report["processes"]}
+        report["switches"] = {used["name"]: used["voluntary_switches"]
+                              for used in report["processes"]}
+        report["p50_us"] = report["latency_us"]["p50"]
+        report["p99_us"] = report["latency_us"]["p99"]
+        return report
+
+    def load_echo(self, echo, *flags, inputs=(SMALL,)):
+        """Loads the echo server, and reports its cost as `server`."""
+        return self.load(echo.address, "--echo", "--pid", f"server={echo.pid}", *flags,
+                         inputs=inputs)
+
+    def load_daemon(self, *flags, model="identity", inputs=(SMALL,), target=None, **options):
+        """Loads one model of the daemon; adds the mean batch size that it ran."""
+        watched = ["--pid", f"server={self.daemon.pid}"]
+        for index, pid in enumerate(children(self.daemon.pid)):
+            watched += ["--pid", f"worker{index}={pid}"]
+        before = self.daemon.metrics()
+        report = self.load(target or self.daemon.grpc, *watched, *flags, model=model, inputs=inputs,
+                           **options)
+        report["mean_batch"] = mean_batch(before, self.daemon.metrics(), model)
+        return report
+
+    def bare_loop(self, model, inputs, sizes, seconds=0.7):
+        """The bare loop's samples a second, by batch size."""
+        command = [f"{self.arguments.binaries}/mpsd-bare-loop", "--model",
+                   self.models[model]["path"], "--runs", "1", "--seconds", str(seconds),
+                   "--batches", ",".join(str(size) for size in sorted(set(sizes)))]
+        for text in inputs:
+            command += ["--input", text]
+        cores = self.arguments.pin and self.arguments.pin[2]
+        report, _ = run_json(command, 120, cores, ONE_THREAD)
+        return {int(size): rate for size, rate in report["samples_per_second"].items()}
+
+    # ---- ceilings ----
+
+    def futex(self):
+        return run_json([f"{self.arguments.binaries}/mpsd-futex-echo", "--rounds", "5000"], 60)[0]
+
+    def echo_c1(self):
+        return self.load_echo(self.echo, "--concurrency", "1")
+
+    def echo_c64(self):
+        return self.load_echo(self.echo, "--concurrency", "64")
+
+    def echo_unix_c64(self):
+        return self.load_echo(self.echo_unix, "--concurrency", "64")
+
+    def echo_image(self):
+        return self.load_echo(self.echo, "--concurrency", "4", inputs=(IMAGE,))
+
+    # ---- the daemon ----
+
+    def null_c1(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "1")
+
+    def null_c64(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "64")
+
+    def null_unix_c64(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "64", target=self.daemon.unix)
+
+    def null_stream_c64(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "64", "--streams", "1")
+
+    def null_image(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "4", model="image",
+                                inputs=(IMAGE,))
+
+    def mlp_c128(self):
+        report = self.load_daemon("--concurrency", "128", model="mlp",
+                                  inputs=("input:FP32[1,1024]=-1..1",))
+        mean = report["mean_batch"] or 1
+        rates = self.bare_loop("mlp", [MLP_ROW], [1, 64, int(mean), min(64, int(mean) + 1)])
+        report.update(bare_1=rates[1], bare_64=rates[64], bare_same=bare_rate(rates, mean))
+        return report
+
+    def mlp_c1(self):
+        report = self.load_daemon("--concurrency", "1", model="mlp",
+                                  inputs=("input:FP32[1,1024]=-1..1",))
+        report["bare_1"] = self.bare_loop("mlp", [MLP_ROW], [1])[1]
+        return report
+
+    def minilm(self):
+        report = self.load_daemon(
+            "--concurrency", "64", "--lengths", ",".join(str(length) for length in LENGTHS),
+            model="minilm",
+            inputs=("input_ids:INT64[1,-1]=0..20000", "attention_mask:INT64[1,-1]=1"))
+        report["bare_1"] = mixed_rate(
+            [self.bare_loop("minilm", [f"INT64[{length}]"] * 2, [1], 0.5)[1] for length in LENGTHS])
+        return report
+
+    def start(self):
+        path = model_file(self.arguments, self.folder, "mlp_256x512x4.pt")
+        model = {"name": "small", "path": path, "device": "cpu", "warmup": "smallest",
+                 "max_batch_size": 64, "placement": {"processes": 1, "lanes": 1, "threads": 1}}
+        with Daemon(self.arguments.binaries, self.folder, [model], name="start") as daemon:
+            return {"ready_s": daemon.ready_s}
+
+    # ---- the run ----
+
+    def run(self, names):
+        """Runs all rounds, with one measurement after another in each."""
+        for index in range(self.arguments.rounds):
+            for name in names:
+                print(f"round {index + 1} of {self.arguments.rounds}: {name}", file=sys.stderr,
+                      flush=True)
+                self.samples.setdefault(name, []).append(getattr(self, name)())
+
+    def values(self, name, *keys):
+        """One figure, of every round."""
+        values = self.samples.get(name, [])
+        for key in keys:
+            values = [value[key] for value in values]
+        return values
+
+    def value(self, name, *keys):
+        """The median of the rounds."""
+        return median(self.values(name, *keys))
+
+    def has(self, *names):
+        """Whether each of these was measured."""
+        return all(name in self.samples for name in names)
+
+    def sweep(self):
+        """Goodput of the MLP under Poisson arrivals, by share of the closed loop's capacity."""
+        capacity = self.value("mlp_c128", "throughput")
+        slo_us = 5e6 / self.value("mlp_c1", "bare_1")
+        points = []
+        for percent in (10, 25, 50, 75, 90, 100, 125, 150, 200):
+            print(f"sweep: {percent} %", file=sys.stderr, flush=True)
+            report = self.load_daemon(
+                "--rate", f"{capacity * percent / 100:.1f}", "--seed", str(percent), "--slo",
+                f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
+                inputs=("input:FP32[1,1024]=-1..1",), allow_errors=True)
+            points.append({"percent": percent, **report})
+        self.samples["sweep"] = points
+        return capacity, slo_us, points
+
+
+CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image"]
+DAEMON = ["null_c1", "null_c64", "null_unix_c64", "null_stream_c64", "null_image", "mlp_c1",
+          "mlp_c128", "minilm", "start"]
+# Each measurement runs next to its ceiling, so that both find the machine in the same state.
+ORDER = ["futex", "echo_c1", "null_c1", "echo_c64", "null_c64", "echo_unix_c64", "null_unix_c64",
+         "null_stream_c64", "echo_image", "null_image", "mlp_c1", "mlp_c128", "minilm", "start"]
+
+
+def commit():
+    """The commit of the sources, if they are in a repository."""
+    done = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"],
+                          capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def machine():
+    """The machine, and the versions that the figures hold for."""
+    name = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            name = next((line.partition(":")[2].strip() for line in file
+                         if line.startswith("model name")), name)
+    return f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+
+
+def chosen(arguments):
+    """The measurements of this run, in order."""
+    names = [name for name in ORDER if not arguments.echo_only or name in CEILINGS]
+    if arguments.only:
+        wanted = arguments.only.split(",")
+        unknown = [name for name in wanted if name not in ORDER]
+        if unknown:
+            raise SystemExit(f"no such measurement: {', '.join(unknown)}; there are "
+                             f"{', '.join(ORDER)}")
+        names = [name for name in names if name in wanted]
+    return names
+
+
+def measure(arguments, bench, names):
+    """Runs the rounds against servers that end with this call; returns the table's rows."""
+    sweep = wakeups = None
+    bench.run(names)
+    if bench.daemon is not None:
+        if arguments.sweep and bench.has("mlp_c1", "mlp_c128"):
+            sweep = bench.sweep()
+        wakeups = metric(bench.daemon.metrics(), "mpsd_timeout_wakeups_total")
+    return (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + model_rows(bench)
+            + (sweep_rows(sweep) if sweep else []) + honesty_rows(bench, wakeups))
+
+
+def run(arguments, folder):
+    """Does the whole run in a temporary folder; returns the bench and its rows."""
+    names = chosen(arguments)
+    needed = {"minilm": {"minilm"}, "mlp_c1": {"mlp"}, "mlp_c128": {"mlp"}, "null_image": {"image"}}
+    wanted = {"identity"}.union(*(needed.get(name, set()) for name in names))
+    daemon_needed = any(name in DAEMON and name != "start" for name in names)
+    models = find_models(arguments, folder, wanted) if daemon_needed else []
+    with Echo(arguments.binaries, folder) as echo, \
+            Echo(arguments.binaries, folder, f"unix:{folder}/echo.sock", "echo_unix") as echo_unix:
+        if arguments.pin:
+            pin(echo.pid, arguments.pin[1])
+            pin(echo_unix.pid, arguments.pin[1])
+        if not daemon_needed:
+            bench = Bench(arguments, folder, models, None, echo, echo_unix)
+            return bench, measure(arguments, bench, names)
+        with Daemon(arguments.binaries, folder, models) as daemon:
+            if arguments.pin:
+                pin(daemon.pid, arguments.pin[1])
+                for worker in children(daemon.pid):
+                    pin(worker, arguments.pin[2])
+            bench = Bench(arguments, folder, models, daemon, echo, echo_unix)
+            return bench, measure(arguments, bench, names)
+
+
+def main():
+    """Runs, prints the table, and exits with 0 if the targets are met."""
+    arguments = parse_arguments()
+    arguments.binaries = os.path.abspath(arguments.binaries)
+    begin = time.time()
+    try:
+        with tempfile.TemporaryDirectory(prefix="mpsd-bench-") as folder:
+            bench, rows = run(arguments, folder)
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    print(f"{machine()}; commit {commit()}; {time.strftime('%Y-%m-%d')}; "
+          f"{arguments.rounds} rounds of {arguments.seconds:g} s, medians; "
+          f"{time.time() - begin:.0f} s in all\n")
+    print(table(rows))
+    for failure in bench.failed:
+        print(f"\nfailed: {failure['errors']}, {failure['wrong']} wrong: "
+              f"{' '.join(failure['command'])}")
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"machine": machine(), "commit": commit(), "samples": bench.samples,
+                       "failed": bench.failed, "rows": [vars(row) for row in rows]}, file, indent=1)
+    return 0 if all(row.met is not False for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+#include "load_tests/ceilings/echo_server.h"
+
+#include <chrono>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace mpsd::load {
+
+// Serves one call after another with the same memory. Lives on its queue's thread once armed.
+class EchoServer::Call {
+ public:
+  // The tag of a completion queue: which call, and which of its two operations.
+  struct Tag {
+    Call* call;
+    void (Call::*handle)(bool ok);
+  };
+
+  Call(Service* service, grpc::ServerCompletionQueue* queue) : service_(service), queue_(queue) {}
+
+  void Arm() {
+    writer_.reset();
+    context_.emplace();
+    writer_.emplace(&*context_);
+    received_ = false;
+    context_->AsyncNotifyWhenDone(&end_tag_);
+    service_->RequestModelInfer(&*context_, &request_, &*writer_, queue_, queue_, &work_tag_);
+  }
+
+ private:
+  // Called when the request has arrived, and when the answer has been sent.
+  void Work(bool ok) {
+    if (received_) return EndOne();
+    if (!ok) return;  // the server stops; a call that never arrived has no end
+    received_ = true;
+    open_operations_ = 2;
+    deadline_ = context_->raw_deadline();
+    writer_->Finish(request_, grpc::Status::OK, &work_tag_);
+  }
+
+  void End(bool /*ok*/) {
+    cancelled_ = context_->IsCancelled();
+    EndOne();
+  }
+
+  void EndOne() {
+    if (--open_operations_ == 0) Arm();
+  }
+
+  Service* const service_;
+  grpc::ServerCompletionQueue* const queue_;
+  std::optional<grpc::ServerContext> context_;
+  std::optional<grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>> writer_;
+  grpc::ByteBuffer request_;
+  Tag work_tag_{this, &Call::Work};
+  Tag end_tag_{this, &Call::End};
+  bool received_ = false;
+  int open_operations_ = 0;
+  gpr_timespec deadline_{};
+  bool cancelled_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<EchoServer>> EchoServer::Start(const Options& options) {
+  std::unique_ptr<EchoServer> echo(new EchoServer);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &port);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(-1);
+  builder.RegisterService(&echo->service_);
+  for (uint32_t i = 0; i < options.threads; ++i) {
+    echo->queues_.push_back(builder.AddCompletionQueue());
+  }
+  echo->server_ = builder.BuildAndStart();
+  if (echo->server_ == nullptr || port == 0) {
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
+  }
+  echo->address_ = options.address;
+  if (absl::EndsWith(options.address, ":0")) {
+    echo->address_ = absl::StrCat(options.address.substr(0, options.address.size() - 1), port);
+  }
+  for (const auto& queue : echo->queues_) {
+    for (uint32_t i = 0; i < options.armed_calls; ++i) {
+      echo->calls_.push_back(std::make_unique<Call>(&echo->service_, queue.get()));
+      echo->calls_.back()->Arm();
+    }
+    echo->threads_.emplace_back(Serve, queue.get());
+  }
+  return echo;
+}
+
+EchoServer::~EchoServer() {
+  if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  for (const auto& queue : queues_) queue->Shutdown();
+  for (std::thread& thread : threads_) thread.join();
+  void* tag = nullptr;
+  bool ok = false;
+  for (size_t i = threads_.size(); i < queues_.size(); ++i) {
+    while (queues_[i]->Next(&tag, &ok)) {
+    }
+  }
+}
+
+void EchoServer::Serve(grpc::ServerCompletionQueue* queue) {
+  void* data = nullptr;
+  bool ok = false;
+  while (queue->Next(&data, &ok)) {
+    auto* tag = static_cast<Call::Tag*>(data);
+    (tag->call->*tag->handle)(ok);
+  }
+}
+
+}  // namespace mpsd::load

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Figures of a host with a CUDA device, within eight minutes:
+#   load_tests/cuda/cuda_figures.sh FOLDER [OUT]
+# FOLDER has bin/ and lib/ as load_tests/cuda/cuda_bundle.sh makes it. libtorch and CUDA's libraries
+# are those of the host's Python (PYTHON, default python3), whose torch has libtorch's version. OUT
+# (default FOLDER/out) gets figures.jsonl, figures.log (all that is printed) and daemons.log.
+#   PARTS="host models minilm …" only these; SECONDS_IN_ALL=480; DEVICE=cuda:0; SECONDS_EACH=2
+# Each part has its own time limit. One that fails or takes too long loses its own figures alone.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(realpath "${1:?usage: cuda_figures.sh FOLDER [OUT]}")
+out=$(realpath -m "${2:-$folder/out}")
+python=${PYTHON:-python3}
+mkdir -p "$out"
+models=$(mktemp -d /tmp/mpsd-figures-models-XXXXXX)
+trap 'rm -rf "$models"' EXIT
+
+libraries=$("$python" "$here/cuda_libraries.py") || {
+  echo "cuda_figures.sh: $python has no torch" >&2
+  exit 2
+}
+export MPSD_FIGURES_LIBRARIES="$libraries:$folder/lib"  # for our programs, not for Python
+export PYTHONPATH="$here:$here/../bench:$here/../../worker/tools" PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+export MPSD_FIGURES_BIN=$folder/bin MPSD_FIGURES_OUT=$out MPSD_FIGURES_DEVICE=${DEVICE:-cuda:0}
+export MPSD_FIGURES_SECONDS=${SECONDS_EACH:-2} MPSD_FIGURES_MODELS=$models
+
+# NAME:SECONDS, in the order of what is wanted most; `models` makes what the others need.
+limits="host:30 models:60 minilm:120 lanes:60 fault:50 slab:40 memory:70 packages:130 mps:110"
+limits="$limits scaling:90 tests:70"
+wanted=" ${PARTS:-host models minilm lanes fault slab memory packages mps scaling tests} "
+failed=0
+for entry in $limits; do
+  part=${entry%:*} limit=${entry#*:}
+  [[ $wanted == *" $part "* ]] || continue
+  left=$((${SECONDS_IN_ALL:-480} - SECONDS))
+  if [ "$left" -lt 15 ]; then
+    echo "== $part: left out, the time is over"
+    continue
+  fi
+  echo "== $part (at $SECONDS s, at most $((limit < left ? limit : left)) s)"
+  timeout -k 5 $((limit < left ? limit : left)) "$python" "$here/cuda_figures.py" "$part" \
+    2>&1 | tee -a "$out/figures.log"
+  code=${PIPESTATUS[0]}
+  if [ "$code" -ne 0 ]; then
+    failed=1
+    echo "== $part: exit $code"
+  fi
+done
+echo "== done after $SECONDS s; figures in $out/figures.jsonl"
+exit $failed

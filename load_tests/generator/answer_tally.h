@@ -1,0 +1,38 @@
+// AnswerTally: counts the answers of one pump.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "load_tests/generator/answer_check.h"
+#include "load_tests/generator/load_plan.h"
+#include "load_tests/generator/pump.h"
+#include "load_tests/generator/request_set.h"
+
+namespace mpsd::load {
+
+// Checks each answer, and adds it to the counts and the histograms. Owned by its pump; lives on the
+// pump's thread. The plan and the requests outlive it.
+class AnswerTally {
+ public:
+  AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest>& requests);
+
+  // Counts a request, meant to be sent at `intended_ns`, that ended now: with an answer, whose
+  // bytes it checks, or with an error.
+  void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
+             grpc::StatusCode code, grpc::ByteBuffer* answer);
+
+  // Adds the counts of another thread, such as the sender's.
+  void Merge(const LoadCounts& counts) { counts_.Merge(counts); }
+
+  const LoadCounts& counts() const { return counts_; }
+
+ private:
+  const LoadPlan& plan_;
+  LoadCounts counts_;
+  AnswerCheck check_;
+};
+
+}  // namespace mpsd::load

@@ -1,0 +1,155 @@
+#include "load_tests/generator/bench_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/units.h"
+
+namespace mpsd::load {
+namespace {
+
+CLI::Option* AddDuration(CLI::App* app, const std::string& name, int64_t* ns,
+                         const std::string& text, const std::string& help) {
+  const auto parse = [ns](const std::string& value) {
+    const absl::StatusOr<int64_t> parsed = ParseDurationNs(value);
+    if (!parsed.ok()) throw CLI::ValidationError(std::string(parsed.status().message()));
+    *ns = *parsed;
+  };
+  parse(text);
+  return app->add_option_function<std::string>(name, parse, help + " (default " + text + ")");
+}
+
+// "1234" or "name=1234".
+void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    WatchedProcess process;
+    process.name = equals == std::string::npos ? text : text.substr(0, equals);
+    const std::string number = equals == std::string::npos ? text : text.substr(equals + 1);
+    if (!absl::SimpleAtoi(number, &process.pid) || process.pid <= 0) {
+      throw CLI::ValidationError("--pid", absl::StrCat("not a process id: '", text, "'"));
+    }
+    plan->watched.push_back(process);
+  }
+}
+
+// The content of a file, without the whitespace around it.
+void AddFile(CLI::App* app, const std::string& name, std::string* content,
+             const std::string& help) {
+  app->add_option_function<std::string>(
+         name,
+         [content](const std::string& path) {
+           std::ifstream stream(path, std::ios::binary);
+           content->assign(std::istreambuf_iterator<char>(stream), {});
+           absl::StripAsciiWhitespace(content);
+         },
+         help)
+      ->check(CLI::ExistingFile);
+}
+
+void AddInputs(const std::vector<std::string>& texts, RequestPlan* plan) {
+  for (const std::string& text : texts) {
+    const absl::StatusOr<InputPlan> input = ParseInputPlan(text);
+    if (!input.ok()) throw CLI::ValidationError("--input", std::string(input.status().message()));
+    plan->inputs.push_back(*input);
+  }
+}
+
+void AddRequestFlags(CLI::App* app, RequestPlan* requests) {
+  app->add_option("--model", requests->model, "model name")->capture_default_str();
+  app->add_option_function<std::vector<std::string>>(
+         "--input", [=](const auto& texts) { AddInputs(texts, requests); },
+         "NAME:DTYPE[dims], also NAME:DTYPE[dims]=value or =low..high for the elements; a dim of "
+         "-1 takes its size from --lengths; repeat for several inputs")
+      ->required()
+      ->take_all();
+  app->add_option("--lengths", requests->lengths,
+                  "sizes of the -1 dims; each request takes one of them at random")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+}
+
+void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
+  app->add_option("--target", plan->target, "host:port or unix:/path")->capture_default_str();
+  AddFile(app, "--token-file", &plan->token, "a file that holds the token to show with each call");
+  AddFile(app, "--tls-ca", &plan->ca_text, "with TLS; trusts the authorities in this PEM file");
+  app->add_option("--threads", plan->threads, "client threads, each with a queue of its own")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app->add_option("--channels", plan->channels, "connections; at least one a thread")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  auto* closed = app->add_option("--concurrency", plan->concurrency, "closed loop: calls open")
+                     ->check(CLI::Range(1, 65536))
+                     ->capture_default_str();
+  auto* streams = app->add_option("--streams", plan->streams,
+                                  "closed loop: this many streams, each on its own connection")
+                      ->check(CLI::Range(1, 256));
+  auto* open = app->add_option("--rate", plan->rate, "open loop: calls a second, Poisson arrivals")
+                   ->check(CLI::PositiveNumber)
+                   ->excludes(closed)
+                   ->excludes(streams);
+  app->add_option("--burst", plan->burst, "open loop: calls that arrive together")
+      ->check(CLI::Range(1, 65536))
+      ->needs(open)
+      ->capture_default_str();
+  app->add_option("--outstanding", plan->outstanding_max, "open loop: calls open at most")
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(open)
+      ->capture_default_str();
+  app->add_option("--seed", plan->seed, "of arrivals, lengths and contents")->capture_default_str();
+  app->add_option("--requests", plan->request_count,
+                  "closed loop: end after that many calls, all of them measured")
+      ->excludes(open)
+      ->excludes(streams);
+  AddDuration(app, "--duration", &plan->duration_ns, "10s", "measured time");
+  AddDuration(app, "--warmup", &plan->warmup_ns, "1s", "load before it that is not measured");
+  AddDuration(app, "--drain", &plan->drain_ns, "10s", "how long to wait for calls still open");
+  AddDuration(app, "--connect", &plan->connect_ns, "10s", "how long to wait for the connection");
+  AddDuration(app, "--deadline", &plan->deadline_ns, "0", "deadline of each call; 0: none");
+  AddDuration(app, "--slo", &plan->slo_ns, "0", "latency that counts as goodput; 0: any");
+}
+
+}  // namespace
+
+std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options) {
+  CLI::App app("Loads an inference server and reports latency, throughput and what it cost.");
+  options->requests.model = "identity";
+  AddRequestFlags(&app, &options->requests);
+  bool identity = false;
+  bool echo = false;
+  try {
+    AddLoadFlags(&app, &options->plan);
+    auto* flag = app.add_flag("--verify-identity", identity, "answers must equal the requests");
+    app.add_flag("--echo", echo, "the server is mpsd-echo: answers must be the requests")
+        ->excludes(flag);
+    app.add_option_function<std::vector<std::string>>(
+           "--pid", [=](const auto& texts) { AddWatched(texts, &options->plan); },
+           "report this process's CPU and switches; PID or NAME=PID; repeatable")
+        ->take_all();
+    app.add_flag("--json", options->json, "print one line of JSON instead of text");
+    app.add_flag("--allow-errors", options->allow_errors, "exit 0 even if calls failed");
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+  LoadPlan& plan = options->plan;
+  if (identity) plan.expectation = Expectation::kIdentity;
+  if (echo) plan.expectation = Expectation::kEcho;
+  plan.threads = std::min(plan.threads, plan.rate > 0 ? plan.outstanding_max : plan.concurrency);
+  if (plan.streams > 0) {
+    plan.streams = std::min(plan.streams, plan.concurrency);
+    plan.threads = std::min(plan.threads, plan.streams);
+  }
+  if (plan.request_count > 0) plan.warmup_ns = 0;
+  options->requests.seed = plan.seed;
+  return std::nullopt;
+}
+
+}  // namespace mpsd::load

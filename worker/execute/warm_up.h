@@ -1,0 +1,33 @@
+// warm_up: the runs that a lane makes before its first batch, with inputs that no client sent.
+//
+// The first runs of a model are its slowest: libtorch compiles and fuses code for the shapes that
+// it sees, a device loads its kernels, allocators take their memory. A worker says that it is ready
+// only after its lanes have made these runs, so that no client waits for them.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "proto/link/warm_up.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+
+// Runs zeros of the model's shapes through the lane, one run after another, and drops the outputs.
+// `warmup` says which shapes:
+//
+//   kNone      no run
+//   kSmallest  one row, every padded dim at its first bucket
+//   kAll       every step from a padded dim's first bucket to its last, each with one row and with
+//              max_batch_size rows
+//   kAuto      kSmallest on the cpu, kAll elsewhere
+//
+// At most twice as many runs as the longest padding rule has buckets (kMaxBuckets). A decoupled
+// model is asked for its first answer only. Elements of BYTES are empty strings.
+//
+// Returns the error of the first run that fails, and makes no further one: the lane cannot serve
+// then. INVALID_ARGUMENT: a shape is too large to count its bytes. Blocks for all the runs. Called
+// on the lane's thread, after Model::BindLane() and before its first batch.
+absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup);
+
+}  // namespace mpsd

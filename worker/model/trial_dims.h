@@ -1,0 +1,28 @@
+// TrialDims: the shape of an input that no client sent.
+//
+// A worker runs its model before the first request: to learn outputs that no file tells, to compare
+// the lanes, to warm them up. A model's spec leaves dims open, so these runs choose lengths, and
+// all of them choose by the one rule below:
+//
+//   run                                 step                   open_length
+//   trial runs that learn the outputs   0, then 1              1 + step: a dim that differs is open
+//   self-check of the lanes             0                      2
+//   warm-up                             0 to the last bucket   1
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "proto/base/shape.h"
+#include "proto/link/model_spec.h"
+
+namespace mpsd {
+
+// The dims of `input`, one of the inputs of `spec`: first `rows`, if the model batches, then the
+// spec's own. An open dim (-1) that a padding rule pads gets the rule's bucket number `step`, or
+// its last bucket if there are fewer, since the model never sees another length. Any other open dim
+// gets `open_length`. Pure.
+Dims TrialDims(const ModelSpec& spec, const TensorSpec& input, uint32_t rows, size_t step,
+               int64_t open_length);
+
+}  // namespace mpsd

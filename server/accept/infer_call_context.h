@@ -9,7 +9,7 @@
 #include "server/accept/call_gate.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_streams.h"
-#include "server/exchange/exchange_context.h"
+#include "server/exchange/infer_exchange.h"
 #include "server/inflate/inflater_threads.h"
 #include "server/wire/pin_ledger.h"
 #include "server/wire/status_map.h"

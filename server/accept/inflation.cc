@@ -2,7 +2,7 @@
 
 #include <grpc/support/time.h>
 
-#include "server/exchange/awaited.h"
+#include "server/exchange/request_ending.h"
 
 namespace mpsd {
 

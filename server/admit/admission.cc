@@ -6,7 +6,7 @@
 #include "proto/base/limits.h"
 #include "server/admit/padding.h"
 #include "server/admit/validator.h"
-#include "server/request/find_served.h"
+#include "server/request/served_model.h"
 
 namespace mpsd {
 namespace {

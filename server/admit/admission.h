@@ -9,18 +9,36 @@
 
 namespace mpsd {
 
-// Steps 3 to 6 of a request, on the thread that read the message: finds the model, validates the
-// message, reserves rows, copies the payload into them and commits the request. Where there is no
-// room yet, the queue has the payload copied later. Knows no transport and no worker. Owned by the
-// daemon. Never blocks. Thread-safe: has no state of its own.
+// Steps 3 to 6 of a request's life, on the thread that read the message. An exchange hands the
+// message over; a RequestQueue has the request afterwards.
+//
+//   the daemon serves → the model is found, and loaded → the deadline lies ahead → Validate()
+//     → ApplyPadding() → RequestQueue::Reserve() → RowWriter::Fill() → RequestQueue::Commit()
+//
+// The first step that fails ends the request: its status is the client's answer. Up to Reserve()
+// no pool has been touched, so that a flood of bad requests costs the models nothing. From
+// Reserve() on the queue owes the reply. Where Reserve() found no room yet, the queue has the
+// payload copied later, and commits the request itself.
+//
+// A model may be replaced between the look-up and Reserve(). The closed queue answers ABORTED then,
+// and the look-up is made again: three times in all, and then the client gets UNAVAILABLE. The
+// parameter "timeout" of a message may bring the deadline forward, never put it off.
+//
+// Knows no transport and no worker. Owned by the daemon. Never blocks. Thread-safe: has no state of
+// its own, and any number of queue threads are inside at a time.
 class Admission final : public InferHandler {
  public:
-  // `models` and `clock` outlive it.
+  // The referents outlive the admission, and the admission outlives the requests it admitted: they
+  // point to its RowWriter.
   Admission(const ModelDirectory* models, const Clock* clock) : models_(models), clock_(clock) {}
 
+  // Admits the request, or ends it. False where the queue has still to copy the payload, see
+  // InferHandler.
   bool Handle(const InferMessage& message, Request* request) override;
 
  private:
+  // Both set `*copied` to false where the payload is copied later. Admit() finds the generation;
+  // Enter() checks the message against it and brings the request into its queue.
   absl::Status Admit(const InferMessage& message, Request* request, bool* copied) const;
   absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
                      bool* copied) const;

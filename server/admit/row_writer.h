@@ -10,26 +10,39 @@
 
 namespace mpsd {
 
-// Writes `rows` rows of one input at `target`, pad bytes included. REQUIRES: the payload has
-// exactly the bytes of the input's dims times `rows`; for BYTES, its tensor_bytes. Writes nothing
-// but the target. Thread-safe.
+// Step 5 of a request: the one copy that the front end makes of its payload. The rows lie in a slab
+// that the worker maps, and a model that runs on a single row run reads them there.
+//
+//   dims [2,3], padded_dims [2,4], two rows:
+//   payload   a a a b b b   c c c d d d          pieces, as the transport received them
+//   target    a a a . b b b .   c c c . d d d .  one row after the other; . is the pad element
+//
+// Inputs without padding are copied piece by piece in one go.
+
+// Writes `rows` rows of one input at `target`, pad bytes included: input.Bytes(rows) bytes, and
+// nothing outside them. REQUIRES: the payload has exactly the bytes of the input's dims times
+// `rows`; for BYTES, its tensor_bytes; `target` has room. Does not allocate. Thread-safe.
 void WriteRows(const Payload& payload, const RequestInput& input, uint32_t rows,
                const char* pad_element, char* target);
 
-// Writes all inputs of a request, each from its payload. Runs outside every lock, on the thread
-// that read the message or, for a request that waited for memory, on the one that found the room.
-// Thread-safe: has no state.
+// Writes all inputs of a request, each from its payload. Called by Admission, or by the queue for a
+// request that waited for memory; in both cases between Reserve() and Commit(), while nobody else
+// touches the rows. Runs outside every lock, on the thread that read the message or on the one that
+// found the room. Cannot fail: everything was checked before. Owned by Admission; requests point to
+// it until they end. Thread-safe: has no state.
 class RowWriter final : public RowFiller {
  public:
   void Fill(const ModelSpec& spec, const Request& request,
             const RowTargets& targets) const override;
 };
 
-// Writes one element of the datatype with that value, at most 8 bytes; 0 when the datatype cannot
-// hold the value. Pure.
+// Writes one element of the datatype with that value, and zeros up to 8 bytes. Sixteen-bit floats
+// are rounded (FP16) or cut (BF16); FP16 has no denormals here. BYTES cannot be padded: its element
+// is 0. REQUIRES: `value` is in the datatype's range, where it is an integer. Pure.
 void EncodeElement(DataType datatype, double value, char element[8]);
 
-// Writes the element that pads input number `input` of the spec. Pure.
+// Writes the element that pads input number `input` of the spec, as its PadRule says; 0 for an
+// input without one. Pure.
 void PadElement(const ModelSpec& spec, uint32_t input, char element[8]);
 
 }  // namespace mpsd

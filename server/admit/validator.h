@@ -9,15 +9,31 @@
 
 namespace mpsd {
 
-// Checks the message, of which nothing is believed, and fills in the request: its row count, its
-// inputs in the spec's order with their payloads, and its wanted outputs. Applies no padding. The
-// status is the client's answer; the text begins with the request's id where the protocol has it.
-// After an error the request is filled in part. Pure.
+// Step 3 of a request: the border between what a client said and what the rest of the daemon
+// believes. Before it stand the transport's readers, which know bytes and no model; behind it the
+// sizes, counts and indices of a request are believed, and a false one is a CHECK.
+//
+// What holds after OK:
+//   1. request->inputs has one entry for each input of the spec, in its order, of its datatype.
+//   2. Each has at most kMaxRank dims besides the batch dim, all of them known, and they fit the
+//      spec's; payload points into `message`.
+//   3. All inputs have the same number of rows, from 1 to max_batch_size, where the model batches.
+//   4. A payload has exactly the bytes that datatype and dims need; a payload of BYTES has exactly
+//      as many well-formed elements.
+//   5. request->wanted_outputs are indices into the spec's outputs, none of them twice; all of them
+//      where the client named none.
+//   6. There are at most kMaxTensors inputs and as many outputs.
+//
+// Checks the message and fills in the request: its row count, its inputs with their payloads, and
+// its wanted outputs. Applies no padding. The status is the client's answer, INVALID_ARGUMENT; the
+// text begins with the request's id where the protocol has it, and is one that clients of the
+// protocol match on. After an error the request is filled in part. REQUIRES: the model is loaded.
+// Pure.
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request);
 
 // `status` with the request's id before its text. Clients of the protocol expect the id in refusals
 // of the request itself and of a full queue, and in no others. Returns `status` as it is when it is
-// OK or there is no id. Pure.
+// OK or there is no id. Keeps the payloads of `status`, and with them the time to try again. Pure.
 absl::Status WithId(const absl::Status& status, absl::string_view id);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// mpsd.control.v1.Control: the status that `mpsd ps` shows.
+// StatusMethods: mpsd.control.v1.Control, the status that `mpsd ps` shows.
 #pragma once
 
 #include <string>
@@ -10,8 +10,18 @@
 
 namespace mpsd {
 
-// Adds the method to the table. The referents outlive the table. Callers from other hosts are
-// refused, because the answer names pids and files.
+// Adds Status, the one method of the daemon's own service; proto/control.proto describes its reply.
+// It is the operator's view: for each published generation its state, its spec and its workers with
+// pids, restarts, last exits and last lines, and how the last reload went. The workers of a
+// generation that is loading or draining beside it stand in the same list, and are marked.
+//
+// The parts of a reply are read one after the other without a common lock, each from a source that
+// is thread-safe: a reply may show a worker as it was a moment before its model. It runs on the
+// queue thread of its call and does not block. The start time of the daemon is the time of this
+// call of AddStatusMethods().
+//
+// PERMISSION_DENIED for callers from other hosts, because the answer names pids and files; this is
+// asked besides the gate, which may have no rules. The referents outlive the table.
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
                       const ModelControl* control, const std::string& server_name,
                       MethodTable* table);

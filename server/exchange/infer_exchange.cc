@@ -4,10 +4,22 @@
 #include <string>
 
 #include "proto/base/check.h"
-#include "server/exchange/awaited.h"
 #include "server/request/served_model.h"
+#include "server/wire/classification.h"
 
 namespace mpsd {
+namespace {
+
+// Gives each output of the answer the form that the client wants. Classified outputs become texts,
+// whose bytes `storage` keeps. Outputs for the client's memory are written there; those for a
+// device's memory are only set aside, and RequestRegions::StoreToDevice() writes them later.
+absl::Status ApplyOutputForms(const TensorForms& forms, bool batches, RequestRegions* regions,
+                              Answer* answer, std::deque<std::string>* storage) {
+  const absl::Status status = Classify(forms.classes, batches, answer, storage);
+  return status.ok() ? regions->Store(answer) : status;
+}
+
+}  // namespace
 
 InferExchange::InferExchange(const ExchangeContext* context, ExchangeTransport* transport,
                              Answers answers)

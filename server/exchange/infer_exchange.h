@@ -5,18 +5,32 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "proto/base/clock.h"
 #include "proto/base/thread_role.h"
 #include "server/exchange/answer_counter.h"
-#include "server/exchange/exchange_context.h"
 #include "server/exchange/exchange_transport.h"
-#include "server/exchange/output_forms.h"
+#include "server/exchange/request_ending.h"
+#include "server/regions/client_regions.h"
 #include "server/regions/request_regions.h"
 #include "server/request/infer_message.h"
 #include "server/request/reply.h"
 #include "server/request/request.h"
+#include "server/telemetry/model_metrics.h"
 #include "server/wire/trace_context.h"
 
 namespace mpsd {
+
+// What all exchanges of one thread of a door share: the parts of the daemon that they use. Each
+// queue thread has one, in its calls' context. Constant once calls arrive. The referents outlive
+// the exchanges. Thread-safe.
+struct ExchangeContext {
+  InferHandler* handler = nullptr;
+  ServerMetrics* metrics = nullptr;
+  const Clock* clock = nullptr;
+  ClientRegions* regions = nullptr;
+  const ThreadRole* thread = nullptr;  // the calls' thread
+  RequestObservers observers;
+};
 
 // When a request arrived. `trace` is the caller's span; it lives until the exchange is cleared.
 struct Arrival {

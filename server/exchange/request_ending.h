@@ -1,5 +1,8 @@
-// RequestEnding: how the ending of a request is counted, traced and logged.
+// RequestEnding: why a request ends before its answer, and how its ending is counted, traced and
+// logged.
 #pragma once
+
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "proto/base/clock.h"
@@ -12,25 +15,47 @@
 
 namespace mpsd {
 
-// The logs that the config asks for; null where it asks for none. Constant. Thread-safe.
+// A request ends once (Reply). The exchange calls CountEnding() and TellEnding() on the thread that
+// gives the ending, before the transport sends it: a client that has its answer finds it in the
+// statistics of its next call. Both only note; neither can change an ending or fail.
+
+// The logs that the config asks for; null where it asks for none. The daemon owns them, and they
+// outlive every exchange. A log that cannot keep up loses lines and counts them; it holds up no
+// request. Constant. Thread-safe.
 struct RequestObservers {
   TraceLog* traces = nullptr;
   RequestLog* requests = nullptr;
 
+  // Whether a request whose caller gave `context` is traced. Asked once, when the request begins,
+  // since it counts towards the rate.
   bool WantTrace(const TraceContext& context) const {
     return traces != nullptr && traces->Wants(context.sampled);
   }
 };
 
-// Counts the ending. A request that was refused before its model was found counts for the server.
-// One that was never admitted is in no statistic of its model. One that the model has answered is
-// no failure of the model, even if the answer could not be given. Called before the ending is sent,
-// so that a client that has it finds it counted. Thread-safe.
+// DEADLINE_EXCEEDED from the request's deadline on. Asked when a message is about to be read, and
+// again when it was inflated first, so that no work is done for a request that nobody awaits; from
+// admission on the queue watches the deadline. Thread-safe.
+absl::Status CheckInTime(const Request& request, int64_t now_ns);
+
+// CANCELLED, for a request whose client left before the request was admitted. Thread-safe.
+absl::Status CallCancelled();
+
+// Counts the ending by its code. What it counts for depends on how far the request came:
+//
+//   refused before its model was found  the server
+//   refused before a queue took it      the model's codes, and no statistic of the model
+//   admitted, ended without an answer   the model's codes, and a failure of the model
+//   answered by the model               the model's codes, and no failure, even if the answer could
+//                                       not be given: AnswerStep has counted the answer
+//
+// Thread-safe.
 void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,
                  const Clock* clock);
 
 // Writes the span, where the request is traced, and the line of the request log, where there is
-// one. The message's names may be empty. Called before the ending is sent. Thread-safe.
+// one. `traced` is what WantTrace() said. The message's names may be empty: the request was then
+// refused before it was read. Takes no time where neither log is on. Thread-safe.
 void TellEnding(const Request& request, const InferMessage& message, absl::StatusCode code,
                 const TraceContext& context, bool traced, const RequestObservers& observers,
                 const Clock* clock);

@@ -10,13 +10,23 @@
 
 namespace mpsd {
 
-// Stands between a message's arrival and its first reader, on the InflaterThreads. Keeps nothing
-// from one message to the next. gRPC never inflates for us, because it checks the limit only after
-// it has inflated the whole message.
+// Stands between a message's arrival and its first reader, on the InflaterThreads (step 1 of a
+// request). Keeps nothing from one message to the next. gRPC never inflates for us, because it
+// checks the limit only after it has inflated the whole message (decision 0013).
 //
-// Takes memory piece by piece as bytes come out, and believes nothing that the message says of its
-// size. Two limits hold: of one message, and of all inflated messages together. Owned by the
-// server; outlives every message it inflated. Thread-safe.
+// A message of 64 KiB can inflate to 64 MiB. So memory is taken piece by piece as bytes come out,
+// and nothing is believed that the message says of its size:
+//
+//   1 to 16 KiB | twice as much | … | 1 MiB | 1 MiB | …      each piece is a slice of the plain one
+//   ^ four times the compressed size
+//
+// Two limits hold, whatever comes:
+//   1. One message has at most `message_bytes` plain bytes, limits.message.
+//   2. All inflated messages that somebody still holds have at most `held_limit_bytes` of pieces,
+//      limits.buffered. A piece is given back when gRPC's last reference on its slice goes.
+//
+// Owned by the server; outlives every message it inflated. Thread-safe: any number of threads
+// inflate at a time, each another message.
 class Inflater {
  public:
   // The limits of one message, and of all inflated messages that somebody still holds.
@@ -25,14 +35,15 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // True when the client compressed the message. Leaves the message as it is.
+  // True when the client compressed the message. Leaves the message as it is. Cheap: asked for
+  // every message, on the queue thread.
   static bool IsCompressed(grpc::ByteBuffer* message);
 
   // Replaces a compressed message by the plain one; leaves a plain message as it is. Takes up to a
-  // tenth of a second for the largest message. After a failure the message is still compressed and
-  // no memory is held. RESOURCE_EXHAUSTED beyond a limit; the status says when to try again, unless
-  // the message itself is too large. INVALID_ARGUMENT unless the bytes are exactly one gzip member
-  // or one zlib stream.
+  // tenth of a second for the largest message: never called on a queue thread. After a failure the
+  // message is still compressed and no memory is held. The status is the client's answer.
+  // RESOURCE_EXHAUSTED beyond a limit; the status says when to try again, unless the message itself
+  // is too large. INVALID_ARGUMENT unless the bytes are exactly one gzip member or one zlib stream.
   absl::Status Inflate(grpc::ByteBuffer* message);
 
   // The memory of all inflated messages that somebody still holds.

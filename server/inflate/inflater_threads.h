@@ -12,33 +12,40 @@
 
 namespace mpsd {
 
-// A message that waits for a thread. Owned by its call. Thread-compatible.
+// A message that waits for a thread. Owned by its call, which is accept/'s Inflation.
+// Thread-compatible.
 class InflationJob {
  public:
   virtual ~InflationJob() = default;
 
-  // Called once, on one of the threads. The job may be destroyed before this returns, and is never
-  // used afterwards.
+  // Called once for each Enqueue(), on one of the threads. Whoever the job tells that it is done
+  // may enqueue or destroy it before this returns; the threads never touch it afterwards.
   virtual void Run(Inflater* inflater) = 0;
 };
 
 // A few threads with one queue of messages. Inflating the largest message takes a tenth of a
-// second, in which a gRPC thread would answer none of its calls. The queue needs no bound of its
-// own: open calls and the bytes of arriving messages are bounded. Owned by the server; outlives the
-// calls. Thread-safe, except for Start().
+// second, in which a gRPC thread would answer none of its calls.
+//
+//   grpc-N                                inflate-N                    grpc-N
+//   a compressed message: Enqueue() ──▶   Run(): inflate, alarm ──▶    the tag Inflated
+//
+// A call waits in the queue with its message and nothing else. The queue needs no bound of its own:
+// open calls and the bytes of arriving messages are bounded. Messages are taken in the order in
+// which they came; a large one delays those behind it only while all threads are busy with large
+// ones. Owned by the server; outlives the calls. Thread-safe, except for Start().
 class InflaterThreads {
  public:
   explicit InflaterThreads(Inflater* inflater) : inflater_(inflater) {}
   InflaterThreads(const InflaterThreads&) = delete;
   InflaterThreads& operator=(const InflaterThreads&) = delete;
-  // Joins the threads. REQUIRES: no job waits.
+  // Joins the threads. REQUIRES: no job waits; the server destroys it after its last call is gone.
   ~InflaterThreads();
 
   // Starts `count` threads, named `inflate-N`. Called once.
   void Start(uint32_t count);
 
-  // Has a thread run the job after all jobs that were enqueued before. The job lives until Run() is
-  // called.
+  // Has a thread run the job, when all jobs that were enqueued before have been taken. Never
+  // blocks. REQUIRES: the job lives until Run() is called, and is enqueued once until then.
   void Enqueue(InflationJob* job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

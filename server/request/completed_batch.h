@@ -23,6 +23,8 @@ struct BatchEntry {
   RowPlace place;
 };
 
+// One output of the batch: the rows of all its requests, one after the other. Lies where the worker
+// wrote it; its size and its `row_ends` were checked against the spec and the batch.
 struct BatchOutput {
   DataType datatype = DataType::kInvalid;
   Dims dims;  // with the batch dim when the model batches
@@ -37,20 +39,27 @@ enum class AnswerPart : uint8_t {
   kNoMore,     // a decoupled model's request has had all its answers
 };
 
-// What a worker returned for a batch. Made by the thread that drained the completion, which checked
-// every field of it; lives until Complete() returns. `outputs` may lie in the worker's memory; all
-// else is private. Thread-compatible.
+// What a worker returned for a batch, between steps 11 and 12 of a request. Made by dispatch/ on
+// the thread that drained the completion, which checked every field of it; lives until Complete()
+// returns. `outputs` may lie in the worker's memory; all else is private.
+//
+//   entries      | r1: 2 rows | hole | r3: 1 row |     a hole: its request ended earlier
+//   each output  | . | .      | .    | .         |     row_count rows
+//   row_failed   | 0 | 0      | 0    | 1         |     likewise
+//
+// Either `failure` is not OK and ends every request, or the outputs are there and each failed row
+// fails its request alone. Thread-compatible.
 struct CompletedBatch {
   const ModelSpec* spec = nullptr;
   ModelMetrics* metrics = nullptr;
   std::vector<BatchEntry> entries;
   std::vector<BatchOutput> outputs;
   std::vector<uint8_t> row_failed;
-  absl::Status failure;          // of the whole batch
-  std::string row_failure_text;  // of the failed rows
-  AnswerMemory* memory = nullptr;
+  absl::Status failure;            // of the whole batch
+  std::string row_failure_text;    // of the failed rows
+  AnswerMemory* memory = nullptr;  // that `outputs` lie in; null: in private memory
   AnswerPart part = AnswerPart::kWhole;
-  uint32_t answer_index = 0;
+  uint32_t answer_index = 0;  // of a decoupled model's request; else 0
   uint32_t row_count = 0;
   int64_t batched_ns = 0;
   int64_t started_ns = 0;

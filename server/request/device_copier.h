@@ -18,14 +18,23 @@ struct DeviceMemory {
   uint64_t bytes = 0;
 };
 
-// A copy blocks until the device is done, so all copies run in tasks, one at a time, on the
-// copier's thread. A status is a client's answer; it does not name the region. Owned by the daemon.
-// Implemented by regions/device. Thread-safe, except for the methods that are for tasks only.
+// Stands beside a request's path where a client's region lies on a CUDA device: inputs are copied
+// before admission (step 2), outputs before the answer is sent (step 13). A copy blocks until the
+// device is done, so all copies run in tasks, one at a time, on the copier's thread:
+//
+//   queue thread                 copier's thread                  queue thread
+//   Enqueue(task) ── returns ─▶  task: Read(), Read(), Resume() ─▶  Resumed(): admission goes on
+//
+// A task may call whatever any thread may call; it must not wait for another task. A status is a
+// client's answer; it does not name the region. A copy is bounded in time by the implementation,
+// and so is the number of tasks that wait. Owned by the daemon. Implemented by regions/device.
+// Thread-safe, except for the methods that are for tasks only.
 class DeviceCopier {
  public:
   virtual ~DeviceCopier() = default;
 
-  // True when a device is there, as far as is known.
+  // True when a device is there, as far as is known. Tells ServerMetadata what to announce; a
+  // caller that needs a device calls Open() and sees.
   virtual bool ready() const = 0;
 
   // Runs the task once, after those enqueued before. After an error the task never runs:

@@ -10,7 +10,8 @@
 
 namespace mpsd {
 
-// The bytes of one tensor, in pieces: views of the buffers that the transport received them in.
+// The bytes of one tensor, in pieces: views of the buffers that the transport received them in. Two
+// pieces or fewer are the rule, and take no memory from the heap. No piece is empty.
 struct Payload {
   absl::InlinedVector<absl::string_view, 2> pieces;
   uint64_t bytes = 0;
@@ -21,7 +22,7 @@ struct Payload {
   }
 };
 
-// One input tensor, as sent.
+// One input tensor, as sent. Nothing of it was compared with a model.
 struct InputMessage {
   absl::string_view name;
   absl::string_view datatype;
@@ -32,9 +33,12 @@ struct InputMessage {
   std::string typed_error;  // why the typed contents do not fit the datatype; empty: they fit
 };
 
-// What any transport hands to admission: the wire reader fills it in, the validator checks it.
-// Owned by the exchange. The views point into buffers of the exchange, which lives until the
-// request has ended. Thread-compatible.
+// What any transport hands to admission: the wire reader fills it in (step 2), the validator checks
+// it (step 3). Owned by the exchange and used again from request to request.
+//
+// Two lifetimes: the payloads point into the transport's buffers, which go as soon as the payload
+// is copied (ExchangeTransport::DropPayloads). All other views live until the request has ended,
+// since the answer and the logs name its model and id. Thread-compatible.
 struct InferMessage {
   absl::string_view model;
   absl::string_view version;
@@ -49,7 +53,8 @@ struct InferMessage {
   bool takes_many = false;        // the call can carry any number of answers to the request
 };
 
-// The next step after a transport has read a request. Implemented by admit/. Thread-safe.
+// The next step after a transport has read a request: an exchange knows its handler by this
+// interface alone. One for the whole daemon, which owns it. Implemented by admit/. Thread-safe.
 class InferHandler {
  public:
   virtual ~InferHandler() = default;

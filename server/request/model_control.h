@@ -10,7 +10,7 @@
 
 namespace mpsd {
 
-// One version of a model that is known, served or not.
+// One version of a model that is known, served or not. A row of RepositoryIndex.
 struct ModelListing {
   std::string name;
   std::string version;  // empty: the versions cannot be listed
@@ -18,23 +18,32 @@ struct ModelListing {
   std::string reason;   // why it is not ready; names files, which clients must not see
 };
 
-// How the last reload of the config went.
+// How the last reload of the config went. `mpsd ps` shows it.
 struct ReloadReport {
   bool ok = true;
   int64_t time_ms = 0;  // since the epoch; 0: there was none
   std::string text;     // what the reload did, or why it failed
 };
 
-// Implemented by reload/, called by control/. No method blocks: loading and unloading happen later,
-// one job at a time. `done` is called exactly once, when the job has ended, from any thread.
+// Stands between the methods of control/ and the reloader, which they must not know. Beside the
+// request's path: requests find their generation in the ModelDirectory and never come here.
+//
+// No method blocks: loading and unloading happen later, one job at a time, on the reloader's
+// thread. A job that fails leaves every generation serving that it did not replace. The jobs that
+// wait are bounded; one more is refused with a status. Implemented by reload/, called by control/.
 // Thread-safe.
 class ModelControl {
  public:
+  // Called exactly once for a job, with its outcome: on the reloader's thread when the job has ended,
+  // before Load() or Unload() returns where the job is refused, or when the daemon stops. The texts
+  // are for operators; they name files.
   using Done = std::function<void(const absl::Status&)>;
 
   virtual ~ModelControl() = default;
 
+  // All versions that are known, and what cannot be served, with the reason.
   virtual std::vector<ModelListing> List() const = 0;
+
   virtual ReloadReport LastReload() const = 0;
 
   // Loads the versions of a model that its config asks for, or brings them up to date. `config` is

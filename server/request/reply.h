@@ -36,7 +36,7 @@ struct AnswerRegion {
   uint64_t bytes = 0;
 };
 
-// One output tensor of an answer.
+// One output tensor of an answer. Views of the spec and of the answer's memory.
 struct AnswerOutput {
   absl::string_view name;
   DataType datatype = DataType::kInvalid;
@@ -52,9 +52,11 @@ struct Answer {
   AnswerMemory* memory = nullptr;  // null: the bytes must be copied
 };
 
-// Where a request's ending goes, towards the client. Implemented by the exchange.
+// Where a request's ending goes, towards the client. Implemented by the exchange; called through a
+// Reply and in no other way.
 // Exactly one of Send(), Fail() and End() is called, once, from any thread; the caller does not
-// touch the request afterwards, which may be used for the next call already. No method blocks.
+// touch the request afterwards, which may be used for the next call already. No method blocks, and
+// none fails towards its caller: a client that cannot be reached is the transport's business.
 // Thread-safe.
 class ReplySink {
  public:
@@ -71,10 +73,17 @@ class ReplySink {
   virtual void End() { MPSD_CHECK(false); }
 };
 
-// The duty to end a request, as an object. Its holder must call exactly one of Send(), Fail() and
-// End(); the destructor CHECKs that the duty is done. The exchange makes it with the request and
-// keeps it in Request::reply. Admission owes it until RequestQueue::Reserve() succeeds, then the
-// queue does. Move-only, thread-compatible.
+// The duty to end a request, as an object: "an accepted request ends exactly once" is a rule that
+// the program checks, in release too. Its holder must call exactly one of Send(), Fail() and End();
+// the destructor CHECKs that the duty is done, and each of the three CHECKs that it is still owed.
+//
+//   who owes the ending          from                           until
+//   the exchange                 InferExchange::Begin()         InferHandler::Handle()
+//   admission                    Handle()                       RequestQueue::Reserve() succeeds
+//   the queue                    Reserve()                      the ending
+//
+// The object lies in Request::reply all the time; what moves is the right to call it, which the
+// request's state and the queue's mutex give to one thread at a time. Move-only, thread-compatible.
 class Reply {
  public:
   Reply() = default;

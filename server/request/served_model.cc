@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/base/check.h"
@@ -18,15 +19,6 @@ std::string TensorsText(const std::vector<TensorSpec>& tensors, bool batches) {
   });
 }
 
-}  // namespace
-
-std::string SpecText(const ModelSpec& spec) {
-  return absl::StrCat(TensorsText(spec.inputs, spec.batches()), " -> ",
-                      TensorsText(spec.outputs, spec.batches()));
-}
-
-namespace {
-
 // Compares plain decimals: the longer one is higher.
 bool IsHigher(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() > b.size() : a > b;
@@ -37,6 +29,11 @@ bool IsSame(const ServedModel& a, const ServedModel& b) {
 }
 
 }  // namespace
+
+std::string SpecText(const ModelSpec& spec) {
+  return absl::StrCat(TensorsText(spec.inputs, spec.batches()), " -> ",
+                      TensorsText(spec.outputs, spec.batches()));
+}
 
 std::shared_ptr<ServedModel> ModelDirectory::Publish(std::shared_ptr<ServedModel> model) {
   const auto same = [&model](const auto& other) { return IsSame(*other, *model); };
@@ -115,6 +112,38 @@ bool ModelDirectory::AllReady() const {
   const auto ready = [](const std::shared_ptr<ServedModel>& model) { return model->ready.load(); };
   absl::ReaderMutexLock lock(&mu_);
   return stage == ServingStage::kServing && std::all_of(models_.begin(), models_.end(), ready);
+}
+
+absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,
+                                                        absl::string_view name,
+                                                        absl::string_view version) {
+  std::shared_ptr<ServedModel> model = models.Find(name);
+  if (model == nullptr && !models.Knows(name)) {
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' is not found"));
+  }
+  if (version.empty() && model == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' has no available versions"));
+  }
+  if (version.empty()) return model;
+  if (version == "-1") {  // Triton's mark for "any", which clients must not send
+    return absl::InvalidArgumentError("invalid model version specified '-1'");
+  }
+  if (!std::all_of(version.begin(), version.end(), absl::ascii_isdigit) || version.size() > 19) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("failed to get model version from specified version string '", version, "'"));
+  }
+  model = models.Find(name, version);
+  if (model == nullptr && models.Knows(name, version)) {
+    return absl::UnavailableError(absl::StrCat("Request for unknown model: '", name, "' version ",
+                                               version, " is not at ready state"));
+  }
+  if (model == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' version ", version, " is not found"));
+  }
+  return model;
 }
 
 }  // namespace mpsd

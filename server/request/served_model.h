@@ -12,14 +12,25 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/link/model_spec.h"
-#include "server/request/model_facts.h"
 #include "server/request/request.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
+
+// How a model is run, for the answer to ModelConfig. Decided by the model's config and its
+// placement. Constant once the model is in the directory.
+struct ModelFacts {
+  std::string backend;  // "pytorch", "synthetic"
+  std::string device;   // "cpu", "cuda:0", "mps"
+  uint32_t processes = 1;
+  uint32_t lanes = 1;  // of a process
+  int64_t max_delay_ns = 0;
+  uint32_t queue_requests = 0;
+};
 
 // One generation of a model and version, as the request's path sees it. Shared by the directory
 // while it is published, by its supervisor while it has workers, and by each request inside; goes
@@ -55,8 +66,21 @@ enum class ServingStage : uint8_t {
 };
 
 // All models by name and version: admission and the control methods look generations up, reload/
-// publishes and withdraws them. Owned by the daemon; outlives the server and all models.
-// Thread-safe.
+// publishes and withdraws them. Step 3 of a request begins here.
+//
+//   Know(m, 2)       clients learn that version 2 of m is not ready
+//   Publish(g1)      requests for m 2 go to generation g1
+//   Publish(g2)      … go to g2, from this moment on; g1 is returned, to be closed and retired.
+//                    Requests inside g1 keep it alive and end there
+//   Withdraw(g2)     … find nothing
+//   Forget(m, 2)     clients learn that there is no such version
+//
+// A swap of generations is one pointer under the mutex: each request sees the old generation or the
+// new one, and no moment without any. A request that found g1 just before the swap is turned away
+// by g1's closed queue and looks again (Admission).
+//
+// The mutex is held for a look-up, never for anything that waits. Owned by the daemon; outlives the
+// server and all models. Thread-safe.
 class ModelDirectory {
  public:
   // From now on requests for the model's name and version go to this generation. Returns the
@@ -101,5 +125,18 @@ class ModelDirectory {
       ABSL_GUARDED_BY(mu_);
   std::set<std::pair<std::string, std::string>> known_ ABSL_GUARDED_BY(mu_);
 };
+
+// The generation that serves the model and version that a client names. An empty version means the
+// highest one that is ready. All errors have the protocol's text:
+//
+//   NOT_FOUND         the model or the version is unknown, or the model has no version to serve
+//   INVALID_ARGUMENT  the version is no number
+//   UNAVAILABLE       the version is known, and not loaded or unloaded
+//
+// The model found may be neither loaded nor ready: the caller decides whether that matters.
+// Thread-safe.
+absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,
+                                                        absl::string_view name,
+                                                        absl::string_view version);
 
 }  // namespace mpsd

@@ -9,12 +9,13 @@ namespace mpsd {
 
 struct ServedModel;
 
-// One worker of a model, as operators see it.
+// One worker of a model, as operators see it: a process that serves, or the place of one that has
+// died and comes again.
 struct WorkerInfo {
-  uint32_t index = 0;
-  int64_t pid = 0;  // 0: no process
-  uint32_t epoch = 0;
-  std::string state;  // "loading", "warming up", "serving", "waiting to start"
+  uint32_t index = 0;  // among the workers of its generation; its place, whichever process fills it
+  int64_t pid = 0;     // 0: no process
+  uint32_t epoch = 0;  // the number of its incarnation
+  std::string state;   // "loading", "warming up", "serving", "waiting to start"
   uint32_t lanes = 0;
   std::string device;
   uint64_t resident_bytes = 0;
@@ -33,8 +34,10 @@ struct OtherGeneration {
   std::vector<WorkerInfo> workers;
 };
 
-// Answers about workers, as they were a moment ago. Never blocks. Implemented by supervise/, asked
-// by control/. Thread-safe.
+// Answers about workers, as they were a moment ago: a board that the supervisor's thread writes and
+// any thread reads, so that a caller never waits for a worker. Values are copied out. A generation
+// that the board does not know, or not yet, has no workers and no circuit. Never blocks longer than
+// a copy takes. Implemented by supervise/, asked by control/. Thread-safe.
 class WorkerStatusSource {
  public:
   virtual ~WorkerStatusSource() = default;
@@ -42,7 +45,8 @@ class WorkerStatusSource {
   // The workers of this generation.
   virtual std::vector<WorkerInfo> Workers(const ServedModel& model) const = 0;
 
-  // "closed", "open" or "probing"; empty for a model that has no supervisor.
+  // Whether the model rests after too many deaths: "closed" (it does not), "open" or "probing";
+  // empty for a model that has no supervisor.
   virtual std::string Circuit(const ServedModel& model) const = 0;
 
   // The other generations of the same model and version; empty unless it is being replaced.

@@ -15,10 +15,21 @@ namespace mpsd {
 // has read it. The ledger counts pinned bytes for each connection, and copied bytes for all clients
 // together. Both are bounded. An answer that may not be pinned is copied.
 //
-// The number of accounts is fixed. Connections whose addresses hash alike share an account, and so
-// do all connections of a Unix socket, since gRPC gives them one address. They share the limit,
-// which costs them copies and nothing else. Shared by the server and all slices that gRPC holds.
-// Lock-free. Thread-safe.
+//   an output over kCopiedReplyBytes
+//     the connection's account and the worker's OutputLease have room  → pinned: no copy
+//     else, copies() has room                                          → copied
+//     else                                                             → RESOURCE_EXHAUSTED
+//
+// The limits are `limits.connection_pinned` and `limits.unread_copies` of the config. WriteReply()
+// takes from them; what it took is given back by the slice itself, whenever gRPC lets go of it, on
+// any thread, even after the server has ended: each slice shares the ledger.
+//
+// The number of accounts is fixed, and so is the memory. Connections whose addresses hash alike
+// share an account, and so do all connections of a Unix socket, since gRPC gives them one address.
+// They share the limit, which costs them copies and nothing else.
+//
+// The counters order nothing but themselves: pinned memory is guarded by the references that slices
+// have on it. Shared by the server and all slices that gRPC holds. Lock-free. Thread-safe.
 class PinLedger {
  public:
   // One connection's account.
@@ -28,6 +39,8 @@ class PinLedger {
     // False as well when the client has read nothing for kSlowReaderNs while bytes are pinned: a
     // slow reader keeps what it has and gets no more.
     bool TryPin(uint64_t bytes, uint64_t limit_bytes, int64_t now_ns);
+
+    // Gives back what TryPin() took, whole, and notes that the client makes progress.
     void Unpin(uint64_t bytes, int64_t now_ns);
 
     uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
@@ -41,7 +54,7 @@ class PinLedger {
   PinLedger(uint64_t limit_bytes, uint64_t copied_limit_bytes)
       : limit_bytes_(limit_bytes), copies_(copied_limit_bytes) {}
 
-  // The account of the connection that gRPC knows by this address.
+  // The account of the connection that gRPC knows by this address. Lives as long as the ledger.
   Account* Of(absl::string_view peer);
   uint64_t limit_bytes() const { return limit_bytes_; }
 

@@ -15,7 +15,16 @@
 
 namespace mpsd {
 
-// The fields of the answer that stand before its tensors.
+// Step 13 of a request: an answer becomes the bytes of a gRPC message. Called by accept/ for its
+// exchanges, on the thread that gives the answer, so that nothing here blocks or waits for a lock.
+// The message is written by hand, since protobuf would copy every tensor into a message object and
+// then again into bytes:
+//
+//   | head, and for each output name, datatype, shape | raw contents | raw contents | …
+//     copied, in `scratch`                              over kCopiedReplyBytes: a slice that is
+//                                                       pinned or copied; else in `scratch`
+
+// The fields of the answer that stand before its tensors. Views of the request.
 struct ReplyHead {
   absl::string_view model;
   absl::string_view version;
@@ -25,7 +34,7 @@ struct ReplyHead {
 };
 
 // Who holds the answer's memory while the answer is sent. Read only for answers with a large
-// output.
+// output, see HasLargeOutput(): others need not find out the address, which costs a string.
 struct ReplyPeer {
   std::shared_ptr<PinLedger> ledger;
   const Clock* clock = nullptr;
@@ -34,9 +43,10 @@ struct ReplyPeer {
 
 // Writes the answer. Copies small outputs. A large output becomes a slice of the answer's memory,
 // which holds a reference until gRPC releases the slice; it is copied instead where the worker or
-// the connection has too much pinned already. RESOURCE_EXHAUSTED when a large output would have to
-// be copied, and clients have left too many copies unread. `scratch` is the caller's buffer, used
-// again from call to call. Thread-safe.
+// the connection has too much pinned already, which is counted in `metrics`, or where the answer
+// has no memory of its own. RESOURCE_EXHAUSTED, with a time to come again, when a large output
+// would have to be copied and clients have left too many copies unread; nothing stays pinned then.
+// `scratch` is the caller's buffer, used again from call to call. Thread-safe.
 absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer& answer,
                                             const ReplyPeer& peer, ModelMetrics* metrics,
                                             std::string* scratch);
@@ -44,13 +54,13 @@ absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer&
 // True when some output is over kCopiedReplyBytes, and WriteReply() will read the peer. Pure.
 bool HasLargeOutput(const Answer& answer);
 
-// Likewise, as a ModelStreamInferResponse. Thread-safe.
+// Likewise, as a ModelStreamInferResponse, whose second field is the answer. Thread-safe.
 absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const Answer& answer,
                                                   const ReplyPeer& peer, ModelMetrics* metrics,
                                                   std::string* scratch);
 
-// A ModelStreamInferResponse with an error, which ends one request and leaves its stream open.
-// Thread-safe.
+// A ModelStreamInferResponse with an error, which ends one request and leaves its stream open: the
+// error has a text and no code, as the protocol has it. `id` is the request's. Thread-safe.
 grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id);
 
 }  // namespace mpsd

@@ -9,7 +9,6 @@
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
 #include "proto/base/protobuf_writer.h"
-#include "server/wire/contents_size.h"
 #include "server/wire/typed_contents.h"
 
 namespace mpsd {

@@ -10,7 +10,7 @@
 
 namespace mpsd {
 
-// Whose codes clients get where servers of the protocol differ.
+// Whose codes clients get where servers of the protocol differ. A value of the config, `compat`.
 enum class StatusStyle {
   kOwn,
   // Full queues and time-outs are UNAVAILABLE, as Triton has it.
@@ -22,9 +22,18 @@ enum class StatusStyle {
 // clients accept a few KiB. Drops nothing else. Pure.
 std::string CutToHeaderLimit(absl::string_view text);
 
-// Keeps the code, which has the same number in both, and cuts the text to the header limit.
-// Payloads whose URL is a message's become the details of a google.rpc.Status. Texts of our
-// statuses are written for clients, so nothing is removed from them. Pure.
+// Called where a call ends, and nowhere else: all code before it speaks absl::Status and knows no
+// gRPC.
+//
+//   absl::Status                      grpc::Status
+//   code                              the same code, which has the same number in both; see also
+//                                     StatusStyle
+//   text                              the same, cut to the header limit
+//   payloads whose URL is a message's the details of a google.rpc.Status, such as a RetryInfo
+//   other payloads                    dropped
+//
+// Texts of our statuses are written for clients, so nothing is removed from them: a text that names
+// a file or an errno must be cleaned before (WithoutPathsAndErrnos). Pure.
 grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style);
 
 }  // namespace mpsd

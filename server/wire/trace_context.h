@@ -7,6 +7,13 @@
 
 namespace mpsd {
 
+// The client's part of a distributed trace. Taken off the call's metadata when the call arrives,
+// kept with the call, and written into the span of each of its requests that is traced, so that our
+// span hangs below the client's. A value: `text` alone is held, and the ids are views of it.
+//
+//   00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+//   |  trace_id()                       parent_id()      flags: 1 is sampled
+//   version
 struct TraceContext {
   std::string text;  // as it came; empty: the caller sent none
   bool sampled = false;
@@ -21,9 +28,10 @@ struct TraceContext {
   }
 };
 
-// Reads "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" into `context`. False, and
-// `context` unchanged, when `text` is no traceparent. Reads the known part of a later version, as
-// W3C asks. Pure.
+// Reads the header's value into `context`. False, and `context` unchanged, when `text` is no
+// traceparent: the call goes on without one, as W3C asks, and is no error. Reads the known part of
+// a later version. At most 256 printable characters are taken, since the text is echoed to the
+// client. Pure.
 bool ReadTraceparent(absl::string_view text, TraceContext* context);
 
 }  // namespace mpsd

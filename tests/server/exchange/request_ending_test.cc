@@ -129,6 +129,17 @@ TEST_F(RequestEndingTest, IsASpanOnlyWhereItIsTraced) {
   EXPECT_THAT(spans, Not(HasSubstr("untraced")));
 }
 
+TEST(Awaited, ARequestIsLateFromItsDeadlineOn) {
+  constexpr int64_t kNow = 1'000 * kNsPerSecond;
+  Request request;
+  request.arrival_ns = kNow - kNsPerSecond;
+  request.deadline_ns = kNow;
+  EXPECT_TRUE(CheckInTime(request, kNow - 1).ok());
+  for (const int64_t now_ns : {kNow, kNow + 1}) {
+    EXPECT_EQ(CheckInTime(request, now_ns), absl::DeadlineExceededError("Request timeout expired"));
+  }
+}
+
 TEST(RequestObservers, WithoutATraceLogNothingIsTraced) {
   TraceContext context;
   context.sampled = true;

@@ -1,4 +1,4 @@
-#include "server/request/find_served.h"
+#include "server/request/served_model.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,309 @@
+#include "server/control/model_methods.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "proto/base/check.h"
+#include "proto/base/clock.h"
+#include "proto/health.pb.h"
+#include "proto/inference.pb.h"
+#include "server/telemetry/answer_statistics.h"
+#include "server/telemetry/inference_statistics.h"
+
+namespace mpsd {
+namespace {
+
+namespace pb = inference;
+namespace health_pb = grpc::health::v1;
+using Kind = MethodTable::Kind;
+
+// Nothing for an unknown name.
+std::optional<bool> IsServing(const ModelDirectory& models, const std::string& name) {
+  if (name.empty() || name == "inference.GRPCInferenceService") return models.AllReady();
+  const std::shared_ptr<ServedModel> model = models.Find(name);
+  if (model == nullptr) return std::nullopt;
+  return model->ready && models.stage == ServingStage::kServing;
+}
+
+constexpr int kServiceUnknown = 3;  // only Watch answers this
+
+constexpr const char* kExtensions[] = {"classification",   "logging",    "model_configuration",
+                                       "model_repository", "parameters", "statistics"};
+
+void Describe(const TensorSpec& tensor, bool batches,
+              pb::ModelMetadataResponse::TensorMetadata* metadata) {
+  metadata->set_name(tensor.name);
+  metadata->set_datatype(std::string(DataTypeName(tensor.datatype)));
+  if (batches) metadata->add_shape(-1);
+  for (const int64_t dim : tensor.dims) metadata->add_shape(dim);
+}
+
+absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataRequest& request,
+                      pb::ModelMetadataResponse* response) {
+  const absl::StatusOr<std::shared_ptr<ServedModel>> model =
+      FindServed(models, request.name(), request.version());
+  if (!model.ok()) return model.status();
+  if (!(*model)->loaded) {
+    return absl::UnavailableError(
+        absl::StrCat("Request for model '", request.name(), "' is not at ready state"));
+  }
+  const ModelSpec& spec = (*model)->spec;
+  response->set_name((*model)->name);
+  const bool all = request.version().empty();
+  for (std::string& version :
+       all ? models.Versions(request.name()) : std::vector<std::string>{(*model)->version}) {
+    response->add_versions(std::move(version));
+  }
+  response->set_platform((*model)->platform);
+  for (const TensorSpec& input : spec.inputs) {
+    Describe(input, spec.batches(), response->add_inputs());
+  }
+  for (const TensorSpec& output : spec.outputs) {
+    Describe(output, spec.batches(), response->add_outputs());
+  }
+  (*response->mutable_properties())["max_batch_size"] = absl::StrCat(spec.max_batch_size);
+  return absl::OkStatus();
+}
+
+// Unknown models and versions are not ready; only a malformed version is an error.
+absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest& request,
+                       pb::ModelReadyResponse* response) {
+  const absl::StatusOr<std::shared_ptr<ServedModel>> model =
+      FindServed(models, request.name(), request.version());
+  if (absl::IsInvalidArgument(model.status())) return model.status();
+  response->set_ready(model.ok() && (*model)->ready && models.stage == ServingStage::kServing);
+  return absl::OkStatus();
+}
+
+// Both sides use the same names, except for BYTES.
+pb::DataType TypeOf(DataType datatype) {
+  if (datatype == DataType::kBytes) return pb::TYPE_STRING;
+  pb::DataType type = pb::TYPE_INVALID;
+  const std::string name = absl::StrCat("TYPE_", DataTypeName(datatype));
+  return pb::DataType_Parse(name, &type) ? type : pb::TYPE_INVALID;
+}
+
+template <typename Tensor>
+void Describe(const TensorSpec& spec, Tensor* tensor) {
+  tensor->set_name(spec.name);
+  tensor->set_data_type(TypeOf(spec.datatype));
+  for (const int64_t dim : spec.dims) tensor->add_dims(dim);
+}
+
+// One group, since all lanes of all processes are alike. The device is "cpu", "cuda", "cuda:1" or
+// "mps".
+void DescribeInstances(const ServedModel& model, pb::ModelInstanceGroup* group) {
+  const ModelFacts& facts = model.facts;
+  group->set_name(absl::StrCat(model.name, "_0"));
+  group->set_count(static_cast<int32_t>(facts.processes * facts.lanes));
+  absl::string_view device = facts.device;
+  if (!absl::ConsumePrefix(&device, "cuda")) {
+    group->set_kind(pb::ModelInstanceGroup::KIND_CPU);
+    return;
+  }
+  group->set_kind(pb::ModelInstanceGroup::KIND_GPU);
+  int32_t index = 0;
+  if (absl::ConsumePrefix(&device, ":") && !absl::SimpleAtoi(device, &index)) index = 0;
+  group->add_gpus(index);
+}
+
+void Describe(const ServedModel& model, pb::ModelConfig* config) {
+  const ModelSpec& spec = model.spec;
+  config->set_name(model.name);
+  config->set_platform(model.platform);
+  config->set_backend(model.facts.backend);
+  config->set_max_batch_size(static_cast<int32_t>(spec.max_batch_size));
+  for (const TensorSpec& input : spec.inputs) Describe(input, config->add_input());
+  for (const TensorSpec& output : spec.outputs) Describe(output, config->add_output());
+  DescribeInstances(model, config->add_instance_group());
+  for (const auto& [name, value] : model.parameters) {
+    (*config->mutable_parameters())[name].set_string_value(value);
+  }
+  config->mutable_model_transaction_policy()->set_decoupled(spec.decoupled);
+  if (!spec.batches()) return;
+  pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
+  batching->set_max_queue_delay_microseconds(
+      static_cast<uint64_t>(model.facts.max_delay_ns / kNsPerUs));
+  batching->mutable_default_queue_policy()->set_max_queue_size(model.facts.queue_requests);
+  batching->mutable_default_queue_policy()->set_allow_timeout_override(true);
+}
+
+// The policy that leads to the versions that are served.
+void DescribeVersions(const std::vector<std::string>& versions, pb::ModelVersionPolicy* policy) {
+  if (versions.size() <= 1) return policy->mutable_latest()->set_num_versions(1);
+  for (const std::string& version : versions) {
+    int64_t number = 0;
+    if (absl::SimpleAtoi(version, &number)) policy->mutable_specific()->add_versions(number);
+  }
+}
+
+void Describe(const CountAndTime& source, pb::StatisticDuration* target) {
+  target->set_count(source.count);
+  target->set_ns(source.ns);
+}
+
+void Describe(const InferenceStatistics::Totals& totals, pb::ModelStatistics* target) {
+  target->set_last_inference(static_cast<uint64_t>(totals.last_inference_ms));
+  target->set_inference_count(totals.inference_count);
+  target->set_execution_count(totals.execution_count);
+  pb::InferStatistics* infer = target->mutable_inference_stats();
+  Describe(totals.success, infer->mutable_success());
+  Describe(totals.fail, infer->mutable_fail());
+  Describe(totals.queue, infer->mutable_queue());
+  Describe(totals.compute_input, infer->mutable_compute_input());
+  Describe(totals.compute_infer, infer->mutable_compute_infer());
+  Describe(totals.compute_output, infer->mutable_compute_output());
+  // There is no response cache, but clients that print a breakdown expect these fields.
+  Describe(CountAndTime(), infer->mutable_cache_hit());
+  Describe(CountAndTime(), infer->mutable_cache_miss());
+  for (size_t rows = 0; rows < totals.by_batch_size.size(); ++rows) {
+    const InferenceStatistics::BatchSize& size = totals.by_batch_size[rows];
+    if (size.compute_infer.count == 0) continue;
+    pb::InferBatchStatistics* batch = target->add_batch_stats();
+    batch->set_batch_size(rows);
+    Describe(size.compute_input, batch->mutable_compute_input());
+    Describe(size.compute_infer, batch->mutable_compute_infer());
+    Describe(size.compute_output, batch->mutable_compute_output());
+  }
+}
+
+void Describe(const std::vector<AnswerStatistics::Index>& answers, pb::ModelStatistics* target) {
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const AnswerStatistics::Index& index = answers[i];
+    pb::InferResponseStatistics& response = (*target->mutable_response_stats())[absl::StrCat(i)];
+    Describe(index.compute_infer, response.mutable_compute_infer());
+    Describe(index.compute_output, response.mutable_compute_output());
+    Describe(index.sent, response.mutable_success());
+    Describe(index.failed, response.mutable_fail());
+    Describe(index.no_more, response.mutable_empty_response());
+    Describe(index.cancelled, response.mutable_cancel());
+  }
+}
+
+void Describe(const ServedModel& model, const WorkerStatusSource& workers,
+              pb::ModelStatistics* target) {
+  target->set_name(model.name);
+  target->set_version(model.version);
+  Describe(model.metrics.inference.Read(), target);
+  Describe(model.metrics.answers.Read(), target);
+  uint64_t resident_bytes = 0;
+  for (const WorkerInfo& worker : workers.Workers(model)) {
+    resident_bytes += worker.resident_bytes;
+  }
+  if (resident_bytes == 0) return;
+  pb::MemoryUsage* usage = target->add_memory_usage();
+  usage->set_type("CPU");
+  usage->set_byte_size(resident_bytes);
+}
+
+}  // namespace
+
+void AddHealthMethods(const ModelDirectory* models, MethodTable* table) {
+  table->AddTyped<health_pb::HealthCheckRequest, health_pb::HealthCheckResponse>(
+      "/grpc.health.v1.Health/Check", MethodTable::Kind::kUnary,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        const std::optional<bool> serving = IsServing(*models, request.service());
+        if (!serving.has_value()) return absl::NotFoundError("unknown service");
+        response->set_status(*serving ? health_pb::HealthCheckResponse::SERVING
+                                      : health_pb::HealthCheckResponse::NOT_SERVING);
+        return absl::OkStatus();
+      });
+  table->AddTyped<health_pb::HealthCheckRequest, health_pb::HealthCheckResponse>(
+      "/grpc.health.v1.Health/Watch", MethodTable::Kind::kWatched,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        const std::optional<bool> serving = IsServing(*models, request.service());
+        const int known = serving.value_or(false) ? health_pb::HealthCheckResponse::SERVING
+                                                  : health_pb::HealthCheckResponse::NOT_SERVING;
+        response->set_status(static_cast<health_pb::HealthCheckResponse::ServingStatus>(
+            serving.has_value() ? known : kServiceUnknown));
+        return absl::OkStatus();
+      });
+}
+
+void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
+                         MethodTable* table) {
+  MPSD_CHECK(facts.takes_device_memory != nullptr);
+  table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
+      InferenceMethodName("ServerLive"), Kind::kUnary,
+      [](const CallerInfo&, const auto&, auto* response) {
+        response->set_live(true);
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::ServerReadyRequest, pb::ServerReadyResponse>(
+      InferenceMethodName("ServerReady"), Kind::kUnary,
+      [models](const CallerInfo&, const auto&, auto* response) {
+        response->set_ready(models->AllReady());
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::ModelReadyRequest, pb::ModelReadyResponse>(
+      InferenceMethodName("ModelReady"), Kind::kUnary,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        return Readiness(*models, request, response);
+      });
+  table->AddTyped<pb::ServerMetadataRequest, pb::ServerMetadataResponse>(
+      InferenceMethodName("ServerMetadata"), Kind::kUnary,
+      [facts](const CallerInfo&, const auto&, auto* response) {
+        response->set_name(facts.name);
+        response->set_version(facts.version);
+        for (const char* extension : kExtensions) response->add_extensions(extension);
+        if (facts.takes_shared_memory) response->add_extensions("system_shared_memory");
+        if (facts.takes_device_memory()) response->add_extensions("cuda_shared_memory");
+        if (facts.writes_traces) response->add_extensions("trace");
+        return absl::OkStatus();
+      });
+  table->AddTyped<pb::ModelMetadataRequest, pb::ModelMetadataResponse>(
+      InferenceMethodName("ModelMetadata"), Kind::kUnary,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        return Metadata(*models, request, response);
+      });
+}
+
+void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table) {
+  table->AddTyped<pb::ModelConfigRequest, pb::ModelConfigResponse>(
+      InferenceMethodName("ModelConfig"), MethodTable::Kind::kUnary,
+      [models](const CallerInfo&, const auto& request, auto* response) {
+        const absl::StatusOr<std::shared_ptr<ServedModel>> model =
+            FindServed(*models, request.name(), request.version());
+        if (!model.ok()) return model.status();
+        if (!(*model)->loaded) {
+          return absl::UnavailableError(
+              absl::StrCat("Request for model '", request.name(), "' is not at ready state"));
+        }
+        Describe(**model, response->mutable_config());
+        DescribeVersions(models->Versions(request.name()),
+                         response->mutable_config()->mutable_version_policy());
+        return absl::OkStatus();
+      });
+}
+
+void AddStatisticsMethod(const ModelDirectory* models, const WorkerStatusSource* workers,
+                         MethodTable* table) {
+  table->AddTyped<pb::ModelStatisticsRequest, pb::ModelStatisticsResponse>(
+      InferenceMethodName("ModelStatistics"), MethodTable::Kind::kUnary,
+      [=](const CallerInfo&, const auto& request, auto* response) {
+        if (!request.name().empty()) {
+          const absl::Status found =
+              FindServed(*models, request.name(), request.version()).status();
+          if (!found.ok()) return found;
+        }
+        const auto wanted = [](const std::string& asked, const std::string& have) {
+          return asked.empty() || asked == have;
+        };
+        for (const std::shared_ptr<ServedModel>& model : models->models()) {
+          if (!wanted(request.name(), model->name)) continue;
+          if (!wanted(request.version(), model->version)) continue;
+          Describe(*model, *workers, response->add_model_stats());
+        }
+        return absl::OkStatus();
+      });
+}
+
+}  // namespace mpsd

@@ -27,8 +27,8 @@ namespace mpsd {
 //
 // Invariants, which CheckInvariants() holds it to:
 //  1. Reserved rows that are not filled yet belong to a request in no line, so no batch has them.
-//  2. Rows are live from Reserve() until EndRows(), or until their request is taken out of a line by
-//     any call but Form(). A queued request's rows are live.
+//  2. Rows are live from Reserve() until EndRows(), or until their request is taken out of a line
+//     by any call but Form(). A queued request's rows are live.
 //  3. Those of its two parts.
 class Batcher {
  public:
@@ -76,8 +76,8 @@ class Batcher {
   uint32_t max_rows() const { return spec_->batches() ? spec_->max_batch_size : 1; }
 
   // Takes a batch of at most `max_rows` rows from the head of a line; of kSuspects
-  // (SchedulerDecision) the first alone, whatever its rows. REQUIRES: the line is not empty, and its head has at most
-  // that many rows.
+  // (SchedulerDecision) the first alone, whatever its rows. REQUIRES: the line is not empty, and
+  // its head has at most that many rows.
   void Form(uint32_t line, uint32_t max_rows, FormedBatch* batch);
 
   // CHECKs the class's invariants. Slow: for tests.

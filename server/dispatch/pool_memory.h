@@ -12,8 +12,8 @@
 namespace mpsd {
 
 // Owned by a Pool. Called by the supervisor, which makes the segments, hands them to the workers
-// and keeps the budget of all models. Thread-safe. Never maps, makes or unmaps a segment itself, and
-// never asks a worker: the REQUIRES below are the caller's to keep.
+// and keeps the budget of all models. Thread-safe. Never maps, makes or unmaps a segment
+// itself, and never asks a worker: the REQUIRES below are the caller's to keep.
 //
 // The life of a segment: made and mapped by every worker → Add() → serves rows → RetireIdle(): it
 // takes no rows any more → the last worker has unmapped it → Remove().

@@ -10,11 +10,20 @@
 
 namespace mpsd {
 
-// Reads the credentials of a gRPC call, which are its listener, its certificate and its token, and
-// asks the Gate. Every call is an InferCall, a StreamCall or a GenericCall, and each of these calls
-// Enter() before anything else. The RefusalLog is told of each refusal. A call that came by the
-// control socket always passes, because the socket let in only callers that it knows. Owned by the
-// GrpcServer. Thread-safe.
+// Step 1 of a request. Reads the credentials of a gRPC call, which are its listener, its
+// certificate and its token, and asks the Gate, which knows no gRPC. Every call is an InferCall, a
+// StreamCall or a GenericCall, and each of these calls Enter() before anything else: no method can
+// forget the gate, and while rules are in force one that is in no list is refused.
+//
+//   which                        credential            where it is
+//   a call by the control socket the socket itself     the listener's security type: always passes,
+//                                                      since the socket let in only known callers
+//   a call over TLS              names of a verified   the connection; the first 32 names count
+//                                client certificate
+//   any call                     "Bearer TOKEN"        the header `authorization`, once
+//
+// The RefusalLog is told of each refusal; the client learns neither whether the method nor whether
+// the model exists. Owned by the GrpcServer. Thread-safe.
 class CallGate {
  public:
   // The referents outlive the gate.
@@ -49,7 +58,8 @@ class CallGate {
   RefusalLog* const refusals_;
 };
 
-// Whether the call came by the control socket. Thread-safe.
+// Whether the call came by the control socket, which no client can claim: the listener's own
+// credentials say so. Thread-safe.
 bool CameByControlSocket(grpc::ServerContext* rpc);
 
 }  // namespace mpsd

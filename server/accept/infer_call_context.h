@@ -16,16 +16,20 @@
 
 namespace mpsd {
 
+// What an InferCall, a StreamCall and a StreamRequest need of the server: one for each queue, made
+// by GrpcServer with everything but the queue and its thread, which QueueThread fills in. The calls
+// of a queue know their server by it alone.
+//
 // Constant once the queue's thread runs. The referents outlive the calls. Thread-safe.
 struct InferCallContext {
-  ExchangeContext exchange;  // its thread is the queue's
-  InferService* service = nullptr;
+  ExchangeContext exchange;         // its thread is the queue's
+  InferService* service = nullptr;  // where calls are armed
   grpc::ServerCompletionQueue* queue = nullptr;
   OpenStreams* streams = nullptr;
-  const std::atomic<bool>* stopping = nullptr;
-  uint64_t message_bytes = 0;  // the largest message
+  const std::atomic<bool>* stopping = nullptr;  // streams end
+  uint64_t message_bytes = 0;                   // the largest message
   StatusStyle style = StatusStyle::kOwn;
-  std::atomic<int>* live_calls = nullptr;
+  std::atomic<int>* live_calls = nullptr;  // armed and open ones; the server stops at 0
   std::shared_ptr<PinLedger> pins;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;

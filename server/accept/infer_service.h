@@ -9,9 +9,12 @@
 
 namespace mpsd {
 
-// Registered with the gRPC server, which it outlives. Both methods take and give raw bytes. The
-// generated service class is not used: it would register every method of the service.
-// Thread-safe.
+// Registered with the gRPC server, which it outlives. Both methods take and give raw bytes, so that
+// server/wire reads and writes them without a message object between. The generated service class
+// is not used: it would register every method of the service, and those that are not here go to the
+// generic service, GenericCall and the MethodTable. What is asked for here is a call to come: gRPC
+// gives the tag back when one has arrived, with `context` and its first bytes filled in. Owned by
+// the GrpcServer. Thread-safe.
 class InferService final : public grpc::Service {
  public:
   static constexpr const char* kMethod = "/inference.GRPCInferenceService/ModelInfer";
@@ -27,12 +30,15 @@ class InferService final : public grpc::Service {
     MarkMethodRaw(1);
   }
 
+  // Arms a call of ModelInfer. When the tag is back, `bytes` has the whole message. The referents
+  // belong to the call until then, and as long as it is open.
   void Request(grpc::ServerContext* context, grpc::ByteBuffer* bytes,
                grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
                grpc::ServerCompletionQueue* queue, void* tag) {
     RequestAsyncUnary(0, context, bytes, writer, queue, queue, tag);
   }
 
+  // Arms a call of ModelStreamInfer. When the tag is back, nothing of its messages was read.
   void RequestStream(grpc::ServerContext* context,
                      grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream,
                      grpc::ServerCompletionQueue* queue, void* tag) {

@@ -15,6 +15,18 @@
 
 namespace mpsd {
 
+// Step 1 of a request whose client compresses. A call that has a message in its hands calls
+// Begin(); where that is false it goes on at once, else it returns to its queue and goes on when
+// the tag comes:
+//
+//   if (inflation_.Begin(inflaters, queue, &bytes, &inflated_)) return;
+//   Serve();
+//   …
+//   void Inflated(bool) { inflation_.status().ok() ? Serve() : Finish(inflation_.status()); }
+//
+// The way back is an alarm of gRPC's, set to now: the queue is the only thing that the call's
+// thread waits for. Until the tag is back the call may not be deleted, as with any tag of gRPC's.
+//
 // Lives on its queue's thread, except Run(), which one of the inflater's threads calls. Owned by a
 // call and used again from message to message.
 class Inflation final : public InflationJob {
@@ -33,7 +45,8 @@ class Inflation final : public InflationJob {
     return true;
   }
 
-  // Nobody awaits the message any more. The tag still comes, but the message may stay compressed.
+  // Nobody awaits the message any more. The tag still comes, but the message may stay compressed,
+  // and status() is then CANCELLED. Does nothing where no message is under way.
   void Drop() { is_dropped_.store(true, std::memory_order_relaxed); }
 
   // Once the tag is back: OK when the message is plain now, else what the client is told.
@@ -42,6 +55,7 @@ class Inflation final : public InflationJob {
   void Run(Inflater* inflater) override;
 
  private:
+  // Written by Begin(), read by Run(); the queue of the threads lies between.
   grpc::ByteBuffer* message_ = nullptr;
   grpc::CompletionQueue* queue_ = nullptr;
   QueueTag* inflated_ = nullptr;

@@ -18,18 +18,30 @@ inline std::string InferenceMethodName(absl::string_view method) {
   return absl::StrCat("/inference.GRPCInferenceService/", method);
 }
 
-// What a method may know of its caller.
+// What a method may know of its caller. Its credentials are not here: the gate has judged them.
 struct CallerInfo {
   std::string peer;           // "ipv4:127.0.0.1:40312", "unix:"
   ConnectionId connection{};  // null where nobody asks
 
-  // Whether the caller is on this host.
+  // Whether the caller is on this host: by a Unix socket or a loopback address.
   bool IsLocal() const;
 };
 
-// Filled by control/ before the server starts; each GenericCall looks its method up here. Knows no
-// gRPC: requests and responses are bytes. Thread-safe once filled: methods are called from any
-// queue thread. A method never blocks; one that cannot answer at once is kDeferred.
+// The seam between accept/, which moves bytes, and control/, which knows what they mean. Filled by
+// control/ before the server starts; each GenericCall looks its method up here, after the gate.
+// Knows no gRPC: requests and responses are bytes, and a status is the client's answer. A name that
+// is not here is UNIMPLEMENTED.
+//
+//   table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
+//       InferenceMethodName("ServerLive"), MethodTable::Kind::kUnary,
+//       [](const CallerInfo&, const auto& request, auto* response) {
+//         response->set_live(true);
+//         return absl::OkStatus();
+//       });
+//
+// Owned by the daemon; outlives the server. Thread-safe once filled: methods are called from any
+// queue thread, several at a time. A method never blocks, since all calls of its thread would wait;
+// one that cannot answer at once is kDeferred.
 class MethodTable {
  public:
   // Answers at once. Request and response are serialized messages.
@@ -57,6 +69,8 @@ class MethodTable {
   // Adds the method "/package.Service/Name". REQUIRES: there is none of that name.
   void Add(const std::string& name, Kind kind, Unary unary);
 
+  // Likewise for a method that answers later. `deferred` calls its `answer` exactly once: the call
+  // lives until then.
   void AddDeferred(const std::string& name, Deferred deferred);
 
   // Adds a deferred function over protobuf messages, whose answer has no fields.
@@ -72,7 +86,8 @@ class MethodTable {
     });
   }
 
-  // Adds a function over protobuf messages.
+  // Adds a function over protobuf messages. Bytes that are no Request are INVALID_ARGUMENT, and the
+  // function does not see them.
   template <typename Request, typename Response, typename Function>
   void AddTyped(const std::string& name, Kind kind, Function function) {
     Add(name, kind,

@@ -7,18 +7,23 @@
 
 namespace mpsd {
 
-// A call that lasts. Lives on its queue's thread, except EndSoon(), which comes from any thread.
+// A call that lasts: a StreamCall, or a GenericCall of a watched method or a conversation. A call
+// of one request ends with the request; these would keep a server that stops waiting for their
+// clients. Lives on its queue's thread, except EndSoon(), which comes from any thread.
 class OpenStream {
  public:
   virtual ~OpenStream() = default;
 
   // Ends the call, whether the client is done or not, once the requests inside are answered.
+  // Returns at once. Called with the mutex of OpenStreams held: must not call back into it.
   virtual void EndSoon() = 0;
 };
 
-// Owned by the GrpcServer. Holds each stream from its arrival to its last tag. Thread-safe.
+// Owned by the GrpcServer, one for all queues. Holds each stream from its arrival to its last tag;
+// its size is bounded by the connections and the calls of each. Thread-safe.
 class OpenStreams {
  public:
+  // REQUIRES: the stream is removed before it is deleted.
   void Add(OpenStream* stream) ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     streams_.insert(stream);
@@ -30,7 +35,8 @@ class OpenStreams {
     streams_.erase(stream);
   }
 
-  // Calls EndSoon() of each stream.
+  // Calls EndSoon() of each stream. A stream that is added afterwards has to look whether the
+  // server stops by itself.
   void EndAll() ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     for (OpenStream* stream : streams_) stream->EndSoon();

@@ -3,18 +3,32 @@
 
 namespace mpsd {
 
-// Owned by its call, and out while an operation is under way. Lives on the thread of the
-// operation's queue.
+// gRPC's asynchronous interface in three lines: a call begins an operation and names a tag; the
+// operation ends some time; the thread of the queue gets the tag back and calls Proceed().
+//
+//   rpc.stream.Read(&bytes, &read_);                 // the tag is out
+//   …                                                // gRPC has `bytes` and the tag
+//   static_cast<QueueTag*>(tag)->Proceed(ok);        // in QueueThread::Main(): the tag is back
+//
+// A call must not be deleted while one of its tags is out. The class comments of InferCall,
+// StreamCall and GenericCall say which tags gRPC owes them when.
+//
+// Owned by its call, and out while an operation is under way: at most once at a time. Lives on the
+// thread of the operation's queue.
 class QueueTag {
  public:
   virtual ~QueueTag() = default;
 
-  // The operation has ended; `ok` means what gRPC says of that kind of operation. May delete the
-  // tag.
+  // The operation has ended. `ok` means what gRPC says of that kind of operation: false for a read
+  // when there is nothing more to read, for a write when the call is broken, for an arrival when
+  // the server shuts down. May delete the tag.
   virtual void Proceed(bool ok) = 0;
 };
 
-// A tag that calls one member function of its owner. Lives on the thread of its queue.
+// A tag that calls one member function of its owner, so that a call has one function for each
+// operation, and no switch. Lives on the thread of its queue.
+//
+//   MemberTag<InferCall, &InferCall::Arrived> arrived_{this};
 template <typename Owner, void (Owner::*Method)(bool)>
 class MemberTag final : public QueueTag {
  public:

@@ -17,11 +17,22 @@ namespace mpsd {
 // Owned by the GrpcServer, whose thread calls all functions: Start() once the gRPC server runs,
 // Shutdown() once all calls are gone, then Join(). Thread-compatible.
 //
-// While there is work, the thread alternates between a few events of the queue and the workers'
-// completions. Before it sleeps in the queue it parks, and completions that come then are found by
+// The front end's main loop, `grpc-N`. While there is work, the thread alternates between a few
+// events of the queue and the workers' completions: steps 1 to 7 of some requests, steps 11 to 13
+// of others. Before it sleeps in the queue it parks, and completions that come then are found by
 // another thread. The calls that are armed here live on this thread: it has their ThreadRole.
+//
+// It sleeps in the queue and nowhere else. Whatever would make it wait is the work of another
+// thread and comes back as a tag: inflating, copies of device memory, the answers of deferred
+// methods.
+//
+// kArmedInferCalls, kArmedStreamCalls and kArmedGenericCalls wait armed; calls beyond them wait
+// inside gRPC. The calls own themselves and end with their last tag, so that the queue takes tags
+// until the last call is gone.
 class QueueThread {
  public:
+  // `completions` outlives the thread. Fills the queue and the thread's role into its copies of the
+  // contexts.
   QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,
               GenericCallContext generic, CompletionSource* completions);
 
@@ -31,6 +42,8 @@ class QueueThread {
   // The queue takes no further operation. The thread ends when all tags are back. REQUIRES: no call
   // is left.
   void Shutdown();
+
+  // Blocks until the thread has ended. REQUIRES: Start() and Shutdown() were called.
   void Join() { thread_.join(); }
 
  private:

@@ -13,18 +13,24 @@
 
 namespace mpsd {
 
-// Owned by an ExchangeTransport and used again from request to request. Thread-compatible: the
-// answers of one request never overlap.
+// Step 13 of a request: joins what the exchange knows of it, which is its message, its model and
+// whether the answer is the last, with what the call knows of the client, and has server/wire write
+// the bytes. Has the one buffer that answers need, and keeps it for the next one.
+//
+// Owned by an ExchangeTransport and used again from request to request. Lives on no thread of its
+// own: the thread that gives the answer calls Write(), the call's own thread calls Trim() when the
+// request has ended. Thread-compatible: the answers of one request never overlap.
 class ReplyWriter {
  public:
-  // One of WriteReply and WriteStreamReply.
+  // One of WriteReply and WriteStreamReply: how the transport wraps an answer.
   using Format = decltype(&WriteReply);
 
   ReplyWriter(const InferCallContext* context, Format format)
       : context_(context), format_(format) {}
 
-  // The message for an answer of the exchange's request, which came with the call `rpc`. A status
-  // ends the request instead.
+  // The message for an answer of the exchange's request, which came with the call `rpc`. A large
+  // output stays in the worker's memory, held by the message, until gRPC has sent it. A status,
+  // RESOURCE_EXHAUSTED, ends the request instead. The answer's own bytes are not needed afterwards.
   absl::StatusOr<grpc::ByteBuffer> Write(const InferExchange& exchange,
                                          const grpc::ServerContextBase& rpc, const Answer& answer,
                                          bool is_last);

@@ -15,12 +15,19 @@
 
 namespace mpsd {
 
-enum class Verdict { kAllowed, kUnauthenticated, kDenied };
+// StatusOf() makes the client's answer of it.
+enum class Verdict {
+  kAllowed,
+  kUnauthenticated,  // the daemon does not know who calls: other credentials may help
+  kDenied,           // it knows, and no rule of the caller allows it
+};
 
-// The rules that apply to a caller, by their index.
+// The rules that apply to a caller, by their index. Fixed in size, so that a call can keep it
+// without the heap; means something only to the policy that made it.
 using RuleSet = std::bitset<kMaxAccessRules>;
 
-// The credentials that a caller presents. The views belong to the caller.
+// The credentials that a caller presents. The views belong to the caller, which read them off its
+// transport: CallGate for gRPC, the HTTP server for its own.
 struct Credentials {
   absl::string_view authorization;                        // the value of the header; empty: none
   bool has_repeated_header = false;                       // several such headers are not valid

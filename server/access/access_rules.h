@@ -4,10 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "server/access/role.h"
+#include "server/access/method_access.h"
 #include "server/access/sha256.h"
 
 namespace mpsd {
+
+// What an operator wrote, in the form in which the rest of access/ reads it:
+//
+//   the config's `access` and the token file → AccessRules → Gate::SetRules() → AccessPolicy
+//
+// server/config reads and checks; a SIGHUP reads both files again, and the new rules replace the
+// old ones whole. docs/access.md is the operator's page.
 
 // A token. Only its digest is kept: a reader of the file cannot use it.
 struct AccessToken {
@@ -17,7 +24,8 @@ struct AccessToken {
   bool operator==(const AccessToken&) const = default;
 };
 
-// Gives roles to the callers with one token or one certificate.
+// Gives roles to the callers with one token or one certificate. A caller may have several rules; it
+// may do whatever one of them allows.
 struct AccessRule {
   // Exactly one of these is set.
   std::string token;        // the name of a token
@@ -29,7 +37,8 @@ struct AccessRule {
   bool operator==(const AccessRule&) const = default;
 };
 
-// A value. While the rules are not in force, everything is allowed. While they are in force,
+// A value, with at most kMaxAccessRules rules and kMaxAccessTokens tokens: the reader of the config
+// refuses more. While the rules are not in force, everything is allowed. While they are in force,
 // everything that no rule allows is refused.
 struct AccessRules {
   bool in_force = false;
@@ -41,7 +50,8 @@ struct AccessRules {
 };
 
 // The rules of a daemon whose config has a control socket and no rules: every role but control is
-// open.
+// open, so that only callers of the socket, which pass without credentials, can change the daemon.
+// Pure.
 AccessRules ControlOnItsSocketOnly();
 
 }  // namespace mpsd

@@ -14,22 +14,35 @@
 
 namespace mpsd {
 
-// What Enter() gave a caller. A value that is kept with the call.
+// What Enter() gave a caller. A value that is kept with the call, so that the credentials are
+// judged once: of a stream, when it begins, and again when the rules have changed.
 struct Grant {
   uint64_t version = 0;  // the version of the rules; 0: no grant
   RuleSet rules;
 };
 
 // Holds the AccessPolicy in force and lets a reload replace it while calls arrive. The first thing
-// that a call meets: step 1a of a request's life. Owned by the daemon, asked by accept/ and by the
-// HTTP server. Thread-safe. While no rules are in force a call costs one load. Otherwise a call
-// takes a shared lock and no memory from the heap.
+// that a call meets, in step 1 of a request's life: before its message is read, and before anything
+// is looked up.
+//
+//   the call arrives  → Enter(method, credentials)    may the caller call this method at all?
+//   the model is read → MayUse(method, grant, model)  with this model?
+//                         nothing: other rules came into force → Enter() again, then MayUse()
+//
+// A grant names rules by their index in one policy, and carries that policy's version: after a
+// reload it opens nothing. So a token that a reload has taken away ends with the next request, also
+// of a stream that was open before.
+//
+// Owned by the daemon, asked by accept/ and by the HTTP server. Never blocks on a file or a
+// network. Thread-safe. While no rules are in force a call costs one load. Otherwise a call takes a
+// shared lock and no memory from the heap.
 class Gate {
  public:
   // Puts these rules in force. Calls that are inside go on. The next request of a stream is judged
   // by the new rules. REQUIRES: what AccessPolicy requires of them.
   void SetRules(const AccessRules& rules) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // False: everything is allowed. One load.
   bool in_force() const { return in_force_.load(std::memory_order_acquire); }
 
   // True if the method needs no credentials: the caller need not look for any.
@@ -48,7 +61,7 @@ class Gate {
  private:
   std::atomic<bool> in_force_{false};
   mutable absl::Mutex mu_;
-  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;  // of policy_; each SetRules() adds one
   std::unique_ptr<const AccessPolicy> policy_ ABSL_GUARDED_BY(mu_);
 };
 

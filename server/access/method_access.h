@@ -1,15 +1,49 @@
-// MethodAccess: the roles that may call a method. Has the list of all methods that can be called.
+// MethodAccess: the list of all methods that can be called, each with the roles that may call it.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "server/access/role.h"
 
 namespace mpsd {
 
-// What a call is about.
+// What a rule gives a caller: the right to call a group of methods. Each method names the roles
+// that may call it; method_access.cc has the list.
+enum class Role : uint8_t {
+  kInfer,       // infer, and ask about models and the client's own memory
+  kHealth,      // ask whether the server and its models are ready
+  kMetrics,     // read counters: /metrics, statistics, the status of the workers
+  kControl,     // change the daemon: load and unload models, settings
+  kReflection,  // read the descriptors of the services
+};
+
+// As the config writes them. In the order of Role.
+inline constexpr std::array<std::string_view, 5> kRoleNames = {"infer", "health", "metrics",
+                                                               "control", "reflection"};
+
+// A set of roles. A value of one word. Thread-compatible.
+class RoleSet {
+ public:
+  constexpr RoleSet() = default;
+  constexpr RoleSet(Role role) : bits_(Bit(role)) {}  // NOLINT: a role is a set of one
+
+  constexpr bool empty() const { return bits_ == 0; }
+  // Whether the two sets have a role in common.
+  constexpr bool Meets(RoleSet other) const { return (bits_ & other.bits_) != 0; }
+  constexpr RoleSet operator|(RoleSet other) const { return RoleSet(bits_ | other.bits_); }
+  constexpr bool operator==(const RoleSet&) const = default;
+
+ private:
+  static constexpr unsigned Bit(Role role) { return 1U << static_cast<unsigned>(role); }
+  constexpr explicit RoleSet(unsigned bits) : bits_(bits) {}
+
+  unsigned bits_ = 0;
+};
+
+// What a call is about, as far as rules may be limited to some models.
 enum class Scope : uint8_t {
   kServer,      // not a model
   kModel,       // the model that the request names; all models if it names none
@@ -21,7 +55,8 @@ enum class Scope : uint8_t {
 // too.
 inline constexpr absl::string_view kServerName = "inference.GRPCInferenceService";
 
-// A row of the list. A value; the view lives forever.
+// A row of the list. A call looks its row up once, by the name of its method, and keeps the
+// reference for the judgements of the gate. A value; the view lives forever.
 struct MethodAccess {
   absl::string_view name;  // "/package.Service/Method", or the path of an HTTP request
   RoleSet roles;           // any one of these suffices
@@ -37,11 +72,13 @@ inline constexpr MethodAccess kModelInferAccess{"/inference.GRPCInferenceService
 inline constexpr MethodAccess kModelStreamInferAccess{
     "/inference.GRPCInferenceService/ModelStreamInfer", kMayInfer, Scope::kModel, 0};
 
-// All methods, sorted by name. Pure.
+// All methods of both doors, gRPC and HTTP, sorted by name. While rules are in force this is all
+// that anybody may call. Pure.
 absl::Span<const MethodAccess> AllMethodAccess();
 
-// The method of this name. For a name that is not listed: a method that no role may call. The
-// referent lives forever. Thread-safe.
+// The method of this name. For a name that is not listed: a method that no role may call, so that a
+// method which somebody forgot to list is closed and not open. The referent lives forever.
+// Thread-safe.
 const MethodAccess& AccessOf(absl::string_view name);
 
 }  // namespace mpsd

@@ -9,13 +9,20 @@
 
 namespace mpsd {
 
+// The daemon keeps the digests of tokens and never a token: neither its memory nor the token file
+// lets anybody in. A caller's token is digested when its call arrives, and the digest is compared
+// with all that are known. A token is meant to be long and random, so that its digest needs no salt
+// and may be quick to make; a password would need both.
+
 using Sha256Digest = std::array<uint8_t, 32>;
 
-// The digest of `text`; nothing only if the cryptographic library fails. Pure. Takes no memory from
-// the heap.
+// The digest of `text`; nothing only if the cryptographic library fails, and the caller is then
+// refused. Takes no memory from the heap, which tests/server/access/allocation_test.cc checks:
+// every call that has a token comes by here. Pure.
 std::optional<Sha256Digest> Sha256(absl::string_view text);
 
-// Takes the same time wherever the digests differ, so that the time tells nothing. Pure.
+// Takes the same time wherever the digests differ, so that nobody can find a digest byte by byte by
+// watching the clock. Pure.
 bool EqualInConstantTime(const Sha256Digest& a, const Sha256Digest& b);
 
 }  // namespace mpsd

@@ -28,8 +28,21 @@ namespace mpsd {
 // What a region is memory of. Names are unique over both kinds.
 enum class RegionKind { kObject, kDevice };
 
-// The table. A thread, `regions`, looks twice a second for connections that have ended; it exists
-// only where the config allows regions. Owned by the daemon; outlives the server. Thread-safe.
+// The table. control/'s methods fill it; RequestRegions finds in it the regions that a request
+// names (steps 2 and 13).
+//
+//   connection A   "in"  → 1 MiB of /dev/shm/a      names are the client's own: two connections may
+//                  "out" → 1 MiB of /dev/shm/b      both have an "in", of different memory
+//   connection B   "in"  → memory of CUDA device 0
+//
+// A client need not clean up: its regions go when its connection ends. gRPC does not say when that
+// is, so that a thread, `regions`, looks twice a second whether the sockets are still open; it
+// exists only where the config allows regions. A connection is known by its ConnectionId, and never
+// by its address, which a later client may have.
+//
+// Bounds: bytes as Options say; kMaxRegionsOfConnection for each connection and kMaxRegions in all.
+// Files are opened without the lock. Registering costs a look at every region, which a
+// request never pays. Owned by the daemon; outlives the server. Thread-safe.
 //
 // Invariants:
 // 1. A connection finds the regions that it registered itself, and no others.
@@ -44,6 +57,7 @@ class ClientRegions {
     uint64_t message_bytes = 0;  // that one request's inputs may have in regions
     uint64_t held_bytes = 0;     // of all copies of regions that requests hold
   };
+  // The open sockets whose other end is `peer`; none where the peer is on another host.
   using FindSockets = std::function<std::vector<OpenSocket>(absl::string_view peer)>;
 
   // `copier` outlives the table and all its regions. REQUIRES: not null where Options allow device
@@ -92,9 +106,10 @@ class ClientRegions {
   void Sweep() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  // One connection that has regions.
   struct Owner {
-    ConnectionId connection;
-    std::vector<OpenSocket> sockets;
+    ConnectionId connection;          // held, so that no later connection gets an equal one
+    std::vector<OpenSocket> sockets;  // while one of them is open the connection is
     std::map<std::string, std::shared_ptr<const ClientRegion>, std::less<>> regions;
   };
 

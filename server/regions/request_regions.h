@@ -18,9 +18,23 @@ namespace mpsd {
 // Copies inputs to private memory before anything reads them, so that a client that writes to its
 // region meanwhile changes no byte that was checked. Writes outputs before the answer is sent.
 // Device memory takes two steps, of which the second blocks and runs in a task of the copier:
-// Load() then LoadFromDevice(), Store() then StoreToDevice(). Owned by an exchange and used again
-// for its next request. Thread-compatible, except that DropInputs() may run while another thread
-// stores an answer.
+//
+//   step 2   Load()             objects are read;  device inputs are noted    queue thread
+//            [LoadFromDevice()]                    device inputs are copied   copier's thread
+//   step 5   DropInputs()       the payload lies in the rows: copies go       queue thread
+//   step 13  Store()            objects are written; device outputs are kept  any thread
+//            [StoreToDevice()]                       and copied               copier's thread
+//   the end  Clear()                                                          queue thread
+//
+// A request without regions never comes here. The regions that it uses stay open until Clear().
+//
+// Bounds: the inputs of one request have at most ClientRegions::message_bytes(), and all copies
+// that requests hold, of inputs and of outputs for devices, share ClientRegions::copies(). A
+// request that finds no room there is RESOURCE_EXHAUSTED and told when to come again. All room is
+// given back by DropInputs(), StoreToDevice() or Clear(), whichever comes first.
+//
+// Owned by an exchange and used again for its next request. Thread-compatible, except that
+// DropInputs() may run while another thread stores an answer.
 class RequestRegions {
  public:
   RequestRegions() = default;
@@ -42,7 +56,9 @@ class RequestRegions {
 
   bool has_outputs() const { return !outputs_.empty(); }
 
-  // Writes the outputs that the client wants in regions, and removes their bytes from the answer.
+  // Writes the outputs that the client wants in regions, and removes their bytes from the answer,
+  // which then says where they lie. INVALID_ARGUMENT where an output is larger than the range that
+  // the client gave for it; outputs before it may have been written then.
   // Copies the outputs for devices and leaves them to StoreToDevice(). Called once for each answer
   // of a request, never for two at a time.
   absl::Status Store(Answer* answer);
@@ -50,7 +66,8 @@ class RequestRegions {
   // True when Store() has left outputs to StoreToDevice().
   bool has_device_outputs() const { return !device_outputs_.empty(); }
 
-  // Writes the outputs for devices. Blocks. Called in a task of the copier.
+  // Writes the outputs for devices, and releases the copies of them. Blocks. Called in a task of
+  // the copier.
   absl::Status StoreToDevice();
 
   // Releases the copies of inputs. Another thread may be storing an answer meanwhile.
@@ -86,7 +103,7 @@ class RequestRegions {
   void DropDeviceOutputs();
 
   ClientRegions* table_ = nullptr;  // set while bytes are held
-  uint64_t held_bytes_ = 0;
+  uint64_t held_bytes_ = 0;         // taken from the table's copies() for the inputs
   std::vector<std::string> inputs_;
   std::vector<DeviceInput> device_inputs_;
 

@@ -34,9 +34,9 @@ struct ReloadReport {
 // Thread-safe.
 class ModelControl {
  public:
-  // Called exactly once for a job, with its outcome: on the reloader's thread when the job has ended,
-  // before Load() or Unload() returns where the job is refused, or when the daemon stops. The texts
-  // are for operators; they name files.
+  // Called exactly once for a job, with its outcome: on the reloader's thread when the job has
+  // ended, before Load() or Unload() returns where the job is refused, or when the daemon stops.
+  // The texts are for operators; they name files.
   using Done = std::function<void(const absl::Status&)>;
 
   virtual ~ModelControl() = default;

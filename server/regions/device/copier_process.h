@@ -18,13 +18,15 @@
 
 namespace mpsd {
 
+// What is spawned.
 struct CopierProcessOptions {
   std::string binary;
   std::vector<std::string> environment;  // whole, "NAME=value"
 };
 
-// How a copier's thread waits, for it and for whatever else. Lives on that thread, but for the
-// bell's ring_fd and the flag. The bell is in the poller's set.
+// How a copier's thread waits: for an answer, for the process to end, or to be rung for. One for
+// all incarnations of the copier. Lives on that thread, but for the bell's ring_fd and the flag,
+// which any thread uses to wake it. The bell is in the poller's set.
 struct CopierWaiter {
   static constexpr uint64_t kSocket = 1;
   static constexpr uint64_t kExit = 2;
@@ -34,10 +36,21 @@ struct CopierWaiter {
   platform::Bell bell;
   std::atomic<bool> stopping{false};  // then nothing is waited for any more
 
-  // The tokens; a ring is cleared.
+  // The tokens of all that is ready, none after the time-out. A ring is cleared: the caller looks
+  // for what it was rung for before it waits again.
   const std::vector<uint64_t>& Wait(int64_t timeout_ns);
 };
 
+// The front end does not load the CUDA driver: a client's handle is opened by a process that has
+// the driver and nothing else (decision 0012). This is the front end's end of it:
+//
+//   bytes_to_write()  ──── ours: the front end writes, 8 MiB ────▶  device
+//   read_bytes()      ◀─── theirs: the copier writes, 8 MiB ─────   device
+//   Do()              ──── socket: CopyOrder ──▶ ◀── CopyOutcome    one at a time
+//
+// Spawned, then started with the order kStart, then given orders until it is killed or ends. Owned
+// by DeviceCopies, which replaces one that is of no use any more.
+//
 // Lives on one thread. Nothing that the process says is believed before it was checked, and nothing
 // that it does can hold the thread for longer than it wants to wait: the segment that it writes is
 // sealed against shrinking and mapped read-only, and is copied from once.
@@ -57,7 +70,8 @@ class CopierProcess {
   // waited for.
   absl::StatusOr<CopyOutcome> Do(CopyOrder order, int64_t timeout_ns);
 
-  // As much as one order can copy.
+  // As much as one order can copy: a larger copy takes several. read_bytes() changes whenever the
+  // process likes: whoever needs the bytes copies them once.
   absl::Span<const char> read_bytes() const;
   absl::Span<char> bytes_to_write() const;
 
@@ -66,6 +80,8 @@ class CopierProcess {
   // Whether it has ended by itself. It is still to be reaped.
   bool HasEnded() const;
 
+  // Sends SIGKILL and returns. The process is gone when WaitUntilGone() says so; one that a device
+  // holds may take long.
   void Kill();
 
   // Whether it is gone; waits for that no longer than this, and reaps it.

@@ -31,24 +31,37 @@ struct DeviceCopiesOptions {
   size_t tasks = 1024;                // that may wait
 };
 
-// Thread-safe, but for what DeviceCopier says is for tasks. Owned by the daemon, outlives the
-// server and the regions; logger and metrics outlive it. Its thread, `device-copies`, is the only
-// one that ever waits for the copier. A copier that dies, hangs or lies is killed, which ends the
-// copy under way as UNAVAILABLE; the next is started at once, and later ones after the waits of the
-// workers' backoff, in which whatever needs it is UNAVAILABLE. Regions are opened again when they
-// are used first. A host without driver or device is asked once. One that was killed and does not
-// end, since a device holds it, has no successor before it is gone.
+// The DeviceCopier of the daemon: a thread, `device-copies`, with a queue of tasks, and the copier
+// process that it keeps alive. The thread is the only one that ever waits for the copier.
+//
+//   no process ──spawn──▶ starting ──kDone──▶ ready ──dies, hangs, lies──▶ dying
+//       ▲                    └──kNoDriver, kNoDevice──▶ absent, for good     │
+//       └───────────────────────────────gone─────────────────────────────────┘
+//
+// A copier that dies, hangs or lies is killed, which ends the copy under way as UNAVAILABLE; the
+// next is started at once, and later ones after the waits of the workers' backoff, in which
+// whatever needs it is UNAVAILABLE. Regions are opened again when they are used first: clients
+// notice nothing but the failed copies. A host without driver or device is asked once, and
+// everything that needs one is UNIMPLEMENTED from then on. One that was killed and does not end,
+// since a device holds it, has no successor before it is gone.
+//
+// Bounds: `tasks` wait at most; each order to the copier has a time-out of its own, so that a task
+// ends, whatever the device does.
+//
+// Owned by the daemon, outlives the server and the regions; logger and metrics outlive it.
+// Thread-safe, but for what DeviceCopier says is for tasks.
 class DeviceCopies final : public DeviceCopier {
  public:
   DeviceCopies(DeviceCopiesOptions options, Logger* logger, ServerMetrics* metrics)
       : options_(std::move(options)), logger_(logger), metrics_(metrics) {}
   ~DeviceCopies() override;
 
-  // Starts the thread, and with it the copier. To be called once, before anything else.
+  // Starts the thread, and with it the copier. Called once, before anything else. The copier may
+  // not be there yet when this returns: see ready().
   absl::Status Start();
 
-  // From now on no task is taken, and those that wait meet UNAVAILABLE; the one under way is cut
-  // off. Idempotent.
+  // From now on no task is taken. Those that wait still run, and each copy of theirs is UNAVAILABLE
+  // at once; the copy under way is cut off. Returns without waiting. Idempotent.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string& binary() const { return options_.process.binary; }

@@ -1,4 +1,9 @@
 // WorkerExit: why a worker process ended, as metrics, log lines and `mpsd ps` say.
+//
+// An operator reads from it whose fault a death was: the model's (signal, load, hang), the host's
+// (oom, device), somebody else's (killed) or nobody's (asked). DescribeExit()
+// (server/supervise/process/exit_reason.h) finds it from the wait status and from what the front
+// end knows; whether the requests inside become suspects is a WorkerEnd, which follows from it.
 #pragma once
 
 #include <array>
@@ -7,6 +12,8 @@
 
 namespace mpsd {
 
+// In the order of the names below. Only the thread `supervisor` decides on one, once a worker's
+// death is confirmed.
 enum class WorkerExit : uint8_t {
   kExit,      // it exited instead of serving
   kSignal,    // it caused a signal: SIGSEGV, SIGABRT, ...
@@ -19,7 +26,10 @@ enum class WorkerExit : uint8_t {
   kAsked,     // the daemon ended it: it is no longer needed
 };
 
+// How many there are. ModelMetrics has a counter for each, indexed by the value of the enumerator.
 inline constexpr size_t kWorkerExits = 9;
+
+// The label "reason" of mpsd_worker_exits_total: dashboards and alerts name these words.
 inline constexpr std::array<const char*, kWorkerExits> kWorkerExitNames = {
     "exit", "signal", "killed", "oom", "hang", "protocol", "device", "load", "asked"};
 

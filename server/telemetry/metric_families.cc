@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "proto/base/check.h"
+#include "proto/base/clock.h"
 
 namespace mpsd {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
+using Totals = InferenceStatistics::Totals;
 using MetricLabels = std::vector<ClientMetric::Label>;
 
 // A family whose value is one member of a struct of counters. Counters are unsigned, gauges signed:
@@ -118,6 +120,39 @@ constexpr MetricRow<AccessMetrics, int64_t> kAccessGauges[] = {
     {"mpsd_certificate_not_after_seconds",
      "When the server's certificate ends, since the Unix epoch; 0 without TLS.",
      &AccessMetrics::certificate_not_after_s},
+};
+
+// A family of Triton's whose value is one figure of a model's statistics.
+struct TritonCounter {
+  const char* name;
+  const char* help;
+  uint64_t (*value)(const Totals& totals);
+};
+
+constexpr TritonCounter kTritonCounters[] = {
+    {"nv_inference_request_success", "Requests that were answered.",
+     [](const Totals& totals) { return totals.success.count; }},
+    {"nv_inference_request_failure", "Requests that were admitted and failed.",
+     [](const Totals& totals) { return totals.fail.count; }},
+    {"nv_inference_count", "Rows that were answered.",
+     [](const Totals& totals) { return totals.inference_count; }},
+    {"nv_inference_exec_count", "Batches that ran.",
+     [](const Totals& totals) { return totals.execution_count; }},
+    {"nv_inference_request_duration_us", "Time of the requests that were answered.",
+     [](const Totals& totals) { return totals.success.ns / kNsPerUs; }},
+    {"nv_inference_queue_duration_us", "Their time in the queue.",
+     [](const Totals& totals) { return totals.queue.ns / kNsPerUs; }},
+    {"nv_inference_compute_input_duration_us", "Their time from the batch to the lane.",
+     [](const Totals& totals) { return totals.compute_input.ns / kNsPerUs; }},
+    {"nv_inference_compute_infer_duration_us", "Their time in the lane.",
+     [](const Totals& totals) { return totals.compute_infer.ns / kNsPerUs; }},
+    {"nv_inference_compute_output_duration_us", "Their time from the lane to the answer.",
+     [](const Totals& totals) { return totals.compute_output.ns / kNsPerUs; }},
+};
+
+constexpr MetricRow<ModelMetrics, int64_t> kTritonGauges[] = {
+    {"nv_inference_pending_request_count", "Requests in the queue.",
+     &ModelMetrics::queued_requests},
 };
 
 struct Stage {
@@ -302,6 +337,23 @@ std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> mo
   families.push_back(BatchRowsFamily(models));
   AppendRows(kModelCounters, models, &families);
   AppendRows(kModelGauges, models, &families);
+  return families;
+}
+
+std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models) {
+  std::vector<MetricFamily> families;
+  if (models.empty()) return families;
+  for (const TritonCounter& counter : kTritonCounters) {
+    families.push_back(Family(counter.name, counter.help, MetricType::Counter));
+  }
+  for (const ModelMetrics* model : models) {
+    const Totals totals = model->inference.Read();
+    for (size_t i = 0; i < families.size(); ++i) {
+      const auto value = static_cast<double>(kTritonCounters[i].value(totals));
+      families[i].metric.push_back(CounterMetric(value, LabelsOf(*model)));
+    }
+  }
+  AppendRows(kTritonGauges, models, &families);
   return families;
 }
 

@@ -2,9 +2,10 @@
 //
 // A family is a name, a help text, a type and its series; the series of one family differ in their
 // labels. The names are a contract with those who run the daemon: dashboards, alerts and docs name
-// them, and a test holds deploy/ to the names in this folder.
+// them, and a test holds deploy/ to the names in this file's .cc.
 //
 //   ModelMetrics  ─▶ ModelFamilies    mpsd_…{model, version}
+//                 └▶ TritonFamilies   nv_inference_…{model, version}
 //   ServerMetrics ─▶ ServerFamilies   mpsd_…
 //   AccessMetrics ─▶ AccessFamilies   mpsd_…
 //   ProcessStats  ─▶ ProcessFamilies  process_…, as Prometheus' own clients name them
@@ -12,13 +13,12 @@
 //   build         ─▶ BuildFamily      mpsd_build_info{version, …}
 //
 // A counter or gauge that is one atomic is one row of a table in the .cc: its name, its help and
-// its member. An unsigned member is a counter, a signed one a gauge. The families under Triton's
-// names stand in triton_families.h.
+// its member. An unsigned member is a counter, a signed one a gauge.
 //
-// All functions are called by MetricsPage, on the thread that scrapes. They only load atomics and
-// read what they are given, so they are thread-safe and never make the request's path wait. Two
-// counters of one scrape may be a moment apart, but the count of a histogram is always the sum of
-// its buckets.
+// All functions are called by MetricsPage, on the thread that scrapes, and are thread-safe. They
+// load atomics, and TritonFamilies() takes a mutex for the time of a copy: the request's path never
+// waits for a scrape longer than that. Two counters of one scrape may be a moment apart, but the
+// count of a histogram is always the sum of its buckets.
 #pragma once
 
 #include <string>
@@ -34,9 +34,16 @@ namespace mpsd {
 
 // The families of all models: each family has one series for each of `models`, or one for each
 // status code, exit or stage of it. A status code that never occurred has no series; OK always has
-// one, so that a rate can be taken before the first request. No models, no families. REQUIRES: no
-// two of `models` have the same name and version.
+// one, so that a rate can be taken before the first request. No models, no families. No two of
+// `models` have the same name and version.
 std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
+
+// The metrics that Triton's dashboards and autoscalers read, so that what was built around Triton
+// goes on; the page has them with "compat": "triton". Nothing is counted twice for them: all but
+// the gauge come from InferenceStatistics, and those of one model are of one moment. Requests that
+// were refused before they were admitted are in none of them. Metrics of Triton's that have no
+// counterpart here are left out instead of shown as 0.
+std::vector<prometheus::MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models);
 
 // The families of the daemon: what was refused before a model was found, and the gauges of its
 // connections, regions and last reload.

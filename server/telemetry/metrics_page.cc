@@ -9,7 +9,6 @@
 #include "proto/base/check.h"
 #include "server/telemetry/metric_families.h"
 #include "server/telemetry/process_stats.h"
-#include "server/telemetry/triton_families.h"
 
 namespace mpsd {
 namespace {

@@ -38,7 +38,7 @@ class MetricsPage final : public prometheus::Collectable {
   // of the call becomes process_start_time_seconds. `server` outlives the page.
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 
-  // Adds the same counts under Triton's names (triton_families.h). May come at any time.
+  // Adds the same counts under Triton's names (TritonFamilies()). May come at any time.
   void AddTritonNames();
 
   // Adds the metrics of access, which outlive the page.

@@ -2,7 +2,7 @@
 //
 // No part registers itself anywhere and none is global: daemon.cc has one class whose members are
 // the parts, in the order in which they are made. It is the only file that knows all of them, and
-// the place to look up who owns what and who is handed whom.
+// the place to look up which part owns or knows which.
 //
 //   lock the state folder ─▶ open log and traces ─▶ CUDA service, device copier (where wanted)
 //   ─▶ deploy the models ─▶ listen ─▶ start the workers ─▶ settled: table, READY to systemd

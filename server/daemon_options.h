@@ -2,8 +2,8 @@
 //
 // The parts know no Config: each has options, or takes values, of its own, so that it can be built
 // in a test without a document and reads as what it needs. The translations stand here, apart from
-// daemon.cc, which only wires. What a part takes as it stands in the config, such as a path, has no
-// function.
+// daemon.cc, which only wires. A value that a part takes as it stands in the config, such as a
+// path, has no function.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ namespace mpsd {
 // `reloader` calls RulesOf() and LevelOf() once more at each reload: only these take effect without
 // a restart.
 
-// Who may call which method, for Gate::SetRules(). A control socket exists so that control calls
-// are made there only, unless the config has rules of its own.
+// The roles that each method needs, for Gate::SetRules(). A control socket exists so that control
+// calls are made there only, unless the config has rules of its own.
 AccessRules RulesOf(const Config& config);
 
-// Who may read the descriptors of the services.
+// The clients that may read the descriptors of the services.
 ReflectionAccess ReflectionOf(const Config& config);
 
 // The level of the daemon's log. A client that may control the daemon can change it until the next

@@ -7,8 +7,8 @@
 //   $ mpsd serve
 //   mpsd: mpsd runs already: process 4711 holds /run/mpsd/mpsd.lock; end it, or give this one …
 //
-// The kernel knows who holds the lock, not the file: after a crash or a kill there is nothing to
-// clean up, and the file that is left means nothing.
+// The kernel keeps the lock, not the file: after a crash or a kill there is nothing to clean up,
+// and the file that is left means nothing.
 #pragma once
 
 #include <string>

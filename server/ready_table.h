@@ -24,7 +24,7 @@
 
 namespace mpsd {
 
-// What the table says besides the models. A value.
+// The rest of the table besides the models. A value.
 struct ReadyTableFacts {
   std::string program;            // as a person can type it here
   std::vector<std::string> grpc;  // bound addresses, with the ports that the system chose

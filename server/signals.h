@@ -1,7 +1,7 @@
 // SignalWaiter: turns signals into state that threads can wait for.
 //
 // Almost nothing may be done in a signal handler, so there is none: the signals are blocked in
-// every thread, and one thread takes them with sigwait() and counts. Those who care look at the
+// every thread, and one thread takes them with sigwait() and counts. Other threads look at the
 // counts.
 //
 //   SIGTERM, SIGINT   requests()   1: drain; 2: hurry; more change nothing

@@ -1,8 +1,8 @@
 // Config: what the daemon shall do: parsed, checked, complete with defaults.
 //
 // A Config says what an operator wants, never what is: the addresses that were bound stand in the
-// gRPC server, the lanes that a model got in its Placement. It is made in one of three ways, and
-// whoever has one may rely on all that the way has checked:
+// gRPC server, the lanes that a model got in its Placement. It is made in one of three ways, and is
+// complete after each of them:
 //
 //   config file ──────── ReadConfig ────────────┐
 //   model file ───────── ConfigFromModelFile ───┼─▶ Config ─▶ daemon: options of each part
@@ -87,16 +87,16 @@ struct ModelConfig {
   FileStamp stamp;            // of the file at `path`
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
-  std::string device = "auto";
+  std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "mps"
   PlacementConfig placement;
   ModelSpec spec;  // what the config says; the file says the rest
   WarmUp warmup = WarmUp::kAuto;
   std::optional<SandboxLevel> sandbox;  // nothing: as the daemon
   BatchingConfig batching;
   SupervisionConfig supervision;
-  uint32_t queue_requests = kDefaultQueueRequests;
-  uint64_t queue_bytes = kDefaultQueueBytes;
-  std::map<std::string, std::string> parameters;
+  uint32_t queue_requests = kDefaultQueueRequests;  // that no lane has yet, at most
+  uint64_t queue_bytes = kDefaultQueueBytes;        // of their inputs; holds the largest message
+  std::map<std::string, std::string> parameters;    // for the worker, and clients may read them
 
   ModelKey key() const { return {name, version}; }
   bool operator==(const ModelConfig&) const = default;

@@ -12,7 +12,7 @@
 //
 // Rules for all of them:
 //   1. A key that is absent keeps what the target holds, which is the default of Config.
-//   2. A key that nobody knows, a wrong type, a number beyond its bounds, a file that is not there:
+//   2. An unknown key, a wrong type, a number beyond its bounds, a file that is not there:
 //      each is reported to `errors` with its path in the document, and reading goes on, so that an
 //      operator sees all mistakes of a config at once.
 //   3. The target is whole only when `errors` is empty afterwards. It may be used for nothing but

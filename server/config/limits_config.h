@@ -1,8 +1,9 @@
 // LimitsConfig: the bounds of the whole daemon that a config may set.
 //
 // Every resource that a client can use up has a bound. Those of the daemon as a whole stand here,
-// those of one model in its ModelConfig (`queue.…`), and those that nobody may change in
-// proto/base/limits.h. limit_rows.inc is the table of them, limit_keys.h what mpsd knows of a row.
+// those of one model in its ModelConfig (`queue.…`), and those that no config may change in
+// proto/base/limits.h. limit_rows.inc is the table of those here, limit_keys.h what mpsd knows of a
+// row.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@
 
 namespace mpsd {
 
-// What one model gets. A value; ModelFactory puts it into the pool's options and the LoadOrder.
+// The share of one model. A value; ModelFactory puts it into the pool's options and the LoadOrder.
 struct Placement {
   std::string device = "cpu";  // never "auto"
   uint32_t processes = 1;
@@ -43,9 +43,9 @@ struct HostFacts {
   std::vector<uint64_t> file_bytes;         // of each model, for its weights; may be empty
 };
 
-// Returns one placement for each model, in the same order. What a config sets is never changed,
-// also where the host is too small for it. The models are all those that share the host: a model
-// that comes later is placed beside them, but does not move them.
+// Returns one placement for each model, in the same order. A number that a config sets is never
+// changed, also where the host is too small for it. The models are all those that share the host: a
+// model that comes later is placed beside them, but does not move them.
 //   - cpu: the cores, less one for the front end, are shared evenly by the models on the cpu. A
 //     model gets one process with up to eight lanes; cores beyond the lanes become threads of each.
 //   - CUDA: one process with four lanes; two processes where the CUDA Multi-Process Service runs.

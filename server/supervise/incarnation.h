@@ -1,7 +1,7 @@
 // Incarnation: one process of a SupervisedWorker, and what is known of it.
 //
 // A worker outlives its processes; everything that must not pass from one process to the next
-// stands here and goes with it: sockets, memory, budgets, the reasons for its end. What stays, such
+// stands here and goes with it: sockets, memory, budgets, the reasons for its end. The rest, such
 // as the number of deaths in a row and the last lines that the process wrote, is a member of
 // SupervisedWorker.
 #pragma once

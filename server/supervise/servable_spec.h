@@ -3,8 +3,8 @@
 // The config says as much of a model's inputs and outputs as its author wrote; the file says the
 // rest, and only a worker has read the file. So the spec by which the front end checks requests,
 // sizes slabs and pads rows comes out of a LoadReport: out of a process that runs the model's code.
-// What the message can say was checked when it was decoded; here it is checked whether the front
-// end can work with it, so that no later step needs to ask:
+// The form of the message was checked when it was decoded; here it is checked whether the front end
+// can work with it, so that no later step needs to ask:
 //
 //   sizes     row bytes may be multiplied by kMaxBatchRows without leaving 64 bits
 //   padding   each rule names an input and a dim that exist, and each cut an output

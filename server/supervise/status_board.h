@@ -1,7 +1,7 @@
 // StatusBoard: what the supervisor's thread knows of all workers, readable from other threads.
 //
-// Groups and workers live on one thread and have no lock. Whoever else wants to know of them reads
-// copies here, and never waits for that thread, which may be spawning a process:
+// Groups and workers live on one thread and have no lock. Other threads read copies of their state
+// here, and never wait for that thread, which may be spawning a process:
 //
 //   thread "supervisor" ── Publish…, NoteOutcome ──▶ StatusBoard ──▶ `mpsd ps`, ModelStatistics,
 //                                                        │           the table at the start
@@ -30,7 +30,7 @@ namespace mpsd {
 
 // Owned by the supervisor. Has one entry for each generation of a model, from Open() to Forget():
 // bounded by the generations that there are at once and by kMaxWorkers each. Beside the request's
-// path. What it tells may be a tick old; resident memory and ages are taken at the question.
+// path. Its answers may be a tick old; resident memory and ages are taken at the question.
 // Thread-safe; only the two Wait methods block, and not on the supervisor's thread.
 class StatusBoard final : public WorkerStatusSource {
  public:
@@ -46,7 +46,7 @@ class StatusBoard final : public WorkerStatusSource {
 
   // ---- the supervisor. REQUIRES, but for Open(): the model was opened and not forgotten. ----
 
-  // From now on those who wait for the start wait for this model too. Called by any thread.
+  // From now on WaitUntilSettled() waits for this model too. Called by any thread.
   void Open(const ServedModel& model);
   // Replaces what is known of the worker with the note's index.
   void Publish(const ServedModel& model, const WorkerNote& note);
@@ -56,7 +56,7 @@ class StatusBoard final : public WorkerStatusSource {
   void PublishCircuit(const ServedModel& model, const char* circuit);
   // Requests do not find the model any more: it is shown as draining.
   void PublishRetired(const ServedModel& model);
-  // The generation has no worker any more. Whoever waits for it is told CANCELLED.
+  // The generation has no worker any more. A thread that waits for it gets CANCELLED.
   void Forget(const ServedModel& model);
 
   // A worker of the model has begun to serve (OK), or has failed to start or died (why). The first

@@ -34,12 +34,12 @@ namespace mpsd {
 // groups. Groups and workers use it on that thread only. Has no behaviour beyond numbering.
 struct SuperviseServices {
   // Constant while the supervisor's thread runs. The referents outlive every group.
-  Plane* plane = nullptr;        // all pools, and who is awake
+  Plane* plane = nullptr;        // all pools, and the count of awake threads
   PoolKeeper* keeper = nullptr;  // the supervisor, as pools see it
   const Clock* clock = nullptr;
   Logger* logger = nullptr;
   WorkerHost* host = nullptr;      // spawns processes and waits for their events
-  WorkerBells* bells = nullptr;    // who listens while all queue threads sleep
+  WorkerBells* bells = nullptr;    // heard while all queue threads sleep
   StatusBoard* board = nullptr;    // what other threads are told
   MemoryBudget* budget = nullptr;  // of all segments
   std::function<double()> jitter;  // a fresh random number in [0, 1)
@@ -53,7 +53,7 @@ struct SuperviseServices {
   uint64_t next_token ABSL_GUARDED_BY(thread) = 1;
 
   // The first of kTokensPerWorker tokens that no other worker has or had. A token tells which event
-  // of which worker the host reports; one of a worker that has left since belongs to nobody.
+  // of which worker the host reports; a token of a worker that has left since means nothing.
   uint64_t TakeTokens() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread) {
     const uint64_t first = next_token;
     next_token += kTokensPerWorker;

@@ -1,8 +1,8 @@
 // SupervisedModel: one generation of a model, as its supervisor keeps it running.
 //
 // All that the supervisor is told of a model. It knows no config and no placement: ModelFactory has
-// turned both into these values. What a worker must know to load the model stands in the LoadOrder,
-// which goes to each incarnation as it is, but for the epoch.
+// turned both into these values. The facts that a worker needs to load the model stand in the
+// LoadOrder, which goes to each incarnation as it is, but for the epoch.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace mpsd {
 // A value, handed over by Supervisor::Add() and constant from then on in the model's WorkerGroup.
 //
 // The group keeps the served model alive until its last worker is gone: workers may write into the
-// pool's memory that long, even when nobody else remembers the generation.
+// pool's memory that long, even when no other part remembers the generation.
 struct SupervisedModel {
   std::shared_ptr<ServedModel> served;
   Pool* pool = nullptr;    // the served model's queue, by its real type

@@ -1,7 +1,7 @@
 // SupervisedWorker: one configured worker through all its incarnations.
 //
-// The steps of a start, of which worker_state.h has the states. What the process has to say comes
-// over its control socket; nothing here waits for it:
+// The steps of a start, of which worker_state.h has the states. The messages of the process come
+// over its control socket; nothing here waits for them:
 //
 //   Start()            spawns the process and sends it the LoadOrder          kLoading
 //   LoadReport    ◀──  the owner checks the spec, takes memory for it

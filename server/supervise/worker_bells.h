@@ -1,7 +1,7 @@
 // WorkerBells: has a thread listen to the bells of the workers that serve.
 //
 // While queue threads are awake they look for completions themselves. While all of them sleep, a
-// worker rings the front end's bell, a pipe of its own, and somebody must be reading it:
+// worker rings the front end's bell, a pipe of its own, and a thread must be reading it:
 //
 //   worker's lane ── ring ──▶ pipe ──▶ the thread "completions" ──▶ takes the completion
 //

@@ -8,8 +8,7 @@
 //      └─────────────── kEnding ◀──────────────────────────────────────────────────────────┘
 //
 // The state is the worker's, not the process's: after a death the same worker waits for its next
-// incarnation. What the process may say depends on the state: a message that the state does not
-// allow kills it.
+// incarnation. The state decides which messages the process may send: any other kills it.
 #pragma once
 
 namespace mpsd {

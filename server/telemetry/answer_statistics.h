@@ -35,7 +35,7 @@ class AnswerStatistics {
   // Answers with a higher index count for the last one.
   static constexpr uint32_t kMaxIndices = 64;
 
-  // What happened at one index, over all requests.
+  // The outcomes at one index, over all requests.
   struct Index {
     CountAndTime compute_infer;   // of kSent and kNoMore
     CountAndTime compute_output;  // of kSent

@@ -55,9 +55,9 @@ struct ExecutedBatch {
 // answer finds it counted. Read() returns figures of one moment, for ModelStatistics and for
 // TritonFamilies().
 //
-// The mutex is taken once a batch, not once a request, and held for some twenty additions; Read()
-// holds it for a copy of at most kMaxBatchRows + 1 entries. Memory grows with the largest batch so
-// far, up to that.
+// The mutex is taken once a batch, and once for a request that fails, and held for some twenty
+// additions; Read() holds it for a copy of at most kMaxBatchRows + 1 entries. Memory grows with the
+// largest batch so far, up to that.
 class InferenceStatistics {
  public:
   // The executions of one batch size.

@@ -1,8 +1,8 @@
 // MetricFamilies: the families that /metrics shows, each made from the counters as they are now.
 //
 // A family is a name, a help text, a type and its series; the series of one family differ in their
-// labels. The names are a contract with those who run the daemon: dashboards, alerts and docs name
-// them, and a test holds deploy/ to the names in this file's .cc.
+// labels. The names are a contract with operators: dashboards, alerts and docs name them, and a
+// test holds deploy/ to the names in this file's .cc.
 //
 //   ModelMetrics  ─▶ ModelFamilies    mpsd_…{model, version}
 //                 └▶ TritonFamilies   nv_inference_…{model, version}
@@ -38,18 +38,18 @@ namespace mpsd {
 // `models` have the same name and version.
 std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
 
-// The metrics that Triton's dashboards and autoscalers read, so that what was built around Triton
-// goes on; the page has them with "compat": "triton". Nothing is counted twice for them: all but
-// the gauge come from InferenceStatistics, and those of one model are of one moment. Requests that
-// were refused before they were admitted are in none of them. Metrics of Triton's that have no
+// The metrics that Triton's dashboards and autoscalers read, so that tools built around Triton go
+// on; the page has them with "compat": "triton". Nothing is counted twice for them: all but the
+// gauge come from InferenceStatistics, and those of one model are of one moment. Requests that were
+// refused before they were admitted are in none of them. Metrics of Triton's that have no
 // counterpart here are left out instead of shown as 0.
 std::vector<prometheus::MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models);
 
-// The families of the daemon: what was refused before a model was found, and the gauges of its
+// The families of the daemon: requests refused before a model was found, and the gauges of its
 // connections, regions and last reload.
 std::vector<prometheus::MetricFamily> ServerFamilies(const ServerMetrics& server);
 
-// Who was not let in, and the server's certificate.
+// The calls that were refused for their credentials, and the server's certificate.
 std::vector<prometheus::MetricFamily> AccessFamilies(const AccessMetrics& access);
 
 // The daemon's own process. `start_time_seconds` is since the Unix epoch.

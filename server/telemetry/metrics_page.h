@@ -2,7 +2,7 @@
 //
 // The page is a list of pointers to counters that others own. Nothing is copied or summed as things
 // happen: each scrape loads the counters, gives them names (metric_families.h) and writes text. So
-// a daemon that nobody scrapes pays for the counting alone.
+// a daemon without scrapes pays for the counting alone.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,14 @@ namespace mpsd {
 
 // Turns the registered counters into Prometheus' text. Beside the request's path: the page only
 // reads the counters and never makes a writer wait for longer than a copy of statistics takes.
-// Owned by the daemon, which adds the limits and the refresh before it listens. ModelFactory adds
-// each generation's counters, from the thread `main` at the start and from `reloader` later.
-// Scrapes come on the threads of the HTTP server, and may overlap. Thread-safe after the last
-// AddLimit() and OnCollect().
+// Owned by the daemon, which adds the limits and the refresh before the HTTP server starts.
+// ModelFactory adds each generation's counters, from the thread `main` at the start and from
+// `reloader` later. Scrapes come on the threads of the HTTP server, and may overlap. Thread-safe
+// after the last AddLimit() and OnCollect().
 //
 // Owns no counters: those of models are held weakly, and the series of a model end when the last
 // generation of the model is gone. Bounded by the number of models, so it needs no limit of its
-// own. Cannot fail: a figure that nobody has is left out or 0.
+// own. Cannot fail: a figure that is not known is left out or 0.
 class MetricsPage final : public prometheus::Collectable {
  public:
   // The content type of Text().
@@ -47,9 +47,9 @@ class MetricsPage final : public prometheus::Collectable {
   // Adds a series of mpsd_limit, whose label is `name`. REQUIRES: before the first Collect().
   void AddLimit(std::string name, double value);
 
-  // Sets what is called before each collection, for figures that nobody counts as they happen, such
-  // as the connections that are open. It runs on the scraping thread, and must be thread-safe.
-  // REQUIRES: before the first Collect().
+  // Sets a function to call before each collection, for figures that are not counted as they
+  // happen, such as the connections that are open. It runs on the scraping thread, and must be
+  // thread-safe. REQUIRES: before the first Collect().
   void OnCollect(std::function<void()> refresh) { refresh_ = std::move(refresh); }
 
   // Adds the series of a model until its counters have no other owner. Does nothing for counters
@@ -76,7 +76,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::function<void()> refresh_;
 
   mutable absl::Mutex mu_;
-  // Forgotten when the model's last generation has gone and somebody looks.
+  // Forgotten when the model's last generation has gone, at the next look.
   mutable std::vector<std::weak_ptr<const ModelMetrics>> models_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -1,10 +1,10 @@
-// ModelMetrics: the counters of one model, of the daemon, and of those who want to get in. The
-// request's path writes them, a scrape reads them.
+// ModelMetrics: the counters of one model, of the daemon, and of access. The request's path writes
+// them, a scrape reads them.
 //
-// Counting must not make a request wait, so a counter is an atomic that is added to with relaxed
-// order: it orders nothing, and a scrape sees each counter right but not all of them at one moment.
-// Figures that must agree with each other stand in InferenceStatistics and AnswerStatistics, under
-// a mutex. metric_families.cc has the name and the help text of each.
+// Counting must not make a request wait, so a counter is an atomic that orders nothing else: a
+// scrape sees each counter right, but not all of them at one moment. Figures that must agree with
+// each other stand in InferenceStatistics and AnswerStatistics, under a mutex. metric_families.cc
+// has the name and the help text of each.
 //
 // A new counter is a member here and a row of a table there. Unsigned members only grow; signed
 // ones are gauges.
@@ -99,7 +99,7 @@ inline constexpr size_t kStatusCodes = 17;  // gRPC's codes 0..16
 
 // The counters of one model and version. Made with the first generation, shared by all further
 // ones, so that a reload does not set counters back; ends with the last of them. MetricsPage shows
-// it as long as somebody else owns it. Thread-safe.
+// it as long as another part owns it. Thread-safe.
 //
 // Counters only grow. A gauge is set by the owner of what the gauge shows, through a GaugeShare
 // where two generations may show something at once. Members are grouped by writer, a cache line
@@ -149,8 +149,7 @@ struct ModelMetrics {
 // The counters of the whole daemon: what belongs to no model. Owned by the daemon, outlives all
 // others. Thread-safe.
 struct ServerMetrics {
-  // Requests that were refused before a model was found for them. Together with the
-  // requests_by_code of all models they are all requests that have ended.
+  // Requests that were refused before a model was found for them: requests_by_code has all others.
   std::array<std::atomic<uint64_t>, kStatusCodes> refused_by_code{};
   std::atomic<uint64_t> log_lines_dropped{0};
   std::atomic<uint64_t> model_load_failures{0};

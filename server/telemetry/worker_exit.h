@@ -1,9 +1,10 @@
 // WorkerExit: why a worker process ended, as metrics, log lines and `mpsd ps` say.
 //
-// An operator reads from it whose fault a death was: the model's (signal, load, hang), the host's
-// (oom, device), somebody else's (killed) or nobody's (asked). DescribeExit()
-// (server/supervise/process/exit_reason.h) finds it from the wait status and from what the front
-// end knows; whether the requests inside become suspects is a WorkerEnd, which follows from it.
+// An operator reads from it where to look: at the model or its libraries (exit, signal, hang,
+// protocol, load), at the host (oom, device), at other people (killed) or nowhere (asked).
+// DescribeExit() (server/supervise/process/exit_reason.h) finds it from the wait status and from
+// what the front end knows. The meaning of a death for the requests inside is a WorkerEnd
+// (server/dispatch/worker_end.h).
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 
 namespace mpsd {
 
-// In the order of the names below. Only the thread `supervisor` decides on one, once a worker's
-// death is confirmed.
+// In the order of the names below. The thread `supervisor` decides on one for each incarnation, for
+// good once the worker's death is confirmed.
 enum class WorkerExit : uint8_t {
   kExit,      // it exited instead of serving
   kSignal,    // it caused a signal: SIGSEGV, SIGABRT, ...

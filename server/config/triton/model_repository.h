@@ -6,10 +6,10 @@
 //       1/model.pt              version 1: TorchScript
 //       3/model.pt2             version 3: AOTInductor; the highest alone is served by default
 //
-// Whoever may write here decides what the daemon runs. Whoever may only load models through a call
-// must not be able to reach further: names with a path in them are refused, and so are links that
-// lead out of the folder. Names that begin with a dot, and versions that are no plain number, are
-// left alone.
+// A user who may write here decides what the daemon runs. A client that may only load models must
+// not be able to reach further: names with a path in them are refused, and so are links that lead
+// out of the folder. Names that begin with a dot, and versions that are no plain number, are left
+// alone.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@
 
 namespace mpsd {
 
-// What the folder has. Each version that is served is a model of its own. A fault of one model
-// takes nothing from the others. A value.
+// The contents of the folder. Each version that is served is a model of its own. A fault of one
+// model takes nothing from the others. A value.
 struct FoundModels {
   std::vector<ModelConfig> models;  // as complete as those of a config, but for the sandbox's level
   std::vector<std::pair<std::string, std::string>> faults;  // a model, and why it cannot be served

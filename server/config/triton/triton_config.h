@@ -28,7 +28,7 @@ struct VersionPolicy {
   std::vector<int64_t> specific;  // these versions; empty: all
 };
 
-// What a configuration says that has no place in a ModelConfig, since ModelRepository alone uses
+// The keys of a configuration that have no place in a ModelConfig, since ModelRepository alone uses
 // it. A value.
 struct TritonNotes {
   VersionPolicy versions;

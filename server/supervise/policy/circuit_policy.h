@@ -84,7 +84,7 @@ class Circuit {
     return state_ == CircuitState::kClosed;
   }
 
-  // Opens by OnDeath(), and leaves kOpen by MayStart() only: until somebody asks, a rest that is
+  // Opens by OnDeath(), and leaves kOpen by MayStart() only: until a caller asks, a rest that is
   // over is still kOpen.
   CircuitState state() const { return state_; }
 

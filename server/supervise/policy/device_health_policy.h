@@ -2,7 +2,7 @@
 //
 // A gpu can fail for every process at once, for instance when its driver has reset it or its memory
 // has an error. Then no model is to blame and no circuit should open, but starting workers of all
-// models there again and again helps nobody:
+// models there again and again helps no client:
 //
 //   good ──kLossesInARow workers lost the device──▶ bad: one worker at a time, as a probe, after a
 //     ▲                                              │   rest that doubles with each further loss

@@ -16,7 +16,7 @@
 
 namespace mpsd {
 
-// What a worker has used up so far. A value. A figure that no limit asks about may be 0.
+// The use of a worker so far. A value. A figure that no limit asks about may be 0.
 struct WorkerUse {
   uint64_t resident_bytes = 0;
   uint64_t requests = 0;  // answered by this incarnation

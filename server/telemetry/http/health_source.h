@@ -1,7 +1,7 @@
 // HealthSource: says whether the daemon is alive and ready, for probes.
 //
-// Two questions, with two consequences. A process that is not *live* is restarted by whoever asked;
-// one that is not *ready* is left alone, and gets no requests for a while:
+// Two questions, with two consequences. A process that is not *live* is restarted by the manager
+// that asked; one that is not *ready* is left alone, and gets no requests for a while:
 //
 //              start   models settle   one model is down   lame duck   drain
 //   live        yes         yes               yes             yes       yes

@@ -29,8 +29,7 @@ HttpAnswer AnswerTo(absl::string_view method, absl::string_view path, const Metr
                     HealthSource* health);
 
 // The answer to a request that the gate refused: 401 with the way to authenticate, or 403. The same
-// for a path that does not exist, so that nobody learns the paths by asking. REQUIRES: not
-// kAllowed.
+// for a path that does not exist, so that asking tells no path. REQUIRES: not kAllowed.
 HttpAnswer RefusalAnswer(Verdict verdict);
 
 }  // namespace mpsd

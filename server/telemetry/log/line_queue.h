@@ -46,7 +46,7 @@ class LineQueue {
   // writers of this queue.
   void Write(const std::string& line);
 
-  // Whether somebody looks at the lines as they come.
+  // Whether the lines go to a terminal, where a person reads them as they come.
   bool IsTerminal() const;
 
   // Opens the path of the file again, on the caller's thread; see LogFile.

@@ -1,13 +1,13 @@
 // LogLine: one line of a log: its level, its fields and its text.
 //
 // A line is for a machine first: an event, which is a fixed word that searches look for, and fields
-// with their values. Sentences are put together by whoever reads. The same line has two texts:
+// with their values. The same line has two texts:
 //
 //   {"time":"2026-01-31T12:00:00.000Z","level":"info","event":"worker_ready","model":"m","pid":17}
 //   12:00:00.000 info  worker_ready model=m pid=17
 //
-// Either is one line, whatever bytes a client, a model or a file name has put into a field: nobody
-// can forge a line of the log, or send control characters to an operator's terminal.
+// Either is one line, whatever bytes a client, a model or a file name has put into a field: no
+// client can forge a line of the log, or send control characters to an operator's terminal.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,7 @@
 
 namespace mpsd {
 
-// In the order of their weight: a logger writes its own level and those above. kError is for what
-// an operator must do something about, kWarn for what mends itself or affects some clients only.
+// In the order of their weight: a logger writes its own level and those above.
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 // "debug", "info", "warn", "error".

@@ -1,8 +1,8 @@
 // RefusalLog: counts and logs the calls that the gate refused.
 //
-// Who is refused may try again without end, and each try would be a line. So the counters tell an
+// A refused client may try again without end, and each try would be a line. So the counters tell an
 // operator how many there were (mpsd_unauthenticated_calls_total, mpsd_denied_calls_total), and a
-// few lines tell who and what, as the event "call_refused".
+// few lines tell the peer and the method, as the event "call_refused".
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace mpsd {
 // log itself allows, so that refusals cannot crowd out other warnings. gRPC and the HTTP server
 // have one each, so that a flood at one does not hide the refusals of the other.
 //
-// Stands beside the Gate: whoever asks the gate and gets a verdict other than kAllowed calls Tell()
+// Stands beside the Gate: a caller that gets a verdict other than kAllowed from it calls Tell()
 // once. It never decides, and never sees a credential. Owned by the daemon. Thread-safe; holds its
 // mutex for the look at the rate only.
 class RefusalLog {

@@ -19,9 +19,9 @@ namespace mpsd {
 // Writes JSON lines into a file of their own, so that they hide nothing in the daemon's log. Exists
 // only if the config names such a file ("log": {"requests": …}). Called by TellEnding(), on the
 // thread that ends the request, before gRPC gets the answer: a line costs its request a few
-// microseconds. It has no rate limit: whoever turns it on wants all of them. Lossy all the same:
-// lines that the file does not take in time are counted in log_lines_dropped. Owned by the daemon,
-// outlives the gRPC server. Thread-safe.
+// microseconds. It has no rate limit: an operator who turns it on wants all of them. Lossy all the
+// same: lines that the file does not take in time are counted in log_lines_dropped. Owned by the
+// daemon, outlives the gRPC server. Thread-safe.
 class RequestLog {
  public:
   // Starts the thread "mpsd-requests". `metrics` outlives the log.

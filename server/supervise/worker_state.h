@@ -1,14 +1,15 @@
 // WorkerState: the phases in the life of a configured worker and their legal order. Pure.
 //
-//              spawn            LoadReport           Ready, all mapped
-//   kWaiting ─────────▶ kLoading ─────────▶ kWarming ─────────────────▶ kServing ──▶ kDraining
-//      ▲                   │                   │                            │             │
-//      │                   ├───────────────────┴────────────────────────────┴─────────────┤
-//      │    reaped         ▼  killed, asked to go, hung up, or said a Failure             │
-//      └─────────────── kEnding ◀──────────────────────────────────────────────────────────┘
+//             spawn            LoadReport            Ready, all mapped
+//   kWaiting ─────────▶ kLoading ─────────▶ kWarming ─────────────────▶ kServing ───▶ kDraining
+//      ▲                   │                   │                           │              │
+//      │ reaped            ├───────────────────┴───────────────────────────┴──────────────┘
+//      │                   ▼  killed, asked to go, hung up, or said a Failure
+//      └─────────────── kEnding
 //
-// The state is the worker's, not the process's: after a death the same worker waits for its next
-// incarnation. The state decides which messages the process may send: any other kills it.
+// A process may also be gone from any state, without kEnding before. The state is the worker's, not
+// the process's: after a death the same worker waits for its next incarnation. The state decides
+// which messages the process may send: any other kills it.
 #pragma once
 
 namespace mpsd {

@@ -5,10 +5,10 @@
 // period no worker starts for a while; then a single one does, as a probe:
 //
 //              limits.deaths within limits.period
-//      kClosed ─────────────────────────────────▶ kOpen ◀──────────┐
-//         ▲                                          │ the rest ends │ the probe dies
-//         │              a worker serves             ▼               │
-//         └────────────────────────────────────── kProbing ─────────┘
+//   kClosed ───────────────────────────────────▶ kOpen ◀──────────────┐
+//      ▲                                           │ the rest ends    │ the probe dies
+//      │             a worker serves               ▼                  │
+//      └─────────────────────────────────────── kProbing ─────────────┘
 //
 // This is about all workers of a model. How long a single worker waits after its own deaths is
 // BackoffNs() (proto/base/backoff_policy.h); a worker starts only when both allow it. Requests of a

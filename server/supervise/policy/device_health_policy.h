@@ -1,12 +1,12 @@
 // DeviceHealth: lets a device rest on which one worker after the other is lost. Pure.
 //
 // A gpu can fail for every process at once, for instance when its driver has reset it or its memory
-// has an error. Then no model is to blame and no circuit should open, but starting workers of all
-// models there again and again helps no client:
+// has an error. Then the losses of one model's workers tell about all models there, and starting
+// workers again and again helps no client:
 //
-//   good ──kLossesInARow workers lost the device──▶ bad: one worker at a time, as a probe, after a
-//     ▲                                              │   rest that doubles with each further loss
-//     └──────────── a worker serves on it ───────────┘
+//   good ── kLossesInARow workers lost the device ──▶ bad: one worker at a time, as a probe, after
+//     ▲                                               │  a rest that doubles with each further loss
+//     └────────────── a worker serves on it ──────────┘
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,9 @@
 //                            │◀──── 2 s ────▶│
 //   SIGKILL of a worker ─────── here: "oom" ── here: "killed"
 //
-// A guess may be wrong where several processes are killed at once. It decides a word in the log and
-// a label in the metrics, and nothing else.
+// A guess may be wrong where several processes are killed at once. It decides a word in the log, a
+// label in the metrics, and whether the death counts for the model's circuit: a model that exhausts
+// memory does so again, a kill by a person says nothing about it.
 #pragma once
 
 #include <cstdint>

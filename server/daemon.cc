@@ -20,7 +20,7 @@
 #include "server/accept/grpc_server.h"
 #include "server/accept/method_table.h"
 #include "server/admit/admission.h"
-#include "server/config/access_config_reader.h"
+#include "server/config/config_reader.h"
 #include "server/config/limit_keys.h"
 #include "server/control/model_methods.h"
 #include "server/control/reflection_methods.h"

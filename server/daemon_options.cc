@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "proto/base/platform.h"
-#include "server/config/access_config_reader.h"
 #include "server/supervise/process/child_environment.h"
 
 namespace mpsd {

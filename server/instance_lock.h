@@ -1,4 +1,14 @@
 // InstanceLock: lets at most one daemon use a state folder.
+//
+// The folder has the daemon's default socket and the temporary folders of its workers: two daemons
+// would take each other's. So RunDaemon() first takes a lock on the file mpsd.lock in it, in which
+// the holder writes the number of its process:
+//
+//   $ mpsd serve
+//   mpsd: mpsd runs already: process 4711 holds /run/mpsd/mpsd.lock; end it, or give this one …
+//
+// The kernel keeps the lock, not the file: after a crash or a kill there is nothing to clean up,
+// and the file that is left means nothing.
 #pragma once
 
 #include <string>
@@ -8,11 +18,15 @@
 
 namespace mpsd {
 
-// Held by main for the daemon's life. The kernel frees the lock when the process ends, even when it
-// was killed. Thread-compatible.
+// The lock, as long as the object lives. Taken by main before anything else in the folder is
+// touched, and held until all parts of the daemon are gone. Workers do not inherit it: a worker
+// that outlives the front end by a moment keeps no new daemon from starting. Movable.
+// Thread-compatible.
 class InstanceLock {
  public:
-  // Makes the folder if it is missing. ALREADY_EXISTS, with the process that holds the lock.
+  // Makes the folder if it is missing. Does not wait for another holder. ALREADY_EXISTS, with the
+  // process that holds the lock; another error, with the path, when the file cannot be opened or
+  // written.
   static absl::StatusOr<InstanceLock> Take(const std::string& state_dir);
 
  private:

@@ -1,4 +1,19 @@
 // ReadyTable: the first thing that a person sees who has started the daemon.
+//
+// Printed to stdout once, when every model is settled, whether in service or in failure. People
+// read it, programs do not: they have /readyz, `mpsd ps --json` and the log.
+//
+//   mpsd 0.1.0 takes gRPC calls on 127.0.0.1:8001, http on 127.0.0.1:8002
+//
+//     MODEL   STATE      DEVICE  WORKERS  INPUTS -> OUTPUTS
+//     resnet  ready      cpu     1x4      x:FP32[…] -> …
+//     bert    NOT READY  -       1x4      waits for its worker
+//
+//   Try:
+//     mpsd infer resnet --input x=random
+//
+// WORKERS is processes times lanes. A model that is not ready shows the last words of its first
+// worker, if that has any.
 #pragma once
 
 #include <string>
@@ -9,14 +24,16 @@
 
 namespace mpsd {
 
+// The rest of the table besides the models. A value.
 struct ReadyTableFacts {
   std::string program;            // as a person can type it here
-  std::vector<std::string> grpc;  // bound addresses
+  std::vector<std::string> grpc;  // bound addresses, with the ports that the system chose
   std::string http;               // empty: none
 };
 
-// Returns a table of the models, and lines to copy and try. Pure, except that it reads the models'
-// atomics.
+// Returns the table, and lines to copy and try: one for each model that is ready. Reads the models'
+// atomics and what `workers` tells, and changes nothing. Called by main, after the models are
+// settled.
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,
                        const WorkerStatusSource& workers);
 

@@ -1,4 +1,15 @@
 // SignalWaiter: turns signals into state that threads can wait for.
+//
+// Almost nothing may be done in a signal handler, so there is none: the signals are blocked in
+// every thread, and one thread takes them with sigwait() and counts. Other threads look at the
+// counts.
+//
+//   SIGTERM, SIGINT   requests()   1: drain; 2: hurry; more change nothing
+//   SIGHUP            hangups()    a reload, one for all that came since main looked
+//   SIGUSR1           the function of OnReopen(), on the signals' thread: main may be in a drain
+//   SIGPIPE           ignored: a client that is gone is an error of a write
+//
+// Workers do not inherit the blocked signals: the spawn resets them.
 #pragma once
 
 #include <csignal>
@@ -13,10 +24,14 @@ namespace mpsd {
 
 // A thread of its own takes SIGTERM and SIGINT (end), SIGHUP (read the config again) and SIGUSR1
 // (the log was rotated, open it again). Made and owned by main, before any other thread, so that
-// every thread inherits the blocked signals. Thread-safe.
+// every thread inherits the blocked signals; a signal that comes while the config is read is kept.
+// One in a process. Its methods are const: to wait for a signal does not change the waiter.
+// Thread-safe.
 class SignalWaiter {
  public:
+  // Blocks the signals in the calling thread and in all that it starts from now on.
   SignalWaiter();
+  // Joins the thread. The signals stay blocked.
   ~SignalWaiter();
 
   // How many times the daemon was asked to end. The first time it drains, the second time it
@@ -30,7 +45,8 @@ class SignalWaiter {
   // How many times SIGHUP asked to read the config again.
   int hangups() const;
 
-  // Blocks until the daemon is asked to end, or hangups() is not `seen`.
+  // Blocks until the daemon is asked to end, or hangups() is not `seen`. Returns at once where that
+  // is so already: no signal is missed between two calls.
   void WaitForNews(int seen) const;
 
   // Blocks until the daemon was asked to end that many times, at most for `limit`. True when it
@@ -40,7 +56,7 @@ class SignalWaiter {
  private:
   void Main();
 
-  sigset_t signals_;
+  sigset_t signals_;  // with SIGUSR2, by which the destructor wakes the thread
   mutable absl::Mutex mu_;
   int requests_ ABSL_GUARDED_BY(mu_) = 0;
   int hangups_ ABSL_GUARDED_BY(mu_) = 0;

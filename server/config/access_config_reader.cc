@@ -1,5 +1,3 @@
-#include "server/config/access_config_reader.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -9,9 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "server/access/token_file.h"
-#include "server/config/config_path.h"
-#include "server/config/listen_address.h"
-#include "server/config/servable_name.h"
+#include "server/config/config_reader.h"
+#include "server/config/config_values.h"
 
 namespace mpsd {
 namespace {

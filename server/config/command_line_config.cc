@@ -9,11 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
-#include "server/config/config_path.h"
-#include "server/config/listen_address.h"
-#include "server/config/model_config_reader.h"
-#include "server/config/servable_name.h"
+#include "server/config/config_values.h"
 
 namespace mpsd {
 namespace {

@@ -14,10 +14,9 @@
 #include "nlohmann/json.hpp"
 #include "proto/base/check.h"
 #include "proto/link/json_object.h"
-#include "server/config/config_path.h"
 #include "server/config/config_reader.h"
+#include "server/config/config_values.h"
 #include "server/config/json_lines.h"
-#include "server/config/json_syntax.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,16 @@
 // Config: what the daemon shall do: parsed, checked, complete with defaults.
+//
+// A Config says what an operator wants, never what is: the addresses that were bound stand in the
+// gRPC server, the lanes that a model got in its Placement. It is made in one of three ways, and is
+// complete after each of them:
+//
+//   config file ──────── ReadConfig ────────────┐
+//   model file ───────── ConfigFromModelFile ───┼─▶ Config ─▶ daemon: options of each part
+//   model repository ─── ConfigFromRepository ──┘         └─▶ reloader: a generation of each model
+//
+// The models of a repository are not in it: the reloader has ModelRepository read them at each
+// reload. Everything here is a value without threads or files of its own; the keys, their units and
+// their bounds are in config/README.md. All paths are absolute.
 #pragma once
 
 #include <compare>
@@ -21,14 +33,17 @@
 
 namespace mpsd {
 
-// Whether clients may load and unload models.
+// Whether clients may load and unload models. With kExplicit the models of a repository are loaded
+// only when a client asks; those of the config are loaded in either mode.
 enum class ModelControlMode { kNone, kExplicit };
 
-// How many processes, lanes and threads a model gets; 0 is "auto".
+// How many processes, lanes and threads a model gets; 0 is "auto", for which DecidePlacements()
+// finds a number that suits the host. It never changes a number that an operator writes, but a
+// worker whose model cannot bear so many lanes runs fewer.
 struct PlacementConfig {
-  uint32_t processes = 0;
-  uint32_t lanes = 0;
-  uint32_t threads = 0;
+  uint32_t processes = 0;  // workers of the model
+  uint32_t lanes = 0;      // of each process
+  uint32_t threads = 0;    // that compute one inference
 
   bool operator==(const PlacementConfig&) const = default;
 };
@@ -40,12 +55,13 @@ struct BatchingConfig {
   bool operator==(const BatchingConfig&) const = default;
 };
 
-// How long the phases of a worker may take, and when workers rest or are replaced.
+// How long the phases of a worker may take, and when workers rest or are replaced. Obeyed by
+// WorkerGroup and SupervisedWorker (server/supervise), which get them as SupervisionLimits.
 struct SupervisionConfig {
-  int64_t load_timeout_ns = 300LL * 1'000'000'000;
-  int64_t warmup_timeout_ns = 600LL * 1'000'000'000;
-  int64_t run_timeout_ns = 0;   // 0: follows the time of earlier batches
-  uint32_t circuit_deaths = 5;  // 0: the model never rests
+  int64_t load_timeout_ns = 300LL * 1'000'000'000;    // from the spawn to the LoadReport
+  int64_t warmup_timeout_ns = 600LL * 1'000'000'000;  // from the AttachOrder to its service
+  int64_t run_timeout_ns = 0;                         // 0: follows the time of earlier batches
+  uint32_t circuit_deaths = 5;  // the model rests after so many in a period; 0: never
   int64_t circuit_period_ns = 60LL * 1'000'000'000;
   uint64_t recycle_resident_bytes = 0;  // 0: never replaced for its memory
   uint64_t recycle_requests = 0;        // 0: never replaced for its answers
@@ -54,7 +70,7 @@ struct SupervisionConfig {
   bool operator==(const SupervisionConfig&) const = default;
 };
 
-// What distinguishes one model from another. A value.
+// What distinguishes one model from another: each version is a model of its own. A value.
 struct ModelKey {
   std::string name;
   std::string version;
@@ -71,16 +87,16 @@ struct ModelConfig {
   FileStamp stamp;            // of the file at `path`
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
-  std::string device = "auto";
+  std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "mps"
   PlacementConfig placement;
   ModelSpec spec;  // what the config says; the file says the rest
   WarmUp warmup = WarmUp::kAuto;
   std::optional<SandboxLevel> sandbox;  // nothing: as the daemon
   BatchingConfig batching;
   SupervisionConfig supervision;
-  uint32_t queue_requests = kDefaultQueueRequests;
-  uint64_t queue_bytes = kDefaultQueueBytes;
-  std::map<std::string, std::string> parameters;
+  uint32_t queue_requests = kDefaultQueueRequests;  // that no lane has yet, at most
+  uint64_t queue_bytes = kDefaultQueueBytes;        // of their inputs; holds the largest message
+  std::map<std::string, std::string> parameters;    // for the worker, and clients may read them
 
   ModelKey key() const { return {name, version}; }
   bool operator==(const ModelConfig&) const = default;
@@ -89,7 +105,8 @@ struct ModelConfig {
 // Who may read the descriptors of the services.
 enum class Reflection { kLocal, kOff, kOn };
 
-// gRPC with TLS. The paths are absolute.
+// gRPC with TLS. Its addresses are others than those without TLS. The files were there when the
+// config was read; CertificateSource reads their contents.
 struct TlsConfig {
   std::vector<std::string> grpc;  // empty: no TLS
   std::string certificate;
@@ -98,7 +115,7 @@ struct TlsConfig {
   bool client_must_show_certificate = true;
 };
 
-// Where the daemon is reached.
+// Where the daemon is reached. Changes with a restart only: the sockets are bound once.
 struct ListenConfig {
   std::vector<std::string> grpc;  // by default DefaultGrpcAddresses()
   TlsConfig tls;
@@ -108,7 +125,8 @@ struct ListenConfig {
   Reflection reflection = Reflection::kLocal;
 };
 
-// Whose behaviour clients see where servers of the protocol differ.
+// Whose behaviour clients see where servers of the protocol differ: the form of errors, and the
+// names of metrics.
 enum class Compat { kNone, kTriton };
 
 // The log and the request log.
@@ -125,7 +143,9 @@ struct TraceConfig {
   uint32_t rate = 1000;  // one request in this many
 };
 
-// A value. Owned by the daemon. The reloader makes another one at each reload.
+// A value. main makes the one that the daemon starts with, and owns it. The reloader makes another
+// one at each reload; what of it takes effect without a restart is Daemon::Apply()'s to say for the
+// daemon, and PlanReload()'s for the models.
 struct Config {
   ListenConfig listen;
   std::string server_name = "mpsd";
@@ -139,20 +159,22 @@ struct Config {
   bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service
   Compat compat = Compat::kNone;
   ModelControlMode model_control = ModelControlMode::kNone;
-  std::string model_repository;  // absolute; empty: none
-  std::vector<ModelConfig> models;
+  std::string model_repository;     // absolute; empty: none
+  std::vector<ModelConfig> models;  // at most kMaxModels, no two with one key()
 };
 
 // Parses the text of a config. `file` is the name in errors; relative paths start from its folder.
 // Looks at the files that the config names. INVALID_ARGUMENT has each mistake on a line of its own,
-// at most 20:
-// "demo.json:12: models[0].batching.max_dleay: unknown key; did you mean 'max_delay'?".
+// at most 20: "demo.json:12: models[0].batching.max_dleay: unknown key; did you mean 'max_delay'?".
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
 
-// Reads and parses the config at `file`, which has at most 1 MiB.
+// Reads and parses the config at `file`, which has at most 1 MiB. NOT_FOUND or PERMISSION_DENIED if
+// it cannot be read, INVALID_ARGUMENT if it is too large or has a mistake. Main prints the message
+// and exits with 78; a reload logs it and leaves everything as it is. Thread-safe, but may wait for
+// the file system.
 absl::StatusOr<Config> ReadConfig(const std::string& file);
 
-// The default of state_dir: $XDG_RUNTIME_DIR/mpsd, else /tmp/mpsd-<uid>.
+// The default of state_dir: $XDG_RUNTIME_DIR/mpsd, else /tmp/mpsd-<uid>. Reads the environment.
 std::string DefaultStateDir();
 
 // The default of listen.grpc: loopback, and a socket in `state_dir`.

@@ -1,5 +1,3 @@
-#include "server/config/listen_config_reader.h"
-
 #include <array>
 #include <string_view>
 #include <utility>
@@ -7,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/access/token_file.h"
-#include "server/config/config_path.h"
-#include "server/config/listen_address.h"
+#include "server/config/config_reader.h"
+#include "server/config/config_values.h"
 
 namespace mpsd {
 namespace {

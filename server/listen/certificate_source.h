@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/file_stamp.h"
-#include "server/telemetry/access_metrics.h"
 #include "server/telemetry/log/log.h"
+#include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
 

@@ -1,4 +1,11 @@
 // ModelFactory: makes a generation of a model from its config: its pool, its counters, its workers.
+//
+//   ModelConfig ─▶ DecidePlacements ─▶ Pool ─▶ ServedModel ─▶ MetricsPage::AddModel
+//                                        └───▶ SupervisedModel ─▶ Supervisor::Add
+//
+// The reload knows generations and no workers; the supervisor knows workers and no configs; the
+// pool knows neither. Here, and only here, they meet, as functions from one's values to another's:
+// LoadOrder, PoolOptions, SupervisionLimits, ModelFacts.
 #pragma once
 
 #include "proto/base/clock.h"
@@ -10,9 +17,10 @@
 
 namespace mpsd {
 
-// Wires the steps of one generation: config → placement → pool → supervised workers → metrics. It
-// is the one place that knows them all, so that they need not know each other. Called by the
-// reloader, never on a request's path. Owned by the daemon; the referents outlive it. Thread-safe;
+// The GenerationMaker of the daemon. Called by the reloader, on main at the start and on the thread
+// `reloader` from then on; never on a request's path. Owns nothing of what it makes: the caller
+// gets the generation, which owns its pool; the supervisor has it until its last worker is gone;
+// the page holds its counters weakly. Owned by the daemon; the referents outlive it. Thread-safe;
 // only WaitUntilServing() and the first Start() block (see HostSurvey).
 class ModelFactory final : public GenerationMaker {
  public:
@@ -20,6 +28,8 @@ class ModelFactory final : public GenerationMaker {
                MetricsPage* page, HostSurvey* survey)
       : clock_(clock), replies_(replies), supervisor_(supervisor), page_(page), survey_(survey) {}
 
+  // Cannot fail: a model that cannot be loaded is found out by its workers, and WaitUntilServing()
+  // says so. Places the model among `others`, whose placements stay as they are.
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,

@@ -1,5 +1,15 @@
 // Placement: where each model runs, in how many processes, lanes and threads, where the config says
 // "auto". Pure.
+//
+// Three numbers decide how much of a host a model uses, and each costs something else:
+//
+//   processes   isolation: a crash takes one process; each holds the model's weights once more
+//   lanes       batches at the same time in one process, which share the weights
+//   threads     cores that compute one inference together; shorter answers, not more of them
+//
+// Most operators say "auto", and then get numbers that suit the host as it is today. Decided once
+// for a generation, before its workers start; the lanes are an upper bound, since a worker may find
+// that its model cannot bear so many.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +23,7 @@
 
 namespace mpsd {
 
+// The share of one model. A value; ModelFactory puts it into the pool's options and the LoadOrder.
 struct Placement {
   std::string device = "cpu";  // never "auto"
   uint32_t processes = 1;
@@ -22,7 +33,7 @@ struct Placement {
   uint32_t memory_share_percent = 0;  // of the device's memory, for each process; 0: not divided
 };
 
-// What the decision depends on, besides the config.
+// What the decision depends on, besides the config. A value; HostSurvey finds it out.
 struct HostFacts {
   uint32_t cores = 1;                       // that affinity and cgroup allow this process
   std::string auto_device = "cpu";          // what "auto" means here, by a worker's word
@@ -32,13 +43,17 @@ struct HostFacts {
   std::vector<uint64_t> file_bytes;         // of each model, for its weights; may be empty
 };
 
-// Returns one placement for each model, in the same order. What a config sets is never changed.
+// Returns one placement for each model, in the same order. A number that a config sets is never
+// changed, also where the host is too small for it. The models are all those that share the host: a
+// model that comes later is placed beside them, but does not move them.
 //   - cpu: the cores, less one for the front end, are shared evenly by the models on the cpu. A
 //     model gets one process with up to eight lanes; cores beyond the lanes become threads of each.
 //   - CUDA: one process with four lanes; two processes where the CUDA Multi-Process Service runs.
 //   - Apple's gpu: threads are not safe there with a released libtorch, so processes of one lane
 //     each: two, if memory holds a third while one is replaced. With a patched libtorch two lanes;
 //     a worker whose model cannot bear them reports one.
+// The processes on a gpu get equal shares of its memory. A synthetic model is on the cpu. REQUIRES:
+// host.cores > 0.
 std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
                                         const HostFacts& host);
 

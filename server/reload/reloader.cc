@@ -11,7 +11,7 @@
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
-#include "server/config/servable_name.h"
+#include "server/config/config_values.h"
 #include "server/config/triton/model_repository.h"
 #include "server/config/triton/triton_config.h"
 #include "server/request/retry_info.h"

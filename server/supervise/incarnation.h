@@ -1,4 +1,9 @@
 // Incarnation: one process of a SupervisedWorker, and what is known of it.
+//
+// A worker outlives its processes; everything that must not pass from one process to the next
+// stands here and goes with it: sockets, memory, budgets, the reasons for its end. The rest, such
+// as the number of deaths in a row and the last lines that the process wrote, is a member of
+// SupervisedWorker.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +19,21 @@
 
 namespace mpsd {
 
-// A message takes two reads, and one read takes 16 KiB at most: a quarter of this is more than an
-// honest worker ever has to say.
+// How often the control socket of one worker is read; a worker that makes it necessary to read more
+// is killed. A message takes two reads, and one read takes 16 KiB at most: a quarter of this is
+// more than an honest worker ever has to say.
 inline constexpr uint32_t kControlReadsPerSecond = 512;
-// Each takes 4 KiB. A worker that writes more waits.
+// How often what one worker writes to stdout and stderr is read. Each takes 4 KiB. A worker that
+// writes more waits, like any process whose pipe is full: a library that talks too much is no
+// reason to kill it.
 inline constexpr uint32_t kOutputReadsPerSecond = 256;
 
+// Made when a process was spawned, destroyed once it was reaped; owned by its SupervisedWorker, and
+// without behaviour of its own. Lives on the supervisor's thread.
+//
+// Two ends are told apart by what is set: an end that the front end wanted has a `verdict`; one
+// that the worker announced has `said_failure`. DescribeExit() makes one reason of them and of the
+// wait status.
 struct Incarnation {
   Incarnation(std::unique_ptr<WorkerProcess> its_process, int64_t now_ns, int64_t own_ns)
       : process(std::move(its_process)),
@@ -35,11 +49,11 @@ struct Incarnation {
 
   bool ready = false;                  // its lanes are warm
   bool said_failure = false;           // it sent a Failure
-  int64_t kill_at_ns = INT64_MAX;      // finite while it should leave by itself
+  int64_t kill_at_ns = INT64_MAX;      // finite while it should leave by itself; the clock's time
   bool was_stopped = false;            // by a SIGSTOP from outside, when it was killed
   std::optional<ExitVerdict> verdict;  // why the front end ended it
 
-  // While it serves.
+  // While it serves: what the pool saw of it at the last tick.
   std::vector<LaneWatch> lanes;
   uint64_t requests = 0;  // answered
   bool answers = false;   // it has answered a request between the last two ticks

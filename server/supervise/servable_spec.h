@@ -1,4 +1,16 @@
 // CheckServable: the limits of a spec that a worker, which is not trusted, may report. Pure.
+//
+// The config says as much of a model's inputs and outputs as its author wrote; the file says the
+// rest, and only a worker has read the file. So the spec by which the front end checks requests,
+// sizes slabs and pads rows comes out of a LoadReport: out of a process that runs the model's code.
+// The form of the message was checked when it was decoded; here it is checked whether the front end
+// can work with it, so that no later step needs to ask:
+//
+//   sizes     row bytes may be multiplied by kMaxBatchRows without leaving 64 bits
+//   padding   each rule names an input and a dim that exist, and each cut an output
+//
+// A lie within these limits is a model of another shape: its requests are refused or fail, and
+// nothing else.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,8 +19,13 @@
 namespace mpsd {
 
 // INVALID_ARGUMENT with the reason unless the front end can work with the spec: the model has
-// inputs and outputs, padding is of a model that batches and names dims that exist, and the bytes
-// of a row or a batch stay far below what 64 bits hold.
+// inputs and outputs, padding is of a model that batches and names open dims that exist, of tensors
+// that are not BYTES, and the bytes of a row of all tensors together are at most 1 TiB. Dims that
+// are open, and the contents of BYTES, count as one element: requests decide those, and are
+// checked.
+//
+// Called by WorkerGroup for the first LoadReport of a generation, on the supervisor's thread. The
+// caller kills the worker, and the model's state says the reason. Thread-safe.
 absl::Status CheckServable(const ModelSpec& spec);
 
 }  // namespace mpsd

@@ -1,4 +1,16 @@
 // StatusBoard: what the supervisor's thread knows of all workers, readable from other threads.
+//
+// Groups and workers live on one thread and have no lock. Other threads read copies of their state
+// here, and never wait for that thread, which may be spawning a process:
+//
+//   thread "supervisor" ── Publish…, NoteOutcome ──▶ StatusBoard ──▶ `mpsd ps`, ModelStatistics,
+//                                                        │           the table at the start
+//                                                        └──▶ main and "reloader", which block
+//                                                             until models are settled or serve
+//
+// Two questions are told apart. Whether a model is *settled* is asked at the start of the daemon:
+// its first start has ended, well or badly, and that stays so. Whether it *serves* is asked at a
+// reload: all workers of the new generation do, and the old one may go.
 #pragma once
 
 #include <functional>
@@ -16,9 +28,10 @@
 
 namespace mpsd {
 
-// Owned by the supervisor. Has one entry for each generation of a model, from Open() to Forget().
-// Beside the request's path. Thread-safe; only the two Wait methods block, and not on the
-// supervisor's thread.
+// Owned by the supervisor. Has one entry for each generation of a model, from Open() to Forget():
+// bounded by the generations that there are at once and by kMaxWorkers each. Beside the request's
+// path. Its answers may be a tick old; resident memory and ages are taken at the question.
+// Thread-safe; only the two Wait methods block, and not on the supervisor's thread.
 class StatusBoard final : public WorkerStatusSource {
  public:
   // What is known of one worker. Times are the clock's.
@@ -32,18 +45,26 @@ class StatusBoard final : public WorkerStatusSource {
   explicit StatusBoard(const Clock* clock) : clock_(clock) {}
 
   // ---- the supervisor. REQUIRES, but for Open(): the model was opened and not forgotten. ----
+
+  // From now on WaitUntilSettled() waits for this model too. Called by any thread.
   void Open(const ServedModel& model);
+  // Replaces what is known of the worker with the note's index.
   void Publish(const ServedModel& model, const WorkerNote& note);
+  // The worker has left for good.
   void Remove(const ServedModel& model, uint32_t worker);
+  // The state of the circuit, by its name; a model that waits for its device is shown as open too.
   void PublishCircuit(const ServedModel& model, const char* circuit);
+  // Requests do not find the model any more: it is shown as draining.
   void PublishRetired(const ServedModel& model);
+  // The generation has no worker any more. A thread that waits for it gets CANCELLED.
   void Forget(const ServedModel& model);
 
   // A worker of the model has begun to serve (OK), or has failed to start or died (why). The first
   // outcome settles the model: its first start has ended.
   void NoteOutcome(const ServedModel& model, const absl::Status& status);
 
-  // A configured model does not fit in memory.
+  // A model does not fit in memory. Ends the wait for the start of all models, where main still
+  // waits: the daemon then exits.
   void FailMemory(const absl::Status& status);
 
   // ---- those who wait for a start ----

@@ -1,4 +1,8 @@
 // SupervisedModel: one generation of a model, as its supervisor keeps it running.
+//
+// All that the supervisor is told of a model. It knows no config and no placement: ModelFactory has
+// turned both into these values. The facts that a worker needs to load the model stand in the
+// LoadOrder, which goes to each incarnation as it is, but for the epoch.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +16,17 @@
 
 namespace mpsd {
 
+// A value, handed over by Supervisor::Add() and constant from then on in the model's WorkerGroup.
+//
+// The group keeps the served model alive until its last worker is gone: workers may write into the
+// pool's memory that long, even when no other part remembers the generation.
 struct SupervisedModel {
   std::shared_ptr<ServedModel> served;
-  Pool* pool = nullptr;  // the served model's queue
-  LoadOrder order;       // the epoch is filled in for each incarnation
-  uint32_t processes = 1;
-  // How large the pool's first segment is, once the model's spec is known. Pure.
+  Pool* pool = nullptr;    // the served model's queue, by its real type
+  LoadOrder order;         // the epoch is filled in for each incarnation
+  uint32_t processes = 1;  // workers that should serve; a replacement adds one for a while
+  // How large the pool's first segment is, once the model's spec is known: a worker reports the
+  // spec when it has loaded the model. Pure.
   std::function<uint64_t(const ModelSpec& spec)> first_segment_bytes;
   SupervisionLimits limits;
 };

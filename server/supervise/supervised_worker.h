@@ -1,4 +1,13 @@
 // SupervisedWorker: one configured worker through all its incarnations.
+//
+// The steps of a start, of which worker_state.h has the states. The messages of the process come
+// over its control socket; nothing here waits for them:
+//
+//   Start()            spawns the process and sends it the LoadOrder          kLoading
+//   LoadReport    ◀──  the owner checks the spec, takes memory for it
+//   AttachSegments()   makes its segments, sends descriptors: AttachOrder     kWarming
+//   Ready, mapped ◀──  the lanes are warm, and it has all of the pool's segments
+//   (attach)           bells, announcer and pool take it on                   kServing
 #pragma once
 
 #include <cstdint>

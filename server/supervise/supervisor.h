@@ -1,4 +1,13 @@
 // Supervisor: keeps the workers of all models alive.
+//
+// Everything about processes happens on one thread, so it needs no lock and has one order:
+//
+//   take news: models added or retired, workers condemned ─▶ tick every group, start what is due
+//      ▲                                                                               │
+//      └─ hand events to their workers ◀── wait for an event, a wake-up or the time ◀──┘
+//
+// Other threads talk to it in two ways: they leave news under mu_ and wake it, or they read the
+// StatusBoard. It talks to them through pools (Attach, Detach, …) and through the board.
 #pragma once
 
 #include <atomic>
@@ -30,8 +39,13 @@
 namespace mpsd {
 
 // One thread of its own starts, watches and reaps all workers; it also owns the thread that finds
-// completions while all queue threads sleep. Owned by the daemon. No request waits for the
-// supervisor's thread, but one whose rows need a further segment.
+// completions while all queue threads sleep. Owned by the daemon, and stopped after the gRPC
+// server. No request waits for the supervisor's thread, but one whose rows need a further segment,
+// whose worker has died, or whose model has none.
+//
+// Bounded by the models that it is given: kMaxWorkers processes of each. It decides nothing itself:
+// WorkerGroup does, by the files of policy/. A worker's fault ends that worker; nothing that a
+// worker does ends the supervisor.
 //
 // Thread-safe, with two exceptions: Start() and Stop() are called by main.
 class Supervisor final : public PoolKeeper, public WorkerStatusSource {
@@ -50,7 +64,8 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   // forgotten. Does not wait. REQUIRES: the model was added, and requests do not find it any more.
   void Retire(const std::shared_ptr<ServedModel>& model);
 
-  // Starts the thread, which starts the workers. Called at most once.
+  // Starts the thread, which starts the workers. Called at most once, after the models of the
+  // config were added. An error of the operating system: there is no thread then.
   absl::Status Start();
 
   // Ends all workers and the thread; blocks for up to 300 ms, and then kills what is left.

@@ -1,4 +1,11 @@
 // WorkerBells: has a thread listen to the bells of the workers that serve.
+//
+// While queue threads are awake they look for completions themselves. While all of them sleep, a
+// worker rings the front end's bell, a pipe of its own, and a thread must be reading it:
+//
+//   worker's lane ── ring ──▶ pipe ──▶ the thread "completions" ──▶ takes the completion
+//
+// An interface stands between, so that tests of workers need no such thread.
 #pragma once
 
 #include <functional>
@@ -12,20 +19,25 @@
 namespace mpsd {
 
 // Called on the supervisor's thread when a worker begins to serve and when it is dead; never on a
-// request's path. Thread-safe.
+// request's path. A pipe is written by a process that is not trusted: one that rings without end
+// wakes the thread for nothing, and is given up. Thread-safe.
 class WorkerBells {
  public:
   virtual ~WorkerBells() = default;
 
-  // From now on completions of this worker are found even while all queue threads sleep. `give_up`
-  // is called at most once, on another thread, when the worker rings for nothing without end.
+  // From now on completions of this worker are found even while all queue threads sleep. Called
+  // before the pool gives the worker a batch. Keeps the link alive until Unwatch(). `give_up` is
+  // called at most once, on another thread, when the worker rings for nothing without end. An error
+  // of the operating system: the worker must not serve then.
   virtual absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up) = 0;
 
-  // Does nothing for a worker that is not watched.
+  // Called once the worker is reaped, before the pool lets go of it. Does nothing for a worker that
+  // is not watched.
   virtual void Unwatch(const WorkerLink& link) = 0;
 };
 
-// The bells that the completion thread hears. Thread-safe. The thread outlives it.
+// The bells that the completion thread hears. Owned by the supervisor, beside that thread, which
+// outlives it. Thread-safe.
 class CompletionBells final : public WorkerBells {
  public:
   explicit CompletionBells(CompletionThread* thread) : thread_(thread) {}

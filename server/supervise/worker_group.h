@@ -1,4 +1,14 @@
 // WorkerGroup: the workers of one generation of a model.
+//
+//   Supervisor ── owns ──▶ WorkerGroup ── owns ──▶ SupervisedWorker × processes ── owns ──▶ process
+//                              │  ▲                      │
+//                              │  └──── WorkerOwner ─────┘   what only the group can decide
+//                              ├ Circuit, DeviceHealth       whether a worker may start
+//                              ├ RecycleReason               when one is replaced
+//                              └ SlabAnnouncer               the memory of the pool
+//
+// A generation ends in two steps. Retire(): requests do not find it, those inside end. Dismiss():
+// its workers go. Once gone() the supervisor calls Close(), which gives its memory back.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +34,8 @@ namespace mpsd {
 // Decides what no worker can decide alone: whether one may start, what the model takes, and when
 // one is replaced. Beside the request's path, never on it. Owned by the supervisor from the
 // generation's addition until its last worker is gone. Lives on the supervisor's thread, which it
-// never blocks.
+// never blocks, but for EndNow(). Has at most `processes` workers and one more, and a number for
+// each index that it ever used, fewer than kMaxWorkers.
 //
 // Invariants:
 //   1. No two workers have the same index, and the epochs of an index only grow, also where a

@@ -1,4 +1,11 @@
 // WorkerOwner: what a SupervisedWorker needs of the group that owns it.
+//
+// A group calls its workers, and they call it back: the interface says which calls lead back, and
+// lets a test of a worker do without a group. The order for one incarnation:
+//
+//   OnLoaded(), and in it TakeMemory() ─▶ OnServing() ─▶ OnDeath()
+//
+// A worker that dies before it serves goes to OnDeath() from wherever it is.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,15 @@
 // WorkerState: the phases in the life of a configured worker and their legal order. Pure.
+//
+//             spawn            LoadReport            Ready, all mapped
+//   kWaiting ─────────▶ kLoading ─────────▶ kWarming ─────────────────▶ kServing ───▶ kDraining
+//      ▲                   │                   │                           │              │
+//      │ reaped            ├───────────────────┴───────────────────────────┴──────────────┘
+//      │                   ▼  killed, asked to go, hung up, or said a Failure
+//      └─────────────── kEnding
+//
+// A process may also be gone from any state, without kEnding before. The state is the worker's, not
+// the process's: after a death the same worker waits for its next incarnation. The state decides
+// which messages the process may send: any other kills it.
 #pragma once
 
 namespace mpsd {
@@ -14,7 +25,8 @@ enum class WorkerState {
 
 inline constexpr int kWorkerStates = 6;
 
-// A process can be gone at any time, so kWaiting may follow every state that has a process.
+// Whether a step is legal. SupervisedWorker changes its state in one function, which CHECKs it. A
+// process can be gone at any time, so kWaiting may follow every state that has a process.
 constexpr bool MayFollow(WorkerState from, WorkerState to) {
   switch (to) {
     case WorkerState::kWaiting:
@@ -32,7 +44,7 @@ constexpr bool MayFollow(WorkerState from, WorkerState to) {
   return false;
 }
 
-// The name that people read.
+// The name that people read, in `mpsd ps` and as "while" in the log's line of a death.
 constexpr const char* WorkerStateName(WorkerState state) {
   constexpr const char* kNames[kWorkerStates] = {"waiting to start", "loading",  "warming up",
                                                  "serving",          "draining", "ending"};

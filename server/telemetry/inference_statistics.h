@@ -1,4 +1,11 @@
 // InferenceStatistics: the counts and times of one model that ModelStatistics reports.
+//
+// The protocol asks for sums and counts that belong together: an average taken from them must not
+// mix two moments. So they stand under a mutex, apart from the atomics of ModelMetrics, of which
+// each is right for itself only. The times follow a request through its life:
+//
+//   arrival ──queue──▶ batch ──input──▶ lane starts ──infer──▶ lane ends ──output──▶ answer
+//      └───────────────────────────────── success ──────────────────────────────────────┘
 #pragma once
 
 #include <cstdint>
@@ -21,8 +28,10 @@ struct CountAndTime {
   }
 };
 
-// A batch that a lane ran, or a further answer of a decoupled batch. The sums are over the requests
-// that got an answer.
+// A batch that a lane ran, or a further answer of a decoupled batch. Filled by AnswerStep. The sums
+// are over the requests that got an answer: a batch may have rows that failed, and requests that
+// ended before it came back. A decoupled request is answered when its last answer has come; what
+// its earlier answers took is added then.
 struct ExecutedBatch {
   uint32_t row_count = 0;
   int64_t input_ns = 0;     // from forming the batch to the start of the lane
@@ -41,8 +50,14 @@ struct ExecutedBatch {
   int64_t earlier_output_ns = 0;
 };
 
-// Part of ModelMetrics. Thread-safe. AddBatch() is called once for each batch, before its answers
-// are sent: a client that has an answer finds it counted. Read() returns figures of one moment.
+// Part of ModelMetrics, so it goes on from one generation of a model to the next. Thread-safe.
+// AddBatch() is called once for each batch, before its answers are sent: a client that has an
+// answer finds it counted. Read() returns figures of one moment, for ModelStatistics and for
+// TritonFamilies().
+//
+// The mutex is taken once a batch, and once for a request that fails, and held for some twenty
+// additions; Read() holds it for a copy of at most kMaxBatchRows + 1 entries. Memory grows with the
+// largest batch so far, up to that.
 class InferenceStatistics {
  public:
   // The executions of one batch size.
@@ -56,19 +71,21 @@ class InferenceStatistics {
     int64_t last_inference_ms = 0;  // since the Unix epoch; 0: none yet
     uint64_t inference_count = 0;   // answered rows
     uint64_t execution_count = 0;   // batches that ran, with those that failed
-    CountAndTime success;
-    CountAndTime fail;
-    CountAndTime queue;
+    CountAndTime success;           // answered requests, from arrival to answer
+    CountAndTime fail;              // admitted requests that ended without an answer
+    CountAndTime queue;             // this and the next three: of answered requests
     CountAndTime compute_input;
     CountAndTime compute_infer;
     CountAndTime compute_output;
     std::vector<BatchSize> by_batch_size;  // [i] has the batches of i rows
   };
 
-  // REQUIRES: batch.row_count <= kMaxBatchRows.
+  // Counts a batch that was executed, with or without success. Called on the thread that took the
+  // completion. REQUIRES: batch.row_count <= kMaxBatchRows.
   void AddBatch(const ExecutedBatch& batch) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // An admitted request ended without an answer, `total_ns` after it arrived.
+  // An admitted request ended without an answer, `total_ns` after it arrived. Requests that were
+  // refused are not counted here.
   void AddFailure(int64_t total_ns) ABSL_LOCKS_EXCLUDED(mu_);
 
   Totals Read() const ABSL_LOCKS_EXCLUDED(mu_);

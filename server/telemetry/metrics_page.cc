@@ -7,11 +7,8 @@
 #include "prometheus/metric_family.h"
 #include "prometheus/text_serializer.h"
 #include "proto/base/check.h"
-#include "server/telemetry/metric_family.h"
-#include "server/telemetry/model_families.h"
+#include "server/telemetry/metric_families.h"
 #include "server/telemetry/process_stats.h"
-#include "server/telemetry/server_families.h"
-#include "server/telemetry/triton_families.h"
 
 namespace mpsd {
 namespace {
@@ -59,11 +56,8 @@ std::vector<std::shared_ptr<const ModelMetrics>> MetricsPage::Models() const {
 
 std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   if (refresh_) refresh_();
-  std::vector<prometheus::ClientMetric::Label> labels;
-  for (const auto& [name, value] : build_) labels.push_back({name, value});
   std::vector<prometheus::MetricFamily> families;
-  families.push_back(
-      InfoFamily("mpsd_build_info", "What this daemon was built from.", std::move(labels)));
+  families.push_back(BuildFamily(build_));
   const std::vector<std::shared_ptr<const ModelMetrics>> owned = Models();
   std::vector<const ModelMetrics*> models;
   for (const std::shared_ptr<const ModelMetrics>& model : owned) models.push_back(model.get());

@@ -1,4 +1,8 @@
 // MetricsPage: the text that a scrape reads.
+//
+// The page is a list of pointers to counters that others own. Nothing is copied or summed as things
+// happen: each scrape loads the counters, gives them names (metric_families.h) and writes text. So
+// a daemon without scrapes pays for the counting alone.
 #pragma once
 
 #include <atomic>
@@ -11,16 +15,20 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "prometheus/collectable.h"
-#include "server/telemetry/access_metrics.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
 
 // Turns the registered counters into Prometheus' text. Beside the request's path: the page only
 // reads the counters and never makes a writer wait for longer than a copy of statistics takes.
-// Owned by the daemon; scrapes come on the threads of the HTTP server. Thread-safe after
-// the last AddLimit() and OnCollect(). Owns no counters. The series of a model end when the last
-// generation of the model is gone.
+// Owned by the daemon, which adds the limits and the refresh before the HTTP server starts.
+// ModelFactory adds each generation's counters, from the thread `main` at the start and from
+// `reloader` later. Scrapes come on the threads of the HTTP server, and may overlap. Thread-safe
+// after the last AddLimit() and OnCollect().
+//
+// Owns no counters: those of models are held weakly, and the series of a model end when the last
+// generation of the model is gone. Bounded by the number of models, so it needs no limit of its
+// own. Cannot fail: a figure that is not known is left out or 0.
 class MetricsPage final : public prometheus::Collectable {
  public:
   // The content type of Text().
@@ -30,22 +38,25 @@ class MetricsPage final : public prometheus::Collectable {
   // of the call becomes process_start_time_seconds. `server` outlives the page.
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 
-  // Adds the same counts under Triton's names.
+  // Adds the same counts under Triton's names (TritonFamilies()). May come at any time.
   void AddTritonNames();
 
   // Adds the metrics of access, which outlive the page.
   void AddAccess(const AccessMetrics* access) { access_ = access; }
-  // Adds a series of mpsd_limit. REQUIRES: before the first Collect().
+
+  // Adds a series of mpsd_limit, whose label is `name`. REQUIRES: before the first Collect().
   void AddLimit(std::string name, double value);
 
-  // Sets what is called before each collection, for figures that nobody counts as they happen.
-  // REQUIRES: before the first Collect().
+  // Sets a function to call before each collection, for figures that are not counted as they
+  // happen, such as the connections that are open. It runs on the scraping thread, and must be
+  // thread-safe. REQUIRES: before the first Collect().
   void OnCollect(std::function<void()> refresh) { refresh_ = std::move(refresh); }
 
   // Adds the series of a model until its counters have no other owner. Does nothing for counters
   // that are registered already. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
 
+  // All families as they are now: build, models, Triton's names, server, access, limits, process.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
   // The text exposition of Collect().
@@ -57,7 +68,7 @@ class MetricsPage final : public prometheus::Collectable {
 
   const ServerMetrics* const server_;
   const std::vector<std::pair<std::string, std::string>> build_;
-  const double start_time_seconds_;
+  const double start_time_seconds_;  // since the Unix epoch
 
   std::atomic<bool> triton_names_{false};
   std::atomic<const AccessMetrics*> access_{nullptr};
@@ -65,6 +76,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::function<void()> refresh_;
 
   mutable absl::Mutex mu_;
+  // Forgotten when the model's last generation has gone, at the next look.
   mutable std::vector<std::weak_ptr<const ModelMetrics>> models_ ABSL_GUARDED_BY(mu_);
 };
 

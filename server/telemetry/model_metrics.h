@@ -1,4 +1,13 @@
-// ModelMetrics: the counters of one model. The request's path writes them, a scrape reads them.
+// ModelMetrics: the counters of one model, of the daemon, and of access. The request's path writes
+// them, a scrape reads them.
+//
+// Counting must not make a request wait, so a counter is an atomic that orders nothing else: a
+// scrape sees each counter right, but not all of them at one moment. Figures that must agree with
+// each other stand in InferenceStatistics and AnswerStatistics, under a mutex. metric_families.cc
+// has the name and the help text of each.
+//
+// A new counter is a member here and a row of a table there. Unsigned members only grow; signed
+// ones are gauges.
 #pragma once
 
 #include <array>
@@ -13,8 +22,14 @@
 
 namespace mpsd {
 
-// A histogram with fixed bounds. Thread-safe. An observation is two relaxed additions and no
-// allocation. Read() may see one counter before and another after an observation.
+// A histogram with fixed bounds, each of which is the largest value of its bucket. Thread-safe. An
+// observation is two relaxed additions and no allocation. Read() may see one counter before and
+// another after an observation.
+//
+// The sum is kept as a whole number of ticks, since an atomic addition of a double would be a loop:
+//
+//   histogram.ObserveNs(1'500);        // one tick is 1 ns, the bounds are in seconds
+//   histogram.ReadSeconds().sum;       // 1.5e-6
 template <size_t kBounds>
 class AtomicHistogram {
  public:
@@ -52,13 +67,16 @@ class AtomicHistogram {
   std::atomic<uint64_t> ticks_{0};
 };
 
+// From the time of the smallest model to that of one which keeps a client waiting.
 inline constexpr std::array<double, 16> kSecondsBounds = {
     20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 2e-3, 5e-3,
     10e-3, 20e-3, 50e-3,  0.1,    0.2,    0.5,  1,    5};
+// Up to kMaxBatchRows.
 inline constexpr std::array<double, 11> kBatchBounds = {1,  2,   4,   8,   16,  32,
                                                         64, 128, 256, 512, 1024};
 
-// The times of a stage: observed in nanoseconds, read in seconds. Thread-safe.
+// The times of a stage: observed in nanoseconds, read in seconds. A negative time, which the clock
+// of a worker's lane can cause, counts as 0. Thread-safe.
 class StageHistogram : public AtomicHistogram<16> {
  public:
   StageHistogram() : AtomicHistogram(kSecondsBounds) {}
@@ -79,21 +97,26 @@ class BatchHistogram : public AtomicHistogram<11> {
 
 inline constexpr size_t kStatusCodes = 17;  // gRPC's codes 0..16
 
-// Shared by the generations of a model; ends with the last of them. Thread-safe. Counters only
-// grow. A gauge is set by the owner of what the gauge shows. Members are grouped by writer, a cache
-// line apart.
+// The counters of one model and version. Made with the first generation, shared by all further
+// ones, so that a reload does not set counters back; ends with the last of them. MetricsPage shows
+// it as long as another part owns it. Thread-safe.
+//
+// Counters only grow. A gauge is set by the owner of what the gauge shows, through a GaugeShare
+// where two generations may show something at once. Members are grouped by writer, a cache line
+// apart, so that threads that end requests do not slow down those that end batches.
 struct ModelMetrics {
   std::string model;
   std::string version = "1";
 
-  // Written when a request ends.
+  // Written when a request ends: the code by its exchange, the stages by AnswerStep if a lane has
+  // had the request: once a request, with the time of all its answers.
   alignas(128) std::array<std::atomic<uint64_t>, kStatusCodes> requests_by_code{};
   StageHistogram queue;     // from admission to the batch
   StageHistogram dispatch;  // from the batch to the start of the lane
   StageHistogram execute;   // from the start of the lane to its end
   StageHistogram respond;   // from the end of the lane to the transport
 
-  // Written when a batch ends.
+  // Written when a batch ends, or its worker dies.
   alignas(128) BatchHistogram batch_rows;
   std::atomic<uint64_t> batches{0};
   std::atomic<uint64_t> gathered_batches{0};      // with more than one row run
@@ -105,7 +128,7 @@ struct ModelMetrics {
   InferenceStatistics inference;
   AnswerStatistics answers;  // of a decoupled model
 
-  // Gauges.
+  // Gauges of the pool, and what the thread `supervisor` counts.
   alignas(128) std::atomic<int64_t> queued_requests{0};
   std::atomic<int64_t> queued_bytes{0};
   std::atomic<int64_t> running_batches{0};
@@ -123,9 +146,10 @@ struct ModelMetrics {
   std::atomic<uint64_t> lane_demotions{0};  // workers with fewer lanes than configured
 };
 
-// The counters of the whole daemon. Owned by the daemon. Thread-safe.
+// The counters of the whole daemon: what belongs to no model. Owned by the daemon, outlives all
+// others. Thread-safe.
 struct ServerMetrics {
-  // Requests that were refused before a model was found for them.
+  // Requests that were refused before a model was found for them: requests_by_code has all others.
   std::array<std::atomic<uint64_t>, kStatusCodes> refused_by_code{};
   std::atomic<uint64_t> log_lines_dropped{0};
   std::atomic<uint64_t> model_load_failures{0};
@@ -140,6 +164,16 @@ struct ServerMetrics {
   std::atomic<int64_t> client_region_bytes{0};
   std::atomic<uint64_t> device_copier_deaths{0};
   std::atomic<uint64_t> lost_traces{0};  // the file was full or slow
+};
+
+// The counters of access and certificates. Owned by the daemon. RefusalLog counts calls;
+// CertificateSource counts certificates and sets the gauge. Thread-safe.
+struct AccessMetrics {
+  std::atomic<uint64_t> unauthenticated_calls{0};  // without credentials, or with wrong ones
+  std::atomic<uint64_t> denied_calls{0};           // with credentials that do not suffice
+  std::atomic<uint64_t> certificates_taken{0};
+  std::atomic<uint64_t> certificates_refused{0};    // changed files that do not fit together
+  std::atomic<int64_t> certificate_not_after_s{0};  // since the Unix epoch; 0: no TLS
 };
 
 }  // namespace mpsd

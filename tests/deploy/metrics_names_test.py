@@ -12,8 +12,7 @@ import sys
 import urllib.request
 
 ROOT = pathlib.Path(__file__).parents[2]
-SOURCES = ("server/telemetry/metrics_page.cc", "server/telemetry/model_families.cc",
-           "server/telemetry/server_families.cc")
+SOURCES = ("server/telemetry/metric_families.cc",)
 NAME = re.compile(r"\b(?:mpsd|process)_[a-z0-9_]+")
 PARTS = re.compile(r"_(bucket|sum|count)$")
 

@@ -12,8 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
-#include "server/config/model_config_reader.h"
-#include "server/config/servable_name.h"
+#include "server/config/config_values.h"
 #include "server/config/triton/triton_config.h"
 
 namespace mpsd {

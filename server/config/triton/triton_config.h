@@ -1,4 +1,16 @@
-// Turns a model configuration of Triton into a ModelConfig.
+// TritonConfig: turns a model configuration of Triton into a ModelConfig.
+//
+// People come with repositories that were written for Triton, and tools load models with the
+// configuration as a parameter. Both say the same message, once as text and once as JSON. A key
+// that were silently ignored could change answers, so each key is in exactly one of three groups:
+//
+//   mapped    name, platform, backend, input, output, max_batch_size, instance_group, parameters, …
+//   refused   sequence_batching, ensemble_scheduling, response_cache, …: mpsd does not do it, and
+//             answers would differ
+//   ignored   optimization, model_warmup, preferred_batch_size, …: answers are the same without it;
+//             the key is noted, and the log names it
+//
+// The table for people is in docs/coming-from-triton.md.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +22,31 @@
 
 namespace mpsd {
 
-// Which versions of a model are served.
+// Which versions of a model are served. At most one of `latest` and `specific` says something.
 struct VersionPolicy {
   uint32_t latest = 1;            // this many of the highest; 0: see `specific`
   std::vector<int64_t> specific;  // these versions; empty: all
 };
 
-// What a configuration says that has no place in a ModelConfig. A value.
+// The keys of a configuration that have no place in a ModelConfig, since ModelRepository alone uses
+// it. A value.
 struct TritonNotes {
   VersionPolicy versions;
   std::string file_name;             // the name of the model's file; empty: model.pt or model.pt2
   std::vector<std::string> ignored;  // known keys that make no difference here
 };
 
-// Applies the `config` parameter of a load. A key of the configuration replaces what `model` says;
-// a missing key leaves `model` as it is. Every key is mapped, refused by its name, or noted as
-// ignored. After INVALID_ARGUMENT `model` must not be used. Thread-compatible.
+// Applies the `config` parameter of a load, by a client, on the thread `reloader`. A key of the
+// configuration replaces what `model` says; a missing key leaves `model` as it is. The result obeys
+// every rule of a config for tensors. The versions and the name of the file are noted as ignored:
+// the folder says those.
+//
+// INVALID_ARGUMENT names the key at fault, in printable ASCII, also where the JSON is none or has
+// more than 1 MiB; after that `model` must not be used. Thread-compatible.
 absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, TritonNotes* notes);
 
-// The same for the text of a config.pbtxt.
+// The same for the text of a config.pbtxt, whose versions and file name count. A text that is no
+// configuration is reported with its first line at fault.
 absl::Status ApplyTritonText(const std::string& text, ModelConfig* model, TritonNotes* notes);
 
 }  // namespace mpsd

@@ -1,4 +1,18 @@
 // Circuit: lets a model whose workers keep dying rest for a while. Pure.
+//
+// A model that kills its workers kills the next one too. To start them again at once, for ever,
+// would cost the host as much as to serve, and fill the log. So after too many deaths within a
+// period no worker starts for a while; then a single one does, as a probe:
+//
+//              limits.deaths within limits.period
+//   kClosed ───────────────────────────────────▶ kOpen ◀──────────────┐
+//      ▲                                           │ the rest ends    │ the probe dies
+//      │             a worker serves               ▼                  │
+//      └─────────────────────────────────────── kProbing ─────────────┘
+//
+// This is about all workers of a model. How long a single worker waits after its own deaths is
+// BackoffNs() (proto/base/backoff_policy.h); a worker starts only when both allow it. Requests of a
+// model that rests are refused, or wait if their deadline lies behind the rest.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +24,7 @@
 
 namespace mpsd {
 
+// The rests, which double from one opening to the next.
 inline constexpr int64_t kFirstRestNs = kNsPerSecond;
 inline constexpr int64_t kLastRestNs = 30 * kNsPerSecond;
 
@@ -19,9 +34,15 @@ enum class CircuitState {
   kProbing,  // one starts; the others wait for it  → kClosed, when it serves; kOpen, when it dies
 };
 
-// One for each generation of a model, owned by its WorkerGroup. Thread-compatible.
+// One for each generation of a model, owned by its WorkerGroup, which tells it what happens to
+// workers and asks it before each start. Takes the time and the randomness from its caller. Keeps
+// at most limits.deaths times. Thread-compatible: used on the supervisor's thread.
+//
+// Deaths that say nothing about the model are not told to it: of a worker that was asked to go, or
+// killed from outside (ExitReason::counts).
 class Circuit {
  public:
+  // With limits.deaths 0 the circuit never opens.
   explicit Circuit(const CircuitLimits& limits) : limits_(limits) {}
 
   // A worker died of something that counts. Each time that the circuit opens the rest doubles, from
@@ -47,7 +68,7 @@ class Circuit {
     if (!deaths_.empty()) deaths_.pop_back();
   }
 
-  // A worker serves.
+  // A worker serves. Its service may be short: the deaths and the length of the next rest stay.
   void OnServing() {
     if (state_ == CircuitState::kProbing) state_ = CircuitState::kClosed;
   }
@@ -63,9 +84,11 @@ class Circuit {
     return state_ == CircuitState::kClosed;
   }
 
+  // Opens by OnDeath(), and leaves kOpen by MayStart() only: until a caller asks, a rest that is
+  // over is still kOpen.
   CircuitState state() const { return state_; }
 
-  // No worker starts before this.
+  // No worker starts before this; 0: no rest is in force.
   int64_t open_until_ns() const { return state_ == CircuitState::kOpen ? open_until_ns_ : 0; }
 
  private:
@@ -76,6 +99,7 @@ class Circuit {
   int64_t open_until_ns_ = 0;
 };
 
+// The word that `mpsd ps`, the log and clients' tools show.
 constexpr const char* CircuitStateName(CircuitState state) {
   constexpr const char* kNames[] = {"closed", "open", "probing"};
   return kNames[static_cast<int>(state)];

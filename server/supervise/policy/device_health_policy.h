@@ -1,4 +1,12 @@
 // DeviceHealth: lets a device rest on which one worker after the other is lost. Pure.
+//
+// A gpu can fail for every process at once, for instance when its driver has reset it or its memory
+// has an error. Then the losses of one model's workers tell about all models there, and starting
+// workers again and again helps no client:
+//
+//   good ── kLossesInARow workers lost the device ──▶ bad: one worker at a time, as a probe, after
+//     ▲                                               │  a rest that doubles with each further loss
+//     └────────────── a worker serves on it ──────────┘
 #pragma once
 
 #include <algorithm>
@@ -9,17 +17,21 @@
 
 namespace mpsd {
 
+// Losses without good service in between that make a device bad, and the rests from then on.
 inline constexpr uint32_t kLossesInARow = 3;
 inline constexpr int64_t kFirstDeviceRestNs = kNsPerSecond;
 inline constexpr int64_t kLastDeviceRestNs = 30 * kNsPerSecond;
 
-// One for each device, shared by all models on it. Now and then one worker starts on a bad device,
-// so that a reset of the driver brings it back without an operator. Workers that serve on a bad
-// device go on: perhaps only one process lost it. Thread-compatible.
+// One for each device, shared by all models on it: it stands in SuperviseServices, and each
+// WorkerGroup tells it what its own workers met and asks it before a start. Now and then one worker
+// starts on a bad device, so that a reset of the driver brings it back without an operator. Workers
+// that serve on a bad device go on: perhaps only one process lost it. Takes the time from its
+// caller. Thread-compatible: used on the supervisor's thread.
 class DeviceHealth {
  public:
-  // A worker that was started at `started_ns` has lost the device. Workers that ran already at the
-  // last loss report the same loss: it hits all clients of a CUDA Multi-Process Service.
+  // A worker that was started at `started_ns` has lost the device, as it says by its exit code.
+  // Workers that ran already at the last loss report the same loss, which counts once: it hits all
+  // clients of a CUDA Multi-Process Service.
   void OnLost(int64_t started_ns, int64_t now_ns) {
     if (losses_ > 0 && started_ns <= last_loss_ns_) return;
     ++losses_;
@@ -39,7 +51,8 @@ class DeviceHealth {
     bad_ = false;
   }
 
-  // True when a worker may start on it now; after a rest it is the probe.
+  // True when a worker may start on it now. On a bad device that worker is the probe, and the next
+  // rest begins with this call: so a caller asks last, when nothing else forbids the start.
   bool MayStart(int64_t now_ns) {
     if (now_ns < rests_until_ns()) return false;
     rests_until_ns_ = now_ns + kLastDeviceRestNs;
@@ -48,7 +61,7 @@ class DeviceHealth {
 
   bool bad() const { return bad_; }
 
-  // No worker starts on it before this.
+  // No worker starts on it before this; 0 unless it is bad.
   int64_t rests_until_ns() const { return bad_ ? rests_until_ns_ : 0; }
 
  private:
@@ -58,7 +71,8 @@ class DeviceHealth {
   bool bad_ = false;
 };
 
-// The one name of a device that can be lost: "cuda" is "cuda:0". Empty for the cpu.
+// The one name of a device that can be lost: "cuda" is "cuda:0". Empty for the cpu, which has no
+// health of its own.
 inline std::string LosableDevice(const std::string& device) {
   if (device == "cpu") return "";
   return device == "cuda" ? "cuda:0" : device;

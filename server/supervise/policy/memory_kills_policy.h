@@ -1,4 +1,17 @@
 // MemoryKills: tells which deaths are the kernel's, for want of memory. Pure.
+//
+// To a parent such a death looks like any SIGKILL. But an operator who reads "killed" looks for a
+// person, and one who reads "oom" looks at memory. The kernel counts the processes that it kills
+// for want of memory, but does not name them; so a worker that was killed at about the time when
+// the count grew is taken for one of them:
+//
+//   count   4 ──────── 4 ─── 5 ──────────────────────── 5
+//                            │◀──── 2 s ────▶│
+//   SIGKILL of a worker ─────── here: "oom" ── here: "killed"
+//
+// A guess may be wrong where several processes are killed at once. It decides a word in the log, a
+// label in the metrics, and whether the death counts for the model's circuit: a model that exhausts
+// memory does so again, a kill by a person says nothing about it.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +21,13 @@
 
 namespace mpsd {
 
-// The kernel counts the processes that it kills for want of memory, but does not name them. A
-// worker that was killed at about the time when the count grew is taken for one of them. One for
-// all workers. Thread-compatible.
+// One for all workers of all models, since the kernel's count is one: it stands in
+// SuperviseServices. WorkerHost reads the count. Keeps three numbers. Thread-compatible: used on
+// the supervisor's thread.
 class MemoryKills {
  public:
-  // Notes the count. Kills until now explain no later death but those of the next two seconds.
+  // Notes the count, before a worker starts. Kills until now explain no later death but those of
+  // the next two seconds.
   void Look(uint64_t count, int64_t now_ns) {
     const uint64_t seen = seen_.value_or(count);
     seen_ = count;
@@ -22,8 +36,8 @@ class MemoryKills {
     fresh_until_ns_ = now_ns + kTogetherNs;
   }
 
-  // A worker was killed, and not by the front end. True when the kernel did it. Each kill of the
-  // kernel explains one death.
+  // A worker was killed by SIGKILL, and not by the front end. True when the kernel did it. Each
+  // kill of the kernel explains one death.
   bool Explains(uint64_t count, int64_t now_ns) {
     Look(count, now_ns);
     if (fresh_ == 0 || now_ns > fresh_until_ns_) return false;
@@ -35,9 +49,9 @@ class MemoryKills {
   // The longest time between a kill and the report of the worker's exit.
   static constexpr int64_t kTogetherNs = 2 * kNsPerSecond;
 
-  std::optional<uint64_t> seen_;
-  uint64_t fresh_ = 0;
-  int64_t fresh_until_ns_ = 0;
+  std::optional<uint64_t> seen_;  // the last count; none before the first look
+  uint64_t fresh_ = 0;            // kills that have explained no death yet
+  int64_t fresh_until_ns_ = 0;    // when they stop to explain one
 };
 
 }  // namespace mpsd

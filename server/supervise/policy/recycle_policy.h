@@ -1,4 +1,12 @@
 // RecycleReason: when a worker that serves well is replaced by a fresh one. Pure.
+//
+// Models leak: in their own code, in a library, in an allocator that gives nothing back. An
+// operator cannot mend that, but can say when a worker is old enough (`recycle` of a model).
+// WorkerGroup then does it without a gap: a fresh worker starts beside the old one, and only when
+// it serves is the old one drained.
+//
+//   old    serving ─────────────────────────────▶ draining ─▶ gone
+//   fresh            loading ─▶ warming ─▶ serving ─────────────▶
 #pragma once
 
 #include <cstdint>
@@ -8,17 +16,21 @@
 
 namespace mpsd {
 
+// The use of a worker so far. A value. A figure that no limit asks about may be 0.
 struct WorkerUse {
   uint64_t resident_bytes = 0;
   uint64_t requests = 0;  // answered by this incarnation
   int64_t age_ns = 0;     // since it began to serve
 };
 
-// Why the worker is replaced ("age"); null when it is not. `jitter` in [0, 1) is the worker's own
-// and takes up to a tenth off age and requests, so that workers that began together do not end
-// together. The memory limit has no jitter, since it keeps the host from running out of memory.
-// Memory is no reason before kGoodServiceNs: where a fresh worker is as large, replacing it gains
-// nothing.
+// Why the worker is replaced: "resident_memory", "requests" or "age", the word that the log has;
+// null when it is not. Only asks: whether there is memory for one worker more, and whether another
+// one is being replaced, is WorkerGroup's to know.
+//
+// `jitter` in [0, 1) is the worker's own and takes up to a tenth off age and requests, so that
+// workers that began together do not end together. The memory limit has no jitter, since it keeps
+// the host from running out of memory. Memory is no reason before kGoodServiceNs: where a fresh
+// worker is as large, replacing it gains nothing.
 inline const char* RecycleReason(const RecycleLimits& limits, const WorkerUse& use, double jitter) {
   const double share = 1 - jitter / 10;
   const bool is_large = limits.resident_bytes > 0 && use.resident_bytes >= limits.resident_bytes;

@@ -1,8 +1,8 @@
 // Watchdog: when a worker that makes no progress is killed. Pure.
 //
 // A front end that was stopped, or whose host slept, must not take its own absence for silence of
-// the workers: all budgets are counted in OwnTime, which goes on only while the front end looks.
-// A lane's heartbeat, which the worker writes, counts for idle lanes only. For a lane that has a
+// the workers: all budgets are counted in OwnTime, which goes on only while the front end looks. A
+// lane's heartbeat, which the worker writes, counts for idle lanes only. For a lane that has a
 // batch it counts that batches come back, which no worker can pretend.
 //
 // A worker that loads or warms up has no heartbeat, since a thread that beats says nothing about
@@ -20,14 +20,18 @@
 
 namespace mpsd {
 
+// How often the supervisor looks at every worker.
 inline constexpr int64_t kWatchdogTickNs = 250 * kNsPerMs;
 // An idle lane wakes up every second for its heartbeat.
 inline constexpr int64_t kIdleBudgetNs = 15 * kNsPerSecond;
+// See RunBudgetNs().
 inline constexpr int64_t kLeastRunBudgetNs = 30 * kNsPerSecond;
 inline constexpr int64_t kRunBudgetFactor = 10;
 inline constexpr uint64_t kLeastRunsMeasured = 20;
 
-// The time during which the front end has looked at its workers. Thread-compatible.
+// The time during which the front end has looked at its workers: a clock that stands still while
+// the front end does. One for all workers, in SuperviseServices. Thread-compatible: used on the
+// supervisor's thread.
 class OwnTime {
  public:
   // Called every tick or more often; a longer gap counts as two ticks.
@@ -45,7 +49,9 @@ class OwnTime {
   int64_t last_clock_ns_ = 0;
 };
 
-// Measures for how long one lane has shown no progress. Thread-compatible.
+// Measures for how long one lane has shown no progress. Owned by the lane's Incarnation, one for
+// each lane, from the beginning of its service on. Decides nothing: the caller compares the result
+// with the budget, which is kIdleBudgetNs or RunBudgetNs(). Thread-compatible.
 class LaneWatch {
  public:
   explicit LaneWatch(int64_t own_ns) : since_ns_(own_ns) {}
@@ -65,7 +71,9 @@ class LaneWatch {
   LaneProgress last_;
 };
 
-// The bound of the bucket that holds the 99th percentile; 0 when there are too few observations.
+// The bound of the bucket that holds the 99th percentile, which is at least as large as the
+// percentile; above all bounds, the last of them. 0 when there are fewer than kLeastRunsMeasured
+// observations.
 template <size_t kBounds>
 double Percentile99(const std::array<double, kBounds>& bounds,
                     const typename AtomicHistogram<kBounds>::Snapshot& snapshot) {
@@ -80,7 +88,8 @@ double Percentile99(const std::array<double, kBounds>& bounds,
   return bounds[kBounds - 1];
 }
 
-// How long a batch may take. With `configured_ns` 0: ten times the 99th percentile, and at least
+// How long a batch may take, from the last sign of progress on. `execute` has the batches of all
+// generations of the model. With `configured_ns` 0: ten times the 99th percentile, and at least
 // half a minute, since the first call of a shape may be a thousand times slower.
 inline int64_t RunBudgetNs(int64_t configured_ns, const StageHistogram& execute) {
   if (configured_ns > 0) return configured_ns;

@@ -1,4 +1,11 @@
 // HealthSource: says whether the daemon is alive and ready, for probes.
+//
+// Two questions, with two consequences. A process that is not *live* is restarted by the manager
+// that asked; one that is not *ready* is left alone, and gets no requests for a while:
+//
+//              start   models settle   one model is down   lame duck   drain
+//   live        yes         yes               yes             yes       yes
+//   ready       no          yes               no              no        no
 #pragma once
 
 #include <string>
@@ -6,15 +13,17 @@
 
 namespace mpsd {
 
-// A value.
+// The state of one moment. A value.
 struct Readiness {
   bool ready = false;
   std::string reason;                       // why not; clients see it, so it has no path and no pid
   std::vector<std::string> unready_models;  // the configured models that do not serve
 };
 
-// Implemented by the daemon, asked by the HTTP server's threads. Thread-safe. Both methods return
-// at once: they only read what other threads maintain.
+// The seam between the HTTP server, which knows no models, and the daemon, which implements it over
+// the ModelDirectory and outlives the server. Asked on the HTTP server's threads, by several probes
+// at a time. Thread-safe. Both methods return at once: they only read what other threads maintain,
+// and a probe never waits for a worker.
 class HealthSource {
  public:
   virtual ~HealthSource() = default;

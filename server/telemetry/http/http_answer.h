@@ -1,4 +1,7 @@
 // HttpAnswer: what the admin port answers to one request, without the transport.
+//
+// All that is decided about a request once it was read: the path, the method, the gate's verdict go
+// in, a value comes out. HttpServer reads, asks the gate and sends.
 #pragma once
 
 #include <string>
@@ -10,7 +13,7 @@
 
 namespace mpsd {
 
-// A value.
+// A value. The texts but for the body are constants.
 struct HttpAnswer {
   int code = 200;
   const char* reason = "OK";
@@ -19,12 +22,14 @@ struct HttpAnswer {
   const char* header = "";  // one more line of the head, with its line break
 };
 
-// The answer to an allowed request: the page for /metrics, the state of `health` for the probes,
-// 404 for another path, 405 for a method other than GET and HEAD. A HEAD has the body of its GET.
+// The answer to a request that the gate has let in: the page for /metrics, the state of `health`
+// for the probes, 404 for another path, 405 for a method other than GET and HEAD. A HEAD has the
+// body of its GET.
 HttpAnswer AnswerTo(absl::string_view method, absl::string_view path, const MetricsPage& page,
                     HealthSource* health);
 
-// The answer to a request that the gate refused: 401 or 403. REQUIRES: not kAllowed.
+// The answer to a request that the gate refused: 401 with the way to authenticate, or 403. The same
+// for a path that does not exist, so that asking tells no path. REQUIRES: not kAllowed.
 HttpAnswer RefusalAnswer(Verdict verdict);
 
 }  // namespace mpsd

@@ -1,4 +1,10 @@
 // Logger: writes structured log lines. A caller never waits for the file.
+//
+// The log tells an operator what happened to the daemon: workers that died, models that came and
+// went, calls that were refused. Requests have a log of their own (RequestLog), since theirs would
+// hide all others; their figures are in /metrics.
+//
+//   logger->Log(LogLevel::kInfo, "worker_ready", {{"model", name}, {"lanes", lanes}});
 #pragma once
 
 #include <initializer_list>
@@ -16,10 +22,16 @@
 
 namespace mpsd {
 
-// Writes JSON lines; on a terminal, readable lines. For rare events, never for each request: a line
-// costs a few microseconds and allocates. Lossy: lines beyond kLogLinesPerSecond, and the oldest
-// lines when the writing thread lags, are dropped and counted in log_lines_dropped. Warnings and
-// errors have a rate of their own. Owned by the daemon, outlives all callers. Thread-safe.
+// Writes JSON lines; on a terminal, readable lines (log_line.h). For rare events, never for each
+// request: a line costs a few microseconds and allocates.
+//
+// Lossy, in this order: lines below the level are not made; those beyond kLogLinesPerSecond are
+// dropped; a queue that is full drops its oldest (LineQueue); a file that takes nothing loses lines
+// (LogFile). All but the first are counted in log_lines_dropped. Warnings and errors have a rate of
+// their own, so that a worker that writes without end cannot hide its own death.
+//
+// Owned by the daemon, which makes it before all parts that log and ends it after them.
+// Thread-safe.
 class Logger {
  public:
   // Starts the writing thread. `clock` and `metrics` outlive the logger.
@@ -30,11 +42,13 @@ class Logger {
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  // `event` is a short name in snake_case for searches: "worker_died". The views of `fields` live
-  // until the call returns. Does not wait.
+  // `event` is a short name in snake_case for searches: "worker_died". Alerts and tests look for
+  // it, so it stays as it is once it is there. The views of `fields` live until the call returns.
+  // Does not wait, and cannot fail.
   void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
-  // From now on lines below `level` are not written.
+  // From now on lines below `level` are not written. A reload calls it, and a client that may
+  // control the daemon.
   void SetLevel(LogLevel level);
   LogLevel level() const;
 

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "server/telemetry/log/one_line.h"
 
 namespace mpsd {
 namespace {
@@ -69,6 +68,10 @@ std::string ReadableLine(absl::Time time, LogLevel level, std::string_view event
                     Readable(field.value));
   }
   return line;
+}
+
+std::string OneLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace mpsd

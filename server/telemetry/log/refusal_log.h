@@ -1,4 +1,8 @@
 // RefusalLog: counts and logs the calls that the gate refused.
+//
+// A refused client may try again without end, and each try would be a line. So the counters tell an
+// operator how many there were (mpsd_unauthenticated_calls_total, mpsd_denied_calls_total), and a
+// few lines tell the peer and the method, as the event "call_refused".
 #pragma once
 
 #include <cstdint>
@@ -9,14 +13,18 @@
 #include "proto/base/clock.h"
 #include "proto/base/rate_limit.h"
 #include "server/access/gate.h"
-#include "server/telemetry/access_metrics.h"
 #include "server/telemetry/log/log.h"
+#include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
 
-// The counters count every refusal; the log gets a few lines a second. gRPC and the HTTP server
-// have one each, so that a flood at one does not hide the refusals of the other. Owned by the
-// daemon. Thread-safe.
+// The counters count every refusal; the log gets kLinesPerSecond lines a second, far fewer than the
+// log itself allows, so that refusals cannot crowd out other warnings. gRPC and the HTTP server
+// have one each, so that a flood at one does not hide the refusals of the other.
+//
+// Stands beside the Gate: a caller that gets a verdict other than kAllowed from it calls Tell()
+// once. It never decides, and never sees a credential. Owned by the daemon. Thread-safe; holds its
+// mutex for the look at the rate only.
 class RefusalLog {
  public:
   // The referents outlive the refusal log.
@@ -26,7 +34,8 @@ class RefusalLog {
         clock_(clock),
         lines_(kLinesPerSecond, clock->NowNs()) {}
 
-  // Records that `peer` was refused `method`. REQUIRES: verdict != Verdict::kAllowed.
+  // Records that `peer`, an address, was refused `method`. Does not wait. REQUIRES: verdict !=
+  // Verdict::kAllowed.
   void Tell(Verdict verdict, std::string_view method, std::string_view peer)
       ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -8,7 +8,7 @@
 #include "absl/time/clock.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/check.h"
-#include "server/telemetry/log/one_line.h"
+#include "server/telemetry/log/log_line.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,16 @@
 // TraceLog: writes the spans of traced requests into a file.
+//
+// A span is a name, a beginning and an end, and the span that it is part of. A traced request has
+// one span, and below it one for each stage, if a batch answered it:
+//
+//   request ├──────────────────────────────────────────┤   parent: the caller's span, if it has one
+//     queue ├────────┤
+//     dispatch        ├──┤
+//     execute             ├───────────────────┤
+//     respond                                  ├───────┤
+//
+// The spans are written when the request has ended, all at once: nothing is kept for a request that
+// is under way, and one that never ends leaves no half trace.
 #pragma once
 
 #include <atomic>
@@ -21,7 +33,8 @@ enum class TraceFormat {
   kOtlp,   // a line of OTLP in JSON for each request, as OpenTelemetry's collectors read it
 };
 
-// Which requests are traced.
+// Which requests are traced. The config gives the first; the TraceSetting method may replace them
+// while the daemon runs.
 struct TraceSettings {
   bool on = true;
   uint32_t rate = 1000;  // one in this many; also those that their callers trace
@@ -30,19 +43,26 @@ struct TraceSettings {
   bool operator==(const TraceSettings&) const = default;
 };
 
-// A request has one span, and below it one span for each stage: queue, dispatch, execute, respond.
-// Exists only if the config names a file for traces. Lossy: requests whose spans the file does not
-// take in time are counted in lost_traces. Owned by the daemon, outlives the server. Thread-safe.
+// Exists only if the config names a file for traces. An exchange asks Wants() when a request begins
+// and, if the answer was yes, TellEnding() calls Write() when it ends, before gRPC gets the answer.
+// A trace is put together on the thread that ends the request, and allocates; a request that is not
+// traced pays for the question only. Nothing goes over the network: collectors read the file.
+//
+// Lossy: requests whose spans the file does not take in time are counted in lost_traces. Owned by
+// the daemon, outlives the gRPC server. Thread-safe.
 class TraceLog {
  public:
   // The ids follow from `seed`: two daemons need different seeds. REQUIRES: settings.rate > 0.
   TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const TraceSettings& settings,
            uint64_t seed, const Clock* clock, ServerMetrics* metrics);
 
-  // Whether to trace the next request, of which `sampled` says that its caller traces it. Counts
-  // the request. Costs one load while nothing is traced.
+  // Whether to trace the next request, of which `sampled` says that its caller traces it (the flag
+  // of `traceparent`). Counts the request: every `rate`th is traced, and takes one off `count`.
+  // Costs one load while nothing is traced, otherwise a short mutex.
   bool Wants(bool sampled);
 
+  // Writes the spans of a request as one entry of the queue. The ids of the spans are made here,
+  // and the id of the trace too where the caller gave none. Does not wait.
   void Write(const EndedRequest& request);
 
   TraceFormat format() const { return format_; }
@@ -50,7 +70,7 @@ class TraceLog {
   const TraceSettings& configured() const { return configured_; }
   // The settings in force; `count` is how many are left.
   TraceSettings settings() const ABSL_LOCKS_EXCLUDED(mu_);
-  // REQUIRES: settings.rate > 0.
+  // Begins to count anew. REQUIRES: settings.rate > 0.
   void Set(const TraceSettings& settings) ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Status Reopen() { return lines_.Reopen(); }
@@ -62,8 +82,8 @@ class TraceLog {
   const TraceSettings configured_;
   const Clock* const clock_;
   LineQueue lines_;
-  std::atomic<uint64_t> ids_;
-  std::atomic<bool> on_;
+  std::atomic<uint64_t> ids_;  // a counter; NextId() scatters it
+  std::atomic<bool> on_;       // may be true a moment too long; settings_ decides
 
   mutable absl::Mutex mu_;
   TraceSettings settings_ ABSL_GUARDED_BY(mu_);

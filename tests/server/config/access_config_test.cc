@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/config/config.h"
-#include "server/config/listen_address.h"
+#include "server/config/config_values.h"
 #include "tests/server/config/config_files.h"
 
 namespace mpsd {

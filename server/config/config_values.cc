@@ -1,13 +1,18 @@
-#include "server/config/listen_address.h"
+#include "server/config/config_values.h"
 
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "proto/link/json_object.h"
 
 namespace mpsd {
 namespace {
@@ -37,6 +42,47 @@ std::string SocketPathFault(absl::string_view path) {
 }
 
 }  // namespace
+
+std::string ServableNameFault(std::string_view name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
+  });
+  const bool begins_well =
+      !name.empty() && absl::ascii_isalnum(static_cast<unsigned char>(name[0]));
+  if (plain && begins_well && name.size() <= kMaxNameBytes) return "";
+  return absl::StrCat("must be 1 to ", kMaxNameBytes,
+                      " letters, digits, '.', '_' or '-', a letter or digit first, not ",
+                      JsonText(nlohmann::json(std::string(name))));
+}
+
+std::string ResolvePath(const std::string& folder, const std::string& path) {
+  MPSD_CHECK(!folder.empty() && folder.front() == '/');
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  if (!error) return absolute.lexically_normal().string();
+  return absl::InternalError(absl::StrCat("'", path, "' has no place: ", error.message()));
+}
+
+std::string FileFault(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_regular_file(status)) return "";
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return absl::StrCat("there is no file '", path, "'");
+  }
+  if (std::filesystem::exists(status)) return absl::StrCat("'", path, "' is not a file");
+  return absl::StrCat("'", path, "' cannot be looked at: ", error.message());
+}
+
+std::optional<ModelFormat> FormatOfFile(const std::string& path) {
+  if (absl::EndsWith(path, ".pt")) return ModelFormat::kTorchScript;
+  if (absl::EndsWith(path, ".pt2")) return ModelFormat::kAoti;
+  return std::nullopt;
+}
 
 bool IsUnixAddress(absl::string_view address) { return absl::StartsWith(address, kUnixScheme); }
 

@@ -1,0 +1,398 @@
+#include "server/telemetry/metric_families.h"
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "proto/base/check.h"
+#include "proto/base/clock.h"
+
+namespace mpsd {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Totals = InferenceStatistics::Totals;
+using MetricLabels = std::vector<ClientMetric::Label>;
+
+// A family whose value is one member of a struct of counters. Counters are unsigned, gauges signed:
+// the type of the member is the type of the family.
+template <typename Metrics, typename Number>
+struct MetricRow {
+  const char* name;
+  const char* help;
+  std::atomic<Number> Metrics::*value;
+
+  static constexpr MetricType kType =
+      std::is_unsigned_v<Number> ? MetricType::Counter : MetricType::Gauge;
+};
+
+constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
+    {"mpsd_batches_total", "Batches that ended.", &ModelMetrics::batches},
+    {"mpsd_gathered_batches_total", "Batches of several row runs, which a lane had to gather.",
+     &ModelMetrics::gathered_batches},
+    {"mpsd_skipped_batches_total", "Batches that no lane ran, since no live row was left.",
+     &ModelMetrics::skipped_batches},
+    {"mpsd_dispatched_again_total", "Requests dispatched again, since their worker died.",
+     &ModelMetrics::dispatched_again},
+    {"mpsd_quarantined_requests_total",
+     "Requests ended unseen by a worker, since one that held the same had crashed its worker.",
+     &ModelMetrics::quarantined_requests},
+    {"mpsd_timeout_wakeups_total", "Wake-ups that came by time-out. Each of them is a bug.",
+     &ModelMetrics::timeout_wakeups},
+    {"mpsd_copied_replies_total", "Large replies copied, since too much output was pinned.",
+     &ModelMetrics::copied_replies},
+    {"mpsd_worker_restarts_total", "Workers started again after a death.",
+     &ModelMetrics::worker_restarts},
+    {"mpsd_worker_recycles_total", "Workers replaced for their memory, requests or age.",
+     &ModelMetrics::worker_recycles},
+    {"mpsd_worker_lines_dropped_total", "Lines that workers wrote beyond the rate limit.",
+     &ModelMetrics::worker_lines_dropped},
+    {"mpsd_worker_lane_demotions_total",
+     "Workers that run fewer lanes than they were told, as their runtime or the self-check asked.",
+     &ModelMetrics::lane_demotions},
+};
+
+constexpr MetricRow<ModelMetrics, int64_t> kModelGauges[] = {
+    {"mpsd_queue_requests", "Requests admitted and not yet in a batch.",
+     &ModelMetrics::queued_requests},
+    {"mpsd_queue_bytes", "Input bytes of the requests in the queue.", &ModelMetrics::queued_bytes},
+    {"mpsd_running_batches", "Batches that workers hold.", &ModelMetrics::running_batches},
+    {"mpsd_workers_configured", "Workers that should serve.", &ModelMetrics::workers_configured},
+    {"mpsd_workers_ready", "Workers that do serve.", &ModelMetrics::workers_ready},
+    {"mpsd_circuit_open", "1 while a model rests, for its workers' deaths or their device.",
+     &ModelMetrics::circuit_open},
+    {"mpsd_input_slabs_leased", "Input slabs in use.", &ModelMetrics::input_slabs_leased},
+    {"mpsd_slab_segment_bytes", "Shared memory that requests' rows may lie in.",
+     &ModelMetrics::slab_segment_bytes},
+    {"mpsd_output_leases", "Output slabs in use, by batches or by replies that are not read yet.",
+     &ModelMetrics::output_leases},
+    {"mpsd_pinned_output_bytes", "Bytes of the output slabs that unfinished replies point into.",
+     &ModelMetrics::pinned_output_bytes},
+};
+
+constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
+    {"mpsd_log_lines_dropped_total", "Log lines lost to the rate limit or a slow log.",
+     &ServerMetrics::log_lines_dropped},
+    {"mpsd_refused_connections_total", "Connections closed at once, beyond the limit.",
+     &ServerMetrics::refused_connections},
+    {"mpsd_device_copier_deaths_total", "Device copiers that died, hung or lied.",
+     &ServerMetrics::device_copier_deaths},
+    {"mpsd_lost_traces_total", "Traced requests whose spans their file did not take in time.",
+     &ServerMetrics::lost_traces},
+    {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
+     &ServerMetrics::model_load_failures},
+};
+
+constexpr MetricRow<ServerMetrics, int64_t> kServerGauges[] = {
+    {"mpsd_open_calls", "gRPC calls that are open.", &ServerMetrics::open_calls},
+    {"mpsd_connections", "gRPC connections that are open.", &ServerMetrics::connections},
+    {"mpsd_unread_copy_bytes", "Copies of large replies that clients have not read yet.",
+     &ServerMetrics::unread_copy_bytes},
+    {"mpsd_inflated_request_bytes", "Held of requests that came compressed and were inflated.",
+     &ServerMetrics::inflated_request_bytes},
+    {"mpsd_client_regions", "Memory regions that clients have registered.",
+     &ServerMetrics::client_regions},
+    {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
+    {"mpsd_config_reload_ok", "Whether what runs is what the config says; 0 after a failed reload.",
+     &ServerMetrics::config_reload_ok},
+    {"mpsd_config_reload_time_seconds",
+     "When the last reload ended, since the Unix epoch; 0: never.",
+     &ServerMetrics::config_reload_time_s},
+};
+
+constexpr MetricRow<AccessMetrics, uint64_t> kAccessCounters[] = {
+    {"mpsd_unauthenticated_calls_total", "Calls without credentials, or with wrong ones.",
+     &AccessMetrics::unauthenticated_calls},
+    {"mpsd_denied_calls_total", "Calls that the caller's credentials do not allow.",
+     &AccessMetrics::denied_calls},
+    {"mpsd_certificates_taken_total", "Times that the server's certificate was replaced.",
+     &AccessMetrics::certificates_taken},
+    {"mpsd_certificates_refused_total",
+     "Times that changed certificate files did not belong together, and the old ones went on.",
+     &AccessMetrics::certificates_refused},
+};
+
+constexpr MetricRow<AccessMetrics, int64_t> kAccessGauges[] = {
+    {"mpsd_certificate_not_after_seconds",
+     "When the server's certificate ends, since the Unix epoch; 0 without TLS.",
+     &AccessMetrics::certificate_not_after_s},
+};
+
+// A family of Triton's whose value is one figure of a model's statistics.
+struct TritonCounter {
+  const char* name;
+  const char* help;
+  uint64_t (*value)(const Totals& totals);
+};
+
+constexpr TritonCounter kTritonCounters[] = {
+    {"nv_inference_request_success", "Requests that were answered.",
+     [](const Totals& totals) { return totals.success.count; }},
+    {"nv_inference_request_failure", "Requests that were admitted and failed.",
+     [](const Totals& totals) { return totals.fail.count; }},
+    {"nv_inference_count", "Rows that were answered.",
+     [](const Totals& totals) { return totals.inference_count; }},
+    {"nv_inference_exec_count", "Batches that ran.",
+     [](const Totals& totals) { return totals.execution_count; }},
+    {"nv_inference_request_duration_us", "Time of the requests that were answered.",
+     [](const Totals& totals) { return totals.success.ns / kNsPerUs; }},
+    {"nv_inference_queue_duration_us", "Their time in the queue.",
+     [](const Totals& totals) { return totals.queue.ns / kNsPerUs; }},
+    {"nv_inference_compute_input_duration_us", "Their time from the batch to the lane.",
+     [](const Totals& totals) { return totals.compute_input.ns / kNsPerUs; }},
+    {"nv_inference_compute_infer_duration_us", "Their time in the lane.",
+     [](const Totals& totals) { return totals.compute_infer.ns / kNsPerUs; }},
+    {"nv_inference_compute_output_duration_us", "Their time from the lane to the answer.",
+     [](const Totals& totals) { return totals.compute_output.ns / kNsPerUs; }},
+};
+
+constexpr MetricRow<ModelMetrics, int64_t> kTritonGauges[] = {
+    {"nv_inference_pending_request_count", "Requests in the queue.",
+     &ModelMetrics::queued_requests},
+};
+
+struct Stage {
+  const char* label;
+  StageHistogram ModelMetrics::*histogram;
+};
+
+constexpr Stage kStages[] = {{"queue", &ModelMetrics::queue},
+                             {"dispatch", &ModelMetrics::dispatch},
+                             {"execute", &ModelMetrics::execute},
+                             {"respond", &ModelMetrics::respond}};
+
+MetricFamily Family(const char* name, const char* help, MetricType type) {
+  MetricFamily family;
+  family.name = name;
+  family.help = help;
+  family.type = type;
+  return family;
+}
+
+ClientMetric CounterMetric(double value, MetricLabels labels = {}) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.counter.value = value;
+  return metric;
+}
+
+ClientMetric GaugeMetric(double value, MetricLabels labels = {}) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.gauge.value = value;
+  return metric;
+}
+
+MetricFamily SingleCounter(const char* name, const char* help, double value) {
+  MetricFamily family = Family(name, help, MetricType::Counter);
+  family.metric.push_back(CounterMetric(value));
+  return family;
+}
+
+MetricFamily SingleGauge(const char* name, const char* help, double value) {
+  MetricFamily family = Family(name, help, MetricType::Gauge);
+  family.metric.push_back(GaugeMetric(value));
+  return family;
+}
+
+// The status codes of absl, and their names, are those of gRPC.
+std::string CodeName(size_t code) {
+  MPSD_CHECK(code < kStatusCodes);
+  return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
+}
+
+template <typename Number>
+double ToDouble(const std::atomic<Number>& value) {
+  return static_cast<double>(value.load(std::memory_order_relaxed));
+}
+
+MetricLabels LabelsOf(const ModelMetrics& model) {
+  return {{"model", model.model}, {"version", model.version}};
+}
+
+MetricLabels LabelsOf(const ServerMetrics& /*server*/) { return {}; }
+MetricLabels LabelsOf(const AccessMetrics& /*access*/) { return {}; }
+
+MetricLabels LabelsOf(const ModelMetrics& model, const char* name, std::string value) {
+  MetricLabels labels = LabelsOf(model);
+  labels.push_back({name, std::move(value)});
+  return labels;
+}
+
+// Appends the families of a table, with one series for each of `all`.
+template <typename Metrics, typename Number, size_t kRows>
+void AppendRows(const MetricRow<Metrics, Number> (&rows)[kRows],
+                absl::Span<const Metrics* const> all, std::vector<MetricFamily>* families) {
+  for (const MetricRow<Metrics, Number>& row : rows) {
+    MetricFamily& family = families->emplace_back(Family(row.name, row.help, row.kType));
+    for (const Metrics* metrics : all) {
+      const double value = ToDouble(metrics->*row.value);
+      family.metric.push_back(row.kType == MetricType::Counter
+                                  ? CounterMetric(value, LabelsOf(*metrics))
+                                  : GaugeMetric(value, LabelsOf(*metrics)));
+    }
+  }
+}
+
+// The count is the sum of the buckets that were read, so that both agree even if a request ends
+// during the scrape. The serializer adds the bucket of +Inf.
+template <size_t kBounds>
+ClientMetric HistogramMetric(const std::array<double, kBounds>& bounds,
+                             const typename AtomicHistogram<kBounds>::Snapshot& snapshot,
+                             MetricLabels labels) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  uint64_t cumulative = 0;
+  for (size_t i = 0; i < kBounds; ++i) {
+    cumulative += snapshot.counts[i];
+    metric.histogram.bucket.push_back({cumulative, bounds[i]});
+  }
+  metric.histogram.sample_count = cumulative + snapshot.counts[kBounds];
+  metric.histogram.sample_sum = snapshot.sum;
+  return metric;
+}
+
+MetricFamily RequestsFamily(absl::Span<const ModelMetrics* const> models) {
+  MetricFamily family = Family("mpsd_requests_total", "Requests that ended, by gRPC status code.",
+                               MetricType::Counter);
+  for (const ModelMetrics* model : models) {
+    for (size_t code = 0; code < kStatusCodes; ++code) {
+      const double value = ToDouble(model->requests_by_code[code]);
+      if (code != 0 && value == 0) continue;
+      family.metric.push_back(CounterMetric(value, LabelsOf(*model, "code", CodeName(code))));
+    }
+  }
+  return family;
+}
+
+MetricFamily ExitsFamily(absl::Span<const ModelMetrics* const> models) {
+  MetricFamily family =
+      Family("mpsd_worker_exits_total", "Workers that ended, by reason.", MetricType::Counter);
+  for (const ModelMetrics* model : models) {
+    for (size_t exit = 0; exit < kWorkerExits; ++exit) {
+      const double value = ToDouble(model->worker_exits[exit]);
+      family.metric.push_back(
+          CounterMetric(value, LabelsOf(*model, "reason", kWorkerExitNames[exit])));
+    }
+  }
+  return family;
+}
+
+MetricFamily StagesFamily(absl::Span<const ModelMetrics* const> models) {
+  MetricFamily family = Family("mpsd_stage_seconds", "Time that a request spent in each stage.",
+                               MetricType::Histogram);
+  for (const ModelMetrics* model : models) {
+    for (const Stage& stage : kStages) {
+      const StageHistogram& histogram = model->*stage.histogram;
+      family.metric.push_back(HistogramMetric(histogram.bounds(), histogram.ReadSeconds(),
+                                              LabelsOf(*model, "stage", stage.label)));
+    }
+  }
+  return family;
+}
+
+MetricFamily BatchRowsFamily(absl::Span<const ModelMetrics* const> models) {
+  MetricFamily family = Family("mpsd_batch_rows", "Rows of each batch.", MetricType::Histogram);
+  for (const ModelMetrics* model : models) {
+    const BatchHistogram& histogram = model->batch_rows;
+    family.metric.push_back(
+        HistogramMetric(histogram.bounds(), histogram.ReadRows(), LabelsOf(*model)));
+  }
+  return family;
+}
+
+MetricFamily RefusedFamily(const ServerMetrics& server) {
+  MetricFamily family =
+      Family("mpsd_refused_requests_total",
+             "Requests refused before there was a model for them, by gRPC status code.",
+             MetricType::Counter);
+  for (size_t code = 1; code < kStatusCodes; ++code) {
+    family.metric.push_back(
+        CounterMetric(ToDouble(server.refused_by_code[code]), {{"code", CodeName(code)}}));
+  }
+  return family;
+}
+
+}  // namespace
+
+MetricFamily BuildFamily(absl::Span<const std::pair<std::string, std::string>> build) {
+  MetricFamily family =
+      Family("mpsd_build_info", "What this daemon was built from.", MetricType::Gauge);
+  MetricLabels labels;
+  for (const auto& [name, value] : build) labels.push_back({name, value});
+  family.metric.push_back(GaugeMetric(1, std::move(labels)));
+  return family;
+}
+
+std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models) {
+  std::vector<MetricFamily> families;
+  if (models.empty()) return families;
+  families.push_back(RequestsFamily(models));
+  families.push_back(ExitsFamily(models));
+  families.push_back(StagesFamily(models));
+  families.push_back(BatchRowsFamily(models));
+  AppendRows(kModelCounters, models, &families);
+  AppendRows(kModelGauges, models, &families);
+  return families;
+}
+
+std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models) {
+  std::vector<MetricFamily> families;
+  if (models.empty()) return families;
+  for (const TritonCounter& counter : kTritonCounters) {
+    families.push_back(Family(counter.name, counter.help, MetricType::Counter));
+  }
+  for (const ModelMetrics* model : models) {
+    const Totals totals = model->inference.Read();
+    for (size_t i = 0; i < families.size(); ++i) {
+      const auto value = static_cast<double>(kTritonCounters[i].value(totals));
+      families[i].metric.push_back(CounterMetric(value, LabelsOf(*model)));
+    }
+  }
+  AppendRows(kTritonGauges, models, &families);
+  return families;
+}
+
+std::vector<MetricFamily> ServerFamilies(const ServerMetrics& server) {
+  std::vector<MetricFamily> families;
+  families.push_back(RefusedFamily(server));
+  AppendRows(kServerCounters, {&server}, &families);
+  AppendRows(kServerGauges, {&server}, &families);
+  return families;
+}
+
+std::vector<MetricFamily> AccessFamilies(const AccessMetrics& access) {
+  std::vector<MetricFamily> families;
+  AppendRows(kAccessCounters, {&access}, &families);
+  AppendRows(kAccessGauges, {&access}, &families);
+  return families;
+}
+
+std::vector<MetricFamily> ProcessFamilies(const ProcessStats& process, double start_time_seconds) {
+  return {
+      SingleGauge("process_start_time_seconds", "When the daemon started, since the Unix epoch.",
+                  start_time_seconds),
+      SingleGauge("process_resident_memory_bytes", "Resident memory of the daemon.",
+                  static_cast<double>(process.resident_bytes)),
+      SingleGauge("process_open_fds", "Open file descriptors of the daemon.",
+                  static_cast<double>(process.open_fds)),
+      SingleGauge("process_max_fds", "File descriptors that the daemon may open.",
+                  static_cast<double>(process.max_fds)),
+      SingleCounter("process_cpu_seconds_total", "Processor time of the daemon, user and system.",
+                    process.cpu_seconds),
+  };
+}
+
+MetricFamily LimitsFamily(absl::Span<const std::pair<std::string, double>> limits) {
+  MetricFamily family = Family("mpsd_limit", "Bounds of the daemon.", MetricType::Gauge);
+  for (const auto& [name, value] : limits) {
+    family.metric.push_back(GaugeMetric(value, {{"limit", name}}));
+  }
+  return family;
+}
+
+}  // namespace mpsd

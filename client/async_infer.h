@@ -1,4 +1,11 @@
 // AsyncInfer: one inference for which no thread waits.
+//
+//   Start ─▶ Try ─▶ gRPC … ─▶ Ended ─▶ CallBack ─▶ deleted
+//             ▲                 │
+//             └──── alarm ◀─────┘   RetryDelay() says to try again
+//
+// Everything behind Start() is a callback of gRPC's, one after another: the answer of a try, or the
+// alarm that ends a wait. A wait so costs no thread either.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -15,12 +22,13 @@
 namespace mpsd::client {
 
 // Made by Client::InferAsync(). Sends the request, tries again as the options say, calls back, and
-// deletes itself. Lives on gRPC's threads, on one at a time, from Start() until it has called back.
-// For client.cc alone.
+// deletes itself. Owned by nobody: the count in the client's Stubs keeps the client from being
+// destroyed before the call has ended. Lives on gRPC's threads, on one at a time, from Start()
+// until it has called back. For client.cc alone.
 class AsyncInfer {
  public:
-  // Sends the request now. `done` is called exactly once, on a thread of gRPC's; `stubs` outlives
-  // that.
+  // Sends the request now, without blocking. `done` is called exactly once, on a thread of gRPC's,
+  // by `deadline` at the latest or shortly after; `stubs` outlives that.
   static void Start(Client::Stubs* stubs, inference::ModelInferRequest request,
                     const RetryOptions& retry, absl::Time deadline, Client::InferDone done);
 
@@ -38,8 +46,8 @@ class AsyncInfer {
   const absl::Time deadline_;
   const Client::InferDone done_;
   absl::BitGen dice_;
-  uint32_t attempt_ = 0;
-  std::optional<grpc::ClientContext> context_;
+  uint32_t attempt_ = 0;                        // of the present try, from 1
+  std::optional<grpc::ClientContext> context_;  // a new one for each try
   inference::ModelInferResponse response_;
   grpc::Alarm alarm_;
 };

@@ -1,4 +1,16 @@
 // Client: a C++ program's access to a server of the Open Inference Protocol, and to mpsd itself.
+//
+//   auto client = Client::Connect("127.0.0.1:8001", absl::Now() + absl::Seconds(5));
+//   if (!client.ok()) return client.status();
+//   const std::vector<float> row(1024, 0.5F);
+//   auto reply = (*client)->Infer(
+//       {"mlp", "", "", {MakeInput<float>("input", {1, 1024}, row)}, {}},
+//       absl::Now() + absl::Seconds(1));
+//   if (reply.ok()) Use(*Values<float>(reply->outputs[0]));
+//
+// The other headers that programs include: tensor.h (inputs and outputs), infer_stream.h (many
+// requests over one stream), shared_region.h (tensors in shared memory), retry_policy.h (repeated
+// calls). client/examples has whole programs.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +54,7 @@ struct InferRequest {
   std::vector<InferInput> inputs;
   std::vector<std::string> outputs;  // the wanted outputs; empty: all
   // The outputs that the server writes into shared memory, and where. The size of the range is the
-  // most that the server may write there.
+  // most that the server may write there. Only for outputs that `outputs` names.
   std::map<std::string, RegionRange> output_ranges{};
 };
 
@@ -73,7 +85,8 @@ struct ConnectOptions {
 // Inferences are repeated as `RetryOptions` say, by default never; other calls are never repeated.
 class Client {
  public:
-  // Called exactly once, on a thread of gRPC's, which it must not block.
+  // Called exactly once, on a thread of gRPC's, which it must not block; on the calling thread if
+  // the request is malformed.
   using InferDone = std::function<void(absl::StatusOr<InferReply> reply)>;
 
   // Connects to "host:port" or "unix:/path", and blocks until that succeeds, fails or `deadline`
@@ -87,13 +100,17 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Whether the server is ready for inferences.
+  // Whether the server is ready for inferences: false while it starts and while it stops.
   absl::StatusOr<bool> ServerReady(absl::Time deadline);
 
+  // The model's inputs and outputs. An empty `version` means the highest that is ready. NOT_FOUND
+  // when the server has no such model or version.
   absl::StatusOr<ModelMetadata> GetModelMetadata(const std::string& model,
                                                  const std::string& version, absl::Time deadline);
 
-  // Runs one inference. The tensors of `request` must stay valid until the call returns.
+  // Runs one inference, and sleeps between tries if it is repeated. The tensors of `request` must
+  // stay valid until the call returns. Answers of up to 1 GiB. INVALID_ARGUMENT, with nothing sent,
+  // when an input has no datatype.
   absl::StatusOr<InferReply> Infer(const InferRequest& request, absl::Time deadline);
 
   // Returns at once. The request's tensors are copied. `done` may be called before this returns.
@@ -120,6 +137,7 @@ class Client {
   // The state of the daemon, its models and workers. UNIMPLEMENTED when the server is not mpsd.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
 
+  // For the other sources of this folder.
   struct Stubs;  // keeps gRPC out of this header
   Stubs& stubs() { return *stubs_; }
 

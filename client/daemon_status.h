@@ -1,5 +1,10 @@
 // DaemonStatus: the state of a daemon, its models and their workers, as Client::GetDaemonStatus()
 // returns it.
+//
+// The same as the answer of proto/control.proto, without generated code: `mpsd ps` shows it, and a
+// program may watch it. A snapshot, in which single numbers may be of slightly different moments.
+// Times are milliseconds since the Unix epoch, or durations. Texts are for people; programs may
+// compare `exit_reason`, `circuit` and `generation`. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +14,11 @@
 
 namespace mpsd::client {
 
-// One worker of a pool. The same fields as WorkerStatus of proto/control.proto.
+// One worker of a pool: its present incarnation, and how the previous one ended.
 struct WorkerStatus {
   uint32_t index = 0;
-  int64_t pid = 0;  // 0 while no process runs
-  uint64_t epoch = 0;
+  int64_t pid = 0;     // 0 while no process runs
+  uint64_t epoch = 0;  // the number of the incarnation
   std::string state;
   uint32_t lanes = 0;
   std::string device;
@@ -21,7 +26,7 @@ struct WorkerStatus {
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;
   std::string last_exit;                // of the previous incarnation; empty: there was none
-  std::string exit_reason;              // the same, in one word
+  std::string exit_reason;              // "exit", "signal", "killed", "oom", "hang", … one word
   std::vector<std::string> last_lines;  // written by this and previous incarnations
   int64_t starts_in_ms = -1;            // -1: it is not waiting to start
   std::string generation;               // "loading" or "draining" while the model is replaced
@@ -31,18 +36,18 @@ struct WorkerStatus {
 struct ModelStatus {
   std::string name;
   std::string version;
-  bool ready = false;
-  std::string state;
-  std::string platform;
+  bool ready = false;    // it answers inferences
+  std::string state;     // "ready", "loading", "unavailable: …"
+  std::string platform;  // the format: "torchscript", "aoti", "synthetic"
   std::string device;
-  std::string spec;
-  int64_t queued_requests = 0;
+  std::string spec;             // the tensors: "x:FP32[-1,16] -> y:FP32[-1,4]"
+  int64_t queued_requests = 0;  // that no lane has yet
   int64_t running_batches = 0;
-  uint32_t max_batch_size = 0;
-  uint32_t lanes = 0;
+  uint32_t max_batch_size = 0;  // 0: it does not batch
+  uint32_t lanes = 0;           // of all workers
   std::vector<WorkerStatus> workers;
-  std::map<std::string, std::string> parameters;
-  std::string circuit;  // "closed", "open", "probing"
+  std::map<std::string, std::string> parameters;  // of the config
+  std::string circuit;                            // "closed", "open", "probing"
 };
 
 // The outcome of the last reload of the config.

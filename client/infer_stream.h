@@ -1,4 +1,14 @@
 // InferStream: a stream of requests on one connection, whose answers arrive as they are ready.
+//
+//   auto stream = InferStream::Open(client, deadline, [](StreamReply reply) { … });
+//   for (const InferRequest& request : requests) {
+//     if (!stream->Send(request).ok()) break;
+//   }
+//   absl::Status ended = stream->Finish();
+//
+// Cheaper than a call for each request, since a stream costs the set-up of a call once. A request
+// of a decoupled model may get any number of replies, all with its id; of any other model it gets
+// one. Requests of a stream are never repeated, whatever the client's RetryOptions say.
 #pragma once
 
 #include <functional>
@@ -28,7 +38,9 @@ class InferStream {
  public:
   using OnReply = std::function<void(StreamReply reply)>;
 
-  // Opens a stream that ends at `deadline` at the latest. `on_reply` may be called from now on.
+  // Opens a stream that ends at `deadline` at the latest, and starts its thread. Does not block:
+  // whether the server takes the stream shows at Send() or Finish(). `on_reply` may be called from
+  // now on. A callback that blocks holds up the answers behind it, and in the end the server.
   static std::unique_ptr<InferStream> Open(Client* client, absl::Time deadline, OnReply on_reply);
   ~InferStream();
   InferStream(const InferStream&) = delete;

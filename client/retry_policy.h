@@ -1,4 +1,13 @@
 // retry_policy: whether and when a failed call is repeated. Pure.
+//
+//   code                 a RetryInfo came along   repeated
+//   UNAVAILABLE          no                       after a delay that doubles
+//   UNAVAILABLE          yes                      after the server's delay
+//   RESOURCE_EXHAUSTED   no                       never: too large, or full without a prospect
+//   RESOURCE_EXHAUSTED   yes                      after the server's delay
+//   any other            either                   never: it would fail again, or may have run
+//
+// Client and AsyncInfer carry the decision out. Nothing is repeated unless the program asks for it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +19,8 @@
 
 namespace mpsd::client {
 
-// How often, and after which delays, a call is repeated.
+// How often, and after which delays, a call is repeated. The deadline of the call bounds all
+// attempts and waits together.
 struct RetryOptions {
   uint32_t attempts = 1;  // in all; 1: the call is never repeated
   absl::Duration first_delay = absl::Milliseconds(50);
@@ -33,7 +43,8 @@ std::optional<absl::Duration> RetryDelay(const RetryOptions& options, const Fail
                                          double dice);
 
 // The delay of a google.rpc.RetryInfo in the details of a google.rpc.Status, which gRPC delivers as
-// bytes; nothing when there is none.
+// bytes; nothing when there is none, it is negative, or the bytes are no such message. The bytes
+// are the server's, and untrusted.
 std::optional<absl::Duration> ServerDelay(const std::string& error_details);
 
 }  // namespace mpsd::client

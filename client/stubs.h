@@ -1,5 +1,9 @@
 // Client::Stubs: the parts of a Client that need gRPC. For the client's own sources: programs see
 // no generated code.
+//
+// client.h declares the struct and no more, so a program that includes it needs neither gRPC's nor
+// protobuf's headers. Blocking calls go through Call(); asynchronous ones (async_infer.h) and
+// streams (infer_stream.h) take the stub themselves, after Prepare().
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -32,13 +36,15 @@ struct Client::Stubs {
     if (!authorization.empty()) context->AddMetadata("authorization", authorization);
   }
 
-  // Makes one call of `method`, and blocks until `response` holds the answer.
+  // Makes one call of `method`, and blocks until `response` holds the answer. Never repeats it.
+  // Returns the server's code and text, or gRPC's own, such as DEADLINE_EXCEEDED.
   template <class Stub, class Request, class Response>
   absl::Status Call(Stub* stub,
                     grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
                     absl::Time deadline, const Request& request, Response* response) const;
 
-  // Brackets of an asynchronous call. WaitForCalls() blocks until every call has ended.
+  // Brackets of an asynchronous call. WaitForCalls() blocks until every call has ended, for the
+  // client's destructor: a callback may still be running in the client's memory before.
   void CallBegins() ABSL_LOCKS_EXCLUDED(mu) {
     absl::MutexLock lock(&mu);
     ++calls;
@@ -67,6 +73,7 @@ inline FailedAttempt Failed(const grpc::Status& status, uint32_t attempt, absl::
           attempt, deadline - absl::Now()};
 }
 
+// The same code and text; the codes of the two have the same numbers.
 inline absl::Status ToAbsl(const grpc::Status& status) {
   return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
 }

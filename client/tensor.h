@@ -1,4 +1,15 @@
 // tensor: tensors as a client holds them: bytes with a name, a datatype and a shape.
+//
+//   const std::vector<float> values(4 * 256);
+//   InferInput input = MakeInput<float>("INPUT0", {4, 256}, values);       borrows `values`
+//   absl::StatusOr<std::vector<float>> out = Values<float>(reply.outputs[0]);
+//
+//   const std::string packed = PackBytes({"first", "second"});
+//   InferInput texts{"TEXT", DataType::kBytes, {2}, packed};              borrows `packed`
+//
+// Bytes are little endian, row-major, without padding. Shapes include the batch dim. A tensor lies
+// either in its bytes or in a shared-memory region (shared_region.h), never in both. FP16 and BF16
+// have no type in C++: set datatype and bytes by hand. All functions are pure and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +36,9 @@ struct RegionRange {
   uint64_t bytes = 0;
 };
 
-// An input to send. Borrows its bytes, which must outlive the call: little endian, row-major,
-// without padding; elements of BYTES as PackBytes() writes them.
+// An input to send. Borrows its bytes, which must outlive the call; elements of BYTES as
+// PackBytes() writes them. Whether bytes, datatype and shape fit each other and the model is for
+// the server to say.
 struct InferInput {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -93,7 +105,8 @@ struct DataTypeOf<double> {
   static constexpr DataType value = DataType::kFp64;
 };
 
-// An input that borrows `values`.
+// An input that borrows `values`, of T's datatype. The caller ensures that their number fits the
+// shape.
 template <class T>
 InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
   return {std::move(name),
@@ -106,7 +119,8 @@ InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
 // For example "output 'y' is FP32, not INT64".
 absl::Status WrongDataType(const InferOutput& output, DataType wanted);
 
-// The elements of `output`, copied; INVALID_ARGUMENT when its datatype is not T's.
+// The elements of `output`, copied; INVALID_ARGUMENT when its datatype is not T's. None for an
+// output that lies in a region.
 template <class T>
 absl::StatusOr<std::vector<T>> Values(const InferOutput& output) {
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no bytes: read BOOL as it lies");

@@ -1,5 +1,12 @@
 // wire: the client's structs as messages of the protocol, and back. For client.cc alone: programs
 // that use the client see no generated code. Pure functions, all thread-safe.
+//
+//   InferRequest    ──ToWire──▶     ModelInferRequest    raw contents, or a region's name and range
+//   InferReply      ◀──FromWire──   ModelInferResponse   the same; typed contents are not read
+//   ModelMetadata   ◀──FromWire──   ModelMetadataResponse
+//   DaemonStatus    ◀──FromWire──   StatusReply
+//
+// A server may be anybody's, so an answer is checked before it is believed.
 #pragma once
 
 #include "absl/status/status.h"
@@ -10,15 +17,19 @@
 
 namespace mpsd::client {
 
-// Copies the tensors' bytes. INVALID_ARGUMENT when an input has no valid datatype.
+// Copies the tensors' bytes, so the request may go once this returns. INVALID_ARGUMENT when an
+// input has no valid datatype; everything else is for the server to refuse.
 absl::StatusOr<inference::ModelInferRequest> ToWire(const InferRequest& request);
 
-// Moves the tensors' bytes out of `response`. INTERNAL when datatypes, shapes and contents
-// contradict each other.
+// Moves the tensors' bytes out of `response`. INTERNAL names the output whose datatype is unknown,
+// or whose bytes, in the answer or in a region, are not as many as datatype and shape say; or says
+// that names and contents differ in number. The lengths inside BYTES are left to UnpackBytes().
 absl::StatusOr<InferReply> FromWire(inference::ModelInferResponse&& response);
 
+// Cannot fail: a datatype that this client does not know is kInvalid.
 ModelMetadata FromWire(const inference::ModelMetadataResponse& response);
 
+// Cannot fail: a field that an older daemon does not send keeps its default.
 DaemonStatus FromWire(const control::v1::StatusReply& reply);
 
 }  // namespace mpsd::client

@@ -1,4 +1,13 @@
 // CudaDriver: the few functions of CUDA's driver that copies need, looked up at run time.
+//
+// mpsd-device-copier has nothing of CUDA when it is built or started: Load() opens libcuda.so.1,
+// which comes with the driver. So one binary runs on hosts with and without a device, and a driver
+// that crashes or hangs takes this small process with it and not the front end (decision 0012).
+//
+//   Load ─▶ PinMemory … ─▶ for each region: Open ─▶ Read, Write … ─▶ Close
+//
+// The order of the front end is checked in OpenRegions (open_regions.h); this class believes its
+// arguments and reports the driver's.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +43,12 @@ class CudaDriver {
   // host without one.
   DriverVerdict Load();
 
+  // How many devices Load() found, at most 64; they are numbered from 0.
   uint64_t device_count() const { return contexts_.size(); }
 
-  // Opens memory of another process, which `handle` names. Sets `bytes` to how many lie from
-  // `pointer` to the end of that allocation. Close() gives it back.
+  // Opens memory of another process, which `handle` (kDeviceHandleBytes) names. Sets `bytes` to how
+  // many lie from `pointer` to the end of that allocation, so that the caller can check what the
+  // client said. Close() gives it back. kBadDevice or kBadHandle: nothing is open.
   DriverVerdict Open(int64_t device, const char* handle, DevicePointer* pointer, uint64_t* bytes);
   void Close(int64_t device, DevicePointer pointer);
 
@@ -46,7 +57,8 @@ class CudaDriver {
   DriverVerdict Write(int64_t device, absl::Span<const char> source, DevicePointer target);
 
   // Lets devices read or write the memory directly, which makes copies faster where that is
-  // possible.
+  // possible. Takes effect at the first use of a device; a failure is ignored. The memory stays
+  // mapped as long as the process.
   void PinMemory(absl::Span<const char> memory, bool read_only);
 
  private:
@@ -75,7 +87,9 @@ class CudaDriver {
     bool tried = false;
   };
 
+  // False when the library lacks one of them.
   bool FindFunctions(void* library);
+  // Makes the device the current one of this thread; the first time, makes its context.
   DriverVerdict Use(int64_t device);
 
   Functions call_;

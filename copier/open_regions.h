@@ -1,4 +1,13 @@
 // OpenRegions: the clients' device memory that the copier has open, and the copies from and to it.
+//
+//   order    reads                        writes
+//   kOpen    the order's handle           a new region, at most kMaxOpenRegions of them
+//   kRead    the region                   outbox, from its beginning
+//   kWrite   inbox, from its beginning    the region
+//   kClose                                forgets the region
+//
+// The front end's picture of the regions is its own (server/regions/device); after a death of the
+// copier it opens them again in the next one.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +41,14 @@ class OpenRegions {
 
   DriverVerdict Open(const CopyOrder& order);
   DriverVerdict Close(uint64_t region);
+
+  // Copies one piece, which lies inside the region and inside both segments.
   DriverVerdict Copy(const CopyOrder& order);
 
   CudaDriver* const driver_;
   const absl::Span<const char> inbox_;
   const absl::Span<char> outbox_;
-  absl::flat_hash_map<uint64_t, Region> regions_;
+  absl::flat_hash_map<uint64_t, Region> regions_;  // by the front end's number
 };
 
 }  // namespace mpsd

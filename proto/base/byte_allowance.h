@@ -1,4 +1,12 @@
 // ByteAllowance: bounds the bytes that many holders have together.
+//
+// For memory whose size a client chooses and whose end no one can tell in advance: messages being
+// inflated (server/inflate), inputs copied out of regions (server/regions), answers copied for slow
+// readers (server/wire). Each holder takes before it allocates and gives back after it has freed:
+//
+//   if (!held->TryTake(bytes)) return absl::ResourceExhaustedError("…");
+//   … allocate, use, free …
+//   held->GiveBack(bytes);
 #pragma once
 
 #include <atomic>
@@ -7,7 +15,10 @@
 namespace mpsd {
 
 // A counter with a limit, for one kind of memory. Takers that fail say so to their client; they
-// never wait here. Owned by the daemon and shared by all holders.
+// never wait here. Owned by the part of the daemon whose memory it bounds, and outlives all
+// holders.
+//
+// Invariant: the bytes taken never exceed the limit.
 //
 // Thread-safe, lock-free. It orders nothing but itself: other means guard the bytes' memory.
 class ByteAllowance {
@@ -26,9 +37,10 @@ class ByteAllowance {
     return true;
   }
 
-  // Gives bytes back that TryTake() took.
+  // Gives bytes back that TryTake() took, in one piece or several. REQUIRES: as many are taken.
   void GiveBack(uint64_t bytes) { taken_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
+  // For metrics: another thread may have changed it by now.
   uint64_t taken_bytes() const { return taken_bytes_.load(std::memory_order_relaxed); }
 
  private:

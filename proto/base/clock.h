@@ -1,4 +1,15 @@
 // Clock: the time. Monotonic everywhere; wall-clock time only in what people read.
+//
+// A time is an int64_t of nanoseconds whose name ends in _ns. Deadlines, the age of a worker and
+// the times in shared memory all count on the host's one monotonic clock, so a worker may compare a
+// deadline that the front end wrote with its own NowNs(). Setting the date does not move it.
+//
+// A class that waits or measures takes a `const Clock*` at construction:
+//
+//   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
+//
+//   in the worker   BatchExecutor executor(0, model, Clock::Real());
+//   in a test       FakeClock clock; BatchExecutor executor(0, &model, &clock); clock.Advance(…);
 #pragma once
 
 #include <cstdint>
@@ -6,7 +17,7 @@
 namespace mpsd {
 
 // The only source of time in the code, so that tests can stop it. Real() lives as long as the
-// process; a test owns its FakeClock, which outlives all that uses it. Thread-safe.
+// process; a test owns its FakeClock (tests/fakes), which outlives all that uses it. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -18,6 +29,7 @@ class Clock {
   static const Clock* Real();
 };
 
+// One microsecond, millisecond, second in nanoseconds: `10 * kNsPerMs`.
 inline constexpr int64_t kNsPerUs = 1'000;
 inline constexpr int64_t kNsPerMs = 1'000'000;
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;

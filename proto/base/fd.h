@@ -1,4 +1,8 @@
 // UniqueFd: the owner of one file descriptor.
+//
+//   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+//   if (!fd.valid()) return absl::ErrnoToStatus(errno, path);
+//   order.fds.push_back(std::move(fd));     // now the order's to close
 #pragma once
 
 #include <unistd.h>
@@ -7,8 +11,10 @@
 
 namespace mpsd {
 
-// Closes its descriptor when destroyed. Every descriptor of the process has exactly one.
-// Thread-compatible.
+// Closes its descriptor when destroyed. Every descriptor of the process has exactly one owner, and
+// a function that takes a UniqueFd by value has taken the descriptor, also when it fails. A plain
+// `int fd` is borrowed: it is valid for the call. Errors of close() are ignored: no descriptor here
+// has data that close() would still have to write. Thread-compatible.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -20,13 +26,14 @@ class UniqueFd {
   }
   ~UniqueFd() { Reset(); }
 
+  // The descriptor, still owned here; -1 when there is none.
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 
   // Gives the descriptor to the caller, who has to close it.
   int Release() { return std::exchange(fd_, -1); }
 
-  // Closes the present descriptor and takes `fd`.
+  // Closes the present descriptor, if there is one, and takes `fd`.
   void Reset(int fd = -1) {
     if (fd_ >= 0) close(fd_);
     fd_ = fd;

@@ -1,4 +1,14 @@
 // ProtobufReader: walks the fields of a serialized protobuf message, without protobuf.
+//
+//   ProtobufReader reader(message);
+//   while (reader.Next()) {
+//     if (reader.Is(kName, WireType::kLengthDelimited)) name = reader.text();
+//   }
+//   if (reader.malformed()) return absl::InvalidArgumentError("…");
+//
+// For one or two fields of a message that nobody parses whole: a request's model name before its
+// rights are known, the size of typed contents before memory is given to them, a retry delay in the
+// details of an error.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +21,8 @@ namespace mpsd {
 // Reads the fields of one message in their order, without knowing its type: a message inside it is
 // text, and is read by a reader of its own. Copies nothing: what it returns are views into the
 // message. Reads what clients send: whatever the bytes are, it reads none beyond them, allocates
-// next to nothing, and refuses what protobuf's parser refuses of keys, lengths and groups.
-// Thread-compatible.
+// next to nothing, and refuses what protobuf's parser refuses of keys, lengths and groups, which
+// may nest a hundred deep. A field that occurs twice is met twice. Thread-compatible.
 class ProtobufReader {
  public:
   explicit ProtobufReader(absl::string_view message) : rest_(message) {}

@@ -1,5 +1,14 @@
 // The fields of a protobuf message, written by hand: for messages whose bytes must not be copied
 // once more, and for binaries without protobuf. Pure functions, all thread-safe.
+//
+// A message is its fields one after another, each a key and a value. The key is a varint (varint.h)
+// of the field's number and of the form of its value:
+//
+//   │ key: number << 3 | type │ varint │           PutNumber()
+//   │ key: number << 3 | type │ length │ bytes │   PutText(), or PutKey() and the rest by hand
+//
+// A message inside a message is a field with a length. Fields may come in any order. Each function
+// appends to `out`; nothing is checked, so the caller ensures that text fields are UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +30,7 @@ enum class WireType : uint8_t {
   kFixed32 = 5,
 };
 
+// The key of a field. REQUIRES: `field` is a field number, from 1 to 2^29 - 1.
 constexpr uint64_t FieldKey(uint32_t field, WireType type) {
   return uint64_t{field} << 3 | static_cast<uint64_t>(type);
 }

@@ -1,4 +1,10 @@
 // RateLimit: allows a number of events a second, and no more than that at once.
+//
+// For what somebody else can make happen as often as they like: log lines, a worker's output,
+// messages on its control socket, rings of its bell. The owner drops, counts or puts off what is
+// refused:
+//
+//   if (!lines.Take(clock->NowNs())) return ++dropped;
 #pragma once
 
 #include <algorithm>
@@ -8,14 +14,17 @@
 
 namespace mpsd {
 
-// A bucket of tokens that starts full and fills with time, up to one second's worth. Says whether,
-// never waits. Pure. Thread-compatible.
+// A bucket of tokens that starts full and fills with time, up to one second's worth: so at most
+// `per_second` events at one instant, and at most twice as many in any one second. Says whether,
+// never waits, and reads no clock itself. Thread-compatible.
 class RateLimit {
  public:
+  // REQUIRES: per_second > 0.
   RateLimit(uint32_t per_second, int64_t now_ns)
       : cost_ns_(kNsPerSecond / per_second), saved_ns_(kNsPerSecond), last_ns_(now_ns) {}
 
-  // True when one more event is allowed at `now_ns`, which never decreases from call to call.
+  // True when one more event is allowed at `now_ns`, which never decreases from call to call; the
+  // event then counts. False costs nothing.
   bool Take(int64_t now_ns) {
     saved_ns_ = std::min(kNsPerSecond, saved_ns_ + (now_ns - last_ns_));
     last_ns_ = now_ns;
@@ -25,8 +34,8 @@ class RateLimit {
   }
 
  private:
-  const int64_t cost_ns_;
-  int64_t saved_ns_;  // between 0 and one second
+  const int64_t cost_ns_;  // of one event, in saved time
+  int64_t saved_ns_;       // between 0 and one second
   int64_t last_ns_;
 };
 

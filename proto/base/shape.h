@@ -1,5 +1,10 @@
 // shape: dims of tensors, and the one place where byte counts are computed, with checked
 // arithmetic.
+//
+// A shape comes from a client, a config, a file or another process, and its product becomes a size
+// of memory. So nobody multiplies dims by hand: these functions return nothing instead of a number
+// that wrapped around, and the caller turns nothing into its own error. -1 stands for an open dim
+// in a spec and never in a tensor. Pure functions, all thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +17,18 @@
 
 namespace mpsd {
 
+// The dims of a tensor, outermost first. Without an allocation for all that are allowed (kMaxRank).
 using Dims = absl::InlinedVector<int64_t, 8>;
 
-// The product of `dims`; nothing when one is negative, or the product exceeds 2^62.
+// The product of `dims`, 1 for none; nothing when one is negative, or the product of those that are
+// not 0 exceeds 2^62: a 0 does not hide dims that could not be counted.
 std::optional<uint64_t> ElementCount(absl::Span<const int64_t> dims);
 
 // The bytes of a tensor of fixed-size elements; nothing for BYTES, for a negative dim, and on
 // overflow.
 std::optional<uint64_t> TensorBytes(DataType datatype, absl::Span<const int64_t> dims);
 
-// Whether a tensor of `dims` has the shape `spec`, in which -1 stands for any length. Pure.
+// Whether a tensor of `dims` has the shape `spec`, in which -1 stands for any length, 0 included.
 bool ShapeFits(absl::Span<const int64_t> spec, absl::Span<const int64_t> dims);
 
 // `value` rounded up to a multiple of `alignment`, a power of two; nothing on overflow.

@@ -1,4 +1,9 @@
 // units: durations and sizes as people write them: "500us", "64MiB".
+//
+// For configs, command lines and model parameters: a number without a unit is refused, so that
+// nobody has to know whether a key counts milliseconds or seconds. Digits stand before a point and
+// behind it, at most one space before the unit, and case matters: "1.5 MiB", "10ms". The value must
+// come out as a whole number of nanoseconds or bytes, below 2^63.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +15,15 @@
 namespace mpsd {
 
 // The nanoseconds of "250ns", "500us", "10ms", "1.5s", "5m" or "1h". The unit is required, except
-// for "0". INVALID_ARGUMENT says what is wrong. Pure.
+// for "0". Never negative. INVALID_ARGUMENT quotes the text and says what is wrong. Pure.
 absl::StatusOr<int64_t> ParseDurationNs(std::string_view text);
 
-// The bytes of "512B", "64KiB", "1.5MiB" or "2GiB", or of "64kB", "64MB" or "2GB" (powers of ten).
-// The unit is required, except for "0". Pure.
+// The bytes of "512B", "64KiB", "1.5MiB", "2GiB" or "1TiB", or of "64kB", "64MB", "2GB" or "1TB"
+// (powers of ten). The unit is required, except for "0". INVALID_ARGUMENT as above. Pure.
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
 
-// The shortest such text, with a space: "1.5 GiB", "812 KiB".
+// For people: in the largest unit of powers of two that fits, with one decimal at most: "1.5 GiB",
+// "812 KiB". Rounded, so reading it again may give another number.
 std::string BytesText(uint64_t bytes);
 
 }  // namespace mpsd

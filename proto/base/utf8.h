@@ -1,4 +1,9 @@
 // CutAtCharacter: shortens a text of UTF-8 without splitting a character.
+//
+// Texts of clients, models and libraries go into error messages, logs and JSON, which are bounded.
+// Half a character there would make the whole message invalid for a strict reader.
+//
+//   CutAtCharacter("naïve", 3)   →  "na"      (ï is two bytes, the third and the fourth)
 #pragma once
 
 #include <cstddef>

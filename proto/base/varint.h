@@ -1,4 +1,10 @@
 // Varint: an integer as protobuf writes it, seven bits a byte and the lowest ones first.
+//
+//   300 = 0b10_0101100   →   1_0101100  0_0000010
+//
+// The highest bit of a byte says that another one follows; 64 bits take ten bytes at most.
+// Keys and lengths of every protobuf message are varints. protobuf_writer.h writes them; whoever
+// walks a message by hand reads them with the class below.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +28,11 @@ class Varint {
     return (byte & 0x80) == 0;
   }
 
-  // True after ten bytes, which is as long as a varint may be.
+  // True after ten bytes, which is as long as a varint may be. If Take() has not said by then that
+  // it is complete, the bytes are malformed.
   bool too_long() const { return bits_ >= 70; }
 
-  // Bits beyond the 64th are dropped, as protobuf does.
+  // The integer, once Take() has returned true. Bits beyond the 64th are dropped, as protobuf does.
   uint64_t value() const { return value_; }
 
  private:
@@ -33,6 +40,7 @@ class Varint {
   uint32_t bits_ = 0;
 };
 
+// Appends the varint: one byte to ten.
 inline void PutVarint(uint64_t value, std::string* out) {
   for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
   out->push_back(static_cast<char>(value));

@@ -1,4 +1,10 @@
-// Census: the operators of a model, counted for placement.
+// Census: the operators of a model, counted for the number of its lanes.
+//
+// Some operators of libtorch have races on some devices. A model's file tells which operators it
+// has, before it has run once: the loader of its format counts them, the worker decides from the
+// counts how many lanes are safe (worker/model/torch/mps_lanes_policy.h), and `mpsd inspect` shows
+// them. An AOTInductor package has no graph any more; its exporter (worker/tools/export_model.py)
+// counts beforehand and writes the JSON into the package's metadata.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +17,7 @@
 namespace mpsd {
 
 // How often each kind of operator occurs in a model's graph, each node counted once, and the size
-// of its weights. Made by a format's loader, and sent in control messages; placement and the
-// runtime decide from it how many lanes are safe.
+// of its weights. Plain data. Constant once the model is loaded.
 struct Census {
   bool known = false;  // false: the format does not tell
   uint32_t operators = 0;
@@ -30,11 +35,14 @@ struct Census {
 };
 
 // Counts one operator, given its name in a graph of libtorch: "aten::layer_norm" or
-// "aten.linear.default".
+// "aten.linear.default". Its kind follows from its name; most operators are of none and count in
+// `operators` alone.
 void CountOperator(const std::string& name, Census* census);
 
-// The JSON form in control messages and in the metadata that exporters write. Reading treats its
-// input as hostile; a missing count is 0.
+// The JSON form, in the line of `mpsd-worker --describe` and in the metadata that exporters write.
+// Reading treats its input as hostile: INVALID_ARGUMENT for a value of a wrong type or range. A
+// missing count is 0, an unknown key is ignored, and `known` is true unless the JSON says
+// otherwise.
 nlohmann::json ToJson(const Census& census);
 absl::StatusOr<Census> CensusFromJson(const nlohmann::json& json);
 

@@ -1,4 +1,14 @@
 // The names of an enum's values: one table an enum, for config files, messages and logs.
+//
+//   enum class Fruit { kApple, kPear };
+//   template <>
+//   inline constexpr std::array<std::string_view, 2> kNamesOf<Fruit> = {"apple", "pear"};
+//
+//   NameOf(Fruit::kPear)                 "pear"
+//   FromName<Fruit>("apple")             Fruit::kApple
+//   object.GetChoice("fruit", &fruit)    reads it from JSON (json_object.h)
+//
+// One table serves both directions, so what is written can be read.
 #pragma once
 
 #include <array>
@@ -9,19 +19,21 @@
 
 namespace mpsd {
 
-// The names of the values of `Enum`, in their order from 0 on. Each enum that has names specializes
-// it beside its definition. Names stand in config files and messages, so they never change.
+// The names of the values of `Enum`, in their order from 0 on: the enum's values are 0, 1, 2, …
+// without a gap. Each enum that has names specializes it beside its definition. Names stand in
+// config files and messages, so they never change.
 template <typename Enum>
 inline constexpr std::array<std::string_view, 0> kNamesOf{};
 
-// REQUIRES: `value` is one of the enum's values.
+// The name of `value`, a text that ends with a zero and lives as long as the process. REQUIRES:
+// `value` is one of the enum's values.
 template <typename Enum>
 requires std::is_enum_v<Enum>
 constexpr const char* NameOf(Enum value) {
   return kNamesOf<Enum>.at(static_cast<size_t>(value)).data();
 }
 
-// The value of that name; nothing when there is none.
+// The value of that name; nothing when there is none. Case matters.
 template <typename Enum>
 constexpr std::optional<Enum> FromName(std::string_view name) {
   for (size_t i = 0; i < kNamesOf<Enum>.size(); ++i) {

@@ -1,4 +1,9 @@
 // RuntimeKind: which libtorch a worker runs on, as far as placement and streams care.
+//
+// The kinds differ in how many threads may use mps at once. A worker finds its own out from the
+// library's symbols (worker/model/torch/runtime_detection.h) and tells it by name in the line of
+// `mpsd-worker --devices`, which placement reads before the first start. On the cpu and on CUDA the
+// kind changes nothing, unless a model's parameters ask for one (worker/model/torch/preflight.h).
 #pragma once
 
 #include <cstdint>

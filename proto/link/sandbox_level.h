@@ -1,4 +1,9 @@
 // SandboxLevel: what a worker may do besides running its model; docs/sandbox.md tells all of it.
+//
+// The config's `sandbox`, for the daemon or one model. The front end only passes it on in the
+// LoadOrder; the worker confines itself, before it opens the model's file
+// (worker/sandbox/sandbox.h). A level says two things: what is denied, and whether a host that
+// cannot deny all of it is good enough.
 #pragma once
 
 #include "proto/link/enum_names.h"

@@ -1,4 +1,9 @@
 // WarmUp: which runs a lane makes with zeros before its first batch.
+//
+// The config's `warmup` of a model. First runs are slow: libtorch optimizes code for the shapes
+// that it sees, and a device loads its kernels. A worker counts as ready only after them, so the
+// choice is between a longer start and slow first requests. worker/execute/warm_up.h makes the
+// runs.
 #pragma once
 
 #include "proto/link/enum_names.h"

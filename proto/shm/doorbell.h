@@ -6,6 +6,11 @@
 // the sleeper sees the entry or the publisher sees the flag. shared_atomics.h gives the reason for
 // the memory order of each access.
 //
+//   sleeper                                 publisher
+//   1. parked = 1                           1. entry, then tail
+//   2. something published? then stay up    2. parked? then ring
+//   3. sleep until the bell rings
+//
 // Invariants:
 //   1. A sleeper waits only on a word that its waker writes, or on a descriptor.
 //   2. A published entry is seen by its consumer, or its publisher rings; no wake-up is lost.

@@ -6,6 +6,9 @@
 // wrote. Indices count up and wrap at 2^32; index i uses entry i modulo kRingEntries.
 // shared_atomics.h gives the reason for the memory order of each access.
 //
+//   producer's segment   tail = 7    entries   │ 2 │ 0 │ 1 │ 3 │
+//   consumer's segment   head = 5    index       4   5   6   3       5 and 6 wait for the consumer
+//
 // Invariants:
 //   1. tail - head <= kRingEntries, in unsigned arithmetic. A peer that breaks this is lying.
 //   2. An entry is immutable from the store of tail that publishes it until the store of head that

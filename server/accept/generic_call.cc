@@ -84,7 +84,13 @@ void GenericCall::Inflated(bool) {
 }
 
 void GenericCall::Serve() {
+  if (rpc_.bytes.Length() > kMaxRequestBytes) {
+    rpc_.bytes.Clear();
+    return Finish(absl::ResourceExhaustedError(
+        absl::StrCat("a request of this method has at most ", kMaxRequestBytes, " bytes")));
+  }
   request_ = Joined(rpc_.bytes);
+  rpc_.bytes.Clear();
   if (absl::Status status = CheckModel(); !status.ok()) return Finish(status);
   last_response_.clear();
   if (method_->kind == MethodTable::Kind::kUnary) return Answer();

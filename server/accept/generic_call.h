@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <cstddef>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -52,6 +53,10 @@ struct GenericCallContext {
 //   3. Done comes when the call is over or cancelled.
 class GenericCall final : public OpenStream {
  public:
+  // Read as a whole, a request may take 80 times its bytes: many small fields, or nested JSON. The
+  // largest that a client has a use for is a model's config.
+  static constexpr size_t kMaxRequestBytes = 256 << 10;
+
   // The context outlives the call.
   explicit GenericCall(const GenericCallContext* context);
 

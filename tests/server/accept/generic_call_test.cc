@@ -77,6 +77,16 @@ TEST_F(GenericCallTest, AMethodsErrorIsTheStatus) {
   EXPECT_EQ(call->status.error_message(), "no such thing");
 }
 
+TEST_F(GenericCallTest, ARequestBeyondTheBoundIsRefusedUnread) {
+  const auto largest = Call(kEcho, std::string(GenericCall::kMaxRequestBytes, 'x'));
+  PumpUntil(largest->finished);
+  EXPECT_TRUE(largest->status.ok()) << largest->status.error_message();
+  const auto larger = Call(kEcho, std::string(GenericCall::kMaxRequestBytes + 1, 'x'));
+  PumpUntil(larger->finished);
+  EXPECT_EQ(larger->status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(peers_.size(), 1u) << "the method is not asked";
+}
+
 TEST_F(GenericCallTest, AMethodThatNobodyKnowsIsUnimplemented) {
   const auto call = Call("/a.B/Unknown", "");
   PumpUntil(call->finished);

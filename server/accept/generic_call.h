@@ -16,6 +16,7 @@
 #include "server/accept/method_table.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
+#include "server/accept/watchers.h"
 #include "server/inflate/inflater_threads.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -34,6 +35,7 @@ struct GenericCallContext {
   std::atomic<int>* live_calls = nullptr;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;
+  Watchers* watchers = nullptr;  // of the queue
 };
 
 // Carries the request of a method to the MethodTable and the response back. Lives on its queue's
@@ -96,7 +98,6 @@ class GenericCall final : public OpenStream {
     grpc::GenericServerContext server;
     grpc::GenericServerAsyncReaderWriter stream;
     grpc::ByteBuffer bytes;
-    grpc::Alarm watch_alarm;
     grpc::Alarm answer_alarm;  // set by the thread that gives a deferred answer
   };
 

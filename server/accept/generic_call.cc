@@ -11,8 +11,6 @@
 namespace mpsd {
 namespace {
 
-constexpr auto kWatchInterval = std::chrono::milliseconds(200);
-
 std::string Joined(const grpc::ByteBuffer& bytes) {
   std::string joined;
   std::vector<grpc::Slice> slices;
@@ -84,7 +82,13 @@ void GenericCall::Inflated(bool) {
 }
 
 void GenericCall::Serve() {
+  if (rpc_.bytes.Length() > kMaxRequestBytes) {
+    rpc_.bytes.Clear();
+    return Finish(absl::ResourceExhaustedError(
+        absl::StrCat("a request of this method has at most ", kMaxRequestBytes, " bytes")));
+  }
   request_ = Joined(rpc_.bytes);
+  rpc_.bytes.Clear();
   if (absl::Status status = CheckModel(); !status.ok()) return Finish(status);
   last_response_.clear();
   if (method_->kind == MethodTable::Kind::kUnary) return Answer();
@@ -146,6 +150,7 @@ void GenericCall::AnswerOne() {
 }
 
 void GenericCall::Watch() {
+  const uint64_t state = method_->state();  // read first: a change after it wakes the call
   std::string response;
   const absl::Status status = method_->unary(Caller(), request_, &response);
   if (!status.ok() || over_ || context_->stopping->load()) {
@@ -157,8 +162,7 @@ void GenericCall::Watch() {
   const bool first = last_response_.empty();
   response.push_back('\0');
   if (!first && response == last_response_) {
-    rpc_.watch_alarm.Set(context_->queue, std::chrono::system_clock::now() + kWatchInterval,
-                         &woken_);
+    context_->watchers->Add(&woken_, method_, state, context_->queue);
     return;
   }
   last_response_ = response;
@@ -194,7 +198,7 @@ void GenericCall::Done(bool) {
   thread_->Check();
   over_ = true;
   inflation_.Drop();
-  rpc_.watch_alarm.Cancel();
+  if (context_->watchers->Remove(&woken_)) Watch();
   TagBack();
 }
 

@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <cstddef>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -15,6 +16,7 @@
 #include "server/accept/method_table.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
+#include "server/accept/watchers.h"
 #include "server/inflate/inflater_threads.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -33,6 +35,7 @@ struct GenericCallContext {
   std::atomic<int>* live_calls = nullptr;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;
+  Watchers* watchers = nullptr;  // of the queue
 };
 
 // Carries the request of a method to the MethodTable and the response back. Lives on its queue's
@@ -52,6 +55,10 @@ struct GenericCallContext {
 //   3. Done comes when the call is over or cancelled.
 class GenericCall final : public OpenStream {
  public:
+  // Read as a whole, a request may take 80 times its bytes: many small fields, or nested JSON. The
+  // largest that a client has a use for is a model's config.
+  static constexpr size_t kMaxRequestBytes = 256 << 10;
+
   // The context outlives the call.
   explicit GenericCall(const GenericCallContext* context);
 
@@ -91,7 +98,6 @@ class GenericCall final : public OpenStream {
     grpc::GenericServerContext server;
     grpc::GenericServerAsyncReaderWriter stream;
     grpc::ByteBuffer bytes;
-    grpc::Alarm watch_alarm;
     grpc::Alarm answer_alarm;  // set by the thread that gives a deferred answer
   };
 

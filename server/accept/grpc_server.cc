@@ -12,8 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
-#include "server/listen/accept_guard.h"
 #include "server/listen/connection_cutter.h"
+#include "server/listen/open_sockets.h"
 #include "server/listen/server_credentials.h"
 
 namespace mpsd {
@@ -62,6 +62,11 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   grpc::ResourceQuota quota("mpsd");
   quota.Resize(options.buffered_bytes);
   builder->SetResourceQuota(quota);
+}
+
+// Far above what gRPC lets a call have, so that gRPC can tell a client that it has too much.
+uint64_t HeaderBlockBytes(const GrpcServerOptions& options) {
+  return (64 << 10) + 4 * options.metadata_bytes;
 }
 
 struct Listening {
@@ -170,8 +175,8 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   for (size_t i = 0; i < ports.size(); ++i) {
     bound_.push_back(WithPort(listening[i].address, ports[i]));
   }
-  limit_ = std::make_unique<ConnectionLimit>(bound_, options.connections, metrics_);
-  LimitConnections(limit_.get());
+  bounds_ = {options.connections, HeaderBlockBytes(options), metrics_, logger_};
+  BoundConnections(&bounds_);
   inflater_threads_->Start(options.queue_threads);
   for (size_t i = 0; i < threads_.size(); ++i) threads_[i]->Start(static_cast<int>(i));
   if (control_ == nullptr) return absl::OkStatus();
@@ -181,8 +186,8 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
 }
 
 uint32_t GrpcServer::connection_count() const {
-  MPSD_CHECK(limit_ != nullptr);
-  return limit_->Count();
+  MPSD_CHECK(!bound_.empty());
+  return static_cast<uint32_t>(ConnectionsOn(bound_).size());
 }
 
 uint64_t GrpcServer::unread_copy_bytes() const {
@@ -211,7 +216,7 @@ void GrpcServer::Stop(int64_t grace_ns) {
   for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Join();
   threads_.clear();
   server_.reset();
-  LimitConnections(nullptr);
+  BoundConnections(nullptr);
 }
 
 }  // namespace mpsd

@@ -18,8 +18,8 @@
 #include "server/exchange/request_ending.h"
 #include "server/inflate/inflater.h"
 #include "server/inflate/inflater_threads.h"
+#include "server/listen/accept_guard.h"
 #include "server/listen/certificate_source.h"
-#include "server/listen/connection_limit.h"
 #include "server/listen/control_listener.h"
 #include "server/regions/client_regions.h"
 #include "server/wire/status_map.h"
@@ -106,7 +106,7 @@ class GrpcServer {
   std::unique_ptr<ControlListener> control_;
   std::vector<std::unique_ptr<QueueThread>> threads_;
   std::vector<std::string> bound_;
-  std::unique_ptr<ConnectionLimit> limit_;
+  ConnectionBounds bounds_;
   std::shared_ptr<PinLedger> pins_;     // set when the server is started
   std::unique_ptr<Inflater> inflater_;  // likewise
   std::unique_ptr<InflaterThreads> inflater_threads_;

@@ -13,12 +13,19 @@ bool CallerInfo::IsLocal() const {
 }
 
 void MethodTable::Add(const std::string& name, Kind kind, Unary unary) {
-  const bool fresh = methods_.emplace(name, Method{kind, std::move(unary), nullptr}).second;
-  MPSD_CHECK(fresh);
+  MPSD_CHECK(kind == Kind::kUnary || kind == Kind::kConversation);
+  AddMethod(name, {kind, std::move(unary), nullptr, nullptr});
+}
+
+void MethodTable::AddWatched(const std::string& name, State state, Unary unary) {
+  AddMethod(name, {Kind::kWatched, std::move(unary), nullptr, std::move(state)});
 }
 
 void MethodTable::AddDeferred(const std::string& name, Deferred deferred) {
-  Method method{Kind::kDeferred, nullptr, std::move(deferred)};
+  AddMethod(name, {Kind::kDeferred, nullptr, std::move(deferred), nullptr});
+}
+
+void MethodTable::AddMethod(const std::string& name, Method method) {
   const bool fresh = methods_.emplace(name, std::move(method)).second;
   MPSD_CHECK(fresh);
 }

@@ -1,8 +1,10 @@
 // MethodTable: every method but ModelInfer, by its full name.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -48,6 +50,10 @@ class MethodTable {
   using Unary = std::function<absl::Status(const CallerInfo& caller, absl::string_view request,
                                            std::string* response)>;
 
+  // Says in one number what the responses of a watched method depend on. Never equal for two states
+  // with different responses. Must be cheap: it is asked all the time.
+  using State = std::function<uint64_t()>;
+
   // Gives the answer of a deferred method. Called exactly once a call, from any thread.
   using Answer = std::function<void(const absl::Status& status, std::string response)>;
   using Deferred =
@@ -64,10 +70,16 @@ class MethodTable {
     Kind kind = Kind::kUnary;
     Unary unary;
     Deferred deferred;
+    State state;  // of a watched method
   };
 
-  // Adds the method "/package.Service/Name". REQUIRES: there is none of that name.
+  // Adds the method "/package.Service/Name". REQUIRES: there is none of that name, and the kind is
+  // kUnary or kConversation.
   void Add(const std::string& name, Kind kind, Unary unary);
+
+  // Likewise for a watched method. Its caller gets a further response when `state` has changed and
+  // the response is another one.
+  void AddWatched(const std::string& name, State state, Unary unary);
 
   // Likewise for a method that answers later. `deferred` calls its `answer` exactly once: the call
   // lives until then.
@@ -90,23 +102,33 @@ class MethodTable {
   // function does not see them.
   template <typename Request, typename Response, typename Function>
   void AddTyped(const std::string& name, Kind kind, Function function) {
-    Add(name, kind,
-        [function](const CallerInfo& caller, absl::string_view bytes, std::string* response) {
-          Request request;
-          if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-            return absl::InvalidArgumentError("the bytes are not a request of this method");
-          }
-          Response reply;
-          const absl::Status status = function(caller, request, &reply);
-          if (status.ok()) reply.SerializeToString(response);
-          return status;
-        });
+    Add(name, kind, Typed<Request, Response>(function));
+  }
+  template <typename Request, typename Response, typename Function>
+  void AddTypedWatched(const std::string& name, State state, Function function) {
+    AddWatched(name, std::move(state), Typed<Request, Response>(function));
   }
 
   // Null when there is no method of that name.
   const Method* Find(absl::string_view name) const;
 
  private:
+  template <typename Request, typename Response, typename Function>
+  static Unary Typed(Function function) {
+    return [function](const CallerInfo& caller, absl::string_view bytes, std::string* response) {
+      Request request;
+      if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return absl::InvalidArgumentError("the bytes are not a request of this method");
+      }
+      Response reply;
+      const absl::Status status = function(caller, request, &reply);
+      if (status.ok()) reply.SerializeToString(response);
+      return status;
+    };
+  }
+
+  void AddMethod(const std::string& name, Method method);
+
   absl::flat_hash_map<std::string, Method> methods_;
 };
 

@@ -25,6 +25,7 @@ QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, Inf
   infer_.exchange.thread = &role_;
   generic_.queue = queue_.get();
   generic_.thread = &role_;
+  generic_.watchers = &watchers_;
 }
 
 void QueueThread::Start(int index) {

@@ -11,6 +11,7 @@
 #include "server/accept/generic_call.h"
 #include "server/accept/infer_call.h"
 #include "server/accept/stream_call.h"
+#include "server/accept/watchers.h"
 
 namespace mpsd {
 
@@ -52,6 +53,7 @@ class QueueThread {
   ThreadRole role_;  // of the calls that are armed here
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   InferCallContext infer_;
+  Watchers watchers_;
   GenericCallContext generic_;
   CompletionSource* const completions_;
   std::thread thread_;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -31,6 +32,15 @@ std::optional<bool> IsServing(const ModelDirectory& models, const std::string& n
   const std::shared_ptr<ServedModel> model = models.Find(name);
   if (model == nullptr) return std::nullopt;
   return model->ready && models.stage == ServingStage::kServing;
+}
+
+// Everything that IsServing() looks at, of all models.
+uint64_t StateOf(const ModelDirectory& models) {
+  size_t state = absl::HashOf(models.stage.load());
+  for (const std::shared_ptr<ServedModel>& model : models.models()) {
+    state = absl::HashOf(state, model->name, model->version, model->ready.load());
+  }
+  return state;
 }
 
 constexpr int kServiceUnknown = 3;  // only Watch answers this
@@ -216,8 +226,8 @@ void AddHealthMethods(const ModelDirectory* models, MethodTable* table) {
                                       : health_pb::HealthCheckResponse::NOT_SERVING);
         return absl::OkStatus();
       });
-  table->AddTyped<health_pb::HealthCheckRequest, health_pb::HealthCheckResponse>(
-      "/grpc.health.v1.Health/Watch", MethodTable::Kind::kWatched,
+  table->AddTypedWatched<health_pb::HealthCheckRequest, health_pb::HealthCheckResponse>(
+      "/grpc.health.v1.Health/Watch", [models] { return StateOf(*models); },
       [models](const CallerInfo&, const auto& request, auto* response) {
         const std::optional<bool> serving = IsServing(*models, request.service());
         const int known = serving.value_or(false) ? health_pb::HealthCheckResponse::SERVING

@@ -1,24 +1,46 @@
-// AcceptGuard: what the process does to each connection it accepts: sheds it when descriptors run
-// out, and closes it beyond the limit.
+// AcceptGuard: what the process does to each connection it accepts: counts it, sheds it when there
+// are too many, and bounds how much is read of it at a time.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
-#include "server/listen/connection_limit.h"
+#include "server/telemetry/log/log.h"
+#include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
 
-// Opens a spare descriptor for the moment when the process has no other. gRPC 1.51 gives a listener
-// up for good when accept4() fails for want of a descriptor, even if descriptors come free later.
-// With the guard, accept4() takes such a connection with the spare descriptor and closes it at
-// once: the client learns that it must go elsewhere, and the listener goes on. Open connections
-// stay open.
+// What a server allows its connections, and where it tells what it did to them. A value.
+struct ConnectionBounds {
+  uint32_t connections = 0;         // that are open
+  uint64_t header_block_bytes = 0;  // of one call's headers as they are sent; see FrameMeter
+  ServerMetrics* metrics = nullptr;
+  Logger* logger = nullptr;
+};
+
+// The guard replaces accept4(), epoll_ctl(), recvmsg() and close() in the whole process, since gRPC
+// 1.51 gives no other hold on its sockets. They do what they always do, and besides:
 //
-// Called once, before the first listener. Fails when no descriptor can be kept back. Does nothing
-// on macOS. Thread-safe.
+// - accept4() enters each connection into the ConnectionTable, close() takes it out again.
+// - A connection beyond the bound is closed at once. A burst of them is closed piece by piece,
+//   between other work of the thread.
+// - A spare descriptor is kept for the moment when the process has no other. gRPC gives a listener
+//   up for good when accept4() fails for want of a descriptor, even if descriptors come free later.
+//   accept4() instead takes such a connection with the spare descriptor and closes it at once: the
+//   client learns that it must go elsewhere, and the listener goes on.
+// - recvmsg() ends a ReadRound in time, and cuts a connection whose FrameMeter says that it floods.
+//
+// Sockets that were not accepted this way are left alone. Does nothing on macOS.
+
+// Called before the first listener. Fails when no descriptor can be kept back. Thread-safe.
 absl::Status GuardAccept();
 
-// From now on a connection is closed at once unless `limit` admits it. Null ends the limit; the
-// caller keeps `limit` alive until it has passed null. Does nothing on macOS. Thread-safe.
-void LimitConnections(ConnectionLimit* limit);
+// The bounds of all connections from now on; null ends them. The caller keeps `bounds` and its
+// referents until it has passed null. Thread-safe.
+void BoundConnections(const ConnectionBounds* bounds);
+
+// Enters a connection of the server that was not accepted with accept4(). It is guarded like the
+// others, but does not count against the bound. Thread-safe.
+void GuardConnection(int connection);
 
 }  // namespace mpsd

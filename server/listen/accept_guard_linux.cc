@@ -1,22 +1,46 @@
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/base/clock.h"
 #include "proto/base/fd.h"
 #include "server/listen/accept_guard.h"
+#include "server/listen/connection_table.h"
+#include "server/listen/socket_names.h"
 
 namespace mpsd {
 namespace {
 
-// The one descriptor that is kept back. A process has one table of descriptors and one accept4(),
-// and accept4() is called from inside gRPC, which hands it no object of ours: so there is one
-// instance. Thread-safe.
+// How many connections one accept4() closes before the thread turns to something else.
+constexpr int kClosedAtOnce = 16;
+// Without bounds, as before a server has started.
+constexpr uint64_t kDefaultHeaderBlockBytes = 64 << 10;
+
+// What the process would call without the guard.
+int SystemAccept(int listener, sockaddr* peer, socklen_t* peer_bytes, int flags) {
+  return static_cast<int>(syscall(SYS_accept4, listener, peer, peer_bytes, flags));
+}
+int SystemEpollControl(int epoll, int operation, int fd, epoll_event* event) {
+  return static_cast<int>(syscall(SYS_epoll_ctl, epoll, operation, fd, event));
+}
+ssize_t SystemReceive(int fd, msghdr* message, int flags) {
+  return syscall(SYS_recvmsg, fd, message, flags);
+}
+int SystemClose(int fd) { return static_cast<int>(syscall(SYS_close, fd)); }
+
+// The one descriptor that is kept back. There is one instance, as there is one table of descriptors
+// in a process. Thread-safe.
 class SpareDescriptor {
  public:
   bool Open() {
@@ -30,8 +54,7 @@ class SpareDescriptor {
     absl::MutexLock lock(&mu_);
     if (!spare_.valid() && !OpenLocked()) return false;
     spare_.Reset();
-    const UniqueFd connection(
-        static_cast<int>(syscall(SYS_accept4, listener, nullptr, nullptr, SOCK_CLOEXEC)));
+    const UniqueFd connection(SystemAccept(listener, nullptr, nullptr, SOCK_CLOEXEC));
     return connection.valid();
   }
 
@@ -56,19 +79,115 @@ SpareDescriptor& Spare() {
   return *spare;
 }
 
-// Read by accept4() likewise.
-std::atomic<ConnectionLimit*> connection_limit{nullptr};
+ConnectionTable& Table() { return ConnectionTable::OfProcess(); }
 
-bool IsOneTooMany() {
-  ConnectionLimit* const limit = connection_limit.load(std::memory_order_acquire);
-  return limit != nullptr && !limit->Admit();
+std::atomic<const ConnectionBounds*> bounds_in_force{nullptr};
+
+const ConnectionBounds* Bounds() { return bounds_in_force.load(std::memory_order_acquire); }
+
+// Makes the descriptor a connection that is guarded.
+bool Enter(int fd, const ConnectionBounds* bounds, std::optional<uint32_t> most) {
+  ConnectionTable::NewConnection connection;
+  connection.names = {LocalName(fd), LocalPeerPort(fd), PeerName(fd)};
+  connection.header_block_bytes =
+      bounds == nullptr ? kDefaultHeaderBlockBytes : bounds->header_block_bytes;
+  connection.now_ns = Clock::Real()->NowNs();
+  connection.most = most;
+  return Table().AddConnection(fd, std::move(connection));
+}
+
+// Takes a connection in that was just accepted, or closes it. False when it is closed.
+bool Admit(int fd) {
+  const ConnectionBounds* const bounds = Bounds();
+  if (Enter(fd, bounds, bounds == nullptr ? UINT32_MAX : bounds->connections)) return true;
+  if (bounds != nullptr)
+    bounds->metrics->refused_connections.fetch_add(1, std::memory_order_relaxed);
+  SystemClose(fd);
+  return false;
+}
+
+// gRPC has learned that the descriptor has nothing more, and waits for epoll to tell of something
+// new. Has epoll tell of what is there already.
+void TellAgain(int fd, const ConnectionPlace& place) {
+  const std::optional<EpollEntry> entry = place.epoll();
+  if (!entry.has_value()) return;
+  epoll_event event{};
+  event.events = entry->events;
+  event.data.u64 = entry->data;
+  SystemEpollControl(entry->epoll, EPOLL_CTL_MOD, fd, &event);
+}
+
+int NothingThere(int fd, const ConnectionPlace* place) {
+  if (place != nullptr) TellAgain(fd, *place);
+  errno = EAGAIN;
+  return -1;
+}
+
+bool IsListener(int fd) {
+  int listens = 0;
+  socklen_t bytes = sizeof(listens);
+  return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens != 0;
+}
+
+void NoteEpoll(int epoll, int operation, int fd, const epoll_event* event) {
+  ConnectionPlace* place = Table().Find(fd);
+  if (place == nullptr && operation == EPOLL_CTL_ADD && IsListener(fd)) {
+    Table().AddListener(fd);
+    place = Table().Find(fd);
+  }
+  if (place == nullptr) return;
+  if (operation == EPOLL_CTL_DEL || event == nullptr) return place->SetEpoll(std::nullopt);
+  place->SetEpoll(EpollEntry{epoll, event->events, event->data.u64});
+}
+
+// Shows the meter what has come.
+Flood Measure(ConnectionPlace* place, const msghdr& message, size_t bytes) {
+  const int64_t now_ns = Clock::Real()->NowNs();
+  Flood flood = Flood::kNone;
+  for (size_t i = 0; i < message.msg_iovlen && bytes > 0 && flood == Flood::kNone; ++i) {
+    const iovec& piece = message.msg_iov[i];
+    const size_t count = std::min(bytes, piece.iov_len);
+    flood = place->Took({static_cast<const uint8_t*>(piece.iov_base), count}, now_ns);
+    bytes -= count;
+  }
+  return flood;
+}
+
+void CutConnection(int fd, const ConnectionPlace& place, Flood flood) {
+  shutdown(fd, SHUT_RDWR);
+  const ConnectionBounds* const bounds = Bounds();
+  if (bounds == nullptr) return;
+  bounds->metrics->flooding_connections.fetch_add(1, std::memory_order_relaxed);
+  bounds->logger->Log(LogLevel::kWarn, "connection_cut",
+                      {{"peer", place.peer()}, {"too_many", NameOf(flood)}});
+}
+
+ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message, int flags) {
+  if (place->MustPause()) {
+    const ConnectionBounds* const bounds = Bounds();
+    if (bounds != nullptr) bounds->metrics->read_pauses.fetch_add(1, std::memory_order_relaxed);
+    return NothingThere(fd, place);
+  }
+  const ssize_t bytes = SystemReceive(fd, message, flags);
+  if (bytes < 0 && errno == EAGAIN) {
+    place->FoundNothing();
+    errno = EAGAIN;
+  }
+  if (bytes <= 0) return bytes;
+  const Flood flood = Measure(place, *message, static_cast<size_t>(bytes));
+  if (flood == Flood::kNone) return bytes;
+  CutConnection(fd, *place, flood);
+  errno = ECONNRESET;
+  return -1;
 }
 
 }  // namespace
 
-void LimitConnections(ConnectionLimit* limit) {
-  connection_limit.store(limit, std::memory_order_release);
+void BoundConnections(const ConnectionBounds* bounds) {
+  bounds_in_force.store(bounds, std::memory_order_release);
 }
+
+void GuardConnection(int connection) { Enter(connection, Bounds(), std::nullopt); }
 
 absl::Status GuardAccept() {
   if (Spare().Open()) return absl::OkStatus();
@@ -77,15 +196,12 @@ absl::Status GuardAccept() {
 
 }  // namespace mpsd
 
-// Replaces the C library's accept4() in the whole process.
 extern "C" int accept4(int listener, sockaddr* peer, socklen_t* peer_bytes, int flags) {
-  for (;;) {
-    const auto fd = static_cast<int>(syscall(SYS_accept4, listener, peer, peer_bytes, flags));
-    if (fd >= 0 && mpsd::IsOneTooMany()) {
-      close(fd);
-      continue;
-    }
-    if (fd >= 0 || (errno != EMFILE && errno != ENFILE)) return fd;
+  for (int closed = 0; closed < mpsd::kClosedAtOnce; ++closed) {
+    const int fd = mpsd::SystemAccept(listener, peer, peer_bytes, flags);
+    if (fd >= 0 && mpsd::Admit(fd)) return fd;
+    if (fd >= 0) continue;
+    if (errno != EMFILE && errno != ENFILE) return fd;
     const bool shed = mpsd::Spare().ShedConnection(listener);
     mpsd::Spare().Reopen();
     if (shed) continue;
@@ -94,4 +210,22 @@ extern "C" int accept4(int listener, sockaddr* peer, socklen_t* peer_bytes, int 
     errno = EAGAIN;
     return -1;
   }
+  return mpsd::NothingThere(listener, mpsd::Table().Find(listener));
+}
+
+extern "C" int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
+  mpsd::NoteEpoll(epoll, operation, fd, event);
+  return mpsd::SystemEpollControl(epoll, operation, fd, event);
+}
+
+// Reads with flags are gRPC's own of the socket's errors.
+extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  mpsd::ConnectionPlace* const place = flags == 0 ? mpsd::Table().Find(fd) : nullptr;
+  if (place == nullptr) return mpsd::SystemReceive(fd, message, flags);
+  return mpsd::ReadConnection(fd, place, message, flags);
+}
+
+extern "C" int close(int fd) {
+  mpsd::Table().Remove(fd);
+  return mpsd::SystemClose(fd);
 }

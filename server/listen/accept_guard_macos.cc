@@ -6,6 +6,7 @@ namespace mpsd {
 absl::Status GuardAccept() { return absl::OkStatus(); }
 
 // macOS has no accept4() to replace.
-void LimitConnections(ConnectionLimit*) {}
+void BoundConnections(const ConnectionBounds*) {}
+void GuardConnection(int) {}
 
 }  // namespace mpsd

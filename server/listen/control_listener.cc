@@ -19,6 +19,7 @@
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/base/peer_user.h"
+#include "server/listen/accept_guard.h"
 
 namespace mpsd {
 namespace {
@@ -132,6 +133,7 @@ void ControlListener::TakeConnection() {
   if (!Prepare(connection.get()) || !IsLetIn(connection.get())) return;
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
   parameters.listener_fd = listener_.get();
+  GuardConnection(connection.get());
   parameters.fd = connection.Release();
   acceptor_->HandleNewConnection(&parameters);
 }

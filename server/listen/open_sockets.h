@@ -10,7 +10,8 @@
 namespace mpsd {
 
 // The descriptors of the connections that were accepted on one of `addresses`, which are written as
-// they were bound. Some may be closed when the function returns. Thread-safe.
+// they were bound. Some may be closed when the function returns. On Linux both functions ask the
+// ConnectionTable, and find only connections that the accept guard knows. Thread-safe.
 std::vector<int> ConnectionsOn(const std::vector<std::string>& addresses);
 
 // One socket. Its inode tells it from another socket that gets the same descriptor later.
@@ -27,5 +28,10 @@ struct OpenSocket {
 // host. Usually one; several where a client connects from one port to several listeners.
 // Thread-safe.
 std::vector<OpenSocket> SocketsOf(absl::string_view peer);
+
+// Shuts the connection with the client down that gRPC calls `peer`; gRPC then ends it. False when
+// there is none: clients of a Unix socket have no names of their own. On macOS it is always false.
+// Thread-safe.
+bool CutConnectionOf(absl::string_view peer);
 
 }  // namespace mpsd

@@ -18,6 +18,10 @@
 namespace mpsd {
 namespace {
 
+// A slow client keeps a thread until its time is up. As many connections again wait for a thread.
+constexpr char kThreads[] = "32";
+constexpr char kHeaderMs[] = "1000";
+
 // mg_start2 splits its text at commas and reads letters after the port as options, so only a plain
 // "host:port" may reach it.
 absl::Status CheckAddress(absl::string_view address) {
@@ -145,15 +149,15 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   const char* options[] = {"listening_ports",
                            address.c_str(),
                            "num_threads",
-                           "2",
+                           kThreads,
                            "request_timeout_ms",
-                           "2000",
+                           kHeaderMs,
                            "max_request_size",
                            "8192",
                            "enable_keep_alive",
                            "no",
                            "connection_queue",
-                           "64",
+                           kThreads,
                            nullptr};
   mg_callbacks callbacks{};
   callbacks.log_message = &Impl::Message;

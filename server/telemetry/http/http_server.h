@@ -25,7 +25,8 @@ struct HttpAccess {
 //   /readyz, /v2/health/ready  200 "ok", or 503 with {"ready", "reason", "unready_models"}
 // Another path is 404, another method 405. While rules are in force, every request passes the gate
 // first, also one for an unknown path: 401 without a valid token, 403 without the role. A
-// connection carries one request: 8 KiB of header, 2 s to send them. Two threads answer.
+// connection carries one request: 8 KiB of header, 1 s to send them. 32 threads answer, so that a
+// probe is answered beside that many slow clients.
 //
 // Never carries inference and never touches the request's path. Owned by the daemon. Thread-safe
 // after Start(). The destructor waits for the requests inside.

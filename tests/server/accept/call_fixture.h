@@ -88,6 +88,7 @@ class CallFixture : public testing::Test {
     generic_.live_calls = &live_calls_;
     generic_.gate = &call_gate_;
     generic_.inflaters = &inflaters_;
+    generic_.watchers = &watchers_;
     thread_.Bind();
     channel_ =
         grpc::CreateChannel(absl::StrCat("127.0.0.1:", port_), grpc::InsecureChannelCredentials());
@@ -282,6 +283,7 @@ class CallFixture : public testing::Test {
   std::atomic<bool> stopping_{false};
   std::atomic<int> live_calls_{0};
   InferCallContext infer_;
+  Watchers watchers_;
   GenericCallContext generic_;
 
   InferService infer_service_;

@@ -29,12 +29,17 @@ class GenericCallTest : public CallFixture {
     methods_.Add(kEcho, MethodTable::Kind::kUnary, echo);
     methods_.Add(kModelReady, MethodTable::Kind::kUnary, echo);
     methods_.Add(kTalk, MethodTable::Kind::kConversation, echo);
-    methods_.Add(kWatch, MethodTable::Kind::kWatched,
-                 [this](const CallerInfo&, absl::string_view, std::string* response) {
-                   ++looks_;
-                   *response = watched_;
-                   return watch_status_;
-                 });
+    methods_.AddWatched(
+        kWatch,
+        [this] {
+          ++looks_;
+          return state_;
+        },
+        [this](const CallerInfo&, absl::string_view, std::string* response) {
+          ++responses_;
+          *response = watched_;
+          return watch_status_;
+        });
     methods_.AddDeferred(kLater,
                          [this](const CallerInfo&, absl::string_view, MethodTable::Answer answer) {
                            answer_ = std::move(answer);
@@ -56,7 +61,9 @@ class GenericCallTest : public CallFixture {
   std::vector<std::string> peers_;
   std::string watched_ = "first";
   absl::Status watch_status_;
-  int looks_ = 0;
+  uint64_t state_ = 1;
+  int looks_ = 0;      // at the state
+  int responses_ = 0;  // that a watched method was asked for
   MethodTable::Answer answer_;
 };
 
@@ -75,6 +82,16 @@ TEST_F(GenericCallTest, AMethodsErrorIsTheStatus) {
   PumpUntil(call->finished);
   EXPECT_EQ(call->status.error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(call->status.error_message(), "no such thing");
+}
+
+TEST_F(GenericCallTest, ARequestBeyondTheBoundIsRefusedUnread) {
+  const auto largest = Call(kEcho, std::string(GenericCall::kMaxRequestBytes, 'x'));
+  PumpUntil(largest->finished);
+  EXPECT_TRUE(largest->status.ok()) << largest->status.error_message();
+  const auto larger = Call(kEcho, std::string(GenericCall::kMaxRequestBytes + 1, 'x'));
+  PumpUntil(larger->finished);
+  EXPECT_EQ(larger->status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(peers_.size(), 1u) << "the method is not asked";
 }
 
 TEST_F(GenericCallTest, AMethodThatNobodyKnowsIsUnimplemented) {
@@ -187,10 +204,13 @@ TEST_F(GenericCallTest, AWatchedMethodAnswersAtOnceAndWhenItWouldAnswerDifferent
   const auto call = Open(kWatch);
   Write(call.get(), InOneSlice(""));
   EXPECT_EQ(ReadText(call.get()), "first");
-  Pump([this] { return looks_ >= 3; });
+  Pump([this] { return looks_ >= 5; });
+  EXPECT_EQ(responses_, 2) << "the first one, and the look after it";
   watched_ = "second";
+  ++state_;
   EXPECT_EQ(ReadText(call.get()), "second");
   watch_status_ = absl::NotFoundError("it is gone");
+  ++state_;
   EXPECT_FALSE(Read(call.get()));
   EXPECT_EQ(End(call.get()).error_message(), "it is gone");
 }
@@ -200,11 +220,36 @@ TEST_F(GenericCallTest, AFirstResponseWithoutBytesIsSentOnce) {
   const auto call = Open(kWatch);
   Write(call.get(), InOneSlice(""));
   EXPECT_EQ(ReadText(call.get()), "");
-  Pump([this] { return looks_ >= 3; });
+  Pump([this] { return looks_ >= 5; });
   watched_ = "second";
+  ++state_;
   EXPECT_EQ(ReadText(call.get()), "second") << "the empty one is sent once";
   call->context.TryCancel();
   End(call.get());
+  Pump([this] { return live_calls_ == 1; });
+}
+
+TEST_F(GenericCallTest, WatchedCallsThatWaitCostOneLookTogether) {
+  std::vector<std::unique_ptr<ClientCall>> calls;
+  for (int i = 0; i < 3; ++i) {
+    calls.push_back(Open(kWatch));
+    Write(calls.back().get(), InOneSlice(""));
+    EXPECT_EQ(ReadText(calls.back().get()), "first");
+  }
+  Pump([this] { return responses_ == 6; });
+  const int tags = tags_taken_;
+  const int looks = looks_;
+  Pump([this, looks] { return looks_ >= looks + 3; });
+  EXPECT_EQ(tags_taken_, tags + 3);
+  EXPECT_EQ(looks_, looks + 3);
+  EXPECT_EQ(responses_, 6);
+  watched_ = "second";
+  ++state_;
+  for (const auto& call : calls) EXPECT_EQ(ReadText(call.get()), "second");
+  for (const auto& call : calls) {
+    call->context.TryCancel();
+    End(call.get());
+  }
   Pump([this] { return live_calls_ == 1; });
 }
 

@@ -138,11 +138,12 @@ TEST_F(GrpcServerTest, AStopEndsOpenStreams) {
 }
 
 TEST_F(GrpcServerTest, CallsThatAreOpenAfterTheGraceAreCancelled) {
-  methods_.Add("/a.B/Watch", MethodTable::Kind::kWatched,
-               [](const CallerInfo&, absl::string_view, std::string* response) {
-                 *response = "always the same";
-                 return absl::OkStatus();
-               });
+  methods_.AddWatched(
+      "/a.B/Watch", [] { return uint64_t{1}; },
+      [](const CallerInfo&, absl::string_view, std::string* response) {
+        *response = "always the same";
+        return absl::OkStatus();
+      });
   ASSERT_TRUE(server_->Start(options_).ok());
   grpc::GenericStub client(
       grpc::CreateChannel(server_->bound()[0], grpc::InsecureChannelCredentials()));

@@ -20,17 +20,19 @@ TEST(CallerInfo, IsLocalOverAUnixSocketAndTheLoopbackAlone) {
 
 TEST(MethodTable, FindsWhatWasAdded) {
   MethodTable table;
-  table.Add("/a.B/C", MethodTable::Kind::kWatched,
-            [](const CallerInfo&, absl::string_view request, std::string* response) {
-              *response = std::string(request) + "!";
-              return absl::OkStatus();
-            });
+  table.AddWatched(
+      "/a.B/C", [] { return uint64_t{7}; },
+      [](const CallerInfo&, absl::string_view request, std::string* response) {
+        *response = std::string(request) + "!";
+        return absl::OkStatus();
+      });
   const MethodTable::Method* method = table.Find("/a.B/C");
   ASSERT_NE(method, nullptr);
   EXPECT_EQ(method->kind, MethodTable::Kind::kWatched);
   std::string response;
   EXPECT_TRUE(method->unary({}, "hello", &response).ok());
   EXPECT_EQ(response, "hello!");
+  EXPECT_EQ(method->state(), 7u);
   for (const char* name : {"", "/a.B/", "/a.B/C ", "a.B/C"}) {
     EXPECT_EQ(table.Find(name), nullptr) << name;
   }

@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <cerrno>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -37,9 +39,8 @@ class HttpServerTest : public testing::Test {
     ASSERT_NE(server_->port(), 0);
   }
 
-  // Sends `request` as it is and returns everything up to the end of the connection.
-  std::string Exchange(const std::string& request) {
-    const UniqueFd fd(socket(AF_INET, SOCK_STREAM, 0));
+  UniqueFd ConnectAndSend(const std::string& request) {
+    UniqueFd fd(socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(server_->port());
@@ -47,6 +48,12 @@ class HttpServerTest : public testing::Test {
     EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
     EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(request.size()));
+    return fd;
+  }
+
+  // Sends `request` as it is and returns everything up to the end of the connection.
+  std::string Exchange(const std::string& request) {
+    const UniqueFd fd = ConnectAndSend(request);
     std::string answer;
     char buffer[4096];
     for (ssize_t n = 0; (n = recv(fd.get(), buffer, sizeof(buffer), 0)) > 0;) {
@@ -130,6 +137,17 @@ TEST_F(HttpServerTest, HeadersOverTheBoundAreRefused) {
       Exchange(absl::StrCat("GET /livez HTTP/1.1\r\nX: ", std::string(16 << 10, 'x'), "\r\n\r\n"));
   EXPECT_FALSE(absl::StrContains(answer, "200 OK")) << answer;
   EXPECT_TRUE(absl::StartsWith(Ask("GET", "/livez"), "HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, SlowClientsKeepNoProbeWaiting) {
+  std::vector<UniqueFd> slow;
+  for (int i = 0; i < 20; ++i) slow.push_back(ConnectAndSend("GET /livez HT"));
+  EXPECT_TRUE(absl::StartsWith(Ask("GET", "/livez"), "HTTP/1.1 200 "));
+  char byte = 0;
+  for (const UniqueFd& client : slow) {
+    EXPECT_EQ(recv(client.get(), &byte, 1, MSG_DONTWAIT), -1) << "the probe waited for its end";
+    EXPECT_EQ(errno, EAGAIN);
+  }
 }
 
 TEST_F(HttpServerTest, BusyPortIsAClearError) {

@@ -1,0 +1,129 @@
+// ConnectionTable: what the process knows of each descriptor that is a client's connection.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "server/listen/frame_meter.h"
+#include "server/listen/read_round.h"
+
+namespace mpsd {
+
+// How a descriptor was added to an epoll.
+struct EpollEntry {
+  int epoll = -1;
+  uint32_t events = 0;
+  uint64_t data = 0;
+};
+
+// What a connection is called.
+struct ConnectionNames {
+  std::string local;             // its own end: "unix:PATH" or ":PORT"
+  uint32_t local_peer_port = 0;  // of the other end, if that is on this host; 0 otherwise
+  std::string peer;              // the other end, as PeerName() gives it
+};
+
+// One descriptor's place in the table: a listener, a connection, or neither. The place forgets all
+// it knew when the descriptor is closed, or is given out again. Thread-safe.
+class ConnectionPlace {
+ public:
+  enum class Use : uint8_t { kNone, kListener, kConnection };
+
+  Use use() const { return use_.load(std::memory_order_acquire); }
+
+  // The other end's port, if that is on this host; 0 otherwise. Takes no lock.
+  uint32_t local_peer_port() const { return local_peer_port_.load(std::memory_order_relaxed); }
+  std::string local_name() const ABSL_LOCKS_EXCLUDED(mu_);
+  std::string peer() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The epoll that the descriptor is in; nothing when it is in none.
+  std::optional<EpollEntry> epoll() const ABSL_LOCKS_EXCLUDED(mu_);
+  void SetEpoll(std::optional<EpollEntry> entry) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Called before each read of a connection. True when the read must find nothing.
+  bool MustPause() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Called after each other read, with the bytes that have come, piece by piece where they lie
+  // apart.
+  Flood Took(absl::Span<const uint8_t> bytes, int64_t now_ns) ABSL_LOCKS_EXCLUDED(mu_);
+  void FoundNothing() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  friend class ConnectionTable;
+
+  // Forgets all and begins anew. True when the place was a connection that counts.
+  bool Become(Use use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  std::atomic<Use> use_{Use::kNone};
+  std::atomic<uint32_t> local_peer_port_{0};
+
+  mutable absl::Mutex mu_;
+  bool counts_ ABSL_GUARDED_BY(mu_) = false;
+  std::string local_name_ ABSL_GUARDED_BY(mu_);
+  std::string peer_ ABSL_GUARDED_BY(mu_);
+  std::optional<EpollEntry> epoll_ ABSL_GUARDED_BY(mu_);
+  ReadRound round_ ABSL_GUARDED_BY(mu_);
+  std::optional<FrameMeter> meter_ ABSL_GUARDED_BY(mu_);  // of a connection
+};
+
+// The places of all descriptors, by number. To find one costs two loads. Memory for places comes in
+// blocks as descriptors grow, and stays. Knows what it is told: its callers sit in accept4(),
+// epoll_ctl(), recvmsg() and close(). Thread-safe.
+class ConnectionTable {
+ public:
+  // A descriptor beyond this number has no place. Linux gives none out unless it is told to.
+  static constexpr int kDescriptors = 1 << 20;
+
+  struct NewConnection {
+    ConnectionNames names;
+    uint64_t header_block_bytes = 0;  // see FrameMeter
+    int64_t now_ns = 0;
+    std::optional<uint32_t> most;  // of the connections that count; nothing: it does not count
+  };
+
+  // The table that the process's system calls keep. There is one, as there is one table of
+  // descriptors in a process, and gRPC calls accept4() without an object of ours. Never destroyed.
+  static ConnectionTable& OfProcess();
+
+  ConnectionTable() = default;
+  ~ConnectionTable();
+  ConnectionTable(const ConnectionTable&) = delete;
+  ConnectionTable& operator=(const ConnectionTable&) = delete;
+
+  // Does nothing when the descriptor can have no place.
+  void AddListener(int fd);
+
+  // False when there are `most` already, or the descriptor can have no place.
+  bool AddConnection(int fd, NewConnection connection);
+
+  // Called before the descriptor is closed.
+  void Remove(int fd);
+
+  // The place of a listener or a connection; null for all others.
+  ConnectionPlace* Find(int fd) const;
+
+  // Calls `visit` for each connection.
+  void ForEach(const std::function<void(int fd, const ConnectionPlace& place)>& visit) const;
+
+  // How many connections that count there are.
+  uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr int kBlockPlaces = 1024;
+  using Block = std::array<ConnectionPlace, kBlockPlaces>;
+
+  ConnectionPlace* PlaceOf(int fd);  // made if needed
+
+  std::array<std::atomic<Block*>, kDescriptors / kBlockPlaces> blocks_{};
+  std::atomic<uint32_t> count_{0};
+};
+
+}  // namespace mpsd

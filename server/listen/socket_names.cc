@@ -1,0 +1,86 @@
+#include "server/listen/socket_names.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace mpsd {
+
+std::string LocalName(int fd) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return "";
+  switch (address.ss_family) {
+    case AF_INET:
+      return absl::StrCat(":", ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port));
+    case AF_INET6:
+      return absl::StrCat(":", ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port));
+    case AF_UNIX:
+      return absl::StrCat("unix:", reinterpret_cast<const sockaddr_un&>(address).sun_path);
+    default:
+      return "";
+  }
+}
+
+bool IsOn(const std::string& name, const std::vector<std::string>& addresses) {
+  return std::any_of(addresses.begin(), addresses.end(), [&name](const std::string& address) {
+    if (absl::StartsWith(address, "unix:")) return name == address;
+    return name == address.substr(address.rfind(':'));
+  });
+}
+
+uint32_t LocalPeerPort(int fd) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return 0;
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    return ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET ? ntohs(v4.sin_port) : 0;
+  }
+  if (address.ss_family != AF_INET6) return 0;
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  const bool mapped = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
+  const bool local =
+      mapped ? v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+  return local ? ntohs(v6.sin6_port) : 0;
+}
+
+std::string PeerName(int fd) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return "";
+  char text[INET6_ADDRSTRLEN] = "";
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text));
+    return absl::StrCat("ipv4:", text, ":", ntohs(v4.sin_port));
+  }
+  if (address.ss_family != AF_INET6) return "";
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+    inet_ntop(AF_INET, &v6.sin6_addr.s6_addr[12], text, sizeof(text));
+    return absl::StrCat("ipv4:", text, ":", ntohs(v6.sin6_port));
+  }
+  inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
+  return absl::StrCat("ipv6:[", text, "]:", ntohs(v6.sin6_port));
+}
+
+std::string WithBrackets(absl::string_view peer) {
+  return absl::StrReplaceAll(peer, {{"%5B", "["}, {"%5D", "]"}});
+}
+
+uint32_t PortOf(absl::string_view peer) {
+  uint32_t port = 0;
+  if (!absl::StartsWith(peer, "ipv4:") && !absl::StartsWith(peer, "ipv6:")) return 0;
+  return absl::SimpleAtoi(peer.substr(peer.rfind(':') + 1), &port) ? port : 0;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,175 @@
+"""Clients that flood: a round of reading ends, the connection is cut, and others are served.
+
+MPSD_FLOOD_BYTES=12000000000 has the flood over TLS send that much, beyond what gRPC 1.51 alone
+survives; by default it is short.
+"""
+import os
+import socket
+import ssl
+import struct
+import tempfile
+import time
+import unittest
+
+import calls
+from certificates import Authority
+from daemon import Daemon, wait_until
+from models import synthetic
+from raw_http2 import DATA, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE, \
+    Connection
+
+PRIORITY, CONTINUATION, UNKNOWN = 2, 9, 77
+WATCH = "/grpc.health.v1.Health/Watch"
+MIB = 1 << 20
+LIMIT_S = 60
+FLOOD_BYTES = int(os.environ.get("MPSD_FLOOD_BYTES", 64 * MIB))
+FLOOD_S = 5 + FLOOD_BYTES / (20 * MIB)
+# What a flood that is cut may take: its frames until then, and what gRPC makes of them.
+MOST_GROWTH = 150 * MIB
+
+
+def resets(first_stream, count=1000, path=WATCH):
+    """Calls that are cancelled as soon as they are there."""
+    return b"".join(
+        Connection.request_headers(stream, path=path) +
+        Connection.frame(RST_STREAM, 0, stream, struct.pack(">I", 8))
+        for stream in range(first_stream, first_stream + 2 * count, 2))
+
+
+def same(frame):
+    """That frame again and again."""
+    block = frame * (MIB // len(frame))
+    while True:
+        yield block
+
+
+def rapid_reset():
+    stream = 1
+    while True:
+        yield resets(stream)
+        stream += 2000
+
+
+def endless_headers():
+    """One call whose headers do not end."""
+    field = b"\0\x04name\x7f\x80\x01" + b"x" * 255
+    yield Connection.frame(HEADERS, 0, 1, Connection.request_headers(1)[9:])
+    yield from same(Connection.frame(CONTINUATION, 0, 1, field * 60))
+
+
+FLOODS = {
+    "PRIORITY": same(Connection.frame(PRIORITY, 0, 3, bytes(5))),
+    "PING": same(Connection.frame(PING, 1, 0, bytes(8))),
+    "SETTINGS": same(Connection.frame(SETTINGS, 1, 0, b"")),
+    "WINDOW_UPDATE": same(Connection.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1))),
+    "no known kind": same(Connection.frame(UNKNOWN, 0, 0, b"")),
+    "DATA without bytes": same(Connection.frame(DATA, 0, 1, b"")),
+    "rapid reset": rapid_reset(),
+    "endless headers": endless_headers(),
+}
+
+
+def send_all(sender, blocks, most_bytes, limit_s):
+    """How many bytes of the blocks the server took."""
+    sender.settimeout(LIMIT_S)
+    sender.sendall(Connection.preface())
+    until = time.monotonic() + limit_s
+    sent = 0
+    try:
+        for block in blocks:
+            if sent >= most_bytes or time.monotonic() > until:
+                break
+            sender.sendall(block)
+            sent += len(block)
+    except OSError:
+        pass
+    return sent
+
+
+def is_closed(sender):
+    """Whether the server ends the connection; takes what it has sent before."""
+    try:
+        while sender.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+class Floods(unittest.TestCase):
+    def resident(self, daemon):
+        return daemon.metric("process_resident_memory_bytes")
+
+    def test_a_flood_is_cut_and_others_are_served(self):
+        """Of each kind: the server cuts it by itself, after little, and keeps little of it."""
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            message = calls.request("m", {"x": calls.row_of(1)})
+            self.assertEqual(calls.infer(stub, message).code, calls.OK)
+            host, port = daemon.address.rsplit(":", 1)
+            before = self.resident(daemon)
+            for i, (name, blocks) in enumerate(FLOODS.items()):
+                with self.subTest(name), \
+                        socket.create_connection((host, int(port)), LIMIT_S) as sender:
+                    send_all(sender, blocks, 256 * MIB, 20)
+                    self.assertTrue(is_closed(sender))
+                    self.assertEqual(daemon.metric("mpsd_flooding_connections_total"), i + 1)
+                    self.assertEqual(calls.infer(stub, message).code, calls.OK)
+                    self.assertLess(self.resident(daemon) - before, MOST_GROWTH)
+            daemon.wait_logged('"connection_cut".*"resets"')
+
+    def test_a_client_that_cancels_much_is_not_cut(self):
+        """Hundreds of cancelled calls at once are what a client does whose deadlines pass."""
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            host, port = daemon.address.rsplit(":", 1)
+            with socket.create_connection((host, int(port)), LIMIT_S) as sender:
+                send_all(sender, [resets(1, 2000)], MIB, 20)
+                sender.sendall(Connection.frame(PING, 0, 0, b"are here"))
+                seen = b""
+                while b"are here" not in seen:
+                    piece = sender.recv(65536)
+                    self.assertTrue(piece, "it was cut")
+                    seen += piece
+            self.assertEqual(daemon.metric("mpsd_flooding_connections_total"), 0)
+            self.assertEqual(
+                calls.infer(stub, calls.request("m", {"x": calls.row_of(1)})).code, calls.OK)
+
+    def test_a_round_of_reading_ends(self):
+        """Over TLS frames are not counted. What is read in one go is bounded all the same, and
+        others are served meanwhile."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        authority = Authority(folder, "authority")
+        certificate, key = authority.issue("mpsd")
+        listen = {"tls": {"grpc": ["127.0.0.1:0"], "certificate": str(certificate),
+                          "key": str(key)}}
+        with Daemon([synthetic("m")], listen_more=listen) as daemon, \
+                calls.stub(daemon.address) as stub:
+            message = calls.request("m", {"x": calls.row_of(1)})
+            self.assertEqual(calls.infer(stub, message).code, calls.OK)
+            context = ssl.create_default_context(cafile=str(authority.pem))
+            context.set_alpn_protocols(["h2"])
+            host, port = daemon.listeners[1].split()[0].rsplit(":", 1)
+            before = self.resident(daemon)
+            with socket.create_connection((host, int(port)), LIMIT_S) as plain, \
+                    context.wrap_socket(plain, server_hostname="localhost") as sender, \
+                    calls.Load(daemon.address, "m", callers=2) as load:
+                blocks = FLOODS["PRIORITY"]
+                sent = send_all(sender, blocks, FLOOD_BYTES, FLOOD_S)
+                self.assertGreaterEqual(sent, min(FLOOD_BYTES, 16 * MIB))
+                answered = load.answered()
+                wait_until(lambda: load.answered() > answered, LIMIT_S, "an answer to others")
+                sender.sendall(Connection.frame(PING, 0, 0, b"are here"))
+                seen = b""
+                while b"are here" not in seen:
+                    piece = sender.recv(65536)
+                    self.assertTrue(piece, "the connection does not go on")
+                    seen += piece
+            self.assertGreater(daemon.metric("mpsd_read_pauses_total"), 0)
+            self.assertLess(self.resident(daemon) - before, MOST_GROWTH)
+            print(f"{sent} bytes, {daemon.metric('mpsd_read_pauses_total'):.0f} pauses, "
+                  f"{(self.resident(daemon) - before) / MIB:.0f} MiB more")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,120 @@
+#include "server/listen/frame_meter.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/clock.h"
+
+namespace mpsd {
+namespace {
+
+constexpr uint8_t kData = 0, kHeaders = 1, kPriority = 2, kRstStream = 3, kSettings = 4, kPing = 6,
+                  kWindowUpdate = 8, kContinuation = 9, kUnknown = 200;
+constexpr uint8_t kEndStream = 1, kEndHeaders = 4;
+constexpr uint64_t kBlockBytes = 1000;
+
+std::string Frame(uint8_t kind, size_t length, uint8_t flags = 0) {
+  std::string frame;
+  for (const int shift : {16, 8, 0}) frame.push_back(static_cast<char>(length >> shift & 0xff));
+  frame.push_back(static_cast<char>(kind));
+  frame.push_back(static_cast<char>(flags));
+  frame.append(4, '\1');
+  // Every byte of the payload looks like a head of an RST_STREAM.
+  return frame.append(length, static_cast<char>(kRstStream));
+}
+
+class FrameMeterTest : public testing::Test {
+ protected:
+  Flood Take(absl::string_view bytes) {
+    return meter_.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, now_ns_);
+  }
+  Flood TakeMany(const std::string& frame, uint32_t count) {
+    Flood flood = Flood::kNone;
+    for (uint32_t i = 0; i < count; ++i) flood = Take(frame);
+    return flood;
+  }
+  void Begin() { EXPECT_EQ(Take("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Flood::kNone); }
+
+  int64_t now_ns_ = kNsPerSecond;
+  FrameMeter meter_{kBlockBytes, now_ns_};
+};
+
+TEST_F(FrameMeterTest, CutsResetsBeyondTheirBudgetForGood) {
+  Begin();
+  const std::string reset = Frame(kRstStream, 4);
+  EXPECT_EQ(TakeMany(reset, FrameMeter::kResetsPerSecond), Flood::kNone);
+  EXPECT_EQ(Take(reset), Flood::kResets);
+  now_ns_ += 10 * kNsPerSecond;
+  EXPECT_EQ(Take(Frame(kData, 10)), Flood::kResets);
+}
+
+TEST_F(FrameMeterTest, ABudgetComesBackWithTime) {
+  Begin();
+  const std::string reset = Frame(kRstStream, 4);
+  for (int second = 0; second < 5; ++second) {
+    EXPECT_EQ(TakeMany(reset, FrameMeter::kResetsPerSecond), Flood::kNone) << second;
+    now_ns_ += kNsPerSecond;
+  }
+}
+
+TEST_F(FrameMeterTest, WhatSaysLittleSharesOneBudget) {
+  Begin();
+  const std::string each =
+      absl::StrCat(Frame(kPriority, 5), Frame(kSettings, 0), Frame(kPing, 8), Frame(kUnknown, 3),
+                   Frame(kData, 0), Frame(kHeaders, 0), Frame(kContinuation, 0, kEndStream),
+                   Frame(kSettings, 0, kEndStream));
+  EXPECT_EQ(TakeMany(each, FrameMeter::kControlFramesPerSecond / 8), Flood::kNone);
+  EXPECT_EQ(Take(Frame(kPing, 8)), Flood::kControlFrames);
+}
+
+TEST_F(FrameMeterTest, CallsAndTheirMessagesCostNothing) {
+  Begin();
+  const std::string call = absl::StrCat(Frame(kHeaders, 100, kEndHeaders), Frame(kData, 1),
+                                        Frame(kData, 16384), Frame(kData, 0, kEndStream));
+  EXPECT_EQ(TakeMany(call, 20'000), Flood::kNone);
+}
+
+TEST_F(FrameMeterTest, WindowUpdatesHaveALargerBudget) {
+  Begin();
+  const std::string update = Frame(kWindowUpdate, 4);
+  EXPECT_EQ(TakeMany(update, FrameMeter::kWindowUpdatesPerSecond), Flood::kNone);
+  EXPECT_EQ(Take(update), Flood::kWindowUpdates);
+}
+
+TEST_F(FrameMeterTest, AHeaderBlockIsBoundedOverAllItsFrames) {
+  Begin();
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_EQ(Take(Frame(kHeaders, kBlockBytes / 2)), Flood::kNone);
+    EXPECT_EQ(Take(Frame(kContinuation, kBlockBytes / 2, kEndHeaders)), Flood::kNone);
+  }
+  EXPECT_EQ(Take(Frame(kHeaders, kBlockBytes)), Flood::kNone);
+  EXPECT_EQ(Take(Frame(kContinuation, 1)), Flood::kHeaderBlock);
+}
+
+TEST_F(FrameMeterTest, ItDoesNotMatterWhereTheBytesAreCut) {
+  const std::string all =
+      absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Frame(kSettings, 12), Frame(kData, 300),
+                   Frame(kHeaders, kBlockBytes), Frame(kContinuation, 1));
+  const size_t last_head = all.size() - 1;
+  for (size_t piece = 1; piece < 40; ++piece) {
+    FrameMeter meter(kBlockBytes, now_ns_);
+    size_t at = 0;
+    for (; at < all.size(); at += piece) {
+      const absl::string_view bytes = absl::string_view(all).substr(at, piece);
+      const Flood flood =
+          meter.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, now_ns_);
+      EXPECT_EQ(flood, at + bytes.size() < last_head ? Flood::kNone : Flood::kHeaderBlock) << piece;
+    }
+  }
+}
+
+TEST_F(FrameMeterTest, WhatIsNotHttp2IsNotLookedInto) {
+  EXPECT_EQ(Take("PRI * HTTP/1"), Flood::kNone);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4), 2 * FrameMeter::kResetsPerSecond), Flood::kNone);
+}
+
+}  // namespace
+}  // namespace mpsd

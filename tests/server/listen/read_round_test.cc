@@ -1,0 +1,41 @@
+#include "server/listen/read_round.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd {
+namespace {
+
+TEST(ReadRound, ARoundThatNeverFindsNothingIsEndedByTwoReads) {
+  ReadRound round;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(round.MustPause());
+    round.Took(ReadRound::kBytes - 1);
+    EXPECT_FALSE(round.MustPause());
+    round.Took(1);
+    EXPECT_TRUE(round.MustPause()) << "ends what gRPC reads";
+    EXPECT_TRUE(round.MustPause()) << "ends the round";
+  }
+  EXPECT_FALSE(round.MustPause());
+}
+
+TEST(ReadRound, ARoundThatEndsByItselfIsForgotten) {
+  ReadRound round;
+  round.Took(ReadRound::kBytes - 1);
+  round.FoundNothing();
+  round.FoundNothing();
+  round.Took(ReadRound::kBytes - 1);
+  EXPECT_FALSE(round.MustPause());
+}
+
+TEST(ReadRound, OneEmptyReadBetweenOthersDoesNotEndIt) {
+  ReadRound round;
+  round.Took(ReadRound::kBytes / 2);
+  round.FoundNothing();
+  round.Took(ReadRound::kBytes / 2);
+  round.FoundNothing();
+  EXPECT_TRUE(round.MustPause());
+  EXPECT_FALSE(round.MustPause()) << "the second empty read in a row has ended it";
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -10,7 +10,7 @@
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/pool_queue.h"
 #include "server/lanes/completion_reader.h"
-#include "server/lanes/output_estimate.h"
+#include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {
@@ -18,6 +18,14 @@ namespace mpsd {
 // Step 11 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
 // believes nothing of a worker that it has not checked: a lie condemns the worker, and no
 // completion of a condemned worker is taken.
+//
+// What becomes of a batch whose completion is true:
+//   answered          its requests end, and get their replies from PoolCarrier
+//   answered in part  (decoupled models) its requests wait in the AnsweringList
+//   needs more room   the lease was too small: its requests join their lines again, the estimate
+//                     grows; refused where no lease could be large enough
+//   abandoned         nobody waits for it: its rows end
+// In each case the slot is free again, and the lane may get its next batch.
 class CompletionIntake {
  public:
   // All outlive the intake.

@@ -9,7 +9,10 @@
 
 namespace mpsd {
 
-// Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. It reads no clock.
+// A request that is refused because the queue is full carries a delay (RetryInfo), so that clients
+// come back when there is room, and not all at once. Owned by a pool's queue, which asks when it
+// refuses; Pool::Tick() measures. Thread-compatible: guarded by the pool's mutex. It reads no
+// clock.
 class CompletionRate {
  public:
   static constexpr int64_t kWindowNs = 100 * kNsPerMs;

@@ -9,7 +9,7 @@
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/pool_queue.h"
-#include "server/lanes/output_estimate.h"
+#include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
 #include "server/schedule/scheduler.h"
 
@@ -17,6 +17,11 @@ namespace mpsd {
 
 // Step 7 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
 // takes no decision of its own, and wakes no lane: that is deferred.
+//
+// A batch goes this way: form it from its line → lease room for its outputs → write the record of a
+// free slot → push the slot's number into the lane's ring → note the lane's bell in DeferredWork.
+// Where no room is to be had the batch's requests are put back into their lines as they were, and
+// the scheduler is told that this worker has no room.
 class Dispatcher {
  public:
   // All outlive the dispatcher.

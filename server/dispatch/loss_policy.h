@@ -1,14 +1,23 @@
-// What becomes of a request whose worker is gone. Pure.
+// JudgeLoss: what becomes of a request whose worker is gone. Pure.
 #pragma once
 
 #include <cstdint>
 
 #include "proto/base/limits.h"
-#include "server/lanes/worker_end.h"
+#include "server/lanes/worker_progress.h"
 
 namespace mpsd {
 
-// What is known of a request that was in a worker when the worker ended.
+// A worker may die of a request, or with it. Which of the two cannot be known while several were
+// inside; so the front end tries again, and narrows it down:
+//
+//   the worker was killed from outside ──▶ again, with others       (the second time: as a suspect)
+//   it crashed with several inside ──────▶ each is a suspect, and from now on runs alone
+//   it crashed with this one alone ──────▶ a strike: this request ends, its content is quarantined
+//
+// A request is dispatched at most kMaxDispatches times, so that nothing kills workers for ever.
+
+// What is known of a request that was in a worker when the worker ended. A value.
 struct Loss {
   WorkerEnd end = WorkerEnd::kKilled;
   bool was_alone = false;   // it was the only request of the only batch that the worker had
@@ -24,6 +33,7 @@ enum class LossVerdict : uint8_t {
   kWorkerLost,    // it ends: it has had its chances, or has answers of the worker that is gone
 };
 
+// The first rule that holds decides: a strike, then the end of patience, then another try.
 constexpr LossVerdict JudgeLoss(const Loss& loss) {
   const bool crashed = loss.end == WorkerEnd::kCrashed;
   if (crashed && loss.was_alone) return LossVerdict::kStrike;

@@ -19,7 +19,7 @@
 #include "server/dispatch/pool_queue.h"
 #include "server/dispatch/quarantine.h"
 #include "server/dispatch/worker_loss.h"
-#include "server/lanes/output_estimate.h"
+#include "server/lanes/output_sizing.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
 #include "server/schedule/scheduler.h"

@@ -7,7 +7,6 @@
 #include "absl/base/thread_annotations.h"
 #include "server/dispatch/pool_carrier.h"
 #include "server/dispatch/pool_parts.h"
-#include "server/lanes/worker_end.h"
 #include "server/lanes/worker_link.h"
 #include "server/lanes/worker_progress.h"
 

@@ -8,13 +8,18 @@
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/pool_queue.h"
-#include "server/lanes/worker_end.h"
+#include "server/lanes/worker_progress.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {
 
-// Carries out what loss_policy.h says. Owned by a pool. Thread-compatible: guarded by the pool's
-// mutex.
+// Carries out what loss_policy.h says, for each request of each batch that the worker had. Owned by
+// a pool. Thread-compatible: guarded by the pool's mutex. Rows that go again stay where they are:
+// no payload is copied a second time.
+//
+// A request that is struck takes all queued requests along that hold the same: a client that sends
+// a deadly request a hundred times costs one worker. Its rows stay live until PoolCarrier has
+// hashed them for the quarantine, without the mutex; EndStruckRows() ends them.
 class WorkerLoss {
  public:
   // All outlive this.

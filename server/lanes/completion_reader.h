@@ -12,7 +12,7 @@
 
 namespace mpsd {
 
-// What the front end itself knows of the batch: a completion that differs is a lie.
+// What the front end itself knows of the batch: a completion that differs is a lie. A value.
 struct ExpectedCompletion {
   uint64_t batch_id = 0;
   uint32_t row_count = 0;
@@ -23,10 +23,19 @@ struct ExpectedCompletion {
   int64_t now_ns = 0;
 };
 
-// Copies the record once, checks the copy, and fills outputs, row_failed, failure, part and times
-// of `batch`. Sets `needed_bytes` to the lease that the worker asks for, or to 0. INVALID_ARGUMENT,
-// with a text that names the lie, when a field cannot be true: the caller has the worker killed.
-// Thread-safe.
+// Step 11 of a request's life, worker → front end. A worker's memory is hostile: another process
+// may change it between two looks. So each field is copied once, the copy is checked, and the
+// memory is not looked at again; tests/fuzz changes it between any two loads to prove that.
+//
+// Checked: the batch's id and row count; that the outcome is one there is; that each output has a
+// known datatype, dims that the spec allows and that multiply to its bytes; that it lies in the
+// lease, and beside no other output; that BYTES outputs are whole strings; that texts end and are
+// UTF-8; that times are in order. Sizes are multiplied with overflow checks.
+//
+// Fills outputs, row_failed, failure, part and times of `batch`, whose outputs point into the
+// lease: the answer's bytes are not copied here. Sets `needed_bytes` to the lease that the worker
+// asks for, or to 0. INVALID_ARGUMENT, with a text that names the lie, when a field cannot be true:
+// the caller has the worker killed. Thread-safe.
 absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
                             const ModelSpec& spec, CompletedBatch* batch, uint64_t* needed_bytes);
 

@@ -1,12 +1,21 @@
-// How large output leases and a worker's output area are: pure formulas over a model's spec.
+// How large output leases and a worker's output area are: by the model's spec, and by experience.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 
 #include "proto/link/model_spec.h"
 
 namespace mpsd {
+
+// A lane writes the outputs of a batch into one extent of its worker's segment, which the front end
+// leases before the batch is submitted: so it has to know the size beforehand. A spec with known
+// shapes says it exactly. Where a shape is open, OutputEstimate guesses; a worker whose outputs do
+// not fit says how much they need, and the batch runs again with a lease of that size.
+//
+// The functions are pure.
 
 // Bytes of the outputs of `rows` rows, each output at the next multiple of 64. Nothing when the
 // spec leaves an output's shape open.
@@ -23,5 +32,35 @@ uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_de
 
 // The largest lease of an output area: half of it, so that one batch does not wait for all others.
 constexpr uint64_t LargestLeaseBytes(uint64_t area_bytes) { return area_bytes / 2; }
+
+// Sizes the output leases of models whose spec leaves a shape open. Owned by a pool.
+// Thread-compatible: guarded by the pool's mutex. It grows at once, since too small a lease makes a
+// batch run twice. It halves after kBatchesToShrink batches in a row that each used less than a
+// quarter of it, so that one long answer does not size all later leases. Always a power of two,
+// never below kAssumedOutputRowBytes.
+class OutputEstimate {
+ public:
+  static constexpr uint32_t kBatchesToShrink = 64;
+
+  uint64_t row_bytes() const { return row_bytes_; }
+
+  // The outputs of a batch of `rows` rows did not fit: they need `bytes`. REQUIRES: rows > 0.
+  void Grow(uint64_t bytes, uint32_t rows) {
+    row_bytes_ = std::max(row_bytes_, std::bit_ceil((bytes + rows - 1) / rows));
+    small_batches_ = 0;
+  }
+
+  // The outputs of a batch of `rows` rows took `bytes`.
+  void Use(uint64_t bytes, uint32_t rows) {
+    small_batches_ = bytes < rows * row_bytes_ / 4 ? small_batches_ + 1 : 0;
+    if (small_batches_ < kBatchesToShrink) return;
+    row_bytes_ = std::max(row_bytes_ / 2, kAssumedOutputRowBytes);
+    small_batches_ = 0;
+  }
+
+ private:
+  uint64_t row_bytes_ = kAssumedOutputRowBytes;
+  uint32_t small_batches_ = 0;  // since one that was not
+};
 
 }  // namespace mpsd

@@ -1,6 +1,6 @@
-#include "server/lanes/output_estimate.h"
-
 #include <gtest/gtest.h>
+
+#include "server/lanes/output_sizing.h"
 
 namespace mpsd {
 namespace {

@@ -3,23 +3,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "proto/base/check.h"
 #include "server/listen/connection_id.h"
 #include "server/request/infer_message.h"
 #include "server/request/reply.h"
-#include "server/wire/classification.h"
-#include "server/wire/region_parameters.h"
+#include "server/wire/tensor_forms.h"
 
 namespace mpsd {
-
-// What a client said of its tensors that InferMessage does not hold: the forms other than plain
-// bytes in which it sends inputs and wants outputs. The spans live as long as the message.
-// Thread-compatible.
-struct TensorForms {
-  absl::Span<const ClassRequest> classes;  // outputs of which only the largest elements are wanted
-  absl::Span<const RegionUse> regions;     // inputs and outputs that lie in the client's own memory
-};
 
 // One request's side of a transport. Only the transport knows the request's bytes, its client's
 // connection and credentials, and how an answer becomes bytes. Implemented by accept/'s InferCall

@@ -5,7 +5,7 @@
 
 #include "proto/base/check.h"
 #include "server/request/served_model.h"
-#include "server/wire/classification.h"
+#include "server/wire/tensor_forms.h"
 
 namespace mpsd {
 namespace {

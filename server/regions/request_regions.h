@@ -11,7 +11,7 @@
 #include "server/regions/client_regions.h"
 #include "server/request/infer_message.h"
 #include "server/request/reply.h"
-#include "server/wire/region_parameters.h"
+#include "server/wire/tensor_forms.h"
 
 namespace mpsd {
 

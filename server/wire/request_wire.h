@@ -9,8 +9,7 @@
 #include "absl/status/status.h"
 #include "proto/inference.pb.h"
 #include "server/request/infer_message.h"
-#include "server/wire/classification.h"
-#include "server/wire/region_parameters.h"
+#include "server/wire/tensor_forms.h"
 
 namespace mpsd {
 

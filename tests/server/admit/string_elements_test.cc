@@ -1,10 +1,10 @@
-#include "server/admit/string_elements.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 #include <vector>
+
+#include "server/admit/validator.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/wire/classification.h"
+#include "server/wire/tensor_forms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

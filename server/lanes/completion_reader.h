@@ -27,10 +27,11 @@ struct ExpectedCompletion {
 // may change it between two looks. So each field is copied once, the copy is checked, and the
 // memory is not looked at again; tests/fuzz changes it between any two loads to prove that.
 //
-// Checked: the batch's id and row count; that the outcome is one there is; that each output has a
-// known datatype, dims that the spec allows and that multiply to its bytes; that it lies in the
-// lease, and beside no other output; that BYTES outputs are whole strings; that texts end and are
-// UTF-8; that times are in order. Sizes are multiplied with overflow checks.
+// Checked: the batch's id and row count; that the outcome is one there is; that there are as many
+// outputs as in the spec, each with the spec's datatype, dims that the spec allows and that
+// multiply to its bytes; that it lies in the lease, aligned; that a BYTES output is whole strings,
+// whose ends are noted now. Texts are cut to kErrorTextBytes and made printable. Sizes are
+// multiplied with overflow checks.
 //
 // Fills outputs, row_failed, failure, part and times of `batch`, whose outputs point into the
 // lease: the answer's bytes are not copied here. Sets `needed_bytes` to the lease that the worker

@@ -162,8 +162,13 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   mg_callbacks callbacks{};
   callbacks.log_message = &Impl::Message;
   char error_text[256] = "";
-  mg_init_data init{&callbacks, impl.get(), options};
-  mg_error_data error{nullptr, error_text, sizeof(error_text)};
+  mg_init_data init{};
+  init.callbacks = &callbacks;
+  init.user_data = impl.get();
+  init.configuration_options = options;
+  mg_error_data error{};
+  error.text = error_text;
+  error.text_buffer_size = sizeof(error_text);
   impl->context = mg_start2(&init, &error);
   mg_server_port ports[1] = {};
   if (impl->context == nullptr || mg_get_server_ports(impl->context, 1, ports) != 1) {

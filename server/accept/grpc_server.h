@@ -26,6 +26,7 @@
 
 namespace mpsd {
 
+// What the config says of the door. Times of 0 leave gRPC's own in force.
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // "127.0.0.1:8001", "unix:/run/mpsd/mpsd.sock"
   uint64_t message_bytes = 0;
@@ -50,7 +51,16 @@ struct GrpcServerOptions {
 };
 
 // The gRPC door: listeners, certificates, the limit of connections, the queue threads with their
-// armed calls. Owned by the daemon, which calls it from its main thread. Thread-compatible.
+// armed calls. It makes what calls share, which are the ledger of pinned answers, the inflater and
+// the gate, and hands it to them in their contexts; what a call does stands in InferCall,
+// StreamCall and GenericCall.
+//
+// Stop() goes from the outside to the inside, so that whatever is open always has a thread:
+//
+//   the control socket closes → streams end → gRPC takes no call, and cancels after the grace
+//     → every call, armed or open, is back and deleted → the queues shut down → threads are joined
+//
+// Owned by the daemon, which calls it from its main thread. Thread-compatible.
 class GrpcServer {
  public:
   // The referents outlive the server.

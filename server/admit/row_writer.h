@@ -36,9 +36,9 @@ class RowWriter final : public RowFiller {
             const RowTargets& targets) const override;
 };
 
-// Writes one element of the datatype with that value, and zeros up to 8 bytes. Sixteen-bit floats
-// are rounded (FP16) or cut (BF16); FP16 has no denormals here. BYTES cannot be padded: its element
-// is 0. REQUIRES: `value` is in the datatype's range, where it is an integer. Pure.
+// Writes one element of the datatype with that value, and zeros up to 8 bytes. FP16 is rounded, and
+// has no denormals here; BF16 is cut. BYTES cannot be padded: its element is 0. The reader of the
+// spec has checked that the datatype holds the value. Pure.
 void EncodeElement(DataType datatype, double value, char element[8]);
 
 // Writes the element that pads input number `input` of the spec, as its PadRule says; 0 for an

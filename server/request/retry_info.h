@@ -19,8 +19,8 @@ namespace mpsd {
 
 inline constexpr absl::string_view kRetryInfoType = "type.googleapis.com/google.rpc.RetryInfo";
 
-// `status` with a google.rpc.RetryInfo as its payload, in place of one that it has. REQUIRES:
-// delay_ns is not negative. Pure.
+// `status` with a google.rpc.RetryInfo as its payload, in place of one that it has.
+// Pure.
 absl::Status WithRetryAfter(absl::Status status, int64_t delay_ns);
 
 // `status` with `text` for its own. Keeps the code and the payloads, so that a client still learns

@@ -35,7 +35,7 @@ ContentsSize MeasureContents(absl::string_view fields);
 // range; strings each with its length before it. NOT_FOUND when there is no element.
 // INVALID_ARGUMENT when the filled field is not the one of the input's datatype; its text is the
 // datatype of the filled field, and the caller makes the client's answer of it. FP16 and BF16 have
-// no typed field. REQUIRES: MeasureContents() found that the memory suffices. Pure.
+// no typed field. Pure.
 absl::StatusOr<std::string> TypedContents(
     const inference::ModelInferRequest::InferInputTensor& input);
 

@@ -1,4 +1,9 @@
 // EchoServer: a gRPC server that does the least possible for a call: the ceiling of this machine.
+//
+// Whatever a server does with a request, it has to take a call from gRPC and give one back, in this
+// language, with this library, over this network. The echo does that and no more, with the means
+// that the daemon has too; mpsd-bench cannot tell it from a server whose model is the identity. How
+// near the daemon comes to it is figure T1 of load_tests/README.md.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -35,7 +40,7 @@ class EchoServer {
  private:
   using Service = inference::GRPCInferenceService::WithRawMethod_ModelInfer<
       inference::GRPCInferenceService::AsyncService>;
-  class Call;
+  class Call;  // one armed call; its memory serves one call after another
 
   EchoServer() = default;
   static void Serve(grpc::ServerCompletionQueue* queue);

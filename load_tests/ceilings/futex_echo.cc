@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "load_tests/ceilings/hop_trip.h"
 #include "load_tests/ceilings/round_trip.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/check.h"

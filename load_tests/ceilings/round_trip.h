@@ -1,4 +1,9 @@
-// round_trip: timed round trips between two processes.
+// round_trip: timed round trips between two processes, bare or through the memory plane.
+//
+// The ceilings of a hop between front end and worker. mpsd-futex-echo measures both kinds with the
+// same loop: `trip(round)` in this process is what a client of the other process waits for,
+// `answer(round)` in a forked one is what the other process does. Linux only: macOS has no call to
+// bind a thread to a core.
 #pragma once
 
 #include <sys/prctl.h>
@@ -15,7 +20,8 @@
 
 namespace mpsd {
 
-// kParked: each side sleeps between rounds. kAwake: both look without pause.
+// How a side waits for the other. kParked: it sleeps between rounds. kAwake: it looks without
+// pause, which needs a core for each side.
 enum class Waiting { kParked, kAwake };
 
 // The cores that this process may use, ascending.
@@ -54,5 +60,11 @@ nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer a
   times_ns.erase(times_ns.begin(), times_ns.begin() + rounds / 10);  // warm-up
   return {{"p50_us", QuantileUs(&times_ns, 0.5)}, {"p99_us", QuantileUs(&times_ns, 0.99)}};
 }
+
+// Median and p99 of a hop from the front end's end to a lane's end and back. Each end is a process
+// that maps the other's segment read-only. Parked: each side sleeps as the daemon's completion
+// thread and a worker's lane do. Awake: both look without pause. A core of -1 leaves the choice to
+// the kernel. No thread may have been started.
+nlohmann::json HopRoundTrip(Waiting waiting, uint32_t rounds, int core, int peer_core);
 
 }  // namespace mpsd

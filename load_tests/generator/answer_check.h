@@ -1,4 +1,13 @@
 // AnswerCheck: whether the bytes of an answer are right for the request.
+//
+// A load that does not look at its answers also measures a server that sends nonsense. But parsing
+// an answer costs the client more than the call, and client and server share the machine's cores.
+// So the check walks the fields of the message by hand, and reads contents only where they are
+// compared:
+//
+//   ModelInferResponse         model_name │ … │ raw_output_contents │ raw_output_contents │
+//   kSameSize                  skips        …   adds up lengths
+//   kIdentity, kEcho           skips        …   compares byte for byte with the payload
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -11,6 +20,7 @@
 
 namespace mpsd::load {
 
+// What the answers of a run are held to, for all its requests.
 enum class Expectation {
   kSameSize,  // raw contents, as many bytes as the first answer to the same request
   kIdentity,  // raw contents equal to the request's, byte for byte
@@ -24,7 +34,9 @@ class AnswerCheck {
   // `streamed`: answers are wrapped in the message of a stream.
   AnswerCheck(Expectation expectation, bool streamed, const std::vector<PreparedRequest>* requests);
 
-  // Whether `answer` is right for the request of that index. `answer` can still be read afterwards.
+  // Whether `answer` is right for the request of that index. False also for a message that cannot
+  // be walked, and for one without contents; on a stream for an error in band. `answer` can still
+  // be read afterwards.
   bool Right(uint32_t request, grpc::ByteBuffer* answer);
 
  private:

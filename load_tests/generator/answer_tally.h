@@ -1,4 +1,11 @@
 // AnswerTally: counts the answers of one pump.
+//
+// The one place that decides which call counts where:
+//
+//   ends inside the window               throughput, CPU a call; right and within the SLO: goodput
+//   closed loop, ends inside             latency
+//   open loop, was due inside            latency, however late the answer comes
+//   an error, or a wrong answer          counted whenever it comes, also in warm-up and drain
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -7,7 +14,7 @@
 #include <vector>
 
 #include "load_tests/generator/answer_check.h"
-#include "load_tests/generator/load_plan.h"
+#include "load_tests/generator/load_run.h"
 #include "load_tests/generator/pump.h"
 #include "load_tests/generator/request_set.h"
 
@@ -24,9 +31,10 @@ class AnswerTally {
   void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
              grpc::StatusCode code, grpc::ByteBuffer* answer);
 
-  // Adds the counts of another thread, such as the sender's.
+  // Adds the counts of another thread, such as the sender's, which has ended.
   void Merge(const LoadCounts& counts) { counts_.Merge(counts); }
 
+  // The counts until now. For the pump's thread, or after it has ended.
   const LoadCounts& counts() const { return counts_; }
 
  private:

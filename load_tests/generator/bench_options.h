@@ -1,22 +1,27 @@
 // BenchOptions: the command line of mpsd-bench.
+//
+// The only file of the folder that knows flags; `mpsd-bench --help` lists them. main (bench.cc)
+// goes from here to PrepareRequests(), RunLoad() and the report.
 #pragma once
 
 #include <optional>
 
-#include "load_tests/generator/load_plan.h"
+#include "load_tests/generator/load_run.h"
 #include "load_tests/generator/request_set.h"
 
 namespace mpsd::load {
 
+// All that the command line says. Constant once parsed.
 struct BenchOptions {
   LoadPlan plan;
   RequestPlan requests;
-  bool json = false;
+  bool json = false;          // the report is one line of JSON
   bool allow_errors = false;  // exit 0 even if calls failed
 };
 
-// Fills `options`. Returns an exit status when the process should end at once: help was asked for,
-// or a flag is wrong and stderr says which.
+// Fills `options`, and reads the files that flags name. Returns an exit status when the process
+// should end at once: 0 when help was asked for, another one when a flag is wrong, contradicts
+// another or names a file that is not there; stderr says which. Called once, on main's thread.
 std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options);
 
 }  // namespace mpsd::load

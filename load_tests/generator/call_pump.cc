@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "load_tests/generator/pump_clock.h"
+#include "load_tests/generator/pump.h"
 #include "proto/base/check.h"
 
 namespace mpsd::load {

@@ -1,4 +1,11 @@
 // CallPump: the unary calls of one client thread, from the first send to the last answer.
+//
+//   closed loop   pump's thread:   send all ─▶ answer ─▶ send ─▶ answer ─▶ … ─▶ drain
+//
+//   open loop     sender:          sleep until due ─▶ take a free call ─▶ send ─▶ …
+//                 pump's thread:   answer ─▶ count ─▶ free the call ─▶ …         ─▶ drain
+//
+// Each call of the window is counted once: answered, failed, or not sent because none was free.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -14,10 +21,9 @@
 #include "absl/synchronization/mutex.h"
 #include "load_tests/generator/answer_tally.h"
 #include "load_tests/generator/arrivals.h"
-#include "load_tests/generator/load_plan.h"
+#include "load_tests/generator/load_run.h"
 #include "load_tests/generator/pump.h"
 #include "load_tests/generator/request_set.h"
-#include "load_tests/generator/shown_token.h"
 
 namespace mpsd::load {
 
@@ -40,6 +46,8 @@ class CallPump final : public Pump {
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
+  // A record of one call at a time; its address is the tag in the completion queue. `open` says
+  // that gRPC owes that tag.
   struct Call {
     std::optional<grpc::ClientContext> context;
     std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
@@ -58,10 +66,16 @@ class CallPump final : public Pump {
   // sent.
   void RunOpen(const Window& window, double rate);
 
+  // REQUIRES: `call` is not open. Only the sending thread calls it.
   void Send(Call* call, uint32_t request, int64_t intended_ns);
+  // The sending thread's whole work in an open loop.
   void SendArrivals(const Window& window, double rate);
+  // Null when all calls are open.
   Call* TakeFreeCall();
+
+  // False when the run has sent all the requests that it was asked for.
   bool TakeTicket();
+
   // Blocks until the next answer; null when none came before `deadline_ns`.
   Call* NextAnswer(int64_t deadline_ns);
   void Count(const Window& window, int64_t now_ns, Call* call);
@@ -88,6 +102,7 @@ class CallPump final : public Pump {
   // Owned by the pump's thread.
   AnswerTally tally_;
 
+  // Between the two threads of an open loop.
   absl::Mutex mu_;
   std::vector<Call*> free_ ABSL_GUARDED_BY(mu_);
 };

@@ -1,4 +1,8 @@
 // ProcessUsage: the resources that a process has used so far, read from /proc.
+//
+// A rate alone does not tell a server that is fast from one that has more cores. The run reads the
+// usage of itself and of the processes that the command line names, at the window's begin and end;
+// the growth divided by the calls is their cost, and voluntary switches are how often they slept.
 #pragma once
 
 #include <sys/types.h>
@@ -9,6 +13,7 @@
 
 namespace mpsd::load {
 
+// Since the process began. Plain data.
 struct ProcessUsage {
   int64_t user_us = 0;
   int64_t system_us = 0;

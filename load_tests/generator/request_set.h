@@ -1,5 +1,12 @@
 // RequestSet: the requests of a run, encoded once, so that sending one costs the client almost
 // nothing.
+//
+//   "ids:INT64[1,-1]=0..20000"  ──ParseInputPlan──▶  InputPlan
+//   RequestPlan: inputs, lengths 8, 16, 100         ──PrepareRequests──▶  three PreparedRequests
+//
+// A pump picks one of them at random for each call. So a server sees the same few contents again
+// and again, in an order that the seed decides; a server that remembers answers would look too
+// good.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -25,6 +32,7 @@ struct InputPlan {
 };
 
 // INVALID_ARGUMENT says what is wrong. Refuses BYTES, whose size does not follow from the shape.
+// Without a range elements are from 0 to 1, so whole numbers are 0 or 1. Pure.
 absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 
 // One encoded request. Constant during a run; all pumps share it.
@@ -42,7 +50,8 @@ struct RequestPlan {
   uint64_t seed = 1;
 };
 
-// INVALID_ARGUMENT when a dim of -1 has no lengths, or a shape is impossible.
+// The same plan gives the same requests on every platform. INVALID_ARGUMENT when a dim of -1 has no
+// lengths, or a shape is impossible. Blocks while it draws and encodes all of them.
 absl::StatusOr<std::vector<PreparedRequest>> PrepareRequests(const RequestPlan& plan);
 
 }  // namespace mpsd::load

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "load_tests/generator/pump_clock.h"
+#include "load_tests/generator/pump.h"
 #include "proto/base/check.h"
 
 namespace mpsd::load {

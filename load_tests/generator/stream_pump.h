@@ -1,4 +1,13 @@
 // StreamPump: one client thread's requests over bidirectional streams.
+//
+// The life of a stream, by the tags that gRPC owes it (at most one read and one write at a time):
+//
+//   started ─▶ write, write, …    after the window's end: writes done
+//           ─▶ read, read, …      until the server ends, or the run's patience is over
+//   over and neither reading nor writing ─▶ finished: what is open counts as failed
+//
+// A write that another one will follow at once is held back by gRPC and goes out with it, as the
+// server's answers do.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -11,10 +20,9 @@
 #include <vector>
 
 #include "load_tests/generator/answer_tally.h"
-#include "load_tests/generator/load_plan.h"
+#include "load_tests/generator/load_run.h"
 #include "load_tests/generator/pump.h"
 #include "load_tests/generator/request_set.h"
-#include "load_tests/generator/shown_token.h"
 
 namespace mpsd::load {
 
@@ -33,6 +41,7 @@ class StreamPump final : public Pump {
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
+  // What a tag of the completion queue stands for.
   enum class Step { kStarted, kRead, kWritten, kFinished };
   struct Stream;
 
@@ -41,6 +50,7 @@ class StreamPump final : public Pump {
     Step step = Step::kStarted;
   };
 
+  // A request that has no answer yet.
   struct Sent {
     uint32_t request = 0;
     int64_t at_ns = 0;
@@ -64,6 +74,7 @@ class StreamPump final : public Pump {
     Tag finished{this, Step::kFinished};
   };
 
+  // One event of the queue, and what follows from it: the next write, the next read, the end.
   void Take(const Window& window, const Tag& tag, bool ok);
   void Answered(const Window& window, Stream* stream);
   void SendNext(const Window& window, Stream* stream);
@@ -77,7 +88,7 @@ class StreamPump final : public Pump {
   std::mt19937_64 picks_;
   grpc::CompletionQueue queue_;
   std::vector<std::unique_ptr<Stream>> streams_;
-  uint32_t tags_out_ = 0;
+  uint32_t tags_out_ = 0;  // that gRPC still owes; the run is over at 0
   AnswerTally tally_;
 };
 

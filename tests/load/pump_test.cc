@@ -1,4 +1,4 @@
-#include "load_tests/generator/shown_token.h"
+#include "load_tests/generator/pump.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/test/client_context_test_peer.h>

@@ -1,5 +1,19 @@
 // JsonObject: strict reading of JSON that people write. Every key is known, and every value has its
 // type and bounds. A mistake is reported with the path of the value at fault, and reading goes on.
+//
+//   constexpr std::array<std::string_view, 2> kKeys = {"name", "max_delay"};
+//
+//   JsonErrors errors;
+//   const JsonObject object(json, "models[0]", kKeys, &errors);
+//   object.Require("name");
+//   object.Get("name", &model.name);
+//   object.GetDuration("max_delay", kNsPerSecond, &model.max_delay_ns);
+//   return errors.ToStatus();
+//
+//   models[0].max_dely: unknown key; did you mean 'max_delay'?
+//
+// So one look at a wrong config shows all its mistakes, each with its place. Used for the config,
+// and for a model's spec wherever it stands (model_spec_reader.h).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,13 @@
 // messages: the control socket's messages between the front end and one worker, and their framing.
 //
 // A message is a 12-byte header {magic, version, length}, then that many bytes of JSON, with
-// descriptors beside the first byte. A worker's life:
+// descriptors beside the first byte:
+//
+//   │ magic │ version │ length │ length bytes of JSON, at most kMaxMessageBytes │
+//   ▲ at most kMaxMessageFds descriptors travel with this byte
+//
+// Nothing of a request ever passes here: orders and reports are rare, and each one is bounded. A
+// worker's life:
 //
 //   front end                                   worker
 //   LoadOrder            ────────────────▶      loads the model
@@ -14,7 +20,9 @@
 //   SlabsRemoved         ────────────────▶      unmaps it
 //                        ◀────────────────      SlabsUnmapped
 //
-// End of file, on either side, means that the other process is dead or gives up.
+// End of file, on either side, means that the other process is dead or gives up. A message that
+// comes when it is not expected, or is not understood, ends the worker: the front end kills a
+// worker that sends one, and a worker that receives one exits.
 #pragma once
 
 #include <cstdint>
@@ -111,12 +119,12 @@ absl::Status SendMessage(int socket, const Message& message, absl::Span<const in
 // worker. Thread-compatible.
 class MessageWriter {
  public:
-  // Queues a message, with copies of the descriptors. RESOURCE_EXHAUSTED when too much is unread
-  // already; the peer should then be given up.
+  // Queues a message, with copies of the descriptors. RESOURCE_EXHAUSTED when more than 5 MiB would
+  // wait, and nothing is queued then; the peer should then be given up.
   absl::Status Queue(const Message& message, absl::Span<const int> fds = {});
 
   // Sends as much as the socket takes now. Called again, when the socket is writable, until
-  // empty().
+  // empty(). An error means that the peer is gone.
   absl::Status Flush(int socket);
 
   bool empty() const { return frames_.empty(); }

@@ -1,4 +1,16 @@
 // ModelSpec: the inputs and outputs of a model, as config, worker and front end agree on them.
+//
+//   {"max_batch_size": 32,
+//    "inputs": [{"name": "ids", "datatype": "INT64", "shape": [-1]}],
+//    "outputs": [{"name": "scores", "datatype": "FP32", "shape": [-1, 2]}],
+//    "pad": [{"input": "ids", "dim": 0, "buckets": [16, 64],
+//             "outputs": [{"output": "scores", "dim": 0}]}]}
+//
+//   request of 5 ids   ids [5] ──pad──▶ [16]  ──model──▶  scores [16,2] ──cut──▶ [5,2]
+//
+// The config may say all, some or none of it. The worker completes it from the model's file and
+// sends it back in its LoadReport; from there on it is what requests and answers are checked
+// against, on both sides of the shared memory.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +25,7 @@
 
 namespace mpsd {
 
+// An input or output. Datatype and shape are those of one row, if the model batches.
 struct TensorSpec {
   std::string name;
   DataType datatype = DataType::kInvalid;

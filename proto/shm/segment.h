@@ -1,5 +1,12 @@
 // Segments: pieces of shared memory with one writing process each, and the extents within a
 // segment.
+//
+//   front end                                     worker
+//   OwnedSegment, writes   slabs, mailbox    ──▶  MappedSegment, read-only
+//   OwnedSegment, reads    worker segment    ──▶  MappedSegment, writes
+//
+// The front end creates every segment and sends a descriptor; the worker maps it. So memory is
+// counted and freed in one process, and a worker that dies takes nothing with it.
 #pragma once
 
 #include <cstdint>

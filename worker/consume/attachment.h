@@ -1,4 +1,10 @@
 // Attachment: the shared memory of a worker, mapped, and where each lane finds its part of it.
+//
+//   segment          mapped       has                                      found by
+//   mailbox          read-only    rings and batch records of each lane     mailbox(lane)
+//   slab segments    read-only    rows of requests                         SlabBytes(segment, …)
+//   worker segment   writable     completion records of each lane          report(lane)
+//                                 and the area for outputs                 OutputBytes(…)
 #pragma once
 
 #include <array>

@@ -1,4 +1,10 @@
 // Lane: one inference thread of a worker, with its two rings and its bell.
+//
+//   bind, warm up ─▶ ┌─▶ nothing submitted: park until the bell rings
+//                    │   a slot: copy and check its batch record, pop the slot     BatchReader
+//                    │           run the batch, unless nobody waits for it         BatchExecutor
+//                    │           write the completion record, push the slot
+//                    └────────── ring the front end's bell, if it is parked
 #pragma once
 
 #include <atomic>

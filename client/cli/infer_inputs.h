@@ -1,6 +1,6 @@
 // infer_inputs: the tensors that `infer` sends, from files, at random, or from texts.
 //
-// The third step of the verb (infer_verb.h): the files are read (infer_plan.h) and the server has
+// The third step of the verb (infer_verb.h): the files are read and the server has
 // described its model by now, and nothing was sent yet. A request has inputs of TensorInputs() or
 // of TextInputs(), never of both; the plan has checked that.
 //
@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "client/cli/infer_plan.h"
+#include "client/cli/infer_verb.h"
 #include "client/cli/npy.h"
 #include "client/cli/wordpiece.h"
 #include "client/client.h"

@@ -2,8 +2,7 @@
 //
 // Whatever a server does with a request, it has to take a call from gRPC and give one back, in this
 // language, with this library, over this network. The echo does that and no more, with the means
-// that the daemon has too; mpsd-bench cannot tell it from a server whose model is the identity. How
-// near the daemon comes to it is figure T1 of load_tests/README.md.
+// that the daemon has too. How near the daemon comes to it is figure T1 of load_tests/README.md.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -2,8 +2,8 @@
 // counts.
 //
 //   connect ──▶ warm-up ──▶ window ──▶ drain ──▶ LoadResult
-//               sends, counts          takes what is
-//               nothing                still to come
+//               only errors            takes what is
+//               count                  still to come
 //
 // A closed loop keeps a number of requests open: the next one goes when an answer has come. An open
 // loop draws the send times beforehand and sends then, whatever the server does; a latency counts

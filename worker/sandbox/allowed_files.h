@@ -8,8 +8,9 @@
 //   its own            the model's file to read, the temporary folder to write to
 //   not on the cpu     the device's nodes, and what its driver reads in /etc, /proc and /sys
 //
-// Nothing of other processes, other users or other models is on it. A file that a new version of a
-// driver or library needs is added here; docs/sandbox.md tells operators what the list means.
+// What /proc says of other processes, other models, and the home folder are not on it; everything
+// in a folder of libraries is. A file that a new version of a driver or library needs is added
+// here; docs/sandbox.md tells operators what the list means.
 #pragma once
 
 #include <string>

@@ -6,6 +6,9 @@
 namespace mpsd {
 namespace {
 
+constexpr const char* kProfilerVariables[] = {"PYTORCH_MPS_TRACE_SIGNPOSTS",
+                                              "PYTORCH_MPS_LOG_PROFILE_INFO"};
+
 // "2.11.0+cu130" becomes "2.11.0".
 absl::string_view Release(absl::string_view version) {
   return version.substr(0, version.find('+'));
@@ -39,6 +42,20 @@ absl::Status CheckRuntime(const RuntimeFacts& facts, const TorchOptions& expecte
     return Differs(facts, "of the kind", facts.kind, expected.runtime_kind);
   }
   return absl::OkStatus();
+}
+
+std::string ProfilerObjection(absl::string_view device, uint32_t lanes,
+                              absl::FunctionRef<const char*(const char*)> variable) {
+  if (!absl::StartsWith(device, "mps") || lanes <= 1) return "";
+  for (const char* name : kProfilerVariables) {
+    const char* value = variable(name);
+    if (value == nullptr || absl::string_view(value).empty() || absl::string_view(value) == "0") {
+      continue;
+    }
+    return absl::StrCat(name, " turns the MPS profiler on, which is not safe with ", lanes,
+                        " lanes; unset it, or set placement.lanes to 1");
+  }
+  return "";
 }
 
 }  // namespace mpsd

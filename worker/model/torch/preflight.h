@@ -1,14 +1,23 @@
-// preflight: refuses to serve on a libtorch other than the intended one.
+// preflight: refuses to serve on a libtorch other than the intended one, or with its profiler on.
 //
 // The dynamic linker takes the first libtorch that it finds: LD_LIBRARY_PATH, an update of Python's
 // packages or a copied binary can put another one in the place of the one that was tested. Such a
-// library loads, and then computes wrong answers or crashes. TorchRuntime::Create() asks first,
-// before the model is loaded, and the worker does not serve after an error.
+// library loads, and then computes wrong answers or crashes.
+//
+// libtorch also has a profiler for mps that two variables of the environment turn on,
+// PYTORCH_MPS_TRACE_SIGNPOSTS and PYTORCH_MPS_LOG_PROFILE_INFO. The profiler is not thread-safe,
+// and a variable that was once exported is easily forgotten.
+//
+// TorchRuntime::Create() asks for both before the model is loaded, and the worker does not serve
+// after an objection.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "worker/model/torch/torch_options.h"
 
 namespace mpsd {
@@ -29,5 +38,12 @@ struct RuntimeFacts {
 // Versions are compared without what follows a plus: "2.11.0+cu130" is 2.11.0. A library that does
 // not tell its version is not held to that of the headers. Pure.
 absl::Status CheckRuntime(const RuntimeFacts& facts, const TorchOptions& expected);
+
+// Why a worker must not serve with this many lanes on `device`, with the two ways to mend it, for
+// the operator. Empty when nothing speaks against it: another device, a single lane, or both
+// variables unset, empty or "0". `variable` returns a variable of the environment, null if it is
+// unset; tests pass their own. Pure but for `variable`.
+std::string ProfilerObjection(absl::string_view device, uint32_t lanes,
+                              absl::FunctionRef<const char*(const char*)> variable);
 
 }  // namespace mpsd

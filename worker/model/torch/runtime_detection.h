@@ -3,7 +3,7 @@
 // A version number does not say whether a build carries the patch that lets several threads use
 // mps, and headers say what was compiled against, not what was loaded. Each kind of libtorch has a
 // function that the others have not; looking for these functions among the process's symbols asks
-// the library itself. The answer decides how many lanes are safe (mps_lanes_policy.h), and
+// the library itself. The answer decides how many lanes are safe (mps_policy.h), and
 // preflight holds it against what the operator expects.
 #pragma once
 

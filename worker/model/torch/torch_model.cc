@@ -12,7 +12,7 @@
 #include "c10/core/InferenceMode.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/forward_outputs.h"
-#include "worker/model/torch/mps_lanes_policy.h"
+#include "worker/model/torch/mps_policy.h"
 
 namespace mpsd {
 

@@ -11,8 +11,8 @@
 #include "proto/base/check.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/forward_outputs.h"
-#include "worker/model/torch/mps_watermarks.h"
-#include "worker/model/torch/profiler_objection.h"
+#include "worker/model/torch/mps_policy.h"
+#include "worker/model/torch/preflight.h"
 #include "worker/model/torch/scalar_types.h"
 
 namespace mpsd {

@@ -9,6 +9,7 @@ namespace mpsd {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 RuntimeFacts Facts() { return {"2.11.0", "2.11.0", "/opt/torch/lib/libtorch_cpu.so", "stock"}; }
 
@@ -46,6 +47,23 @@ TEST(Preflight, HoldsTheLibtorchToWhatTheModelAsksFor) {
   EXPECT_THAT(Refusal(Facts(), expected), HasSubstr("of the kind stock, not patched"));
   expected.runtime_kind = "stock";
   EXPECT_EQ(Refusal(Facts(), expected), "");
+}
+
+std::string Objection(const std::string& device, uint32_t lanes, const char* set,
+                      const char* value) {
+  return ProfilerObjection(device, lanes, [&](const char* name) -> const char* {
+    return std::string(name) == set ? value : nullptr;
+  });
+}
+
+TEST(ProfilerObjection, IsRaisedWithSeveralLanesOnMpsOnly) {
+  constexpr char kVariable[] = "PYTORCH_MPS_TRACE_SIGNPOSTS";
+  EXPECT_THAT(Objection("mps", 2, kVariable, "1"), HasSubstr(kVariable));
+  EXPECT_THAT(Objection("mps", 2, "PYTORCH_MPS_LOG_PROFILE_INFO", "3"), HasSubstr("LOG_PROFILE"));
+  EXPECT_THAT(Objection("mps", 1, kVariable, "1"), IsEmpty());
+  EXPECT_THAT(Objection("cuda:0", 2, kVariable, "1"), IsEmpty());
+  EXPECT_THAT(Objection("mps", 2, kVariable, "0"), IsEmpty());
+  EXPECT_THAT(Objection("mps", 2, "HOME", "1"), IsEmpty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "worker/model/torch/mps_lanes_policy.h"
+#include "worker/model/torch/mps_policy.h"
 
 #include <algorithm>
 
@@ -23,6 +23,11 @@ uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& 
     *why = absl::StrCat("mps is served with ", kPatchedMpsLanes, " lanes");
   }
   return std::min(wanted, kPatchedMpsLanes);
+}
+
+MpsWatermarks DivideWatermarks(uint32_t share_percent) {
+  const double share = std::clamp(share_percent, 1U, 100U) / 100.0;
+  return {absl::StrCat(share * 0.75), absl::StrCat(share * 0.95)};
 }
 
 }  // namespace mpsd

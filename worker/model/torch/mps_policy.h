@@ -1,4 +1,4 @@
-// LanesAllowed: how many lanes of one worker a device bears.
+// mps_policy: how many lanes a worker may run on mps, and how much of the memory it may take. Pure.
 //
 // Lanes are threads that run one model at the same time. Cpu and CUDA bear any number; on mps it
 // depends on the libtorch and on the model's operators. Placement (server/place) has its own idea
@@ -11,6 +11,12 @@
 //   mps      patched                layer_norm or attention      1
 //   mps      patched                is not known                 1
 //   mps      patched                none of them                 at most kPatchedMpsLanes
+//
+// libtorch's limits on mps are shares of the whole device, so each of several workers would take
+// all of it. The front end divides the device among the processes
+// (LoadOrder::memory_share_percent), and TorchRuntime::SetEnvironment() hands libtorch the share,
+// as two variables that libtorch reads when it first allocates. What the operator has set there
+// stays.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +34,16 @@ namespace mpsd {
 // otherwise. Pure.
 uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& census,
                       uint32_t wanted, std::string* why);
+
+// Shares of the memory that Apple recommends for its gpu, as texts for libtorch's environment:
+// "0.75" is three quarters. Plain data.
+struct MpsWatermarks {
+  std::string low;   // above it libtorch gives memory back
+  std::string high;  // above it allocations fail
+};
+
+// For one process of several that share the device, `share_percent` of the whole: low is 75 % of
+// the share, high is 95 % of it. Shares outside of 1 to 100 are brought there. Pure.
+MpsWatermarks DivideWatermarks(uint32_t share_percent);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-#include "worker/model/torch/mps_lanes_policy.h"
+#include "worker/model/torch/mps_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,6 +50,13 @@ TEST(LanesAllowed, OneLaneNeedsNoReason) {
   std::string why;
   EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kStock, {}, 1, &why), 1u);
   EXPECT_THAT(why, IsEmpty());
+}
+
+TEST(DivideWatermarks, GivesEachProcessItsShare) {
+  EXPECT_EQ(DivideWatermarks(50).high, "0.475");
+  EXPECT_EQ(DivideWatermarks(50).low, "0.375");
+  EXPECT_EQ(DivideWatermarks(100).high, "0.95") << "never all of it";
+  EXPECT_EQ(DivideWatermarks(1000).high, "0.95");
 }
 
 }  // namespace

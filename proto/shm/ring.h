@@ -2,20 +2,23 @@
 //
 // A ring carries slot numbers: from the front end to a lane (submitted batches) and back
 // (completions). The producer's process writes the entries and the tail, the consumer's process
-// writes the head. Each end keeps its own index in private memory and validates what the other end
-// wrote. Indices count up and wrap at 2^32; index i uses entry i modulo kRingEntries.
-// shared_atomics.h gives the reason for the memory order of each access.
+// writes the head. Each end keeps its own index in private memory, so that the other process cannot
+// change it. Push() checks the peer's head; the consumer's caller checks the peer's tail with
+// Corrupt(), and the value of each entry itself. Indices count up and wrap at 2^32; index i uses
+// entry i modulo kRingEntries. shared_atomics.h gives the reason for the memory order of each
+// access.
 //
-//   producer's segment   tail = 7    entries   │ 2 │ 0 │ 1 │ 3 │
-//   consumer's segment   head = 5    index       4   5   6   3       5 and 6 wait for the consumer
+//   producer's segment   tail = 7    entries   │ 2 │ 0 │ 1 │ 3 │     with four entries, 5 and 6
+//                                    of index    4   5   6   3       wait for the consumer
+//   consumer's segment   head = 5
 //
 // Invariants:
 //   1. tail - head <= kRingEntries, in unsigned arithmetic. A peer that breaks this is lying.
-//   2. An entry is immutable from the store of tail that publishes it until the store of head that
-//      passes it.
-//   3. The tail is stored, and a sleeper's flag then loaded, with sequential consistency. The
-//      sleeper stores the flag and then loads the tail in the same way, so one of the two sees the
-//      other's store; see doorbell.h.
+//   2. An honest producer does not change an entry from the store of tail that publishes it until
+//      the store of head that passes it.
+//   3. No wake-up is lost. The producer stores the tail, and then loads the consumer's "I sleep"
+//      flag; the consumer stores that flag, and then loads the tail. All four are sequentially
+//      consistent, so one of the two sees the other's store; see doorbell.h.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +28,7 @@
 namespace mpsd {
 
 // Publishes entries. Owned by the ring's only producer, and guarded by the producer's lock if it
-// has one. Thread-compatible. Never blocks, never rings: the caller does, with a doorbell.
+// has one. Thread-compatible. Never blocks, and wakes nobody: the caller rings the doorbell.
 template <typename Atomics>
 class BasicRingProducer {
  public:
@@ -37,8 +40,9 @@ class BasicRingProducer {
       : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
   // Publishes `entry`. Everything that the caller wrote before is visible to the consumer that sees
-  // the entry. False when the peer's head leaves no room, or is a lie. Neither happens as long as
-  // the credits are right, so the caller gives up the peer.
+  // the entry. False when the peer's head leaves no room, or is a lie. An honest peer cannot cause
+  // either, since a lane has fewer batches than the ring has entries (limits.h): the caller
+  // treats the peer as a liar.
   bool Push(uint32_t entry) {
     const uint32_t used = next_ - head_->load(Atomics::kHeadLoad);
     if (used >= Atomics::kRingEntries) return false;
@@ -79,15 +83,16 @@ class BasicRingConsumer {
            Atomics::kRingEntries;
   }
 
-  // The next entry, which stays in the ring until Pop(). To be called only after the caller's own
-  // Pending() returned true and Corrupt() returned false. The entry's value is the peer's: the
-  // caller checks it.
+  // The next entry, which stays in the ring until Pop(). The entry's value is the peer's: the
+  // caller checks it. REQUIRES: the consumer called Pending() and then Corrupt(), which returned
+  // true and false.
   uint32_t Peek() const {
     const uint32_t at = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
     return entries_[at].load(Atomics::kEntryLoad);
   }
 
-  // Gives the entry, and the slot that it names, back to the producer.
+  // Gives the entry back to the producer, which may put another number there. Who owns the slot
+  // that the number names is not the ring's affair. REQUIRES: what Peek() requires.
   void Pop() {
     const uint32_t next = next_.load(std::memory_order_relaxed) + 1;
     next_.store(next, std::memory_order_relaxed);

@@ -22,8 +22,8 @@
 
 namespace mpsd {
 
-// What all generic calls of one queue share. Constant once the queue's thread runs. The referents
-// outlive the calls. Thread-safe.
+// What all generic calls of one completion queue share. Constant once the queue's thread runs. The
+// referents outlive the calls. Thread-safe.
 struct GenericCallContext {
   grpc::AsyncGenericService* service = nullptr;
   grpc::ServerCompletionQueue* queue = nullptr;
@@ -31,7 +31,7 @@ struct GenericCallContext {
   const MethodTable* methods = nullptr;
   ServerMetrics* metrics = nullptr;
   OpenStreams* streams = nullptr;
-  const std::atomic<bool>* stopping = nullptr;  // watched calls and conversations end
+  const std::atomic<bool>* stopping = nullptr;  // true: end watched calls and conversations
   std::atomic<int>* live_calls = nullptr;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;
@@ -55,14 +55,15 @@ struct GenericCallContext {
 //   3. Done comes when the call is over or cancelled.
 class GenericCall final : public OpenStream {
  public:
-  // Read as a whole, a request may take 80 times its bytes: many small fields, or nested JSON. The
-  // largest that a client has a use for is a model's config.
+  // The largest request message; a larger one is refused as RESOURCE_EXHAUSTED. Once parsed, a
+  // request may take 80 times its bytes (many small fields, nested JSON), and the largest that a
+  // client has a use for is a model's config.
   static constexpr size_t kMaxRequestBytes = 256 << 10;
 
   // The context outlives the call.
   explicit GenericCall(const GenericCallContext* context);
 
-  // Waits for a call to arrive. Called once.
+  // Asks gRPC for the next call and returns at once; Arrived() follows. Called once, after `new`.
   void Arm();
 
   void EndSoon() override { rpc_.server.TryCancel(); }

@@ -45,11 +45,11 @@ void Batcher::EndRowsFrom(size_t first, const std::vector<Request*>& requests) {
   for (size_t i = first; i < requests.size(); ++i) EndRows(requests[i]->place, requests[i]->rows);
 }
 
-void Batcher::Form(uint32_t line, uint32_t max_rows, FormedBatch* batch) {
+void Batcher::Form(uint32_t line, uint32_t row_limit, FormedBatch* batch) {
   batch->Clear();
   if (line == SchedulerDecision::kSuspects) return Append(line, batch);
   while (const Request* request = lines_.head(line)) {
-    if (!batch->HasRoom(*request, max_rows)) break;
+    if (!batch->HasRoom(*request, row_limit)) break;
     Append(line, batch);
   }
   MPSD_CHECK(batch->row_count > 0);

@@ -16,20 +16,20 @@
 
 namespace mpsd {
 
-// The rows (RowAllocator) and the lines (RequestLines) of one pool's requests, kept in step: steps
-// 4 to 7 of a request's life. Owned by the pool's queue. Thread-compatible: guarded by the pool's
-// mutex. It never blocks, copies a payload, moves a row, ends a request or decides which batch is
-// next: a Scheduler does, and Form() carries that out.
+// Holds the rows (RowAllocator) and the lines (RequestLines) of one pool's requests, and keeps the
+// two consistent. Owned by the PoolQueue. Thread-compatible: guarded by the pool's mutex. It never
+// blocks, copies a payload, moves a row or ends a request. A Scheduler decides which batch is next;
+// Form() carries that out. Steps 4 to 7 of a request's life (ARCHITECTURE.md).
 //
 //   Reserve ──▶ rows being filled ──▶ Enqueue ──▶ a line ──▶ Form ──▶ a batch ──▶ EndRows
 //                                                  │
 //                                                  └─▶ Remove, Take…: the rows end
 //
 // Invariants, which CheckInvariants() holds it to:
-//  1. Reserved rows that are not filled yet belong to a request in no line, so no batch has them.
+//  1. A request joins a line only after its rows are filled. So no batch has unfilled rows.
 //  2. Rows are live from Reserve() until EndRows(), or until their request is taken out of a line
 //     by any call but Form(). A queued request's rows are live.
-//  3. Those of its two parts.
+//  3. The invariants of RowAllocator and of RequestLines.
 class Batcher {
  public:
   // `spec` outlives the batcher. It may still change until the first Reserve().
@@ -53,9 +53,9 @@ class Batcher {
   // Takes a queued request out of its line and ends its rows. The caller ends the request.
   void Remove(Request* request);
 
-  // Takes all queued requests that hold the same as `request` out of their lines, and ends their
-  // rows: those with equal rows of equal shapes. The caller ends the requests. REQUIRES: the rows
-  // of `request` are live.
+  // Takes every queued request whose rows have the shapes and the bytes of `request` out of its
+  // line, ends its rows, and appends it to `equal`. The caller ends the requests. REQUIRES: the
+  // rows of `request` are live; it is in no line itself.
   void TakeEqual(const Request& request, std::vector<Request*>* equal);
 
   // Take the queued requests whose deadline is not after `until_ns` out of one line (or
@@ -63,7 +63,8 @@ class Batcher {
   void TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired);
   void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
 
-  // The lines in no particular order, which stays until a request of a new key arrives.
+  // Index i is line i of Form() and TakeExpiredOf(). Indices hold until a request of a new shape
+  // key joins a line.
   absl::Span<const LineView> lines() const { return lines_.views(); }
   LineView suspects() const { return lines_.suspects(); }
 
@@ -72,13 +73,15 @@ class Batcher {
 
   // ---- batches ----
 
-  // The most rows that a batch of the model has.
+  // The most rows that a batch of the model can have; 1 for a model that does not batch.
   uint32_t max_rows() const { return spec_->batches() ? spec_->max_batch_size : 1; }
 
-  // Takes a batch of at most `max_rows` rows from the head of a line; of kSuspects
-  // (SchedulerDecision) the first alone, whatever its rows. REQUIRES: the line is not empty, and
-  // its head has at most that many rows.
-  void Form(uint32_t line, uint32_t max_rows, FormedBatch* batch);
+  // Takes requests from the head of `line` into `batch`, which loses what it had, until the next
+  // one would exceed `row_limit` rows or has no room. From SchedulerDecision::kSuspects it takes
+  // the first request alone, whatever its rows. The rows stay live: the caller ends them, request
+  // by request, when the batch is over. REQUIRES: the line is not empty; unless it is kSuspects,
+  // its head has at most `row_limit` rows.
+  void Form(uint32_t line, uint32_t row_limit, FormedBatch* batch);
 
   // CHECKs the class's invariants. Slow: for tests.
   void CheckInvariants() const;

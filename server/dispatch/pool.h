@@ -20,22 +20,28 @@
 
 namespace mpsd {
 
-// Steps 4 to 11 of a request's life. Owned by its model, which each request holds: so the pool
-// outlives the calls' last Cancel(). Thread-safe: any thread calls any method.
+// Takes a request from its rows to its batch, and the batch from its lane to the reply: steps 4 to
+// 7 and 11 of a request's life (ARCHITECTURE.md has the steps, and a glossary). The ServedModel
+// owns the pool, and each request holds its model, so the pool is still there at the last Cancel().
+// Thread-safe: any thread calls any method.
 //
 // A pool has three faces, by who calls it:
 //   Pool itself     accept/ and admit/ (RequestQueue), and the threads that look for completions
 //   memory()        the supervisor, which gives it segments for rows and takes them back
 //   workers()       the supervisor, whose workers come and go
-// What all three work on, and the invariants, stand in PoolParts. Each method finds out under the
-// mutex what is to be done, and PoolCarrier does it after.
+// PoolParts has the state that all three work on, and the invariants. Each method finds out under
+// the mutex what has to be done, and PoolCarrier does it after.
 //
 // A pool never starts or ends a worker, copies a payload under its mutex, or knows how a reply is
-// written: it meets the rest of the house as PoolKeeper, RowFiller and CompletionSink.
+// written. It calls the rest of the daemon through the interfaces PoolKeeper, RowFiller (of a
+// request) and CompletionSink only.
+//
+// The end of a pool: Close(), so that nothing new comes; FailAll() if what is inside must not be
+// waited for; until inside() is 0 and busy() is false; then it may be destroyed.
 class Pool final : public RequestQueue {
  public:
-  // `scheduler` decides which batch is next; without one it is an EagerScheduler with these
-  // options. All pointers outlive the pool.
+  // `scheduler` decides which batch is next; null means an EagerScheduler with these options. All
+  // pointers outlive the pool.
   Pool(ServedModel* model, const PoolOptions& options, const Clock* clock, CompletionSink* replies,
        PoolKeeper* keeper, std::unique_ptr<const Scheduler> scheduler = nullptr);
 
@@ -45,7 +51,9 @@ class Pool final : public RequestQueue {
   PoolMemory* memory() { return &memory_; }
   PoolWorkers* workers() { return &workers_; }
 
-  // ---- accept/ and admit/: see RequestQueue ----
+  // ---- accept/ and admit/: RequestQueue (server/request) has the contracts ----
+  // Reserve() → the caller fills the rows → Commit(). Between a decoupled model's answers comes
+  // Continue(). Cancel() at any time. Each of them may end the request before it returns.
   absl::Status Reserve(Request* request, RowTargets* targets) override;
   void Commit(Request* request) override;
   void Continue(Request* request) override;
@@ -55,15 +63,18 @@ class Pool final : public RequestQueue {
   // ---- the threads that wait for completions ----
 
   // Takes what has completed, dispatches, and gives the replies. Returns how many batches
-  // completed. With `after_timeout` it also counts completions that the caller's bell should have
-  // told: those that their lanes had announced when NoteAnnounced() was called, although the bell
-  // does not ring.
+  // completed. `after_timeout`: the caller was not woken by a bell, but slept too long. Then each
+  // completion that a lane had announced before NoteAnnounced() is a wake-up that was lost, and
+  // mpsd_timeout_wakeups_total counts it: a bug, whichever side has it.
   size_t Drain(bool after_timeout = false);
 
-  // REQUIRES: SetParked(true) was called before, and SetParked(false) is not called meanwhile.
+  // Remembers what each lane has announced by now, for the next Drain(true). Called by the last
+  // thread that goes to sleep, when its sleep has timed out, so that a completion that comes after
+  // the look is not taken for a lost one. REQUIRES: SetParked(true) is in force.
   void NoteAnnounced();
 
-  // Workers ring the bell for each completion, or leave it alone.
+  // True: the caller is about to sleep, so workers ring the bell for each completion. False: a
+  // thread is awake and looks by itself, so they need not. Plane calls it, and counts the threads.
   void SetParked(bool parked);
 
   // ---- time, and the end ----
@@ -72,13 +83,14 @@ class Pool final : public RequestQueue {
   // every few milliseconds.
   void Tick();
 
-  // Ends all requests as UNAVAILABLE with this text; those whose answer is on its way end after it.
+  // Ends all requests as UNAVAILABLE with this text. A request whose answer is on its way ends when
+  // that answer is taken. New requests may still come: see Close().
   void FailAll(const char* text);
 
-  // Requests inside: queued, running, or answered in part.
+  // Requests inside: from Reserve() until their ending is decided.
   int64_t inside() const { return parts_.inside.get(); }
 
-  // True while a lane has a batch, even if its requests have ended.
+  // True while a lane has a batch, even if all requests of the batch have ended.
   bool busy() const {
     return parts_.model->metrics.running_batches.load(std::memory_order_relaxed) > 0;
   }

@@ -27,28 +27,31 @@
 namespace mpsd {
 
 struct PoolOptions {
-  uint32_t lane_depth = 1;  // batches a lane has at most: 1 on a cpu, 2 on a gpu
-  int64_t max_delay_ns = 0;
+  uint32_t lane_depth = 1;   // batches a lane has at most: 1 on a cpu, 2 on a gpu
+  int64_t max_delay_ns = 0;  // for which a batch that is not full waits for company
+  // What may be inside without a lane: beyond it a request is refused as RESOURCE_EXHAUSTED.
   uint32_t queue_requests = kDefaultQueueRequests;
-  uint64_t queue_bytes = kDefaultQueueBytes;
+  uint64_t queue_bytes = kDefaultQueueBytes;  // of payload
 };
 
 // Shared by the faces of one pool (Pool, PoolMemory, PoolWorkers) and by PoolCarrier. Owned by the
-// Pool. A face locks `mu`, tells the parts what has happened, and notes in a DeferredWork what is
-// left to do; PoolCarrier does that without the mutex.
+// Pool. A face locks `mu`, tells the parts what has happened, and writes the work that is left
+// (replies, bells, copies) into a DeferredWork. PoolCarrier does that work after `mu` is released.
 //
 //   requests ──▶ queue ──── dispatcher ────▶ inflight ─── intake ───▶ replies
 //                  ▲      (scheduler: what        │
 //                  │       is next, and where)    │
 //                  └───────────── loss ◀──────────┘  the worker has died
 //
-// `answering` has the requests of which one of several answers is on its way to the client.
+// Beside these: `answering` has the requests (of decoupled models) of which one of several answers
+// is on its way to the client; `estimate` learns how large answers are; `quarantine` remembers
+// requests that have crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() holds the parts to:
 //  1. A request that is inside is in exactly one part: queue, inflight or answering.
 //  2. A request ends exactly once, through DeferredWork, and is not inside from then on.
-//  3. The live rows of the slabs are those of the requests inside, of batches that still run though
-//     their requests have ended, and of a struck request.
+//  3. The live rows of the slabs are those of: the requests inside; batches that still run though
+//     their requests have ended; a struck request, until its content is hashed.
 //  4. What a living worker may still read or write is never freed: see slot_state.h.
 //
 // `mu` is never held across a payload copy, a system call on a request's path, or a reply.
@@ -58,10 +61,10 @@ struct PoolParts {
   PoolParts(ServedModel* served, const PoolOptions& given, const Clock* pool_clock,
             PoolKeeper* pool_keeper, std::unique_ptr<const Scheduler> chosen);
 
-  // How a request is refused that cannot wait until a worker serves.
+  // UNAVAILABLE, for a request whose deadline comes before a worker is expected to serve.
   absl::Status NoWorkerInTime() const;
 
-  // CHECKs the invariants above and those of the parts. Slow: for tests.
+  // CHECKs the invariants above and those of the parts. Locks `mu`. Slow: for tests.
   void CheckInvariants() const;
 
   // Constant after construction.
@@ -71,7 +74,7 @@ struct PoolParts {
   PoolKeeper* const keeper;
   const std::unique_ptr<const Scheduler> scheduler;
 
-  // Thread-safe.
+  // Thread-safe: looked at without `mu`.
   InsideCount inside;
   Quarantine quarantine;
 

@@ -20,8 +20,8 @@
 
 namespace mpsd {
 
-// What all exchanges of one thread of a door share: the parts of the daemon that they use. Each
-// queue thread has one, in its calls' context. Constant once calls arrive. The referents outlive
+// The parts of the daemon that the exchanges of one thread use. Each thread that serves calls has
+// one, in its calls' context. Constant once calls arrive. The referents outlive
 // the exchanges. Thread-safe.
 struct ExchangeContext {
   InferHandler* handler = nullptr;
@@ -32,7 +32,8 @@ struct ExchangeContext {
   RequestObservers observers;
 };
 
-// When a request arrived. `trace` is the caller's span; it lives until the exchange is cleared.
+// When a request arrived, when it expires (every request does: proto/base/limits.h has the
+// default), and what the caller said of its trace, which lives until the exchange is cleared.
 struct Arrival {
   int64_t arrival_ns = 0;
   int64_t deadline_ns = 0;
@@ -41,29 +42,32 @@ struct Arrival {
 
 // The steps of a request that are the same for every transport: read, ask the gate about the model,
 // copy inputs out of the client's registered memory, admit, give each answer the form that the
-// client wants, and count and tell the ending. Owned by its call, which moves only its own bytes
-// and tags, and used again for request after request. Knows no transport, no model and no worker.
+// client wants, and count and tell the ending. Owned by its call, which does only what its
+// transport needs, and used again for request after request. Depends on no particular transport,
+// model or worker.
 //
 //   Begin → Read → Admit → (Resumed) → SendPart, any number of times → one ending → Clear
 //
 // Lives on its call's thread, which calls Begin(), CheckAwaited(), Read(), Admit(), Resumed(),
-// ClientLeft() and Clear(); the exchange CHECKs that. Only the answers come from any thread: the
-// thread that finds a completion, that cancels, or that copies to a device. They come through the
-// Reply that the exchange has lent to its Request, one at a time. No function blocks: a copy from
-// or to a device is a task of the DeviceCopier, which runs on the copier's thread.
+// ClientLeft() and Clear(); the exchange CHECKs that. Any thread may call Continue(), StopAnswers()
+// and the ReplySink's functions: the thread that finds a completion, that cancels, or that copies
+// to a device. Answers come through the Reply that the exchange has lent to its Request, one at a
+// time. No function blocks: a copy from or to a device is a task of the DeviceCopier, which runs on
+// the copier's thread.
 //
 // Invariants:
 //   1. Each request that began ends exactly once: one of the transport's SendLast(), SendNoMore()
 //      and SendError() is called, once.
-//   2. The ending is counted and told before the transport sends it.
-//   3. The exchange touches nothing of its own after it has called an ending of the transport, its
-//      SendPart(), or DeviceCopier::Enqueue(): by then the request may have ended on another
-//      thread, and the exchange may be in use for the next one.
-//   4. What the payloads lie in is given back only when InferHandler::Handle() said that nobody
-//      reads them any more, else with the whole request.
+//   2. The metrics and the observers get the ending before the transport sends it.
+//   3. After these calls the exchange touches none of its members: an ending of the transport, the
+//      transport's SendPart(), DeviceCopier::Enqueue(). By then the request may have ended on
+//      another thread, and the exchange may be in use for the next one.
+//   4. The memory that the payloads lie in is freed when InferHandler::Handle() says that nobody
+//      reads them any more; where it does not, in Clear().
 class InferExchange final : public ReplySink {
  public:
-  enum class Answers { kOne, kMany };  // that a request of this transport may have
+  // How many answers a request may have: unary calls have room for one.
+  enum class Answers { kOne, kMany };
 
   // The referents outlive the exchange.
   InferExchange(const ExchangeContext* context, ExchangeTransport* transport, Answers answers);
@@ -73,15 +77,19 @@ class InferExchange final : public ReplySink {
   // cleared.
   void Begin(const Arrival& arrival);
 
-  // DEADLINE_EXCEEDED or CANCELLED for a request that nobody awaits any more.
+  // OK; or DEADLINE_EXCEEDED or CANCELLED for a request that nobody awaits any more. The caller
+  // gives an error to Admit().
   absl::Status CheckAwaited(int64_t now_ns) const;
 
-  // Has the transport read the request, asks whether the caller may use the model, and copies the
-  // inputs that lie in the client's memory, except those on devices. A status is for Admit().
+  // Tells the transport to read the request, asks it whether the caller may use the model, and
+  // copies the inputs that lie in the client's memory, except those on devices. The caller gives
+  // the status to Admit(), also when it is an error.
   absl::Status Read();
 
-  // Hands the request to the InferHandler, or ends it with `status`. Inputs on devices are copied
-  // first: then the transport's Resume() follows. The request may have ended when this returns.
+  // Hands the request to the InferHandler, or ends it with `status`. If inputs lie on devices, it
+  // starts their copy and returns: when the copy is done the transport's Resume() is called, on the
+  // copier's thread, and the transport has its call's thread call Resumed(). The request may have
+  // ended when this returns.
   void Admit(const absl::Status& status);
 
   // The inputs on devices were copied, or could not be: admission goes on.
@@ -94,9 +102,9 @@ class InferExchange final : public ReplySink {
   // Makes the exchange fit for the next request. REQUIRES: the request has ended.
   void Clear();
 
-  // One of the two follows each SendPart() of the transport, from any thread: the answer was sent
-  // and the next is wanted, or nothing can be sent any more. When either returns the request may
-  // have ended.
+  // After each SendPart() the transport calls exactly one of these, from any thread: Continue()
+  // when the answer was sent and the next is wanted, StopAnswers() when nothing can be sent any
+  // more. When either returns the request may have ended.
   void Continue();
   void StopAnswers();
 
@@ -106,7 +114,7 @@ class InferExchange final : public ReplySink {
   void End() override;
   void Fail(const absl::Status& status) override;
 
-  // Constant from Read() and from admission on, until Clear().
+  // message() is constant from Read() until Clear(), request() from admission until Clear().
   const InferMessage& message() const { return message_; }
   const Request& request() const { return request_; }
 

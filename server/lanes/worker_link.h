@@ -30,7 +30,7 @@ struct LanePort {
         bell(&mailbox_words->sequence, &report_words->parked) {}
 
   LaneMailbox* const mailbox;
-  const LaneReport* const report;  // hostile
+  const LaneReport* const report;  // the worker writes it: read each word once, and trust none
   RingProducer submit;
   RingConsumer completions;
   LaneBell bell;
@@ -40,7 +40,8 @@ struct LanePort {
   // Remembers how many completions the lane has announced by now.
   void NoteAnnounced() { announced = report->announced.load(std::memory_order_acquire); }
 
-  // True when the lane had announced its next completion when NoteAnnounced() was called.
+  // A lane announces a completion after it has rung for it. True when it had announced the next one
+  // that the front end takes by the time of NoteAnnounced(): its bell should have been heard.
   bool WasAnnounced() const {
     return static_cast<int32_t>(announced - static_cast<uint32_t>(completed)) > 0;
   }
@@ -54,8 +55,9 @@ struct LanePort {
 // Invariants:
 //  1. Each lease that is out holds a reference on its link, so that its bytes stay mapped.
 //  2. Extents are allocated and freed under the pool's mutex only: Released() merely puts a lease
-//     into a lock-free list, which the next LeaseOutput() or Detach() empties.
-//  3. After Detach() that list is empty, and stays so.
+//     into a lock-free list, which LeaseOutput(), ReapReleased() and Detach() empty.
+//  3. After Detach() no lease stays in that list: Released() deletes the lease itself, also where
+//     the two calls cross.
 class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
  public:
   struct Options {
@@ -66,7 +68,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
     uint64_t pin_limit_bytes = 0;
   };
 
-  // Bytes of shared memory that such a worker takes, slabs not counted.
+  // Bytes of shared memory that a worker with these options takes, slabs not counted.
   static uint64_t SharedBytes(const Options& options);
 
   static absl::StatusOr<std::shared_ptr<WorkerLink>> Create(const Options& options);
@@ -88,9 +90,10 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // ---- for the pool, under its mutex ----
   std::deque<LanePort>& ports() { return ports_; }
 
-  // Leases `bytes` of the output area; null when the area is full. Then the pool tries again at its
-  // next drain or tick: a release wakes nobody, since it may come from any thread, and a worker
-  // could make each descriptor that it shares block.
+  // Leases `bytes` of the output area, with one reference, which is the caller's; the last Unref()
+  // gives the lease back through Released(). Null when the area is full. The pool then tries again
+  // at its next drain or tick: a release wakes nobody, since it may come from any thread, and a
+  // write to a descriptor that a worker shares could block.
   OutputLease* LeaseOutput(uint64_t bytes);
   uint64_t output_area_bytes() const { return options_.output_bytes; }
   const char* OutputData(uint64_t offset) const { return worker_.data() + offset; }
@@ -98,13 +101,15 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // Frees the extents of the leases that were released.
   void ReapReleased();
 
-  // Workers ring the bell after publishing, or leave it alone.
+  // True: the front end is about to sleep, so the worker rings the bell after each completion.
+  // False: the worker need not ring.
   void SetParked(bool parked);
 
-  // The worker is gone: extents are not leased any more, and released leases are deleted.
+  // Ends the leasing, since the worker is gone: leases that come back from now on are deleted.
   void Detach();
 
-  // The lanes' wake-ups by time-out since the last call.
+  // How often the worker's lanes woke by time-out instead of by the bell, and found work, since the
+  // last call. The worker's own word: a count for people, nothing depends on it.
   uint64_t TakeTimeoutWakeups();
 
   // ---- any thread ----
@@ -112,11 +117,13 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // Takes a lease back whose last reference is gone.
   void Released(OutputLease* lease);
 
-  // Charges a lease of `bytes` as pinned. False beyond the limit.
+  // Counts `bytes` of a lease as pinned: a client has not read the answer in it yet. False beyond
+  // the limit: then the answer is copied out, and the lease goes back. Each success is followed by
+  // one Unpin(), also after Detach().
   bool TryPin(uint64_t bytes);
   void Unpin(uint64_t bytes);
 
-  // Bytes of the leases, counted whole, in which answers lie that no client has read yet.
+  // The size of all leases in which at least one answer lies that its client has not read yet.
   uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
 
   // Leases with a reference.

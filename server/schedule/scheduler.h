@@ -8,8 +8,10 @@
 
 namespace mpsd {
 
-// A line of queued requests that can share a batch: their shape keys are equal and their rows are
-// filled. Sorted by deadline; the head is the request whose deadline is the earliest.
+// A line of queued requests whose rows are filled. Sorted by deadline; the head is the request
+// whose deadline is the earliest. The requests of a line have equal shape keys, so that they can
+// share a batch; but for the line of suspects (requests that have seen a worker die), of which each
+// runs alone. Times are those of the monotonic clock (proto/base/clock.h).
 struct LineView {
   uint32_t rows = 0;  // 0: nobody waits, and the other fields mean nothing
   uint32_t head_rows = 0;
@@ -22,19 +24,20 @@ struct LineView {
 
 struct LaneView {
   uint32_t worker = 0;   // index in SchedulerSnapshot::workers
-  uint32_t batches = 0;  // it runs one of them; the others are queued in its ring
+  uint32_t batches = 0;  // that it has: one runs, the others wait in its ring
 };
 
 struct WorkerView {
   uint32_t first_lane = 0;  // index in SchedulerSnapshot::lanes; a worker's lanes are neighbours
   uint32_t batches = 0;     // of all its lanes
   bool takes_batches = true;
-  bool kept = false;            // for suspects
+  bool kept = false;            // reserved for suspects
   bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
 };
 
 // What a scheduler sees of one pool. The spans are views of tables that the pool keeps anyway, so a
-// snapshot costs a few words. They are valid until the decision has been carried out.
+// snapshot is a few machine words, and cheap. They are valid until the decision has been carried
+// out.
 struct SchedulerSnapshot {
   absl::Span<const LineView> lines;  // empty lines included
   LineView suspects;                 // each of them runs alone, whatever its shape
@@ -47,7 +50,7 @@ struct SchedulerSnapshot {
 struct SchedulerDecision {
   enum class Step : uint8_t {
     kWait,        // nothing, until something changes or `at_ns` has come
-    kKeepWorker,  // `worker` gets no batch but suspects from now on
+    kKeepWorker,  // `worker` is reserved for suspects, until another line runs there
     kDrop,        // requests of `line` whose deadline is not after `at_ns` end as expired
     kRun,         // `lane` gets a batch of at most `max_rows` rows from the head of `line`
   };
@@ -79,15 +82,16 @@ struct SchedulerDecision {
 // A pure function of a snapshot and the time: Decide() reads no clock, takes no lock, allocates
 // nothing and remembers nothing. Owned by a pool, which calls Decide() under its mutex whenever a
 // request was queued, a batch came back, a worker came or went, or the time of a kWait has come.
-// The pool carries the decision out and asks again, until the answer is kWait or a batch of a line
-// finds no room for its outputs. A scheduler never
-// sees a request, a payload or a segment. Thread-safe.
+// The pool carries the decision out and asks again. It stops at kWait, and when a batch found no
+// room for its outputs (not a batch of suspects: see rule 4). A scheduler never sees a request, a
+// payload or a segment. Thread-safe.
 //
 // The pool CHECKs that each decision can be carried out and changes something:
-//  1. kKeepWorker names a worker that takes batches, and no other such worker is kept.
+//  1. kKeepWorker names a worker that takes batches; no worker that takes batches is kept.
 //  2. kDrop names a line whose head has a deadline that is not after `at_ns`.
-//  3. kRun names a line that is not empty, and a lane with fewer than kMaxLaneDepth batches whose
-//     worker takes batches. `max_rows` is not below the head's rows.
+//  3. kRun names a line that is not empty, and a lane whose worker takes batches and which has
+//     fewer than kMaxLaneDepth (proto/base/limits.h) of them. How many a lane should have, 1 on a
+//     cpu, is the scheduler's own to know. `max_rows` is not below the head's rows.
 //  4. A batch of suspects goes to a kept worker that has no batch and has output room.
 // A kRun of another line to a kept worker ends the keeping.
 //

@@ -1,10 +1,11 @@
 // Lane: one inference thread of a worker, with its two rings and its bell.
 //
-//   bind, warm up ─▶ ┌─▶ nothing submitted: park until the bell rings
-//                    │   a slot: copy and check its batch record, pop the slot     BatchReader
-//                    │           run the batch, unless nobody waits for it         BatchExecutor
-//                    │           write the completion record, push the slot
-//                    └────────── ring the front end's bell, if it is parked
+//   bind, warm up ─▶ ┌─▶ nothing submitted? park until the lane's bell rings
+//                    │   else a slot: copy and check its batch record, pop the entry   BatchReader
+//                    │       run the batch, unless nobody waits for it             BatchExecutor
+//                    │       write the completion record, push the slot
+//                    │       ring the front end's bell, if the front end is parked
+//                    └────── announce the completion
 #pragma once
 
 #include <atomic>
@@ -26,36 +27,40 @@
 
 namespace mpsd {
 
-// One inference thread of a worker: steps 8 to 10 of a request's path. Takes the slots that the
-// front end submitted, in order; copies and checks each batch record; runs the batch; writes the
-// completion record of the same slot and publishes it. Waits for nothing but its bell (and, inside
-// the model, the device). Decides nothing about other batches: order, retries and deadlines are the
-// front end's.
+// One inference thread of a worker: steps 8 to 10 of a request's life (ARCHITECTURE.md). Takes the
+// slots that the front end submitted, in order; copies and checks each batch record; runs the
+// batch; writes the completion record of the same slot and publishes it. Waits for nothing but its
+// own bell (and, inside the model, the device). Decides nothing about other batches: order and
+// retries are the front end's.
 //
-// Owned by the worker's main, which starts the lanes one after another. Ends with the process: a
-// worker is asked to exit, never to stop a lane. A batch that the front end cancelled, or that
-// nobody waits for any more, completes as skipped without a run.
+// Owned by the worker's main(), which starts the lanes one after another. A lane never stops by
+// itself: it ends with the process, and a started lane is never destroyed. A batch that the front
+// end has marked as cancelled, or whose last deadline has passed, completes as skipped without a
+// run. A batch record that cannot be true, and a model that throws, complete as failed; a device
+// that is lost ends the process.
 //
-// Lives on the lane's thread: a thread of its own after Start(), or the main thread, which calls
-// WarmUpHere() and RunHere() instead. Only Start() and WarmedUp() belong to the main thread.
+// Lives on the lane's thread. Which one that is, main() chooses:
+//   Start(), then WarmedUp()         a thread of the lane's own; main() calls only these two
+//   WarmUpHere(), then RunHere()     the main thread itself becomes the lane's thread
 //
 // Invariants:
 //   1. Each submitted slot is completed exactly once, in the order of submission, unless the
 //      process ends first.
-//   2. A record's slot is popped from the submit ring before the batch runs, so that the front end
-//      may submit the next one meanwhile; the record is copied before that.
+//   2. The batch record is copied, then its entry is popped from the submit ring, then the batch
+//      runs: the front end can submit the next batch meanwhile. The slot stays the lane's until its
+//      completion is pushed.
 //   3. The completion record is written whole before its slot is pushed.
 class Lane {
  public:
   // `attachment`, `model` and `clock` outlive the lane.
   Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock);
 
-  // Starts the lane's thread, which binds itself to the model's stream, warms up, then serves.
-  // Called once, and not where WarmUpHere() is used.
+  // Starts the lane's thread, which binds itself to the lane's device stream, warms up, then
+  // serves. Called once, and not where WarmUpHere() is used.
   void Start(WarmUp warmup);
 
-  // Blocks until the started lane serves; otherwise returns the reason why it cannot. After an
-  // error the lane's thread has ended.
+  // Blocks until the lane is warm, and returns OK; or returns why it cannot serve. After an error
+  // the lane's thread has ended. There is no time limit here: the front end has one for the start.
   absl::Status WarmedUp();
 
   // Makes the calling thread the lane's thread and warms the lane up. REQUIRES: called once.

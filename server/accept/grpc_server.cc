@@ -112,7 +112,8 @@ GrpcServer::GrpcServer(InferHandler* handler, const MethodTable* methods,
 GrpcServer::~GrpcServer() { Stop(0); }
 
 void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
-  pins_ = std::make_shared<PinLedger>(options.connection_pin_bytes, options.unread_copy_bytes);
+  pins_ = std::make_shared<PinLedger>(options.connection_pin_bytes, options.unread_copy_bytes,
+                                      [this](const std::string& peer) { return CutReader(peer); });
   inflater_ = std::make_unique<Inflater>(options.message_bytes, options.buffered_bytes);
   inflater_threads_ = std::make_unique<InflaterThreads>(inflater_.get());
   InferCallContext infer;
@@ -139,6 +140,13 @@ void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuild
     threads_.push_back(
         std::make_unique<QueueThread>(builder->AddCompletionQueue(), infer, generic, completions_));
   }
+}
+
+bool GrpcServer::CutReader(const std::string& peer) {
+  if (!CutConnectionOf(peer)) return false;
+  metrics_->unread_connections.fetch_add(1, std::memory_order_relaxed);
+  logger_->Log(LogLevel::kWarn, "connection_cut", {{"peer", peer}, {"too_many", "unread answers"}});
+  return true;
 }
 
 absl::Status GrpcServer::Start(const GrpcServerOptions& options) {

@@ -94,6 +94,7 @@ class GrpcServer {
   void Stop(int64_t grace_ns);
 
  private:
+  bool CutReader(const std::string& peer);
   void MakeThreads(const GrpcServerOptions& options, grpc::ServerBuilder* builder);
 
   InferHandler* const handler_;

@@ -159,6 +159,7 @@ struct ServerMetrics {
   std::atomic<int64_t> connections{0};
   std::atomic<uint64_t> refused_connections{0};  // beyond the limit
   std::atomic<uint64_t> flooding_connections{0};
+  std::atomic<uint64_t> unread_connections{0};
   std::atomic<uint64_t> read_pauses{0};
   std::atomic<int64_t> unread_copy_bytes{0};  // of large answers
   std::atomic<int64_t> inflated_request_bytes{0};

@@ -5,15 +5,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
-#include "proto/base/byte_allowance.h"
+#include "server/wire/unread_copies.h"
 
 namespace mpsd {
 
 // Large answers reach gRPC as slices of workers' memory. A slice pins that memory until the client
-// has read it. The ledger counts pinned bytes for each connection, and copied bytes for all clients
-// together. Both are bounded. An answer that may not be pinned is copied.
+// has read it. The ledger counts pinned bytes for each connection, and has the UnreadCopies. Both
+// are bounded. An answer that may not be pinned is copied.
 //
 //   an output over kCopiedReplyBytes
 //     the connection's account and the worker's OutputLease have room  → pinned: no copy
@@ -29,7 +31,8 @@ namespace mpsd {
 // They share the limit, which costs them copies and nothing else.
 //
 // The counters order nothing but themselves: pinned memory is guarded by the references that slices
-// have on it. Shared by the server and all slices that gRPC holds. Lock-free. Thread-safe.
+// have on it. Shared by the server and all slices that gRPC holds. The accounts are lock-free.
+// Thread-safe.
 class PinLedger {
  public:
   // One connection's account.
@@ -50,22 +53,24 @@ class PinLedger {
     std::atomic<int64_t> progress_ns_{0};  // when nothing was pinned, or bytes were unpinned, last
   };
 
-  // The limits of each account, and of all copies together.
-  PinLedger(uint64_t limit_bytes, uint64_t copied_limit_bytes)
-      : limit_bytes_(limit_bytes), copies_(copied_limit_bytes) {}
+  // The limits of each account, and of all copies together; `cut` as in UnreadCopies.
+  PinLedger(
+      uint64_t limit_bytes, uint64_t copied_limit_bytes,
+      UnreadCopies::Cut cut = [](const std::string&) { return false; })
+      : limit_bytes_(limit_bytes), copies_(copied_limit_bytes, std::move(cut)) {}
 
   // The account of the connection that gRPC knows by this address. Lives as long as the ledger.
   Account* Of(absl::string_view peer);
   uint64_t limit_bytes() const { return limit_bytes_; }
 
-  // The bytes of copied answers that gRPC has not sent yet.
-  ByteAllowance* copies() { return &copies_; }
+  // The copied answers that gRPC has not sent yet.
+  UnreadCopies* copies() { return &copies_; }
 
  private:
   static constexpr size_t kAccounts = 1024;
 
   const uint64_t limit_bytes_;
-  ByteAllowance copies_;
+  UnreadCopies copies_;
   std::array<Account, kAccounts> accounts_;
 };
 

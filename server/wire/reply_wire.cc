@@ -102,21 +102,19 @@ std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answ
 // What one slice of a copied answer owns.
 struct CopiedSlice {
   std::unique_ptr<char[]> bytes;
-  uint64_t size;
-  std::shared_ptr<PinLedger> ledger;
+  std::shared_ptr<PinLedger> ledger;  // outlives the room
+  UnreadCopies::Room room;
 };
 
-void ReleaseCopy(void* user_data) {
-  const auto* copied = static_cast<CopiedSlice*>(user_data);
-  copied->ledger->copies()->GiveBack(copied->size);
-  delete copied;
-}
+void ReleaseCopy(void* user_data) { delete static_cast<CopiedSlice*>(user_data); }
 
 // A slice with a copy of a large output; nothing when clients have left too many copies unread.
 std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer) {
-  if (!peer.ledger->copies()->TryTake(bytes.size())) return std::nullopt;
-  auto* copied = new CopiedSlice{std::make_unique_for_overwrite<char[]>(bytes.size()), bytes.size(),
-                                 peer.ledger};
+  std::optional<UnreadCopies::Room> room =
+      peer.ledger->copies()->Take(peer.address, bytes.size(), peer.clock->NowNs());
+  if (!room.has_value()) return std::nullopt;
+  auto* copied = new CopiedSlice{std::make_unique_for_overwrite<char[]>(bytes.size()), peer.ledger,
+                                 *std::move(room)};
   std::memcpy(copied->bytes.get(), bytes.data(), bytes.size());
   return grpc::Slice(copied->bytes.get(), bytes.size(), ReleaseCopy, copied);
 }

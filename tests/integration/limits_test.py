@@ -260,6 +260,31 @@ class UnreadAnswers(unittest.TestCase):
             wait_until(lambda: daemon.metric("mpsd_unread_copy_bytes") == 0, LIMIT_S, "no copies")
 
 
+    def test_those_that_never_read_do_not_keep_others_out(self):
+        """Two streams that nobody reads take all the room there is for copies. Who asks for large
+        answers waits for the first of them to be cut, and no longer."""
+        models = [synthetic("m", [tensor("x", [self.WIDTH])], max_batch_size=1)]
+        limits = {"connection_pinned": "0B", "unread_copies": "4MiB"}
+        messages = [calls.request("m", {"x": calls.row_of(i, self.WIDTH)}) for i in range(64)]
+        options = [*calls.CHANNEL_OPTIONS, ("grpc.http2.lookahead_bytes", 64 << 10),
+                   ("grpc.http2.bdp_probe", 0)]
+        with Daemon(models, limits=limits) as daemon, calls.stub(daemon.address) as other:
+            streams = []
+            for _ in range(2):
+                channel = self.enterContext(grpc.insecure_channel(daemon.address, options=options))
+                stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+                streams.append(stub.ModelStreamInfer(iter(messages), timeout=2 * LIMIT_S))
+            wait_until(lambda: daemon.metric("mpsd_requests_total", model="m") == 2 * 64, LIMIT_S,
+                       "the end of all requests")
+            first = calls.infer(other, messages[0])
+            self.assertEqual(first.code, grpc.StatusCode.RESOURCE_EXHAUSTED)
+            wait_until(lambda: calls.infer(other, messages[0]).code == calls.OK, LIMIT_S, "room")
+            self.assertEqual(daemon.metric("mpsd_unread_connections_total"), 1)
+            daemon.wait_logged('"connection_cut".*"unread answers"')
+            for stream in streams:
+                stream.cancel()
+
+
 class Connections(unittest.TestCase):
     def connect(self, address):
         channel = grpc.insecure_channel(address, options=calls.CHANNEL_OPTIONS)

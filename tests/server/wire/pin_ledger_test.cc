@@ -56,9 +56,10 @@ TEST_F(PinLedgerTest, ConnectionsHaveAccountsOfTheirOwn) {
   EXPECT_GT(accounts.size(), 10u) << "but for a few that share one";
 }
 
-TEST_F(PinLedgerTest, CopiesAreLimitedAllTogether) {
-  EXPECT_TRUE(ledger_->copies()->TryTake(1000));
-  EXPECT_FALSE(ledger_->copies()->TryTake(1));
+TEST_F(PinLedgerTest, CopiesHaveALimitOfTheirOwn) {
+  const auto room = ledger_->copies()->Take("ipv4:127.0.0.1:1", 1000, kLedgerNow);
+  EXPECT_TRUE(room.has_value());
+  EXPECT_FALSE(ledger_->copies()->Take("ipv4:127.0.0.1:2", 1, kLedgerNow).has_value());
   EXPECT_TRUE(Pin(100)) << "they are none of what is pinned";
 }
 

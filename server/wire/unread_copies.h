@@ -1,0 +1,89 @@
+// UnreadCopies: bounds the copies of answers that clients leave unread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+
+namespace mpsd {
+
+// Counts the bytes of all copies together and those of each client. A client may have half of the
+// limit, so that one alone keeps nobody out. Where several clients take all, the one that has left
+// a copy unread for longest is cut off, once that is kPatienceNs or more: its copies go with its
+// connection. Nobody is cut off as long as there is room.
+//
+// A client is a connection, by the address that gRPC gives it. All clients of a Unix socket are
+// one, which is never cut off. Part of the PinLedger, and so shared by the server and the copies
+// that gRPC holds. Never blocks on a client. Thread-safe.
+class UnreadCopies {
+ private:
+  struct Client {
+    uint64_t bytes = 0;
+    std::multiset<int64_t> since_ns;  // when each of its copies was made
+    bool is_cut = false;
+  };
+  using Clients = std::map<std::string, Client, std::less<>>;
+
+ public:
+  static constexpr int64_t kPatienceNs = 5LL * 1'000'000'000;
+
+  // Cuts the connection with the client; called without a lock. False when there is no such one.
+  using Cut = std::function<bool(const std::string& peer)>;
+
+  // The room of one copy, given back by the destructor. Thread-compatible.
+  class Room {
+   public:
+    Room(Room&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)),
+          client_(other.client_),
+          since_(other.since_),
+          bytes_(other.bytes_) {}
+    ~Room() {
+      if (owner_ != nullptr) owner_->GiveBack(*this);
+    }
+    Room& operator=(Room&&) = delete;
+
+   private:
+    friend class UnreadCopies;
+    Room(UnreadCopies* owner, Clients::iterator client, std::multiset<int64_t>::iterator since,
+         uint64_t bytes)
+        : owner_(owner), client_(client), since_(since), bytes_(bytes) {}
+
+    UnreadCopies* owner_;  // null: moved from
+    const Clients::iterator client_;
+    const std::multiset<int64_t>::iterator since_;
+    const uint64_t bytes_;
+  };
+
+  UnreadCopies(uint64_t limit_bytes, Cut cut) : limit_bytes_(limit_bytes), cut_(std::move(cut)) {}
+
+  // Room for a copy of so many bytes for the client that gRPC calls `peer`; nothing when there is
+  // none now. The room is given back before the UnreadCopies goes.
+  std::optional<Room> Take(absl::string_view peer, uint64_t bytes, int64_t now_ns)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  uint64_t taken_bytes() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  Room TakeFor(Clients::iterator client, uint64_t bytes, int64_t now_ns)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::optional<std::string> PickStalest(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GiveBack(const Room& room) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const uint64_t limit_bytes_;
+  const Cut cut_;
+
+  mutable absl::Mutex mu_;
+  uint64_t taken_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  Clients clients_ ABSL_GUARDED_BY(mu_);  // those that have copies
+};
+
+}  // namespace mpsd

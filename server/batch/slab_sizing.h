@@ -8,11 +8,32 @@
 
 namespace mpsd {
 
+// Who asks for which size, in the order of a pool's life:
+//
+//   ModelFactory    SlabSegmentBytes()   the first segment, when the first worker has told its spec
+//   RowAllocator    SlabRows()           a shape key's slabs, when its first request comes
+//                   ExtentBytes()        the extent of a request that shares no slab
+//   SlabGrowth      GrowthBytes()        each further segment
+//   PoolQueue       MaxSlabBytes()       beyond this no further segment is asked for
+//
+// The same inputs give the same sizes, so that an operator can foretell what a model takes. Nothing
+// here knows what memory there is: MemoryBudget decides that before a segment is made.
+//
+//   a row, of a model                    largest batch   SlabRows()
+//   1 KiB,    FP32[256]                  8               32: four batches, 32 KiB
+//   4 KiB,    two of INT64[256]          32              128: four batches, 512 KiB
+//   588 KiB,  FP32[3,224,224]            8               8: one batch, 4.6 MiB, though 6 rows fill
+//                                                        kSlabBytesTarget
+//
+// Pure functions, all thread-safe.
+
 // How many such rows a slab has: four batches of the largest size if they fit into
-// kSlabBytesTarget, else as many rows as fit, but at least one largest batch.
+// kSlabBytesTarget, else as many rows as fit, but at least one largest batch. 1 for a model that
+// does not batch.
 uint32_t SlabRows(const ModelSpec& spec, absl::Span<const uint64_t> row_bytes);
 
-// The size that a dim without a bound is assumed to have.
+// The size that a dim without a bound is assumed to have: the spec says -1, and no padding rule has
+// a largest bucket for it. A larger request may need a further segment.
 inline constexpr int64_t kAssumedUnknownDim = 512;
 
 // The slab segment of a pool: room for a queue full of largest requests and a few slabs, at least
@@ -24,6 +45,7 @@ uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64
 
 // The bytes of a further segment for a pool that has `have_bytes` and found no room for
 // `needed_bytes`: as much again as there is, at most kMaxGrowthBytes, but room for `needed_bytes`.
+// So 4 MiB become 8, 16, 32, 64 and 128 MiB, and then 64 MiB more each time.
 inline constexpr uint64_t kMaxGrowthBytes = 64ULL << 20;
 uint64_t GrowthBytes(uint64_t needed_bytes, uint64_t have_bytes, uint64_t page_bytes);
 

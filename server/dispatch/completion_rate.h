@@ -11,16 +11,24 @@ namespace mpsd {
 
 // A request that is refused because the queue is full carries a delay (RetryInfo), so that clients
 // come back when there is room, and not all at once. Owned by a pool's queue, which asks when it
-// refuses; Pool::Tick() measures. Thread-compatible: guarded by the pool's mutex. It reads no
-// clock.
+// refuses; CompletionIntake counts the requests that ended with their batch, and Pool::Tick()
+// measures. Thread-compatible: guarded by the pool's mutex. It reads no clock.
+//
+//   queued requests   rate         delay
+//   256               not known    100 ms: kUnknownRetryNs
+//   256               1000 a s     64 ms: the time of 64 requests
+//   256               10 a s       5 s: kMaxRetryNs, instead of 6.4 s
+//   3                 20000 a s    1 ms: kMinRetryNs
 class CompletionRate {
  public:
   static constexpr int64_t kWindowNs = 100 * kNsPerMs;
+  // The bounds of a delay, and the delay while no rate is known.
   static constexpr int64_t kMinRetryNs = kNsPerMs;
   static constexpr int64_t kMaxRetryNs = 5 * kNsPerSecond;
   static constexpr int64_t kUnknownRetryNs = 100 * kNsPerMs;
 
-  // So many more requests were answered.
+  // So many more requests have ended with their batch, in an answer or an error. Those that expired
+  // in the queue do not count.
   void Count(uint64_t requests) { answered_ += requests; }
 
   // Measures the rate once kWindowNs have passed since the last measure; each measure counts for
@@ -45,7 +53,7 @@ class CompletionRate {
 
  private:
   uint64_t answered_ = 0;  // since since_ns_
-  int64_t since_ns_ = 0;
+  int64_t since_ns_ = 0;   // the last measure; 0: there was none
   double requests_per_ns_ = 0;
 };
 

@@ -15,7 +15,19 @@ namespace mpsd {
 //   it crashed with several inside ──────▶ each is a suspect, and from now on runs alone
 //   it crashed with this one alone ──────▶ a strike: this request ends, its content is quarantined
 //
+// A crash is a death of the process's own: it exited, got a signal such as SIGSEGV, or hung. The
+// rest is no request's doing as far as anyone can tell: a kill from outside or by the kernel, a
+// lost device, a lie.
+//
+// Example: B is deadly, and its first batch has A and C too.
+//
+//   [A B C]   crash: all three are suspects          the first worker is lost
+//   [A]       answered
+//   [B]       crash: a strike, and B ends            the second worker is lost
+//   [C]       answered
+//
 // A request is dispatched at most kMaxDispatches times, so that nothing kills workers for ever.
+// WorkerLoss carries the verdict out, under the pool's mutex, once the death is confirmed.
 
 // What is known of a request that was in a worker when the worker ended. A value.
 struct Loss {
@@ -23,7 +35,7 @@ struct Loss {
   bool was_alone = false;   // it was the only request of the only batch that the worker had
   bool is_suspect = false;  // already before this
   uint32_t dispatches = 1;  // this one included
-  uint32_t answers = 0;     // that its client has got
+  uint32_t answers = 0;     // of a decoupled model, that its client has got
 };
 
 enum class LossVerdict : uint8_t {
@@ -33,7 +45,9 @@ enum class LossVerdict : uint8_t {
   kWorkerLost,    // it ends: it has had its chances, or has answers of the worker that is gone
 };
 
-// The first rule that holds decides: a strike, then the end of patience, then another try.
+// The first rule that holds decides: a strike, then the end of patience, then another try. So a
+// request that crashes a worker alone is struck even at its last dispatch, and its content is known
+// from then on; one that is merely unlucky three times ends without a mark.
 constexpr LossVerdict JudgeLoss(const Loss& loss) {
   const bool crashed = loss.end == WorkerEnd::kCrashed;
   if (crashed && loss.was_alone) return LossVerdict::kStrike;

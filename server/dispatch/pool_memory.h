@@ -15,6 +15,10 @@ namespace mpsd {
 // and keeps the budget of all models. Thread-safe. Never maps, makes or unmaps a segment
 // itself, and never asks a worker: the REQUIRES below are the caller's to keep.
 //
+// Bounds: the pool asks for no segment once it has kMaxSlabSegments of them, nor where the rows
+// that found no room would take it beyond MaxSlabBytes() (server/batch). Add() and Refuse() carry
+// out what they found on the caller's thread: Add() copies the payloads of requests that waited.
+//
 // The life of a segment: made and mapped by every worker → Add() → serves rows → RetireIdle(): it
 // takes no rows any more → the last worker has unmapped it → Remove().
 class PoolMemory {
@@ -35,10 +39,11 @@ class PoolMemory {
   void Refuse();
 
   // Retires a segment that has held nothing for `idle_calls` calls of this: it takes no rows any
-  // more. Returns its number.
+  // more. Returns its number. Never the first segment, and at most one a call.
   std::optional<uint32_t> RetireIdle(uint32_t idle_calls);
 
-  // Gives a retired segment back. REQUIRES: no worker has it mapped.
+  // Gives a retired segment back; its bytes are the caller's to give back to the budget. REQUIRES:
+  // RetireIdle() returned the number, and no worker has it mapped.
   OwnedSegment Remove(uint32_t number);
 
   // The segments as a worker is told of them, in the order of their numbers.

@@ -19,6 +19,15 @@ namespace mpsd {
 // Thread-safe.
 uint64_t HashContent(const Request& request, const RowTargets& targets);
 
+// Where a request that crashed its worker is kept from crashing the next one:
+//
+//   a strike ─▶ queued requests that hold the same end ─▶ PoolCarrier: HashContent() ─▶ Add()
+//   step 6   ─▶ empty()? no ─▶ HashContent() ─▶ Holds()? yes ─▶ INTERNAL, no worker has seen it
+//
+// A request with another element, shape or number of rows holds something else, and is let through.
+// While contents are remembered, every request of the pool is hashed once its rows are filled,
+// outside the pool's mutex.
+//
 // Owned by a pool, so that a new generation starts without the contents of the one before.
 // Thread-safe. While no worker has crashed lately, a request costs one look at empty().
 class Quarantine {
@@ -26,12 +35,15 @@ class Quarantine {
   static constexpr int64_t kPeriodNs = 300 * kNsPerSecond;
   static constexpr size_t kMaxContents = 64;
 
-  // Remembers the content for kPeriodNs from now on. Beyond kMaxContents it forgets the oldest.
+  // Remembers the content for kPeriodNs from now on, also where it is remembered already. Beyond
+  // kMaxContents it forgets the oldest.
   void Add(uint64_t content, int64_t now_ns);
 
   // True when the content is remembered. Forgets contents that are too old.
   bool Holds(uint64_t content, int64_t now_ns);
 
+  // True while nothing is remembered: the usual case, which costs one load. After the last content
+  // has grown too old, false until the next Holds().
   bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  private:

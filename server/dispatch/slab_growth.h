@@ -8,6 +8,17 @@ namespace mpsd {
 
 // Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. It reads no clock.
 //
+// A growth request is how a pool says that rows found no room though the queue's bounds allow them:
+//
+//   PoolQueue      Miss(): asked for     the supervisor is woken; the request waits for memory
+//   supervisor     Take(): taken         it makes a segment, and has every worker map it
+//                  Granted(): none       the segment is in the pool, and waiting requests get rows
+//                  Refused(): none       waiting requests are refused as RESOURCE_EXHAUSTED
+//
+// Misses while a request is asked for make it as large as the largest of them. Memory that may
+// never come is not waited for: Miss() asks for nothing beyond kMaxSlabSegments segments or
+// `max_bytes`.
+//
 // Legal states of a growth request:
 //   none → asked (Miss) → taken (Take) → none (Granted, Refused).
 // A miss while a request is taken is noted, but Granted() and Refused() forget it: a request that
@@ -32,6 +43,7 @@ class SlabGrowth {
   // The caller answers with Granted() or Refused().
   std::optional<uint64_t> Take(uint64_t have_bytes);
 
+  // The segment is in the pool.
   void Granted();
 
   // Nothing is asked for again until kPauseNs have passed.

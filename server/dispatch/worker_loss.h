@@ -17,6 +17,12 @@ namespace mpsd {
 // a pool. Thread-compatible: guarded by the pool's mutex. Rows that go again stay where they are:
 // no payload is copied a second time.
 //
+// What an entry of a lost batch can be, and how it goes on:
+//   a hole, whose request has ended   its rows end
+//   kAgain, kAgainSuspect             joins its line, or the suspects, in the order of deadlines
+//   kWorkerLost                       its rows end; UNAVAILABLE "worker lost"
+//   kStrike                           INTERNAL "request crashed its worker"; its rows end later
+//
 // A request that is struck takes all queued requests along that hold the same: a client that sends
 // a deadly request a hundred times costs one worker. Its rows stay live until PoolCarrier has
 // hashed them for the quarantine, without the mutex; EndStruckRows() ends them.
@@ -26,8 +32,9 @@ class WorkerLoss {
   WorkerLoss(ServedModel* model, PoolQueue* queue, InflightTable* inflight)
       : model_(model), queue_(queue), inflight_(inflight) {}
 
-  // Takes all batches of a worker that is confirmed dead. True when its death was put down to one
-  // request.
+  // Takes all batches of a worker that is confirmed dead, and gives them to `work` without their
+  // entries, so that their leases come back. True when its death was put down to one request, of
+  // which there is one at most. REQUIRES: the completions that the worker published were taken.
   bool TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
 
   // What is in the rows of a struck request is known: the rows end.

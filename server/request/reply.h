@@ -14,8 +14,8 @@
 namespace mpsd {
 
 // The memory in which the bytes of an answer lie, with a count of references. Implemented by
-// dispatch/. Thread-safe: any thread may drop the last reference, long after the worker that wrote
-// the bytes has ended.
+// lanes/. Thread-safe: any thread may drop the last reference, long after the worker that wrote the
+// bytes has ended.
 class AnswerMemory {
  public:
   virtual ~AnswerMemory() = default;

@@ -21,6 +21,11 @@
 
 namespace mpsd {
 
+// What a refusal costs, by the segment that was asked for:
+//   the first slab segment, a worker's own   the worker is killed, and its model not ready; while
+//                                            the daemon starts, it ends with exit 78
+//   a further slab segment                   PoolMemory::Refuse(): requests that wait are refused
+//
 // One for all models and all kinds of segment. Owned by the supervisor. Only counts: it allocates
 // nothing and keeps no list. Thread-compatible, used on the supervisor's thread, except that a
 // pointer from Share() may be dropped on any thread, even after the budget is gone: an answer that
@@ -30,9 +35,10 @@ class MemoryBudget {
   // Allows at most `cap_bytes` of shared memory; 0: as much as the host and its cgroup have left.
   explicit MemoryBudget(uint64_t cap_bytes) : cap_bytes_(cap_bytes) {}
 
-  // Takes `bytes` for `what` ("model 'm'"), which begins the message of an error. Asks the
-  // operating system what is left. RESOURCE_EXHAUSTED with the numbers when the cap, or what the
-  // host and its cgroup have left, does not hold them; nothing is taken then.
+  // Takes `bytes` for `what` ("model 'm'"), which begins the message of an error. Looks at the cap
+  // first, then asks the operating system what is left, of which 32 MiB stay free.
+  // RESOURCE_EXHAUSTED with the numbers when the cap, or what the host and its cgroup have left,
+  // does not hold them; nothing is taken then.
   absl::Status Take(uint64_t bytes, const std::string& what);
 
   // The bytes are free for others. REQUIRES: at least `bytes` are taken.
@@ -42,6 +48,7 @@ class MemoryBudget {
   // points to nothing that a caller may use.
   std::shared_ptr<void> Share(uint64_t bytes);
 
+  // Thread-safe.
   uint64_t taken_bytes() const { return taken_->load(std::memory_order_relaxed); }
 
  private:

@@ -5,6 +5,11 @@
 //
 //   worker's lane ── ring ──▶ pipe ──▶ the thread "completions" ──▶ takes the completion
 //
+// In the life of one incarnation:
+//
+//   warm ─▶ Watch() ─▶ PoolWorkers::Attach() ─▶ serves ─▶ dies, reaped ─▶ Unwatch() ─▶ Detach()
+//             └ fails: the worker is killed, and has had no batch
+//
 // An interface stands between, so that tests of workers need no such thread.
 #pragma once
 
@@ -27,8 +32,9 @@ class WorkerBells {
 
   // From now on completions of this worker are found even while all queue threads sleep. Called
   // before the pool gives the worker a batch. Keeps the link alive until Unwatch(). `give_up` is
-  // called at most once, on another thread, when the worker rings for nothing without end. An error
-  // of the operating system: the worker must not serve then.
+  // called at most once, on another thread, when the worker rings for nothing without end; it must
+  // not call back into the bells. The worker that it condemns is killed later, by the supervisor.
+  // An error of the operating system: the worker must not serve then.
   virtual absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up) = 0;
 
   // Called once the worker is reaped, before the pool lets go of it. Does nothing for a worker that

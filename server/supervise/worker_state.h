@@ -7,9 +7,15 @@
 //      │                   ▼  killed, asked to go, hung up, or said a Failure
 //      └─────────────── kEnding
 //
+//   state                what the process may say, apart from a Failure
+//   kLoading             LoadReport, once
+//   kWarming             Ready, once; SlabsMapped and SlabsUnmapped, as often as it was asked
+//   kServing, kDraining  SlabsMapped and SlabsUnmapped
+//   kEnding              anything: nothing is read before its end, and then only a Failure
+//
 // A process may also be gone from any state, without kEnding before. The state is the worker's, not
-// the process's: after a death the same worker waits for its next incarnation. The state decides
-// which messages the process may send: any other kills it.
+// the process's: after a death the same worker waits for its next incarnation. A message out of
+// turn kills the process.
 #pragma once
 
 namespace mpsd {

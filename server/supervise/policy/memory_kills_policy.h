@@ -22,12 +22,15 @@
 namespace mpsd {
 
 // One for all workers of all models, since the kernel's count is one: it stands in
-// SuperviseServices. WorkerHost reads the count. Keeps three numbers. Thread-compatible: used on
-// the supervisor's thread.
+// SuperviseServices. WorkerHost reads the count, which is 0 for good where the system tells none;
+// then every such death is "killed". Keeps three numbers. Thread-compatible: used on the
+// supervisor's thread.
 class MemoryKills {
  public:
-  // Notes the count, before a worker starts. Kills until now explain no later death but those of
-  // the next two seconds.
+  // Notes the count, before a worker starts: otherwise the kill of another process, hours ago,
+  // could explain the worker's death. Kills until now explain no later death but those of the next
+  // two seconds. A count that has fallen, as that of another cgroup may, explains nothing. Called
+  // by SupervisedWorker after each spawn.
   void Look(uint64_t count, int64_t now_ns) {
     const uint64_t seen = seen_.value_or(count);
     seen_ = count;
@@ -36,8 +39,8 @@ class MemoryKills {
     fresh_until_ns_ = now_ns + kTogetherNs;
   }
 
-  // A worker was killed by SIGKILL, and not by the front end. True when the kernel did it. Each
-  // kill of the kernel explains one death.
+  // Called when a worker is reaped that was killed by SIGKILL, and not by the front end. True when
+  // the kernel did it, as far as one can tell. Each kill of the kernel explains one death.
   bool Explains(uint64_t count, int64_t now_ns) {
     Look(count, now_ns);
     if (fresh_ == 0 || now_ns > fresh_until_ns_) return false;

@@ -23,9 +23,20 @@ struct WorkerUse {
   int64_t age_ns = 0;     // since it began to serve
 };
 
+// The limits in the order in which they are looked at:
+//
+//   limit             is reached                                     jitter
+//   resident_memory   by the process's resident bytes, once it       none
+//                     has served for kGoodServiceNs
+//   requests          by the requests that it has answered           a limit of 10000: from 9000
+//   age               by the time since it began to serve            a limit of 24 h: from 21.6 h
+//
+// A limit of 0 is never reached. At most one reason is told: the first that holds.
+//
 // Why the worker is replaced: "resident_memory", "requests" or "age", the word that the log has;
 // null when it is not. Only asks: whether there is memory for one worker more, and whether another
-// one is being replaced, is WorkerGroup's to know.
+// one is being replaced, is WorkerGroup's to know, which asks at each look at its workers that
+// serve.
 //
 // `jitter` in [0, 1) is the worker's own and takes up to a tenth off age and requests, so that
 // workers that began together do not end together. The memory limit has no jitter, since it keeps

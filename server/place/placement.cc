@@ -74,12 +74,12 @@ void ShareMemory(std::vector<Placement>* placements) {
 
 std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
                                         const HostFacts& host) {
+  MPSD_CHECK(host.cores > 0);
   const auto on_cpu = static_cast<uint32_t>(
       std::count_if(models.begin(), models.end(),
                     [&host](const ModelConfig& model) { return IsCpu(model, host); }));
   const uint32_t budget = host.cores - std::min(host.cores - 1, 1U);
   const uint32_t share = std::max(1U, budget / std::max(1U, on_cpu));
-  MPSD_CHECK(host.cores > 0);
   std::vector<Placement> placements;
   for (size_t i = 0; i < models.size(); ++i) {
     Placement& placement = placements.emplace_back();

@@ -13,6 +13,7 @@
 #include "server/accept/call_gate.h"
 #include "server/accept/inflation.h"
 #include "server/accept/method_table.h"
+#include "server/accept/open_calls.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
 #include "server/inflate/inflater_threads.h"
@@ -30,7 +31,8 @@ struct GenericCallContext {
   ServerMetrics* metrics = nullptr;
   OpenStreams* streams = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // watched calls and conversations end
-  std::atomic<int>* live_calls = nullptr;
+  std::atomic<int>* live_calls = nullptr;       // armed or open
+  OpenCalls* open_calls = nullptr;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;
 };
@@ -111,6 +113,7 @@ class GenericCall final : public OpenStream {
   const MethodTable::Method* method_ ABSL_GUARDED_BY(thread_) = nullptr;
   const MethodAccess* access_ ABSL_GUARDED_BY(thread_) = nullptr;
   Grant grant_ ABSL_GUARDED_BY(thread_);
+  OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
   std::string request_ ABSL_GUARDED_BY(thread_);
   bool over_ ABSL_GUARDED_BY(thread_) = false;   // Done has come, or nothing can be written

@@ -8,6 +8,7 @@
 
 #include "server/accept/call_gate.h"
 #include "server/accept/infer_service.h"
+#include "server/accept/open_calls.h"
 #include "server/accept/open_streams.h"
 #include "server/exchange/exchange_context.h"
 #include "server/inflate/inflater_threads.h"
@@ -25,7 +26,9 @@ struct InferCallContext {
   const std::atomic<bool>* stopping = nullptr;
   uint64_t message_bytes = 0;  // the largest message
   StatusStyle style = StatusStyle::kOwn;
-  std::atomic<int>* live_calls = nullptr;
+  std::atomic<int>* live_calls = nullptr;  // armed or open
+  OpenCalls* open_infer_calls = nullptr;
+  OpenCalls* open_stream_calls = nullptr;
   std::shared_ptr<PinLedger> pins;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;

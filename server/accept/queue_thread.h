@@ -9,7 +9,7 @@
 #include "proto/base/thread_role.h"
 #include "server/accept/completion_source.h"
 #include "server/accept/generic_call.h"
-#include "server/accept/infer_call.h"
+#include "server/accept/infer_calls.h"
 #include "server/accept/stream_call.h"
 
 namespace mpsd {
@@ -19,7 +19,9 @@ namespace mpsd {
 //
 // While there is work, the thread alternates between a few events of the queue and the workers'
 // completions. Before it sleeps in the queue it parks, and completions that come then are found by
-// another thread. The calls that are armed here live on this thread: it has their ThreadRole.
+// another thread. While a ModelInfer call is open it wakes now and then, to cancel those whose
+// client does not take the answer. The calls that are armed here live on this thread: it has their
+// ThreadRole.
 class QueueThread {
  public:
   QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,
@@ -35,10 +37,12 @@ class QueueThread {
 
  private:
   void Main();
+  grpc::CompletionQueue::NextStatus Sleep(void** tag, bool* ok);
 
   ThreadRole role_;  // of the calls that are armed here
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   InferCallContext infer_;
+  InferCalls infer_calls_{&infer_};
   GenericCallContext generic_;
   CompletionSource* const completions_;
   std::thread thread_;

@@ -39,6 +39,8 @@ constexpr ModelCounter kModelCounters[] = {
      &ModelMetrics::worker_recycles},
     {"mpsd_worker_lines_dropped_total", "Lines that workers wrote beyond the rate limit.",
      &ModelMetrics::worker_lines_dropped},
+    {"mpsd_worker_send_errors_total", "Control messages that could not be sent to a living worker.",
+     &ModelMetrics::worker_send_errors},
     {"mpsd_worker_lane_demotions_total",
      "Workers that run fewer lanes than they were told, as their runtime or the self-check asked.",
      &ModelMetrics::lane_demotions},

@@ -119,6 +119,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> worker_restarts{0};
   std::atomic<uint64_t> worker_recycles{0};
   std::atomic<uint64_t> worker_lines_dropped{0};
+  std::atomic<uint64_t> worker_send_errors{0};
   std::array<std::atomic<uint64_t>, kWorkerExits> worker_exits{};
   std::atomic<uint64_t> lane_demotions{0};  // workers with fewer lanes than configured
 };
@@ -134,6 +135,8 @@ struct ServerMetrics {
   std::atomic<int64_t> open_calls{0};
   std::atomic<int64_t> connections{0};
   std::atomic<uint64_t> refused_connections{0};  // beyond the limit
+  std::atomic<uint64_t> refused_calls{0};        // likewise
+  std::atomic<uint64_t> untaken_answers{0};      // whose calls were cancelled
   std::atomic<int64_t> unread_copy_bytes{0};     // of large answers
   std::atomic<int64_t> inflated_request_bytes{0};
   std::atomic<int64_t> client_regions{0};  // registered by clients

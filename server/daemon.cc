@@ -111,8 +111,8 @@ class Daemon {
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
-        supervisor_(std::make_unique<LocalWorkerHost>(worker_binary,
-                                                      absl::StrCat(config.state_dir, "/workers")),
+        supervisor_(std::make_unique<LocalWorkerHost>(
+                        worker_binary, absl::StrCat(config.state_dir, "/workers"), &logger_),
                     config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),

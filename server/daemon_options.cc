@@ -54,6 +54,7 @@ GrpcServerOptions GrpcOptions(const Config& config) {
   options.connection_pin_bytes = limits.connection_pin_bytes;
   options.unread_copy_bytes = limits.unread_copy_bytes;
   options.connections = limits.connections;
+  options.calls = limits.calls;
   options.streams = limits.streams;
   options.metadata_bytes = limits.metadata_bytes;
   options.keepalive_ns = limits.keepalive_ns;

@@ -19,19 +19,23 @@ inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr uint32_t kMaxAnswers = 65536;  // to one request of a decoupled model
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
 inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
+// A client that has not taken the answer of a ModelInfer this long after the deadline is cut off.
+inline constexpr int64_t kUntakenAnswerNs = 30LL * 1'000'000'000;
 // The names, ids, shapes and parameters of one request on the wire. In memory they may take ten
 // times as much while the request is inside.
 inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
 
 // The defaults of what a connection, or all of them, may have.
 inline constexpr uint32_t kDefaultConnections = 1024;
+inline constexpr uint32_t kDefaultOpenCalls = 8192;  // of each kind
 inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
 inline constexpr uint64_t kDefaultUnreadCopyBytes = 256ULL << 20;
 
-// The calls that wait armed on each completion queue. A call beyond them waits inside gRPC.
+// The calls that wait armed on each completion queue. Each that arrives has another one armed in
+// its place; a call that comes faster than that waits inside gRPC.
 inline constexpr uint32_t kArmedInferCalls = 1024;
 inline constexpr uint32_t kArmedGenericCalls = 32;
-inline constexpr uint32_t kArmedStreamCalls = 16;  // each arms another one when it arrives
+inline constexpr uint32_t kArmedStreamCalls = 16;
 
 // The requests of one stream that are inside, or whose answers are not written yet.
 inline constexpr size_t kMaxStreamRequests = 256;

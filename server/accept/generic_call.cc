@@ -55,7 +55,9 @@ void GenericCall::Arrived(bool ok) {
 
 void GenericCall::Enter() {
   access_ = &AccessOf(rpc_.server.method());
-  const absl::Status entered = context_->gate->Enter(&rpc_.server, *access_, &grant_);
+  absl::Status entered = context_->open_calls->Enter(rpc_.server.peer(), &place_);
+  place_.BelongToNone();
+  if (entered.ok()) entered = context_->gate->Enter(&rpc_.server, *access_, &grant_);
   if (!entered.ok()) return Finish(entered);
   method_ = context_->methods->Find(rpc_.server.method());
   if (method_ == nullptr) {

@@ -14,6 +14,7 @@
 #include "server/accept/call_gate.h"
 #include "server/accept/inflation.h"
 #include "server/accept/method_table.h"
+#include "server/accept/open_calls.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/watchers.h"
@@ -32,7 +33,8 @@ struct GenericCallContext {
   ServerMetrics* metrics = nullptr;
   OpenStreams* streams = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // true: end watched calls and conversations
-  std::atomic<int>* live_calls = nullptr;
+  std::atomic<int>* live_calls = nullptr;       // armed or open
+  OpenCalls* open_calls = nullptr;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;
   Watchers* watchers = nullptr;  // of the queue
@@ -118,6 +120,7 @@ class GenericCall final : public OpenStream {
   const MethodTable::Method* method_ ABSL_GUARDED_BY(thread_) = nullptr;
   const MethodAccess* access_ ABSL_GUARDED_BY(thread_) = nullptr;
   Grant grant_ ABSL_GUARDED_BY(thread_);
+  OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
   std::string request_ ABSL_GUARDED_BY(thread_);
   bool over_ ABSL_GUARDED_BY(thread_) = false;   // Done has come, or nothing can be written

@@ -114,6 +114,9 @@ GrpcServer::~GrpcServer() { Stop(0); }
 void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   pins_ = std::make_shared<PinLedger>(options.connection_pin_bytes, options.unread_copy_bytes,
                                       [this](const std::string& peer) { return CutReader(peer); });
+  open_infer_calls_ = std::make_unique<OpenCalls>(options.calls, &metrics_->refused_calls);
+  open_stream_calls_ = std::make_unique<OpenCalls>(options.calls, &metrics_->refused_calls);
+  open_other_calls_ = std::make_unique<OpenCalls>(options.calls, &metrics_->refused_calls);
   inflater_ = std::make_unique<Inflater>(options.message_bytes, options.buffered_bytes);
   inflater_threads_ = std::make_unique<InflaterThreads>(inflater_.get());
   InferCallContext infer;
@@ -124,6 +127,8 @@ void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuild
   infer.message_bytes = options.message_bytes;
   infer.style = options.style;
   infer.live_calls = &live_calls_;
+  infer.open_infer_calls = open_infer_calls_.get();
+  infer.open_stream_calls = open_stream_calls_.get();
   infer.pins = pins_;
   infer.gate = &gate_;
   infer.inflaters = inflater_threads_.get();
@@ -134,6 +139,7 @@ void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuild
   generic.streams = &streams_;
   generic.stopping = &stopping_;
   generic.live_calls = &live_calls_;
+  generic.open_calls = open_other_calls_.get();
   generic.gate = &gate_;
   generic.inflaters = inflater_threads_.get();
   for (uint32_t i = 0; i < options.queue_threads; ++i) {

@@ -13,6 +13,7 @@
 #include "proto/base/limits.h"
 #include "server/accept/call_gate.h"
 #include "server/accept/infer_service.h"
+#include "server/accept/open_calls.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
 #include "server/exchange/request_ending.h"
@@ -36,10 +37,11 @@ struct GrpcServerOptions {
   uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;        // likewise
   uint32_t queue_threads = 1;
   uint32_t connections = kDefaultConnections;
-  uint32_t streams = 0;         // calls of a connection
-  uint64_t metadata_bytes = 0;  // of a call
-  int64_t keepalive_ns = 0;     // 0: never
-  int64_t handshake_ns = 0;     // 0: gRPC's own
+  uint32_t streams = 0;                // calls of a connection
+  uint32_t calls = kDefaultOpenCalls;  // of each kind, see OpenCalls
+  uint64_t metadata_bytes = 0;         // of a call
+  int64_t keepalive_ns = 0;            // 0: never
+  int64_t handshake_ns = 0;            // 0: gRPC's own
   int64_t connection_idle_ns = 0;
   int64_t connection_age_ns = 0;
   StatusStyle style = StatusStyle::kOwn;
@@ -109,6 +111,11 @@ class GrpcServer {
   std::atomic<bool> stopping_{false};
   std::atomic<int> live_calls_{0};
   OpenStreams streams_;
+  // Set when the server is started. One for each kind, so that streams and watches, which last,
+  // keep no other call out.
+  std::unique_ptr<OpenCalls> open_infer_calls_;
+  std::unique_ptr<OpenCalls> open_stream_calls_;
+  std::unique_ptr<OpenCalls> open_other_calls_;
   InferService infer_service_;
   grpc::AsyncGenericService generic_service_;
   // gRPC asks these for certificates while it listens, but does not keep them alive.

@@ -3,22 +3,23 @@
 #include <grpc/support/time.h>
 
 #include "proto/base/check.h"
+#include "proto/base/limits.h"
 #include "server/accept/call_trace.h"
+#include "server/accept/infer_calls.h"
 #include "server/wire/call_deadline.h"
 #include "server/wire/reply_wire.h"
 #include "server/wire/status_map.h"
 
 namespace mpsd {
 
-InferCall::InferCall(const InferCallContext* context)
+InferCall::InferCall(const InferCallContext* context, InferCalls* calls)
     : context_(context),
+      calls_(calls),
       thread_(context->exchange.thread),
       writer_(context, &WriteReply),
-      exchange_(&context->exchange, this, InferExchange::Answers::kOne) {
-  context_->live_calls->fetch_add(1, std::memory_order_relaxed);
-}
+      exchange_(&context->exchange, this, InferExchange::Answers::kOne) {}
 
-InferCall::~InferCall() { context_->live_calls->fetch_sub(1, std::memory_order_release); }
+InferCall::~InferCall() { MPSD_CHECK(tags_out_ == 0); }
 
 void InferCall::Arm() {
   thread_->Check();
@@ -31,28 +32,29 @@ void InferCall::Arm() {
 
 void InferCall::Arrived(bool ok) {
   thread_->Check();
-  if (!ok) {
-    delete this;
-    return;
-  }
+  if (!ok) return calls_->Gone(this);
   MPSD_CHECK(tags_out_ == 0);
   tags_out_ = 2;
   context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
-  Begin();
+  const int64_t now_ns = context_->exchange.clock->NowNs();
+  const int64_t deadline_ns = MonotonicDeadlineNs(rpc_->server.raw_deadline(), now_ns);
+  calls_->Arrived(this, deadline_ns + kUntakenAnswerNs);
+  Begin(now_ns, deadline_ns);
 }
 
-void InferCall::Begin() {
-  const int64_t now_ns = context_->exchange.clock->NowNs();
+void InferCall::Begin(int64_t now_ns, int64_t deadline_ns) {
   trace_ = TakeTraceContext(&rpc_->server);
-  exchange_.Begin({now_ns, MonotonicDeadlineNs(rpc_->server.raw_deadline(), now_ns), &trace_});
+  exchange_.Begin({now_ns, deadline_ns, &trace_});
   grant_ = Grant();
-  absl::Status status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant_);
+  absl::Status status = context_->open_infer_calls->Enter(rpc_->server.peer(), &place_);
+  if (status.ok()) status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant_);
   if (status.ok()) status = exchange_.CheckAwaited(now_ns);
   if (status.ok() &&
       inflation_.Begin(context_->inflaters, context_->queue, &rpc_->bytes, &inflated_)) {
-    return;
+    return place_.BelongToNone();
   }
   exchange_.Admit(status.ok() ? exchange_.Read() : status);
+  CountUnadmitted();
 }
 
 void InferCall::Inflated(bool) {
@@ -60,6 +62,14 @@ void InferCall::Inflated(bool) {
   absl::Status status = exchange_.CheckAwaited(context_->exchange.clock->NowNs());
   if (status.ok()) status = inflation_.status();
   exchange_.Admit(status.ok() ? exchange_.Read() : status);
+  CountUnadmitted();
+}
+
+// A request that was refused belongs to no model, whatever it names. One that awaits a copy from a
+// device stays where it was counted.
+void InferCall::CountUnadmitted() {
+  const Request& request = exchange_.request();
+  if (request.model == nullptr && !request.reply.owed()) place_.BelongToNone();
 }
 
 absl::Status InferCall::Read(InferMessage* message, TensorForms* forms) {
@@ -71,7 +81,9 @@ absl::Status InferCall::Read(InferMessage* message, TensorForms* forms) {
 
 absl::Status InferCall::MayUse(absl::string_view model) {
   thread_->Check();
-  return context_->gate->MayUse(&rpc_->server, kModelInferAccess, model, &grant_);
+  const absl::Status status =
+      context_->gate->MayUse(&rpc_->server, kModelInferAccess, model, &grant_);
+  return status.ok() ? place_.BelongTo(model) : status;
 }
 
 // The buffers of the message count against what all messages that arrive may take.
@@ -89,6 +101,7 @@ void InferCall::Resume() {
 void InferCall::Resumed(bool) {
   thread_->Check();
   exchange_.Resumed();
+  CountUnadmitted();
 }
 
 absl::Status InferCall::Write(const Answer& answer, bool is_last) {
@@ -99,7 +112,7 @@ absl::Status InferCall::Write(const Answer& answer, bool is_last) {
   return written.status();
 }
 
-// The call may be armed again before Finish() returns, so that nothing of it is touched after that.
+// The call may be over, and used again, before Finish() returns: nothing of it is touched later.
 void InferCall::SendLast() {
   grpc::ByteBuffer response;
   response.Swap(&response_);
@@ -108,6 +121,11 @@ void InferCall::SendLast() {
 
 void InferCall::SendError(const absl::Status& status) {
   rpc_->writer.FinishWithError(ToGrpcStatus(status, context_->style), &finished_);
+}
+
+void InferCall::Cancel() {
+  thread_->Check();
+  rpc_->server.TryCancel();
 }
 
 void InferCall::Finished(bool) {
@@ -129,8 +147,10 @@ void InferCall::TagBack() {
   wire_.Clear();
   writer_.Trim();
   response_.Clear();
+  place_.Leave();
+  rpc_.reset();
   context_->exchange.metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
-  Arm();
+  calls_->Over(this);
 }
 
 }  // namespace mpsd

@@ -18,28 +18,34 @@
 
 namespace mpsd {
 
+class InferCalls;
+
 // Moves the bytes and tags of a unary call; its InferExchange does everything else. Lives on its
-// queue's thread, except what the exchange calls from any thread. Owns itself: Arrived(false),
-// which means that the server shuts down, deletes it.
+// queue's thread, except what the exchange calls from any thread. Owned by the queue's InferCalls.
 //
 // Invariants:
 //   1. Arrived(true) promises exactly two more tags, Finished and Done, in either order; the call
-//      is armed again when both are back. Done comes when the call is over or cancelled; Finished
-//      follows the one ending of the exchange. Arrived(false) promises no further tag.
+//      is over when both are back. Done comes when the call is over or cancelled; Finished follows
+//      the one ending of the exchange. Arrived(false) means that the server shuts down, and
+//      promises no further tag.
 //   2. A compressed message is followed by Inflated, and inputs on devices by Resumed, each before
 //      the ending.
 //   3. Done comes before the ending only for a call that was cancelled.
 class InferCall final : public ExchangeTransport {
  public:
-  // The context outlives the call.
-  explicit InferCall(const InferCallContext* context);
+  // Context and calls outlive the call.
+  InferCall(const InferCallContext* context, InferCalls* calls);
+
+  // REQUIRES: no tag is out.
+  ~InferCall() override;
 
   // Waits for a call to arrive. REQUIRES: no tag is out.
   void Arm();
 
- private:
-  ~InferCall() override;
+  // Ends the open call, whether its client has its answer or not.
+  void Cancel();
 
+ private:
   // The tags.
   void Arrived(bool ok);
   void Inflated(bool ok);
@@ -57,7 +63,8 @@ class InferCall final : public ExchangeTransport {
   void SendLast() override;
   void SendError(const absl::Status& status) override;
 
-  void Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Begin(int64_t now_ns, int64_t deadline_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void CountUnadmitted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void TagBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   // One call's worth of gRPC objects, which cannot be used twice.
@@ -70,6 +77,7 @@ class InferCall final : public ExchangeTransport {
   };
 
   const InferCallContext* const context_;
+  InferCalls* const calls_;
   const ThreadRole* const thread_;
   MemberTag<InferCall, &InferCall::Arrived> arrived_{this};
   MemberTag<InferCall, &InferCall::Inflated> inflated_{this};
@@ -78,13 +86,14 @@ class InferCall final : public ExchangeTransport {
   MemberTag<InferCall, &InferCall::Done> done_{this};
 
   int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // of Finished and Done
+  OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);
   RequestWire wire_ ABSL_GUARDED_BY(thread_);
 
   // Made when the call is armed; the ending, from any thread, finishes it.
   std::optional<Rpc> rpc_;
-  TraceContext trace_;  // constant until the call is armed again
+  TraceContext trace_;  // constant until the call is over
   std::optional<grpc::Alarm> alarm_;
 
   // Written by the thread that gives the answer.

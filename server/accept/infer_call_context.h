@@ -8,6 +8,7 @@
 
 #include "server/accept/call_gate.h"
 #include "server/accept/infer_service.h"
+#include "server/accept/open_calls.h"
 #include "server/accept/open_streams.h"
 #include "server/exchange/infer_exchange.h"
 #include "server/inflate/inflater_threads.h"
@@ -30,6 +31,8 @@ struct InferCallContext {
   uint64_t message_bytes = 0;                   // the largest message
   StatusStyle style = StatusStyle::kOwn;
   std::atomic<int>* live_calls = nullptr;  // armed and open ones; the server stops at 0
+  OpenCalls* open_infer_calls = nullptr;
+  OpenCalls* open_stream_calls = nullptr;
   std::shared_ptr<PinLedger> pins;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;

@@ -29,7 +29,7 @@ QueueThread::QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, Inf
 }
 
 void QueueThread::Start(int index) {
-  for (uint32_t i = 0; i < kArmedInferCalls; ++i) (new InferCall(&infer_))->Arm();
+  for (uint32_t i = 0; i < kArmedInferCalls; ++i) infer_calls_.Arm();
   for (uint32_t i = 0; i < kArmedStreamCalls; ++i) (new StreamCall(&infer_))->Arm();
   for (uint32_t i = 0; i < kArmedGenericCalls; ++i) (new GenericCall(&generic_))->Arm();
   thread_ = std::thread([this, index] {
@@ -41,6 +41,13 @@ void QueueThread::Start(int index) {
 void QueueThread::Shutdown() {
   MPSD_CHECK(infer_.live_calls->load(std::memory_order_acquire) == 0);
   queue_->Shutdown();
+}
+
+grpc::CompletionQueue::NextStatus QueueThread::Sleep(void** tag, bool* ok) {
+  if (!infer_calls_.any_open())
+    return queue_->AsyncNext(tag, ok, gpr_inf_future(GPR_CLOCK_REALTIME));
+  const gpr_timespec look = gpr_time_from_nanos(InferCalls::kLookEveryNs, GPR_TIMESPAN);
+  return queue_->AsyncNext(tag, ok, gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), look));
 }
 
 void QueueThread::Main() {
@@ -58,12 +65,13 @@ void QueueThread::Main() {
       ++events;
     }
     if (status == grpc::CompletionQueue::SHUTDOWN) break;
+    infer_calls_.CancelUntaken(infer_.exchange.clock->NowNs());
     if (completions_->Drain() > 0 || events > 0) continue;
     if (!completions_->Park()) continue;
-    const bool got = queue_->Next(&tag, &ok);
+    status = Sleep(&tag, &ok);
     completions_->Wake();
-    if (!got) break;
-    static_cast<QueueTag*>(tag)->Proceed(ok);
+    if (status == grpc::CompletionQueue::SHUTDOWN) break;
+    if (status == grpc::CompletionQueue::GOT_EVENT) static_cast<QueueTag*>(tag)->Proceed(ok);
   }
   role_.Unbind();
   // When all queue threads are parked, the workers ring for the completion thread.

@@ -9,7 +9,7 @@
 #include "proto/base/thread_role.h"
 #include "server/accept/completion_source.h"
 #include "server/accept/generic_call.h"
-#include "server/accept/infer_call.h"
+#include "server/accept/infer_calls.h"
 #include "server/accept/stream_call.h"
 #include "server/accept/watchers.h"
 
@@ -27,9 +27,9 @@ namespace mpsd {
 // thread and comes back as a tag: inflating, copies of device memory, the answers of deferred
 // methods.
 //
-// kArmedInferCalls, kArmedStreamCalls and kArmedGenericCalls wait armed; calls beyond them wait
-// inside gRPC. The calls own themselves and end with their last tag, so that the queue takes tags
-// until the last call is gone.
+// A call that arrives arms the next one, so that no open call keeps another from arriving; OpenCalls
+// bounds the open ones. While a ModelInfer call is open the thread wakes now and then, to cancel
+// those whose client does not take the answer. The queue takes tags until the last call is gone.
 class QueueThread {
  public:
   // `completions` outlives the thread. Fills the queue and the thread's role into its copies of the
@@ -49,11 +49,13 @@ class QueueThread {
 
  private:
   void Main();
+  grpc::CompletionQueue::NextStatus Sleep(void** tag, bool* ok);
 
   ThreadRole role_;  // of the calls that are armed here
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   InferCallContext infer_;
   Watchers watchers_;
+  InferCalls infer_calls_{&infer_};
   GenericCallContext generic_;
   CompletionSource* const completions_;
   std::thread thread_;

@@ -31,7 +31,11 @@ void StreamCall::Arrived(bool ok) {
   (new StreamCall(context_))->Arm();
   context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   trace_ = TakeTraceContext(&rpc_.server);
-  const absl::Status status = context_->gate->Enter(&rpc_.server, kModelStreamInferAccess, &grant_);
+  absl::Status status = context_->open_stream_calls->Enter(rpc_.server.peer(), &place_);
+  place_.BelongToNone();
+  if (status.ok()) {
+    status = context_->gate->Enter(&rpc_.server, kModelStreamInferAccess, &grant_);
+  }
   if (!status.ok()) return Refuse(status);
   context_->streams->Add(this);  // from here on a stop may end it
   absl::MutexLock lock(&mu_);

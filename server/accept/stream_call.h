@@ -111,6 +111,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
   std::vector<StreamRequest*> continuing_ ABSL_GUARDED_BY(thread_);  // scratch
   bool is_done_ ABSL_GUARDED_BY(thread_) = false;
   bool is_finished_ ABSL_GUARDED_BY(thread_) = false;
+  OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);  // of the gate, for all requests of the stream
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
 

@@ -142,6 +142,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> worker_restarts{0};
   std::atomic<uint64_t> worker_recycles{0};
   std::atomic<uint64_t> worker_lines_dropped{0};
+  std::atomic<uint64_t> worker_send_errors{0};
   std::array<std::atomic<uint64_t>, kWorkerExits> worker_exits{};
   std::atomic<uint64_t> lane_demotions{0};  // workers with fewer lanes than configured
 };
@@ -161,6 +162,8 @@ struct ServerMetrics {
   std::atomic<uint64_t> flooding_connections{0};
   std::atomic<uint64_t> unread_connections{0};
   std::atomic<uint64_t> read_pauses{0};
+  std::atomic<uint64_t> refused_calls{0};     // beyond the limit of open calls
+  std::atomic<uint64_t> untaken_answers{0};   // whose calls were cancelled
   std::atomic<int64_t> unread_copy_bytes{0};  // of large answers
   std::atomic<int64_t> inflated_request_bytes{0};
   std::atomic<int64_t> client_regions{0};  // registered by clients

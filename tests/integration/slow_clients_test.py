@@ -11,16 +11,24 @@ from tritonclient.grpc import service_pb2
 import calls
 from daemon import Daemon, wait_until
 from models import synthetic
-from raw_http2 import ACK, DATA, END_STREAM, GOAWAY, PING, SETTINGS, STREAM_INFER, Connection, \
-    message_prefix
+from raw_http2 import ACK, DATA, END_STREAM, GOAWAY, INFER, PING, SETTINGS, STREAM_INFER, \
+    Connection, message_prefix
 from tricklers import Tricklers
 
 MANY = 500
 LIMIT_S = 60
 MOST_STREAMS = 3  # SETTINGS_MAX_CONCURRENT_STREAMS
-MESSAGE = calls.request("m", {"x": calls.row_of(1)}).SerializeToString()
-MESSAGE = message_prefix(len(MESSAGE)) + MESSAGE
+INITIAL_WINDOW = 4  # SETTINGS_INITIAL_WINDOW_SIZE
 SERVER_LIVE = "/inference.GRPCInferenceService/ServerLive"
+
+
+def tell(model):
+    """A request to the model, as the frame of a client takes it."""
+    message = calls.request(model, {"x": calls.row_of(1)}).SerializeToString()
+    return message_prefix(len(message)) + message
+
+
+MESSAGE = tell("m")
 
 
 def good_calls(test, stub, count=200):
@@ -179,6 +187,65 @@ class Idle(unittest.TestCase):
                 good_calls(self, stub, 10)
             self.assertIsNotNone(old.next(GOAWAY))
             self.assertEqual(daemon.metric("mpsd_open_calls"), 1, "it may finish what is inside")
+
+
+class Open(unittest.TestCase):
+    """Calls that stay open, on connections that take no answer: their window is 0."""
+
+    PER_CONNECTION = 128
+
+    def open_calls(self, daemon, model, count):
+        """Starts that many; they end with the test."""
+        frames = None
+        for i in range(count):
+            if i % self.PER_CONNECTION == 0:
+                frames = self.enterContext(Frames(daemon.address))
+                frames.send(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW, 0))
+                frames.send(SETTINGS, ACK, 0, b"")
+            stream = 2 * (i % self.PER_CONNECTION) + 1
+            frames.call(stream, INFER)
+            frames.send(DATA, END_STREAM, stream, tell(model))
+
+    def open_count(self, daemon, count):
+        wait_until(lambda: daemon.metric("mpsd_open_calls") == count, LIMIT_S, "the calls")
+
+    def test_answers_that_nobody_takes_keep_nobody_from_calling(self):
+        many = 9 * self.PER_CONNECTION
+        models = [synthetic("m", queue={"requests": many}), synthetic("other")]
+        with Daemon(models) as daemon, calls.stub(daemon.address) as stub:
+            self.open_calls(daemon, "m", many)
+            wait_until(lambda: daemon.metric("mpsd_requests_total", code="OK") == many, LIMIT_S,
+                       "their answers")
+            good_calls(self, stub)
+            self.open_count(daemon, many)
+            self.doCleanups()
+            self.open_count(daemon, 0)
+
+    def test_models_that_do_not_answer_keep_no_other_from_answering(self):
+        """Five of them, each with a full queue, as with one client that means no harm."""
+        slow = [synthetic(f"slow{i}", parameters={"delay": "8s"}) for i in range(5)]
+        with Daemon([synthetic("m"), *slow]) as daemon, calls.stub(daemon.address) as stub:
+            for model in slow:
+                self.open_calls(daemon, model["name"], 256)
+            self.open_count(daemon, 5 * 256)
+            good_calls(self, stub)
+            self.doCleanups()
+            self.open_count(daemon, 0)
+
+    def test_calls_beyond_the_share_of_a_model_are_refused_at_once(self):
+        with Daemon([synthetic("m"), synthetic("other")], limits={"calls": 300}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            self.open_calls(daemon, "other", 120)
+            self.open_count(daemon, 100)
+            refused = calls.infer(stub, calls.request("other", {"x": calls.row_of(1)}))
+            self.assertEqual(refused.code, grpc.StatusCode.RESOURCE_EXHAUSTED)
+            self.assertEqual(refused.text, "too many calls to this model are open")
+            good_calls(self, stub, 50)
+            self.assertEqual(daemon.metric("mpsd_refused_calls_total"), 21)
+            self.doCleanups()
+            self.open_count(daemon, 0)
+            again = calls.infer(stub, calls.request("other", {"x": calls.row_of(1)}))
+            self.assertEqual(again.code, calls.OK, again.text)
 
 
 class Calls(unittest.TestCase):

@@ -1,10 +1,9 @@
 #include "server/supervise/process/folder_remover.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "proto/base/check.h"
 #include "proto/base/platform.h"
 
 namespace mpsd {
@@ -17,17 +16,23 @@ FolderRemover::~FolderRemover() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool FolderRemover::RemoveTree(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::remove_all(folder, error);
-  return !error;
+void FolderRemover::Start() {
+  MPSD_CHECK(!thread_.joinable());
+  thread_ = std::thread([this] { Main(); });
 }
 
 void FolderRemover::Remove(std::string folder) {
+  MPSD_CHECK(thread_.joinable());
   absl::MutexLock lock(&mu_);
   tasks_.push_back({std::move(folder)});
-  if (!started_) thread_ = std::thread([this] { Main(); });
-  started_ = true;
+}
+
+bool FolderRemover::IsDoneWith(Task* task) {
+  const absl::Status status = remove_all_(task->folder);
+  if (status.ok()) return true;
+  if (++task->tries < kTries) return false;
+  given_up_(task->folder, status);
+  return true;
 }
 
 void FolderRemover::Main() {
@@ -46,7 +51,7 @@ void FolderRemover::Main() {
     if (left.empty()) return;
     std::vector<Task> again;
     for (Task& task : left) {
-      if (!remove_all_(task.folder) && ++task.tries < kTries) again.push_back(std::move(task));
+      if (!IsDoneWith(&task)) again.push_back(std::move(task));
     }
     left = std::move(again);
     if (!left.empty()) absl::SleepFor(try_every_);

@@ -8,29 +8,39 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/supervise/process/folder_tree.h"
 
 namespace mpsd {
 
 // A folder may hold gigabytes, and a dying worker may still write to it: neither may hold up the
-// supervisor. Owned by the LocalWorkerHost. Thread-safe. Its thread starts with the first folder.
+// supervisor. Owned by the LocalWorkerHost. Thread-safe.
 class FolderRemover {
  public:
-  // Removes a folder and all that is in it; false when some of it is still there.
-  using RemoveAll = std::function<bool(const std::string&)>;
+  // Removes a folder and all that is in it; otherwise some of it is still there.
+  using RemoveAll = std::function<absl::Status(const std::string&)>;
+  // Hears, on the remover's thread, of a folder that stays, and why.
+  using GivenUp = std::function<void(const std::string& folder, const absl::Status& why)>;
 
   // kTries times `try_every` is twice as long as a worker outlives a front end that was killed.
-  explicit FolderRemover(RemoveAll remove_all = RemoveTree,
-                         absl::Duration try_every = absl::Milliseconds(50))
-      : remove_all_(std::move(remove_all)), try_every_(try_every) {}
+  explicit FolderRemover(
+      GivenUp given_up,
+      RemoveAll remove_all = [](const std::string& folder) { return RemoveTree(folder); },
+      absl::Duration try_every = absl::Milliseconds(50))
+      : given_up_(std::move(given_up)), remove_all_(std::move(remove_all)), try_every_(try_every) {}
 
   // Blocks until all folders are gone or given up.
   ~FolderRemover();
 
+  // Starts the thread. Called once, before the first Remove(): a worker's death must not depend on
+  // whether the host has a thread left.
+  void Start();
+
   // Removes the folder and all that is in it, later. Symbolic links are removed, not followed. When
   // something is left, since descriptors are short or a process still writes there, the thread
-  // tries again, kTries times in all.
+  // tries again, kTries times in all. REQUIRES: Start() was called.
   void Remove(std::string folder);
 
   static constexpr int kTries = 40;
@@ -41,17 +51,17 @@ class FolderRemover {
     int tries = 0;
   };
 
-  static bool RemoveTree(const std::string& folder);
   void Main();
+  bool IsDoneWith(Task* task);
 
+  const GivenUp given_up_;
   const RemoveAll remove_all_;
   const absl::Duration try_every_;
 
-  std::thread thread_;  // made once, under mu_
+  std::thread thread_;
 
   absl::Mutex mu_;
   std::vector<Task> tasks_ ABSL_GUARDED_BY(mu_);
-  bool started_ ABSL_GUARDED_BY(mu_) = false;
   bool done_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "proto/base/private_folder.h"
 #include "server/supervise/process/spawned_worker_process.h"
 
 namespace mpsd {
@@ -16,8 +17,14 @@ constexpr uint64_t kWakeToken = 0;
 
 }  // namespace
 
-LocalWorkerHost::LocalWorkerHost(std::string worker_binary, std::string temporary_folder)
-    : worker_binary_(std::move(worker_binary)), temporary_folder_(std::move(temporary_folder)) {}
+LocalWorkerHost::LocalWorkerHost(std::string worker_binary, std::string temporary_folder,
+                                 Logger* logger)
+    : worker_binary_(std::move(worker_binary)),
+      temporary_folder_(std::move(temporary_folder)),
+      remover_([logger](const std::string& folder, const absl::Status& why) {
+        logger->Log(LogLevel::kWarn, "folder_left",
+                    {{"folder", folder}, {"reason", std::string(why.message())}});
+      }) {}
 
 absl::Status LocalWorkerHost::Open() {
   absl::StatusOr<platform::Bell> bell = platform::CreateBell();
@@ -27,7 +34,9 @@ absl::Status LocalWorkerHost::Open() {
   poller_ = *std::move(poller);
   absl::Status status = poller_.AddReadable(bell->poll_fd.get(), kWakeToken);
   if (!status.ok()) return status;
-  RemoveLeftovers();
+  remover_.Start();
+  status = RemoveLeftovers();
+  if (!status.ok()) return status;
   absl::MutexLock lock(&mu_);
   wake_ = *std::move(bell);
   return absl::OkStatus();
@@ -35,12 +44,13 @@ absl::Status LocalWorkerHost::Open() {
 
 // Workers of the former daemon may not have ended yet. Their folders get another name, under which
 // the remover tries until nobody writes to them any more.
-void LocalWorkerHost::RemoveLeftovers() {
+absl::Status LocalWorkerHost::RemoveLeftovers() {
   const std::string left = temporary_folder_ + ".left";
+  RemoveTree(left).IgnoreError();
   std::error_code error;
-  std::filesystem::remove_all(left, error);
   std::filesystem::rename(temporary_folder_, left, error);
   if (!error) remover_.Remove(left);
+  return MakePrivateFolder(temporary_folder_);
 }
 
 absl::StatusOr<std::unique_ptr<WorkerProcess>> LocalWorkerHost::Spawn(

@@ -11,6 +11,7 @@
 #include "proto/base/platform.h"
 #include "server/supervise/process/folder_remover.h"
 #include "server/supervise/process/worker_host.h"
+#include "server/telemetry/log/log.h"
 
 namespace mpsd {
 
@@ -20,8 +21,9 @@ namespace mpsd {
 class LocalWorkerHost final : public WorkerHost {
  public:
   // `temporary_folder` belongs to this daemon alone; each worker gets a folder in it. A former
-  // daemon that was killed may have left such a folder, which Open() has removed.
-  LocalWorkerHost(std::string worker_binary, std::string temporary_folder);
+  // daemon that was killed may have left such a folder, which Open() has removed. The logger
+  // outlives the host; it is told of folders that cannot be removed.
+  LocalWorkerHost(std::string worker_binary, std::string temporary_folder, Logger* logger);
 
   absl::Status Open() override;
   absl::StatusOr<std::unique_ptr<WorkerProcess>> Spawn(const WorkerProcessOptions& options,
@@ -32,7 +34,7 @@ class LocalWorkerHost final : public WorkerHost {
   uint64_t AvailableMemoryBytes() const override { return platform::AvailableMemoryBytes(); }
 
  private:
-  void RemoveLeftovers();
+  absl::Status RemoveLeftovers();
 
   const std::string worker_binary_;
   const std::string temporary_folder_;

@@ -1,6 +1,7 @@
 #include "server/supervise/process/spawned_worker_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
+#include "proto/base/private_folder.h"
 #include "server/supervise/process/child_environment.h"
 
 namespace mpsd {
@@ -50,6 +52,19 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
+// Whether the worker has closed its end, which its exit will explain.
+bool HasHungUp(int socket) {
+  pollfd state{socket, 0, 0};
+  return poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+// Somebody who tidies up may have removed the folder above it.
+absl::Status MakeFolder(const std::string& folder) {
+  const std::string above = std::filesystem::path(folder).parent_path();
+  absl::Status status = MakePrivateFolder(above);
+  return status.ok() ? MakePrivateFolder(folder) : status;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SpawnedWorkerProcess>> SpawnedWorkerProcess::Spawn(
@@ -62,9 +77,7 @@ absl::StatusOr<std::unique_ptr<SpawnedWorkerProcess>> SpawnedWorkerProcess::Spaw
   if (!sockets.ok()) return sockets.status();
   auto pipe = Pipe();
   if (!pipe.ok()) return pipe.status();
-  std::error_code error;
-  std::filesystem::create_directories(options.temporary_folder, error);
-  if (error) return absl::InternalError(absl::StrCat("cannot make ", options.temporary_folder));
+  if (absl::Status made = MakeFolder(options.temporary_folder); !made.ok()) return made;
 
   platform::SpawnOptions spawn;
   spawn.path = options.binary;
@@ -111,14 +124,15 @@ SpawnedWorkerProcess::~SpawnedWorkerProcess() {
 
 absl::Status SpawnedWorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
   if (absl::Status status = writer_.Queue(message, fds); !status.ok()) return status;
-  // Sending fails when the worker is gone; its exit, which is on the way, says why.
+  // What fails now fails at the next tick too, or is over by then.
   Flush().IgnoreError();
   return absl::OkStatus();
 }
 
 absl::Status SpawnedWorkerProcess::Flush() {
   if (!control_.valid() || writer_.empty()) return absl::OkStatus();
-  return writer_.Flush(control_.get());
+  absl::Status status = writer_.Flush(control_.get());
+  return status.ok() || !HasHungUp(control_.get()) ? status : absl::OkStatus();
 }
 
 std::string SpawnedWorkerProcess::ReadOutput() {

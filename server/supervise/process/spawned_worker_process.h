@@ -23,8 +23,8 @@ struct SpawnedWorkerOptions {
 // Lives on the supervisor's thread, like the poller that reports its events.
 class SpawnedWorkerProcess final : public WorkerProcess {
  public:
-  // Makes the temporary folder and spawns the binary. On an error nothing is left but the folder,
-  // which the remover gets. The poller and the remover outlive the process.
+  // Makes the temporary folder, mode 0700, and spawns the binary. On an error nothing is left but
+  // the folder, which the remover gets. The poller and the remover outlive the process.
   static absl::StatusOr<std::unique_ptr<SpawnedWorkerProcess>> Spawn(
       const SpawnedWorkerOptions& options, platform::Poller* poller, uint64_t first_token,
       FolderRemover* remover);

@@ -41,6 +41,9 @@ class WorkerProcess {
   // with Flush(), which the caller calls at each tick. RESOURCE_EXHAUSTED when the worker has left
   // too much unread; never an error because the worker is gone, which its exit tells.
   virtual absl::Status Send(const Message& message, absl::Span<const int> fds) = 0;
+
+  // Sends what is queued. An error says why the kernel takes nothing for a worker that is there,
+  // such as too many descriptors on their way; the next call tries again.
   virtual absl::Status Flush() = 0;
 
   // The next message, once the control token was reported. OUT_OF_RANGE when no whole message is

@@ -19,7 +19,7 @@
 #include "proto/base/fd.h"
 #include "proto/inference.pb.h"
 #include "server/accept/generic_call.h"
-#include "server/accept/infer_call.h"
+#include "server/accept/infer_calls.h"
 #include "server/accept/stream_call.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_device_copier.h"
@@ -59,6 +59,7 @@ struct ClientCall {
 class CallFixture : public testing::Test {
  protected:
   static constexpr uint64_t kMessageBytes = 1 << 20;
+  static constexpr uint32_t kOpenCalls = 12;  // of each kind: four of one client
 
   CallFixture() {
     grpc::ServerBuilder builder;
@@ -75,6 +76,8 @@ class CallFixture : public testing::Test {
     infer_.stopping = &stopping_;
     infer_.message_bytes = kMessageBytes;
     infer_.live_calls = &live_calls_;
+    infer_.open_infer_calls = &open_infer_calls_;
+    infer_.open_stream_calls = &open_stream_calls_;
     infer_.pins = std::make_shared<PinLedger>(1 << 20, 1 << 20);
     infer_.gate = &call_gate_;
     infer_.inflaters = &inflaters_;
@@ -86,6 +89,7 @@ class CallFixture : public testing::Test {
     generic_.streams = &streams_;
     generic_.stopping = &stopping_;
     generic_.live_calls = &live_calls_;
+    generic_.open_calls = &open_other_calls_;
     generic_.gate = &call_gate_;
     generic_.inflaters = &inflaters_;
     generic_.watchers = &watchers_;
@@ -112,6 +116,9 @@ class CallFixture : public testing::Test {
     while (queue_->Next(&tag, &ok)) static_cast<QueueTag*>(tag)->Proceed(ok);
     server_.reset();
     EXPECT_EQ(metrics_.open_calls, 0);
+    for (const OpenCalls* calls : {&open_infer_calls_, &open_stream_calls_, &open_other_calls_}) {
+      EXPECT_EQ(calls->count(), 0u);
+    }
   }
 
   // Takes the queue's tags until it holds.
@@ -136,7 +143,7 @@ class CallFixture : public testing::Test {
     Pump([this, count] { return handler_.count() >= count; });
   }
 
-  void ArmInfer() { (new InferCall(&infer_))->Arm(); }
+  void ArmInfer() { infer_calls_.Arm(); }
   void ArmStream() { (new StreamCall(&infer_))->Arm(); }
   void ArmGeneric() { (new GenericCall(&generic_))->Arm(); }
 
@@ -282,8 +289,12 @@ class CallFixture : public testing::Test {
   OpenStreams streams_;
   std::atomic<bool> stopping_{false};
   std::atomic<int> live_calls_{0};
+  OpenCalls open_infer_calls_{kOpenCalls, &metrics_.refused_calls};
+  OpenCalls open_stream_calls_{kOpenCalls, &metrics_.refused_calls};
+  OpenCalls open_other_calls_{kOpenCalls, &metrics_.refused_calls};
   InferCallContext infer_;
   Watchers watchers_;
+  InferCalls infer_calls_{&infer_};
   GenericCallContext generic_;
 
   InferService infer_service_;

@@ -55,6 +55,68 @@ TEST_F(InferCallTest, OneObjectServesCallAfterCall) {
   EXPECT_THAT(handler_.ids(), ElementsAre("1", "2", "3"));
 }
 
+TEST_F(InferCallTest, AnOpenCallKeepsNoOtherFromArriving) {
+  ArmInfer();
+  const auto first = Infer(InferBytes("m", "1"));
+  PumpUntilAdmitted(1);
+  InferOnce("2");
+  handler_.requests()[0]->reply.Send(FakeAnswer({1}));
+  PumpUntil(first->finished);
+  EXPECT_TRUE(first->status.ok()) << first->status.error_message();
+  Pump([this] { return metrics_.open_calls == 0; });
+  EXPECT_EQ(infer_calls_.spare_count(), 2u);
+  InferOnce("3");
+  Pump([this] { return metrics_.open_calls == 0; });
+  EXPECT_EQ(infer_calls_.spare_count(), 2u) << "a spare one was used";
+}
+
+TEST_F(InferCallTest, CallsBeyondTheModelsShareAreRefusedAtOnce) {
+  ArmInfer();
+  std::vector<std::unique_ptr<ClientCall>> slow;
+  for (uint32_t i = 0; i < kOpenCalls / 3; ++i) {
+    slow.push_back(Infer(InferBytes("slow")));
+    PumpUntilAdmitted(i + 1);
+  }
+  const auto refused = Infer(InferBytes("slow"));
+  PumpUntil(refused->finished);
+  EXPECT_EQ(refused->status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(refused->status.error_message(), "too many calls to this model are open");
+  EXPECT_EQ(metrics_.refused_calls, 1u);
+  handler_.answers_at_once = true;
+  const auto other = Infer(InferBytes("other"));
+  PumpUntil(other->finished);
+  EXPECT_TRUE(other->status.ok()) << other->status.error_message();
+  ShutDown();
+}
+
+TEST_F(InferCallTest, AnAnswerThatIsNotTakenInTimeIsCancelled) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  grpc::GenericStub stub(grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", port_),
+                                                   grpc::InsecureChannelCredentials(), arguments));
+  ArmInfer();
+  const auto call = NewCall();
+  call->stream = stub.PrepareCall(&call->context, InferService::kMethod, queue_.get());
+  call->stream->StartCall(&call->started);
+  PumpUntil(call->started);
+  call->stream->WriteLast(InferBytes("m"), grpc::WriteOptions(), &call->written);
+  PumpUntilAdmitted(1);
+  handler_.last()->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  InferOnce("of a client that takes it");
+  const int64_t deadline_ns = handler_.requests()[0]->deadline_ns;
+  clock_.Advance(deadline_ns + kUntakenAnswerNs - 1 - clock_.NowNs());
+  infer_calls_.CancelUntaken(clock_.NowNs());
+  EXPECT_EQ(metrics_.untaken_answers, 0u);
+  clock_.Advance(InferCalls::kLookEveryNs);
+  infer_calls_.CancelUntaken(clock_.NowNs());
+  EXPECT_EQ(metrics_.untaken_answers, 1u);
+  Pump([this] { return metrics_.open_calls == 0; });
+  call->context.TryCancel();
+  call->stream->Finish(&call->status, &call->finished);
+  PumpUntil(call->finished);
+}
+
 TEST_F(InferCallTest, AnErrorHasItsCodeAndText) {
   ArmInfer();
   handler_.refusal = absl::NotFoundError("no such model");

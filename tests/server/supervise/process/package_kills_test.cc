@@ -47,12 +47,15 @@ TEST(PackageKills, LeaveNoTemporaryFolder) {
   ASSERT_TRUE(poller.ok());
   const std::string folder =
       testing::TempDir() + "mpsd_kills_" + std::to_string(getpid()) + "/worker";
+  std::filesystem::create_directories(std::filesystem::path(folder).parent_path());
   int unpacked = 0;
   for (int i = 0; i < Kills(); ++i) {
     SpawnedWorkerOptions options;
     options.binary = MPSD_WORKER;
     options.temporary_folder = folder;
-    auto remover = std::make_unique<FolderRemover>();
+    auto remover = std::make_unique<FolderRemover>(
+        [](const std::string& left, const absl::Status& why) { ADD_FAILURE() << left << why; });
+    remover->Start();
     auto process = SpawnedWorkerProcess::Spawn(options, &*poller, 1, remover.get());
     ASSERT_TRUE(process.ok()) << process.status();
     ASSERT_TRUE((*process)->Send(Order(), {}).ok());

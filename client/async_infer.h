@@ -4,6 +4,9 @@
 //             ▲                 │
 //             └──── alarm ◀─────┘   RetryDelay() says to try again
 //
+// RetryDelay() judges each failed try as it does for a blocking call; the wait for the server's or
+// the policy's delay is an alarm of gRPC's. The deadline bounds all tries and waits together.
+//
 // Everything behind Start() is a callback of gRPC's, one after another: the answer of a try, or the
 // alarm that ends a wait. A wait so costs no thread either.
 #pragma once
@@ -36,8 +39,10 @@ class AsyncInfer {
   AsyncInfer(Client::Stubs* stubs, inference::ModelInferRequest request, const RetryOptions& retry,
              absl::Time deadline, Client::InferDone done);
 
+  // Sends the request once more. What is kept of the try before is overwritten.
   void Try();
   void Ended(const grpc::Status& status);
+  // The last thing that happens: `this` is gone when it returns.
   void CallBack(absl::StatusOr<InferReply> reply);
 
   Client::Stubs* const stubs_;

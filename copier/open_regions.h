@@ -6,6 +6,10 @@
 //   kWrite   inbox, from its beginning    the region
 //   kClose                                forgets the region
 //
+// An order that would leave the region or either segment, that names a region which is not open, or
+// opens one twice, is kBadOrder and has no effect. After kLost the copier ends: the driver answers
+// nothing more to this process.
+//
 // The front end's picture of the regions is its own (server/regions/device); after a death of the
 // copier it opens them again in the next one.
 #pragma once
@@ -32,13 +36,15 @@ class OpenRegions {
   DriverVerdict Perform(const CopyOrder& order);
 
  private:
-  // Memory that the driver has open here; copies stay inside [pointer, pointer + bytes).
+  // Memory that the driver has open here, `bytes` of it, which may be less than the allocation has;
+  // copies stay inside [pointer, pointer + bytes).
   struct Region {
     int64_t device = 0;
     DevicePointer pointer = 0;
     uint64_t bytes = 0;
   };
 
+  // Memory that has fewer bytes than the order says is closed again: kTooSmall.
   DriverVerdict Open(const CopyOrder& order);
   DriverVerdict Close(uint64_t region);
 

@@ -1,8 +1,11 @@
 // infer_inputs: the tensors that `infer` sends, from files, at random, or from texts.
 //
-// The third step of the verb (infer_verb.h): the files are read and the server has
-// described its model by now, and nothing was sent yet. A request has inputs of TensorInputs() or
-// of TextInputs(), never of both; the plan has checked that.
+// The fourth step of the verb (infer_verb.h): the files are read and the server has described its
+// model by now, and nothing was sent yet. A request has inputs of TensorInputs() or of
+// TextInputs(), never of both; the plan has checked that.
+//
+//   --input a=@a.npy --input b=random --shape b=2,3   TensorInputs(): a of the file, b random
+//   --text "one" --text "two words"                   TextInputs(): two rows of token ids
 //
 // What the server would refuse anyway is left to the server: its error text says what it expects.
 // Only mistakes without which no tensor could be made at all are found here.
@@ -43,7 +46,7 @@ absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
 // The texts as one batch of rows for a BERT encoder: input_ids and attention_mask, both INT64, and
 // token_type_ids, all 0, if the model takes them. Rows are as long as the longest text has tokens;
 // shorter ones are padded with [PAD], which the mask hides. Appends each row's true length to
-// `token_counts`, for the report.
+// `token_counts`, for the report. A text beyond kMaxTokens is cut, so a row is never longer.
 //
 // INVALID_ARGUMENT when the model has no input_ids or no attention_mask. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,

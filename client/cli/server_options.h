@@ -21,7 +21,8 @@
 
 namespace mpsd::cli {
 
-// The options as they stand on the command line, unchecked. verbs.cc fills them.
+// The options as they stand on the command line, unchecked. verbs.cc fills them. The token stands
+// in a file and never on the command line, which every user of the host can read.
 struct ServerOptions {
   std::string address = "127.0.0.1:8001";  // or "unix:/path"
   std::string timeout = "30s";             // for each call
@@ -34,17 +35,18 @@ struct ServerOptions {
 };
 
 // Reads the files that the options name, each of at most 1 MiB. Naming an authority or a
-// certificate turns TLS on; white space around the token is dropped, so that a file may end with a
-// newline. Errors name the file. Thread-safe.
+// certificate turns TLS on, also without --tls; a key alone does not. White space around the token
+// is dropped, so that a file may end with a newline. Errors name the file. Thread-safe.
 absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options);
 
 // Connects as the options say; blocks until `deadline` at the latest. On failure `*code` is the
-// verb's exit code: kExitNoInput for a file, kExitUsage for options that Client::Connect() refuses,
-// kExitNotReachable otherwise.
+// verb's exit code; on success it means nothing: kExitNoInput for a file, kExitUsage for options
+// that Client::Connect() refuses, kExitNotReachable otherwise.
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code);
 
-// The option `timeout`, which must be positive; INVALID_ARGUMENT says why it is not. Thread-safe.
+// The option `timeout`, a number with a unit such as "500ms", which must be positive;
+// INVALID_ARGUMENT says why it is not. Thread-safe.
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);
 
 // Writes "mpsd: TEXT" to `err` and returns `code`, as the last step of a verb that failed. With

@@ -4,8 +4,9 @@
 //                 →  un ##aff ##able !   the longest piece that the vocabulary has, again and again
 //                 →  [CLS] … [SEP]       and the ids of these pieces
 //
-// So `mpsd infer --text` feeds a text encoder without Python. The ids are those of the
-// library `tokenizers`, which wrote tests/client/wordpiece_fixture.json.
+// Three signs of a piece: "##" continues a word, [UNK] stands for a word without pieces, and [PAD]
+// fills a row up. So `mpsd infer --text` feeds a text encoder without Python. The ids are those of
+// the library `tokenizers`, which wrote tests/client/wordpiece_fixture.json.
 #pragma once
 
 #include <cstddef>

@@ -30,6 +30,17 @@ class InferService final : public grpc::Service {
     MarkMethodRaw(1);
   }
 
+  // The order of a unary call; a stream's differs in that its messages are read one by one:
+  //
+  //   Request(…, &arrived_)       a call is armed: it waits inside gRPC, one of kArmedInferCalls on
+  //                               its queue, or kArmedStreamCalls
+  //   Arrived(true)               a client has called; `context` has its metadata and deadline
+  //   writer->Finish(…)           the answer or the status, once
+  //   Arrived(false)              instead of the above: the server shuts down, and no call comes
+  //
+  // Both methods only hand pointers to gRPC: they never block, and never fail towards the caller. A
+  // tag that is out keeps its call from being deleted (queue_tag.h).
+
   // Arms a call of ModelInfer. When the tag is back, `bytes` has the whole message. The referents
   // belong to the call until then, and as long as it is open.
   void Request(grpc::ServerContext* context, grpc::ByteBuffer* bytes,

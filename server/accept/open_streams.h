@@ -19,6 +19,16 @@ class OpenStream {
   virtual void EndSoon() = 0;
 };
 
+// A stop and the arrival of a stream may meet. No stream is missed, since each side first says what
+// it does and then looks at the other:
+//
+//   the stream's thread            the thread that stops the server
+//   Add()                          stopping = true
+//   stopping? then it ends itself  EndAll(): EndSoon() of each stream that was added
+//
+// So EndSoon() may come to a stream that is ending already, and comes at most once for each
+// EndAll(); a stream that both sides saw ends once all the same.
+//
 // Owned by the GrpcServer, one for all queues. Holds each stream from its arrival to its last tag;
 // its size is bounded by the connections and the calls of each. Thread-safe.
 class OpenStreams {

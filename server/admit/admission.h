@@ -20,6 +20,15 @@ namespace mpsd {
 // Reserve() on the queue owes the reply. Where Reserve() found no room yet, the queue has the
 // payload copied later, and commits the request itself.
 //
+//   the server starts or exits, the model is not loaded   UNAVAILABLE
+//   there is no such model                                NOT_FOUND
+//   its version is no number                              INVALID_ARGUMENT
+//   a unary call of a decoupled model                     UNIMPLEMENTED
+//   the deadline has passed                               DEADLINE_EXCEEDED
+//   Validate(), ApplyPadding()                            INVALID_ARGUMENT
+//   Reserve(): the queue or its memory is full            RESOURCE_EXHAUSTED, with a time to return
+//   Reserve(): no worker will serve before the deadline   UNAVAILABLE
+//
 // A model may be replaced between the look-up and Reserve(). The closed queue answers ABORTED then,
 // and the look-up is made again: three times in all, and then the client gets UNAVAILABLE. The
 // parameter "timeout" of a message may bring the deadline forward, never put it off.

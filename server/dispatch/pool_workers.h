@@ -17,8 +17,9 @@ namespace mpsd {
 // that replaces another has the same number and a later epoch. Never starts or ends a worker: when
 // the pool catches a worker lying, it tells PoolKeeper and gives the worker nothing more.
 //
-// Each method holds the pool's mutex for a moment. Attach(), ExpectAt() and Detach() then carry out
-// what they found (PoolCarrier), so lanes are woken and replies given on the supervisor's thread.
+// Each method but LinkOptions() holds the pool's mutex for a moment. Attach(), ExpectAt() and
+// Detach() then carry out what they found (PoolCarrier), so lanes are woken and replies given on
+// the supervisor's thread.
 //
 // What Detach() finds of a dead worker, and what becomes of it:
 //   a completion that was published   answered once it was checked, unless the worker has lied

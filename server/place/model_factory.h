@@ -17,6 +17,17 @@
 
 namespace mpsd {
 
+// Where each part of a ModelConfig goes:
+//
+//   path, format, spec, parameters, sandbox, warmup   LoadOrder            the worker
+//   batching, queue                                   PoolOptions          the pool
+//   timeouts, circuit, recycle                        SupervisionLimits    the supervisor
+//   what was decided of it all                        ModelFacts           clients and operators
+//   device, placement                                 Placement, which the other four follow
+//
+// Start() starts no worker and takes no shared memory: the supervisor's thread does both
+// afterwards.
+//
 // The GenerationMaker of the daemon. Called by the reloader, on main at the start and on the thread
 // `reloader` from then on; never on a request's path. Owns nothing of what it makes: the caller
 // gets the generation, which owns its pool; the supervisor has it until its last worker is gone;

@@ -24,6 +24,10 @@ namespace mpsd {
 //   one answer of several     the same, as a part: the request goes on
 //   no further answer         the end of a decoupled model's request
 //
+// A hole, which is an entry whose request has ended meanwhile, gets nothing. A batch that no lane
+// has run, and one that runs again with a larger lease, counts as no execution. All answers to one
+// request of a decoupled model count as one execution.
+//
 // An output whose length follows from a padded input is cut back to the length that the client
 // sent. That needs a copy, which lives until the answer was given. The transport then copies all
 // outputs of the answer; otherwise it may pin those that are large where they lie.

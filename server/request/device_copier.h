@@ -11,7 +11,9 @@
 
 namespace mpsd {
 
-// Device memory as its owner describes it. The handle is the driver's.
+// Device memory as its owner, a client, describes it; Open() finds out whether that is true. The
+// handle is the driver's, of kDeviceHandleBytes; `device` is the driver's number of the device;
+// `bytes` is how much of the memory the client lends.
 struct DeviceMemory {
   std::string handle;
   int64_t device = 0;

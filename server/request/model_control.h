@@ -44,13 +44,16 @@ class ModelControl {
   // All versions that are known, and what cannot be served, with the reason.
   virtual std::vector<ModelListing> List() const = 0;
 
+  // Of the reloads that SIGHUP asked for; a Load() or Unload() does not change it.
   virtual ReloadReport LastReload() const = 0;
 
   // Loads the versions of a model that its config asks for, or brings them up to date. `config` is
   // JSON of Triton's ModelConfig and overrides the configured values; empty: overrides none.
   virtual void Load(const std::string& name, const std::string& config, Done done) = 0;
 
-  // Stops serving all versions of a model. Requests that were accepted still get their answers.
+  // Stops serving all versions of a model. Requests that were accepted still get their answers; the
+  // job ends without waiting for them. NOT_FOUND when no version of it is known, UNAVAILABLE where
+  // the config does not allow it.
   virtual void Unload(const std::string& name, Done done) = 0;
 };
 

@@ -15,34 +15,37 @@ struct WorkerInfo {
   uint32_t index = 0;  // among the workers of its generation; its place, whichever process fills it
   int64_t pid = 0;     // 0: no process
   uint32_t epoch = 0;  // the number of its incarnation
-  std::string state;   // "loading", "warming up", "serving", "waiting to start"
+  std::string state;  // as WorkerStateName() says it: "loading", "serving", "waiting to start", …
   uint32_t lanes = 0;
   std::string device;
   uint64_t resident_bytes = 0;
-  uint64_t restarts = 0;
-  int64_t uptime_ms = 0;
+  uint64_t restarts = 0;      // starts of a process after the first
+  int64_t uptime_ms = 0;      // of the process
   int64_t starts_in_ms = -1;  // while it waits to start; -1: it does not wait, or it is unknown
   std::string last_exit;      // how the previous epoch ended
   std::string exit_reason;    // the same in one word
   std::string last_words;     // why it does not serve: its failure, or the last line it wrote
-  std::vector<std::string> last_lines;  // that all its epochs wrote; the oldest first
+  std::vector<std::string>
+      last_lines;  // that all its epochs wrote, kWorkerLinesKept at most; the oldest first
 };
 
-// The workers of another generation of the same model and version.
+// The workers of another generation of the same model and version: of one that is made, or of one
+// that still has requests inside.
 struct OtherGeneration {
   std::string state;  // "loading", "draining"
   std::vector<WorkerInfo> workers;
 };
 
 // Answers about workers, as they were a moment ago: a board that the supervisor's thread writes and
-// any thread reads, so that a caller never waits for a worker. Values are copied out. A generation
-// that the board does not know, or not yet, has no workers and no circuit. Never blocks longer than
-// a copy takes. Implemented by supervise/, asked by control/. Thread-safe.
+// any thread reads, so that a caller never waits for a worker. All texts that come from a worker
+// are made printable, but they may name files and addresses: they are for operators. Values are
+// copied out. A generation that the board does not know, or not yet, has no workers and no circuit.
+// Never blocks longer than a copy takes. Implemented by supervise/, asked by control/. Thread-safe.
 class WorkerStatusSource {
  public:
   virtual ~WorkerStatusSource() = default;
 
-  // The workers of this generation.
+  // The workers of this generation, in the order of their indexes.
   virtual std::vector<WorkerInfo> Workers(const ServedModel& model) const = 0;
 
   // Whether the model rests after too many deaths: "closed" (it does not), "open" or "probing";

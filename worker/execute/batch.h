@@ -38,7 +38,7 @@ struct BatchRun {
 // Filled by BatchReader, consumed by BatchExecutor; both use the same Batch for one batch after
 // another, so that its memory is kept. Owned by the lane; lives on the lane's thread. Its addresses
 // stay valid until the batch's completion is published: the front end removes no segment and reuses
-// no row before.
+// no row before. Nothing changes it while it runs, in one piece or in parts.
 //
 // Bounds, which BatchReader has checked: from 1 row to the spec's max_batch_size (1 where the model
 // does not batch), in 1 to kMaxRuns runs whose row counts add up to `row_count`; the inputs are the
@@ -52,8 +52,8 @@ struct Batch {
   uint32_t bytes_inputs = 0;  // how many inputs are of datatype BYTES
   absl::InlinedVector<BatchInput, 4> inputs;
   absl::InlinedVector<BatchRun, 4> runs;
-  char* output = nullptr;  // the output lease, in this worker's own segment
-  uint64_t output_bytes = 0;
+  char* output = nullptr;     // the output lease, in this worker's own segment
+  uint64_t output_bytes = 0;  // of the lease; more asks for a larger one and a second run
 };
 
 }  // namespace mpsd

@@ -4,7 +4,12 @@
 //            ▲ 64-byte       ▲ aligned    ▲
 //   record:  outputs[i] = {datatype, dims, offset, bytes}; row_failed[row]
 //
-// The model writes outputs where the front end will read them: nothing is copied behind it.
+// The model writes outputs where the front end will read them: nothing is copied behind it. What
+// BatchExecutor makes of the sink after a run that gave an answer:
+//
+//   not valid()            kFailed: a larger lease would not help
+//   valid(), not fits()    kOutputTooLarge, with needed_bytes(): the front end submits it again
+//   valid() and fits()     kDone, or kAnswer of a decoupled model
 #pragma once
 
 #include <cstdint>

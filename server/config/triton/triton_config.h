@@ -10,6 +10,13 @@
 //   ignored   optimization, model_warmup, preferred_batch_size, …: answers are the same without it;
 //             the key is noted, and the log names it
 //
+// Both functions go through the same steps, and stop at the first error:
+//
+//   text or JSON ─▶ protobuf message ─▶ refused keys ─▶ mapped keys, each checked ─▶ ignored keys
+//
+// Nothing here opens a file: ModelRepository reads config.pbtxt and finds the model's versions.
+// Whether the model's file agrees with the result, its worker finds out when it loads.
+//
 // The table for people is in docs/coming-from-triton.md.
 #pragma once
 

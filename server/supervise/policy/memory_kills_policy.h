@@ -27,10 +27,10 @@ namespace mpsd {
 // supervisor's thread.
 class MemoryKills {
  public:
-  // Notes the count, before a worker starts: otherwise the kill of another process, hours ago,
-  // could explain the worker's death. Kills until now explain no later death but those of the next
-  // two seconds. A count that has fallen, as that of another cgroup may, explains nothing. Called
-  // by SupervisedWorker after each spawn.
+  // Notes the count, as a worker starts: otherwise the kill of another process, hours ago, could
+  // explain the worker's death. Kills until now explain no later death but those of the next two
+  // seconds. A count that has fallen, as that of another cgroup may, explains nothing. Called by
+  // SupervisedWorker after each spawn.
   void Look(uint64_t count, int64_t now_ns) {
     const uint64_t seen = seen_.value_or(count);
     seen_ = count;

@@ -26,10 +26,14 @@ struct HttpAccess {
 // Another path is 404, another method 405. While rules are in force, every request passes the gate
 // first, also one for an unknown path: 401 without a valid token, 403 without the role. A
 // connection carries one request: 8 KiB of header, 1 s to send them. 32 threads answer, so that a
-// probe is answered beside that many slow clients.
+// probe is answered beside that many slow clients; as many connections again wait for a thread.
+//
+// GET and HEAD differ in the body alone. Every answer says "no-store", so that no proxy keeps a
+// probe's answer.
 //
 // Never carries inference and never touches the request's path. Owned by the daemon. Thread-safe
-// after Start(). The destructor waits for the requests inside.
+// after Start(). The destructor waits for the requests inside; it connects to the port itself until
+// civetweb's accepting thread, which looks for the end every two seconds only, has woken up.
 class HttpServer {
  public:
   // Listens on `address`: "host:port", or "[host]:port" if civetweb has IPv6 (Debian's has none).

@@ -2,7 +2,12 @@
 //
 // A refused client may try again without end, and each try would be a line. So the counters tell an
 // operator how many there were (mpsd_unauthenticated_calls_total, mpsd_denied_calls_total), and a
-// few lines tell the peer and the method, as the event "call_refused".
+// few lines tell the peer and the method, as the event "call_refused":
+//
+//   {"time":…,"level":"warn","event":"call_refused","reason":"denied",
+//    "method":"/inference.GRPCInferenceService/RepositoryModelLoad","peer":"ipv4:10.0.0.7:52114"}
+//
+// The reason is "unauthenticated" where the credentials are missing or wrong, else "denied".
 #pragma once
 
 #include <cstdint>
@@ -34,6 +39,8 @@ class RefusalLog {
         clock_(clock),
         lines_(kLinesPerSecond, clock->NowNs()) {}
 
+  // Counts first, so that a refusal whose line is left out is counted too.
+  //
   // Records that `peer`, an address, was refused `method`. Does not wait. REQUIRES: verdict !=
   // Verdict::kAllowed.
   void Tell(Verdict verdict, std::string_view method, std::string_view peer)

@@ -22,6 +22,10 @@ namespace mpsd {
 // The folder lies in TMPDIR, which the supervisor removes after a worker that was killed.
 // libtorch's own loader unpacks into /tmp whatever TMPDIR says, where a killed worker's files would
 // stay.
+//
+// LoadAoti() is the caller, after the sandbox has confined files: the worker may still write to
+// TMPDIR. ReadMetadata() comes first, so that a package for another device or machine is refused
+// before a byte is unpacked.
 class UnpackedPackage {
  public:
   // The archive's metadata; values that are no texts are left out. Writes nothing. INVALID_ARGUMENT
@@ -36,6 +40,8 @@ class UnpackedPackage {
 
   UnpackedPackage(const UnpackedPackage&) = delete;
   UnpackedPackage& operator=(const UnpackedPackage&) = delete;
+
+  // Removes the folder. A file that cannot be removed stays; nobody is told.
   ~UnpackedPackage();
 
   // The folder, an absolute path if TMPDIR is one.

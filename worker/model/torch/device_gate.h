@@ -15,7 +15,8 @@ namespace mpsd {
 //
 // Owned by the model's TorchRuntime. Closed only by the parameter `device_inflight`, where a
 // device's runtime cannot bear several lanes at once; lanes then wait in it, without a limit of
-// time and in no particular order. With 0 permits it never blocks, and takes no lock.
+// time and in no particular order, while the front end's watchdog counts the wait as the batch's
+// own time. With 0 permits it never blocks, and takes no lock.
 //
 // Invariant: at most as many permits live as the gate was made with, if that is not 0.
 //

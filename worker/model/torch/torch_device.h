@@ -5,6 +5,11 @@
 // meant, and the few functions of CUDA's runtime that are needed beside c10's guard are looked up
 // in it. TorchRuntime is the caller while serving; the verbs `--devices` and `--describe` ask for
 // names.
+//
+// TorchRuntime calls them in this order, since libtorch keeps what it finds of CUDA when it is
+// first asked about itself:
+//
+//   PickDevice() ─▶ LoadedRuntime() ─▶ MakeStreamDevice(), StreamCount() ─▶ RegisterHostMemory(), …
 #pragma once
 
 #include <memory>
@@ -21,9 +26,9 @@
 namespace mpsd {
 
 // The device of that name; "auto" is cuda or mps if this machine has one, otherwise the cpu. Loads
-// libtorch_cuda when cuda is meant, which takes seconds. FAILED_PRECONDITION or INVALID_ARGUMENT
-// says why the device cannot be used. Called on the main thread, before any other use of the
-// device.
+// libtorch_cuda when cuda is meant, which takes seconds, and keeps it for the life of the process.
+// A device without a number is number 0. FAILED_PRECONDITION or INVALID_ARGUMENT says why the
+// device cannot be used. Called on the main thread, before any other use of the device.
 absl::StatusOr<c10::Device> PickDevice(const std::string& name);
 
 // Every device that this libtorch can use here, beginning with the one that "auto" stands for:
@@ -41,7 +46,9 @@ uint32_t StreamCount(c10::Device device);
 // while serving.
 void SynchronizeDevice(c10::Device device);
 
-// The libtorch that this process has loaded.
+// The libtorch that this process has loaded: its version, as its own description of its build says
+// it, its kind, the path of the library, and the version that this binary was compiled against.
+// What the preflight compares with the parameters.
 RuntimeFacts LoadedRuntime();
 RuntimeKind LoadedRuntimeKind();
 

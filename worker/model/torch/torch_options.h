@@ -12,6 +12,8 @@
 //   device_inflight                      0 … kMaxLanes
 //   stream_exhaustion                    error | wait | a duration
 //   libtorch_version, libtorch_path, runtime_kind    for the preflight
+//
+//   "parameters": {"self_check": "off", "device_inflight": "2", "stream_exhaustion": "500ms"}
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,8 @@
 
 namespace mpsd {
 
-// What a lane does when all streams of its device are leased.
+// What a lane does when all streams of its device are leased: it fails to start, or waits for one,
+// without a limit or for `wait_ns` at most.
 struct StreamExhaustion {
   enum Action { kError, kWait, kWaitLimited };
   Action action = kError;

@@ -56,6 +56,7 @@ GrpcServerOptions GrpcOptions(const Config& config) {
   options.unread_copy_bytes = limits.unread_copy_bytes;
   options.connections = limits.connections;
   options.streams = limits.streams;
+  options.resets = limits.resets;
   options.metadata_bytes = limits.metadata_bytes;
   options.keepalive_ns = limits.keepalive_ns;
   options.handshake_ns = limits.handshake_ns;

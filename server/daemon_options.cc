@@ -56,6 +56,7 @@ GrpcServerOptions GrpcOptions(const Config& config) {
   options.connections = limits.connections;
   options.calls = limits.calls;
   options.streams = limits.streams;
+  options.resets = limits.resets;
   options.metadata_bytes = limits.metadata_bytes;
   options.keepalive_ns = limits.keepalive_ns;
   options.handshake_ns = limits.handshake_ns;

@@ -14,14 +14,14 @@
 
 namespace mpsd {
 
-// A bucket of tokens that starts full and fills with time, up to one second's worth: so at most
-// `per_second` events at one instant, and at most twice as many in any one second. Says whether,
-// never waits, and reads no clock itself. Thread-compatible.
+// A bucket of tokens that fills with time, up to one second's worth: so at most `per_second` events
+// at one instant, and at most twice as many in any one second. It starts full unless it is told
+// otherwise. Says whether, never waits, and reads no clock itself. Pure. Thread-compatible.
 class RateLimit {
  public:
-  // REQUIRES: per_second > 0.
-  RateLimit(uint32_t per_second, int64_t now_ns)
-      : cost_ns_(kNsPerSecond / per_second), saved_ns_(kNsPerSecond), last_ns_(now_ns) {}
+  // `saved_ns`: the time whose tokens it starts with, at most one second. REQUIRES: per_second > 0.
+  RateLimit(uint32_t per_second, int64_t now_ns, int64_t saved_ns = kNsPerSecond)
+      : cost_ns_(kNsPerSecond / per_second), saved_ns_(saved_ns), last_ns_(now_ns) {}
 
   // True when one more event is allowed at `now_ns`, which never decreases from call to call; the
   // event then counts. False costs nothing.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "server/listen/frame_meter.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -12,8 +13,8 @@ namespace mpsd {
 
 // What a server allows its connections, and where it tells what it did to them. A value.
 struct ConnectionBounds {
-  uint32_t connections = 0;         // that are open
-  uint64_t header_block_bytes = 0;  // of one call's headers as they are sent; see FrameMeter
+  uint32_t connections = 0;  // that are open
+  FrameBounds frames;        // of each
   ServerMetrics* metrics = nullptr;
   Logger* logger = nullptr;
 };

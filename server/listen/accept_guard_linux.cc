@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -25,7 +24,7 @@ namespace {
 // How many connections one accept4() closes before the thread turns to something else.
 constexpr int kClosedAtOnce = 16;
 // Without bounds, as before a server has started.
-constexpr uint64_t kDefaultHeaderBlockBytes = 64 << 10;
+constexpr FrameBounds kDefaultFrames = {.header_block_bytes = 64 << 10};
 
 // What the process would call without the guard.
 int SystemAccept(int listener, sockaddr* peer, socklen_t* peer_bytes, int flags) {
@@ -89,8 +88,7 @@ const ConnectionBounds* Bounds() { return bounds_in_force.load(std::memory_order
 bool Enter(int fd, const ConnectionBounds* bounds, std::optional<uint32_t> most) {
   ConnectionTable::NewConnection connection;
   connection.names = {LocalName(fd), LocalPeerPort(fd), PeerName(fd)};
-  connection.header_block_bytes =
-      bounds == nullptr ? kDefaultHeaderBlockBytes : bounds->header_block_bytes;
+  connection.frames = bounds == nullptr ? kDefaultFrames : bounds->frames;
   connection.now_ns = Clock::Real()->NowNs();
   connection.most = most;
   return Table().AddConnection(fd, std::move(connection));
@@ -140,19 +138,6 @@ void NoteEpoll(int epoll, int operation, int fd, const epoll_event* event) {
   place->SetEpoll(EpollEntry{epoll, event->events, event->data.u64});
 }
 
-// Shows the meter what has come.
-Flood Measure(ConnectionPlace* place, const msghdr& message, size_t bytes) {
-  const int64_t now_ns = Clock::Real()->NowNs();
-  Flood flood = Flood::kNone;
-  for (size_t i = 0; i < message.msg_iovlen && bytes > 0 && flood == Flood::kNone; ++i) {
-    const iovec& piece = message.msg_iov[i];
-    const size_t count = std::min(bytes, piece.iov_len);
-    flood = place->Took({static_cast<const uint8_t*>(piece.iov_base), count}, now_ns);
-    bytes -= count;
-  }
-  return flood;
-}
-
 void CutConnection(int fd, const ConnectionPlace& place, Flood flood) {
   shutdown(fd, SHUT_RDWR);
   const ConnectionBounds* const bounds = Bounds();
@@ -174,7 +159,8 @@ ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message, int flag
     errno = EAGAIN;
   }
   if (bytes <= 0) return bytes;
-  const Flood flood = Measure(place, *message, static_cast<size_t>(bytes));
+  const Flood flood = place->Took({message->msg_iov, message->msg_iovlen},
+                                  static_cast<size_t>(bytes), *Clock::Real());
   if (flood == Flood::kNone) return bytes;
   CutConnection(fd, *place, flood);
   errno = ECONNRESET;

@@ -1,5 +1,6 @@
 #include "server/listen/connection_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mpsd {
@@ -25,19 +26,32 @@ void ConnectionPlace::SetEpoll(std::optional<EpollEntry> entry) {
 }
 
 bool ConnectionPlace::MustPause() {
+  if (!must_pause_.load(std::memory_order_relaxed)) return false;
   absl::MutexLock lock(&mu_);
-  return round_.MustPause();
+  round_.FoundNothing();
+  must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
+  return true;
 }
 
 void ConnectionPlace::FoundNothing() {
   absl::MutexLock lock(&mu_);
   round_.FoundNothing();
+  must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
 }
 
-Flood ConnectionPlace::Took(absl::Span<const uint8_t> bytes, int64_t now_ns) {
+Flood ConnectionPlace::Took(absl::Span<const iovec> pieces, size_t bytes, const Clock& clock) {
   absl::MutexLock lock(&mu_);
-  round_.Took(bytes.size());
-  return meter_.has_value() ? meter_->Take(bytes, now_ns) : Flood::kNone;
+  round_.Took(bytes);
+  must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
+  if (!meter_.has_value()) return Flood::kNone;
+  Flood flood = Flood::kNone;
+  for (const iovec& piece : pieces) {
+    const size_t count = std::min(bytes, piece.iov_len);
+    if (count == 0 || flood != Flood::kNone) break;
+    flood = meter_->Take({static_cast<const uint8_t*>(piece.iov_base), count}, clock);
+    bytes -= count;
+  }
+  return flood;
 }
 
 bool ConnectionPlace::Become(Use use) {
@@ -47,6 +61,7 @@ bool ConnectionPlace::Become(Use use) {
   peer_.clear();
   epoll_.reset();
   round_ = ReadRound();
+  must_pause_.store(false, std::memory_order_relaxed);
   meter_.reset();
   return std::exchange(counts_, false);
 }
@@ -99,7 +114,7 @@ bool ConnectionTable::AddConnection(int fd, NewConnection connection) {
   place->local_name_ = std::move(connection.names.local);
   place->peer_ = std::move(connection.names.peer);
   place->local_peer_port_.store(connection.names.local_peer_port, std::memory_order_relaxed);
-  place->meter_.emplace(connection.header_block_bytes, connection.now_ns);
+  place->meter_.emplace(connection.frames, connection.now_ns);
   return true;
 }
 

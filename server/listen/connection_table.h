@@ -1,6 +1,8 @@
 // ConnectionTable: what the process knows of each descriptor that is a client's connection.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -51,9 +53,9 @@ class ConnectionPlace {
   // Called before each read of a connection. True when the read must find nothing.
   bool MustPause() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Called after each other read, with the bytes that have come, piece by piece where they lie
-  // apart.
-  Flood Took(absl::Span<const uint8_t> bytes, int64_t now_ns) ABSL_LOCKS_EXCLUDED(mu_);
+  // Called after each other read, with the bytes that have come, which may lie apart.
+  Flood Took(absl::Span<const iovec> pieces, size_t bytes, const Clock& clock)
+      ABSL_LOCKS_EXCLUDED(mu_);
   void FoundNothing() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -64,6 +66,7 @@ class ConnectionPlace {
 
   std::atomic<Use> use_{Use::kNone};
   std::atomic<uint32_t> local_peer_port_{0};
+  std::atomic<bool> must_pause_{false};  // what round_ says; most reads need not lock to know
 
   mutable absl::Mutex mu_;
   bool counts_ ABSL_GUARDED_BY(mu_) = false;
@@ -84,7 +87,7 @@ class ConnectionTable {
 
   struct NewConnection {
     ConnectionNames names;
-    uint64_t header_block_bytes = 0;  // see FrameMeter
+    FrameBounds frames;
     int64_t now_ns = 0;
     std::optional<uint32_t> most;  // of the connections that count; nothing: it does not count
   };

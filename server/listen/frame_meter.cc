@@ -10,6 +10,9 @@ namespace {
 
 constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+// The time whose frames a new connection has at once.
+constexpr int64_t kFirstNs = kNsPerSecond / 4;
+
 constexpr uint8_t kData = 0;
 constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
@@ -36,13 +39,13 @@ const char* NameOf(Flood flood) {
   return "";
 }
 
-FrameMeter::FrameMeter(uint64_t header_block_bytes, int64_t now_ns)
-    : header_block_bytes_(header_block_bytes),
-      resets_(kResetsPerSecond, now_ns),
-      control_frames_(kControlFramesPerSecond, now_ns),
-      window_updates_(kWindowUpdatesPerSecond, now_ns) {}
+FrameMeter::FrameMeter(const FrameBounds& bounds, int64_t now_ns)
+    : header_block_bytes_(bounds.header_block_bytes),
+      resets_(bounds.resets, now_ns, kFirstNs),
+      control_frames_(kControlFramesPerSecond, now_ns, kFirstNs),
+      window_updates_(kWindowUpdatesPerSecond, now_ns, kFirstNs) {}
 
-Flood FrameMeter::Take(absl::Span<const uint8_t> bytes, int64_t now_ns) {
+Flood FrameMeter::Take(absl::Span<const uint8_t> bytes, const Clock& clock) {
   while (!bytes.empty() && !is_opaque_ && flood_ == Flood::kNone) {
     size_t used = 0;
     if (preface_count_ < kPreface.size()) {
@@ -51,7 +54,7 @@ Flood FrameMeter::Take(absl::Span<const uint8_t> bytes, int64_t now_ns) {
       used = std::min<size_t>(payload_left_, bytes.size());
       payload_left_ -= static_cast<uint32_t>(used);
     } else {
-      used = TakeHead(bytes, now_ns);
+      used = TakeHead(bytes, clock);
     }
     bytes.remove_prefix(used);
   }
@@ -65,9 +68,9 @@ size_t FrameMeter::TakePreface(absl::Span<const uint8_t> bytes) {
   return count;
 }
 
-size_t FrameMeter::TakeHead(absl::Span<const uint8_t> bytes, int64_t now_ns) {
+size_t FrameMeter::TakeHead(absl::Span<const uint8_t> bytes, const Clock& clock) {
   if (head_count_ == 0 && bytes.size() >= kHeadBytes) {
-    Count(bytes.data(), now_ns);
+    Count(bytes.data(), clock);
     return kHeadBytes;
   }
   const size_t count = std::min(bytes.size(), kHeadBytes - head_count_);
@@ -75,22 +78,22 @@ size_t FrameMeter::TakeHead(absl::Span<const uint8_t> bytes, int64_t now_ns) {
   head_count_ = static_cast<uint8_t>(head_count_ + count);
   if (head_count_ < kHeadBytes) return count;
   head_count_ = 0;
-  Count(head_.data(), now_ns);
+  Count(head_.data(), clock);
   return count;
 }
 
 // A head has the length in three bytes, the kind, the flags, and the stream in four bytes.
-void FrameMeter::Count(const uint8_t* head, int64_t now_ns) {
+void FrameMeter::Count(const uint8_t* head, const Clock& clock) {
   payload_left_ = uint32_t{head[0]} << 16 | uint32_t{head[1]} << 8 | head[2];
   const uint8_t kind = head[3];
   const uint8_t flags = head[4];
   const bool is_header = kind == kHeaders || kind == kContinuation;
   if (is_header) CountHeaders(payload_left_, (flags & kEndHeaders) != 0);
-  if (kind == kRstStream) return Spend(&resets_, Flood::kResets, now_ns);
-  if (kind == kWindowUpdate) return Spend(&window_updates_, Flood::kWindowUpdates, now_ns);
+  if (kind == kRstStream) return Spend(&resets_, Flood::kResets, clock);
+  if (kind == kWindowUpdate) return Spend(&window_updates_, Flood::kWindowUpdates, clock);
   const bool ends_stream = kind != kContinuation && (flags & kEndStream) != 0;
   if ((is_header || kind == kData) && (payload_left_ > 0 || ends_stream)) return;
-  Spend(&control_frames_, Flood::kControlFrames, now_ns);
+  Spend(&control_frames_, Flood::kControlFrames, clock);
 }
 
 void FrameMeter::CountHeaders(uint32_t length, bool ends) {
@@ -99,8 +102,8 @@ void FrameMeter::CountHeaders(uint32_t length, bool ends) {
   if (ends) block_bytes_ = 0;
 }
 
-void FrameMeter::Spend(RateLimit* budget, Flood kind, int64_t now_ns) {
-  if (!budget->Take(now_ns)) flood_ = kind;
+void FrameMeter::Spend(RateLimit* budget, Flood kind, const Clock& clock) {
+  if (!budget->Take(clock.NowNs())) flood_ = kind;
 }
 
 }  // namespace mpsd

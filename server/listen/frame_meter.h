@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "proto/base/clock.h"
 #include "proto/base/rate_limit.h"
 
 namespace mpsd {
@@ -22,36 +23,41 @@ enum class Flood : uint8_t {
 // "resets"; for the log.
 const char* NameOf(Flood flood);
 
+// What a client may send. A value.
+struct FrameBounds {
+  uint64_t header_block_bytes = 0;  // in one header block, as it is sent
+  uint32_t resets = 1000;           // RST_STREAM frames in a second
+};
+
 // Walks the frame heads of a connection as its bytes arrive, and skips the rest. Each kind of frame
-// has a budget that comes back with time and holds one second's worth. The budgets are far above
-// the need of a client that uses the server, also of one whose calls all pass their deadline. gRPC
-// 1.51 itself has no such bound. A connection that does not begin with HTTP/2's preface, for
+// has a budget that comes back with time and holds one second's worth. A new connection has a
+// quarter of that, since a client that is cut can come again. gRPC 1.51 itself has no such bounds.
+// A connection that does not begin with HTTP/2's preface, for
 // example one with TLS, is not looked into.
 //
-// Owned by the connection's place in the ConnectionTable. Pure. Thread-compatible.
+// Owned by the connection's place in the ConnectionTable. Reads the clock only for frames that have
+// a budget. Thread-compatible.
 class FrameMeter {
  public:
-  static constexpr uint32_t kResetsPerSecond = 4'000;
+  // Far more than gRPC's clients send.
   static constexpr uint32_t kControlFramesPerSecond = 2'000;
   static constexpr uint32_t kWindowUpdatesPerSecond = 100'000;
 
-  // `header_block_bytes` bounds one header block, as it is sent.
-  FrameMeter(uint64_t header_block_bytes, int64_t now_ns);
+  FrameMeter(const FrameBounds& bounds, int64_t now_ns);
 
-  // Takes the next bytes of the connection, at a time that never decreases from call to call. Once
-  // it has returned a flood it returns the same again.
-  Flood Take(absl::Span<const uint8_t> bytes, int64_t now_ns);
+  // Takes the next bytes of the connection. Once it has returned a flood it returns the same again.
+  Flood Take(absl::Span<const uint8_t> bytes, const Clock& clock);
 
  private:
   static constexpr size_t kHeadBytes = 9;
 
   // Return how many of the bytes they used.
   size_t TakePreface(absl::Span<const uint8_t> bytes);
-  size_t TakeHead(absl::Span<const uint8_t> bytes, int64_t now_ns);
+  size_t TakeHead(absl::Span<const uint8_t> bytes, const Clock& clock);
 
-  void Count(const uint8_t* head, int64_t now_ns);
+  void Count(const uint8_t* head, const Clock& clock);
   void CountHeaders(uint32_t length, bool ends);
-  void Spend(RateLimit* budget, Flood kind, int64_t now_ns);
+  void Spend(RateLimit* budget, Flood kind, const Clock& clock);
 
   const uint64_t header_block_bytes_;
   RateLimit resets_;

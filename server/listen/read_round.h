@@ -18,14 +18,10 @@ class ReadRound {
   // So many bytes take gRPC some milliseconds. A smaller round would cost large messages time.
   static constexpr uint64_t kBytes = 4 << 20;
 
-  // Called before each read. True when the read must find nothing.
-  bool MustPause() {
-    if (bytes_ < kBytes) return false;
-    FoundNothing();
-    return true;
-  }
+  // True when the next read must find nothing.
+  bool MustPause() const { return bytes_ >= kBytes; }
 
-  // Called after each other read.
+  // Called after each read.
   void Took(size_t bytes) {
     bytes_ += bytes;
     empty_reads_ = 0;

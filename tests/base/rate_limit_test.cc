@@ -31,5 +31,13 @@ TEST(RateLimit, NeverSavesMoreThanASecond) {
   EXPECT_EQ(TakeAll(&limit, 3600 * kNsPerSecond), 200);
 }
 
+TEST(RateLimit, MayStartWithLess) {
+  RateLimit limit(1000, 0, kNsPerSecond / 4);
+  for (int i = 0; i < 250; ++i) EXPECT_TRUE(limit.Take(0)) << i;
+  EXPECT_FALSE(limit.Take(0));
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(limit.Take(kNsPerSecond)) << i;
+  EXPECT_FALSE(limit.Take(kNsPerSecond));
+}
+
 }  // namespace
 }  // namespace mpsd

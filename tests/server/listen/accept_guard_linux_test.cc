@@ -76,7 +76,7 @@ class AcceptGuardTest : public testing::Test {
 
   ServerMetrics metrics_;
   Logger logger_{LogFile::Open("/dev/null").value(), LogLevel::kError, Clock::Real(), &metrics_};
-  ConnectionBounds bounds_{100, 1000, &metrics_, &logger_};
+  ConnectionBounds bounds_{100, {1000, 1000}, &metrics_, &logger_};
   const UniqueFd epoll_{epoll_create1(EPOLL_CLOEXEC)};
   const UniqueFd listener_{socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   sockaddr_in address_{};

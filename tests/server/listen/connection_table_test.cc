@@ -11,7 +11,7 @@ namespace {
 ConnectionTable::NewConnection Connection(uint32_t most = 10) {
   ConnectionTable::NewConnection connection;
   connection.names = {":8001", 40000, "ipv4:127.0.0.1:40000"};
-  connection.header_block_bytes = 1000;
+  connection.frames.header_block_bytes = 1000;
   connection.most = most;
   return connection;
 }
@@ -68,8 +68,9 @@ TEST(ConnectionTable, ADescriptorThatIsGivenOutAgainKnowsNothingOfBefore) {
   ASSERT_TRUE(table.AddConnection(4, Connection()));
   ConnectionPlace* const place = table.Find(4);
   place->SetEpoll(EpollEntry{9, 1, 4});
-  const std::vector<uint8_t> bytes(ReadRound::kBytes);
-  EXPECT_EQ(place->Took(bytes, 0), Flood::kNone);
+  std::vector<uint8_t> bytes(ReadRound::kBytes);
+  const iovec pieces[] = {{bytes.data(), 1}, {bytes.data() + 1, bytes.size()}};
+  EXPECT_EQ(place->Took(pieces, bytes.size(), *Clock::Real()), Flood::kNone);
   ASSERT_TRUE(place->MustPause());
   // Without a Remove() in between, as when the close was not seen.
   ASSERT_TRUE(table.AddConnection(4, Connection()));

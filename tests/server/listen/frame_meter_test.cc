@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/clock.h"
+#include "tests/fakes/fake_clock.h"
 
 namespace mpsd {
 namespace {
@@ -15,6 +15,8 @@ constexpr uint8_t kData = 0, kHeaders = 1, kPriority = 2, kRstStream = 3, kSetti
                   kWindowUpdate = 8, kContinuation = 9, kUnknown = 200;
 constexpr uint8_t kEndStream = 1, kEndHeaders = 4;
 constexpr uint64_t kBlockBytes = 1000;
+constexpr uint32_t kResets = 4000;
+constexpr FrameBounds kBounds = {kBlockBytes, kResets};
 
 std::string Frame(uint8_t kind, size_t length, uint8_t flags = 0) {
   std::string frame;
@@ -29,34 +31,45 @@ std::string Frame(uint8_t kind, size_t length, uint8_t flags = 0) {
 class FrameMeterTest : public testing::Test {
  protected:
   Flood Take(absl::string_view bytes) {
-    return meter_.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, now_ns_);
+    return meter_.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, clock_);
   }
   Flood TakeMany(const std::string& frame, uint32_t count) {
     Flood flood = Flood::kNone;
     for (uint32_t i = 0; i < count; ++i) flood = Take(frame);
     return flood;
   }
-  void Begin() { EXPECT_EQ(Take("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Flood::kNone); }
+  // The preface has come, and since then all budgets have filled.
+  void Begin() {
+    EXPECT_EQ(Take("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Flood::kNone);
+    clock_.Advance(kNsPerSecond);
+  }
 
-  int64_t now_ns_ = kNsPerSecond;
-  FrameMeter meter_{kBlockBytes, now_ns_};
+  FakeClock clock_;
+  FrameMeter meter_{kBounds, clock_.NowNs()};
 };
 
 TEST_F(FrameMeterTest, CutsResetsBeyondTheirBudgetForGood) {
   Begin();
   const std::string reset = Frame(kRstStream, 4);
-  EXPECT_EQ(TakeMany(reset, FrameMeter::kResetsPerSecond), Flood::kNone);
+  EXPECT_EQ(TakeMany(reset, kResets), Flood::kNone);
   EXPECT_EQ(Take(reset), Flood::kResets);
-  now_ns_ += 10 * kNsPerSecond;
+  clock_.Advance(10 * kNsPerSecond);
   EXPECT_EQ(Take(Frame(kData, 10)), Flood::kResets);
+}
+
+TEST_F(FrameMeterTest, ANewConnectionHasAQuarterAtOnce) {
+  Take("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  const std::string reset = Frame(kRstStream, 4);
+  EXPECT_EQ(TakeMany(reset, kResets / 4), Flood::kNone);
+  EXPECT_EQ(Take(reset), Flood::kResets);
 }
 
 TEST_F(FrameMeterTest, ABudgetComesBackWithTime) {
   Begin();
   const std::string reset = Frame(kRstStream, 4);
   for (int second = 0; second < 5; ++second) {
-    EXPECT_EQ(TakeMany(reset, FrameMeter::kResetsPerSecond), Flood::kNone) << second;
-    now_ns_ += kNsPerSecond;
+    EXPECT_EQ(TakeMany(reset, kResets), Flood::kNone) << second;
+    clock_.Advance(kNsPerSecond);
   }
 }
 
@@ -100,12 +113,12 @@ TEST_F(FrameMeterTest, ItDoesNotMatterWhereTheBytesAreCut) {
                    Frame(kHeaders, kBlockBytes), Frame(kContinuation, 1));
   const size_t last_head = all.size() - 1;
   for (size_t piece = 1; piece < 40; ++piece) {
-    FrameMeter meter(kBlockBytes, now_ns_);
+    FrameMeter meter(kBounds, clock_.NowNs());
     size_t at = 0;
     for (; at < all.size(); at += piece) {
       const absl::string_view bytes = absl::string_view(all).substr(at, piece);
       const Flood flood =
-          meter.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, now_ns_);
+          meter.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, clock_);
       EXPECT_EQ(flood, at + bytes.size() < last_head ? Flood::kNone : Flood::kHeaderBlock) << piece;
     }
   }
@@ -113,7 +126,7 @@ TEST_F(FrameMeterTest, ItDoesNotMatterWhereTheBytesAreCut) {
 
 TEST_F(FrameMeterTest, WhatIsNotHttp2IsNotLookedInto) {
   EXPECT_EQ(Take("PRI * HTTP/1"), Flood::kNone);
-  EXPECT_EQ(TakeMany(Frame(kRstStream, 4), 2 * FrameMeter::kResetsPerSecond), Flood::kNone);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4), 2 * kResets), Flood::kNone);
 }
 
 }  // namespace

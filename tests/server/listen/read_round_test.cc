@@ -13,7 +13,9 @@ TEST(ReadRound, ARoundThatNeverFindsNothingIsEndedByTwoReads) {
     EXPECT_FALSE(round.MustPause());
     round.Took(1);
     EXPECT_TRUE(round.MustPause()) << "ends what gRPC reads";
+    round.FoundNothing();
     EXPECT_TRUE(round.MustPause()) << "ends the round";
+    round.FoundNothing();
   }
   EXPECT_FALSE(round.MustPause());
 }
@@ -34,6 +36,7 @@ TEST(ReadRound, OneEmptyReadBetweenOthersDoesNotEndIt) {
   round.Took(ReadRound::kBytes / 2);
   round.FoundNothing();
   EXPECT_TRUE(round.MustPause());
+  round.FoundNothing();
   EXPECT_FALSE(round.MustPause()) << "the second empty read in a row has ended it";
 }
 

@@ -97,6 +97,7 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.limits.connection_pin_bytes = 1;
   after.limits.unread_copy_bytes = 1;
   after.limits.streams = 1;
+  after.limits.resets = 1;
   after.limits.metadata_bytes = 1;
   after.limits.keepalive_ns = 1;
   after.limits.handshake_ns = 1;
@@ -118,6 +119,7 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
                                                         "limits.connection_pinned",
                                                         "limits.unread_copies",
                                                         "limits.streams",
+                                                        "limits.resets",
                                                         "limits.metadata",
                                                         "limits.keepalive",
                                                         "limits.handshake_timeout",

@@ -12,7 +12,9 @@ namespace mpsd {
 // was killed. Thread-compatible.
 class InstanceLock {
  public:
-  // Makes the folder if it is missing. ALREADY_EXISTS, with the process that holds the lock.
+  // Makes the folder if it is missing; see MakePrivateFolder() for what it must be otherwise. No
+  // file but the lock's own is opened or written: neither through a link nor under a second name.
+  // ALREADY_EXISTS, with the process that holds the lock; any other error is for the operator.
   static absl::StatusOr<InstanceLock> Take(const std::string& state_dir);
 
  private:

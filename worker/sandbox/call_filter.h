@@ -13,10 +13,10 @@
 
 namespace mpsd {
 
-// The program for `level`. `own_pid` is the only process that the worker may send signals to. Calls
-// of another instruction set kill the process; calls newer than this file do not exist for the
-// worker (ENOSYS); denied calls fail with EPERM. Empty for a processor that this file does not
-// know. Pure.
-std::vector<sock_filter> CallFilter(SandboxLevel level, pid_t own_pid);
+// The program for a level and a device. `own_pid` is the only process that the worker may send
+// signals to. Calls of another instruction set kill the process; calls newer than this file do not
+// exist for the worker (ENOSYS); denied calls fail with EPERM. Empty for a processor that this file
+// does not know. Pure.
+std::vector<sock_filter> CallFilter(const SandboxOptions& options, pid_t own_pid);
 
 }  // namespace mpsd

@@ -29,6 +29,7 @@
 #include "server/control/shared_memory_methods.h"
 #include "server/control/status_methods.h"
 #include "server/daemon_options.h"
+#include "server/descriptor_needs.h"
 #include "server/dispatch/plane.h"
 #include "server/instance_lock.h"
 #include "server/listen/certificate_source.h"
@@ -149,6 +150,7 @@ class Daemon {
  private:
   absl::Status StartCudaService();
   absl::Status StartDeviceCopies();
+  absl::Status CheckDescriptorLimit();
   void AddMethods();
   absl::Status Listen();
   absl::Status ListenForHttp();
@@ -307,14 +309,32 @@ absl::Status Daemon::StartDeviceCopies() {
       absl::StrCat("there is no ", copier, ", which limits.client_cuda_memory needs"));
 }
 
+// Called once the models are placed and before their workers start.
+absl::Status Daemon::CheckDescriptorLimit() {
+  DescriptorNeeds needs;
+  needs.connections = config_.limits.connections;
+  for (const std::shared_ptr<ServedModel>& model : models_.models()) {
+    ++needs.models;
+    needs.workers += model->facts.processes;
+  }
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();
+  const std::string warning = DescriptorWarning(needs, limit.rlim_cur);
+  if (!warning.empty()) logger_.Log(LogLevel::kWarn, "few_descriptors", {{"reason", warning}});
+  return CheckDescriptors(needs, limit.rlim_cur);
+}
+
 int Daemon::Serve(const SignalWaiter& signals) {
   absl::Status started = StartCudaService();
   if (started.ok()) started = StartDeviceCopies();
+  if (started.ok()) {
+    reloader_.Deploy();
+    started = CheckDescriptorLimit();
+  }
   if (!started.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(started.message()).c_str());
     return kExitConfig;
   }
-  reloader_.Deploy();
   AddMethods();
   if (absl::Status status = Listen(); !status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());

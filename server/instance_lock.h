@@ -24,9 +24,10 @@ namespace mpsd {
 // Thread-compatible.
 class InstanceLock {
  public:
-  // Makes the folder if it is missing. Does not wait for another holder. ALREADY_EXISTS, with the
-  // process that holds the lock; another error, with the path, when the file cannot be opened or
-  // written.
+  // Makes the folder if it is missing; see MakePrivateFolder() for what it must be otherwise. No
+  // file but the lock's own is opened or written: neither through a link nor under a second name.
+  // Does not wait for another holder. ALREADY_EXISTS, with the process that holds the lock; any
+  // other error has the path, and is for the operator.
   static absl::StatusOr<InstanceLock> Take(const std::string& state_dir);
 
  private:

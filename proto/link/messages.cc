@@ -28,11 +28,16 @@ struct FrameHeader {
   uint32_t length;
 };
 
+Json Body(const FileStamp& stamp) {
+  return {stamp.inode, stamp.bytes, static_cast<uint64_t>(stamp.modified_ns)};
+}
+
 Json Body(const LoadOrder& order) {
   return {{"type", "load"},
           {"model", order.model},
           {"format", NameOf(order.format)},
           {"path", order.path},
+          {"stamp", Body(order.stamp)},
           {"device", order.device},
           {"warmup", NameOf(order.warmup)},
           {"sandbox", NameOf(order.sandbox)},
@@ -142,6 +147,12 @@ class Fields {
     return numbers;
   }
 
+  FileStamp Stamp(const char* key) {
+    const std::vector<uint64_t> numbers = Numbers(key);
+    if (numbers.size() != 3) return Fail<FileStamp>();
+    return {numbers[0], numbers[1], static_cast<int64_t>(numbers[2])};
+  }
+
   bool ok() const { return ok_; }
 
  private:
@@ -165,6 +176,7 @@ Message ParseLoad(Fields& fields) {
   order.model = fields.Text("model");
   order.format = fields.Choice<ModelFormat>("format");
   order.path = fields.Text("path");
+  if (fields.Has("stamp")) order.stamp = fields.Stamp("stamp");
   order.device = fields.Text("device");
   order.warmup = fields.Choice<WarmUp>("warmup");
   order.sandbox = fields.Choice<SandboxLevel>("sandbox");

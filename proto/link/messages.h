@@ -35,6 +35,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
+#include "proto/base/file_stamp.h"
 #include "proto/link/model_format.h"
 #include "proto/link/model_spec.h"
 #include "proto/link/sandbox_level.h"
@@ -53,6 +54,7 @@ struct LoadOrder {
   std::string model;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string path;
+  FileStamp stamp;     // of the file that all workers of the generation load; all zero: of any
   std::string device;  // "auto", "cpu", "cuda:0", "mps"
   WarmUp warmup = WarmUp::kAuto;
   SandboxLevel sandbox = SandboxLevel::kBasic;

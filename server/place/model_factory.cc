@@ -59,6 +59,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.model = model.name;
   order.format = model.format;
   order.path = model.path;
+  order.stamp = model.stamp;
   order.device = placement.device;
   order.memory_share_percent = placement.memory_share_percent;
   order.warmup = model.warmup;

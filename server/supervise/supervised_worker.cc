@@ -303,12 +303,25 @@ void SupervisedWorker::Tick() {
   services_->thread.Check();
   if (run_ == nullptr) return;
   if (run_->kill_at_ns <= services_->clock->NowNs()) KillLate();
-  // Flushing fails when the worker is gone; its exit is on the way.
-  run_->process->Flush().IgnoreError();
+  NoteSending(run_->process->Flush());
   run_->process->PauseOutput(false);
   LogDroppedLines();
   CheckBudget();
   Publish();
+}
+
+// Logs the first of several errors in a row. The budget of the worker's state ends a wait that does
+// not end by itself.
+void SupervisedWorker::NoteSending(const absl::Status& status) {
+  const bool had_failed = std::exchange(run_->send_failed, !status.ok());
+  if (status.ok()) return;
+  served()->metrics.worker_send_errors.fetch_add(1, std::memory_order_relaxed);
+  if (had_failed) return;
+  services_->logger->Log(LogLevel::kWarn, "worker_not_told",
+                         {{"model", served()->name},
+                          {"worker", index_},
+                          {"pid", run_->process->pid()},
+                          {"reason", std::string(status.message())}});
 }
 
 void SupervisedWorker::CheckBudget() {

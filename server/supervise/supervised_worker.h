@@ -121,6 +121,8 @@ class SupervisedWorker {
   void ReadOutput();
   void LogDroppedLines();
 
+  void NoteSending(const absl::Status& status);
+
   // Its budgets.
   void CheckBudget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void CheckLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);

@@ -1,21 +1,25 @@
 #include "tests/fakes/attempts.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -230,6 +234,36 @@ int StartThread() {
   return 0;
 }
 
+// Whether a capability is left besides the one to read the files of other users.
+int HoldCapability() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return Call(-1);
+  constexpr uint32_t kReadFiles = 1U << CAP_DAC_READ_SEARCH;
+  return ((sets[0].permitted & ~kReadFiles) | sets[1].permitted) != 0 ? 0 : EPERM;
+}
+
+// A semaphore that does not exist, so an attempt that is let through ends with EINVAL.
+int UseSemaphore(long call) {
+  sembuf step{};
+  return Call(syscall(call, -1, &step, 1, nullptr));
+}
+
+// Room for no handle, so an attempt that is let through ends with EOVERFLOW.
+int NameHandle() {
+  unsigned int handle[2] = {};
+  int mount = 0;
+  return Call(syscall(SYS_name_to_handle_at, AT_FDCWD, ".", handle, &mount, 0));
+}
+
+int OpenHandle() {
+  unsigned int handle[4] = {8, 0, 0, 0};
+  return Call(syscall(SYS_open_by_handle_at, -1, handle, O_RDONLY));
+}
+
+constexpr long kProcessMadvise = 440;
+constexpr int kCompareMemory = 1;  // KCMP_VM
+
 const std::vector<Attempt> kAttempts = {
     {"use_scratch_folder", Reach::kEverybody, false, MapCodeFromScratch},
     {"start_thread", Reach::kEverybody, false, StartThread},
@@ -237,7 +271,31 @@ const std::vector<Attempt> kAttempts = {
     {"read_own_status", Reach::kEverybody, false,
      [] { return Open("/proc/self/status", O_RDONLY); }},
     {"write_null", Reach::kEverybody, false, [] { return Open("/dev/null", O_WRONLY); }},
-    {"open_unix_socket", Reach::kBasic, false, [] { return OpenSocket(AF_UNIX, SOCK_STREAM); }},
+    {"open_unix_socket", Reach::kNobody, false, [] { return OpenSocket(AF_UNIX, SOCK_STREAM); }},
+    {"open_socket_pair", Reach::kNobody, false,
+     [] {
+       int ends[2] = {-1, -1};
+       const int outcome = Call(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+       const UniqueFd one(ends[0]);
+       const UniqueFd other(ends[1]);
+       return outcome;
+     }},
+    {"use_semaphore", Reach::kBasic, false, [] { return UseSemaphore(SYS_semop); }},
+    {"use_semaphore_for_a_time", Reach::kBasic, false, [] { return UseSemaphore(SYS_semtimedop); }},
+    {"set_times", Reach::kBasic, false, [] { return Call(utimensat(-1, "file", nullptr, 0)); }},
+    {"watch_file", Reach::kBasic, false,
+     [] {
+       const UniqueFd fd(inotify_init1(IN_CLOEXEC));
+       return Call(fd.get());
+     }},
+    {"watch_file_again", Reach::kBasic, false, [] { return Call(inotify_add_watch(-1, "/", 1)); }},
+    {"read_attribute", Reach::kBasic, false,
+     [] { return Call(getxattr("/nowhere/file", "user.a", nullptr, 0)); }},
+    {"list_attributes", Reach::kBasic, false,
+     [] { return Call(listxattr("/nowhere/file", nullptr, 0)); }},
+    {"read_connections", Reach::kBasic, false,
+     [] { return Open("/proc/self/net/unix", O_RDONLY); }},
+    {"read_mounts", Reach::kBasic, false, [] { return Open("/proc/self/mountinfo", O_RDONLY); }},
     {"uncover_memory", Reach::kBasic, false,
      [] { return Call(prctl(PR_SET_DUMPABLE, prctl(PR_GET_DUMPABLE))); }},
     {"read_users", Reach::kNobody, false, [] { return Open("/etc/passwd", O_RDONLY); }},
@@ -267,6 +325,15 @@ const std::vector<Attempt> kAttempts = {
      }},
     {"take_descriptor", Reach::kNobody, false,
      [] { return Call(syscall(SYS_pidfd_getfd, -1, 0, 0)); }},
+    {"advise_memory_of_process", Reach::kNobody, false,
+     [] { return Call(syscall(kProcessMadvise, -1, nullptr, 0, MADV_COLD, 0)); }},
+    {"compare_processes", Reach::kNobody, true,
+     [] { return Call(syscall(SYS_kcmp, getpid(), getpid(), kCompareMemory, 0, 0)); }},
+    {"migrate_pages", Reach::kNobody, false,
+     [] { return Call(syscall(SYS_migrate_pages, getpid(), 0, nullptr, nullptr)); }},
+    {"name_handle", Reach::kNobody, false, NameHandle},
+    {"open_handle", Reach::kNobody, true, OpenHandle},
+    {"hold_capability", Reach::kNobody, true, HoldCapability},
     {"signal_parent", Reach::kNobody, false, [] { return Call(kill(getppid(), 0)); }},
     {"signal_group", Reach::kNobody, false, [] { return Call(kill(0, 0)); }},
     {"signal_everybody", Reach::kNobody, false, [] { return Call(kill(-1, 0)); }},

@@ -40,6 +40,7 @@ class FakeWorkerProcess {
   int reaped_late = 0;        // how often Reap(false) says -1 after the exit
   uint64_t resident_bytes = 0;
   absl::Status send_status;
+  absl::Status flush_status;
   std::function<void()> on_kill;  // called when it is killed, before it dies
 
   // ---- what was done to it ----
@@ -88,7 +89,7 @@ class FakeWorkerProcess {
     }
     absl::Status Flush() override {
       ++fake_->flushes_;
-      return absl::OkStatus();
+      return fake_->flush_status;
     }
     absl::StatusOr<MessageReader::Received> Receive() override { return fake_->Receive(); }
     std::string ReadOutput() override { return fake_->ReadOutput(); }

@@ -7,6 +7,7 @@
 // bytes of a lease that its request had, and at rest nothing is in use.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -37,6 +38,8 @@ class HostileWorker {
     model_.spec.max_batch_size = model_.spec.decoupled ? 0 : 4;
     model_.spec.inputs = {{"IN", DataType::kFp32, {2}}};
     model_.spec.outputs = {{"OUT", DataType::kFp32, {kind % 2 == 0 ? 2 : -1}}};
+    has_texts_ = kind / 64 % 2 == 1;
+    if (has_texts_) model_.spec.outputs = {{"OUT", DataType::kBytes, {1}}};
     PoolOptions options;
     options.lane_depth = 1 + input_.Take<uint8_t>() % kMaxLaneDepth;
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
@@ -72,17 +75,21 @@ class HostileWorker {
       case 3:
         return Complete();
       case 4:
+        is_calm_ = false;
         return Scribble(side_->report(0), sizeof(LaneReport), input_.Take<uint16_t>());
       case 5:
         pool_->Drain(INT64_MIN);
         return;
       case 6:
+        is_calm_ = false;
         clock_.Advance(input_.Take<uint8_t>() * 10 * kNsPerMs);
         return pool_->Tick();
       case 7:
+        is_calm_ = false;
         loads_until_write_ = input_.Take<uint8_t>();
         return;
       case 8:
+        is_calm_ = false;
         if (job_.has_value()) side_->Publish(0, input_.Take<uint8_t>() % (kRingEntries + 1));
         return;
       default:
@@ -105,6 +112,7 @@ class HostileWorker {
       ScribbleOnRecord();
     });
     pool_->workers()->Attach(link_);
+    is_calm_ = loads_until_write_ < 0;
   }
 
   void Submit() {
@@ -136,6 +144,7 @@ class HostileWorker {
   void Complete() {
     if (!job_.has_value()) return;
     CompletionRecord* record = side_->WriteRecord(*job_);
+    const bool trails = has_texts_ && WriteTexts(record);
     const auto lie = input_.Take<uint8_t>();
     if (model_.spec.decoupled) {
       record->outcome = lie % 8 < 4 ? BatchOutcome::kAnswer : BatchOutcome::kNoAnswer;
@@ -143,7 +152,37 @@ class HostileWorker {
     if (lie % 4 == 1) record->outcome = static_cast<BatchOutcome>(input_.Take<uint8_t>() % 8);
     if (lie % 4 == 2) record->output_bytes_needed = input_.Take<uint64_t>();
     if (lie % 4 == 3) Scribble(record, sizeof(CompletionRecord), input_.Take<uint16_t>());
+    const bool is_anothers = record->batch_id != job_->batch_id;
+    const bool answers = record->outcome == BatchOutcome::kDone && lie % 4 == 0;
     side_->Publish(*job_);
+    if (is_calm_ && (is_anothers || (trails && answers))) ExpectCondemned();
+  }
+
+  // Answers with a text for each row. True when bytes trail behind the last.
+  bool WriteTexts(CompletionRecord* record) {
+    OutputRecord& output = record->outputs[0];
+    output.datatype = static_cast<uint32_t>(DataType::kBytes);
+    output.dims[output.rank - 1] = 1;
+    const uint64_t rows = model_.spec.batches() ? job_->row_count : 1;
+    const auto trailing_bytes = input_.Take<uint8_t>() % 4;
+    output.bytes = rows * (sizeof(uint32_t) + 1) + trailing_bytes;
+    if (output.bytes > job_->output_bytes) return false;
+    for (uint64_t row = 0; row < rows; ++row) {
+      const uint32_t length = 1;
+      char* const text = job_->output + row * (sizeof(length) + 1);
+      std::memcpy(text, &length, sizeof(length));
+      text[sizeof(length)] = 'x';
+    }
+    return trailing_bytes > 0;
+  }
+
+  // The pool believes no byte of a record that is certainly a lie: the worker is to be killed.
+  void ExpectCondemned() {
+    pool_->Drain(INT64_MIN);
+    for (const FakePoolKeeper::Condemned& condemned : keeper_.condemned()) {
+      if (condemned.epoch == epoch_) return;
+    }
+    MPSD_CHECK(!"a lie was believed");
   }
 
   // Before a load of the pool's: a word of the lane's indices or of the newest record.
@@ -173,6 +212,8 @@ class HostileWorker {
   std::unique_ptr<FakeWorker> side_;
   std::optional<FakeWorker::Job> job_;
   std::optional<LoadHook> hook_;
+  bool has_texts_ = false;  // its output is of strings
+  bool is_calm_ = true;     // the worker has only taken and completed, and no batch was abandoned
   uint32_t epoch_ = 0;
   int loads_until_write_ = -1;
 };

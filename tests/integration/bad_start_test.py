@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import socket
 import subprocess
 import tempfile
@@ -129,6 +130,32 @@ class BadStart(unittest.TestCase):
         self.check(CONFIG, r"file/state")
 
     # Memory.
+
+    def test_state_dir_that_is_not_the_users_alone(self):
+        """Any file in it could be somebody else's; nothing there is touched."""
+        precious = self.folder / "precious"
+        precious.write_text("x")
+        state = self.folder / "state"
+        state.mkdir()
+        state.chmod(0o777)
+        self.check(CONFIG, r"state_dir: other users may write to .*/state")
+        state.chmod(0o755)
+        if os.geteuid() == 0:
+            os.chown(state, 65534, 65534)
+            self.check(CONFIG, r"state_dir: .*/state belongs to user 65534")
+            os.chown(state, 0, 0)
+        (state / "mpsd.lock").symlink_to(precious)
+        self.check(CONFIG, r"mpsd\.lock is a link")
+        state.rename(self.folder / "other")
+        state.symlink_to(self.folder / "other")
+        self.check(CONFIG, r"state_dir: .*/state is a link")
+        self.assertEqual(precious.read_text(), "x")
+
+    def test_fewer_descriptors_than_the_workers_take(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+
+        self.check(CONFIG, r"may have 40 descriptors .* 1 workers of 1 models", preexec=limit)
 
     def test_more_than_the_limit_of_shared_memory(self):
         self.config["limits"] = {"shared_memory": "16MiB"}

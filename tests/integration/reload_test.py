@@ -1,6 +1,9 @@
 """The config changes while the daemon serves: what differs is swapped, the rest is left alone."""
 import os
+import pathlib
+import shutil
 import signal
+import tempfile
 import unittest
 
 import grpc
@@ -69,6 +72,25 @@ class Reload(unittest.TestCase):
                 outcome = calls.outcome_of(slow)
                 self.assertEqual(outcome.code, calls.OK, outcome.text)
             settle(daemon, 1)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_file_that_was_replaced_waits_for_a_reload(self):
+        """A worker that comes later does not answer with other weights than those beside it."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        file = folder / "m.pt"
+        shutil.copy(MODELS / "two_outputs.pt", file)
+        model = torchscript("m", placement=placement(processes=2)) | {"path": str(file)}
+        with Daemon([model]) as daemon:
+            shutil.copy(MODELS / "mlp_256x512x4.pt", folder / "other.pt")
+            os.replace(folder / "other.pt", file)
+            first, second = pids(daemon, "m")
+            os.kill(first, signal.SIGKILL)
+            wait_until(lambda: "it was replaced since" in str(daemon.ps()["m"]), 30, "the reason")
+            self.assertIn(second, pids(daemon, "m"), "the other one serves on")
+            self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 1)
+            self.assertTrue(daemon.reload()["ok"])
+            settle(daemon, 2)
+            self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 2)
 
     def test_models_are_added_and_removed(self):
         with Daemon([synthetic("a"), synthetic("b")]) as daemon, calls.stub(daemon.address) as stub:

@@ -43,6 +43,7 @@ LoadOrder SomeLoadOrder() {
   order.model = "minilm";
   order.format = ModelFormat::kTorchScript;
   order.path = "/models/a b \"c\"\\é.pt";
+  order.stamp = {UINT64_MAX, 1ULL << 40, -1};
   order.device = "cuda:0";
   order.warmup = WarmUp::kAll;
   order.sandbox = SandboxLevel::kStrict;
@@ -111,6 +112,7 @@ TEST_F(Messages, CarryALoadOrder) {
   EXPECT_EQ(got.model, sent.model);
   EXPECT_EQ(got.format, sent.format);
   EXPECT_EQ(got.path, sent.path);
+  EXPECT_EQ(got.stamp, sent.stamp);
   EXPECT_EQ(got.device, sent.device);
   EXPECT_EQ(got.warmup, sent.warmup);
   EXPECT_EQ(got.sandbox, sent.sandbox);
@@ -464,6 +466,11 @@ TEST_F(EachField, IsRefusedWithAPartOfAnotherType) {
   load = Bodies()[0];
   load["spec"]["inputs"][0]["datatype"] = "FP33";
   EXPECT_FALSE(ReadBody(load).ok());
+  for (const Json& stamp : {Json({1, 2}), Json({1, 2, 3, 4}), Json({1, 2, -3}), Json("now")}) {
+    load = Bodies()[0];
+    load["stamp"] = stamp;
+    EXPECT_FALSE(ReadBody(load).ok()) << stamp;
+  }
   load = Bodies()[0];
   load["lanes"] = 1ULL << 32;
   EXPECT_FALSE(ReadBody(load).ok());

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 namespace mpsd {
@@ -46,6 +47,36 @@ TEST_F(InstanceLockTest, MakesTheFolder) {
 TEST_F(InstanceLockTest, AnotherFolderIsAnotherLock) {
   const absl::StatusOr<InstanceLock> first = InstanceLock::Take(folder_ + "/a");
   EXPECT_TRUE(InstanceLock::Take(folder_ + "/b").ok());
+}
+
+TEST_F(InstanceLockTest, TheFolderIsForItsUserAlone) {
+  const std::string folder = folder_ + "/a";
+  ASSERT_TRUE(InstanceLock::Take(folder + "/").ok());
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder).permissions(), perms::owner_all);
+  EXPECT_EQ(std::filesystem::status(folder + "/mpsd.lock").permissions(),
+            perms::owner_read | perms::owner_write);
+}
+
+TEST_F(InstanceLockTest, AFolderToWhichOthersMayWriteIsNotTrusted) {
+  std::filesystem::permissions(folder_, std::filesystem::perms::all);
+  const absl::Status status = InstanceLock::Take(folder_).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("state_dir: other users may write to"));
+}
+
+TEST_F(InstanceLockTest, ALinkInItsPlaceIsNotWrittenThrough) {
+  const std::string other = folder_ + "/other";
+  for (const bool by_symbol : {true, false}) {
+    std::ofstream(other) << "precious";
+    by_symbol ? std::filesystem::create_symlink(other, folder_ + "/mpsd.lock")
+              : std::filesystem::create_hard_link(other, folder_ + "/mpsd.lock");
+    EXPECT_TRUE(absl::IsFailedPrecondition(InstanceLock::Take(folder_).status()));
+    std::string content;
+    std::ifstream(other) >> content;
+    EXPECT_EQ(content, "precious");
+    std::filesystem::remove(folder_ + "/mpsd.lock");
+  }
 }
 
 TEST_F(InstanceLockTest, AFolderThatCannotBeIsAnError) {

@@ -1,10 +1,26 @@
 #include "worker/load/load_in_sandbox.h"
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/failpoint.h"
+#include "proto/base/file_stamp.h"
 #include "worker/load/load_model.h"
 #include "worker/sandbox/sandbox.h"
 
 namespace mpsd {
+namespace {
+
+// All workers of a generation must load the same contents. A file that is not there is for
+// LoadModel() to report.
+absl::Status CheckFile(const LoadOrder& order) {
+  if (order.stamp == FileStamp{}) return absl::OkStatus();
+  const FileStamp found = StampOf(order.path);
+  if (found == order.stamp || found == FileStamp{}) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("'", order.path, "' is not the file that model '", order.model,
+                   "' was configured with: it was replaced since. A reload loads the new one"));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
   const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(Sandbox::OptionsOf(order));
@@ -12,7 +28,11 @@ absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
   if (absl::Status status = StartRuntime(order); !status.ok()) return status;
   if (absl::Status status = sandbox->Seal(); !status.ok()) return status;
   MPSD_FAILPOINT("worker.at_load");
-  return LoadModel(order);
+  if (absl::Status status = CheckFile(order); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+  // Once more: the file may have been replaced between the first look and its opening.
+  if (absl::Status status = CheckFile(order); model.ok() && !status.ok()) return status;
+  return model;
 }
 
 }  // namespace mpsd

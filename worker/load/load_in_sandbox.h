@@ -20,8 +20,10 @@
 namespace mpsd {
 
 // Does the steps above, and returns the error of the first that fails; a sandbox of the level basic
-// fails at nothing (worker/sandbox/sandbox.h). What the sandbox takes is gone for the life of the
-// process, also when loading fails. The text of an error is for the operator.
+// fails at nothing (worker/sandbox/sandbox.h). FAILED_PRECONDITION when the model's file, which is
+// code, is not the one that the order was made for: two versions of a model must not answer as one.
+// What the sandbox takes is gone for the life of the process, also when loading fails. The text of
+// an error is for the operator.
 //
 // Called once, on the main thread, before any other thread starts. Blocks for the whole loading:
 // seconds, or minutes for a large model.

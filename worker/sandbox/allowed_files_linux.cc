@@ -43,6 +43,12 @@ constexpr const char* kReadable[] = {
 
 constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
+// What the C library and the libraries for OpenMP and BLAS read of this process. The rest of its
+// folder tells of the host: its mounts, and with "net" everybody's connections.
+constexpr const char* kOwnProcess[] = {
+    "auxv", "cgroup", "cmdline", "environ", "maps", "smaps", "stat", "statm", "status",
+};
+
 // What NVIDIA's driver and runtime libraries read about the machine and their installation. In
 // containers the driver's own libraries are mounted at /usr/local/nvidia.
 constexpr const char* kGpuReadable[] = {
@@ -83,6 +89,15 @@ void AddMatches(const std::string& pattern, FileUse use, std::vector<AllowedPath
   globfree(&found);
 }
 
+// By number, because "self" would mean the process that opens it.
+void AddOwnProcess(SandboxLevel level, std::vector<AllowedPath>* allowed) {
+  const std::string folder = absl::StrCat("/proc/", getpid());
+  if (level != SandboxLevel::kStrict) return allowed->push_back({folder, FileUse::kRead});
+  for (const char* name : kOwnProcess) {
+    allowed->push_back({absl::StrCat(folder, "/", name), FileUse::kRead});
+  }
+}
+
 void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPath>* allowed) {
   for (const char* pattern : kGpuReadable) AddMatches(pattern, FileUse::kRead, allowed);
   for (const char* pattern : kGpuDevices) AddMatches(pattern, FileUse::kDevice, allowed);
@@ -103,8 +118,7 @@ std::vector<AllowedPath> AllowedFiles(const SandboxOptions& options) {
   std::vector<AllowedPath> allowed;
   for (const char* path : kReadable) allowed.push_back({path, FileUse::kRead});
   for (const char* path : kHarmlessDevices) allowed.push_back({path, FileUse::kDevice});
-  // By number, because "self" would mean the process that opens it.
-  allowed.push_back({absl::StrCat("/proc/", getpid()), FileUse::kRead});
+  AddOwnProcess(options.level, &allowed);
   const std::set<std::string> library_folders = LibraryFolders();
   for (const std::string& folder : library_folders) allowed.push_back({folder, FileUse::kRead});
   if (const absl::StatusOr<std::string> program = platform::ExecutablePath(); program.ok()) {

@@ -26,10 +26,11 @@
 
 namespace mpsd {
 
-// The program for `level`, kBasic or kStrict, which adds to the rules of kBasic: no sockets at all,
-// no queues or shared memory of System V and POSIX. `own_pid` is the only process that the worker
-// may send signals to. Installed by SealCalls() for good. Empty for a processor that this file does
-// not know: the caller must then count the calls as not sealed. Pure.
-std::vector<sock_filter> CallFilter(SandboxLevel level, pid_t own_pid);
+// The program for a level and a device: see the lists above. `own_pid` is the only process that the
+// worker may send signals to. Calls of another instruction set kill the process; calls newer than
+// this file do not exist for the worker (ENOSYS); denied calls fail with EPERM. Installed by
+// SealCalls() for good. Empty for a processor that this file does not know: the caller must then
+// count the calls as not sealed. Pure.
+std::vector<sock_filter> CallFilter(const SandboxOptions& options, pid_t own_pid);
 
 }  // namespace mpsd

@@ -109,7 +109,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_ioctl, When::kEqual, 1, kOwnSocketGroup},
     {SYS_ioctl, When::kEqual, 1, TIOCSTI},
     {SYS_prctl, When::kEqual, 0, PR_SET_PDEATHSIG},
-    // The network. CUDA's Multi-Process Service is reached through a Unix socket.
+    // The network. CUDA's Multi-Process Service is reached through a Unix socket; kCpuRules denies
+    // these too.
     {SYS_socket, When::kNotEqual, 0, AF_UNIX},
     {SYS_socketpair, When::kNotEqual, 0, AF_UNIX},
     // Calls that the kernel would make for the worker without passing this filter.
@@ -187,12 +188,49 @@ constexpr Rule kBasicRules[] = {
 };
 
 // A model on the cpu talks to nobody but the front end, on descriptors that the worker has already.
+// The kernel counts the descriptors on their way through Unix sockets for each user: a worker with
+// sockets of its own could use up what the front end needs to hand memory to other workers.
+constexpr Rule kCpuRules[] = {{SYS_socket}, {SYS_socketpair}};
+
 constexpr Rule kStrictRules[] = {
-    {SYS_socket}, {SYS_socketpair}, {SYS_connect},   {SYS_bind},
-    {SYS_listen}, {SYS_accept},     {SYS_accept4},   {SYS_shmget},
-    {SYS_shmat},  {SYS_shmctl},     {SYS_semget},    {SYS_semctl},
-    {SYS_semop},  {SYS_msgget},     {SYS_msgsnd},    {SYS_msgrcv},
-    {SYS_msgctl}, {SYS_mq_open},    {SYS_mq_unlink}, {SYS_prctl, When::kEqual, 0, PR_SET_DUMPABLE},
+    {SYS_socket},
+    {SYS_socketpair},
+    {SYS_connect},
+    {SYS_bind},
+    {SYS_listen},
+    {SYS_accept},
+    {SYS_accept4},
+    {SYS_shmget},
+    {SYS_shmat},
+    {SYS_shmctl},
+    {SYS_semget},
+    {SYS_semctl},
+    {SYS_semop},
+    {SYS_semtimedop},  // by which the C library does semop()
+    {SYS_msgget},
+    {SYS_msgsnd},
+    {SYS_msgrcv},
+    {SYS_msgctl},
+    {SYS_mq_open},
+    {SYS_mq_unlink},
+    {SYS_prctl, When::kEqual, 0, PR_SET_DUMPABLE},
+    // Of files that landlock keeps closed: their times, news of them, and their attributes. stat()
+    // stays, since the C library asks for the size of an open file by the same call.
+    {SYS_utimensat},
+    {SYS_inotify_init1},
+    {SYS_inotify_add_watch},
+#ifdef __x86_64__
+    {SYS_utime},
+    {SYS_utimes},
+    {SYS_futimesat},
+    {SYS_inotify_init},
+#endif
+    {SYS_getxattr},
+    {SYS_lgetxattr},
+    {SYS_fgetxattr},
+    {SYS_listxattr},
+    {SYS_llistxattr},
+    {SYS_flistxattr},
 };
 
 // Builds the program from the rules. Between two rules the accumulator holds the call's number.
@@ -270,12 +308,15 @@ class Assembler {
 
 }  // namespace
 
-std::vector<sock_filter> CallFilter(SandboxLevel level, pid_t own_pid) {
+std::vector<sock_filter> CallFilter(const SandboxOptions& options, pid_t own_pid) {
   if (kArchitecture == 0) return {};
   Assembler assembler(static_cast<uint32_t>(own_pid));
   assembler.Begin();
   for (const Rule& rule : kBasicRules) assembler.Add(rule);
-  if (level == SandboxLevel::kStrict) {
+  if (options.device == "cpu") {
+    for (const Rule& rule : kCpuRules) assembler.Add(rule);
+  }
+  if (options.level == SandboxLevel::kStrict) {
     for (const Rule& rule : kStrictRules) assembler.Add(rule);
   }
   return assembler.End();

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/fd.h"
 #include "worker/sandbox/allowed_files.h"
@@ -94,7 +95,7 @@ absl::Status Allow(int ruleset, const AllowedPath& path, uint64_t handled) {
   return Errno(absl::StrCat("cannot allow ", path.path));
 }
 
-absl::Status RestrictFiles(const SandboxOptions& options) {
+absl::Status RestrictFiles(const std::vector<AllowedPath>& allowed) {
   const int version =
       static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion));
   if (version < 1) return Errno("this kernel has no landlock, files are not confined");
@@ -111,7 +112,7 @@ absl::Status RestrictFiles(const SandboxOptions& options) {
   const UniqueFd ruleset(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, bytes, 0)));
   if (!ruleset.valid()) return Errno("cannot make a landlock ruleset");
-  for (const AllowedPath& path : AllowedFiles(options)) {
+  for (const AllowedPath& path : allowed) {
     absl::Status status = Allow(ruleset.get(), path, attributes.files);
     if (!status.ok()) return status;
   }
@@ -122,11 +123,12 @@ absl::Status RestrictFiles(const SandboxOptions& options) {
   return absl::UnimplementedError("this kernel's landlock does not deny truncating files by path");
 }
 
-// A landlock rule for a folder of /proc holds only as long as the kernel keeps the folder's entry
-// in memory, which an open descriptor ensures.
-void HoldOwnProcessFolders() {
-  for (const char* folder : {"/proc/self", "/proc/self/task"}) {
-    [[maybe_unused]] const int fd = open(folder, O_PATH | O_CLOEXEC);
+// A landlock rule for an entry of /proc holds only as long as the kernel keeps the entry in memory,
+// which an open descriptor ensures.
+void HoldOwnProcess(const std::vector<AllowedPath>& allowed) {
+  for (const AllowedPath& path : allowed) {
+    if (!absl::StartsWith(path.path, absl::StrCat("/proc/", getpid()))) continue;
+    [[maybe_unused]] const int fd = open(path.path.c_str(), O_PATH | O_CLOEXEC);
   }
 }
 
@@ -168,16 +170,17 @@ absl::Status HideMemory() {
 
 absl::Status ConfineFiles(const SandboxOptions& options) {
   absl::Status status = CheckSingleThread();
-  HoldOwnProcessFolders();
+  const std::vector<AllowedPath> allowed = AllowedFiles(options);
+  HoldOwnProcess(allowed);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) status.Update(Errno("cannot renounce setuid"));
-  status.Update(RestrictFiles(options));
+  status.Update(RestrictFiles(allowed));
   status.Update(DropCapabilities());
   if (options.level == SandboxLevel::kStrict) status.Update(HideMemory());
   return status;
 }
 
 absl::Status SealCalls(const SandboxOptions& options) {
-  std::vector<sock_filter> instructions = CallFilter(options.level, getpid());
+  std::vector<sock_filter> instructions = CallFilter(options, getpid());
   if (instructions.empty()) {
     return absl::UnimplementedError("there is no call filter for this processor");
   }

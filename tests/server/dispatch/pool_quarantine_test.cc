@@ -47,6 +47,23 @@ TEST_F(PoolQuarantine, AnotherShapeOfTheSameBytesIsAnotherContent) {
   EXPECT_EQ(model_.metrics.quarantined_requests, 0u);
 }
 
+// What harms one model may be harmless to the next, and to the next generation of the same.
+TEST_F(PoolQuarantine, HoldsForNoOtherPool) {
+  Strike();
+  Pool other(&model_, {}, &clock_, &replies_, &keeper_);
+  other.AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
+  FakeCall* call = NewCall();
+  RowTargets targets;
+  ASSERT_TRUE(other.Reserve(&call->request, &targets).ok());
+  call->Fill(targets, kPoison);
+  other.Commit(&call->request);
+  EXPECT_EQ(call->endings(), 0) << "it waits for a worker";
+  EXPECT_EQ(model_.metrics.quarantined_requests, 0u);
+  other.FailAll("the end");
+  other.Tick();
+  EXPECT_EQ(Submit(kPoison)->status(), Crashed());
+}
+
 TEST_F(PoolQuarantine, AfterItsPeriodItIsTriedAgain) {
   Strike();
   clock_.Advance(Quarantine::kPeriodNs - 1);

@@ -482,6 +482,20 @@ TEST_F(SupervisedWorkerTest, AFloodOfOutputIsNotReadUntilTheNextTick) {
   EXPECT_EQ(process().kills(), 0);
 }
 
+// The kernel counts descriptors on their way for each user: another process can use them up.
+TEST_F(SupervisedWorkerTest, WhatCannotBeSentIsCountedAndTriedAgain) {
+  worker_->Start();
+  process().flush_status = absl::ErrnoToStatus(ETOOMANYREFS, "cannot send");
+  Pass(kWatchdogTickNs);
+  Pass(kWatchdogTickNs);
+  const std::atomic<uint64_t>& errors = owner_.model().served->metrics.worker_send_errors;
+  EXPECT_EQ(errors, 2u);
+  EXPECT_EQ(process().kills(), 0);
+  process().flush_status = absl::OkStatus();
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(errors, 2u);
+}
+
 TEST_F(SupervisedWorkerTest, LinesBeyondTheRateAreCounted) {
   worker_->Start();
   for (uint32_t i = 0; i < kWorkerLinesPerSecond + 3; ++i) process().Write("x\n");

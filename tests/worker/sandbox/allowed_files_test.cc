@@ -47,6 +47,18 @@ TEST(AllowedFiles, OfProcOnlyTheOwnFolder) {
   EXPECT_EQ(UseOf(allowed, "/dev"), std::nullopt);
 }
 
+TEST(AllowedFiles, OfItsOwnFolderStrictLeavesSingleFiles) {
+  SandboxOptions options = CpuOptions();
+  options.level = SandboxLevel::kStrict;
+  const std::vector<AllowedPath> allowed = AllowedFiles(options);
+  const std::string own = absl::StrCat("/proc/", getpid());
+  EXPECT_EQ(UseOf(allowed, own + "/maps"), FileUse::kRead);
+  EXPECT_EQ(UseOf(allowed, own + "/status"), FileUse::kRead);
+  for (const char* closed : {"", "/net", "/mountinfo", "/task", "/fd", "/mem"}) {
+    EXPECT_EQ(UseOf(allowed, own + closed), std::nullopt) << closed;
+  }
+}
+
 TEST(AllowedFiles, WhereTheLibrariesCameFrom) {
   ASSERT_EQ(setenv("LD_LIBRARY_PATH", "/opt/a/lib::relative:/opt/b/lib", 1), 0);
   const std::vector<AllowedPath> allowed = AllowedFiles(CpuOptions());

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 namespace mpsd {
 namespace {
@@ -53,17 +54,26 @@ uint32_t Run(const std::vector<sock_filter>& program, const seccomp_data& data) 
   return 0;
 }
 
+SandboxOptions Options(SandboxLevel level, const std::string& device = "cuda:0") {
+  SandboxOptions options;
+  options.level = level;
+  options.device = device;
+  return options;
+}
+
 uint32_t Verdict(uint32_t call, std::vector<uint64_t> arguments = {},
-                 SandboxLevel level = SandboxLevel::kBasic, uint32_t architecture = kNative) {
+                 SandboxLevel level = SandboxLevel::kBasic, uint32_t architecture = kNative,
+                 const std::string& device = "cuda:0") {
   seccomp_data data{};
   data.nr = static_cast<int>(call);
   data.arch = architecture;
   for (size_t i = 0; i < arguments.size(); ++i) data.args[i] = arguments[i];
-  return Run(CallFilter(level, kSelf), data);
+  return Run(CallFilter(Options(level, device), kSelf), data);
 }
 
 TEST(CallFilter, FitsIntoTheKernel) {
-  EXPECT_LE(CallFilter(SandboxLevel::kStrict, kSelf).size(), static_cast<size_t>(BPF_MAXINSNS));
+  const SandboxOptions largest = Options(SandboxLevel::kStrict, "cpu");
+  EXPECT_LE(CallFilter(largest, kSelf).size(), static_cast<size_t>(BPF_MAXINSNS));
 }
 
 TEST(CallFilter, AllowsWhatInferenceNeeds) {
@@ -91,8 +101,13 @@ TEST(CallFilter, AThreadIsNoProcess) {
   EXPECT_EQ(Verdict(SYS_clone3), SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-TEST(CallFilter, UnixSocketsAreForBasic) {
-  EXPECT_EQ(Verdict(SYS_socket, {AF_UNIX}), SECCOMP_RET_ALLOW);
+// They are for CUDA's Multi-Process Service.
+TEST(CallFilter, UnixSocketsAreForBasicAndForDevices) {
+  for (const uint32_t call : {SYS_socket, SYS_socketpair}) {
+    EXPECT_EQ(Verdict(call, {AF_UNIX}), SECCOMP_RET_ALLOW);
+    EXPECT_EQ(Verdict(call, {AF_UNIX}, SandboxLevel::kBasic, kNative, "auto"), SECCOMP_RET_ALLOW);
+    EXPECT_EQ(Verdict(call, {AF_UNIX}, SandboxLevel::kBasic, kNative, "cpu"), kDenied);
+  }
   EXPECT_EQ(Verdict(SYS_socket, {AF_UNIX}, SandboxLevel::kStrict), kDenied);
   for (const int family : {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK, AF_ALG}) {
     EXPECT_EQ(Verdict(SYS_socket, {static_cast<uint64_t>(family)}), kDenied) << family;
@@ -112,6 +127,30 @@ TEST(CallFilter, SignalsGoToItselfOnly) {
   for (const uint64_t other : {uint64_t{1}, uint64_t{0}, everybody, uint64_t{kSelf + 1}}) {
     EXPECT_EQ(Verdict(SYS_kill, {other, 9}), kDenied) << other;
     EXPECT_EQ(Verdict(SYS_tgkill, {other, kSelf, 9}), kDenied) << other;
+  }
+}
+
+TEST(CallFilter, OtherProcessesMemoryAndFileHandlesAreForNobody) {
+  constexpr uint32_t kProcessMadvise = 440;
+  for (const uint32_t call :
+       {uint32_t{SYS_process_vm_readv}, uint32_t{SYS_process_vm_writev}, kProcessMadvise,
+        uint32_t{SYS_kcmp}, uint32_t{SYS_migrate_pages}, uint32_t{SYS_ptrace},
+        uint32_t{SYS_pidfd_open}, uint32_t{SYS_pidfd_getfd}, uint32_t{SYS_pidfd_send_signal},
+        uint32_t{SYS_name_to_handle_at}, uint32_t{SYS_open_by_handle_at}}) {
+    EXPECT_EQ(Verdict(call), kDenied) << call;
+  }
+}
+
+TEST(CallFilter, StrictLeavesNoQueuesTimesWatchesAndAttributes) {
+  for (const uint32_t call :
+       {SYS_shmget,     SYS_shmat,     SYS_shmctl,        SYS_semget,
+        SYS_semctl,     SYS_semop,     SYS_semtimedop,    SYS_msgget,
+        SYS_msgsnd,     SYS_msgrcv,    SYS_msgctl,        SYS_mq_open,
+        SYS_mq_unlink,  SYS_utimensat, SYS_inotify_init1, SYS_inotify_add_watch,
+        SYS_getxattr,   SYS_lgetxattr, SYS_fgetxattr,     SYS_listxattr,
+        SYS_llistxattr, SYS_flistxattr}) {
+    EXPECT_EQ(Verdict(call), SECCOMP_RET_ALLOW) << call;
+    EXPECT_EQ(Verdict(call, {}, SandboxLevel::kStrict), kDenied) << call;
   }
 }
 

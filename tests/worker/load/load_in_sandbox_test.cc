@@ -1,0 +1,64 @@
+#include "worker/load/load_in_sandbox.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/file_stamp.h"
+#include "proto/link/messages.h"
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+
+// Without a sandbox, which would bind the test as well.
+class LoadInSandboxTest : public testing::Test {
+ protected:
+  LoadInSandboxTest() {
+    Write("one");
+    order_.model = "m";
+    order_.format = ModelFormat::kSynthetic;
+    order_.sandbox = SandboxLevel::kOff;
+    order_.spec.inputs = {{"INPUT0", DataType::kFp32, {1}}};
+    order_.path = path_;
+    order_.stamp = StampOf(path_);
+  }
+  ~LoadInSandboxTest() override { unlink(path_.c_str()); }
+
+  // Gives the path another file.
+  void Write(const std::string& content) {
+    const std::string fresh = path_ + ".new";
+    std::ofstream(fresh) << content;
+    ASSERT_EQ(std::rename(fresh.c_str(), path_.c_str()), 0);
+  }
+
+  const std::string path_ = absl::StrCat(testing::TempDir(), "/load_in_sandbox_test.", getpid());
+  LoadOrder order_;
+};
+
+TEST_F(LoadInSandboxTest, LoadsTheFileThatTheOrderWasMadeFor) {
+  EXPECT_TRUE(LoadInSandbox(order_).ok());
+}
+
+TEST_F(LoadInSandboxTest, RefusesAFileThatTookItsPlace) {
+  Write("two");
+  const absl::Status status = LoadInSandbox(order_).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("it was replaced since"));
+  order_.stamp = StampOf(path_);
+  EXPECT_TRUE(LoadInSandbox(order_).ok());
+}
+
+TEST_F(LoadInSandboxTest, AnOrderWithoutAStampTakesAnyFile) {
+  order_.stamp = {};
+  EXPECT_TRUE(LoadInSandbox(order_).ok());
+}
+
+}  // namespace
+}  // namespace mpsd

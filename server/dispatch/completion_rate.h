@@ -31,14 +31,15 @@ class CompletionRate {
   // in the queue do not count.
   void Count(uint64_t requests) { answered_ += requests; }
 
-  // Measures the rate once kWindowNs have passed since the last measure; each measure counts for
-  // half of the rate, but the first for all of it.
+  // Measures the rate once kWindowNs have passed since the last measure; the first call begins the
+  // first window. Each measure counts for half of the rate, but the first after none for all of it.
   void Measure(int64_t now_ns) {
+    if (!std::exchange(measures_, true)) since_ns_ = now_ns;
     const int64_t window_ns = now_ns - since_ns_;
     if (window_ns < kWindowNs) return;
     const double measured =
         static_cast<double>(std::exchange(answered_, 0)) / static_cast<double>(window_ns);
-    requests_per_ns_ = since_ns_ == 0 ? measured : (requests_per_ns_ + measured) / 2;
+    requests_per_ns_ = requests_per_ns_ <= 0 ? measured : (requests_per_ns_ + measured) / 2;
     since_ns_ = now_ns;
   }
 
@@ -53,7 +54,8 @@ class CompletionRate {
 
  private:
   uint64_t answered_ = 0;  // since since_ns_
-  int64_t since_ns_ = 0;   // the last measure; 0: there was none
+  bool measures_ = false;  // the first window has begun
+  int64_t since_ns_ = 0;   // the beginning of the window
   double requests_per_ns_ = 0;
 };
 

@@ -11,6 +11,7 @@ constexpr int64_t kRateStart = 10 * kWindow;
 // One that has answered 1 request a millisecond in a first, long window.
 CompletionRate Steady() {
   CompletionRate rate;
+  rate.Measure(0);
   rate.Count(kRateStart / kNsPerMs);
   rate.Measure(kRateStart);
   return rate;
@@ -32,13 +33,34 @@ TEST(CompletionRate, AQuarterOfTheQueueShouldHaveDrained) {
 
 TEST(CompletionRate, TheDelayIsBounded) {
   CompletionRate fast;
+  fast.Measure(0);
   fast.Count(1'000'000);
   fast.Measure(kWindow);
   EXPECT_EQ(fast.RetryDelayNs(4), CompletionRate::kMinRetryNs);
   CompletionRate slow;
+  slow.Measure(0);
   slow.Count(1);
   slow.Measure(100 * kNsPerSecond);
   EXPECT_EQ(slow.RetryDelayNs(4000), CompletionRate::kMaxRetryNs);
+}
+
+TEST(CompletionRate, TheFirstWindowBeginsWithTheFirstMeasure) {
+  constexpr int64_t kDay = 86400 * kNsPerSecond;
+  CompletionRate rate;
+  rate.Measure(kDay);
+  rate.Count(100);
+  rate.Measure(kDay + kWindow);
+  EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 100.0 * kNsPerMs, kNsPerMs)
+      << "a clock that shows a day is no day in which nothing was answered";
+}
+
+TEST(CompletionRate, TheFirstAnswersAfterAPauseCountInFull) {
+  CompletionRate rate;
+  rate.Measure(0);
+  rate.Measure(kWindow);
+  rate.Count(100);
+  rate.Measure(2 * kWindow);
+  EXPECT_NEAR(static_cast<double>(rate.RetryDelayNs(400)), 100.0 * kNsPerMs, kNsPerMs);
 }
 
 TEST(CompletionRate, ALaterMeasureCountsForHalf) {

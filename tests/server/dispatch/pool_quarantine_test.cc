@@ -51,7 +51,7 @@ TEST_F(PoolQuarantine, AnotherShapeOfTheSameBytesIsAnotherContent) {
 TEST_F(PoolQuarantine, HoldsForNoOtherPool) {
   Strike();
   Pool other(&model_, {}, &clock_, &replies_, &keeper_);
-  other.AddSlabSegment(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
+  other.memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
   FakeCall* call = NewCall();
   RowTargets targets;
   ASSERT_TRUE(other.Reserve(&call->request, &targets).ok());

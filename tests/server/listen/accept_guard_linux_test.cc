@@ -166,10 +166,12 @@ TEST_F(AcceptGuardTest, ABurstBeyondTheBoundIsClosedPieceByPiece) {
 }
 
 TEST_F(AcceptGuardTest, WhoLeavesMakesRoom) {
-  bounds_.connections = ConnectionTable::OfProcess().count() + 1;
+  const uint32_t before = ConnectionTable::OfProcess().count();
+  bounds_.connections = before + 1;
   for (int i = 0; i < 20; ++i) {
     const UniqueFd client = Connect();
     EXPECT_TRUE(Accept().valid()) << i;
+    EXPECT_EQ(ConnectionTable::OfProcess().count(), before);
   }
   EXPECT_EQ(metrics_.refused_connections, 0u);
 }

@@ -78,6 +78,8 @@ TEST(ConnectionTable, ADescriptorThatIsGivenOutAgainKnowsNothingOfBefore) {
   EXPECT_EQ(table.Find(4), place);
   EXPECT_FALSE(place->epoll().has_value());
   EXPECT_FALSE(place->MustPause());
+  EXPECT_EQ(place->Took(pieces, 1, *Clock::Real()), Flood::kNone);
+  EXPECT_FALSE(place->MustPause()) << "the round of the connection before has ended with it";
 }
 
 TEST(ConnectionTable, ADescriptorWithoutAPlaceIsRefused) {

@@ -38,8 +38,16 @@ absl::Status OpenCalls::Refuse(absl::string_view text) const {
 }
 
 absl::Status OpenCalls::Enter(absl::string_view peer, Place* place) {
+  return EnterOf(absl::HashOf(HostOfPeer(peer)), place);
+}
+
+absl::Status OpenCalls::EnterBeside(const Place& stream, Place* place) {
+  MPSD_CHECK(stream.calls_ != nullptr);
+  return EnterOf(stream.client_, place);
+}
+
+absl::Status OpenCalls::EnterOf(uint64_t client, Place* place) {
   MPSD_CHECK(place->calls_ == nullptr);
-  const uint64_t client = absl::HashOf(HostOfPeer(peer));
   absl::MutexLock lock(&mu_);
   if (count_ == limit_) return Refuse("too many calls are open");
   ++count_;
@@ -66,6 +74,16 @@ void OpenCalls::Uncount(Place* place) {
   place->is_counted_ = false;
   TakeOut(place->model_, &of_model_);
   TakeOut(place->pair_, &of_pair_);
+}
+
+OpenCalls::Place& OpenCalls::Place::operator=(Place&& other) noexcept {
+  Leave();
+  calls_ = std::exchange(other.calls_, nullptr);
+  client_ = other.client_;
+  is_counted_ = std::exchange(other.is_counted_, false);
+  model_ = other.model_;
+  pair_ = other.pair_;
+  return *this;
 }
 
 absl::Status OpenCalls::Place::BelongTo(absl::string_view model) {

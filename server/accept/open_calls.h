@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -13,7 +14,8 @@
 namespace mpsd {
 
 // The calls of one kind that are open, from their arrival to their last tag: those that wait for
-// their message, for their model, or for their client to take the answer. A call beyond the bounds
+// their message, for their model, or for their client to take the answer. A request of a stream
+// counts as a call of ModelInfer, until its answer is written. A call beyond the bounds
 // is refused at once. Owned by the GrpcServer, one ledger for each kind of call; the calls of all
 // queue threads ask it. Never waits but for its mutex. Thread-safe.
 //
@@ -32,8 +34,8 @@ class OpenCalls {
    public:
     Place() = default;
     ~Place() { Leave(); }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    Place(Place&& other) noexcept { *this = std::move(other); }
+    Place& operator=(Place&& other) noexcept;
 
     // From now on the call counts for this model. RESOURCE_EXHAUSTED for the client when the model
     // or the client has its share; nothing has changed then. REQUIRES: the call has entered.
@@ -63,6 +65,10 @@ class OpenCalls {
   // what the call belongs to. REQUIRES: `place` is empty.
   absl::Status Enter(absl::string_view peer, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // The same for a request of a stream, whose client is that of the stream's own place in whatever
+  // ledger. REQUIRES: `stream` is not empty, `place` is.
+  absl::Status EnterBeside(const Place& stream, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
+
   // How many calls have a place.
   uint32_t count() const ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
@@ -75,6 +81,7 @@ class OpenCalls {
   // are as many as calls at most.
   using Accounts = absl::flat_hash_map<uint64_t, uint32_t>;
 
+  absl::Status EnterOf(uint64_t client, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
   static uint32_t CountIn(const Accounts& accounts, uint64_t key);
   static void TakeOut(uint64_t key, Accounts* accounts);
   bool HasRoom(uint64_t model, uint64_t pair) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -90,7 +90,7 @@ bool StreamCall::CountIn() {
 StreamRequest* StreamCall::TakeRequest() {
   ClearAnswered();
   if (free_requests_.empty()) {
-    const StreamSource source{context_, &rpc_.server, &rpc_.bytes, &grant_, this};
+    const StreamSource source{context_, &rpc_.server, &rpc_.bytes, &grant_, &place_, this};
     requests_.push_back(std::make_unique<StreamRequest>(source));
     return requests_.back().get();
   }
@@ -149,8 +149,11 @@ void StreamCall::Release(StreamRequest* first) {
   for (StreamRequest* leaving = first; leaving != nullptr; leaving = leaving->next) {
     MPSD_CHECK(unanswered_ > 0);
     --unanswered_;
+    OpenCalls::Place place = std::move(leaving->place);
     for (grpc::ByteBuffer* bytes : {&leaving->response, &leaving->final_response}) {
-      if (bytes->Valid() && !broken_) outbox_.push_back({std::move(*bytes), nullptr});
+      if (bytes->Valid() && !broken_) {
+        outbox_.push_back({std::move(*bytes), nullptr, std::move(place)});
+      }
       bytes->Clear();
     }
     answered_.push_back(leaving);
@@ -164,7 +167,7 @@ void StreamCall::AnsweredInPart(StreamRequest* request, grpc::ByteBuffer respons
       request->apart = true;
       Release(lines_.Leave(request));
     }
-    if (!broken_) outbox_.push_back({std::move(response), request});
+    if (!broken_) outbox_.push_back({std::move(response), request, {}});
     WriteNext();
     if (!broken_) return;
   }
@@ -199,6 +202,7 @@ void StreamCall::WriteNext() {
   has_written_ = true;
   writing_ = true;
   writing_part_of_ = outbox_.front().part_of;
+  writing_place_ = std::move(outbox_.front().place);
   rpc_.stream.Write(outbox_.front().bytes, options, &written_);
   outbox_.pop_front();
 }
@@ -210,6 +214,7 @@ void StreamCall::Written(bool ok) {
     absl::MutexLock lock(&mu_);
     MPSD_CHECK(writing_);
     writing_ = false;
+    writing_place_.Leave();
     StreamRequest* const written = std::exchange(writing_part_of_, nullptr);
     if (written != nullptr) written_parts_.push_back(written);
     broken_ = broken_ || !ok;

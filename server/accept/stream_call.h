@@ -91,6 +91,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
   struct Outgoing {
     grpc::ByteBuffer bytes;
     StreamRequest* part_of = nullptr;  // whose next answer is asked for when it is written
+    OpenCalls::Place place;            // of the request that it answers
   };
 
   const InferCallContext* const context_;
@@ -120,6 +121,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
   std::vector<StreamRequest*> answered_ ABSL_GUARDED_BY(mu_);  // not cleared yet
   std::deque<Outgoing> outbox_ ABSL_GUARDED_BY(mu_);
   StreamRequest* writing_part_of_ ABSL_GUARDED_BY(mu_) = nullptr;
+  OpenCalls::Place writing_place_ ABSL_GUARDED_BY(mu_);             // of what is being written
   std::vector<StreamRequest*> written_parts_ ABSL_GUARDED_BY(mu_);  // whose next answer is wanted
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
   bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read is out, or Inflated

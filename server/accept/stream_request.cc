@@ -24,7 +24,12 @@ absl::Status StreamRequest::Read(InferMessage* message, TensorForms* forms) {
 }
 
 absl::Status StreamRequest::MayUse(absl::string_view model) {
-  return source_.context->gate->MayUse(source_.rpc, kModelStreamInferAccess, model, source_.grant);
+  absl::Status status =
+      source_.context->gate->MayUse(source_.rpc, kModelStreamInferAccess, model, source_.grant);
+  if (status.ok()) status = source_.context->open_infer_calls->EnterBeside(*source_.place, &place);
+  if (status.ok()) status = place.BelongTo(model);
+  if (!status.ok()) place.Leave();  // its error is bounded with all that the stream has inside
+  return status;
 }
 
 void StreamRequest::DropPayloads() {
@@ -58,7 +63,9 @@ void StreamRequest::SendLast() { source_.answers->Answered(this, TakeWritten(), 
 
 void StreamRequest::SendNoMore() { source_.answers->Answered(this, {}, EmptyFinal()); }
 
+// A request that no model has admitted is counted for none.
 void StreamRequest::SendError(const absl::Status& status) {
+  if (exchange_.request().model == nullptr) place.BelongToNone();
   grpc::ByteBuffer error =
       WriteStreamError(CutToHeaderLimit(status.message()), exchange_.message().id);
   const bool has_several = IsDecoupled(exchange_.request());

@@ -42,6 +42,7 @@ struct StreamSource {
   grpc::ServerContext* rpc = nullptr;
   const grpc::ByteBuffer* bytes = nullptr;  // of the request that was read last
   Grant* grant = nullptr;
+  const OpenCalls::Place* place = nullptr;  // of the stream
   StreamAnswers* answers = nullptr;
 };
 
@@ -57,10 +58,12 @@ class StreamRequest final : public ExchangeTransport {
   // Makes the request fit for the next one. REQUIRES: it was answered.
   void Clear();
 
-  // The stream's own, guarded by its mutex: the messages that are left to be written, whether the
-  // request has left its line since it has several answers, and AnswerLines' fields.
+  // The stream's own from the answer on, guarded by its mutex: the messages that are left to be
+  // written, the request's place, whether the request has left its line since it has several
+  // answers, and AnswerLines' fields.
   grpc::ByteBuffer response;
   grpc::ByteBuffer final_response;
+  OpenCalls::Place place;  // of one that was read, until its answer is written
   bool apart = false;
   bool answered = false;
   size_t line = 0;

@@ -71,9 +71,12 @@ TEST_F(InferCallTest, AnOpenCallKeepsNoOtherFromArriving) {
 }
 
 TEST_F(InferCallTest, CallsBeyondTheModelsShareAreRefusedAtOnce) {
+  constexpr uint32_t kFew = 12;
+  OpenCalls few(kFew, &metrics_.refused_calls);
+  infer_.open_infer_calls = &few;
   ArmInfer();
   std::vector<std::unique_ptr<ClientCall>> slow;
-  for (uint32_t i = 0; i < kOpenCalls / 3; ++i) {
+  for (uint32_t i = 0; i < kFew / 3; ++i) {
     slow.push_back(Infer(InferBytes("slow")));
     PumpUntilAdmitted(i + 1);
   }

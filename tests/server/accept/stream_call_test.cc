@@ -156,6 +156,45 @@ TEST_F(StreamCallTest, NoMoreIsReadWhileTooManyAreInside) {
   CloseAndEnd(call.get());
 }
 
+TEST_F(StreamCallTest, RequestsBeyondTheModelsShareAreErrorsOfTheStream) {
+  constexpr uint32_t kFew = 12;
+  OpenCalls few(kFew, &metrics_.refused_calls);
+  infer_.open_infer_calls = &few;
+  const auto call = OpenStreamCall();
+  for (uint32_t i = 0; i < kFew / 3; ++i) Admit(call.get(), "slow", "inside");
+  Write(call.get(), InferBytes("slow", "beyond"));
+  Request* const other = Admit(call.get(), "other", "1");
+  EXPECT_EQ(few.count(), kFew / 3 + 1) << "a refused one has no place";
+  other->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "1");
+  for (uint32_t i = 0; i < kFew / 3; ++i) {
+    handler_.requests()[i]->reply.Send(FakeAnswer({1}));
+    EXPECT_EQ(NextId(call.get()), "inside");
+  }
+  EXPECT_EQ(ReadResponse(call.get()).error_message(), "too many calls to this model are open");
+  Admit(call.get(), "slow", "again")->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "again");
+  CloseAndEnd(call.get());
+  EXPECT_EQ(few.count(), 0u);
+  ShutDown();
+}
+
+TEST_F(StreamCallTest, AnAnswerThatIsNotWrittenKeepsItsPlace) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomChannel(
+      absl::StrCat("127.0.0.1:", port_), grpc::InsecureChannelCredentials(), arguments));
+  const auto call = OpenStreamCall();
+  for (const char* id : {"1", "2", "3"}) {
+    Admit(call.get(), "m", id)->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  }
+  EXPECT_EQ(open_infer_calls_.count(), 3u);
+  for (const char* id : {"1", "2", "3"}) EXPECT_EQ(NextId(call.get()), id);
+  CloseAndEnd(call.get());
+  EXPECT_EQ(open_infer_calls_.count(), 0u);
+}
+
 TEST_F(StreamCallTest, AClientThatClosesItsSideGetsAllAnswers) {
   const auto call = OpenStreamCall();
   Request* const first = Admit(call.get(), "m", "1");

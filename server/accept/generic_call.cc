@@ -89,8 +89,8 @@ void GenericCall::Serve() {
     return Finish(absl::ResourceExhaustedError(
         absl::StrCat("a request of this method has at most ", kMaxRequestBytes, " bytes")));
   }
+  // The buffer stays: while the call lasts its bytes count against limits.buffered.
   request_ = Joined(rpc_.bytes);
-  rpc_.bytes.Clear();
   if (absl::Status status = CheckModel(); !status.ok()) return Finish(status);
   last_response_.clear();
   if (method_->kind == MethodTable::Kind::kUnary) return Answer();

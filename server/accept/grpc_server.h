@@ -38,7 +38,7 @@ struct GrpcServerOptions {
   uint32_t queue_threads = 1;
   uint32_t connections = kDefaultConnections;
   uint32_t streams = 0;                // calls of a connection
-  uint32_t resets = 1000;              // calls that a connection may cancel in a second
+  uint32_t resets = 10'000;            // calls that a connection may cancel in a second
   uint32_t calls = kDefaultOpenCalls;  // of each kind, see OpenCalls
   uint64_t metadata_bytes = 0;         // of a call
   int64_t keepalive_ns = 0;            // 0: never

@@ -147,13 +147,30 @@ void CutConnection(int fd, const ConnectionPlace& place, Flood flood) {
                       {{"peer", place.peer()}, {"too_many", NameOf(flood)}});
 }
 
-ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message, int flags) {
+// Receives at most `most` bytes. The pieces of the message are as before when it returns.
+ssize_t ReceiveAtMost(int fd, msghdr* message, size_t most) {
+  const size_t pieces = message->msg_iovlen;
+  size_t count = 0;
+  while (count < pieces && message->msg_iov[count].iov_len < most) {
+    most -= message->msg_iov[count++].iov_len;
+  }
+  if (count == pieces) return SystemReceive(fd, message, 0);
+  iovec& last = message->msg_iov[count];
+  const size_t last_bytes = std::exchange(last.iov_len, most);
+  message->msg_iovlen = count + 1;
+  const ssize_t bytes = SystemReceive(fd, message, 0);
+  last.iov_len = last_bytes;
+  message->msg_iovlen = pieces;
+  return bytes;
+}
+
+ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message) {
   if (place->MustPause()) {
     const ConnectionBounds* const bounds = Bounds();
     if (bounds != nullptr) bounds->metrics->read_pauses.fetch_add(1, std::memory_order_relaxed);
     return NothingThere(fd, place);
   }
-  const ssize_t bytes = SystemReceive(fd, message, flags);
+  const ssize_t bytes = ReceiveAtMost(fd, message, place->most_bytes());
   if (bytes < 0 && errno == EAGAIN) {
     place->FoundNothing();
     errno = EAGAIN;
@@ -208,7 +225,7 @@ extern "C" int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) n
 extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
   mpsd::ConnectionPlace* const place = flags == 0 ? mpsd::Table().Find(fd) : nullptr;
   if (place == nullptr) return mpsd::SystemReceive(fd, message, flags);
-  return mpsd::ReadConnection(fd, place, message, flags);
+  return mpsd::ReadConnection(fd, place, message);
 }
 
 extern "C" int close(int fd) {

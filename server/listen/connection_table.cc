@@ -15,6 +15,14 @@ std::string ConnectionPlace::peer() const {
   return peer_;
 }
 
+// close() waits for the lock before it closes.
+bool ConnectionPlace::DoIfWith(absl::string_view peer, const std::function<void()>& act) const {
+  absl::MutexLock lock(&mu_);
+  if (peer_ != peer) return false;
+  act();
+  return true;
+}
+
 std::optional<EpollEntry> ConnectionPlace::epoll() const {
   absl::MutexLock lock(&mu_);
   return epoll_;
@@ -29,29 +37,36 @@ bool ConnectionPlace::MustPause() {
   if (!must_pause_.load(std::memory_order_relaxed)) return false;
   absl::MutexLock lock(&mu_);
   round_.FoundNothing();
-  must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
+  PublishRound();
   return true;
 }
 
 void ConnectionPlace::FoundNothing() {
   absl::MutexLock lock(&mu_);
   round_.FoundNothing();
-  must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
+  PublishRound();
 }
 
 Flood ConnectionPlace::Took(absl::Span<const iovec> pieces, size_t bytes, const Clock& clock) {
   absl::MutexLock lock(&mu_);
-  round_.Took(bytes);
-  must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
-  if (!meter_.has_value()) return Flood::kNone;
+  if (!meter_.has_value()) return Flood::kNone;  // no connection any more
+  const uint64_t calls = meter_->calls();
   Flood flood = Flood::kNone;
+  size_t left = bytes;
   for (const iovec& piece : pieces) {
-    const size_t count = std::min(bytes, piece.iov_len);
+    const size_t count = std::min(left, piece.iov_len);
     if (count == 0 || flood != Flood::kNone) break;
     flood = meter_->Take({static_cast<const uint8_t*>(piece.iov_base), count}, clock);
-    bytes -= count;
+    left -= count;
   }
+  round_.Took(bytes, meter_->calls() - calls);
+  PublishRound();
   return flood;
+}
+
+void ConnectionPlace::PublishRound() {
+  must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
+  most_bytes_.store(round_.most_bytes(), std::memory_order_relaxed);
 }
 
 bool ConnectionPlace::Become(Use use) {
@@ -61,7 +76,7 @@ bool ConnectionPlace::Become(Use use) {
   peer_.clear();
   epoll_.reset();
   round_ = ReadRound();
-  must_pause_.store(false, std::memory_order_relaxed);
+  PublishRound();
   meter_.reset();
   return std::exchange(counts_, false);
 }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "server/listen/frame_meter.h"
@@ -46,12 +47,20 @@ class ConnectionPlace {
   std::string local_name() const ABSL_LOCKS_EXCLUDED(mu_);
   std::string peer() const ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Calls `act` if the connection is with this peer; the descriptor stays open meanwhile. False if
+  // it is not.
+  bool DoIfWith(absl::string_view peer, const std::function<void()>& act) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+
   // The epoll that the descriptor is in; nothing when it is in none.
   std::optional<EpollEntry> epoll() const ABSL_LOCKS_EXCLUDED(mu_);
   void SetEpoll(std::optional<EpollEntry> entry) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Called before each read of a connection. True when the read must find nothing.
   bool MustPause() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // How many bytes the next read may have.
+  size_t most_bytes() const { return most_bytes_.load(std::memory_order_relaxed); }
 
   // Called after each other read, with the bytes that have come, which may lie apart.
   Flood Took(absl::Span<const iovec> pieces, size_t bytes, const Clock& clock)
@@ -64,9 +73,13 @@ class ConnectionPlace {
   // Forgets all and begins anew. True when the place was a connection that counts.
   bool Become(Use use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  void PublishRound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   std::atomic<Use> use_{Use::kNone};
   std::atomic<uint32_t> local_peer_port_{0};
-  std::atomic<bool> must_pause_{false};  // what round_ says; most reads need not lock to know
+  // What round_ says: most reads need not lock to know.
+  std::atomic<bool> must_pause_{false};
+  std::atomic<size_t> most_bytes_{SIZE_MAX};
 
   mutable absl::Mutex mu_;
   bool counts_ ABSL_GUARDED_BY(mu_) = false;

@@ -88,6 +88,7 @@ void FrameMeter::Count(const uint8_t* head, const Clock& clock) {
   const uint8_t kind = head[3];
   const uint8_t flags = head[4];
   const bool is_header = kind == kHeaders || kind == kContinuation;
+  if (kind == kHeaders) ++calls_;
   if (is_header) CountHeaders(payload_left_, (flags & kEndHeaders) != 0);
   if (kind == kRstStream) return Spend(&resets_, Flood::kResets, clock);
   if (kind == kWindowUpdate) return Spend(&window_updates_, Flood::kWindowUpdates, clock);

@@ -26,7 +26,7 @@ const char* NameOf(Flood flood);
 // What a client may send. A value.
 struct FrameBounds {
   uint64_t header_block_bytes = 0;  // in one header block, as it is sent
-  uint32_t resets = 1000;           // RST_STREAM frames in a second
+  uint32_t resets = 10'000;         // RST_STREAM frames in a second
 };
 
 // Walks the frame heads of a connection as its bytes arrive, and skips the rest. Each kind of frame
@@ -48,6 +48,9 @@ class FrameMeter {
   // Takes the next bytes of the connection. Once it has returned a flood it returns the same again.
   Flood Take(absl::Span<const uint8_t> bytes, const Clock& clock);
 
+  // How many calls have begun in all bytes.
+  uint64_t calls() const { return calls_; }
+
  private:
   static constexpr size_t kHeadBytes = 9;
 
@@ -63,6 +66,7 @@ class FrameMeter {
   RateLimit resets_;
   RateLimit control_frames_;
   RateLimit window_updates_;
+  uint64_t calls_ = 0;
   uint64_t block_bytes_ = 0;                // of the header block that has not ended
   uint32_t payload_left_ = 0;               // of the frame whose head has come
   std::array<uint8_t, kHeadBytes> head_{};  // of a frame whose head came in pieces

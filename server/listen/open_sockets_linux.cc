@@ -45,9 +45,7 @@ bool CutConnectionOf(absl::string_view peer) {
   const std::string name = WithBrackets(peer);
   bool found = false;
   ConnectionTable::OfProcess().ForEach([&name, &found](int fd, const ConnectionPlace& place) {
-    if (place.peer() != name) return;
-    found = true;
-    shutdown(fd, SHUT_RDWR);
+    if (place.DoIfWith(name, [fd] { shutdown(fd, SHUT_RDWR); })) found = true;
   });
   return found;
 }

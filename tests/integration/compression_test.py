@@ -25,6 +25,7 @@ FIELDS_TOO_LARGE = "a request holds at most 128 KiB besides the contents of its 
 STREAM = "/inference.GRPCInferenceService/ModelStreamInfer"
 METADATA = "/inference.GRPCInferenceService/ServerMetadata"
 TOO_LARGE = "Received message larger than max (1048577 vs. 1048576)"
+CONTROL_TOO_LARGE = "a request of this method has at most 262144 bytes"
 
 
 def compressed(data, encoding):
@@ -183,7 +184,8 @@ class CompressedRequests(unittest.TestCase):
         good = calls.request("m", {"x": calls.row_of(5)}).SerializeToString()
         head = b"\xc2\x3e"  # field 1000, of bytes whose count three bytes hold
         for encoding in ENCODINGS:
-            for size, ends in ((MESSAGE_BYTES, ((EXHAUSTED, FIELDS_TOO_LARGE), (OK, ""))),
+            for size, ends in ((MESSAGE_BYTES, ((EXHAUSTED, FIELDS_TOO_LARGE),
+                                                (EXHAUSTED, CONTROL_TOO_LARGE))),
                                (MESSAGE_BYTES + 1, ((EXHAUSTED, TOO_LARGE),) * 2)):
                 left = size - len(good) - len(head) - 3
                 count = bytes([left & 0x7f | 0x80, left >> 7 & 0x7f | 0x80, left >> 14 & 0x7f])

@@ -109,6 +109,24 @@ TEST_F(AcceptGuardTest, AnEndlessRoundIsEndedAndToldOfAgain) {
   EXPECT_EQ(metrics_.read_pauses, 6u);
 }
 
+TEST_F(AcceptGuardTest, ManyCallsEndARoundAndThenLittleIsReadAtOnce) {
+  const UniqueFd client = Connect();
+  const UniqueFd connection = Accept();
+  std::string calls = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  for (uint64_t i = 0; i < ReadRound::kCalls; ++i) calls.append("\0\0\1\1\4\0\0\0\1x", 10);
+  Send(client, calls);
+  EXPECT_EQ(Read(connection), static_cast<ssize_t>(calls.size()));
+  const std::string data = std::string("\0\xff\xff\0\0\0\0\0\1", 9) + std::string(65535, 'x');
+  Send(client, data);
+  EXPECT_EQ(Read(connection), -1);
+  EXPECT_EQ(Read(connection), -1);
+  EXPECT_EQ(metrics_.read_pauses, 2u);
+  EXPECT_EQ(Read(connection), static_cast<ssize_t>(ReadRound::kLittleBytes));
+  size_t rest = data.size() - ReadRound::kLittleBytes;
+  for (ssize_t got = 0; rest > 0 && (got = Read(connection)) > 0;) rest -= static_cast<size_t>(got);
+  EXPECT_EQ(rest, 0u);
+}
+
 TEST_F(AcceptGuardTest, OtherSocketsAreLeftAlone) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);

@@ -88,6 +88,7 @@ TEST_F(FrameMeterTest, CallsAndTheirMessagesCostNothing) {
   const std::string call = absl::StrCat(Frame(kHeaders, 100, kEndHeaders), Frame(kData, 1),
                                         Frame(kData, 16384), Frame(kData, 0, kEndStream));
   EXPECT_EQ(TakeMany(call, 20'000), Flood::kNone);
+  EXPECT_EQ(meter_.calls(), 20'000u);
 }
 
 TEST_F(FrameMeterTest, WindowUpdatesHaveALargerBudget) {

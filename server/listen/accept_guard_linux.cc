@@ -1,4 +1,6 @@
 #include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -7,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -164,6 +167,17 @@ ssize_t ReceiveAtMost(int fd, msghdr* message, size_t most) {
   return bytes;
 }
 
+// True when the kernel tells gRPC beside the bytes that nothing is left.
+bool TellsThatNothingIsLeft(msghdr* message) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
+    if (part->cmsg_level != IPPROTO_TCP || part->cmsg_type != TCP_CM_INQ) continue;
+    int left = 0;
+    std::memcpy(&left, CMSG_DATA(part), sizeof(left));
+    return left == 0;
+  }
+  return false;
+}
+
 ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message) {
   if (place->MustPause()) {
     const ConnectionBounds* const bounds = Bounds();
@@ -176,8 +190,9 @@ ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message) {
     errno = EAGAIN;
   }
   if (bytes <= 0) return bytes;
-  const Flood flood = place->Took({message->msg_iov, message->msg_iovlen},
-                                  static_cast<size_t>(bytes), *Clock::Real());
+  const Flood flood =
+      place->Took({message->msg_iov, message->msg_iovlen}, static_cast<size_t>(bytes),
+                  TellsThatNothingIsLeft(message), *Clock::Real());
   if (flood == Flood::kNone) return bytes;
   CutConnection(fd, *place, flood);
   errno = ECONNRESET;

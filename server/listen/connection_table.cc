@@ -47,7 +47,8 @@ void ConnectionPlace::FoundNothing() {
   PublishRound();
 }
 
-Flood ConnectionPlace::Took(absl::Span<const iovec> pieces, size_t bytes, const Clock& clock) {
+Flood ConnectionPlace::Took(absl::Span<const iovec> pieces, size_t bytes, bool is_last,
+                            const Clock& clock) {
   absl::MutexLock lock(&mu_);
   if (!meter_.has_value()) return Flood::kNone;  // no connection any more
   const uint64_t calls = meter_->calls();
@@ -60,6 +61,7 @@ Flood ConnectionPlace::Took(absl::Span<const iovec> pieces, size_t bytes, const 
     left -= count;
   }
   round_.Took(bytes, meter_->calls() - calls);
+  if (is_last) round_.End();
   PublishRound();
   return flood;
 }

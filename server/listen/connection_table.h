@@ -62,8 +62,9 @@ class ConnectionPlace {
   // How many bytes the next read may have.
   size_t most_bytes() const { return most_bytes_.load(std::memory_order_relaxed); }
 
-  // Called after each other read, with the bytes that have come, which may lie apart.
-  Flood Took(absl::Span<const iovec> pieces, size_t bytes, const Clock& clock)
+  // Called after each other read, with the bytes that have come, which may lie apart. `is_last`:
+  // nothing was left, and gRPC knows it.
+  Flood Took(absl::Span<const iovec> pieces, size_t bytes, bool is_last, const Clock& clock)
       ABSL_LOCKS_EXCLUDED(mu_);
   void FoundNothing() ABSL_LOCKS_EXCLUDED(mu_);
 

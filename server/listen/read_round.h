@@ -37,7 +37,11 @@ class ReadRound {
     empty_reads_ = 0;
   }
   void FoundNothing() {
-    if (++empty_reads_ < kLastReads) return;
+    if (++empty_reads_ == kLastReads) End();
+  }
+
+  // Called when a read has left nothing and gRPC knows it.
+  void End() {
     const bool was_busy = calls_ >= kCalls;
     *this = ReadRound();
     was_busy_ = was_busy;

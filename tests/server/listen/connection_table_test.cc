@@ -70,7 +70,7 @@ TEST(ConnectionTable, ADescriptorThatIsGivenOutAgainKnowsNothingOfBefore) {
   place->SetEpoll(EpollEntry{9, 1, 4});
   std::vector<uint8_t> bytes(ReadRound::kBytes);
   const iovec pieces[] = {{bytes.data(), 1}, {bytes.data() + 1, bytes.size()}};
-  EXPECT_EQ(place->Took(pieces, bytes.size(), *Clock::Real()), Flood::kNone);
+  EXPECT_EQ(place->Took(pieces, bytes.size(), false, *Clock::Real()), Flood::kNone);
   ASSERT_TRUE(place->MustPause());
   // Without a Remove() in between, as when the close was not seen.
   ASSERT_TRUE(table.AddConnection(4, Connection()));
@@ -78,7 +78,7 @@ TEST(ConnectionTable, ADescriptorThatIsGivenOutAgainKnowsNothingOfBefore) {
   EXPECT_EQ(table.Find(4), place);
   EXPECT_FALSE(place->epoll().has_value());
   EXPECT_FALSE(place->MustPause());
-  EXPECT_EQ(place->Took(pieces, 1, *Clock::Real()), Flood::kNone);
+  EXPECT_EQ(place->Took(pieces, 1, false, *Clock::Real()), Flood::kNone);
   EXPECT_FALSE(place->MustPause()) << "the round of the connection before has ended with it";
 }
 

@@ -141,13 +141,13 @@ void NoteEpoll(int epoll, int operation, int fd, const epoll_event* event) {
   place->SetEpoll(EpollEntry{epoll, event->events, event->data.u64});
 }
 
-void CutConnection(int fd, const ConnectionPlace& place, Flood flood) {
+void CutConnection(int fd, ConnectionPlace* place, Flood flood) {
   shutdown(fd, SHUT_RDWR);
   const ConnectionBounds* const bounds = Bounds();
-  if (bounds == nullptr) return;
+  if (!place->Cut() || bounds == nullptr) return;
   bounds->metrics->flooding_connections.fetch_add(1, std::memory_order_relaxed);
   bounds->logger->Log(LogLevel::kWarn, "connection_cut",
-                      {{"peer", place.peer()}, {"too_many", NameOf(flood)}});
+                      {{"peer", place->peer()}, {"too_many", NameOf(flood)}});
 }
 
 // Receives at most `most` bytes. The pieces of the message are as before when it returns.
@@ -194,7 +194,7 @@ ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message) {
       place->Took({message->msg_iov, message->msg_iovlen}, static_cast<size_t>(bytes),
                   TellsThatNothingIsLeft(message), *Clock::Real());
   if (flood == Flood::kNone) return bytes;
-  CutConnection(fd, *place, flood);
+  CutConnection(fd, place, flood);
   errno = ECONNRESET;
   return -1;
 }

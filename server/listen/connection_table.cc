@@ -74,6 +74,7 @@ void ConnectionPlace::PublishRound() {
 bool ConnectionPlace::Become(Use use) {
   use_.store(use, std::memory_order_release);
   local_peer_port_.store(0, std::memory_order_relaxed);
+  is_cut_.store(false, std::memory_order_relaxed);
   local_name_.clear();
   peer_.clear();
   epoll_.reset();

@@ -68,6 +68,10 @@ class ConnectionPlace {
       ABSL_LOCKS_EXCLUDED(mu_);
   void FoundNothing() ABSL_LOCKS_EXCLUDED(mu_);
 
+  // The connection floods, and gives nothing more from now on. True when it was not cut before:
+  // what lies in its buffer may be read, and found to flood, once more.
+  bool Cut() { return !is_cut_.exchange(true, std::memory_order_relaxed); }
+
  private:
   friend class ConnectionTable;
 
@@ -77,6 +81,7 @@ class ConnectionPlace {
   void PublishRound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   std::atomic<Use> use_{Use::kNone};
+  std::atomic<bool> is_cut_{false};
   std::atomic<uint32_t> local_peer_port_{0};
   // What round_ says: most reads need not lock to know.
   std::atomic<bool> must_pause_{false};

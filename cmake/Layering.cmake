@@ -30,20 +30,21 @@ set(MPSD_EDGES_schedule          absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)
 set(MPSD_EDGES_lanes             base link shm request batch absl)
 set(MPSD_EDGES_dispatch          base shm request schedule batch lanes telemetry absl)
+set(MPSD_EDGES_plane             base lanes dispatch absl)
 set(MPSD_EDGES_reply             base request absl)
 # -- server: what keeps the house
 set(MPSD_EDGES_control           base request accept regions proto protobuf telemetry telemetry_log
                                  absl)
 set(MPSD_EDGES_supervise_policy  base lanes telemetry absl)
 set(MPSD_EDGES_supervise_process base link lanes telemetry telemetry_log absl)
-set(MPSD_EDGES_supervise         base link lanes dispatch telemetry_log request supervise_policy
+set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log request supervise_policy
                                  supervise_process absl)
 set(MPSD_EDGES_config            base link access json absl)
 set(MPSD_EDGES_config_triton     base config proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
 set(MPSD_EDGES_place             base link config request batch dispatch supervise telemetry telemetry_log
                                  reload json absl)
-set(MPSD_EDGES_daemon            base request admit dispatch reply supervise supervise_process
+set(MPSD_EDGES_daemon            base request admit plane reply supervise supervise_process
                                  telemetry telemetry_log telemetry_http listen regions
                                  regions_device accept control config reload place absl)
 # -- worker

@@ -23,7 +23,7 @@ void CompletionIntake::Take(DeferredWork* work) {
 }
 
 void CompletionIntake::TakeOf(uint32_t worker, DeferredWork* work) {
-  if (inflight_->is_condemned(worker) || inflight_->workers()[worker].batches == 0) return;
+  if (inflight_->worker(worker).condemned || inflight_->workers()[worker].batches == 0) return;
   const uint32_t first = inflight_->workers()[worker].first_lane;
   const uint32_t end = first + inflight_->link(worker)->lanes();
   for (uint32_t lane = first; lane < end; ++lane) {

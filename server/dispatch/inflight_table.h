@@ -39,6 +39,12 @@ class InflightTable {
     uint32_t slot = 0;
   };
 
+  struct Worker {
+    std::shared_ptr<WorkerLink> link;
+    bool condemned = false;  // caught lying: nothing of it is believed
+    uint64_t answered_requests = 0;
+  };
+
   // Both outlive the table.
   InflightTable(ServedModel* model, PoolKeeper* keeper) : model_(model), keeper_(keeper) {}
 
@@ -106,11 +112,10 @@ class InflightTable {
   void CountAnswered(uint32_t worker, uint64_t requests) {
     workers_[worker].answered_requests += requests;
   }
-  uint64_t answered_requests(uint32_t worker) const { return workers_[worker].answered_requests; }
 
   absl::Span<const WorkerView> workers() const { return views_; }
   absl::Span<const LaneView> lanes() const { return lane_views_; }
-  bool is_condemned(uint32_t worker) const { return workers_[worker].condemned; }
+  const Worker& worker(uint32_t worker) const { return workers_[worker]; }
   const std::shared_ptr<WorkerLink>& link(uint32_t worker) const { return workers_[worker].link; }
   LanePort* port(uint32_t lane) const { return lanes_[lane].port; }
 
@@ -118,12 +123,6 @@ class InflightTable {
   void CheckInvariants() const;
 
  private:
-  struct Worker {
-    std::shared_ptr<WorkerLink> link;
-    bool condemned = false;
-    uint64_t answered_requests = 0;
-  };
-
   struct Lane {
     LanePort* port = nullptr;
     std::array<std::unique_ptr<InflightBatch>, kRingEntries> slots;

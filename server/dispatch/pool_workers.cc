@@ -44,7 +44,7 @@ WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
   const std::optional<uint32_t> index = inflight.Find(worker);
   if (!index.has_value()) return progress;
   const WorkerView& view = inflight.workers()[*index];
-  progress.requests = inflight.answered_requests(*index);
+  progress.requests = inflight.worker(*index).answered_requests;
   progress.inflight = view.batches;
   const uint32_t end = view.first_lane + inflight.link(*index)->lanes();
   for (uint32_t lane = view.first_lane; lane < end; ++lane) {

@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "server/dispatch/completion_thread.h"
 #include "server/lanes/worker_link.h"
+#include "server/plane/completion_thread.h"
 
 namespace mpsd {
 

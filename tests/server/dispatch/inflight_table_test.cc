@@ -167,7 +167,7 @@ TEST_F(InflightTableTest, ACondemnedWorkerTakesNoBatchesAndIsReported) {
   Attach(3);
   table_.Condemn(0, "a lie");
   table_.CheckInvariants();
-  EXPECT_TRUE(table_.is_condemned(0));
+  EXPECT_TRUE(table_.worker(0).condemned);
   EXPECT_FALSE(table_.workers()[0].takes_batches);
   ASSERT_EQ(keeper_.condemned().size(), 1u);
   EXPECT_EQ(keeper_.condemned()[0].worker, 3u);

@@ -1,4 +1,4 @@
-#include "server/dispatch/plane.h"
+#include "server/plane/plane.h"
 
 namespace mpsd {
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/completion_thread.h"
+#include "server/plane/completion_thread.h"
 
 #include <algorithm>
 #include <utility>

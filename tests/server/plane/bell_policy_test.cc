@@ -1,4 +1,4 @@
-#include "server/dispatch/bell_policy.h"
+#include "server/plane/bell_policy.h"
 
 #include <gtest/gtest.h>
 

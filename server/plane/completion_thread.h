@@ -13,9 +13,9 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
-#include "server/dispatch/bell_policy.h"
-#include "server/dispatch/plane.h"
 #include "server/lanes/worker_link.h"
+#include "server/plane/bell_policy.h"
+#include "server/plane/plane.h"
 
 namespace mpsd {
 

@@ -17,7 +17,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
-sys.path.insert(0, f"{HERE}/../../tests/integration")
+sys.path.insert(0, f"{HERE}/../../tests/support")
 from bench_figures import median, spread  # noqa: E402
 from bench_processes import Daemon, run_json  # noqa: E402
 from tricklers import Tricklers  # noqa: E402

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/integration"))
+sys.path.insert(0, str(ROOT / "tests/support"))
 import calls  # noqa: E402
 from daemon import Daemon  # noqa: E402
 from models import synthetic, tensor  # noqa: E402

@@ -14,7 +14,7 @@ import tritonclient.grpc.aio as triton_aio
 from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/integration"))
+sys.path.insert(0, str(ROOT / "tests/support"))
 from daemon import Daemon, MODELS, WITH_TORCH  # noqa: E402
 from models import synthetic, tensor, torchscript  # noqa: E402
 

@@ -17,7 +17,7 @@ import calls
 import memory_cgroup
 from models import placement, synthetic, tensor
 
-SLOW_READER = pathlib.Path(__file__).parents[1] / "integration/slow_reader.py"
+SLOW_READER = pathlib.Path(__file__).parents[1] / "support/slow_reader.py"
 
 
 def epochs(daemon, model="m"):

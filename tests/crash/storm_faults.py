@@ -31,7 +31,7 @@ MODELS = [
 CALM = "calm"
 ATTACKED = ("m", "lanes", "big")
 UNLOADABLE = ("lanes",)
-SLOW_READER = pathlib.Path(__file__).parents[1] / "integration/slow_reader.py"
+SLOW_READER = pathlib.Path(__file__).parents[1] / "support/slow_reader.py"
 # I8's second, and what asking takes on a machine that is busy. What is said and what is so are
 # asked for one after the other, and may differ for that alone: now and then, not thrice in a row.
 READY_LAG_S = 4

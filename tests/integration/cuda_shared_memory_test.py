@@ -19,7 +19,7 @@ import tritonclient.grpc as triton
 from tritonclient.grpc import service_pb2
 from tritonclient.utils import InferenceServerException
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import calls  # noqa: E402
 import procfs  # noqa: E402
 from daemon import BIN, Daemon, wait_until  # noqa: E402

@@ -11,7 +11,7 @@ import tritonclient.utils.shared_memory as shm
 from tritonclient.grpc import service_pb2
 from tritonclient.utils import InferenceServerException, serialize_byte_tensor
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import calls  # noqa: E402
 from daemon import Daemon, wait_until  # noqa: E402
 from models import synthetic, tensor  # noqa: E402

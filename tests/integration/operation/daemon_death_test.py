@@ -14,7 +14,7 @@ import grpc
 
 import calls
 import procfs
-from daemon import Daemon, wait_until
+from daemon import Daemon, ROOT, wait_until
 from models import placement, synthetic, tensor
 
 CANCELLED = grpc.StatusCode.CANCELLED
@@ -190,7 +190,7 @@ class SlowReader(unittest.TestCase):
 
     def start_slow_reader(self, daemon, address):
         """A client whose calls are all answered, and who reads next to nothing of it."""
-        script = pathlib.Path(__file__).with_name("slow_reader.py")
+        script = ROOT / "tests/support/slow_reader.py"
         with daemon.stopped_workers():  # there is nothing to read before the reader has stopped
             reader = subprocess.Popen(
                 [sys.executable, str(script), address, "big", str(self.CALLS)],

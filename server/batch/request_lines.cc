@@ -144,11 +144,12 @@ void RequestLines::CheckInvariants() const {
     MPSD_CHECK(request.state == RequestState::kQueued);
     MPSD_CHECK(request.next == nullptr || request.next->deadline_ns >= request.deadline_ns);
   };
-  for (const auto& [key, line] : lines_) {
-    MPSD_CHECK(by_index_[line->index] == line.get());
-    MPSD_CHECK(views_[line->index] == ViewOf(line->waiting));
-    ForEachOf(line->waiting, [&key = key, &check](const Request& request) {
-      MPSD_CHECK(!request.suspect && request.key == key);
+  for (const auto& entry : lines_) {
+    const auto& line = *entry.second;
+    MPSD_CHECK(by_index_[line.index] == &line);
+    MPSD_CHECK(views_[line.index] == ViewOf(line.waiting));
+    ForEachOf(line.waiting, [&entry, &check](const Request& request) {
+      MPSD_CHECK(!request.suspect && request.key == entry.first);
       check(request);
     });
   }

@@ -10,7 +10,7 @@ import numpy as np
 from tritonclient.grpc import service_pb2_grpc
 
 import calls
-from daemon import Daemon, wait_until
+from daemon import KEEP_LITTLE, Daemon, wait_until
 from models import synthetic, tensor
 from raw_http2 import DATA, END_STREAM, INFER, STREAM_INFER, Connection, message_prefix
 
@@ -19,8 +19,6 @@ EXHAUSTED = 8  # as it goes over the wire
 MIB = 1 << 20
 MOST_GROWTH_BYTES = 200 * MIB
 LIMIT_S = 30
-# What the address sanitizer keeps of freed memory is not the daemon's growth.
-KEEP_LITTLE = {"ASAN_OPTIONS": "quarantine_size_mb=8"}
 
 
 class Peak:

@@ -24,6 +24,9 @@ START_LIMIT_S = 60
 STOP_LIMIT_S = 20
 REST_LIMIT_S = 20
 LOG_LIMIT_S = 20
+# An environment for tests of memory: what the address sanitizer keeps of freed memory is not the
+# daemon's growth.
+KEEP_LITTLE = {"ASAN_OPTIONS": "quarantine_size_mb=8"}
 # What must be zero when no call is inside.
 GAUGES_AT_REST = ("mpsd_queue_requests", "mpsd_queue_bytes", "mpsd_running_batches",
                   "mpsd_output_leases", "mpsd_pinned_output_bytes", "mpsd_unread_copy_bytes",

@@ -40,16 +40,15 @@ void PoolWorkers::Quiesce(uint32_t worker) {
 WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
   WorkerProgress progress;
   absl::ReaderMutexLock lock(&parts_->mu);
-  const InflightTable& inflight = parts_->inflight;
-  const std::optional<uint32_t> index = inflight.Find(worker);
+  const std::optional<uint32_t> index = parts_->inflight.Find(worker);
   if (!index.has_value()) return progress;
-  const WorkerView& view = inflight.workers()[*index];
-  progress.requests = inflight.worker(*index).answered_requests;
+  const WorkerView& view = parts_->inflight.workers()[*index];
+  progress.requests = parts_->inflight.worker(*index).answered_requests;
   progress.inflight = view.batches;
-  const uint32_t end = view.first_lane + inflight.link(*index)->lanes();
+  const uint32_t end = view.first_lane + parts_->inflight.link(*index)->lanes();
   for (uint32_t lane = view.first_lane; lane < end; ++lane) {
-    const LanePort& port = *inflight.port(lane);
-    progress.lanes.push_back({inflight.lanes()[lane].batches, port.completed,
+    const LanePort& port = *parts_->inflight.port(lane);
+    progress.lanes.push_back({parts_->inflight.lanes()[lane].batches, port.completed,
                               port.report->heartbeat.load(std::memory_order_relaxed)});
   }
   return progress;

@@ -233,7 +233,7 @@ class StreamInfer(unittest.TestCase):
         """What waits for a segment to be added is copied later, from where it lies."""
         daemon, stub = self.serve(synthetic(
             "m", [{"name": "x", "datatype": "FP32", "shape": [-1, -1]}], max_batch_size=0,
-            parameters={"delay": "1s"}))
+            parameters={"delay": "1s"}, queue={"requests": 16}))
         first = daemon.metric("mpsd_slab_segment_bytes")
         width = int(first) // 12 // 4
         stream = Stream(stub)

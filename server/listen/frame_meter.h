@@ -39,9 +39,10 @@ struct FrameBounds {
 // a budget. Thread-compatible.
 class FrameMeter {
  public:
-  // Far more than gRPC's clients send.
+  // Far more than gRPC's clients send. They update a window twice for each answer: one connection
+  // with 60,000 small calls a second, as a Unix socket has them, sends 120,000 updates.
   static constexpr uint32_t kControlFramesPerSecond = 2'000;
-  static constexpr uint32_t kWindowUpdatesPerSecond = 100'000;
+  static constexpr uint32_t kWindowUpdatesPerSecond = 1'000'000;
 
   FrameMeter(const FrameBounds& bounds, int64_t now_ns);
 

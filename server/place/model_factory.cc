@@ -95,10 +95,11 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.pool = pool.get();
   supervised.order = OrderOf(model, placement);
   supervised.processes = placement.processes;
-  supervised.first_segment_bytes = [requests = model.queue_requests,
-                                    bytes = model.queue_bytes](const ModelSpec& spec) {
-    return SlabSegmentBytes(spec, requests, bytes, platform::PageBytes());
-  };
+  supervised.first_segment_bytes =
+      [bounds = ArrivalBounds{model.queue_requests, model.queue_bytes, message_bytes_,
+                              platform::PageBytes()}](const ModelSpec& spec) {
+        return SlabSegmentBytes(spec, bounds);
+      };
   supervised.limits = LimitsOf(model.supervision);
   served->queue = std::move(pool);
   page_->AddModel(served->shared_metrics);

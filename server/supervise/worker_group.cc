@@ -167,7 +167,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
 
 absl::Status WorkerGroup::TakeMemory(uint64_t bytes, const std::string& what) {
   const absl::Status status = services_->budget->Take(bytes, what);
-  if (!status.ok()) services_->board->FailMemory(status);
+  if (!status.ok()) services_->board->FailMemory(*served(), status);
   return status;
 }
 

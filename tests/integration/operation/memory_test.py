@@ -101,5 +101,24 @@ class Growth(unittest.TestCase):
                 calls.infer(stub, calls.request("m", {"x": row_of_bytes(1, size)}))])
 
 
+class Fitting(unittest.TestCase):
+    def test_a_model_that_does_not_fit_keeps_no_other_from_serving(self):
+        models = [synthetic("big", [tensor("x", [MIB])], max_batch_size=64), synthetic("m")]
+        with Daemon(models, limits={"shared_memory": "128MiB"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            row = {"x": calls.row_of(1)}
+            self.assertEqual(calls.infer(stub, calls.request("m", row)).code, calls.OK)
+            daemon.wait_logged("model 'big' needs .* that limits.shared_memory allows")
+
+    def test_open_dims_take_what_a_message_can_bring(self):
+        open_dims = [tensor("a", [-1, -1, -1]), tensor("b", [-1, -1, -1])]
+        with Daemon([synthetic("open", open_dims, max_batch_size=8)],
+                    limits={"shared_memory": "256MiB"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            large = np.ones((1, 100, 100, 100), np.float32)  # 4 MB
+            reply = calls.infer(stub, calls.request("open", {"a": large, "b": large}))
+            self.assertEqual(reply.code, calls.OK)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -116,9 +116,7 @@ void WorkerGroup::Sweep() {
 }
 
 bool WorkerGroup::ends_soon() const {
-  const auto ends = [](const auto& worker) {
-    return worker->state() == WorkerState::kDraining || worker->state() == WorkerState::kEnding;
-  };
+  const auto ends = [](const auto& worker) { return worker->ends_soon(); };
   return leaving_ || retired_ || std::any_of(workers_.begin(), workers_.end(), ends);
 }
 

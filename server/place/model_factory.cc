@@ -88,6 +88,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   options.max_delay_ns = model.batching.max_delay_ns;
   options.queue_requests = model.queue_requests;
   options.queue_bytes = model.queue_bytes;
+  options.max_answer_bytes = message_bytes_;
   auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_);
 
   SupervisedModel supervised;

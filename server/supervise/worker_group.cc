@@ -327,6 +327,7 @@ void WorkerGroup::TickReplacement() {
     use.requests = limits.requests > 0 ? pool()->workers()->Progress(worker->index()).requests : 0;
     use.resident_bytes = limits.resident_bytes > 0 ? worker->resident_bytes() : 0;
     use.age_ns = now_ns - worker->serving_since_ns();
+    use.is_too_small = pool()->workers()->IsTooSmall(worker->index());
     const char* reason = RecycleReason(limits, use, worker->jitter());
     if (reason != nullptr) return BeginReplacement(worker.get(), reason);
   }
@@ -376,6 +377,7 @@ void WorkerGroup::FinishReplacement() {
     // The fresh worker died on its way: the old one goes on, and another try follows later.
     fresh->Dismiss();
     replacement_.reset();
+    pool()->workers()->KeepSize();
   }
 }
 

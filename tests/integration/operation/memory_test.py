@@ -57,11 +57,17 @@ class Growth(unittest.TestCase):
         with Daemon([model], limits={"message": "200MiB"}) as daemon, \
                 calls.stub(daemon.address) as stub:
             first = slab_bytes(daemon)
-            sent = row_of_bytes(7, int(first) + 4 * MIB)
-            outcome = calls.infer(stub, calls.request("m", {"x": sent}))
-            # It has come in, whether or not a worker has room for an answer of that size.
-            if outcome.code != calls.OK:
-                self.assertEqual(outcome.text, "the outputs exceed the memory for answers")
+            sent = row_of_bytes(7, int(first) + 64 * MIB)
+            first_outcome = calls.infer(stub, calls.request("m", {"x": sent}))
+            self.assertEqual(first_outcome.code, RESOURCE_EXHAUSTED)
+            self.assertRegex(first_outcome.text, "a worker with room for them starts")
+
+            def answer():
+                outcome = calls.infer(stub, calls.request("m", {"x": sent}))
+                return outcome if outcome.code == calls.OK else None
+
+            self.check_answers([sent], [wait_until(answer, 30, "a worker with more memory")])
+            self.assertEqual(daemon.metric("mpsd_worker_deaths_total"), 0)
             wait_until(lambda: slab_bytes(daemon) == first, 20, "the end of its segment")
             small = row_of_bytes(3, 4096)
             self.check_answers([small], [calls.infer(stub, calls.request("m", {"x": small}))])

@@ -117,7 +117,7 @@ class Daemon {
                     config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
-        factory_(clock_, &answers_, &supervisor_, &page_, &survey_),
+        factory_(clock_, &answers_, &supervisor_, &page_, &survey_, config_.limits.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},

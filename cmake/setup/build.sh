@@ -13,15 +13,21 @@ have_googletest() { [ -e /usr/include/gtest/gtest.h ] || [ -d "$(brew_prefix)/in
 
 brew_prefix() { if [ -d /opt/homebrew ]; then echo /opt/homebrew; else echo /usr/local; fi; }
 
-# Tests are part of a build as soon as their packages are there; serving needs neither.
+is_debian_12() { grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; }
+
+# Tests are part of a build as soon as their packages are there; serving needs neither. A warning is
+# an error with the compiler and the libraries of Debian 12 only: a newer library may call a
+# function deprecated.
 configure_preset() { # PRESET
-  local tests=OFF
+  local tests=OFF werror=OFF
   if have_googletest; then tests=ON; fi
+  if [ "$tests" = ON ] && is_debian_12; then werror=ON; fi
   if [ -e "build/$1/build.ninja" ] && grep -q "^MPSD_TESTS:BOOL=$tests" "build/$1/CMakeCache.txt" &&
     [ "build/$1/CMakeCache.txt" -nt CMakePresets.json ]; then
     return 0
   fi
-  step "configure $1" cmake --preset "$1" "-DMPSD_TESTS=$tests" --log-level=WARNING
+  step "configure $1" cmake --preset "$1" "-DMPSD_TESTS=$tests" "-DMPSD_WERROR=$werror" \
+    --log-level=WARNING
   touch "build/$1/CMakeCache.txt"
 }
 

@@ -1,6 +1,7 @@
 #include "server/batch/slab_sizing.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "proto/base/limits.h"
@@ -9,24 +10,37 @@
 namespace mpsd {
 namespace {
 
-int64_t LargestDim(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
+// None for a dim without a bound.
+std::optional<int64_t> LargestDim(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
   if (input.dims[dim] >= 0) return input.dims[dim];
   for (const PadRule& rule : spec.pad) {
     if (rule.input == input.name && rule.dim == dim && !rule.buckets.empty()) {
       return rule.buckets.back();
     }
   }
-  return kAssumedUnknownDim;
+  return std::nullopt;
 }
 
-std::vector<uint64_t> LargestRows(const ModelSpec& spec) {
-  std::vector<uint64_t> rows;
+struct LargestRows {
+  std::vector<uint64_t> bytes;
+  bool are_guessed = false;  // some dim has no bound
+};
+
+LargestRows LargestRowsOf(const ModelSpec& spec, uint64_t message_bytes) {
+  LargestRows rows;
   for (const TensorSpec& input : spec.inputs) {
     Dims dims;
+    bool is_open = false;
     for (uint32_t dim = 0; dim < input.dims.size(); ++dim) {
-      dims.push_back(LargestDim(spec, input, dim));
+      const std::optional<int64_t> largest = LargestDim(spec, input, dim);
+      is_open = is_open || !largest.has_value();
+      dims.push_back(largest.value_or(kAssumedUnknownDim));
     }
-    rows.push_back(TensorBytes(input.datatype, dims).value_or(0));
+    const std::optional<uint64_t> bytes = TensorBytes(input.datatype, dims);
+    const bool is_guess = is_open && ElementBytes(input.datatype) > 0;
+    rows.bytes.push_back(is_guess ? std::min(bytes.value_or(message_bytes), message_bytes)
+                                  : bytes.value_or(0));
+    rows.are_guessed = rows.are_guessed || is_open;
   }
   return rows;
 }
@@ -42,15 +56,15 @@ uint32_t SlabRows(const ModelSpec& spec, absl::Span<const uint64_t> row_bytes) {
   return static_cast<uint32_t>(std::max<uint64_t>(wanted, spec.max_batch_size));
 }
 
-uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64_t queue_bytes,
-                          uint64_t page_bytes) {
-  const std::vector<uint64_t> rows = LargestRows(spec);
+uint64_t SlabSegmentBytes(const ModelSpec& spec, const ArrivalBounds& bounds) {
+  const LargestRows rows = LargestRowsOf(spec, bounds.message_bytes);
   const uint32_t batch = std::max(1U, spec.max_batch_size);
-  const uint64_t slab = SlabTable::Bytes(rows, SlabRows(spec, rows));
-  const uint64_t queue = SlabTable::Bytes(rows, batch) * queue_requests;
+  const uint64_t slab = SlabTable::Bytes(rows.bytes, SlabRows(spec, rows.bytes));
+  const uint64_t queue = SlabTable::Bytes(rows.bytes, batch) * bounds.queue_requests;
   const uint64_t wanted = std::clamp(queue, kMinSlabSegmentBytes, kMaxSlabSegmentBytes);
-  const uint64_t bytes = std::max(std::min(wanted, queue_bytes), slab) + 2 * slab + page_bytes;
-  return bytes / page_bytes * page_bytes;
+  uint64_t bytes = std::max(std::min(wanted, bounds.queue_bytes), slab) + 2 * slab;
+  if (rows.are_guessed) bytes = std::min(bytes, kMaxSlabSegmentBytes);
+  return (bytes + bounds.page_bytes) / bounds.page_bytes * bounds.page_bytes;
 }
 
 uint64_t GrowthBytes(uint64_t needed_bytes, uint64_t have_bytes, uint64_t page_bytes) {

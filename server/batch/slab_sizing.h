@@ -36,12 +36,21 @@ uint32_t SlabRows(const ModelSpec& spec, absl::Span<const uint64_t> row_bytes);
 // a largest bucket for it. A larger request may need a further segment.
 inline constexpr int64_t kAssumedUnknownDim = 512;
 
+// What may arrive for a model, and the page of the host.
+struct ArrivalBounds {
+  uint32_t queue_requests = 0;
+  uint64_t queue_bytes = 0;
+  uint64_t message_bytes = 0;  // no row of a model with open dims is assumed to be larger
+  uint64_t page_bytes = 0;
+};
+
 // The slab segment of a pool: room for a queue full of largest requests and a few slabs, at least
 // kMinSlabSegmentBytes, at most kMaxSlabSegmentBytes or one largest slab or the queue's byte limit.
+// Where a dim has no bound, the largest slab is a guess: such a model gets at most
+// kMaxSlabSegmentBytes, and its pool grows when a larger request comes.
 inline constexpr uint64_t kMinSlabSegmentBytes = 4ULL << 20;
 inline constexpr uint64_t kMaxSlabSegmentBytes = 128ULL << 20;
-uint64_t SlabSegmentBytes(const ModelSpec& spec, uint32_t queue_requests, uint64_t queue_bytes,
-                          uint64_t page_bytes);
+uint64_t SlabSegmentBytes(const ModelSpec& spec, const ArrivalBounds& bounds);
 
 // The bytes of a further segment for a pool that has `have_bytes` and found no room for
 // `needed_bytes`: as much again as there is, at most kMaxGrowthBytes, but room for `needed_bytes`.

@@ -3,12 +3,19 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
+#include "proto/base/units.h"
 #include "server/lanes/output_sizing.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
+
+// When a client may try again whose answer needs a worker with more memory: starts take longer, but
+// none knows how long.
+constexpr int64_t kRoomierWorkerNs = kNsPerSecond;
 
 uint64_t UsedBytes(const CompletedBatch& batch) {
   uint64_t bytes = 0;
@@ -122,8 +129,9 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
                                             const WorkerLink& link, DeferredWork* work) {
   std::vector<BatchEntry>& entries = batch->formed.entries;
   const bool fits = needed_bytes <= LargestLeaseBytes(link.output_area_bytes());
-  const absl::Status refusal = RefusalToRetry(batch->formed, fits);
+  const absl::Status refusal = RefusalToRetry(batch->formed, needed_bytes, fits);
   if (fits) estimate_->Grow(needed_bytes, batch->formed.row_count);
+  if (RetryAfterNs(refusal).has_value()) estimate_->NoteTooLarge(needed_bytes);
   for (BatchEntry& entry : entries) {
     if (entry.request == nullptr) continue;
     if (refusal.ok()) {
@@ -139,14 +147,20 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
   std::erase_if(entries, [](const BatchEntry& entry) { return entry.row_count == 0; });
 }
 
-absl::Status CompletionIntake::RefusalToRetry(const FormedBatch& formed, bool fits) const {
+absl::Status CompletionIntake::RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes,
+                                              bool fits) const {
   if (KnownOutputBytes(model_->spec, formed.row_count).has_value()) {
     return absl::InternalError("the model's outputs are larger than its shapes say");
   }
-  if (!fits && formed.entries.size() == 1) {
-    return absl::ResourceExhaustedError("the outputs exceed the memory for answers");
+  if (fits || formed.entries.size() > 1) return absl::OkStatus();
+  const std::string outputs = absl::StrCat("the outputs take ", BytesText(needed_bytes));
+  if (needed_bytes > max_answer_bytes_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(outputs, ", more than the largest message, limits.message"));
   }
-  return absl::OkStatus();
+  return WithRetryAfter(
+      absl::ResourceExhaustedError(absl::StrCat(outputs, "; a worker with room for them starts")),
+      kRoomierWorkerNs);
 }
 
 }  // namespace mpsd

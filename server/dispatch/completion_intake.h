@@ -23,20 +23,23 @@ namespace mpsd {
 //   answered          its requests end, and get their replies from PoolCarrier
 //   answered in part  (decoupled models) its requests wait in the AnsweringList
 //   needs more room   the lease was too small: its requests join their lines again, the estimate
-//                     grows; refused where no lease could be large enough
+//                     grows; refused where the worker has no lease so large, until another worker
+//                     has, and for ever beyond `max_answer_bytes`
 //   abandoned         nobody waits for it: its rows end
 // In each case the slot is free again, and the lane may get its next batch.
 class CompletionIntake {
  public:
   // All outlive the intake.
   CompletionIntake(ServedModel* model, const Clock* clock, PoolQueue* queue,
-                   InflightTable* inflight, AnsweringList* answering, OutputEstimate* estimate)
+                   InflightTable* inflight, AnsweringList* answering, OutputEstimate* estimate,
+                   uint64_t max_answer_bytes)
       : model_(model),
         clock_(clock),
         queue_(queue),
         inflight_(inflight),
         answering_(answering),
-        estimate_(estimate) {}
+        estimate_(estimate),
+        max_answer_bytes_(max_answer_bytes) {}
 
   // Take what has completed, of all workers or of one.
   void Take(DeferredWork* work);
@@ -48,7 +51,7 @@ class CompletionIntake {
   void CountCompletion(const InflightBatch& batch, uint32_t worker);
   void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                             DeferredWork* work);
-  absl::Status RefusalToRetry(const FormedBatch& formed, bool fits) const;
+  absl::Status RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes, bool fits) const;
   void EndEntries(InflightBatch* batch, DeferredWork* work);
 
   ServedModel* const model_;
@@ -57,6 +60,7 @@ class CompletionIntake {
   InflightTable* const inflight_;
   AnsweringList* const answering_;
   OutputEstimate* const estimate_;
+  const uint64_t max_answer_bytes_;
 };
 
 }  // namespace mpsd

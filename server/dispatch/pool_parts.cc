@@ -28,7 +28,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       inflight(model, keeper),
       answering(&queue),
       dispatcher(model, scheduler.get(), clock, &queue, &inflight, &estimate),
-      intake(model, clock, &queue, &inflight, &answering, &estimate),
+      intake(model, clock, &queue, &inflight, &answering, &estimate, options.max_answer_bytes),
       loss(model, &queue, &inflight),
       link_gauges(&model->metrics) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);

@@ -32,6 +32,8 @@ struct PoolOptions {
   // What may be inside without a lane: beyond it a request is refused as RESOURCE_EXHAUSTED.
   uint32_t queue_requests = kDefaultQueueRequests;
   uint64_t queue_bytes = kDefaultQueueBytes;  // of payload
+  // Workers get memory for one answer of this size when such an answer comes.
+  uint64_t max_answer_bytes = kDefaultQueueBytes;
 };
 
 // Shared by the faces of one pool (Pool, PoolMemory, PoolWorkers) and by PoolCarrier. Owned by the

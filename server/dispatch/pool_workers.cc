@@ -7,6 +7,11 @@
 
 namespace mpsd {
 
+uint64_t PoolWorkers::LargestAnswerBytes() const {
+  absl::ReaderMutexLock lock(&parts_->mu);
+  return parts_->estimate.largest_answer_bytes();
+}
+
 WorkerLink::Options PoolWorkers::LinkOptions(uint32_t worker, uint32_t epoch,
                                              uint32_t lanes) const {
   const ModelSpec& spec = parts_->model->spec;
@@ -15,9 +20,22 @@ WorkerLink::Options PoolWorkers::LinkOptions(uint32_t worker, uint32_t epoch,
   options.worker = worker;
   options.epoch = epoch;
   options.lanes = lanes;
-  options.output_bytes = OutputAreaBytes(spec, lanes, lane_depth);
+  options.output_bytes = OutputAreaBytes(spec, lanes, lane_depth, LargestAnswerBytes());
   options.pin_limit_bytes = PinLimitBytes(spec, lanes, lane_depth);
   return options;
+}
+
+bool PoolWorkers::IsTooSmall(uint32_t worker) const {
+  absl::ReaderMutexLock lock(&parts_->mu);
+  const std::optional<uint32_t> index = parts_->inflight.Find(worker);
+  if (!index.has_value()) return false;
+  const uint64_t area_bytes = parts_->inflight.link(*index)->output_area_bytes();
+  return LargestLeaseBytes(area_bytes) < parts_->estimate.largest_answer_bytes();
+}
+
+void PoolWorkers::KeepSize() {
+  absl::MutexLock lock(&parts_->mu);
+  parts_->estimate.ForgetTooLarge();
 }
 
 void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {

@@ -17,7 +17,7 @@ namespace mpsd {
 // that replaces another has the same number and a later epoch. Never starts or ends a worker: when
 // the pool catches a worker lying, it tells PoolKeeper and gives the worker nothing more.
 //
-// Each method but LinkOptions() holds the pool's mutex for a moment. Attach(), ExpectAt() and
+// Each method holds the pool's mutex for a moment. Attach(), ExpectAt() and
 // Detach() then carry out what they found (PoolCarrier), so lanes are woken and replies given on
 // the supervisor's thread.
 //
@@ -44,6 +44,12 @@ class PoolWorkers {
   // The worker gets no batch any more; it finishes those that it has.
   void Quiesce(uint32_t worker);
 
+  // True when an answer has come that is larger than the largest lease of that worker.
+  bool IsTooSmall(uint32_t worker) const;
+
+  // There is no memory for a larger worker: forgets that one is wanted.
+  void KeepSize();
+
   // What a worker has done; empty when it is not attached.
   WorkerProgress Progress(uint32_t worker) const;
 
@@ -57,6 +63,7 @@ class PoolWorkers {
   bool Detach(uint32_t worker, WorkerEnd end);
 
  private:
+  uint64_t LargestAnswerBytes() const;
   void NoteWorkers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_->mu);
 
   PoolParts* const parts_;

@@ -33,9 +33,12 @@ uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_dept
   return std::max(kMinPinBytes, lanes * lane_depth * LargestLease(spec));
 }
 
-uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth) {
+uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
+                         uint64_t largest_answer_bytes) {
   // Pinned bytes are counted in whole leases, but holes lie between the leases: hence twice.
-  return lanes * lane_depth * LargestLease(spec) + 2 * PinLimitBytes(spec, lanes, lane_depth);
+  const uint64_t usual =
+      lanes * lane_depth * LargestLease(spec) + 2 * PinLimitBytes(spec, lanes, lane_depth);
+  return std::max(usual, 2 * largest_answer_bytes);
 }
 
 }  // namespace mpsd

@@ -25,10 +25,12 @@ std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 inline constexpr uint64_t kAssumedOutputRowBytes = 16 << 10;
 
 // Room for every batch that the lanes can have, and as much again, at least kMinPinBytes, for
-// leases in which answers lie that clients have not read yet.
+// leases in which answers lie that clients have not read yet. The area's largest lease holds
+// `largest_answer_bytes` too, which OutputEstimate knows where a shape is open.
 inline constexpr uint64_t kMinPinBytes = 4ULL << 20;
 uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth);
-uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth);
+uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
+                         uint64_t largest_answer_bytes);
 
 // The largest lease of an output area: half of it, so that one batch does not wait for all others.
 constexpr uint64_t LargestLeaseBytes(uint64_t area_bytes) { return area_bytes / 2; }
@@ -38,6 +40,9 @@ constexpr uint64_t LargestLeaseBytes(uint64_t area_bytes) { return area_bytes / 
 // batch run twice. It halves after kBatchesToShrink batches in a row that each used less than a
 // quarter of it, so that one long answer does not size all later leases. Always a power of two,
 // never below kAssumedOutputRowBytes.
+//
+// An answer that no lease of a worker can hold is remembered: workers that start later get an area
+// for it, and WorkerGroup replaces those whose area is too small.
 class OutputEstimate {
  public:
   static constexpr uint32_t kBatchesToShrink = 64;
@@ -58,9 +63,18 @@ class OutputEstimate {
     small_batches_ = 0;
   }
 
+  // An answer of `bytes` is larger than the largest lease of its worker.
+  void NoteTooLarge(uint64_t bytes) {
+    largest_answer_bytes_ = std::max(largest_answer_bytes_, std::bit_ceil(bytes));
+  }
+  // There is no memory for a worker with such an area.
+  void ForgetTooLarge() { largest_answer_bytes_ = 0; }
+  uint64_t largest_answer_bytes() const { return largest_answer_bytes_; }
+
  private:
   uint64_t row_bytes_ = kAssumedOutputRowBytes;
-  uint32_t small_batches_ = 0;  // since one that was not
+  uint64_t largest_answer_bytes_ = 0;  // of those that were too large; a power of two, or 0
+  uint32_t small_batches_ = 0;         // since one that was not
 };
 
 }  // namespace mpsd

@@ -88,6 +88,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   options.max_delay_ns = model.batching.max_delay_ns;
   options.queue_requests = model.queue_requests;
   options.queue_bytes = model.queue_bytes;
+  options.max_answer_bytes = message_bytes_;
   auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_);
 
   SupervisedModel supervised;
@@ -95,10 +96,11 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.pool = pool.get();
   supervised.order = OrderOf(model, placement);
   supervised.processes = placement.processes;
-  supervised.first_segment_bytes = [requests = model.queue_requests,
-                                    bytes = model.queue_bytes](const ModelSpec& spec) {
-    return SlabSegmentBytes(spec, requests, bytes, platform::PageBytes());
-  };
+  supervised.first_segment_bytes =
+      [bounds = ArrivalBounds{model.queue_requests, model.queue_bytes, message_bytes_,
+                              platform::PageBytes()}](const ModelSpec& spec) {
+        return SlabSegmentBytes(spec, bounds);
+      };
   supervised.limits = LimitsOf(model.supervision);
   served->queue = std::move(pool);
   page_->AddModel(served->shared_metrics);

@@ -35,9 +35,15 @@ namespace mpsd {
 // only WaitUntilServing() and the first Start() block (see HostSurvey).
 class ModelFactory final : public GenerationMaker {
  public:
+  // `message_bytes`: the largest message of a client, by which open dims are bounded.
   ModelFactory(const Clock* clock, CompletionSink* replies, Supervisor* supervisor,
-               MetricsPage* page, HostSurvey* survey)
-      : clock_(clock), replies_(replies), supervisor_(supervisor), page_(page), survey_(survey) {}
+               MetricsPage* page, HostSurvey* survey, uint64_t message_bytes)
+      : clock_(clock),
+        replies_(replies),
+        supervisor_(supervisor),
+        page_(page),
+        survey_(survey),
+        message_bytes_(message_bytes) {}
 
   // Cannot fail: a model that cannot be loaded is found out by its workers, and WaitUntilServing()
   // says so. Places the model among `others`, whose placements stay as they are.
@@ -56,6 +62,7 @@ class ModelFactory final : public GenerationMaker {
   Supervisor* const supervisor_;
   MetricsPage* const page_;
   HostSurvey* const survey_;
+  const uint64_t message_bytes_;
 };
 
 }  // namespace mpsd

@@ -22,8 +22,8 @@
 namespace mpsd {
 
 // What a refusal costs, by the segment that was asked for:
-//   the first slab segment, a worker's own   the worker is killed, and its model not ready; while
-//                                            the daemon starts, it ends with exit 78
+//   the first slab segment, a worker's own   the worker is killed, and its model not ready. At the
+//                                            start the daemon ends with exit 78 if no model fits
 //   a further slab segment                   PoolMemory::Refuse(): requests that wait are refused
 //
 // One for all models and all kinds of segment. Owned by the supervisor. Only counts: it allocates

@@ -59,9 +59,20 @@ void StatusBoard::NoteOutcome(const ServedModel& model, const absl::Status& stat
   entry.last_outcome = status;
 }
 
-void StatusBoard::FailMemory(const absl::Status& status) {
+void StatusBoard::FailMemory(const ServedModel& model, const absl::Status& status) {
   absl::MutexLock lock(&mu_);
-  memory_status_ = status;
+  EntryOf(model).memory = status;
+}
+
+absl::Status StatusBoard::NothingFits() const {
+  absl::Status first;
+  for (const auto& [model, entry] : entries_) {
+    if (entry.memory.ok() || !entry.settled.has_value() || entry.settled->ok()) {
+      return absl::OkStatus();
+    }
+    if (first.ok()) first = entry.memory;
+  }
+  return first;
 }
 
 absl::Status StatusBoard::WaitUntilSettled(const std::function<bool()>& give_up) {
@@ -69,9 +80,9 @@ absl::Status StatusBoard::WaitUntilSettled(const std::function<bool()>& give_up)
     absl::MutexLock lock(&mu_);
     const auto all_settled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
       const auto settled = [](const auto& entry) { return entry.second.settled.has_value(); };
-      return !memory_status_.ok() || std::all_of(entries_.begin(), entries_.end(), settled);
+      return std::all_of(entries_.begin(), entries_.end(), settled);
     };
-    if (mu_.AwaitWithTimeout(absl::Condition(&all_settled), kAskEvery)) return memory_status_;
+    if (mu_.AwaitWithTimeout(absl::Condition(&all_settled), kAskEvery)) return NothingFits();
   }
   return absl::OkStatus();
 }

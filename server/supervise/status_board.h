@@ -63,14 +63,14 @@ class StatusBoard final : public WorkerStatusSource {
   // outcome settles the model: its first start has ended.
   void NoteOutcome(const ServedModel& model, const absl::Status& status);
 
-  // A model does not fit in memory. Ends the wait for the start of all models, where main still
-  // waits: the daemon then exits.
-  void FailMemory(const absl::Status& status);
+  // A worker of the model cannot start since memory is short. The outcome is noted besides.
+  void FailMemory(const ServedModel& model, const absl::Status& status);
 
   // ---- those who wait for a start ----
 
-  // Blocks until every model is settled, memory has failed, which is returned, or `give_up` returns
-  // true; calls that a few times a second.
+  // Blocks until every model is settled, or `give_up` returns true; calls that a few times a
+  // second. Returns why memory is short when no model serves and none fits into memory: one that
+  // does not fit keeps no other from serving.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up);
 
   // Blocks until all workers of one model serve (OK) or one of them has failed, and returns why.
@@ -94,9 +94,11 @@ class StatusBoard final : public WorkerStatusSource {
     bool retired = false;
     std::optional<absl::Status> settled;  // the first outcome; none while the first start goes on
     absl::Status last_outcome;
+    absl::Status memory;  // why there is none for a worker
   };
 
   static std::optional<absl::Status> OutcomeOf(const Entry& entry);
+  absl::Status NothingFits() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   Entry& EntryOf(const ServedModel& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::vector<WorkerInfo> WorkersOf(const Entry& entry) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
@@ -104,7 +106,6 @@ class StatusBoard final : public WorkerStatusSource {
 
   mutable absl::Mutex mu_;
   std::map<const ServedModel*, Entry> entries_ ABSL_GUARDED_BY(mu_);
-  absl::Status memory_status_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

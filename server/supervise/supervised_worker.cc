@@ -301,6 +301,7 @@ void SupervisedWorker::LogDroppedLines() {
 
 void SupervisedWorker::Tick() {
   services_->thread.Check();
+  if (run_ != nullptr && run_->exited) OnExit();
   if (run_ == nullptr) return;
   if (run_->kill_at_ns <= services_->clock->NowNs()) KillLate();
   NoteSending(run_->process->Flush());
@@ -415,8 +416,10 @@ void SupervisedWorker::EndNow() {
   Ended(run_->process->Reap(/*wait=*/true));
 }
 
+// On macOS an exit is reported once, and the process may not be a zombie yet: ticks ask again.
 void SupervisedWorker::OnExit() {
   const int wait_status = run_->process->Reap(/*wait=*/false);
+  run_->exited = wait_status < 0;
   if (wait_status >= 0) Ended(wait_status);
 }
 

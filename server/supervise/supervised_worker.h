@@ -92,6 +92,11 @@ class SupervisedWorker {
   bool starting() const {
     return state_ == WorkerState::kLoading || state_ == WorkerState::kWarming;
   }
+  // Its process is expected to be gone within milliseconds.
+  bool ends_soon() const {
+    return state_ == WorkerState::kDraining || state_ == WorkerState::kEnding ||
+           (run_ != nullptr && run_->exited);
+  }
   int64_t start_at_ns() const { return start_at_ns_; }
   int64_t started_ns() const { return note_.started_ns; }  // the last incarnation
   int64_t serving_since_ns() const { return serving_since_ns_; }

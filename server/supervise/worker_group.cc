@@ -116,9 +116,7 @@ void WorkerGroup::Sweep() {
 }
 
 bool WorkerGroup::ends_soon() const {
-  const auto ends = [](const auto& worker) {
-    return worker->state() == WorkerState::kDraining || worker->state() == WorkerState::kEnding;
-  };
+  const auto ends = [](const auto& worker) { return worker->ends_soon(); };
   return leaving_ || retired_ || std::any_of(workers_.begin(), workers_.end(), ends);
 }
 
@@ -167,7 +165,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
 
 absl::Status WorkerGroup::TakeMemory(uint64_t bytes, const std::string& what) {
   const absl::Status status = services_->budget->Take(bytes, what);
-  if (!status.ok()) services_->board->FailMemory(status);
+  if (!status.ok()) services_->board->FailMemory(*served(), status);
   return status;
 }
 
@@ -329,6 +327,7 @@ void WorkerGroup::TickReplacement() {
     use.requests = limits.requests > 0 ? pool()->workers()->Progress(worker->index()).requests : 0;
     use.resident_bytes = limits.resident_bytes > 0 ? worker->resident_bytes() : 0;
     use.age_ns = now_ns - worker->serving_since_ns();
+    use.is_too_small = pool()->workers()->IsTooSmall(worker->index());
     const char* reason = RecycleReason(limits, use, worker->jitter());
     if (reason != nullptr) return BeginReplacement(worker.get(), reason);
   }
@@ -378,6 +377,7 @@ void WorkerGroup::FinishReplacement() {
     // The fresh worker died on its way: the old one goes on, and another try follows later.
     fresh->Dismiss();
     replacement_.reset();
+    pool()->workers()->KeepSize();
   }
 }
 

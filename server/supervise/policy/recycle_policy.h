@@ -19,13 +19,16 @@ namespace mpsd {
 // The use of a worker so far. A value. A figure that no limit asks about may be 0.
 struct WorkerUse {
   uint64_t resident_bytes = 0;
-  uint64_t requests = 0;  // answered by this incarnation
-  int64_t age_ns = 0;     // since it began to serve
+  uint64_t requests = 0;      // answered by this incarnation
+  int64_t age_ns = 0;         // since it began to serve
+  bool is_too_small = false;  // for an answer that came
 };
 
 // The limits in the order in which they are looked at:
 //
 //   limit             is reached                                     jitter
+//   answers           by an answer that the worker's memory cannot   none
+//                     hold; no config sets it
 //   resident_memory   by the process's resident bytes, once it       none
 //                     has served for kGoodServiceNs
 //   requests          by the requests that it has answered           a limit of 10000: from 9000
@@ -33,8 +36,8 @@ struct WorkerUse {
 //
 // A limit of 0 is never reached. At most one reason is told: the first that holds.
 //
-// Why the worker is replaced: "resident_memory", "requests" or "age", the word that the log has;
-// null when it is not. Only asks: whether there is memory for one worker more, and whether another
+// Why the worker is replaced: "answers", "resident_memory", "requests" or "age", the word that the
+// log has; null when it is not. Only asks: whether there is memory for one worker more, and whether another
 // one is being replaced, is WorkerGroup's to know, which asks at each look at its workers that
 // serve.
 //
@@ -43,6 +46,7 @@ struct WorkerUse {
 // the host from running out of memory. Memory is no reason before kGoodServiceNs: where a fresh
 // worker is as large, replacing it gains nothing.
 inline const char* RecycleReason(const RecycleLimits& limits, const WorkerUse& use, double jitter) {
+  if (use.is_too_small) return "answers";
   const double share = 1 - jitter / 10;
   const bool is_large = limits.resident_bytes > 0 && use.resident_bytes >= limits.resident_bytes;
   if (is_large && use.age_ns >= kGoodServiceNs) return "resident_memory";

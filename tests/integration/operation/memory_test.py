@@ -57,11 +57,17 @@ class Growth(unittest.TestCase):
         with Daemon([model], limits={"message": "200MiB"}) as daemon, \
                 calls.stub(daemon.address) as stub:
             first = slab_bytes(daemon)
-            sent = row_of_bytes(7, int(first) + 4 * MIB)
-            outcome = calls.infer(stub, calls.request("m", {"x": sent}))
-            # It has come in, whether or not a worker has room for an answer of that size.
-            if outcome.code != calls.OK:
-                self.assertEqual(outcome.text, "the outputs exceed the memory for answers")
+            sent = row_of_bytes(7, int(first) + 64 * MIB)
+            first_outcome = calls.infer(stub, calls.request("m", {"x": sent}))
+            self.assertEqual(first_outcome.code, RESOURCE_EXHAUSTED)
+            self.assertRegex(first_outcome.text, "a worker with room for them starts")
+
+            def answer():
+                outcome = calls.infer(stub, calls.request("m", {"x": sent}))
+                return outcome if outcome.code == calls.OK else None
+
+            self.check_answers([sent], [wait_until(answer, 30, "a worker with more memory")])
+            self.assertEqual(daemon.metric("mpsd_worker_deaths_total"), 0)
             wait_until(lambda: slab_bytes(daemon) == first, 20, "the end of its segment")
             small = row_of_bytes(3, 4096)
             self.check_answers([small], [calls.infer(stub, calls.request("m", {"x": small}))])
@@ -99,6 +105,25 @@ class Growth(unittest.TestCase):
             wait_until(lambda: slab_bytes(daemon) == first, 20, "what it takes at rest")
             self.check_answers([row_of_bytes(1, size)], [
                 calls.infer(stub, calls.request("m", {"x": row_of_bytes(1, size)}))])
+
+
+class Fitting(unittest.TestCase):
+    def test_a_model_that_does_not_fit_keeps_no_other_from_serving(self):
+        models = [synthetic("big", [tensor("x", [MIB])], max_batch_size=64), synthetic("m")]
+        with Daemon(models, limits={"shared_memory": "128MiB"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            row = {"x": calls.row_of(1)}
+            self.assertEqual(calls.infer(stub, calls.request("m", row)).code, calls.OK)
+            daemon.wait_logged("model 'big' needs .* that limits.shared_memory allows")
+
+    def test_open_dims_take_what_a_message_can_bring(self):
+        open_dims = [tensor("a", [-1, -1, -1]), tensor("b", [-1, -1, -1])]
+        with Daemon([synthetic("open", open_dims, max_batch_size=8)],
+                    limits={"shared_memory": "256MiB"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            large = np.ones((1, 100, 100, 100), np.float32)  # 4 MB
+            reply = calls.infer(stub, calls.request("open", {"a": large, "b": large}))
+            self.assertEqual(reply.code, calls.OK)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "tests/server/accept/call_fixture.h"
 #include "tests/server/access/rules.h"

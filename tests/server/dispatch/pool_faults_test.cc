@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "server/request/retry_info.h"
 #include "tests/server/dispatch/pool_fixture.h"
 
 namespace mpsd {
@@ -414,6 +415,36 @@ TEST_F(PoolUnknownOutputs, OneLongAnswerDoesNotSizeTheLeasesOfAllThatFollow) {
   EXPECT_EQ(worker->mailbox(0).records[0].output_bytes, kAssumedOutputRowBytes);
   Serve(worker);
   EXPECT_EQ(last->Answer(), Rows(3));
+}
+
+TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWantALargerWorker) {
+  MakePool({.max_answer_bytes = 1ULL << 30});
+  FakeWorker* worker = AddWorker();
+  const uint32_t number = workers_[0].link->worker();
+  const uint64_t area_bytes = workers_[0].link->output_area_bytes();
+  FakeCall* call = Submit(1);
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
+  TooLarge(worker, *worker->Take(), area_bytes);
+  Drain();
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
+  EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
+  EXPECT_GE(pool_->workers()->LinkOptions(9, 1, 1).output_bytes, 2 * area_bytes);
+  pool_->workers()->KeepSize();
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
+  EXPECT_EQ(pool_->workers()->LinkOptions(9, 1, 1).output_bytes, area_bytes);
+}
+
+TEST_F(PoolUnknownOutputs, LargerThanAnyMessageAreRefused) {
+  MakePool({.max_answer_bytes = 1ULL << 20});
+  FakeWorker* worker = AddWorker();
+  const uint32_t number = workers_[0].link->worker();
+  FakeCall* call = Submit(1);
+  TooLarge(worker, *worker->Take(), workers_[0].link->output_area_bytes());
+  Drain();
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(RetryAfterNs(call->status()).has_value());
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
 }
 
 TEST_F(PoolUnknownOutputs, LargerThanTheAreaAreRefused) {

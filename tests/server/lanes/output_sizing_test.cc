@@ -32,15 +32,16 @@ TEST(OutputSizing, AnOpenDimOrBytesAreNotKnown) {
 TEST(OutputSizing, TheAreaHoldsEveryLanesBatchesAndWhatIsPinned) {
   const ModelSpec large = SpecOf(64, {{"A", DataType::kFp32, {1 << 15}}});  // 8 MiB a batch
   EXPECT_EQ(PinLimitBytes(large, 2, 2), 32u << 20);
-  EXPECT_EQ(OutputAreaBytes(large, 2, 2), 96u << 20);
+  EXPECT_EQ(OutputAreaBytes(large, 2, 2, 0), 96u << 20);
+  EXPECT_EQ(OutputAreaBytes(large, 2, 2, 64u << 20), 128u << 20);
   const ModelSpec small = SpecOf(1, {{"A", DataType::kFp32, {1}}});
   EXPECT_EQ(PinLimitBytes(small, 1, 1), kMinPinBytes);
-  EXPECT_EQ(OutputAreaBytes(small, 1, 1), 64 + 2 * kMinPinBytes);
+  EXPECT_EQ(OutputAreaBytes(small, 1, 1, 0), 64 + 2 * kMinPinBytes);
 }
 
 TEST(OutputSizing, TheAreaHoldsAnOutputOfUnknownShapeAsItIsFirstTaken) {
   const ModelSpec spec = SpecOf(kMaxBatchRows, {{"A", DataType::kFp32, {-1}}});
-  EXPECT_GE(OutputAreaBytes(spec, 1, 1), kMaxBatchRows * kAssumedOutputRowBytes);
+  EXPECT_GE(OutputAreaBytes(spec, 1, 1, 0), kMaxBatchRows * kAssumedOutputRowBytes);
 }
 
 }  // namespace

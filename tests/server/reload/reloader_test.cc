@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "proto/base/limits.h"
 #include "server/request/retry_info.h"

@@ -147,9 +147,29 @@ TEST_F(StatusBoardTest, AWorkerThatDiesBeforeAllServeIsTheOutcome) {
   EXPECT_TRUE(board_.WaitUntilServing(old_, Never).ok()) << "it serves by now";
 }
 
-TEST_F(StatusBoardTest, AModelThatDoesNotFitEndsTheWaitForAll) {
-  board_.FailMemory(absl::ResourceExhaustedError("too much"));
+TEST_F(StatusBoardTest, WhereNoModelFitsTheWaitSaysWhy) {
+  for (const ServedModel* model : {&old_, &new_, &other_}) {
+    board_.FailMemory(*model, absl::ResourceExhaustedError("too much"));
+    board_.NoteOutcome(*model, absl::InternalError("killed"));
+  }
   EXPECT_EQ(board_.WaitUntilSettled(Never).message(), "too much");
+}
+
+TEST_F(StatusBoardTest, AModelThatDoesNotFitKeepsNoOtherFromServing) {
+  board_.FailMemory(old_, absl::ResourceExhaustedError("too much"));
+  board_.NoteOutcome(old_, absl::InternalError("killed"));
+  board_.NoteOutcome(new_, absl::OkStatus());
+  board_.NoteOutcome(other_, absl::InternalError("no such file"));
+  EXPECT_TRUE(board_.WaitUntilSettled(Never).ok());
+}
+
+TEST_F(StatusBoardTest, AModelThatServesWithFewerWorkersFits) {
+  board_.NoteOutcome(new_, absl::OkStatus());
+  for (const ServedModel* model : {&old_, &new_, &other_}) {
+    board_.FailMemory(*model, absl::ResourceExhaustedError("too much"));
+    board_.NoteOutcome(*model, absl::InternalError("killed"));
+  }
+  EXPECT_TRUE(board_.WaitUntilSettled(Never).ok());
 }
 
 }  // namespace

@@ -9,6 +9,10 @@ TEST(RecycleReason, IsNoneWithoutLimits) {
   EXPECT_EQ(RecycleReason({}, {1ULL << 50, 1ULL << 50, 1LL << 60}, 0.9), nullptr);
 }
 
+TEST(RecycleReason, AnswersThatDoNotFitComeFirst) {
+  EXPECT_STREQ(RecycleReason({0, 1000, 0}, {0, 1000, 0, true}, 0), "answers");
+}
+
 TEST(RecycleReason, IsTheLimitThatIsReached) {
   const RecycleLimits limits = {100, 1000, 10'000};
   EXPECT_EQ(RecycleReason(limits, {99, 999, 9'999}, 0), nullptr);

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Builds mpsd in bare chroots of other distributions than the one that CI has, and runs the unit
+# tests and a first request there.
+#   check.sh CACHE [NAME...]
+# CACHE keeps the chroots and their builds, so that a second run takes minutes less. NAME: trixie
+# (Debian 13), noble (Ubuntu 24.04), sid; without one the first two. A distribution whose mirror
+# does not answer is skipped by name. Needs root, debootstrap, and a .deps/libtorch.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+mkdir -p "$1"
+cache=$(cd "$1" && pwd)
+shift
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then names=(trixie noble); fi
+
+make_chroot() { # NAME FOLDER: 2 where the mirror does not answer
+  local options=(--variant=minbase) script=()
+  if [ "$1" = noble ]; then
+    options+=(--components=main,universe)
+    script=(/usr/share/debootstrap/scripts/gutsy) # the one of all Ubuntus
+    # Debian has no package with Ubuntu's keys, and nothing of this chroot leaves it.
+    if [ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ]; then
+      options+=(--keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg)
+    else
+      options+=(--no-check-gpg)
+    fi
+  fi
+  rm -rf "$2"
+  # An empty mirror: debootstrap's own for that distribution.
+  if ! debootstrap "${options[@]}" "$1" "$2" "" "${script[@]}" >"$cache/$1.log" 2>&1; then
+    tail -5 "$cache/$1.log" >&2
+    if grep -q 'Failed getting release file' "$cache/$1.log"; then return 2; fi
+    return 1
+  fi
+  touch "$2/.complete"
+}
+
+# The sources as they are here, the host's names and certificates, and libtorch, which is large.
+fill_chroot() { # FOLDER
+  mkdir -p "$1/mpsd/.deps"
+  git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp --parents -pt "$1/mpsd")
+  cp /etc/resolv.conf "$1/etc/resolv.conf"
+  if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
+    cp /etc/ssl/certs/ca-certificates.crt "$1/mpsd/.deps/ca.pem"
+  fi
+  cp -ruL "$root/.deps/.stamp-libtorch" "$root/.deps/libtorch" "$1/mpsd/.deps/"
+}
+
+in_chroot() { # FOLDER COMMAND: its mounts end with it
+  unshare --mount --pid --fork sh -c "mount --rbind /dev '$1/dev' && mount -t proc proc '$1/proc' &&
+    exec chroot '$1' env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+      PIP_CERT=/mpsd/.deps/ca.pem bash -c \"\$0\"" "$2"
+}
+
+check() { # NAME: 2 where it could not be had
+  local folder=$cache/$1
+  if [ ! -e "$folder/.complete" ]; then make_chroot "$1" "$folder" || return; fi
+  fill_chroot "$folder" || return
+  in_chroot "$folder" 'cd /mpsd && bash cmake/distros/inside.sh' || return 1
+}
+
+failed=()
+for name in "${names[@]}"; do
+  start=$SECONDS outcome=passed
+  check "$name" || outcome=$?
+  case $outcome in
+    passed) ;;
+    2) outcome='SKIPPED, its mirror does not answer' ;;
+    *) outcome=FAILED && failed+=("$name") ;;
+  esac
+  echo "== $name: $outcome after $((SECONDS - start)) s"
+done
+[ ${#failed[@]} -eq 0 ]

@@ -224,7 +224,7 @@ void Daemon::AddMethods() {
   AddInferenceMethods(&models_, facts, &methods_);
   AddModelConfigMethod(&models_, &methods_);
   AddStatisticsMethod(&models_, &supervisor_, &methods_);
-  AddSettingMethods(&logger_, traces_.get(), &methods_);
+  AddSettingMethods(&models_, &logger_, traces_.get(), &methods_);
   AddSharedMemoryMethods(&regions_, &methods_);
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(ReflectionOf(config_), &methods_);

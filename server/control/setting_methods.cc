@@ -1,5 +1,6 @@
 #include "server/control/setting_methods.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -179,6 +180,14 @@ absl::Status TraceSetting(TraceLog* traces, const pb::TraceSettingRequest& reque
   return absl::OkStatus();
 }
 
+// An empty name stands for all models together.
+absl::Status CheckModel(const ModelDirectory& models, const std::string& name) {
+  if (name.empty()) return absl::OkStatus();
+  const std::shared_ptr<ServedModel> model = models.Find(name);
+  if (model != nullptr && model->ready) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("Request for unknown model : ", name));
+}
+
 // TraceSetting without a file for traces: no setting can change, but each may be set to its value.
 absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
                             pb::TraceSettingResponse* response) {
@@ -205,8 +214,9 @@ absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
 
 }  // namespace
 
-void AddSettingMethods(Logger* logger, TraceLog* traces, MethodTable* table) {
-  MPSD_CHECK(logger != nullptr);
+void AddSettingMethods(const ModelDirectory* models, Logger* logger, TraceLog* traces,
+                       MethodTable* table) {
+  MPSD_CHECK(models != nullptr && logger != nullptr);
   table->AddTyped<pb::LogSettingsRequest, pb::LogSettingsResponse>(
       InferenceMethodName("LogSettings"), MethodTable::Kind::kUnary,
       [logger](const CallerInfo&, const auto& request, auto* response) {
@@ -214,7 +224,9 @@ void AddSettingMethods(Logger* logger, TraceLog* traces, MethodTable* table) {
       });
   table->AddTyped<pb::TraceSettingRequest, pb::TraceSettingResponse>(
       InferenceMethodName("TraceSetting"), MethodTable::Kind::kUnary,
-      [traces](const CallerInfo&, const auto& request, auto* response) {
+      [models, traces](const CallerInfo&, const auto& request, auto* response) {
+        absl::Status status = CheckModel(*models, request.model_name());
+        if (!status.ok()) return status;
         return traces == nullptr ? NoTraceSetting(request, response)
                                  : TraceSetting(traces, request, response);
       });

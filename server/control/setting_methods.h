@@ -2,13 +2,15 @@
 #pragma once
 
 #include "server/accept/method_table.h"
+#include "server/request/served_model.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/log/trace_log.h"
 
 namespace mpsd {
 
-// Adds LogSettings and TraceSetting of the inference service. `logger` and `traces` outlive the
-// table; `traces` is null if the config names no file for traces. REQUIRES: logger is not null.
+// Adds LogSettings and TraceSetting of the inference service. `models`, `logger` and `traces`
+// outlive the table; `traces` is null if the config names no file for traces. REQUIRES: neither of
+// the other two is null.
 //
 // Both methods read and write: a request without settings only reads, and every answer holds all
 // settings as they are then. What is set is in force at once, for all models, and lasts until it is
@@ -32,8 +34,10 @@ namespace mpsd {
 // gives are INVALID_ARGUMENT. A setting that is unknown or malformed is INVALID_ARGUMENT; one that
 // names a file, or asks for a thing that this server does not have, is UNIMPLEMENTED. A request is
 // applied whole or not at all. No answer names a file. Without `traces` each trace setting may be
-// "changed" to the value that it has. Both run on the queue thread of their call and do not block.
+// "changed" to the value that it has. TraceSetting of a model that is not ready is
+// INVALID_ARGUMENT. Both run on the queue thread of their call and do not block.
 // Of two requests at the same moment one wins.
-void AddSettingMethods(Logger* logger, TraceLog* traces, MethodTable* table);
+void AddSettingMethods(const ModelDirectory* models, Logger* logger, TraceLog* traces,
+                       MethodTable* table);
 
 }  // namespace mpsd

@@ -105,7 +105,7 @@ class ModelDirectory {
   // True when the version is known. An empty version means any.
   bool Knows(absl::string_view name, absl::string_view version = "") const;
 
-  // The published versions of a model, the highest first.
+  // The published versions of a model, the lowest first.
   std::vector<std::string> Versions(absl::string_view name) const;
 
   // All published generations, in the order in which their models were first published.

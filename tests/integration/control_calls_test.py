@@ -167,14 +167,24 @@ class ControlCalls(unittest.TestCase):
                      "writes no traces")
         self.refused(call, self.trace_settings(nothing=["1"]), INVALID, "unknown trace setting")
 
+    def test_trace_settings_of_a_model(self):
+        answer = self.stub.TraceSetting(service_pb2.TraceSettingRequest(model_name="m")).settings
+        self.assertEqual(list(answer["trace_level"].value), ["OFF"])
+        self.refused(self.stub.TraceSetting, service_pb2.TraceSettingRequest(model_name="nobody"),
+                     INVALID, "Request for unknown model : nobody")
+
     # Shared memory.
 
     def test_shared_memory_is_refused(self):
         for kind in ("System", "Cuda"):
             for verb in ("Status", "Register", "Unregister"):
-                request = getattr(service_pb2, f"{kind}SharedMemory{verb}Request")()
+                request = getattr(service_pb2, f"{kind}SharedMemory{verb}Request")(name="region")
                 self.refused(getattr(self.stub, f"{kind}SharedMemory{verb}"), request,
                              UNIMPLEMENTED, "shared memory regions of clients are not")
+
+    def test_unregister_all_where_nothing_can_be_registered(self):
+        self.stub.SystemSharedMemoryUnregister(service_pb2.SystemSharedMemoryUnregisterRequest())
+        self.stub.CudaSharedMemoryUnregister(service_pb2.CudaSharedMemoryUnregisterRequest())
 
     def test_extensions_are_those_that_are_there(self):
         metadata = self.stub.ServerMetadata(service_pb2.ServerMetadataRequest())

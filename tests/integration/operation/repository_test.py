@@ -216,9 +216,9 @@ class Repository(Checks):
             self.assertIn('"nmae"', reasons(client)["broken"])
             self.assertEqual(infer_once(client, "b"), "10", "the highest")
             self.assertEqual(infer_once(client, "b", "2"), "2")
-            self.assertEqual(client.get_model_metadata("b").versions, ["10", "2", "1"])
+            self.assertEqual(client.get_model_metadata("b").versions, ["1", "2", "10"])
             policy = client.get_model_config("b", "2").config.version_policy
-            self.assertEqual(policy.specific.versions, [10, 2, 1])
+            self.assertEqual(policy.specific.versions, [1, 2, 10])
             daemon.wait_logged('model_not_servable.*"model":"broken".*nmae')
 
     def test_the_delays_of_the_identity_backend(self):

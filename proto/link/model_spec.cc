@@ -22,9 +22,11 @@ Json TensorsToJson(const std::vector<TensorSpec>& tensors) {
   for (const TensorSpec& tensor : tensors) {
     Json shape = Json::array();
     for (const int64_t dim : tensor.dims) shape.push_back(dim);
-    list.push_back({{"name", tensor.name},
-                    {"datatype", std::string(DataTypeName(tensor.datatype))},
-                    {"shape", std::move(shape)}});
+    Json json = {{"name", tensor.name},
+                 {"datatype", std::string(DataTypeName(tensor.datatype))},
+                 {"shape", std::move(shape)}};
+    if (tensor.optional) json["optional"] = true;
+    list.push_back(std::move(json));
   }
   return list;
 }

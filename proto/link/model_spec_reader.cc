@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kSpecKeys = {"max_batch_size", "inputs", "outputs", "pad",
                                                        "decoupled"};
-constexpr std::array<std::string_view, 3> kTensorKeys = {"name", "datatype", "shape"};
+constexpr std::array<std::string_view, 4> kTensorKeys = {"name", "datatype", "shape", "optional"};
 constexpr std::array<std::string_view, 5> kPadKeys = {"input", "dim", "buckets", "value",
                                                       "outputs"};
 constexpr std::array<std::string_view, 2> kCutKeys = {"output", "dim"};
@@ -60,7 +60,7 @@ void ReadShape(const JsonObject& object, Dims* dims) {
 TensorSpec ReadTensor(const nlohmann::json& json, const std::string& path, JsonErrors* errors) {
   const JsonObject object(json, path, kTensorKeys, errors);
   TensorSpec tensor;
-  for (const std::string_view key : kTensorKeys) object.Require(key);
+  for (const char* key : {"name", "datatype", "shape"}) object.Require(key);
   object.Get("name", &tensor.name);
   const nlohmann::json* name = object.Find("name");
   if (name != nullptr && name->is_string()) {
@@ -69,6 +69,7 @@ TensorSpec ReadTensor(const nlohmann::json& json, const std::string& path, JsonE
   }
   ReadDataType(object, &tensor.datatype);
   ReadShape(object, &tensor.dims);
+  object.Get("optional", &tensor.optional);
   return tensor;
 }
 
@@ -81,6 +82,9 @@ void ReadTensors(const JsonObject& object, std::string_view key, std::vector<Ten
     if (twice) {
       object.errors()->Add(JsonPath(path, "name"),
                            absl::StrCat("'", tensor.name, "' stands twice"));
+    }
+    if (tensor.optional && key == "outputs") {
+      object.errors()->Add(JsonPath(path, "optional"), "is for an input");
     }
     if (!tensor.name.empty()) tensors->push_back(std::move(tensor));
   });

@@ -86,30 +86,50 @@ std::string Quoted(const std::vector<absl::string_view>& names) {
                       "]");
 }
 
-absl::Status WrongInputCount(const InferMessage& message, const ServedModel& model) {
+size_t RequiredCount(const std::vector<TensorSpec>& inputs) {
+  return static_cast<size_t>(std::count_if(inputs.begin(), inputs.end(),
+                                           [](const auto& tensor) { return !tensor.optional; }));
+}
+
+absl::Status WrongInputs(const InferMessage& message, const ServedModel& model) {
+  const std::vector<TensorSpec>& specs = model.spec.inputs;
   std::vector<absl::string_view> got;
   for (const InputMessage& input : message.inputs) got.push_back(input.name);
   std::vector<absl::string_view> missing;
-  for (const TensorSpec& tensor : model.spec.inputs) {
-    if (std::find(got.begin(), got.end(), tensor.name) == got.end()) missing.push_back(tensor.name);
+  for (const TensorSpec& tensor : specs) {
+    const bool is_there = std::find(got.begin(), got.end(), tensor.name) != got.end();
+    if (!is_there && !tensor.optional) missing.push_back(tensor.name);
   }
+  const size_t required = RequiredCount(specs);
+  const std::string expected =
+      required == specs.size()
+          ? absl::StrCat("expected ", required, " inputs")
+          : absl::StrCat("expected number of inputs between ", required, " and ", specs.size());
   return absl::InvalidArgumentError(
-      absl::StrCat("expected ", model.spec.inputs.size(), " inputs but got ", message.inputs.size(),
-                   " inputs for model '", model.name, "'. Got input(s) ", Quoted(got),
-                   ", but missing required input(s) ", Quoted(missing),
-                   ". Please provide all required input(s)."));
+      absl::StrCat(expected, " but got ", got.size(), " inputs for model '", model.name,
+                   "'. Got input(s) ", Quoted(got), ", but missing required input(s) ",
+                   Quoted(missing), ". Please provide all required input(s)."));
 }
 
-// Finds the message's inputs in the spec's order.
+bool LacksRequired(const std::vector<TensorSpec>& specs, const InputOrder& order) {
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (order[i] == nullptr && !specs[i].optional) return true;
+  }
+  return false;
+}
+
+// Finds the message's inputs in the spec's order. The entry of one that is left out is null.
 absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
+  const bool right_count =
+      message.inputs.size() >= RequiredCount(specs) && message.inputs.size() <= specs.size();
   order->assign(specs.size(), nullptr);
   for (const InputMessage& input : message.inputs) {
     const auto found = std::find_if(specs.begin(), specs.end(), [&](const TensorSpec& tensor) {
       return tensor.name == input.name;
     });
     if (found == specs.end()) {
-      if (message.inputs.size() != specs.size()) continue;
+      if (!right_count) continue;
       return absl::InvalidArgumentError(absl::StrCat("unexpected inference input '", input.name,
                                                      "' for model '", model.name, "'"));
     }
@@ -121,8 +141,8 @@ absl::Status Order(const InferMessage& message, const ServedModel& model, InputO
     }
     entry = &input;
   }
-  if (message.inputs.size() != specs.size()) {
-    return WithId(WrongInputCount(message, model), message.id);
+  if (!right_count || LacksRequired(specs, *order)) {
+    return WithId(WrongInputs(message, model), message.id);
   }
   return absl::OkStatus();
 }
@@ -164,7 +184,13 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
   return absl::OkStatus();
 }
 
-absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, bool first,
+// The first input that the request does not leave out says how many rows it has.
+bool IsFirst(const Request& request) {
+  return std::count_if(request.inputs.begin(), request.inputs.end(),
+                       [](const auto& input) { return !input.is_left_out(); }) == 1;
+}
+
+absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor,
                         const ServedModel& model, Request* request) {
   if (!model.spec.batches()) return absl::OkStatus();
   const int64_t rows = input.dims[0];
@@ -173,7 +199,7 @@ absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, boo
         absl::StrCat("inference request batch-size must be <= ", model.spec.max_batch_size,
                      " for '", model.name, "'"));
   }
-  if (!first && rows != request->rows) {
+  if (!IsFirst(*request) && rows != request->rows) {
     return absl::InvalidArgumentError(absl::StrCat(
         "input '", tensor.name, "' batch size does not match other inputs for '", model.name, "'"));
   }
@@ -223,7 +249,7 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
                      tensor.name, "' for model '", model.name, "'"));
   }
   absl::Status status = CheckShape(input, tensor, model, request);
-  if (status.ok()) status = CheckBatch(input, tensor, index == 0, model, request);
+  if (status.ok()) status = CheckBatch(input, tensor, model, request);
   if (!status.ok()) return WithId(status, message.id);
   return CheckBytes(input, tensor, model, message.id, &request->inputs.back());
 }
@@ -307,6 +333,10 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
   InputOrder order;
   if (absl::Status status = Order(message, model, &order); !status.ok()) return status;
   for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == nullptr) {
+      request->inputs.emplace_back();
+      continue;
+    }
     absl::Status status = CheckInput(*order[i], i, message, model, request);
     if (!status.ok()) return status;
   }

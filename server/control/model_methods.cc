@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
@@ -56,6 +57,15 @@ void Describe(const TensorSpec& tensor, bool batches,
   for (const int64_t dim : tensor.dims) metadata->add_shape(dim);
 }
 
+// The names of the inputs that a request may leave out: "B,C". The message has no other place.
+std::string OptionalInputs(const ModelSpec& spec) {
+  std::vector<absl::string_view> names;
+  for (const TensorSpec& input : spec.inputs) {
+    if (input.optional) names.push_back(input.name);
+  }
+  return absl::StrJoin(names, ",");
+}
+
 absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataRequest& request,
                       pb::ModelMetadataResponse* response) {
   const absl::StatusOr<std::shared_ptr<ServedModel>> model =
@@ -79,7 +89,10 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
   for (const TensorSpec& output : spec.outputs) {
     Describe(output, spec.batches(), response->add_outputs());
   }
-  (*response->mutable_properties())["max_batch_size"] = absl::StrCat(spec.max_batch_size);
+  auto& properties = *response->mutable_properties();
+  properties["max_batch_size"] = absl::StrCat(spec.max_batch_size);
+  const std::string optional = OptionalInputs(spec);
+  if (!optional.empty()) properties["optional_inputs"] = optional;
   return absl::OkStatus();
 }
 
@@ -131,7 +144,11 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   config->set_platform(model.platform);
   config->set_backend(model.facts.backend);
   config->set_max_batch_size(static_cast<int32_t>(spec.max_batch_size));
-  for (const TensorSpec& input : spec.inputs) Describe(input, config->add_input());
+  for (const TensorSpec& input : spec.inputs) {
+    pb::ModelInput* told = config->add_input();
+    Describe(input, told);
+    told->set_optional(input.optional);
+  }
   for (const TensorSpec& output : spec.outputs) Describe(output, config->add_output());
   DescribeInstances(model, config->add_instance_group());
   for (const auto& [name, value] : model.parameters) {

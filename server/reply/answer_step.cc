@@ -33,10 +33,11 @@ AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32
   return answer;
 }
 
-// The length that the request's own input had where the batch's was padded.
+// The length that the request's own input had where the batch's was padded; -1 if it was left out.
 int64_t OwnLength(const ModelSpec& spec, const PadRule& rule, const Request& request) {
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    if (spec.inputs[i].name == rule.input) return request.inputs[i].dims[rule.dim];
+    const bool is_it = spec.inputs[i].name == rule.input && !request.inputs[i].is_left_out();
+    if (is_it) return request.inputs[i].dims[rule.dim];
   }
   return -1;
 }

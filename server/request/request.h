@@ -19,18 +19,20 @@ struct ServedModel;
 struct ModelSpec;
 struct Payload;
 
-// The non-batch dims of all inputs in a row, after padding. Requests with equal keys can share a
-// batch.
+// The non-batch dims of all inputs in a row, after padding. Those of an optional input follow a 1;
+// if it is left out, there is a 0 instead. Requests with equal keys can share a batch.
 using ShapeKey = absl::InlinedVector<int64_t, 8>;
 
 // One input, checked by admission.
 struct RequestInput {
-  DataType datatype = DataType::kInvalid;
-  Dims dims;                         // of a row, as the client sent them
-  Dims padded_dims;                  // of a row, as the batch carries them
-  uint64_t row_bytes = 0;            // padded; 0 for BYTES, whose rows differ
-  uint64_t tensor_bytes = 0;         // of all rows together; of BYTES only
-  const Payload* payload = nullptr;  // the client's bytes; valid until the reply is given
+  DataType datatype = DataType::kInvalid;  // kInvalid: it is optional, and left out
+  Dims dims;                               // of a row, as the client sent them
+  Dims padded_dims;                        // of a row, as the batch carries them
+  uint64_t row_bytes = 0;                  // padded; 0 for BYTES, whose rows differ
+  uint64_t tensor_bytes = 0;               // of all rows together; of BYTES only
+  const Payload* payload = nullptr;        // the client's bytes, until the reply is given
+
+  bool is_left_out() const { return datatype == DataType::kInvalid; }
 
   // How many bytes `rows` rows take in a slab.
   uint64_t Bytes(uint32_t rows) const {

@@ -91,7 +91,19 @@ TEST(ModelSpec, NamesTheNearestKey) {
 
 TEST(ModelSpec, NamesAllKeysWhenNoneIsNear) {
   EXPECT_EQ(ErrorWith("/inputs/0/q", 1),
-            "inputs[0].q: unknown key; the keys here are name, datatype, shape");
+            "inputs[0].q: unknown key; the keys here are name, datatype, shape, optional");
+}
+
+TEST(ModelSpec, InputsMayBeOptionalAndNoOutputs) {
+  Json json = Whole();
+  json["inputs"][0]["optional"] = true;
+  const absl::StatusOr<ModelSpec> spec = ModelSpecFromJson(json);
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_TRUE(spec->inputs[0].optional);
+  EXPECT_EQ(*ModelSpecFromJson(ToJson(*spec)), *spec);
+  EXPECT_EQ(ErrorWith("/outputs/0/optional", true), "outputs[0].optional: is for an input");
+  EXPECT_EQ(ErrorWith("/inputs/0/optional", 1),
+            "inputs[0].optional: must be true or false, not a number");
 }
 
 TEST(ModelSpec, BatchSizeHasAType) {

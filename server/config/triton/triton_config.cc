@@ -120,9 +120,9 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model, Tri
   std::vector<TensorSpec> outputs;
   for (const pb::ModelInput& input : triton.input()) {
     Ignore(input.format() != pb::ModelInput::FORMAT_NONE, "input.format", notes);
-    if (input.optional()) return NotSupported("input.optional");
     if (input.allow_ragged_batch()) return NotSupported("input.allow_ragged_batch");
     if (absl::Status status = ReadTensor("input", input, &inputs); !status.ok()) return status;
+    inputs.back().optional = input.optional();
   }
   for (const pb::ModelOutput& output : triton.output()) {
     Ignore(!output.label_filename().empty(), "output.label_filename", notes);

@@ -58,6 +58,30 @@ TEST_F(Validation, FillsTheRequestInTheOrderOfTheSpec) {
   EXPECT_THAT(request_.wanted_outputs, ElementsAre(1, 0));
 }
 
+TEST_F(Validation, OptionalInputsMayBeLeftOut) {
+  model_.spec.inputs[0].optional = true;
+  message_.Raw("B", "INT64", {2, 3}, 48);
+  ASSERT_TRUE(Check().ok());
+  ASSERT_EQ(request_.inputs.size(), 2u);
+  EXPECT_TRUE(request_.inputs[0].is_left_out());
+  EXPECT_EQ(request_.inputs[1].dims, (Dims{3}));
+  EXPECT_EQ(request_.rows, 2u) << "the first input that is there says it";
+  message_.Raw("A", "FP32", {1, 16}, 64);
+  EXPECT_EQ(Refusal(), "input 'B' batch size does not match other inputs for 'm'");
+}
+
+TEST_F(Validation, EveryRequiredInputIsThere) {
+  model_.spec.inputs[1].optional = true;
+  const std::string lead = "expected number of inputs between 1 and 2 but got ";
+  const std::string missing =
+      "but missing required input(s) ['A']. Please provide all required input(s).";
+  EXPECT_EQ(Refusal(), lead + "0 inputs for model 'm'. Got input(s) [], " + missing);
+  message_.Raw("B", "INT64", {2, 3}, 48);
+  EXPECT_EQ(Refusal(), lead + "1 inputs for model 'm'. Got input(s) ['B'], " + missing);
+  message_.Raw("C", "INT64", {2, 3}, 48);
+  EXPECT_EQ(Refusal(), "unexpected inference input 'C' for model 'm'");
+}
+
 TEST_F(Validation, AllOutputsWhenNoneIsAskedFor) {
   OneInput();
   message_.Raw("A", "FP32", {1, 16}, 64);

@@ -76,7 +76,7 @@ absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uin
                                        OutputSink* sink) const {
   absl::InlinedVector<c10::IValue, 4> arguments;
   for (const InputTensor& input : inputs) {
-    absl::StatusOr<c10::IValue> value = Borrow(input);
+    absl::StatusOr<c10::IValue> value = input.is_left_out() ? c10::IValue() : Borrow(input);
     if (!value.ok()) return value.status();
     arguments.push_back(*std::move(value));
   }

@@ -138,6 +138,15 @@ TEST_F(TritonConfigTest, ADecoupledModelTakesOneRequestAtATime) {
       << fault;
 }
 
+TEST_F(TritonConfigTest, InputsMayBeOptional) {
+  EXPECT_EQ(Text(R"pb(input { name: "x" data_type: TYPE_FP32 dims: 1 }
+                      input { name: "y" data_type: TYPE_FP32 dims: 1 optional: true })pb"),
+            "");
+  ASSERT_EQ(model_.spec.inputs.size(), 2u);
+  EXPECT_FALSE(model_.spec.inputs[0].optional);
+  EXPECT_TRUE(model_.spec.inputs[1].optional);
+}
+
 TEST_F(TritonConfigTest, VersionPolicies) {
   EXPECT_EQ(Text(""), "");
   EXPECT_EQ(notes_.versions.latest, 1u) << "the default";
@@ -170,8 +179,6 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
       {"input { name: \"x\" dims: 1 }", "'input.data_type' must be given"},
       {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 reshape {} }",
        "'input.reshape' is not supported"},
-      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 optional: true }",
-       "'input.optional' is not supported"},
       {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 allow_ragged_batch: true }",
        "'input.allow_ragged_batch' is not supported"},
       {"output { name: \"x\" data_type: TYPE_FP32 dims: 1 is_shape_tensor: true }",

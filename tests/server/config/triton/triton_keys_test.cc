@@ -53,7 +53,7 @@ const Key kKeys[] = {
     {"input.reshape", Fate::kRefused, "input { reshape {} }"},
     {"input.is_shape_tensor", Fate::kRefused, "input { is_shape_tensor: true }"},
     {"input.allow_ragged_batch", Fate::kRefused, "input { allow_ragged_batch: true }"},
-    {"input.optional", Fate::kRefused, "input { optional: true }"},
+    {"input.optional", Fate::kMapped, "input { optional: true }"},
     {"input.is_non_linear_format_io", Fate::kRefused, "input { is_non_linear_format_io: true }"},
     {"output.name", Fate::kMapped, "output { name: 'y' data_type: TYPE_FP32 dims: 2 }"},
     {"output.data_type", Fate::kMapped, "output { name: 'y' data_type: TYPE_FP32 dims: 2 }"},

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "proto/base/reshape.h"
 #include "proto/base/shape.h"
 #include "server/request/retry_info.h"
 
@@ -148,7 +149,7 @@ absl::Status Order(const InferMessage& message, const ServedModel& model, InputO
 }
 
 std::string ExpectedShape(const TensorSpec& tensor, bool batches) {
-  Dims dims = tensor.dims;
+  Dims dims = tensor.told_dims();
   if (batches) dims.insert(dims.begin(), -1);
   return ShapeText(dims);
 }
@@ -172,14 +173,15 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
     }
     dims.remove_prefix(1);
   }
-  if (!ShapeFits(tensor.dims, dims) || (model.spec.batches() && input.dims[0] < 1)) {
+  if (!ShapeFits(tensor.told_dims(), dims) || (model.spec.batches() && input.dims[0] < 1)) {
     return refuse("unexpected shape for input '", tensor.name, "'", refuse.for_model(),
                   ". Expected ", ExpectedShape(tensor, model.spec.batches()), ", got ",
                   ShapeText(input.dims), ".");
   }
   RequestInput& parsed = request->inputs.emplace_back();
   parsed.datatype = tensor.datatype;
-  parsed.dims.assign(dims.begin(), dims.end());
+  parsed.dims = tensor.client_dims.has_value() ? Reshaped(*tensor.client_dims, tensor.dims, dims)
+                                               : Dims(dims.begin(), dims.end());
   parsed.payload = &input.payload;
   return absl::OkStatus();
 }

@@ -13,9 +13,11 @@ namespace {
 // Gives each output of the answer the form that the client wants. Classified outputs become texts,
 // whose bytes `storage` keeps. Outputs for the client's memory are written there; those for a
 // device's memory are only set aside, and RequestRegions::StoreToDevice() writes them later.
-absl::Status ApplyOutputForms(const TensorForms& forms, bool batches, RequestRegions* regions,
-                              Answer* answer, std::deque<std::string>* storage) {
-  const absl::Status status = Classify(forms.classes, batches, answer, storage);
+absl::Status ApplyOutputForms(const TensorForms& forms, const ServedModel& model,
+                              RequestRegions* regions, Answer* answer,
+                              std::deque<std::string>* storage) {
+  const absl::Status status =
+      Classify(forms.classes, model.labels, model.spec.batches(), answer, storage);
   return status.ok() ? regions->Store(answer) : status;
 }
 
@@ -111,8 +113,8 @@ void InferExchange::Give(const Answer& answer, bool is_last) {
 
 void InferExchange::GiveInForm(Answer answer, bool is_last) {
   std::deque<std::string> storage;
-  const bool batches = request_.model->spec.batches();
-  const absl::Status status = ApplyOutputForms(forms_, batches, &regions_, &answer, &storage);
+  const absl::Status status =
+      ApplyOutputForms(forms_, *request_.model, &regions_, &answer, &storage);
   if (!status.ok()) return Refuse(status, is_last);
   WriteAndSend(answer, is_last);
 }

@@ -111,7 +111,8 @@ struct Request {
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
   int64_t arrival_ns = 0;
-  int64_t deadline_ns = 0;
+  int64_t deadline_ns = 0;        // of the wait in the queue, and then of the answer
+  int64_t final_deadline_ns = 0;  // the answer's, until the wait has ended; 0: deadline_ns is both
   ShapeKey key;
   absl::InlinedVector<RequestInput, 4> inputs;
   absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
@@ -136,6 +137,12 @@ struct Request {
   // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew, that is,
   // no queue has reserved rows.
   void ForgetModel();
+
+  // The request waits in the queue no longer than until then. REQUIRES: kNew.
+  void LimitWait(int64_t until_ns);
+
+  // The request is in a batch: from now on only the deadline of its answer counts.
+  void EndWait();
 
   // The only way to change `state`. REQUIRES: MayGo(state, to).
   void Go(RequestState to) {

@@ -82,6 +82,17 @@ TEST_F(Validation, EveryRequiredInputIsThere) {
   EXPECT_EQ(Refusal(), "unexpected inference input 'C' for model 'm'");
 }
 
+TEST_F(Validation, TheModelsShapeMayBeAnother) {
+  OneInput({});
+  model_.spec.inputs[0].client_dims = Dims{1};
+  message_.Raw("A", "FP32", {2, 1}, 8);
+  ASSERT_TRUE(Check().ok());
+  EXPECT_EQ(request_.inputs[0].dims, Dims());
+  model_.spec.inputs[0] = {"A", DataType::kFp32, {-1, 2, 2}, false, Dims{-1, 4}};
+  EXPECT_EQ(Refusal(),
+            "unexpected shape for input 'A' for model 'm'. Expected [-1,-1,4], got [2,1].");
+}
+
 TEST_F(Validation, AllOutputsWhenNoneIsAskedFor) {
   OneInput();
   message_.Raw("A", "FP32", {1, 16}, 64);

@@ -219,7 +219,7 @@ absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
   }
   if (tensor.datatype == DataType::kBytes) {
     parsed->tensor_bytes = input.payload.bytes;
-    return WithId(CheckStrings(input.payload, tensor.name, input.dims), id);
+    return WithId(CheckStrings(input.payload, tensor.name, model.name, input.dims), id);
   }
   const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, input.dims);
   if (!bytes.has_value()) {
@@ -281,8 +281,11 @@ absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
 
 }  // namespace
 
-absl::Status CheckStrings(const Payload& payload, absl::string_view input,
+absl::Status CheckStrings(const Payload& payload, absl::string_view input, absl::string_view model,
                           absl::Span<const int64_t> dims) {
+  const auto of_input = [input, model] {
+    return absl::StrCat(" for inference input '", input, "' for model '", model, "', ");
+  };
   const std::optional<uint64_t> expected = ElementCount(dims);
   if (!expected.has_value()) {
     return Malformed("input '", input, "' is larger than any tensor can be");
@@ -291,26 +294,23 @@ absl::Status CheckStrings(const Payload& payload, absl::string_view input,
   uint64_t count = 0;
   while (reader.left() >= sizeof(uint32_t)) {
     if (count == *expected) {
-      return Malformed("unexpected number of string elements ", count + 1, " for inference input '",
-                       input, "', expecting ", *expected);
+      return Malformed("unexpected number of string elements ", count + 1, of_input(), "expecting ",
+                       *expected);
     }
     const uint32_t length = reader.Length();
     if (length > reader.left()) {
-      return Malformed("incomplete string data for inference input '", input,
-                       "', expecting string of length ", length, " but only ", reader.left(),
-                       " bytes available");
+      return Malformed("incomplete string data", of_input(), "expecting string of length ", length,
+                       " but only ", reader.left(), " bytes available");
     }
     reader.Skip(length);
     ++count;
   }
   if (reader.left() > 0) {
-    return Malformed("incomplete string length indicator for inference input '", input,
-                     "', expecting ", sizeof(uint32_t), " bytes but only ", reader.left(),
-                     " bytes available");
+    return Malformed("incomplete string length indicator", of_input(), "expecting ",
+                     sizeof(uint32_t), " bytes but only ", reader.left(), " bytes available");
   }
   if (count == *expected) return absl::OkStatus();
-  return Malformed("expected ", *expected, " string elements for inference input '", input,
-                   "', got ", count);
+  return Malformed("expected ", *expected, " string elements", of_input(), "got ", count);
 }
 
 absl::Status WithId(const absl::Status& status, absl::string_view id) {

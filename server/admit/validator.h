@@ -48,9 +48,9 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
 // element. INVALID_ARGUMENT, in words that clients
 // match on, unless the payload holds exactly as many elements as `dims` says: too few, too many, a
 // length that is cut off, or an element that is. `dims` are those of the whole tensor, with the
-// batch dim; a product that overflows is refused as well. `input` is the tensor's name, for the
+// batch dim; a product that overflows is refused as well. `input` and `model` are names, for the
 // text. Pure.
-absl::Status CheckStrings(const Payload& payload, absl::string_view input,
+absl::Status CheckStrings(const Payload& payload, absl::string_view input, absl::string_view model,
                           absl::Span<const int64_t> dims);
 
 // `status` with the request's id before its text. Clients of the protocol expect the id in refusals

@@ -107,7 +107,10 @@ std::string ParameterFault(absl::string_view name, Choice choice) {
                         ".");
   }
   if (absl::StartsWith(name, "triton_")) {
-    return "parameter keys starting with 'triton_' are reserved and cannot be specified.";
+    return absl::StrCat(
+        "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following "
+        "keys starting with 'triton_' are allowed: ",
+        kFinalFlag);
   }
   if (choice != Choice::PARAMETER_CHOICE_NOT_SET) return "";
   return absl::StrCat("invalid value type for '", name,

@@ -443,14 +443,16 @@ TEST_F(StringValidation, KeepsTheBytesOfTheWholeTensor) {
 TEST_F(StringValidation, TheElementsOfAllRowsAreCounted) {
   Send({2, 2}, std::string(12, '\0'));
   message_.Id("7");
-  EXPECT_EQ(Refusal(), "[request id: 7] expected 4 string elements for inference input 'T', got 3");
+  EXPECT_EQ(
+      Refusal(),
+      "[request id: 7] expected 4 string elements for inference input 'T' for model 'm', got 3");
 }
 
 TEST_F(StringValidation, FromTypedContentsToo) {
   Send({1, 2}, std::string(4, '\0'));
   message_->raw_count = 0;
   message_->inputs[0].has_typed = true;
-  EXPECT_EQ(Refusal(), "expected 2 string elements for inference input 'T', got 1");
+  EXPECT_EQ(Refusal(), "expected 2 string elements for inference input 'T' for model 'm', got 1");
 }
 
 }  // namespace

@@ -334,7 +334,10 @@ TEST_F(RequestWireTest, ClassificationIsAboveZero) {
 TEST_F(RequestWireTest, KeysOfTritonsOwnAreReserved) {
   inference::InferParameter value;
   value.set_bool_param(true);
-  EXPECT_NE(ParameterError("triton_x", value), "");
+  EXPECT_EQ(ParameterError("triton_x", value),
+            "parameter keys starting with 'triton_' are reserved for Triton usage. Only the "
+            "following keys starting with 'triton_' are allowed: "
+            "triton_enable_empty_final_response");
   EXPECT_EQ(ParameterError("triton_enable_empty_final_response", value), "");
   EXPECT_EQ(ParameterError("anything", value), "");
 }

@@ -55,7 +55,8 @@ struct BatchingConfig {
   bool operator==(const BatchingConfig&) const = default;
 };
 
-// The most that queue_timeout_ns of a model may be.
+// The most that placement.threads and queue_timeout_ns of a model may be.
+inline constexpr uint32_t kMaxThreads = 256;
 inline constexpr int64_t kMaxQueueTimeoutNs = 24LL * 3600 * 1'000'000'000;
 
 // How long the phases of a worker may take, and when workers rest or are replaced. Obeyed by

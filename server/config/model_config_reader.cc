@@ -30,7 +30,6 @@ constexpr std::array<std::string_view, 3> kQueueKeys = {"requests", "bytes", "ti
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
-constexpr uint32_t kMaxThreads = 256;
 constexpr uint32_t kMaxDeviceIndex = 255;
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -278,21 +280,55 @@ void ApplyVersions(const pb::ModelVersionPolicy& policy, VersionPolicy* versions
 }
 
 // Triton's identity backend has other names for the parameters of our synthetic format.
-void ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model) {
-  for (const auto& [key, value] : triton.parameters()) {
-    if (model->format != ModelFormat::kSynthetic) {
-      model->parameters[key] = value.string_value();
-    } else if (key == "execute_delay_ms") {
-      model->parameters["delay"] = absl::StrCat(value.string_value(), "ms");
-    } else if (key == "creation_delay_sec") {
-      model->parameters["load_delay"] = absl::StrCat(value.string_value(), "s");
-    } else if (key == "instance_wise_delay_multiplier") {
-      // An instance is a lane here; both are counted from 0.
-      model->parameters["lane_delay_factor"] = value.string_value();
-    } else {
-      model->parameters[key] = value.string_value();
-    }
+void ApplySyntheticParameter(const std::string& key, const std::string& text, ModelConfig* model) {
+  if (key == "execute_delay_ms") {
+    model->parameters["delay"] = absl::StrCat(text, "ms");
+  } else if (key == "creation_delay_sec") {
+    model->parameters["load_delay"] = absl::StrCat(text, "s");
+  } else if (key == "instance_wise_delay_multiplier") {
+    // An instance is a lane here; both are counted from 0.
+    model->parameters["lane_delay_factor"] = text;
+  } else {
+    model->parameters[key] = text;
   }
+}
+
+// The switches of Triton's PyTorch backend that say how libtorch runs. Only one has a counterpart:
+// inference mode is always on, and the other ones change no answer.
+bool IsRuntimeSwitch(absl::string_view key) {
+  static constexpr absl::string_view kSwitches[] = {
+      "INFERENCE_MODE",       "DISABLE_OPTIMIZED_EXECUTION", "DISABLE_CUDNN",
+      "ENABLE_NVFUSER",       "ENABLE_WEIGHT_SHARING",       "ENABLE_CACHE_CLEANING",
+      "ENABLE_TENSOR_FUSER",  "ENABLE_JIT_PROFILING",        "ENABLE_JIT_EXECUTOR",
+      "INTER_OP_THREAD_COUNT"};
+  return absl::c_linear_search(kSwitches, key);
+}
+
+absl::Status ApplyThreads(const std::string& text, PlacementConfig* placement) {
+  uint32_t threads = 0;
+  if (!absl::SimpleAtoi(text, &threads) || threads == 0 || threads > kMaxThreads) {
+    return Refused("parameters.INTRA_OP_THREAD_COUNT", absl::StrCat("must be 1 to ", kMaxThreads));
+  }
+  placement->threads = threads;
+  return absl::OkStatus();
+}
+
+// Every parameter stays one, since clients may read it.
+absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
+                             TritonNotes* notes) {
+  for (const auto& [key, value] : triton.parameters()) {
+    const std::string& text = value.string_value();
+    if (model->format == ModelFormat::kSynthetic) {
+      ApplySyntheticParameter(key, text, model);
+      continue;
+    }
+    model->parameters[key] = text;
+    const bool is_done = key == "INFERENCE_MODE" && text == "true";
+    Ignore(IsRuntimeSwitch(key) && !is_done, absl::StrCat("parameters.", key), notes);
+    if (key != "INTRA_OP_THREAD_COUNT") continue;
+    if (absl::Status status = ApplyThreads(text, &model->placement); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
@@ -301,8 +337,8 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   if (status.ok()) status = ApplyTensors(triton, model);
   if (status.ok()) status = ApplyInstances(triton, model, notes);
   if (status.ok()) status = ApplyBatching(triton.dynamic_batching(), model);
+  if (status.ok()) status = ApplyParameters(triton, model, notes);
   if (!status.ok()) return status;
-  ApplyParameters(triton, model);
   ApplyVersions(triton.version_policy(), &notes->versions);
   NoteWhatIsIgnored(triton, notes);
   return absl::OkStatus();

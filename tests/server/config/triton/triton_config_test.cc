@@ -204,6 +204,33 @@ TEST_F(TritonConfigTest, TheQueueMayHaveATimeout) {
             "a day");
 }
 
+TEST_F(TritonConfigTest, SwitchesOfThePyTorchBackendAreNoted) {
+  const auto set = [this](const std::string& key, const std::string& text) {
+    return Text("parameters { key: '" + key + "' value { string_value: '" + text + "' } }");
+  };
+  EXPECT_EQ(set("INFERENCE_MODE", "true"), "");
+  EXPECT_TRUE(notes_.ignored.empty()) << "it is always on";
+  EXPECT_EQ(set("INFERENCE_MODE", "false"), "");
+  EXPECT_EQ(set("DISABLE_OPTIMIZED_EXECUTION", "true"), "");
+  EXPECT_EQ(set("ENABLE_NVFUSER", "true"), "");
+  EXPECT_EQ(set("ENABLE_WEIGHT_SHARING", "true"), "");
+  EXPECT_EQ(set("mine", "true"), "");
+  EXPECT_EQ(notes_.ignored,
+            (std::vector<std::string>{
+                "parameters.INFERENCE_MODE", "parameters.DISABLE_OPTIMIZED_EXECUTION",
+                "parameters.ENABLE_NVFUSER", "parameters.ENABLE_WEIGHT_SHARING"}));
+  EXPECT_EQ(model_.parameters.at("ENABLE_NVFUSER"), "true");
+}
+
+TEST_F(TritonConfigTest, ThreadsOfAnInferenceAreTheModels) {
+  const std::string lead = "parameters { key: 'INTRA_OP_THREAD_COUNT' value { string_value: '";
+  EXPECT_EQ(Text(lead + "4' } }"), "");
+  EXPECT_EQ(model_.placement.threads, 4u);
+  for (const char* text : {"0", "257", "many"}) {
+    EXPECT_EQ(Text(lead + text + "' } }"), "'parameters.INTRA_OP_THREAD_COUNT' must be 1 to 256");
+  }
+}
+
 TEST_F(TritonConfigTest, VersionPolicies) {
   EXPECT_EQ(Text(""), "");
   EXPECT_EQ(notes_.versions.latest, 1u) << "the default";

@@ -38,7 +38,7 @@ void InferExchange::Begin(const Arrival& arrival) {
   request_.deadline_ns = arrival.deadline_ns;
   request_.reply = Reply(this);
   trace_ = arrival.trace;
-  traced_ = context_->observers.WantTrace(*trace_);
+  traced_ = false;
 }
 
 absl::Status InferExchange::CheckAwaited(int64_t now_ns) const {
@@ -52,6 +52,7 @@ absl::Status InferExchange::Read() {
   MPSD_CHECK(stage_ == Stage::kBegun);
   absl::Status status = transport_->Read(&message_, &forms_);
   message_.takes_many = answers_ == Answers::kMany;
+  traced_ = context_->observers.WantTrace(message_.model, *trace_);
   if (status.ok()) status = transport_->MayUse(message_.model);
   return status.ok() ? LoadRegions() : status;
 }

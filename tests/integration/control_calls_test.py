@@ -122,17 +122,21 @@ class ControlCalls(unittest.TestCase):
         return request
 
     def test_log_settings(self):
-        self.addCleanup(lambda: self.stub.LogSettings(
-            self.log_settings(log_info=True, log_warning=True, log_verbose_level=0)))
+        self.addCleanup(lambda: self.stub.LogSettings(self.log_settings(
+            log_info=True, log_warning=True, log_error=True, log_verbose_level=0,
+            log_format="default")))
         before = self.stub.LogSettings(service_pb2.LogSettingsRequest()).settings
         self.assertTrue(before["log_info"].bool_param)
         self.assertEqual(before["log_verbose_level"].uint32_param, 0)
-        after = self.stub.LogSettings(self.log_settings(log_verbose_level=1)).settings
-        self.assertEqual(after["log_verbose_level"].uint32_param, 1)
-        after = self.stub.LogSettings(
-            self.log_settings(log_verbose_level=0, log_info=False)).settings
-        self.assertFalse(after["log_info"].bool_param)
-        self.assertTrue(after["log_warning"].bool_param)
+        self.assertEqual(before["log_format"].string_param, "default")
+        after = self.stub.LogSettings(self.log_settings(log_verbose_level=2)).settings
+        self.assertEqual(after["log_verbose_level"].uint32_param, 2)
+        after = self.stub.LogSettings(self.log_settings(
+            log_info=False, log_error=False, log_format="ISO8601")).settings
+        self.assertEqual((after["log_info"].bool_param, after["log_warning"].bool_param,
+                          after["log_error"].bool_param), (False, True, False))
+        self.assertEqual(after["log_verbose_level"].uint32_param, 2, "each is a switch of its own")
+        self.assertEqual(after["log_format"].string_param, "ISO8601")
         read = self.stub.LogSettings(service_pb2.LogSettingsRequest()).settings
         self.assertEqual(read, after)
 
@@ -143,7 +147,8 @@ class ControlCalls(unittest.TestCase):
         self.refused(call, self.log_settings(nothing=True), INVALID,
                      "unknown log setting 'nothing'")
         self.refused(call, self.log_settings(log_info="yes"), INVALID, "expect a bool value")
-        self.refused(call, self.log_settings(log_error=False), INVALID, "log_error is always on")
+        self.refused(call, self.log_settings(log_format="xml"), INVALID,
+                     "log_format can only be 'default' or 'ISO8601'")
         # Nothing of a refused request is applied.
         self.refused(call, self.log_settings(log_verbose_level=1, nothing=True), INVALID, "unknown")
         read = call(service_pb2.LogSettingsRequest()).settings

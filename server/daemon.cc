@@ -101,6 +101,11 @@ void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   page->AddLimit("log_lines_per_second", kLogLinesPerSecond);
 }
 
+// What clients may see of a path.
+std::string FileNameOf(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
 // Owns all parts, in the order in which they are made; they end in the opposite order.
 class Daemon {
  public:
@@ -224,7 +229,9 @@ void Daemon::AddMethods() {
   AddInferenceMethods(&models_, facts, &methods_);
   AddModelConfigMethod(&models_, &methods_);
   AddStatisticsMethod(&models_, &supervisor_, &methods_);
-  AddSettingMethods(&logger_, traces_.get(), &methods_);
+  AddSettingMethods({&models_, &logger_, traces_.get(), FileNameOf(config_.log.file),
+                     FileNameOf(config_.trace.file)},
+                    &methods_);
   AddSharedMemoryMethods(&regions_, &methods_);
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(ReflectionOf(config_), &methods_);
@@ -392,7 +399,7 @@ absl::StatusOr<Config> Daemon::ReadAgain() const {
 }
 
 void Daemon::Apply(const Config& config) {
-  logger_.SetLevel(LevelOf(config));
+  logger_.Set(LogSwitches::Of(LevelOf(config)));
   gate_.SetRules(RulesOf(UntilRestart(config)));
   lame_duck_ns_ = config.limits.lame_duck_ns;
   drain_timeout_ns_ = config.limits.drain_timeout_ns;

@@ -17,14 +17,21 @@ namespace {
 
 using Json = nlohmann::json;
 
+Json ShapeToJson(const Dims& dims) {
+  Json shape = Json::array();
+  for (const int64_t dim : dims) shape.push_back(dim);
+  return shape;
+}
+
 Json TensorsToJson(const std::vector<TensorSpec>& tensors) {
   Json list = Json::array();
   for (const TensorSpec& tensor : tensors) {
-    Json shape = Json::array();
-    for (const int64_t dim : tensor.dims) shape.push_back(dim);
-    list.push_back({{"name", tensor.name},
-                    {"datatype", std::string(DataTypeName(tensor.datatype))},
-                    {"shape", std::move(shape)}});
+    Json json = {{"name", tensor.name},
+                 {"datatype", std::string(DataTypeName(tensor.datatype))},
+                 {"shape", ShapeToJson(tensor.dims)}};
+    if (tensor.optional) json["optional"] = true;
+    if (tensor.client_dims.has_value()) json["client_shape"] = ShapeToJson(*tensor.client_dims);
+    list.push_back(std::move(json));
   }
   return list;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,11 @@ namespace mpsd {
 struct TensorSpec {
   std::string name;
   DataType datatype = DataType::kInvalid;
-  Dims dims;  // without the batch dim if the model batches; -1: any length
+  Dims dims;              // without the batch dim if the model batches; -1: any length
+  bool optional = false;  // of an input: a request may leave it out
+  std::optional<Dims> client_dims = std::nullopt;  // as clients see it, where that is not `dims`
 
+  const Dims& told_dims() const { return client_dims.has_value() ? *client_dims : dims; }
   bool operator==(const TensorSpec&) const = default;
 };
 
@@ -68,7 +72,8 @@ struct ModelSpec {
 };
 
 // The JSON form in config files, in a model archive's `mpsd.json` and in control messages:
-// {"max_batch_size", "inputs": [{"name","datatype","shape"}], "outputs", "pad", "decoupled"}.
+// {"max_batch_size", "inputs": [{"name","datatype","shape","optional","client_shape"}], "outputs",
+// "pad", "decoupled"}.
 // Reading is strict; INVALID_ARGUMENT has a line for each mistake.
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);

@@ -6,18 +6,21 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/limits.h"
+#include "proto/base/reshape.h"
 
 namespace mpsd {
 namespace {
 
 constexpr std::array<std::string_view, 5> kSpecKeys = {"max_batch_size", "inputs", "outputs", "pad",
                                                        "decoupled"};
-constexpr std::array<std::string_view, 3> kTensorKeys = {"name", "datatype", "shape"};
+constexpr std::array<std::string_view, 5> kTensorKeys = {"name", "datatype", "shape", "optional",
+                                                         "client_shape"};
 constexpr std::array<std::string_view, 5> kPadKeys = {"input", "dim", "buckets", "value",
                                                       "outputs"};
 constexpr std::array<std::string_view, 2> kCutKeys = {"output", "dim"};
@@ -44,8 +47,9 @@ void ReadDataType(const JsonObject& object, DataType* datatype) {
                            DidYouMean(absl::AsciiStrToUpper(name), kDataTypes, "there are")));
 }
 
-void ReadShape(const JsonObject& object, Dims* dims) {
-  object.GetList("shape", kMaxRank, [&](const nlohmann::json& element, const std::string& path) {
+// True when the dims are those of a shape.
+bool ReadShape(const JsonObject& object, std::string_view key, Dims* dims) {
+  object.GetList(key, kMaxRank, [&](const nlohmann::json& element, const std::string& path) {
     const std::optional<int64_t> dim = WholeNumber(element);
     const bool good = dim.has_value() && *dim >= -1;
     dims->push_back(good ? *dim : 1);
@@ -54,13 +58,25 @@ void ReadShape(const JsonObject& object, Dims* dims) {
                                             JsonText(element)));
   });
   const std::string fault = DimsFault(*dims);
-  if (!fault.empty()) object.Fail("shape", fault);
+  if (!fault.empty()) object.Fail(key, fault);
+  return fault.empty();
+}
+
+void ReadShapes(const JsonObject& object, TensorSpec* tensor) {
+  bool good = ReadShape(object, "shape", &tensor->dims);
+  if (object.Find("client_shape") == nullptr) return;
+  Dims told;
+  good = ReadShape(object, "client_shape", &told) && good;
+  if (!good || told == tensor->dims) return;
+  const std::string fault = ReshapeFault(told, tensor->dims);
+  if (!fault.empty()) object.Fail("client_shape", fault);
+  tensor->client_dims = std::move(told);
 }
 
 TensorSpec ReadTensor(const nlohmann::json& json, const std::string& path, JsonErrors* errors) {
   const JsonObject object(json, path, kTensorKeys, errors);
   TensorSpec tensor;
-  for (const std::string_view key : kTensorKeys) object.Require(key);
+  for (const char* key : {"name", "datatype", "shape"}) object.Require(key);
   object.Get("name", &tensor.name);
   const nlohmann::json* name = object.Find("name");
   if (name != nullptr && name->is_string()) {
@@ -68,7 +84,8 @@ TensorSpec ReadTensor(const nlohmann::json& json, const std::string& path, JsonE
     if (!fault.empty()) object.Fail("name", fault);
   }
   ReadDataType(object, &tensor.datatype);
-  ReadShape(object, &tensor.dims);
+  ReadShapes(object, &tensor);
+  object.Get("optional", &tensor.optional);
   return tensor;
 }
 
@@ -81,6 +98,9 @@ void ReadTensors(const JsonObject& object, std::string_view key, std::vector<Ten
     if (twice) {
       object.errors()->Add(JsonPath(path, "name"),
                            absl::StrCat("'", tensor.name, "' stands twice"));
+    }
+    if (tensor.optional && key == "outputs") {
+      object.errors()->Add(JsonPath(path, "optional"), "is for an input");
     }
     if (!tensor.name.empty()) tensors->push_back(std::move(tensor));
   });
@@ -100,6 +120,10 @@ const TensorSpec* ReadReference(const JsonObject& object, std::string_view key,
   for (const TensorSpec& tensor : tensors) {
     names.push_back(tensor.name);
     if (tensor.name != *name) continue;
+    if (tensor.client_dims.has_value()) {
+      object.Fail(key, absl::StrCat("'", *name, "' has a client_shape, which excludes padding"));
+      return nullptr;
+    }
     if (*dim < tensor.dims.size() && tensor.dims[*dim] == -1) return &tensor;
     object.Fail("dim", absl::StrCat("must name a dim of '", *name, "' that is -1; its shape is ",
                                     ShapeText(tensor.dims)));

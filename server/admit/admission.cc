@@ -56,6 +56,8 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
     request->deadline_ns =
         std::min(request->deadline_ns, request->arrival_ns + message.timeout_us * kNsPerUs);
   }
+  const int64_t wait_ns = model->facts.queue_timeout_ns;
+  if (wait_ns > 0) request->LimitWait(request->arrival_ns + wait_ns);
   if (request->deadline_ns <= clock_->NowNs()) {
     return absl::DeadlineExceededError("Request timeout expired");
   }

@@ -31,12 +31,15 @@ absl::Status ApplyPadding(const ModelSpec& spec, Request* request) {
   for (RequestInput& input : request->inputs) input.padded_dims = input.dims;
   for (const PadRule& rule : spec.pad) {
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
-      if (spec.inputs[i].name != rule.input) continue;
+      if (spec.inputs[i].name != rule.input || request->inputs[i].is_left_out()) continue;
       if (absl::Status status = PadDim(rule, &request->inputs[i]); !status.ok()) return status;
     }
   }
   uint64_t left_bytes = kMaxPaddedRowBytes;
-  for (RequestInput& input : request->inputs) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    RequestInput& input = request->inputs[i];
+    if (spec.inputs[i].optional) request->key.push_back(input.is_left_out() ? 0 : 1);
+    if (input.is_left_out()) continue;
     request->key.insert(request->key.end(), input.padded_dims.begin(), input.padded_dims.end());
     if (input.datatype == DataType::kBytes) continue;  // its length is in the payload
     const std::optional<uint64_t> bytes = TensorBytes(input.datatype, input.padded_dims);

@@ -114,6 +114,7 @@ void RowWriter::Fill(const ModelSpec& spec, const Request& request,
     char pad_element[8];
     PadElement(spec, i, pad_element);
     const RequestInput& input = request.inputs[i];
+    if (input.is_left_out()) continue;
     WriteRows(*input.payload, input, request.rows, pad_element, targets.inputs[i]);
   }
 }

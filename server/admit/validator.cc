@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "proto/base/reshape.h"
 #include "proto/base/shape.h"
 #include "server/request/retry_info.h"
 
@@ -86,30 +87,50 @@ std::string Quoted(const std::vector<absl::string_view>& names) {
                       "]");
 }
 
-absl::Status WrongInputCount(const InferMessage& message, const ServedModel& model) {
+size_t RequiredCount(const std::vector<TensorSpec>& inputs) {
+  return static_cast<size_t>(std::count_if(inputs.begin(), inputs.end(),
+                                           [](const auto& tensor) { return !tensor.optional; }));
+}
+
+absl::Status WrongInputs(const InferMessage& message, const ServedModel& model) {
+  const std::vector<TensorSpec>& specs = model.spec.inputs;
   std::vector<absl::string_view> got;
   for (const InputMessage& input : message.inputs) got.push_back(input.name);
   std::vector<absl::string_view> missing;
-  for (const TensorSpec& tensor : model.spec.inputs) {
-    if (std::find(got.begin(), got.end(), tensor.name) == got.end()) missing.push_back(tensor.name);
+  for (const TensorSpec& tensor : specs) {
+    const bool is_there = std::find(got.begin(), got.end(), tensor.name) != got.end();
+    if (!is_there && !tensor.optional) missing.push_back(tensor.name);
   }
+  const size_t required = RequiredCount(specs);
+  const std::string expected =
+      required == specs.size()
+          ? absl::StrCat("expected ", required, " inputs")
+          : absl::StrCat("expected number of inputs between ", required, " and ", specs.size());
   return absl::InvalidArgumentError(
-      absl::StrCat("expected ", model.spec.inputs.size(), " inputs but got ", message.inputs.size(),
-                   " inputs for model '", model.name, "'. Got input(s) ", Quoted(got),
-                   ", but missing required input(s) ", Quoted(missing),
-                   ". Please provide all required input(s)."));
+      absl::StrCat(expected, " but got ", got.size(), " inputs for model '", model.name,
+                   "'. Got input(s) ", Quoted(got), ", but missing required input(s) ",
+                   Quoted(missing), ". Please provide all required input(s)."));
 }
 
-// Finds the message's inputs in the spec's order.
+bool LacksRequired(const std::vector<TensorSpec>& specs, const InputOrder& order) {
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (order[i] == nullptr && !specs[i].optional) return true;
+  }
+  return false;
+}
+
+// Finds the message's inputs in the spec's order. The entry of one that is left out is null.
 absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
+  const bool right_count =
+      message.inputs.size() >= RequiredCount(specs) && message.inputs.size() <= specs.size();
   order->assign(specs.size(), nullptr);
   for (const InputMessage& input : message.inputs) {
     const auto found = std::find_if(specs.begin(), specs.end(), [&](const TensorSpec& tensor) {
       return tensor.name == input.name;
     });
     if (found == specs.end()) {
-      if (message.inputs.size() != specs.size()) continue;
+      if (!right_count) continue;
       return absl::InvalidArgumentError(absl::StrCat("unexpected inference input '", input.name,
                                                      "' for model '", model.name, "'"));
     }
@@ -121,14 +142,14 @@ absl::Status Order(const InferMessage& message, const ServedModel& model, InputO
     }
     entry = &input;
   }
-  if (message.inputs.size() != specs.size()) {
-    return WithId(WrongInputCount(message, model), message.id);
+  if (!right_count || LacksRequired(specs, *order)) {
+    return WithId(WrongInputs(message, model), message.id);
   }
   return absl::OkStatus();
 }
 
 std::string ExpectedShape(const TensorSpec& tensor, bool batches) {
-  Dims dims = tensor.dims;
+  Dims dims = tensor.told_dims();
   if (batches) dims.insert(dims.begin(), -1);
   return ShapeText(dims);
 }
@@ -152,19 +173,26 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
     }
     dims.remove_prefix(1);
   }
-  if (!ShapeFits(tensor.dims, dims) || (model.spec.batches() && input.dims[0] < 1)) {
+  if (!ShapeFits(tensor.told_dims(), dims) || (model.spec.batches() && input.dims[0] < 1)) {
     return refuse("unexpected shape for input '", tensor.name, "'", refuse.for_model(),
                   ". Expected ", ExpectedShape(tensor, model.spec.batches()), ", got ",
                   ShapeText(input.dims), ".");
   }
   RequestInput& parsed = request->inputs.emplace_back();
   parsed.datatype = tensor.datatype;
-  parsed.dims.assign(dims.begin(), dims.end());
+  parsed.dims = tensor.client_dims.has_value() ? Reshaped(*tensor.client_dims, tensor.dims, dims)
+                                               : Dims(dims.begin(), dims.end());
   parsed.payload = &input.payload;
   return absl::OkStatus();
 }
 
-absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, bool first,
+// The first input that the request does not leave out says how many rows it has.
+bool IsFirst(const Request& request) {
+  return std::count_if(request.inputs.begin(), request.inputs.end(),
+                       [](const auto& input) { return !input.is_left_out(); }) == 1;
+}
+
+absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor,
                         const ServedModel& model, Request* request) {
   if (!model.spec.batches()) return absl::OkStatus();
   const int64_t rows = input.dims[0];
@@ -173,7 +201,7 @@ absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor, boo
         absl::StrCat("inference request batch-size must be <= ", model.spec.max_batch_size,
                      " for '", model.name, "'"));
   }
-  if (!first && rows != request->rows) {
+  if (!IsFirst(*request) && rows != request->rows) {
     return absl::InvalidArgumentError(absl::StrCat(
         "input '", tensor.name, "' batch size does not match other inputs for '", model.name, "'"));
   }
@@ -191,7 +219,7 @@ absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
   }
   if (tensor.datatype == DataType::kBytes) {
     parsed->tensor_bytes = input.payload.bytes;
-    return WithId(CheckStrings(input.payload, tensor.name, input.dims), id);
+    return WithId(CheckStrings(input.payload, tensor.name, model.name, input.dims), id);
   }
   const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, input.dims);
   if (!bytes.has_value()) {
@@ -223,7 +251,7 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
                      tensor.name, "' for model '", model.name, "'"));
   }
   absl::Status status = CheckShape(input, tensor, model, request);
-  if (status.ok()) status = CheckBatch(input, tensor, index == 0, model, request);
+  if (status.ok()) status = CheckBatch(input, tensor, model, request);
   if (!status.ok()) return WithId(status, message.id);
   return CheckBytes(input, tensor, model, message.id, &request->inputs.back());
 }
@@ -253,8 +281,11 @@ absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
 
 }  // namespace
 
-absl::Status CheckStrings(const Payload& payload, absl::string_view input,
+absl::Status CheckStrings(const Payload& payload, absl::string_view input, absl::string_view model,
                           absl::Span<const int64_t> dims) {
+  const auto of_input = [input, model] {
+    return absl::StrCat(" for inference input '", input, "' for model '", model, "', ");
+  };
   const std::optional<uint64_t> expected = ElementCount(dims);
   if (!expected.has_value()) {
     return Malformed("input '", input, "' is larger than any tensor can be");
@@ -263,26 +294,23 @@ absl::Status CheckStrings(const Payload& payload, absl::string_view input,
   uint64_t count = 0;
   while (reader.left() >= sizeof(uint32_t)) {
     if (count == *expected) {
-      return Malformed("unexpected number of string elements ", count + 1, " for inference input '",
-                       input, "', expecting ", *expected);
+      return Malformed("unexpected number of string elements ", count + 1, of_input(), "expecting ",
+                       *expected);
     }
     const uint32_t length = reader.Length();
     if (length > reader.left()) {
-      return Malformed("incomplete string data for inference input '", input,
-                       "', expecting string of length ", length, " but only ", reader.left(),
-                       " bytes available");
+      return Malformed("incomplete string data", of_input(), "expecting string of length ", length,
+                       " but only ", reader.left(), " bytes available");
     }
     reader.Skip(length);
     ++count;
   }
   if (reader.left() > 0) {
-    return Malformed("incomplete string length indicator for inference input '", input,
-                     "', expecting ", sizeof(uint32_t), " bytes but only ", reader.left(),
-                     " bytes available");
+    return Malformed("incomplete string length indicator", of_input(), "expecting ",
+                     sizeof(uint32_t), " bytes but only ", reader.left(), " bytes available");
   }
   if (count == *expected) return absl::OkStatus();
-  return Malformed("expected ", *expected, " string elements for inference input '", input,
-                   "', got ", count);
+  return Malformed("expected ", *expected, " string elements", of_input(), "got ", count);
 }
 
 absl::Status WithId(const absl::Status& status, absl::string_view id) {
@@ -307,6 +335,10 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
   InputOrder order;
   if (absl::Status status = Order(message, model, &order); !status.ok()) return status;
   for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == nullptr) {
+      request->inputs.emplace_back();
+      continue;
+    }
     absl::Status status = CheckInput(*order[i], i, message, model, request);
     if (!status.ok()) return status;
   }

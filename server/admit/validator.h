@@ -17,9 +17,10 @@ namespace mpsd {
 // sizes, counts and indices of a request are believed, and a false one is a CHECK.
 //
 // What holds after OK:
-//   1. request->inputs has one entry for each input of the spec, in its order, of its datatype.
+//   1. request->inputs has one entry for each input of the spec, in its order, of its datatype. The
+//      entry of an optional input that is left out says so, and has no dims and no payload.
 //   2. Each has at most kMaxRank dims besides the batch dim, all of them known, and they fit the
-//      spec's; payload points into `message`.
+//      spec's: the model's, if clients see another shape; payload points into `message`.
 //   3. All inputs have the same number of rows, from 1 to max_batch_size, where the model batches.
 //   4. A payload has exactly the bytes that datatype and dims need; a payload of BYTES has exactly
 //      as many well-formed elements.
@@ -47,9 +48,9 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
 // element. INVALID_ARGUMENT, in words that clients
 // match on, unless the payload holds exactly as many elements as `dims` says: too few, too many, a
 // length that is cut off, or an element that is. `dims` are those of the whole tensor, with the
-// batch dim; a product that overflows is refused as well. `input` is the tensor's name, for the
+// batch dim; a product that overflows is refused as well. `input` and `model` are names, for the
 // text. Pure.
-absl::Status CheckStrings(const Payload& payload, absl::string_view input,
+absl::Status CheckStrings(const Payload& payload, absl::string_view input, absl::string_view model,
                           absl::Span<const int64_t> dims);
 
 // `status` with the request's id before its text. Clients of the protocol expect the id in refusals

@@ -55,6 +55,10 @@ struct BatchingConfig {
   bool operator==(const BatchingConfig&) const = default;
 };
 
+// The most that placement.threads and queue_timeout_ns of a model may be.
+inline constexpr uint32_t kMaxThreads = 256;
+inline constexpr int64_t kMaxQueueTimeoutNs = 24LL * 3600 * 1'000'000'000;
+
 // How long the phases of a worker may take, and when workers rest or are replaced. Obeyed by
 // WorkerGroup and SupervisedWorker (server/supervise), which get them as SupervisionLimits.
 struct SupervisionConfig {
@@ -96,7 +100,12 @@ struct ModelConfig {
   SupervisionConfig supervision;
   uint32_t queue_requests = kDefaultQueueRequests;  // that no lane has yet, at most
   uint64_t queue_bytes = kDefaultQueueBytes;        // of their inputs; holds the largest message
+  int64_t queue_timeout_ns = 0;                     // the longest wait for a batch; 0: any
   std::map<std::string, std::string> parameters;    // for the worker, and clients may read them
+  // What a config.pbtxt says of tensors that only clients look at, by name.
+  std::map<std::string, std::string> input_formats;        // "FORMAT_NCHW"
+  std::map<std::string, std::string> label_files;          // of outputs, in the model's folder
+  std::map<std::string, std::vector<std::string>> labels;  // the lines of those files
 
   ModelKey key() const { return {name, version}; }
   bool operator==(const ModelConfig&) const = default;

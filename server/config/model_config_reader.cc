@@ -26,11 +26,10 @@ constexpr std::array<std::string_view, 21> kModelKeys = {
     "recycle",        "parameters", "decoupled"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
-constexpr std::array<std::string_view, 2> kQueueKeys = {"requests", "bytes"};
+constexpr std::array<std::string_view, 3> kQueueKeys = {"requests", "bytes", "timeout"};
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
-constexpr uint32_t kMaxThreads = 256;
 constexpr uint32_t kMaxDeviceIndex = 255;
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
@@ -131,6 +130,7 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
   if (json == nullptr) return;
   const JsonObject object(*json, model.PathOf("queue"), kQueueKeys, model.errors());
   object.Get("requests", 1, kMaxQueueRequests, &config->queue_requests);
+  object.GetDuration("timeout", kMaxQueueTimeoutNs, &config->queue_timeout_ns);
   object.GetBytes("bytes", 1, kMaxQueueBytes, &config->queue_bytes);
   if (config->queue_bytes >= limits.message_bytes) return;
   const nlohmann::json* written = object.Find("bytes");

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
@@ -53,7 +54,16 @@ void Describe(const TensorSpec& tensor, bool batches,
   metadata->set_name(tensor.name);
   metadata->set_datatype(std::string(DataTypeName(tensor.datatype)));
   if (batches) metadata->add_shape(-1);
-  for (const int64_t dim : tensor.dims) metadata->add_shape(dim);
+  for (const int64_t dim : tensor.told_dims()) metadata->add_shape(dim);
+}
+
+// The names of the inputs that a request may leave out: "B,C". The message has no other place.
+std::string OptionalInputs(const ModelSpec& spec) {
+  std::vector<absl::string_view> names;
+  for (const TensorSpec& input : spec.inputs) {
+    if (input.optional) names.push_back(input.name);
+  }
+  return absl::StrJoin(names, ",");
 }
 
 absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataRequest& request,
@@ -79,7 +89,10 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
   for (const TensorSpec& output : spec.outputs) {
     Describe(output, spec.batches(), response->add_outputs());
   }
-  (*response->mutable_properties())["max_batch_size"] = absl::StrCat(spec.max_batch_size);
+  auto& properties = *response->mutable_properties();
+  properties["max_batch_size"] = absl::StrCat(spec.max_batch_size);
+  const std::string optional = OptionalInputs(spec);
+  if (!optional.empty()) properties["optional_inputs"] = optional;
   return absl::OkStatus();
 }
 
@@ -105,7 +118,25 @@ template <typename Tensor>
 void Describe(const TensorSpec& spec, Tensor* tensor) {
   tensor->set_name(spec.name);
   tensor->set_data_type(TypeOf(spec.datatype));
-  for (const int64_t dim : spec.dims) tensor->add_dims(dim);
+  for (const int64_t dim : spec.told_dims()) tensor->add_dims(dim);
+  if (!spec.client_dims.has_value()) return;
+  pb::ModelTensorReshape* reshape = tensor->mutable_reshape();  // there also where it is []
+  for (const int64_t dim : spec.dims) reshape->add_shape(dim);
+}
+
+void DescribeInput(const TensorSpec& spec, const ModelFacts& facts, pb::ModelInput* input) {
+  Describe(spec, input);
+  input->set_optional(spec.optional);
+  const auto written = facts.input_formats.find(spec.name);
+  pb::ModelInput::Format format = pb::ModelInput::FORMAT_NONE;
+  if (written != facts.input_formats.end()) pb::ModelInput::Format_Parse(written->second, &format);
+  input->set_format(format);
+}
+
+void DescribeOutput(const TensorSpec& spec, const ModelFacts& facts, pb::ModelOutput* output) {
+  Describe(spec, output);
+  const auto file = facts.label_files.find(spec.name);
+  if (file != facts.label_files.end()) output->set_label_filename(file->second);
 }
 
 // One group, since all lanes of all processes are alike. The device is "cpu", "cuda", "cuda:1" or
@@ -131,8 +162,12 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   config->set_platform(model.platform);
   config->set_backend(model.facts.backend);
   config->set_max_batch_size(static_cast<int32_t>(spec.max_batch_size));
-  for (const TensorSpec& input : spec.inputs) Describe(input, config->add_input());
-  for (const TensorSpec& output : spec.outputs) Describe(output, config->add_output());
+  for (const TensorSpec& input : spec.inputs) {
+    DescribeInput(input, model.facts, config->add_input());
+  }
+  for (const TensorSpec& output : spec.outputs) {
+    DescribeOutput(output, model.facts, config->add_output());
+  }
   DescribeInstances(model, config->add_instance_group());
   for (const auto& [name, value] : model.parameters) {
     (*config->mutable_parameters())[name].set_string_value(value);
@@ -142,8 +177,11 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
   batching->set_max_queue_delay_microseconds(
       static_cast<uint64_t>(model.facts.max_delay_ns / kNsPerUs));
-  batching->mutable_default_queue_policy()->set_max_queue_size(model.facts.queue_requests);
-  batching->mutable_default_queue_policy()->set_allow_timeout_override(true);
+  pb::ModelQueuePolicy* queue = batching->mutable_default_queue_policy();
+  queue->set_max_queue_size(model.facts.queue_requests);
+  queue->set_default_timeout_microseconds(
+      static_cast<uint64_t>(model.facts.queue_timeout_ns / kNsPerUs));
+  queue->set_allow_timeout_override(true);
 }
 
 // The policy that leads to the versions that are served.

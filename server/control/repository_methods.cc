@@ -55,6 +55,10 @@ absl::Status ReadLoadParameters(const Parameters& parameters, std::string* confi
       return absl::InvalidArgumentError(
           "invalid value type for load parameter 'config', expected string_param.");
     }
+    if (value.string_param().empty()) {
+      return absl::InvalidArgumentError(
+          "load parameter 'config' is empty, which is no JSON of a model configuration");
+    }
     *config = value.string_param();
   }
   return absl::OkStatus();

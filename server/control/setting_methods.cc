@@ -1,5 +1,7 @@
 #include "server/control/setting_methods.h"
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -15,35 +17,11 @@ namespace {
 namespace pb = inference;
 using LogValue = pb::LogSettingsRequest::SettingValue;
 
-// The switches that clients know. The log has one level instead: each switch includes those for
-// worse events.
-struct LogSwitches {
-  bool info = true;
-  bool warning = true;
-  bool error = true;
-  uint32_t verbose_level = 0;
-};
-
-LogSwitches SwitchesOf(LogLevel level) {
+// The switches, and the name of the format, which changes no line.
+struct LogChoice {
   LogSwitches switches;
-  switches.verbose_level = level == LogLevel::kDebug ? 1 : 0;
-  switches.info = level <= LogLevel::kInfo;
-  switches.warning = level <= LogLevel::kWarn;
-  return switches;
-}
-
-absl::StatusOr<LogLevel> LevelOf(const LogSwitches& switches) {
-  const bool nested = switches.error && (switches.warning || !switches.info) &&
-                      (switches.info || switches.verbose_level == 0);
-  if (!nested) {
-    return absl::InvalidArgumentError(
-        "log settings are levels: log_error is always on, log_info needs log_warning, and "
-        "log_verbose_level needs log_info");
-  }
-  if (switches.verbose_level > 0) return LogLevel::kDebug;
-  if (switches.info) return LogLevel::kInfo;
-  return switches.warning ? LogLevel::kWarn : LogLevel::kError;
-}
+  bool iso = false;
+};
 
 absl::Status WrongType(absl::string_view name, absl::string_view type) {
   return absl::InvalidArgumentError(
@@ -56,7 +34,8 @@ absl::Status ApplySwitch(const std::string& name, const LogValue& value, bool* f
   return absl::OkStatus();
 }
 
-absl::Status Apply(const std::string& name, const LogValue& value, LogSwitches* switches) {
+absl::Status Apply(const std::string& name, const LogValue& value, LogChoice* choice) {
+  LogSwitches* switches = &choice->switches;
   if (name == "log_info") return ApplySwitch(name, value, &switches->info);
   if (name == "log_warning") return ApplySwitch(name, value, &switches->warning);
   if (name == "log_error") return ApplySwitch(name, value, &switches->error);
@@ -66,8 +45,9 @@ absl::Status Apply(const std::string& name, const LogValue& value, LogSwitches* 
     return absl::OkStatus();
   }
   if (name == "log_format") {
-    if (value.string_param() == "default") return absl::OkStatus();
-    return absl::InvalidArgumentError("log_format can only be 'default'");
+    choice->iso = value.string_param() == "ISO8601";
+    if (choice->iso || value.string_param() == "default") return absl::OkStatus();
+    return absl::InvalidArgumentError("log_format can only be 'default' or 'ISO8601'");
   }
   if (name == "log_file") {
     return absl::UnimplementedError(
@@ -76,19 +56,20 @@ absl::Status Apply(const std::string& name, const LogValue& value, LogSwitches* 
   return absl::InvalidArgumentError(absl::StrCat("unknown log setting '", name, "'"));
 }
 
-absl::Status LogSettings(Logger* logger, const pb::LogSettingsRequest& request,
-                         pb::LogSettingsResponse* response) {
-  LogSwitches switches = SwitchesOf(logger->level());
+absl::Status LogSettings(const SettingSubjects& subjects, std::atomic<bool>* iso,
+                         const pb::LogSettingsRequest& request, pb::LogSettingsResponse* response) {
+  LogChoice choice = {subjects.logger->switches(), *iso};
   for (const auto& [name, value] : request.settings()) {
-    if (absl::Status status = Apply(name, value, &switches); !status.ok()) return status;
+    if (absl::Status status = Apply(name, value, &choice); !status.ok()) return status;
   }
-  const absl::StatusOr<LogLevel> level = LevelOf(switches);
-  if (!level.ok()) return level.status();
-  if (!request.settings().empty()) logger->SetLevel(*level);
-  const LogSwitches now = SwitchesOf(logger->level());
+  if (!request.settings().empty()) {
+    subjects.logger->Set(choice.switches);
+    *iso = choice.iso;
+  }
+  const LogSwitches& now = choice.switches;
   auto& settings = *response->mutable_settings();
-  settings["log_file"].set_string_param("");
-  settings["log_format"].set_string_param("default");
+  settings["log_file"].set_string_param(subjects.log_file);
+  settings["log_format"].set_string_param(choice.iso ? "ISO8601" : "default");
   settings["log_info"].set_bool_param(now.info);
   settings["log_warning"].set_bool_param(now.warning);
   settings["log_error"].set_bool_param(now.error);
@@ -130,19 +111,19 @@ absl::Status CheckFixed(const std::string& name, const TraceValue& value, absl::
   return absl::UnimplementedError(absl::StrCat("'", name, "' can only be '", fixed, "'"));
 }
 
-absl::Status ApplyTraceSetting(const std::string& name, const TraceValue& value,
-                               const TraceLog& traces, TraceSettings* settings) {
-  const TraceSettings& configured = traces.configured();
-  if (name == "trace_level") return ApplyLevel(value, configured.on, &settings->on);
+// `otherwise` has the values of settings that are sent without one.
+absl::Status ApplyTraceSetting(const std::string& name, const TraceValue& value, TraceFormat format,
+                               const TraceSettings& otherwise, TraceSettings* settings) {
+  if (name == "trace_level") return ApplyLevel(value, otherwise.on, &settings->on);
   if (name == "trace_rate") {
     int64_t rate = 0;
-    const absl::Status status = ReadNumber(name, value, 1, configured.rate, &rate);
+    const absl::Status status = ReadNumber(name, value, 1, otherwise.rate, &rate);
     settings->rate = static_cast<uint32_t>(rate);
     return status;
   }
-  if (name == "trace_count") return ReadNumber(name, value, -1, configured.count, &settings->count);
+  if (name == "trace_count") return ReadNumber(name, value, -1, otherwise.count, &settings->count);
   if (name == "log_frequency") return CheckFixed(name, value, "0");
-  if (name == "trace_mode") return CheckFixed(name, value, ModeOf(traces.format()));
+  if (name == "trace_mode") return CheckFixed(name, value, ModeOf(format));
   if (name == "trace_file") {
     if (value.value_size() == 0 || value.value(0).empty()) return absl::OkStatus();
     return absl::UnimplementedError(
@@ -151,32 +132,42 @@ absl::Status ApplyTraceSetting(const std::string& name, const TraceValue& value,
   return absl::InvalidArgumentError(absl::StrCat("unknown trace setting '", name, "'"));
 }
 
-void TellTraceSettings(const TraceSettings& settings, absl::string_view mode,
-                       pb::TraceSettingResponse* response) {
+void TellTraceSettings(const TraceSettings& settings, const std::string& file,
+                       absl::string_view mode, pb::TraceSettingResponse* response) {
   const auto tell = [response](const char* name, std::string value) {
     (*response->mutable_settings())[name].add_value(std::move(value));
   };
   tell("trace_level", settings.on ? "TIMESTAMPS" : "OFF");
   tell("trace_rate", absl::StrCat(settings.rate));
   tell("trace_count", absl::StrCat(settings.count));
-  tell("trace_file", "");  // a client sees no path
+  tell("trace_file", file);
   tell("log_frequency", "0");
   tell("trace_mode", std::string(mode));
 }
 
-absl::Status TraceSetting(TraceLog* traces, const pb::TraceSettingRequest& request,
+absl::Status TraceSetting(const SettingSubjects& subjects, const pb::TraceSettingRequest& request,
                           pb::TraceSettingResponse* response) {
-  if (!request.settings().empty() && !request.model_name().empty()) {
-    return absl::UnimplementedError("trace settings are those of all models together");
-  }
-  TraceSettings settings = traces->settings();
+  TraceLog* traces = subjects.traces;
+  const std::string& model = request.model_name();
+  const TraceSettings otherwise = model.empty() ? traces->configured() : traces->settings("");
+  TraceSettings settings = traces->settings(model);
   for (const auto& [name, value] : request.settings()) {
-    const absl::Status status = ApplyTraceSetting(name, value, *traces, &settings);
+    const absl::Status status =
+        ApplyTraceSetting(name, value, traces->format(), otherwise, &settings);
     if (!status.ok()) return status;
   }
-  if (!request.settings().empty()) traces->Set(settings);
-  TellTraceSettings(traces->settings(), ModeOf(traces->format()), response);
+  if (!request.settings().empty()) traces->Set(model, settings);
+  TellTraceSettings(traces->settings(model), subjects.trace_file, ModeOf(traces->format()),
+                    response);
   return absl::OkStatus();
+}
+
+// An empty name stands for all models together.
+absl::Status CheckModel(const ModelDirectory& models, const std::string& name) {
+  if (name.empty()) return absl::OkStatus();
+  const std::shared_ptr<ServedModel> model = models.Find(name);
+  if (model != nullptr && model->ready) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("Request for unknown model : ", name));
 }
 
 // TraceSetting without a file for traces: no setting can change, but each may be set to its value.
@@ -184,7 +175,7 @@ absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
                             pb::TraceSettingResponse* response) {
   TraceSettings off;
   off.on = false;
-  TellTraceSettings(off, ModeOf(TraceFormat::kLines), response);
+  TellTraceSettings(off, "", ModeOf(TraceFormat::kLines), response);
   for (const auto& [name, value] : request.settings()) {
     const auto known = response->settings().find(name);
     if (known == response->settings().end()) {
@@ -205,18 +196,21 @@ absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
 
 }  // namespace
 
-void AddSettingMethods(Logger* logger, TraceLog* traces, MethodTable* table) {
-  MPSD_CHECK(logger != nullptr);
+void AddSettingMethods(const SettingSubjects& subjects, MethodTable* table) {
+  MPSD_CHECK(subjects.models != nullptr && subjects.logger != nullptr);
   table->AddTyped<pb::LogSettingsRequest, pb::LogSettingsResponse>(
       InferenceMethodName("LogSettings"), MethodTable::Kind::kUnary,
-      [logger](const CallerInfo&, const auto& request, auto* response) {
-        return LogSettings(logger, request, response);
+      [subjects, iso = std::make_shared<std::atomic<bool>>(false)](
+          const CallerInfo&, const auto& request, auto* response) {
+        return LogSettings(subjects, iso.get(), request, response);
       });
   table->AddTyped<pb::TraceSettingRequest, pb::TraceSettingResponse>(
       InferenceMethodName("TraceSetting"), MethodTable::Kind::kUnary,
-      [traces](const CallerInfo&, const auto& request, auto* response) {
-        return traces == nullptr ? NoTraceSetting(request, response)
-                                 : TraceSetting(traces, request, response);
+      [subjects](const CallerInfo&, const auto& request, auto* response) {
+        absl::Status status = CheckModel(*subjects.models, request.model_name());
+        if (!status.ok()) return status;
+        return subjects.traces == nullptr ? NoTraceSetting(request, response)
+                                          : TraceSetting(subjects, request, response);
       });
 }
 

@@ -15,14 +15,23 @@ namespace {
 namespace pb = inference;
 using Kind = MethodTable::Kind;
 
-void AddRefusal(absl::string_view kind, absl::string_view why, MethodTable* table) {
-  for (const char* verb : {"Status", "Register", "Unregister"}) {
-    table->Add(InferenceMethodName(absl::StrCat(kind, "SharedMemory", verb)), Kind::kUnary,
-               [text = absl::StrCat(why, "; send tensors in raw_input_contents")](
-                   const CallerInfo&, absl::string_view, std::string*) {
-                 return absl::UnimplementedError(text);
-               });
+absl::Status NotEnabled(const std::string& why) {
+  return absl::UnimplementedError(absl::StrCat(why, "; send tensors in raw_input_contents"));
+}
+
+// Clients that clean up first unregister all regions of both kinds, whatever the server allows.
+template <typename UnregisterRequest, typename UnregisterResponse>
+void AddRefusal(absl::string_view kind, const std::string& why, MethodTable* table) {
+  for (const char* verb : {"Status", "Register"}) {
+    table->Add(
+        InferenceMethodName(absl::StrCat(kind, "SharedMemory", verb)), Kind::kUnary,
+        [why](const CallerInfo&, absl::string_view, std::string*) { return NotEnabled(why); });
   }
+  table->AddTyped<UnregisterRequest, UnregisterResponse>(
+      InferenceMethodName(absl::StrCat(kind, "SharedMemoryUnregister")), Kind::kUnary,
+      [why](const CallerInfo&, const auto& request, auto*) {
+        return request.name().empty() ? absl::OkStatus() : NotEnabled(why);
+      });
 }
 
 absl::Status Register(ClientRegions* regions, const CallerInfo& caller,
@@ -109,13 +118,14 @@ void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table) {
   if (regions->Takes(RegionKind::kObject)) {
     AddSystemMethods(regions, table);
   } else {
-    AddRefusal("System", "shared memory regions of clients are not enabled on this server", table);
+    AddRefusal<pb::SystemSharedMemoryUnregisterRequest, pb::SystemSharedMemoryUnregisterResponse>(
+        "System", "shared memory regions of clients are not enabled on this server", table);
   }
   if (regions->Takes(RegionKind::kDevice)) {
     AddCudaMethods(regions, table);
   } else {
-    AddRefusal("Cuda", "CUDA shared memory regions of clients are not enabled on this server",
-               table);
+    AddRefusal<pb::CudaSharedMemoryUnregisterRequest, pb::CudaSharedMemoryUnregisterResponse>(
+        "Cuda", "CUDA shared memory regions of clients are not enabled on this server", table);
   }
 }
 

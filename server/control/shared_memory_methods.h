@@ -21,7 +21,8 @@ namespace mpsd {
 // answers.
 //
 // Where the config allows no regions of a kind, which is decided here once, each method for that
-// kind answers UNIMPLEMENTED and tells the client to send tensors in raw_input_contents.
+// kind answers UNIMPLEMENTED and tells the client to send tensors in raw_input_contents; only an
+// Unregister without a name is OK, since nothing is registered.
 void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table);
 
 }  // namespace mpsd

@@ -13,9 +13,11 @@ namespace {
 // Gives each output of the answer the form that the client wants. Classified outputs become texts,
 // whose bytes `storage` keeps. Outputs for the client's memory are written there; those for a
 // device's memory are only set aside, and RequestRegions::StoreToDevice() writes them later.
-absl::Status ApplyOutputForms(const TensorForms& forms, bool batches, RequestRegions* regions,
-                              Answer* answer, std::deque<std::string>* storage) {
-  const absl::Status status = Classify(forms.classes, batches, answer, storage);
+absl::Status ApplyOutputForms(const TensorForms& forms, const ServedModel& model,
+                              RequestRegions* regions, Answer* answer,
+                              std::deque<std::string>* storage) {
+  const absl::Status status =
+      Classify(forms.classes, model.labels, model.spec.batches(), answer, storage);
   return status.ok() ? regions->Store(answer) : status;
 }
 
@@ -36,7 +38,7 @@ void InferExchange::Begin(const Arrival& arrival) {
   request_.deadline_ns = arrival.deadline_ns;
   request_.reply = Reply(this);
   trace_ = arrival.trace;
-  traced_ = context_->observers.WantTrace(*trace_);
+  traced_ = false;
 }
 
 absl::Status InferExchange::CheckAwaited(int64_t now_ns) const {
@@ -50,6 +52,7 @@ absl::Status InferExchange::Read() {
   MPSD_CHECK(stage_ == Stage::kBegun);
   absl::Status status = transport_->Read(&message_, &forms_);
   message_.takes_many = answers_ == Answers::kMany;
+  traced_ = context_->observers.WantTrace(message_.model, *trace_);
   if (status.ok()) status = transport_->MayUse(message_.model);
   return status.ok() ? LoadRegions() : status;
 }
@@ -111,8 +114,8 @@ void InferExchange::Give(const Answer& answer, bool is_last) {
 
 void InferExchange::GiveInForm(Answer answer, bool is_last) {
   std::deque<std::string> storage;
-  const bool batches = request_.model->spec.batches();
-  const absl::Status status = ApplyOutputForms(forms_, batches, &regions_, &answer, &storage);
+  const absl::Status status =
+      ApplyOutputForms(forms_, *request_.model, &regions_, &answer, &storage);
   if (!status.ok()) return Refuse(status, is_last);
   WriteAndSend(answer, is_last);
 }

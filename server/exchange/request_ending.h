@@ -26,10 +26,10 @@ struct RequestObservers {
   TraceLog* traces = nullptr;
   RequestLog* requests = nullptr;
 
-  // Whether a request whose caller gave `context` is traced. Asked once, when the request begins,
-  // since it counts towards the rate.
-  bool WantTrace(const TraceContext& context) const {
-    return traces != nullptr && traces->Wants(context.sampled);
+  // Whether a request to the model, whose caller gave `context`, is traced. Asked once, when the
+  // request was read, since it counts towards the rate.
+  bool WantTrace(absl::string_view model, const TraceContext& context) const {
+    return traces != nullptr && traces->Wants(model, context.sampled);
   }
 };
 
@@ -55,7 +55,7 @@ void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* s
 
 // Writes the span, where the request is traced, and the line of the request log, where there is
 // one. `traced` is what WantTrace() said. The message's names may be empty: the request was then
-// refused before it was read. Takes no time where neither log is on. Thread-safe.
+// refused before it was read, and not traced. Takes no time where neither log is on. Thread-safe.
 void TellEnding(const Request& request, const InferMessage& message, absl::StatusCode code,
                 const TraceContext& context, bool traced, const RequestObservers& observers,
                 const Clock* clock);

@@ -51,6 +51,9 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.lanes = placement.lanes;
   facts.max_delay_ns = model.batching.max_delay_ns;
   facts.queue_requests = model.queue_requests;
+  facts.queue_timeout_ns = model.queue_timeout_ns;
+  facts.input_formats = model.input_formats;
+  facts.label_files = model.label_files;
   return facts;
 }
 
@@ -81,6 +84,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->version = model.version;
   served->platform = PlatformName(model.format);
   served->parameters = model.parameters;
+  served->labels = model.labels;
   const Placement placement = PlacementOf(model, others, survey_);
   served->facts = FactsOf(model, placement);
   PoolOptions options;

@@ -46,7 +46,7 @@ absl::StatusOr<ClientRegion> ClientRegion::Open(RegionSpec spec) {
         absl::StrCat("Unable to open shared memory region: '", spec.name, "'"));
   }
   if (spec.offset > memory->bytes || spec.bytes > memory->bytes - spec.offset) {
-    return Refused(spec, "its object is smaller than offset and byte size say");
+    return Refused(spec, "invalid args: its object is smaller than offset and byte size say");
   }
   return ClientRegion(std::move(spec), *std::move(memory));
 }

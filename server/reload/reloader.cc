@@ -26,8 +26,15 @@ void Complete(const Config& config, ModelConfig* model) {
   model->sandbox = model->sandbox.value_or(config.sandbox);
 }
 
-absl::Status InModel(const std::string& name, const absl::Status& status) {
-  return WithText(status, absl::StrCat("failed to load '", name, "': ", status.message()));
+// Clients know both texts. The first: what there is of the model cannot become a generation.
+absl::Status NotFound(const std::string& name, const absl::Status& status) {
+  return WithText(status,
+                  absl::StrCat("failed to load '", name,
+                               "', failed to poll from model repository: ", status.message()));
+}
+
+absl::Status LoadFailed(const std::string& name, const absl::Status& status) {
+  return WithText(status, absl::StrCat("load failed for model '", name, "': ", status.message()));
 }
 
 }  // namespace
@@ -284,7 +291,7 @@ absl::Status Reloader::RunLoad(const std::string& name, const std::string& overr
     if (absl::IsInvalidArgument(sources.status())) {
       NoteUnservable({name, "", "UNAVAILABLE", reason});
     }
-    return InModel(name, sources.status());
+    return NotFound(name, sources.status());
   }
   TritonNotes notes;
   for (const ModelConfig& source : *sources) {
@@ -292,7 +299,7 @@ absl::Status Reloader::RunLoad(const std::string& name, const std::string& overr
     notes.ignored.clear();
     if (!override_json.empty()) {
       const absl::Status status = ApplyTritonJson(override_json, &model, &notes);
-      if (!status.ok()) return InModel(name, status);
+      if (!status.ok()) return LoadFailed(name, status);
     }
     if (absl::Status status = Swap(source, model); !status.ok()) return status;
   }
@@ -351,7 +358,7 @@ absl::Status Reloader::Swap(const ModelConfig& source, const ModelConfig& model)
         LogLevel::kError, "model_not_loaded",
         {{"model", model.name}, {"version", model.version}, {"reason", status.message()}});
     NoteUnservable({model.name, model.version, "UNAVAILABLE", std::string(status.message())});
-    return InModel(model.name, status);
+    return LoadFailed(model.name, status);
   }
   {
     absl::MutexLock lock(&mu_);

@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/check.h"
+#include "proto/base/reshape.h"
 
 namespace mpsd {
 namespace {
@@ -33,10 +34,11 @@ AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32
   return answer;
 }
 
-// The length that the request's own input had where the batch's was padded.
+// The length that the request's own input had where the batch's was padded; -1 if it was left out.
 int64_t OwnLength(const ModelSpec& spec, const PadRule& rule, const Request& request) {
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    if (spec.inputs[i].name == rule.input) return request.inputs[i].dims[rule.dim];
+    const bool is_it = spec.inputs[i].name == rule.input && !request.inputs[i].is_left_out();
+    if (is_it) return request.inputs[i].dims[rule.dim];
   }
   return -1;
 }
@@ -72,12 +74,22 @@ void CutBack(const CompletedBatch& batch, const BatchEntry& entry, uint32_t outp
   }
 }
 
+// Gives the answer the shape that clients see.
+void TellDims(const TensorSpec& tensor, bool batches, Dims* dims) {
+  if (!tensor.client_dims.has_value()) return;
+  const auto rest = dims->begin() + (batches ? 1 : 0);
+  const Dims told = Reshaped(tensor.dims, *tensor.client_dims, Dims(rest, dims->end()));
+  dims->erase(rest, dims->end());
+  dims->insert(dims->end(), told.begin(), told.end());
+}
+
 void SendAnswer(const CompletedBatch& batch, const BatchEntry& entry) {
   AnswerAndCuts whole;
   whole.answer.memory = batch.memory;
   for (const uint32_t output : entry.request->wanted_outputs) {
     AnswerOutput answer = RowsOf(batch, entry, output);
     CutBack(batch, entry, output, &answer, &whole);
+    TellDims(batch.spec->outputs[output], batch.spec->batches(), &answer.dims);
     whole.answer.outputs.push_back(std::move(answer));
   }
   const bool ends = batch.part == AnswerPart::kWhole;

@@ -1,5 +1,7 @@
 #include "server/request/request.h"
 
+#include <utility>
+
 namespace mpsd {
 
 void Request::ForgetModel() {
@@ -11,6 +13,17 @@ void Request::ForgetModel() {
   inputs.clear();
   wanted_outputs.clear();
   filler = nullptr;
+  EndWait();
+}
+
+void Request::LimitWait(int64_t until_ns) {
+  MPSD_CHECK(state == RequestState::kNew && final_deadline_ns == 0);
+  if (until_ns >= deadline_ns) return;
+  final_deadline_ns = std::exchange(deadline_ns, until_ns);
+}
+
+void Request::EndWait() {
+  if (final_deadline_ns != 0) deadline_ns = std::exchange(final_deadline_ns, 0);
 }
 
 void Request::Reset() {

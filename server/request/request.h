@@ -19,18 +19,20 @@ struct ServedModel;
 struct ModelSpec;
 struct Payload;
 
-// The non-batch dims of all inputs in a row, after padding. Requests with equal keys can share a
-// batch.
+// The non-batch dims of all inputs in a row, after padding. Those of an optional input follow a 1;
+// if it is left out, there is a 0 instead. Requests with equal keys can share a batch.
 using ShapeKey = absl::InlinedVector<int64_t, 8>;
 
 // One input, checked by admission.
 struct RequestInput {
-  DataType datatype = DataType::kInvalid;
-  Dims dims;                         // of a row, as the client sent them
-  Dims padded_dims;                  // of a row, as the batch carries them
-  uint64_t row_bytes = 0;            // padded; 0 for BYTES, whose rows differ
-  uint64_t tensor_bytes = 0;         // of all rows together; of BYTES only
-  const Payload* payload = nullptr;  // the client's bytes; valid until the reply is given
+  DataType datatype = DataType::kInvalid;  // kInvalid: it is optional, and left out
+  Dims dims;                               // of a row, as the client sent them
+  Dims padded_dims;                        // of a row, as the batch carries them
+  uint64_t row_bytes = 0;                  // padded; 0 for BYTES, whose rows differ
+  uint64_t tensor_bytes = 0;               // of all rows together; of BYTES only
+  const Payload* payload = nullptr;        // the client's bytes, until the reply is given
+
+  bool is_left_out() const { return datatype == DataType::kInvalid; }
 
   // How many bytes `rows` rows take in a slab.
   uint64_t Bytes(uint32_t rows) const {
@@ -109,7 +111,8 @@ struct Request {
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
   int64_t arrival_ns = 0;
-  int64_t deadline_ns = 0;
+  int64_t deadline_ns = 0;        // of the wait in the queue, and then of the answer
+  int64_t final_deadline_ns = 0;  // the answer's, until the wait has ended; 0: deadline_ns is both
   ShapeKey key;
   absl::InlinedVector<RequestInput, 4> inputs;
   absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
@@ -134,6 +137,12 @@ struct Request {
   // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew, that is,
   // no queue has reserved rows.
   void ForgetModel();
+
+  // The request waits in the queue no longer than until then. REQUIRES: kNew.
+  void LimitWait(int64_t until_ns);
+
+  // The request is in a batch: from now on only the deadline of its answer counts.
+  void EndWait();
 
   // The only way to change `state`. REQUIRES: MayGo(state, to).
   void Go(RequestState to) {

@@ -97,8 +97,8 @@ std::vector<std::string> ModelDirectory::Versions(absl::string_view name) const 
   absl::ReaderMutexLock lock(&mu_);
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return versions;
-  for (const std::shared_ptr<ServedModel>& model : found->second) {
-    versions.push_back(model->version);
+  for (auto model = found->second.rbegin(); model != found->second.rend(); ++model) {
+    versions.push_back((*model)->version);
   }
   return versions;
 }

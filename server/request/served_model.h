@@ -30,6 +30,9 @@ struct ModelFacts {
   uint32_t lanes = 1;  // of a process
   int64_t max_delay_ns = 0;
   uint32_t queue_requests = 0;
+  int64_t queue_timeout_ns = 0;                      // the longest wait for a batch; 0: any
+  std::map<std::string, std::string> input_formats;  // of inputs, by name: "FORMAT_NCHW"
+  std::map<std::string, std::string> label_files;    // of outputs, by name
 };
 
 // One generation of a model and version, as the request's path sees it. Shared by the directory
@@ -46,7 +49,8 @@ struct ServedModel {
   std::string platform;                           // "pytorch_libtorch", "synthetic"
   std::map<std::string, std::string> parameters;  // from the config, for operators
   ModelFacts facts;
-  ModelSpec spec;  // complete once `ready` was true
+  std::map<std::string, std::vector<std::string>> labels;  // of the classes of an output, by name
+  ModelSpec spec;                                          // complete once `ready` was true
   const std::shared_ptr<ModelMetrics> shared_metrics;
   ModelMetrics& metrics;
   std::atomic<bool> ready{false};       // at least one worker serves it now
@@ -105,7 +109,7 @@ class ModelDirectory {
   // True when the version is known. An empty version means any.
   bool Knows(absl::string_view name, absl::string_view version = "") const;
 
-  // The published versions of a model, the highest first.
+  // The published versions of a model, the lowest first.
   std::vector<std::string> Versions(absl::string_view name) const;
 
   // All published generations, in the order in which their models were first published.

@@ -107,7 +107,10 @@ std::string ParameterFault(absl::string_view name, Choice choice) {
                         ".");
   }
   if (absl::StartsWith(name, "triton_")) {
-    return "parameter keys starting with 'triton_' are reserved and cannot be specified.";
+    return absl::StrCat(
+        "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following "
+        "keys starting with 'triton_' are allowed: ",
+        kFinalFlag);
   }
   if (choice != Choice::PARAMETER_CHOICE_NOT_SET) return "";
   return absl::StrCat("invalid value type for '", name,
@@ -266,9 +269,10 @@ void RequestWire::DescribeClasses(const ParameterMap& parameters, absl::string_v
   if (found->second.parameter_choice_case() != Choice::kInt64Param) {
     message->parameter_error =
         "invalid value type for 'classification' parameter, expected int64_param.";
-  } else if (count < 0) {
-    message->parameter_error = "invalid value for 'classification' parameter, expected >= 0.";
-  } else if (count > 0) {
+  } else if (count <= 0) {
+    // Clients know this text; 0 is refused all the same.
+    message->parameter_error = "invalid value for 'classification' parameter, expected >= 0";
+  } else {
     classes_.push_back({output, count});
   }
 }
@@ -312,6 +316,10 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
     input.payload = raw_[raw_index];
   }
   if (!source.has_contents()) return;
+  if (raw_count_ > 0) {
+    input.has_typed = true;  // refused, even where it holds no element
+    return;
+  }
   absl::StatusOr<std::string> bytes = TypedContents(source);
   if (absl::IsNotFound(bytes.status())) return;
   input.has_typed = true;
@@ -322,7 +330,6 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
                      "', expected datatype '", input.datatype, "'");
     return;
   }
-  if (raw_count_ > 0) return;
   typed_.push_back(*std::move(bytes));
   input.has_data = true;
   input.payload.Append(typed_.back());
@@ -336,6 +343,10 @@ void RequestWire::DescribeParameters(InferMessage* message) const {
     std::string fault = ParameterFault(name, value.parameter_choice_case());
     if (!fault.empty()) {
       message->parameter_error = std::move(fault);
+      return;
+    }
+    if (name == "priority" && value.int64_param() < 0) {
+      message->parameter_error = "invalid value for 'priority', expected value >= 0.";
       return;
     }
     if (name == "timeout") message->timeout_us = value.int64_param();

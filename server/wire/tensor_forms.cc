@@ -51,9 +51,23 @@ void PutElement(const std::string& text, std::string* bytes) {
   *bytes += text;
 }
 
+using Labels = std::vector<std::string>;
+
+// ":label", or nothing.
+std::string LabelText(const Labels& labels, size_t index) {
+  const bool has_label = index < labels.size() && !labels[index].empty();
+  return has_label ? absl::StrCat(":", labels[index]) : "";
+}
+
+const Labels& LabelsOf(const ClassLabels& labels, absl::string_view output) {
+  static const auto* const kNone = new Labels();
+  const auto found = labels.find(std::string(output));
+  return found == labels.end() ? *kNone : found->second;
+}
+
 // Appends the classes of one row. Equal elements keep their order.
 template <typename Element, typename Widest>
-void PutClasses(absl::string_view row, size_t count, std::string* bytes) {
+void PutClasses(absl::string_view row, const Labels& labels, size_t count, std::string* bytes) {
   std::vector<Element> elements(row.size() / sizeof(Element));
   std::memcpy(elements.data(), row.data(), elements.size() * sizeof(Element));
   std::vector<size_t> order(elements.size());
@@ -67,12 +81,14 @@ void PutClasses(absl::string_view row, size_t count, std::string* bytes) {
   std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(count), order.end(),
                     before);
   for (size_t i = 0; i < count; ++i) {
-    PutElement(absl::StrCat(ValueText(static_cast<Widest>(elements[order[i]])), ":", order[i]),
+    PutElement(absl::StrCat(ValueText(static_cast<Widest>(elements[order[i]])), ":", order[i],
+                            LabelText(labels, order[i])),
                bytes);
   }
 }
 
-using PutRow = void (*)(absl::string_view row, size_t count, std::string* bytes);
+using PutRow = void (*)(absl::string_view row, const Labels& labels, size_t count,
+                        std::string* bytes);
 
 PutRow PutterOf(DataType datatype) {
   switch (datatype) {
@@ -101,7 +117,8 @@ PutRow PutterOf(DataType datatype) {
   }
 }
 
-absl::Status ClassifyOne(int64_t wanted, bool batches, AnswerOutput* output, std::string* bytes) {
+absl::Status ClassifyOne(int64_t wanted, const Labels& labels, bool batches, AnswerOutput* output,
+                         std::string* bytes) {
   const PutRow put = PutterOf(output->datatype);
   if (put == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("class result not available for output '",
@@ -113,7 +130,7 @@ absl::Status ClassifyOne(int64_t wanted, bool batches, AnswerOutput* output, std
   const size_t elements = row_bytes / ElementBytes(output->datatype);
   const size_t count = static_cast<size_t>(std::min<int64_t>(wanted, elements));
   for (size_t row = 0; row < rows; ++row) {
-    put(output->bytes.substr(row * row_bytes, row_bytes), count, bytes);
+    put(output->bytes.substr(row * row_bytes, row_bytes), labels, count, bytes);
   }
   output->datatype = DataType::kBytes;
   output->bytes = *bytes;
@@ -146,14 +163,14 @@ std::string ReadRegionUse(const ParameterMap& parameters, absl::string_view tens
                       "' parameter for tensor '", tensor, "'");
 }
 
-absl::Status Classify(absl::Span<const ClassRequest> wanted, bool batches, Answer* answer,
-                      std::deque<std::string>* storage) {
+absl::Status Classify(absl::Span<const ClassRequest> wanted, const ClassLabels& labels,
+                      bool batches, Answer* answer, std::deque<std::string>* storage) {
   answer->memory = nullptr;
   for (const ClassRequest& one : wanted) {
     for (AnswerOutput& output : answer->outputs) {
       if (output.name != one.output) continue;
-      const absl::Status status =
-          ClassifyOne(one.count, batches, &output, &storage->emplace_back());
+      const absl::Status status = ClassifyOne(one.count, LabelsOf(labels, one.output), batches,
+                                              &output, &storage->emplace_back());
       if (!status.ok()) return status;
     }
   }

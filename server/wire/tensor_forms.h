@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -60,8 +62,12 @@ using ParameterMap = google::protobuf::Map<std::string, inference::InferParamete
 // accepted. Pure.
 std::string ReadRegionUse(const ParameterMap& parameters, absl::string_view tensor, RegionUse* use);
 
+// The labels of a model's classes: by output, the label of each element of a row.
+using ClassLabels = std::map<std::string, std::vector<std::string>>;
+
 // Replaces each wanted output of `answer` by a BYTES tensor: the texts "value:index" of its `count`
-// largest elements, the largest first. When the model batches, each row gets its own:
+// largest elements, the largest first; "value:index:label" where the element has a label. When the
+// model batches, each row gets its own:
 //
 //   FP32 [2,3]  0.1 0.7 0.2 | 0.5 0.2 0.3   with a count of 2 becomes
 //   BYTES [2,2]  "0.700000:1" "0.200000:2" | "0.500000:0" "0.300000:2"
@@ -73,7 +79,7 @@ std::string ReadRegionUse(const ParameterMap& parameters, absl::string_view tens
 // copied. An output that the answer does not have is passed over. INVALID_ARGUMENT, which ends the
 // request, for a datatype whose elements cannot be ordered: BOOL, FP16, BF16 and BYTES. The answer
 // is then changed in part. Pure.
-absl::Status Classify(absl::Span<const ClassRequest> wanted, bool batches, Answer* answer,
-                      std::deque<std::string>* storage);
+absl::Status Classify(absl::Span<const ClassRequest> wanted, const ClassLabels& labels,
+                      bool batches, Answer* answer, std::deque<std::string>* storage);
 
 }  // namespace mpsd

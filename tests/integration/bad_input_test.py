@@ -244,7 +244,9 @@ class BadInput(unittest.TestCase):
         self.check(calls.request("m", row, parameters={"timeout": "soon"}), INVALID,
                    "invalid value type for 'timeout' parameter, expected int64_param.")
         self.check(calls.request("m", row, parameters={"triton_x": 1}), INVALID,
-                   "parameter keys starting with 'triton_' are reserved and cannot be specified.")
+                   "parameter keys starting with 'triton_' are reserved for Triton usage. Only the "
+                   "following keys starting with 'triton_' are allowed: "
+                   "triton_enable_empty_final_response")
 
     def test_other_parameters_pass(self):
         message = calls.request("m", {"x": calls.row_of(1)},

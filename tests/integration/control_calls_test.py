@@ -122,17 +122,21 @@ class ControlCalls(unittest.TestCase):
         return request
 
     def test_log_settings(self):
-        self.addCleanup(lambda: self.stub.LogSettings(
-            self.log_settings(log_info=True, log_warning=True, log_verbose_level=0)))
+        self.addCleanup(lambda: self.stub.LogSettings(self.log_settings(
+            log_info=True, log_warning=True, log_error=True, log_verbose_level=0,
+            log_format="default")))
         before = self.stub.LogSettings(service_pb2.LogSettingsRequest()).settings
         self.assertTrue(before["log_info"].bool_param)
         self.assertEqual(before["log_verbose_level"].uint32_param, 0)
-        after = self.stub.LogSettings(self.log_settings(log_verbose_level=1)).settings
-        self.assertEqual(after["log_verbose_level"].uint32_param, 1)
-        after = self.stub.LogSettings(
-            self.log_settings(log_verbose_level=0, log_info=False)).settings
-        self.assertFalse(after["log_info"].bool_param)
-        self.assertTrue(after["log_warning"].bool_param)
+        self.assertEqual(before["log_format"].string_param, "default")
+        after = self.stub.LogSettings(self.log_settings(log_verbose_level=2)).settings
+        self.assertEqual(after["log_verbose_level"].uint32_param, 2)
+        after = self.stub.LogSettings(self.log_settings(
+            log_info=False, log_error=False, log_format="ISO8601")).settings
+        self.assertEqual((after["log_info"].bool_param, after["log_warning"].bool_param,
+                          after["log_error"].bool_param), (False, True, False))
+        self.assertEqual(after["log_verbose_level"].uint32_param, 2, "each is a switch of its own")
+        self.assertEqual(after["log_format"].string_param, "ISO8601")
         read = self.stub.LogSettings(service_pb2.LogSettingsRequest()).settings
         self.assertEqual(read, after)
 
@@ -143,7 +147,8 @@ class ControlCalls(unittest.TestCase):
         self.refused(call, self.log_settings(nothing=True), INVALID,
                      "unknown log setting 'nothing'")
         self.refused(call, self.log_settings(log_info="yes"), INVALID, "expect a bool value")
-        self.refused(call, self.log_settings(log_error=False), INVALID, "log_error is always on")
+        self.refused(call, self.log_settings(log_format="xml"), INVALID,
+                     "log_format can only be 'default' or 'ISO8601'")
         # Nothing of a refused request is applied.
         self.refused(call, self.log_settings(log_verbose_level=1, nothing=True), INVALID, "unknown")
         read = call(service_pb2.LogSettingsRequest()).settings
@@ -167,14 +172,24 @@ class ControlCalls(unittest.TestCase):
                      "writes no traces")
         self.refused(call, self.trace_settings(nothing=["1"]), INVALID, "unknown trace setting")
 
+    def test_trace_settings_of_a_model(self):
+        answer = self.stub.TraceSetting(service_pb2.TraceSettingRequest(model_name="m")).settings
+        self.assertEqual(list(answer["trace_level"].value), ["OFF"])
+        self.refused(self.stub.TraceSetting, service_pb2.TraceSettingRequest(model_name="nobody"),
+                     INVALID, "Request for unknown model : nobody")
+
     # Shared memory.
 
     def test_shared_memory_is_refused(self):
         for kind in ("System", "Cuda"):
             for verb in ("Status", "Register", "Unregister"):
-                request = getattr(service_pb2, f"{kind}SharedMemory{verb}Request")()
+                request = getattr(service_pb2, f"{kind}SharedMemory{verb}Request")(name="region")
                 self.refused(getattr(self.stub, f"{kind}SharedMemory{verb}"), request,
                              UNIMPLEMENTED, "shared memory regions of clients are not")
+
+    def test_unregister_all_where_nothing_can_be_registered(self):
+        self.stub.SystemSharedMemoryUnregister(service_pb2.SystemSharedMemoryUnregisterRequest())
+        self.stub.CudaSharedMemoryUnregister(service_pb2.CudaSharedMemoryUnregisterRequest())
 
     def test_extensions_are_those_that_are_there(self):
         metadata = self.stub.ServerMetadata(service_pb2.ServerMetadataRequest())

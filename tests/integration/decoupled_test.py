@@ -194,6 +194,17 @@ class Decoupled(unittest.TestCase):
         self.check_error(stream.next(), LOST)
         self.check_final(stream.next(), "first")
 
+    def test_requests_of_one_lane_take_turns(self):
+        """The second has its answer while most of the first's are still to come."""
+        stream = self.stream(self.serve(repeating(placement=placement())))
+        elements = list(range(FREE, FREE + 100))
+        stream.ask(elements, "long", tensors=tensors_of(elements, delay_ms=20))
+        self.check_answer(stream.next(), FREE, 0, "long")
+        stream.ask([7], "short")
+        ids = [stream.next()[0].get_response().id for _ in range(99 + 1 + 2)]
+        self.assertEqual((ids.count("long"), ids.count("short")), (100, 2))
+        self.assertLess(ids.index("short"), 50)
+
     def test_answers_of_one_request_keep_their_order(self):
         daemon = self.serve(repeating(placement=placement(processes=2, lanes=2)))
         stream = self.stream(daemon)

@@ -188,11 +188,12 @@ class SharedMemory(RegionsAsTheyAreMeant, RegionCase):
                          client.client.register_system_shared_memory, "region", key, 64)
         self.refused("INVALID_ARGUMENT", "Unable to open shared memory region: 'region'",
                      client.register, key="/mpsd-test-that-is-not-there")
-        self.refused("INVALID_ARGUMENT", "its object is smaller", client.register,
+        self.refused("INVALID_ARGUMENT", "invalid args: its object is smaller", client.register,
                      REGION_BYTES + 1)
-        self.refused("INVALID_ARGUMENT", "its object is smaller", client.register, 1,
+        self.refused("INVALID_ARGUMENT", "invalid args: its object is smaller", client.register, 1,
                      REGION_BYTES)
-        self.refused("INVALID_ARGUMENT", "its object is smaller", client.register, 2**63, 2**63)
+        self.refused("INVALID_ARGUMENT", "invalid args: its object is smaller", client.register,
+                     2**63, 2**63)
         self.refused("INVALID_ARGUMENT", "its byte size is 0", client.register, 0)
         self.refused("INVALID_ARGUMENT", "from 1 to 128 bytes", client.register, 64, name="n" * 129)
         client.register(4096)

@@ -110,10 +110,11 @@ class Strings(unittest.TestCase):
     def test_malformed_strings(self):
         whole = element(b"ab") + element(b"c")
         self.check_text(calls.infer(self.stub, raw("text", [1, 2], element(b"ab"), "7")),
-                        "[request id: 7] expected 2 string elements for inference input 'x', got 1")
+                        "[request id: 7] expected 2 string elements for inference input 'x' for "
+                        "model 'text', got 1")
         self.check_text(calls.infer(self.stub, raw("text", [1, 2], whole + element(b""))),
-                        "unexpected number of string elements 3 for inference input 'x', "
-                        "expecting 2")
+                        "unexpected number of string elements 3 for inference input 'x' for "
+                        "model 'text', expecting 2")
         for cut, text in ((whole[:-1], "incomplete string data"),
                           (whole[:-2], "incomplete string length indicator")):
             outcome = calls.infer(self.stub, raw("text", [1, 2], cut))

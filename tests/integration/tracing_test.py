@@ -33,8 +33,8 @@ def infer(stub, model="m", request_id="", traceparent=None, value=1):
     return code, dict(call.initial_metadata())
 
 
-def trace_settings(**settings):
-    request = service_pb2.TraceSettingRequest()
+def trace_settings(model="", **settings):
+    request = service_pb2.TraceSettingRequest(model_name=model)
     for name, values in settings.items():
         request.settings[name].value.extend(values)
     return request
@@ -43,8 +43,8 @@ def trace_settings(**settings):
 class Traces:
     """A daemon that writes spans, and what it has written."""
 
-    def __init__(self, test, form, rate=1000, **more):
-        self.daemon = Daemon([synthetic("m", parameters={"delay": "20ms"})], **more)
+    def __init__(self, test, form, rate=1000, more_models=(), **more):
+        self.daemon = Daemon([synthetic("m", parameters={"delay": "20ms"}), *more_models], **more)
         self.file = self.daemon.folder / "traces"
         config = json.loads(self.daemon.config_file.read_text())
         config["trace"] = {"file": str(self.file), "format": form, "rate": rate}
@@ -58,6 +58,22 @@ class Traces:
 
 
 class Tracing(unittest.TestCase):
+    def test_a_models_own_settings(self):
+        """All models are traced but one; the settings of one are no other's."""
+        traces = Traces(self, "lines", rate=1, more_models=[synthetic("n")])
+        ask = lambda **settings: traces.stub.TraceSetting(
+            trace_settings(**settings), timeout=LIMIT_S).settings
+        self.assertEqual(list(ask()["trace_file"].value), ["traces"], "no folder")
+        self.assertEqual(list(ask(model="m", trace_level=["OFF"])["trace_level"].value), ["OFF"])
+        self.assertEqual(list(ask(model="n")["trace_level"].value), ["TIMESTAMPS"])
+        for model in ("m", "n", "m"):
+            self.assertEqual(infer(traces.stub, model)[0], calls.OK)
+        self.assertEqual(list(ask(model="m", trace_level=[])["trace_level"].value), ["TIMESTAMPS"],
+                         "that of all models")
+        self.assertEqual(infer(traces.stub)[0], calls.OK)
+        lines = traces.lines(2 * (1 + len(STAGES)))
+        self.assertEqual([line["model"] for line in lines if line["name"] == "request"], ["n", "m"])
+
     def test_the_callers_span_is_echoed(self):
         with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
             self.assertEqual(infer(stub, traceparent=SAMPLED)[1].get("traceparent"), SAMPLED)
@@ -149,7 +165,7 @@ class Tracing(unittest.TestCase):
             answer = stub.TraceSetting(trace_settings(**settings), timeout=LIMIT_S).settings
             return {name: list(value.value) for name, value in answer.items()}
         self.assertEqual(told(), {"trace_level": ["TIMESTAMPS"], "trace_rate": ["1000"],
-                                  "trace_count": ["-1"], "trace_file": [""],
+                                  "trace_count": ["-1"], "trace_file": ["traces"],
                                   "log_frequency": ["0"], "trace_mode": ["triton"]})
         self.assertEqual(told(trace_level=["OFF"])["trace_level"], ["OFF"])
         infer(stub, traceparent=SAMPLED)

@@ -90,8 +90,42 @@ TEST(ModelSpec, NamesTheNearestKey) {
 }
 
 TEST(ModelSpec, NamesAllKeysWhenNoneIsNear) {
-  EXPECT_EQ(ErrorWith("/inputs/0/q", 1),
-            "inputs[0].q: unknown key; the keys here are name, datatype, shape");
+  EXPECT_EQ(
+      ErrorWith("/inputs/0/q", 1),
+      "inputs[0].q: unknown key; the keys here are name, datatype, shape, optional, client_shape");
+}
+
+TEST(ModelSpec, ClientsMaySeeAnotherShape) {
+  Json json = Whole();
+  json.erase("pad");
+  json["outputs"][0]["client_shape"] = {-1, 2, 192};
+  const absl::StatusOr<ModelSpec> spec = ModelSpecFromJson(json);
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_EQ(spec->outputs[0].dims, (Dims{-1, 384}));
+  EXPECT_EQ(spec->outputs[0].told_dims(), (Dims{-1, 2, 192}));
+  EXPECT_EQ(spec->inputs[0].told_dims(), (Dims{-1}));
+  EXPECT_EQ(*ModelSpecFromJson(ToJson(*spec)), *spec);
+  json["outputs"][0]["client_shape"] = {-1, 384};
+  EXPECT_FALSE(ModelSpecFromJson(json)->outputs[0].client_dims.has_value()) << "it is the model's";
+}
+
+TEST(ModelSpec, AClientShapeHasAsManyElementsAndIsNotPadded) {
+  EXPECT_EQ(ErrorWith("/inputs/1/client_shape", {4}),
+            "inputs[1].client_shape: [4] cannot become [-1]");
+  EXPECT_EQ(ErrorWith("/inputs/0/client_shape", {-1, 1}),
+            "pad[0].input: 'input_ids' has a client_shape, which excludes padding");
+}
+
+TEST(ModelSpec, InputsMayBeOptionalAndNoOutputs) {
+  Json json = Whole();
+  json["inputs"][0]["optional"] = true;
+  const absl::StatusOr<ModelSpec> spec = ModelSpecFromJson(json);
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_TRUE(spec->inputs[0].optional);
+  EXPECT_EQ(*ModelSpecFromJson(ToJson(*spec)), *spec);
+  EXPECT_EQ(ErrorWith("/outputs/0/optional", true), "outputs[0].optional: is for an input");
+  EXPECT_EQ(ErrorWith("/inputs/0/optional", 1),
+            "inputs[0].optional: must be true or false, not a number");
 }
 
 TEST(ModelSpec, BatchSizeHasAType) {

@@ -23,6 +23,16 @@ std::optional<uint64_t> RowBytes(DataType datatype, absl::Span<const int64_t> di
   return ElementCount(dims).has_value() ? std::optional<uint64_t>(0) : std::nullopt;
 }
 
+// Whether the input is as the spec says, or left out where it may be.
+bool IsOfSpec(const BatchInput& input, const TensorSpec& tensor) {
+  if (input.datatype == DataType::kInvalid) {
+    return tensor.optional && input.dims.empty() && input.row_bytes == 0;
+  }
+  return input.datatype == tensor.datatype &&
+         RowBytes(input.datatype, input.dims) == input.row_bytes &&
+         ShapeFits(tensor.dims, input.dims);
+}
+
 }  // namespace
 
 absl::Status BatchReader::Read(const BatchRecord& record, Batch* batch) const {
@@ -54,11 +64,7 @@ absl::Status BatchReader::ReadInputs(const BatchRecord& record, Batch* batch) co
     input.datatype = static_cast<DataType>(source.datatype);
     input.dims.assign(source.dims, source.dims + source.rank);
     input.row_bytes = source.row_bytes;
-    if (input.datatype != spec_->inputs[i].datatype ||
-        RowBytes(input.datatype, input.dims) != input.row_bytes ||
-        !ShapeFits(spec_->inputs[i].dims, input.dims)) {
-      return Malformed();
-    }
+    if (!IsOfSpec(input, spec_->inputs[i])) return Malformed();
     if (input.datatype == DataType::kBytes) ++batch->bytes_inputs;
   }
   return absl::OkStatus();

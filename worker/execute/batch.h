@@ -22,9 +22,9 @@ namespace mpsd {
 // An input of the model, as the rows of this batch have it: lengths are padded, so all rows are
 // alike.
 struct BatchInput {
-  DataType datatype = DataType::kInvalid;
-  Dims dims;               // of one row, without the batch dim
-  uint64_t row_bytes = 0;  // 0 for BYTES, whose rows differ in length
+  DataType datatype = DataType::kInvalid;  // kInvalid: all its requests leave it out
+  Dims dims;                               // of one row, without the batch dim
+  uint64_t row_bytes = 0;                  // 0 for BYTES, whose rows differ in length
 };
 
 // A row run: consecutive rows of one slab. `inputs[i]` is the address of the first of them in the

@@ -82,12 +82,17 @@ absl::StatusOr<LoadOrder> ReadArguments(int argc, char** argv) {
   return order;
 }
 
+std::vector<int64_t> ShapeJson(const Dims& dims) { return {dims.begin(), dims.end()}; }
+
 ordered_json TensorsJson(const std::vector<TensorSpec>& tensors) {
   ordered_json json = ordered_json::array();
   for (const TensorSpec& tensor : tensors) {
-    json.push_back({{"name", tensor.name},
-                    {"datatype", std::string(DataTypeName(tensor.datatype))},
-                    {"shape", std::vector<int64_t>(tensor.dims.begin(), tensor.dims.end())}});
+    ordered_json& told = json.emplace_back();
+    told["name"] = tensor.name;
+    told["datatype"] = std::string(DataTypeName(tensor.datatype));
+    told["shape"] = ShapeJson(tensor.dims);
+    if (tensor.optional) told["optional"] = true;
+    if (tensor.client_dims.has_value()) told["client_shape"] = ShapeJson(*tensor.client_dims);
   }
   return json;
 }
@@ -100,6 +105,7 @@ ordered_json ConfigOf(const LoadOrder& order, const ModelSpec& spec) {
   model["inputs"] = TensorsJson(spec.inputs);
   model["outputs"] = TensorsJson(spec.outputs);
   if (!spec.pad.empty()) model["pad"] = ToJson(spec)["pad"];
+  if (spec.decoupled) model["decoupled"] = true;
   return {{"models", ordered_json::array({model})}};
 }
 

@@ -42,10 +42,11 @@ absl::Status NotDecoupled(const LoadOrder& order) {
 
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
   if (order.format == ModelFormat::kSynthetic) return LoadSynthetic(order);
-  if (order.spec.decoupled) return NotDecoupled(order);
+  const bool may_be_decoupled = order.format == ModelFormat::kTorchScript;
+  if (order.spec.decoupled && !may_be_decoupled) return NotDecoupled(order);
   absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
   // Where the config is silent, the model's file says whether it is decoupled.
-  if (model.ok() && (*model)->spec().decoupled) return NotDecoupled(order);
+  if (model.ok() && (*model)->spec().decoupled && !may_be_decoupled) return NotDecoupled(order);
   return model;
 }
 

@@ -23,11 +23,16 @@ namespace mpsd {
 // 64-byte boundary. An element of 2, 4 or 8 bytes therefore lies at a multiple of its size; nothing
 // more is promised. BYTES: consecutive elements, each a u32 length and that many bytes, without
 // alignment.
+//
+// An optional input that all requests of the batch leave out has the datatype kInvalid and no
+// bytes; its dims mean nothing.
 struct InputTensor {
   const void* data = nullptr;
   uint64_t bytes = 0;
   DataType datatype = DataType::kInvalid;
   Dims dims;
+
+  bool is_left_out() const { return datatype == DataType::kInvalid; }
 };
 
 // Takes the outputs of one run. Made by the executor for one Run() or Answer(), and called by the
@@ -100,7 +105,7 @@ class Model {
 
   // Runs one batch of `row_count` rows on the lane's stream and blocks until all outputs are in the
   // sink. Lanes call it concurrently, each with its own number, after BindLane() on its thread.
-  // `inputs` has the order, datatypes and dims of the spec.
+  // `inputs` has the order, datatypes and dims of the spec, but for those that are left out.
   //
   // Errors say "PyTorch execute failure: …". INTERNAL: the model threw. RESOURCE_EXHAUSTED: memory
   // did not suffice. DATA_LOSS: the device is lost for this process. FAILED_PRECONDITION: the

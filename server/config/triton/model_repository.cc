@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/config/config_values.h"
@@ -90,6 +91,40 @@ absl::StatusOr<std::string> ReadText(const fs::path& path) {
   return text;
 }
 
+absl::StatusOr<std::vector<std::string>> ReadLines(const fs::path& path) {
+  constexpr size_t kMaxLabelBytes = 1 << 20;
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  if (error) return absl::InvalidArgumentError("is not there");
+  if (bytes > kMaxLabelBytes) return absl::InvalidArgumentError("is larger than 1 MiB");
+  std::vector<std::string> lines;
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);) {
+    lines.emplace_back(absl::StripSuffix(line, "\r"));
+  }
+  if (!stream.eof()) return absl::InvalidArgumentError("cannot be read");
+  return lines;
+}
+
+// Reads the files of labels that the configuration names. Answers carry the labels as they are.
+absl::Status ReadLabels(const fs::path& folder, ModelConfig* model) {
+  for (const auto& [output, file] : model->label_files) {
+    const auto refused = [&](absl::string_view why) {
+      return absl::InvalidArgumentError(absl::StrCat("'output.label_filename' of '", output,
+                                                     "' names '", file, "', which ", why));
+    };
+    const fs::path path = folder / file;
+    std::error_code error;
+    if (fs::exists(path, error) && !LiesIn(folder, path)) {
+      return refused("is a link that leads out of the model's folder");
+    }
+    absl::StatusOr<std::vector<std::string>> lines = ReadLines(path);
+    if (!lines.ok()) return refused(lines.status().message());
+    model->labels[output] = *std::move(lines);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 FoundModels ModelRepository::ReadAll() const {
@@ -134,7 +169,9 @@ absl::StatusOr<FoundModels> ModelRepository::Read(const std::string& name) const
     }
     const absl::StatusOr<std::string> text = ReadText(config);
     if (!text.ok()) return text.status();
-    if (absl::Status status = ApplyTritonText(*text, &base, &triton); !status.ok()) return status;
+    absl::Status status = ApplyTritonText(*text, &base, &triton);
+    if (status.ok()) status = ReadLabels(folder, &base);
+    if (!status.ok()) return status;
   }
   const absl::StatusOr<std::vector<std::string>> versions =
       Choose(VersionsIn(folder), triton.versions);

@@ -3,6 +3,7 @@
 //   models/                     the repository
 //     resnet/                   a model; the folder is its name
 //       config.pbtxt            Triton's configuration, if it is needed (triton_config.h)
+//       labels.txt              the labels of an output's classes, if config.pbtxt names the file
 //       1/model.pt              version 1: TorchScript
 //       3/model.pt2             version 3: AOTInductor; the highest alone is served by default
 //
@@ -32,8 +33,9 @@ struct FoundModels {
 
 // Reads the folder at each call, and may wait for the file system: never called on the request's
 // path. Made by the reloader for one job: all models at the start and at a reload, one model when a
-// client loads it. Looks at names and sizes and reads config.pbtxt (1 MiB at most), but never opens
-// a model's file: a worker does, in its sandbox. Thread-safe: constant after construction.
+// client loads it. Looks at names and sizes and reads config.pbtxt and files of labels (1 MiB each
+// at most), but never opens a model's file: a worker does, in its sandbox. Thread-safe: constant
+// after construction.
 class ModelRepository {
  public:
   // `folder` is absolute, or empty: then there are no models. The queues of the models fit

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -12,6 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "proto/base/reshape.h"
 #include "proto/model_config.pb.h"
 
 namespace mpsd {
@@ -102,7 +105,6 @@ DataType DataTypeOf(pb::DataType type) {
 template <typename Tensor>
 absl::Status ReadTensor(const std::string& key, const Tensor& tensor,
                         std::vector<TensorSpec>* specs) {
-  if (tensor.has_reshape()) return NotSupported(key + ".reshape");
   if (tensor.is_shape_tensor()) return NotSupported(key + ".is_shape_tensor");
   // The elements would be in another order.
   if (tensor.is_non_linear_format_io()) return NotSupported(key + ".is_non_linear_format_io");
@@ -111,25 +113,60 @@ absl::Status ReadTensor(const std::string& key, const Tensor& tensor,
   spec.datatype = DataTypeOf(tensor.data_type());
   spec.dims.assign(tensor.dims().begin(), tensor.dims().end());
   if (spec.datatype == DataType::kInvalid) return Refused(key + ".data_type", "must be given");
+  if (tensor.has_reshape()) {
+    spec.client_dims = std::exchange(
+        spec.dims, Dims(tensor.reshape().shape().begin(), tensor.reshape().shape().end()));
+    const std::string fault = ReshapeFault(*spec.client_dims, spec.dims);
+    if (!fault.empty()) return Refused(key + ".reshape", absl::StrCat("is wrong: ", fault));
+  }
   specs->push_back(std::move(spec));
   return absl::OkStatus();
 }
 
-absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+absl::Status ApplyFormat(const pb::ModelInput& input, ModelConfig* model) {
+  if (input.format() == pb::ModelInput::FORMAT_NONE) return absl::OkStatus();
+  if (input.dims_size() != 3) return Refused("input.format", "is for an input of 3 dims");
+  model->input_formats[input.name()] = pb::ModelInput::Format_Name(input.format());
+  return absl::OkStatus();
+}
+
+// The lines of a file that stays the same are kept.
+absl::Status ApplyLabels(const pb::ModelConfig& triton, ModelConfig* model) {
+  std::map<std::string, std::string> files;
+  for (const pb::ModelOutput& output : triton.output()) {
+    const std::string& file = output.label_filename();
+    if (file.empty()) continue;
+    if (file.find_first_of("/\\") != std::string::npos || file == "..") {
+      return Refused("output.label_filename", "must be the name of a file, not a path");
+    }
+    files[output.name()] = file;
+  }
+  std::erase_if(model->labels, [&](const auto& labels) {
+    const auto file = files.find(labels.first);
+    return file == files.end() || file->second != model->label_files[labels.first];
+  });
+  model->label_files = std::move(files);
+  return absl::OkStatus();
+}
+
+absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model) {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
+  if (triton.input_size() > 0) model->input_formats.clear();
   for (const pb::ModelInput& input : triton.input()) {
-    Ignore(input.format() != pb::ModelInput::FORMAT_NONE, "input.format", notes);
-    if (input.optional()) return NotSupported("input.optional");
+    if (absl::Status status = ApplyFormat(input, model); !status.ok()) return status;
     if (input.allow_ragged_batch()) return NotSupported("input.allow_ragged_batch");
     if (absl::Status status = ReadTensor("input", input, &inputs); !status.ok()) return status;
+    inputs.back().optional = input.optional();
   }
   for (const pb::ModelOutput& output : triton.output()) {
-    Ignore(!output.label_filename().empty(), "output.label_filename", notes);
     if (absl::Status status = ReadTensor("output", output, &outputs); !status.ok()) return status;
   }
   if (!inputs.empty()) model->spec.inputs = std::move(inputs);
-  if (!outputs.empty()) model->spec.outputs = std::move(outputs);
+  if (!outputs.empty()) {
+    model->spec.outputs = std::move(outputs);
+    if (absl::Status status = ApplyLabels(triton, model); !status.ok()) return status;
+  }
   if (triton.max_batch_size() < 0 ||
       triton.max_batch_size() > static_cast<int32_t>(kMaxBatchRows)) {
     return Refused("max_batch_size", absl::StrCat("must be 0 to ", kMaxBatchRows));
@@ -212,8 +249,9 @@ absl::Status ApplyBatching(const pb::ModelDynamicBatching& batching, ModelConfig
     return Refused("dynamic_batching.default_queue_policy.timeout_action", "must be REJECT");
   }
   // A request may always have its own timeout, so allow_timeout_override changes nothing.
-  if (queue.default_timeout_microseconds() > 0) {
-    return NotSupported("dynamic_batching.default_queue_policy.default_timeout_microseconds");
+  if (queue.default_timeout_microseconds() > uint64_t{kMaxQueueTimeoutNs / kNsPerUs}) {
+    return Refused("dynamic_batching.default_queue_policy.default_timeout_microseconds",
+                   "must be at most a day");
   }
   if (queue.max_queue_size() > kMaxQueueRequests) {
     return Refused("dynamic_batching.default_queue_policy.max_queue_size",
@@ -225,6 +263,9 @@ absl::Status ApplyBatching(const pb::ModelDynamicBatching& batching, ModelConfig
   }
   if (delay_us > 0) model->batching.max_delay_ns = static_cast<int64_t>(delay_us) * 1000;
   if (queue.max_queue_size() > 0) model->queue_requests = queue.max_queue_size();
+  if (queue.default_timeout_microseconds() > 0) {
+    model->queue_timeout_ns = static_cast<int64_t>(queue.default_timeout_microseconds()) * kNsPerUs;
+  }
   return absl::OkStatus();
 }
 
@@ -239,31 +280,65 @@ void ApplyVersions(const pb::ModelVersionPolicy& policy, VersionPolicy* versions
 }
 
 // Triton's identity backend has other names for the parameters of our synthetic format.
-void ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model) {
-  for (const auto& [key, value] : triton.parameters()) {
-    if (model->format != ModelFormat::kSynthetic) {
-      model->parameters[key] = value.string_value();
-    } else if (key == "execute_delay_ms") {
-      model->parameters["delay"] = absl::StrCat(value.string_value(), "ms");
-    } else if (key == "creation_delay_sec") {
-      model->parameters["load_delay"] = absl::StrCat(value.string_value(), "s");
-    } else if (key == "instance_wise_delay_multiplier") {
-      // An instance is a lane here; both are counted from 0.
-      model->parameters["lane_delay_factor"] = value.string_value();
-    } else {
-      model->parameters[key] = value.string_value();
-    }
+void ApplySyntheticParameter(const std::string& key, const std::string& text, ModelConfig* model) {
+  if (key == "execute_delay_ms") {
+    model->parameters["delay"] = absl::StrCat(text, "ms");
+  } else if (key == "creation_delay_sec") {
+    model->parameters["load_delay"] = absl::StrCat(text, "s");
+  } else if (key == "instance_wise_delay_multiplier") {
+    // An instance is a lane here; both are counted from 0.
+    model->parameters["lane_delay_factor"] = text;
+  } else {
+    model->parameters[key] = text;
   }
+}
+
+// The switches of Triton's PyTorch backend that say how libtorch runs. Only one has a counterpart:
+// inference mode is always on, and the other ones change no answer.
+bool IsRuntimeSwitch(absl::string_view key) {
+  static constexpr absl::string_view kSwitches[] = {
+      "INFERENCE_MODE",       "DISABLE_OPTIMIZED_EXECUTION", "DISABLE_CUDNN",
+      "ENABLE_NVFUSER",       "ENABLE_WEIGHT_SHARING",       "ENABLE_CACHE_CLEANING",
+      "ENABLE_TENSOR_FUSER",  "ENABLE_JIT_PROFILING",        "ENABLE_JIT_EXECUTOR",
+      "INTER_OP_THREAD_COUNT"};
+  return absl::c_linear_search(kSwitches, key);
+}
+
+absl::Status ApplyThreads(const std::string& text, PlacementConfig* placement) {
+  uint32_t threads = 0;
+  if (!absl::SimpleAtoi(text, &threads) || threads == 0 || threads > kMaxThreads) {
+    return Refused("parameters.INTRA_OP_THREAD_COUNT", absl::StrCat("must be 1 to ", kMaxThreads));
+  }
+  placement->threads = threads;
+  return absl::OkStatus();
+}
+
+// Every parameter stays one, since clients may read it.
+absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
+                             TritonNotes* notes) {
+  for (const auto& [key, value] : triton.parameters()) {
+    const std::string& text = value.string_value();
+    if (model->format == ModelFormat::kSynthetic) {
+      ApplySyntheticParameter(key, text, model);
+      continue;
+    }
+    model->parameters[key] = text;
+    const bool is_done = key == "INFERENCE_MODE" && text == "true";
+    Ignore(IsRuntimeSwitch(key) && !is_done, absl::StrCat("parameters.", key), notes);
+    if (key != "INTRA_OP_THREAD_COUNT") continue;
+    if (absl::Status status = ApplyThreads(text, &model->placement); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   absl::Status status = RefuseWhatIsNotDone(triton);
   if (status.ok()) status = ApplySource(triton, model, notes);
-  if (status.ok()) status = ApplyTensors(triton, model, notes);
+  if (status.ok()) status = ApplyTensors(triton, model);
   if (status.ok()) status = ApplyInstances(triton, model, notes);
   if (status.ok()) status = ApplyBatching(triton.dynamic_batching(), model);
+  if (status.ok()) status = ApplyParameters(triton, model, notes);
   if (!status.ok()) return status;
-  ApplyParameters(triton, model);
   ApplyVersions(triton.version_policy(), &notes->versions);
   NoteWhatIsIgnored(triton, notes);
   return absl::OkStatus();
@@ -311,7 +386,12 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
   }
   if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
   if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
-  // A load says how the versions run. The folder of the model says which versions, and their files.
+  // A load says how the versions run. The folder of the model says which versions, and their files;
+  // files of labels were read with its config.pbtxt.
+  const size_t unread = std::erase_if(model->label_files, [model](const auto& file) {
+    return model->labels.count(file.first) == 0;
+  });
+  Ignore(unread > 0, "output.label_filename", notes);
   Ignore(triton.has_version_policy(), "version_policy", notes);
   Ignore(!triton.default_model_filename().empty(), "default_model_filename", notes);
   return absl::OkStatus();

@@ -11,6 +11,30 @@
 
 namespace mpsd {
 
+static_assert(std::atomic<LogSwitches>::is_always_lock_free);
+
+LogSwitches LogSwitches::Of(LogLevel level) {
+  LogSwitches switches;
+  switches.verbose_level = level == LogLevel::kDebug ? 1 : 0;
+  switches.info = level <= LogLevel::kInfo;
+  switches.warning = level <= LogLevel::kWarn;
+  return switches;
+}
+
+bool LogSwitches::Has(LogLevel level) const {
+  switch (level) {
+    case LogLevel::kDebug:
+      return verbose_level > 0;
+    case LogLevel::kInfo:
+      return info;
+    case LogLevel::kWarn:
+      return warning;
+    case LogLevel::kError:
+      return error;
+  }
+  return true;
+}
+
 struct Logger::Impl {
   Impl(std::unique_ptr<LogFile> log_file, LogLevel lowest, const Clock* host_clock,
        ServerMetrics* server_metrics)
@@ -18,7 +42,7 @@ struct Logger::Impl {
         readable(lines.IsTerminal()),
         clock(host_clock),
         metrics(server_metrics),
-        level(lowest),
+        switches(LogSwitches::Of(lowest)),
         limit(kLogLinesPerSecond, host_clock->NowNs()),
         grave_limit(kLogLinesPerSecond, host_clock->NowNs()) {}
 
@@ -32,7 +56,7 @@ struct Logger::Impl {
   const bool readable;
   const Clock* const clock;
   ServerMetrics* const metrics;
-  std::atomic<LogLevel> level;
+  std::atomic<LogSwitches> switches;
 
   absl::Mutex mu;
   RateLimit limit ABSL_GUARDED_BY(mu);
@@ -46,7 +70,7 @@ Logger::Logger(std::unique_ptr<LogFile> file, LogLevel level, const Clock* clock
 Logger::~Logger() = default;
 
 void Logger::Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-  if (level < impl_->level.load(std::memory_order_relaxed)) return;
+  if (!switches().Has(level)) return;
   if (!impl_->Allowed(level)) {
     impl_->metrics->log_lines_dropped.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -57,9 +81,11 @@ void Logger::Log(LogLevel level, std::string_view event, std::initializer_list<L
   impl_->lines.Write(line);
 }
 
-void Logger::SetLevel(LogLevel level) { impl_->level.store(level, std::memory_order_relaxed); }
+void Logger::Set(const LogSwitches& switches) {
+  impl_->switches.store(switches, std::memory_order_relaxed);
+}
 
-LogLevel Logger::level() const { return impl_->level.load(std::memory_order_relaxed); }
+LogSwitches Logger::switches() const { return impl_->switches.load(std::memory_order_relaxed); }
 
 absl::Status Logger::Reopen() { return impl_->lines.Reopen(); }
 

@@ -7,6 +7,7 @@
 //   logger->Log(LogLevel::kInfo, "worker_ready", {{"model", name}, {"lanes", lanes}});
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -22,13 +23,30 @@
 
 namespace mpsd {
 
+// Which lines are written. A level of the config turns on itself and those above it; clients may
+// turn on each by itself.
+struct LogSwitches {
+  bool info = true;
+  bool warning = true;
+  bool error = true;
+  uint32_t verbose_level = 0;  // above 0: lines of the level "debug"
+
+  // Those of a level. Pure.
+  static LogSwitches Of(LogLevel level);
+  // Whether lines of that level are written. Pure.
+  bool Has(LogLevel level) const;
+
+  bool operator==(const LogSwitches&) const = default;
+};
+
 // Writes JSON lines; on a terminal, readable lines (log_line.h). For rare events, never for each
 // request: a line costs a few microseconds and allocates.
 //
-// Lossy, in this order: lines below the level are not made; those beyond kLogLinesPerSecond are
-// dropped; a queue that is full drops its oldest (LineQueue); a file that takes nothing loses lines
-// (LogFile). All but the first are counted in log_lines_dropped. Warnings and errors have a rate of
-// their own, so that a worker that writes without end cannot hide its own death.
+// Lossy, in this order: lines that are switched off are not made; of the others, those beyond
+// kLogLinesPerSecond are dropped; a queue that is full drops its oldest (LineQueue); a file that
+// takes nothing loses lines (LogFile). All but the first are counted in log_lines_dropped. Warnings
+// and errors have a rate of their own, so that a worker that writes without end cannot hide its own
+// death.
 //
 // Owned by the daemon, which makes it before all parts that log and ends it after them.
 // Thread-safe.
@@ -47,10 +65,10 @@ class Logger {
   // Does not wait, and cannot fail.
   void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
-  // From now on lines below `level` are not written. A reload calls it, and a client that may
-  // control the daemon.
-  void SetLevel(LogLevel level);
-  LogLevel level() const;
+  // From now on these lines are written. A reload calls it, and a client that may control the
+  // daemon.
+  void Set(const LogSwitches& switches);
+  LogSwitches switches() const;
 
   // Opens the path of the log again; see LogFile.
   absl::Status Reopen();

@@ -123,7 +123,7 @@ TraceLog::TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const Trac
       lines_(std::move(file), "mpsd-traces", &metrics->lost_traces),
       ids_(seed),
       on_(settings.on && settings.count != 0),
-      settings_(settings) {
+      all_({settings, 0}) {
   MPSD_CHECK(settings.rate > 0);
 }
 
@@ -135,12 +135,22 @@ uint64_t TraceLog::NextId() {
   return x ^ (x >> 31);
 }
 
-bool TraceLog::Wants(bool sampled) {
+bool TraceLog::AnyMayWant() const {
+  const auto may_want = [](const auto& entry) { return entry.second.MayWant(); };
+  return all_.MayWant() || std::any_of(of_model_.begin(), of_model_.end(), may_want);
+}
+
+bool TraceLog::Wants(absl::string_view model, bool sampled) {
   if (!on_.load(std::memory_order_relaxed)) return false;
   absl::MutexLock lock(&mu_);
-  const bool turn = seen_++ % settings_.rate == 0;
-  if (!settings_.on || settings_.count == 0 || (!sampled && !turn)) return false;
-  if (settings_.count > 0 && --settings_.count == 0) on_.store(false, std::memory_order_relaxed);
+  const auto own = of_model_.find(model);
+  Share& share = own == of_model_.end() ? all_ : own->second;
+  TraceSettings& settings = share.settings;
+  const bool turn = share.seen++ % settings.rate == 0;
+  if (!share.MayWant() || (!sampled && !turn)) return false;
+  if (settings.count > 0 && --settings.count == 0) {
+    on_.store(AnyMayWant(), std::memory_order_relaxed);
+  }
   return true;
 }
 
@@ -156,17 +166,23 @@ void TraceLog::Write(const EndedRequest& request) {
                                              : SpanLines(request, trace));
 }
 
-TraceSettings TraceLog::settings() const {
+TraceSettings TraceLog::settings(absl::string_view model) const {
   absl::MutexLock lock(&mu_);
-  return settings_;
+  const auto own = of_model_.find(model);
+  return own == of_model_.end() ? all_.settings : own->second.settings;
 }
 
-void TraceLog::Set(const TraceSettings& settings) {
+void TraceLog::Set(absl::string_view model, const TraceSettings& settings) {
   MPSD_CHECK(settings.rate > 0);
   absl::MutexLock lock(&mu_);
-  settings_ = settings;
-  seen_ = 0;
-  on_.store(settings.on && settings.count != 0, std::memory_order_relaxed);
+  if (model.empty()) {
+    all_ = {settings, 0};
+  } else if (settings == all_.settings) {
+    of_model_.erase(model);
+  } else {
+    of_model_[model] = {settings, 0};
+  }
+  on_.store(AnyMayWant(), std::memory_order_relaxed);
 }
 
 }  // namespace mpsd

@@ -16,9 +16,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/clock.h"
 #include "server/telemetry/log/ended_request.h"
@@ -34,7 +37,7 @@ enum class TraceFormat {
 };
 
 // Which requests are traced. The config gives the first; the TraceSetting method may replace them
-// while the daemon runs.
+// while the daemon runs, those of all models together or of one model.
 struct TraceSettings {
   bool on = true;
   uint32_t rate = 1000;  // one in this many; also those that their callers trace
@@ -56,10 +59,11 @@ class TraceLog {
   TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const TraceSettings& settings,
            uint64_t seed, const Clock* clock, ServerMetrics* metrics);
 
-  // Whether to trace the next request, of which `sampled` says that its caller traces it (the flag
-  // of `traceparent`). Counts the request: every `rate`th is traced, and takes one off `count`.
-  // Costs one load while nothing is traced, otherwise a short mutex.
-  bool Wants(bool sampled);
+  // Whether to trace the next request to the model, of which `sampled` says that its caller traces
+  // it (the flag of `traceparent`). Counts the request: every `rate`th is traced, and takes one off
+  // `count`; of a model with settings of its own, by those alone. Costs one load while nothing is
+  // traced, otherwise a short mutex.
+  bool Wants(absl::string_view model, bool sampled);
 
   // Writes the spans of a request as one entry of the queue. The ids of the spans are made here,
   // and the id of the trace too where the caller gave none. Does not wait.
@@ -68,26 +72,38 @@ class TraceLog {
   TraceFormat format() const { return format_; }
   // The settings of the config.
   const TraceSettings& configured() const { return configured_; }
-  // The settings in force; `count` is how many are left.
-  TraceSettings settings() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Begins to count anew. REQUIRES: settings.rate > 0.
-  void Set(const TraceSettings& settings) ABSL_LOCKS_EXCLUDED(mu_);
+  // The settings in force for the model, or, with an empty name, for all models that have none of
+  // their own; `count` is how many are left.
+  TraceSettings settings(absl::string_view model) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Begins to count anew. Settings of a model that are those of all models are no longer its own.
+  // REQUIRES: settings.rate > 0. The caller bounds the names: they are those of models.
+  void Set(absl::string_view model, const TraceSettings& settings) ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Status Reopen() { return lines_.Reopen(); }
 
  private:
+  // Settings in force, and the requests that were counted by them.
+  struct Share {
+    TraceSettings settings;
+    uint64_t seen = 0;
+
+    bool MayWant() const { return settings.on && settings.count != 0; }
+  };
+
   uint64_t NextId();
+  // Whether some request may be traced.
+  bool AnyMayWant() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const TraceFormat format_;
   const TraceSettings configured_;
   const Clock* const clock_;
   LineQueue lines_;
   std::atomic<uint64_t> ids_;  // a counter; NextId() scatters it
-  std::atomic<bool> on_;       // may be true a moment too long; settings_ decides
+  std::atomic<bool> on_;       // may be true a moment too long; the shares decide
 
   mutable absl::Mutex mu_;
-  TraceSettings settings_ ABSL_GUARDED_BY(mu_);
-  uint64_t seen_ ABSL_GUARDED_BY(mu_) = 0;
+  Share all_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, Share> of_model_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

@@ -184,7 +184,7 @@ class FailedReload(unittest.TestCase):
     def test_row_19_the_model_dies_while_loading(self):
         with Daemon([fast(), synthetic("other")]) as daemon:
             other = pids(daemon, "other")
-            self.check_refused(daemon, "failed to load 'm'",
+            self.check_refused(daemon, "load failed for model 'm'",
                                [fast(crash_at_load="true"), synthetic("other")])
             self.assertEqual(pids(daemon, "other"), other)
             settle(daemon, 2)
@@ -193,13 +193,13 @@ class FailedReload(unittest.TestCase):
 
     def test_row_19_the_model_cannot_be_loaded(self):
         with Daemon([fast()]) as daemon:
-            self.check_refused(daemon, "failed to load 'm'", [fast(fail_at_load="true")])
+            self.check_refused(daemon, "load failed for model 'm'", [fast(fail_at_load="true")])
             settle(daemon, 1)
 
     def test_row_19_a_new_model_that_dies_is_not_served_and_tried_again_when_asked(self):
         with Daemon([fast()]) as daemon:
             broken = synthetic("new", parameters={"crash_at_load": "true"})
-            self.check_refused(daemon, "failed to load 'new'", [fast(), broken])
+            self.check_refused(daemon, "load failed for model 'new'", [fast(), broken])
             self.assertEqual(sorted(daemon.ps()), ["m"])
             daemon.write_config([fast(), synthetic("new")])
             self.assertEqual(daemon.reload()["text"], "0 replaced, 1 added, 0 removed, 1 kept")

@@ -91,7 +91,9 @@ class ModelControl(Checks):
                 for name in ("../m", "a/b", "..", "/etc/passwd"):
                     self.check_refused("INVALID_ARGUMENT",
                                        "must not contain path traversal characters", call, name)
-            self.check_refused("NOT_FOUND", "failed to load 'nope'", client.load_model, "nope")
+            self.check_refused("NOT_FOUND",
+                               "failed to load 'nope', failed to poll from model repository",
+                               client.load_model, "nope")
             self.check_refused("NOT_FOUND", "unknown model: 'nope'", client.unload_model, "nope")
             self.check_refused("INVALID_ARGUMENT", "configured places only", client.load_model, "m",
                                config="{}", files={"file:1/model.pt": b"x"})
@@ -118,7 +120,7 @@ class ModelControl(Checks):
                                config='{"max_batchsize": 4}')
             self.check_refused("INVALID_ARGUMENT", "'sequence_batching' is not supported",
                                client.load_model, "m", config='{"sequence_batching": {}}')
-            self.check_refused("INTERNAL", "failed to load 'm'", client.load_model, "m",
+            self.check_refused("INTERNAL", "load failed for model 'm'", client.load_model, "m",
                                config='{"parameters": {"crash_at_load": {"string_value": "true"}}}')
             self.assertEqual(infer_once(client, "m"), "1")
             client.load_model("m")
@@ -216,9 +218,9 @@ class Repository(Checks):
             self.assertIn('"nmae"', reasons(client)["broken"])
             self.assertEqual(infer_once(client, "b"), "10", "the highest")
             self.assertEqual(infer_once(client, "b", "2"), "2")
-            self.assertEqual(client.get_model_metadata("b").versions, ["10", "2", "1"])
+            self.assertEqual(client.get_model_metadata("b").versions, ["1", "2", "10"])
             policy = client.get_model_config("b", "2").config.version_policy
-            self.assertEqual(policy.specific.versions, [10, 2, 1])
+            self.assertEqual(policy.specific.versions, [1, 2, 10])
             daemon.wait_logged('model_not_servable.*"model":"broken".*nmae')
 
     def test_the_delays_of_the_identity_backend(self):

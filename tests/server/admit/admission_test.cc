@@ -246,6 +246,19 @@ TEST_F(AdmissionTest, TheTimeoutParameterNeverLengthensTheDeadline) {
   }
 }
 
+TEST_F(AdmissionTest, TheQueuesTimeoutIsOfTheWaitAlone) {
+  model_->facts.queue_timeout_ns = kNsPerMs;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerMs);
+  EXPECT_EQ(request_.final_deadline_ns, clock_.NowNs() + kNsPerSecond);
+  request_.ForgetModel();
+  EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerSecond)
+      << "another generation has its own";
+  EXPECT_TRUE(Handle(kNsPerMs / 2).ok());
+  EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerMs / 2);
+  EXPECT_EQ(request_.final_deadline_ns, 0);
+}
+
 TEST_F(AdmissionTest, ATimeoutOfZeroOrLessIsNone) {
   for (const int64_t timeout_us : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
     message_->timeout_us = timeout_us;

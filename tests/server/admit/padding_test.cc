@@ -45,6 +45,21 @@ TEST_F(Padding, LengthsOfOneBucketHaveOneKey) {
   EXPECT_NE(request_.key, key);
 }
 
+TEST_F(Padding, InputsThatAreLeftOutAreOfTheKey) {
+  spec_.inputs[0].optional = spec_.inputs[1].optional = true;
+  ASSERT_TRUE(Apply(3).ok());
+  EXPECT_EQ(request_.key, (ShapeKey{1, 16, 1, 16, 2}));
+  request_.key.clear();
+  request_.inputs[0] = {};
+  ASSERT_TRUE(ApplyPadding(spec_, &request_).ok());
+  EXPECT_EQ(request_.key, (ShapeKey{0, 1, 16, 2}));
+  EXPECT_EQ(request_.inputs[0].Bytes(1), 0u);
+  request_.key.clear();
+  request_.inputs[1] = {};
+  ASSERT_TRUE(ApplyPadding(spec_, &request_).ok());
+  EXPECT_EQ(request_.key, (ShapeKey{0, 0}));
+}
+
 TEST_F(Padding, BeyondTheLargestBucketIsRefused) {
   EXPECT_EQ(Apply(65),
             absl::InvalidArgumentError("input 'IDS' is of length 65, but at most 64 is served"));

@@ -18,7 +18,7 @@ std::string Element(const std::string& text) {
 std::string Said(const std::string& bytes, std::vector<int64_t> dims) {
   Payload payload;
   payload.Append(bytes);
-  const absl::Status status = CheckStrings(payload, "x", dims);
+  const absl::Status status = CheckStrings(payload, "x", "m", dims);
   EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kInvalidArgument);
   return status.ok() ? "ok" : std::string(status.message());
 }
@@ -31,33 +31,38 @@ TEST(StringElements, AsManyAsTheShapeSaysAreTaken) {
 }
 
 TEST(StringElements, TooFew) {
-  EXPECT_EQ(Said(Element("a"), {2}), "expected 2 string elements for inference input 'x', got 1");
-  EXPECT_EQ(Said("", {1}), "expected 1 string elements for inference input 'x', got 0");
+  EXPECT_EQ(Said(Element("a"), {2}),
+            "expected 2 string elements for inference input 'x' for model 'm', got 1");
+  EXPECT_EQ(Said("", {1}),
+            "expected 1 string elements for inference input 'x' for model 'm', got 0");
   EXPECT_EQ(Said(Element("a"), {int64_t{1} << 40}),
-            "expected 1099511627776 string elements for inference input 'x', got 1");
+            "expected 1099511627776 string elements for inference input 'x' for model 'm', got 1");
 }
 
 TEST(StringElements, TooMany) {
-  EXPECT_EQ(Said(Element("a") + Element("b"), {1}),
-            "unexpected number of string elements 2 for inference input 'x', expecting 1");
-  EXPECT_EQ(Said(Element(""), {0}),
-            "unexpected number of string elements 1 for inference input 'x', expecting 0");
+  EXPECT_EQ(
+      Said(Element("a") + Element("b"), {1}),
+      "unexpected number of string elements 2 for inference input 'x' for model 'm', expecting 1");
+  EXPECT_EQ(
+      Said(Element(""), {0}),
+      "unexpected number of string elements 1 for inference input 'x' for model 'm', expecting 0");
 }
 
 TEST(StringElements, ALengthThatIsCutOff) {
-  EXPECT_EQ(
-      Said(Element("a") + std::string(3, '\0'), {2}),
-      "incomplete string length indicator for inference input 'x', expecting 4 bytes but only "
-      "3 bytes available");
+  EXPECT_EQ(Said(Element("a") + std::string(3, '\0'), {2}),
+            "incomplete string length indicator for inference input 'x' for model 'm', expecting 4 "
+            "bytes but only "
+            "3 bytes available");
 }
 
 TEST(StringElements, AnElementThatIsCutOff) {
-  EXPECT_EQ(
-      Said(Element("abc").substr(0, 6), {1}),
-      "incomplete string data for inference input 'x', expecting string of length 3 but only 2 "
-      "bytes available");
+  EXPECT_EQ(Said(Element("abc").substr(0, 6), {1}),
+            "incomplete string data for inference input 'x' for model 'm', expecting string of "
+            "length 3 but only 2 "
+            "bytes available");
   EXPECT_EQ(Said("\xff\xff\xff\xff", {1}),
-            "incomplete string data for inference input 'x', expecting string of length 4294967295 "
+            "incomplete string data for inference input 'x' for model 'm', expecting string of "
+            "length 4294967295 "
             "but only 0 bytes available");
 }
 
@@ -81,7 +86,7 @@ TEST(StringElements, PiecesOfAnyLengthSayTheSame) {
         payload.Append(absl::string_view(text).substr(at, step));
         at += step;
       }
-      const absl::Status status = CheckStrings(payload, "x", {6});
+      const absl::Status status = CheckStrings(payload, "x", "m", {6});
       EXPECT_EQ(status.ok() ? "ok" : std::string(status.message()), expected);
     }
   }

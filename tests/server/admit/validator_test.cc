@@ -58,6 +58,41 @@ TEST_F(Validation, FillsTheRequestInTheOrderOfTheSpec) {
   EXPECT_THAT(request_.wanted_outputs, ElementsAre(1, 0));
 }
 
+TEST_F(Validation, OptionalInputsMayBeLeftOut) {
+  model_.spec.inputs[0].optional = true;
+  message_.Raw("B", "INT64", {2, 3}, 48);
+  ASSERT_TRUE(Check().ok());
+  ASSERT_EQ(request_.inputs.size(), 2u);
+  EXPECT_TRUE(request_.inputs[0].is_left_out());
+  EXPECT_EQ(request_.inputs[1].dims, (Dims{3}));
+  EXPECT_EQ(request_.rows, 2u) << "the first input that is there says it";
+  message_.Raw("A", "FP32", {1, 16}, 64);
+  EXPECT_EQ(Refusal(), "input 'B' batch size does not match other inputs for 'm'");
+}
+
+TEST_F(Validation, EveryRequiredInputIsThere) {
+  model_.spec.inputs[1].optional = true;
+  const std::string lead = "expected number of inputs between 1 and 2 but got ";
+  const std::string missing =
+      "but missing required input(s) ['A']. Please provide all required input(s).";
+  EXPECT_EQ(Refusal(), lead + "0 inputs for model 'm'. Got input(s) [], " + missing);
+  message_.Raw("B", "INT64", {2, 3}, 48);
+  EXPECT_EQ(Refusal(), lead + "1 inputs for model 'm'. Got input(s) ['B'], " + missing);
+  message_.Raw("C", "INT64", {2, 3}, 48);
+  EXPECT_EQ(Refusal(), "unexpected inference input 'C' for model 'm'");
+}
+
+TEST_F(Validation, TheModelsShapeMayBeAnother) {
+  OneInput({});
+  model_.spec.inputs[0].client_dims = Dims{1};
+  message_.Raw("A", "FP32", {2, 1}, 8);
+  ASSERT_TRUE(Check().ok());
+  EXPECT_EQ(request_.inputs[0].dims, Dims());
+  model_.spec.inputs[0] = {"A", DataType::kFp32, {-1, 2, 2}, false, Dims{-1, 4}};
+  EXPECT_EQ(Refusal(),
+            "unexpected shape for input 'A' for model 'm'. Expected [-1,-1,4], got [2,1].");
+}
+
 TEST_F(Validation, AllOutputsWhenNoneIsAskedFor) {
   OneInput();
   message_.Raw("A", "FP32", {1, 16}, 64);
@@ -408,14 +443,16 @@ TEST_F(StringValidation, KeepsTheBytesOfTheWholeTensor) {
 TEST_F(StringValidation, TheElementsOfAllRowsAreCounted) {
   Send({2, 2}, std::string(12, '\0'));
   message_.Id("7");
-  EXPECT_EQ(Refusal(), "[request id: 7] expected 4 string elements for inference input 'T', got 3");
+  EXPECT_EQ(
+      Refusal(),
+      "[request id: 7] expected 4 string elements for inference input 'T' for model 'm', got 3");
 }
 
 TEST_F(StringValidation, FromTypedContentsToo) {
   Send({1, 2}, std::string(4, '\0'));
   message_->raw_count = 0;
   message_->inputs[0].has_typed = true;
-  EXPECT_EQ(Refusal(), "expected 2 string elements for inference input 'T', got 1");
+  EXPECT_EQ(Refusal(), "expected 2 string elements for inference input 'T' for model 'm', got 1");
 }
 
 }  // namespace

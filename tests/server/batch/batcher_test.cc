@@ -160,6 +160,16 @@ TEST_F(BatcherTest, EarliestDeadlineFirst) {
   EXPECT_THAT(Form(), ElementsAre(late));
 }
 
+TEST_F(BatcherTest, ABatchEndsTheWaitOfItsRequests) {
+  Request* request = Enqueue();
+  const int64_t final_ns = request->deadline_ns + 50;
+  request->final_deadline_ns = final_ns;
+  EXPECT_THAT(Form(), ElementsAre(request));
+  EXPECT_EQ(request->deadline_ns, final_ns);
+  EXPECT_EQ(batch_.latest_deadline_ns, final_ns);
+  EXPECT_EQ(request->final_deadline_ns, 0);
+}
+
 TEST_F(BatcherTest, TwoKeysNeverShareABatch) {
   Request* two = Enqueue(1, 2, kNow + 10);
   Request* three = Enqueue(1, 3, kNow + 20);

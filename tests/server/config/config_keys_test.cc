@@ -151,6 +151,7 @@ constexpr char kValues[] = R"({
   "models/0/max_batch_size":          {"taken": [1, 1024],          "refused": [-1, 1025]},
   "models/0/batching/max_delay":      {"taken": ["0", "10s"],       "refused": ["1", 0]},
   "models/0/queue/requests":          {"taken": [1, 65536],         "refused": [0, 65537]},
+  "models/0/queue/timeout":           {"taken": ["0", "24h"],       "refused": ["1", 0]},
   "models/0/queue/bytes":             {"taken": ["1TiB"],           "refused": ["0", "1"]},
   "models/0/load_timeout":            {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
   "models/0/warmup_timeout":          {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
@@ -243,6 +244,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->models[0].batching.max_delay_ns, model.batching.max_delay_ns);
   EXPECT_EQ(config->models[0].queue_requests, model.queue_requests);
   EXPECT_EQ(config->models[0].queue_bytes, model.queue_bytes);
+  EXPECT_EQ(config->models[0].queue_timeout_ns, model.queue_timeout_ns);
   const SupervisionConfig& supervision = config->models[0].supervision;
   EXPECT_EQ(supervision.load_timeout_ns, model.supervision.load_timeout_ns);
   EXPECT_EQ(supervision.warmup_timeout_ns, model.supervision.warmup_timeout_ns);

@@ -76,6 +76,12 @@ TEST_F(RepositoryMethodsTest, LoadAndUnload) {
   EXPECT_EQ(control_.asked, (std::vector<std::string>{"load m ", "load n {}", "unload m"}));
 }
 
+TEST_F(RepositoryMethodsTest, AConfigThatIsEmpty) {
+  (*load_.mutable_parameters())["config"].set_string_param("");
+  EXPECT_EQ(Load("m").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(control_.asked.empty());
+}
+
 TEST_F(RepositoryMethodsTest, ANameThatIsEmpty) {
   EXPECT_EQ(Load(""), absl::InvalidArgumentError("Model name cannot be empty"));
   EXPECT_EQ(Unload(""), absl::InvalidArgumentError("Model name cannot be empty"));

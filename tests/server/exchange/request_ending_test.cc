@@ -143,7 +143,7 @@ TEST(Awaited, ARequestIsLateFromItsDeadlineOn) {
 TEST(RequestObservers, WithoutATraceLogNothingIsTraced) {
   TraceContext context;
   context.sampled = true;
-  EXPECT_FALSE(RequestObservers().WantTrace(context));
+  EXPECT_FALSE(RequestObservers().WantTrace("m", context));
 }
 
 }  // namespace

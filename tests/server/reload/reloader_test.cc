@@ -134,7 +134,7 @@ TEST_F(ReloaderTest, AModelThatCannotBeLoadedKeepsNobodyElseBack) {
   Begin();
   const std::shared_ptr<ServedModel> a = models_.Find("a");
   next_->models = {With(AModel("a"), "fail", "it died"), AModel("b"), AModel("c")};
-  EXPECT_EQ(Reload(), absl::FailedPreconditionError("failed to load 'a': it died"));
+  EXPECT_EQ(Reload(), absl::FailedPreconditionError("load failed for model 'a': it died"));
   EXPECT_EQ(models_.Find("a"), a);
   EXPECT_NE(models_.Find("c"), nullptr);
   EXPECT_EQ(metrics_.config_reload_ok, 0);

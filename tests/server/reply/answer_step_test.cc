@@ -216,6 +216,31 @@ TEST_F(AnswerStepTest, TwoDimsOfOneOutputAreCut) {
   EXPECT_THAT(Elements(*call, 0), ElementsAre(0, 1, 3, 4));
 }
 
+TEST_F(AnswerStepTest, ClientsMaySeeAnotherShape) {
+  spec_.outputs[1].dims = {-1, 2, 2};
+  spec_.outputs[1].client_dims = Dims{-1, 4};
+  FakeCall* call = Add(1, 2);
+  call->request.wanted_outputs = {1};
+  AddOutput({1, 2});
+  AddOutput({1, 3, 2, 2});
+  batch_.row_failed = {0};
+  step_.Complete(batch_);
+  EXPECT_EQ(call->sink.outputs()[0].dims, (Dims{1, 3, 4}));
+}
+
+TEST_F(AnswerStepTest, NothingIsCutForAPaddedInputThatIsLeftOut) {
+  spec_.outputs[1].dims = {-1};
+  spec_.pad = {{"IN", 0, {3}, 0, {{"Y", 0}}}};
+  FakeCall* call = Add(1, 2);
+  call->request.inputs[0] = {};
+  call->request.wanted_outputs = {1};
+  AddOutput({1, 2});
+  AddOutput({1, 3});
+  batch_.row_failed = {0};
+  step_.Complete(batch_);
+  EXPECT_EQ(call->sink.outputs()[0].dims, (Dims{1, 3}));
+}
+
 std::vector<uint8_t> Cut(Dims dims, uint32_t first_row, uint32_t rows, uint32_t dim,
                          int64_t length) {
   std::string bytes(*ElementCount(dims), '\0');

@@ -84,11 +84,11 @@ TEST_F(FindServedTest, AnUnloadedModel) {
             absl::NotFoundError("Request for unknown model: 'gone' is not found"));
 }
 
-TEST(ModelDirectory, TheVersionsOfAModelTheHighestFirst) {
+TEST(ModelDirectory, TheVersionsOfAModelTheLowestFirst) {
   ModelDirectory models;
   models.Publish(Version("2"));
   models.Publish(Version("10"));
-  EXPECT_EQ(models.Versions("m"), (std::vector<std::string>{"10", "2"}));
+  EXPECT_EQ(models.Versions("m"), (std::vector<std::string>{"2", "10"}));
   EXPECT_TRUE(models.Versions("n").empty());
 }
 

@@ -190,6 +190,13 @@ TEST_F(RequestWireTest, RawAndTypedAreBothSeen) {
   EXPECT_EQ(message_.raw_count, 1u);
 }
 
+TEST_F(RequestWireTest, TypedContentsWithoutAnElementAreSeenBesideRaw) {
+  request_.add_inputs()->mutable_contents();
+  request_.add_raw_input_contents("r");
+  ASSERT_TRUE(Read().ok());
+  EXPECT_TRUE(message_.inputs[0].has_typed);
+}
+
 // ---- size ----
 
 TEST_F(RequestWireTest, TypedContentsMayTakeWhatAMessageMay) {
@@ -301,10 +308,36 @@ TEST_F(RequestWireTest, PriorityIsAnInt64OrUint64) {
             "invalid value type for 'priority' parameter, expected int64_param or uint64_param.");
 }
 
+TEST_F(RequestWireTest, PriorityIsNotNegative) {
+  inference::InferParameter value;
+  value.set_int64_param(0);
+  EXPECT_EQ(ParameterError("priority", value), "");
+  value.set_int64_param(-1);
+  EXPECT_EQ(ParameterError("priority", value),
+            "invalid value for 'priority', expected value >= 0.");
+}
+
+TEST_F(RequestWireTest, ClassificationIsAboveZero) {
+  auto& classification = (*request_.add_outputs()->mutable_parameters())["classification"];
+  for (const int64_t count : {0, -1}) {
+    classification.set_int64_param(count);
+    ASSERT_TRUE(Read().ok());
+    EXPECT_EQ(message_.parameter_error,
+              "invalid value for 'classification' parameter, expected >= 0");
+  }
+  classification.set_int64_param(1);
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(message_.parameter_error, "");
+  EXPECT_THAT(wire_.classes(), SizeIs(1));
+}
+
 TEST_F(RequestWireTest, KeysOfTritonsOwnAreReserved) {
   inference::InferParameter value;
   value.set_bool_param(true);
-  EXPECT_NE(ParameterError("triton_x", value), "");
+  EXPECT_EQ(ParameterError("triton_x", value),
+            "parameter keys starting with 'triton_' are reserved for Triton usage. Only the "
+            "following keys starting with 'triton_' are allowed: "
+            "triton_enable_empty_final_response");
   EXPECT_EQ(ParameterError("triton_enable_empty_final_response", value), "");
   EXPECT_EQ(ParameterError("anything", value), "");
 }

@@ -23,7 +23,7 @@ class ClassificationTest : public testing::Test {
 
   absl::Status Run(int64_t count, bool batches) {
     const ClassRequest wanted{"OUT", count};
-    return Classify({&wanted, 1}, batches, &answer_, &storage_);
+    return Classify({&wanted, 1}, labels_, batches, &answer_, &storage_);
   }
 
   // The texts of the answer's first output.
@@ -39,6 +39,7 @@ class ClassificationTest : public testing::Test {
     return texts;
   }
 
+  ClassLabels labels_;
   std::string bytes_;
   Answer answer_;
   std::deque<std::string> storage_;
@@ -50,6 +51,15 @@ TEST_F(ClassificationTest, TheLargestOfEachRow) {
   EXPECT_EQ(answer_.outputs[0].datatype, DataType::kBytes);
   EXPECT_THAT(answer_.outputs[0].dims, ElementsAre(2, 2));
   EXPECT_THAT(Texts(), ElementsAre("3.000000:1", "2.000000:2", "9.000000:0", "8.500000:2"));
+}
+
+TEST_F(ClassificationTest, WithLabelsWhereThereAreSome) {
+  labels_["OUT"] = {"cat", "", "dog: a good one"};
+  labels_["OTHER"] = {"no"};
+  Output<float>(DataType::kFp32, {1, 4}, {1, 3, 2, 0.5});
+  ASSERT_TRUE(Run(4, /*batches=*/true).ok());
+  EXPECT_THAT(Texts(), ElementsAre("3.000000:1", "2.000000:2:dog: a good one", "1.000000:0:cat",
+                                   "0.500000:3"));
 }
 
 TEST_F(ClassificationTest, MoreThanThereAre) {
@@ -76,7 +86,7 @@ TEST_F(ClassificationTest, ADatatypeWithoutAnOrder) {
 TEST_F(ClassificationTest, OtherOutputsStayAsTheyAre) {
   Output<float>(DataType::kFp32, {2}, {1, 2});
   const ClassRequest other{"OTHER", 1};
-  ASSERT_TRUE(Classify({&other, 1}, false, &answer_, &storage_).ok());
+  ASSERT_TRUE(Classify({&other, 1}, labels_, false, &answer_, &storage_).ok());
   EXPECT_EQ(answer_.outputs[0].datatype, DataType::kFp32);
   EXPECT_EQ(answer_.outputs[0].bytes, bytes_);
 }

@@ -106,6 +106,19 @@ TEST_F(BatchRecordTest, OfADecoupledModelNamesAnAnswer) {
   EXPECT_FALSE(Read().ok());
 }
 
+TEST_F(BatchRecordTest, MayLeaveOutAnOptionalInput) {
+  record_->inputs[0] = {};
+  EXPECT_FALSE(Read().ok());
+  spec_.inputs[0].optional = true;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.inputs[0].datatype, DataType::kInvalid);
+  EXPECT_EQ(batch_.runs[0].input_bytes[0], 0u);
+  record_->inputs[0].rank = 1;
+  EXPECT_FALSE(Read().ok());
+  record_->inputs[0] = {0, 0, {}, 8};
+  EXPECT_FALSE(Read().ok());
+}
+
 TEST_F(BatchRecordTest, MayHaveAsManyRunsAsTheRecordHolds) {
   spec_.max_batch_size = kMaxRuns;
   record_->row_count = record_->run_count = kMaxRuns;

@@ -77,6 +77,11 @@ absl::StatusOr<ModelSpec> MergePackageSpec(const LoadOrder& order, const Package
         "to the model in the config, with its own names, types and shapes: ",
         kStanza));
   }
+  for (const TensorSpec& input : spec.inputs) {
+    if (!input.optional) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", input.name, "' is optional, and packages take all their inputs"));
+  }
   for (const auto* tensors : {&spec.inputs, &spec.outputs}) {
     for (const TensorSpec& tensor : *tensors) {
       if (tensor.datatype != DataType::kBytes) continue;

@@ -26,12 +26,20 @@ const std::vector<TensorSpec>& Outputs() {
   return *outputs;
 }
 
+// Whether they differ in their names at most.
+bool IsLike(const TensorSpec& own, const TensorSpec& tensor) {
+  return tensor.datatype == own.datatype && tensor.dims == own.dims && !tensor.optional;
+}
+
 absl::Status Take(const std::vector<TensorSpec>& own, std::vector<TensorSpec>* tensors) {
   if (tensors->empty()) *tensors = own;
-  if (*tensors == own) return absl::OkStatus();
+  if (std::equal(own.begin(), own.end(), tensors->begin(), tensors->end(), IsLike)) {
+    return absl::OkStatus();
+  }
   std::string text;
   for (const TensorSpec& tensor : own) absl::StrAppend(&text, " ", TensorText(tensor));
-  return absl::InvalidArgumentError(absl::StrCat("a model that repeats has", text));
+  return absl::InvalidArgumentError(
+      absl::StrCat("a model that repeats has", text, ", by these or other names"));
 }
 
 absl::StatusOr<ModelSpec> RepeatingSpec(ModelSpec spec) {
@@ -88,10 +96,12 @@ absl::StatusOr<bool> RepeatingModel::Answer(uint32_t lane, absl::Span<const Inpu
                                             uint32_t index, OutputSink* sink) {
   const uint64_t count = inputs[0].bytes / sizeof(int32_t);
   if (inputs[1].bytes / sizeof(uint32_t) != count) {
-    return ExecuteFailure("IN and DELAY must have as many elements");
+    return ExecuteFailure(absl::StrCat(spec_.inputs[0].name, " and ", spec_.inputs[1].name,
+                                       " must have as many elements"));
   }
   if (count > kMaxAnswers) {
-    return ExecuteFailure(absl::StrCat("IN has more than ", kMaxAnswers, " elements"));
+    return ExecuteFailure(
+        absl::StrCat(spec_.inputs[0].name, " has more than ", kMaxAnswers, " elements"));
   }
   if (index >= count) {
     Sleep(ElementOf<uint32_t>(inputs[2], 0));

@@ -13,10 +13,11 @@
 namespace mpsd {
 
 // A synthetic model that is decoupled. Takes IN INT32[-1], DELAY UINT32[-1] with as many elements,
-// and WAIT UINT32[1]. Answer i is OUT INT32[1] = IN[i] and IDX UINT32[1] = i. The lane sleeps
-// DELAY[i] milliseconds before it gives answer i, and WAIT milliseconds before it says that there
-// is no further answer; no delay exceeds kMaxDelayMs. An empty IN has no answer at all. A DELAY of
-// another length than IN, and an IN of more than kMaxAnswers elements, fail the request.
+// and WAIT UINT32[1]. Answer i is OUT INT32[1] = IN[i] and IDX UINT32[1] = i. The config may give
+// these tensors other names, in the same order. The lane sleeps DELAY[i] milliseconds before it
+// gives answer i, and WAIT milliseconds before it says that there is no further answer; no delay
+// exceeds kMaxDelayMs. An empty IN has no answer at all. A DELAY of another length than IN, and an
+// IN of more than kMaxAnswers elements, fail the request.
 //
 //   request    IN = [7, 8]   DELAY = [0, 20]   WAIT = [5]
 //   Answer 0   at once       OUT = 7, IDX = 0
@@ -32,8 +33,8 @@ class RepeatingModel final : public Model {
   static constexpr uint32_t kMaxDelayMs = 10'000;
 
   // INVALID_ARGUMENT unless the order is decoupled, does not batch, and has the inputs and outputs
-  // above or none. `effects` is called by this call, where a parameter asks for a delay or a crash
-  // at load, and on the lanes' threads.
+  // above, whatever their names, or none. `effects` is called by this call, where a parameter asks
+  // for a delay or a crash at load, and on the lanes' threads.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 

@@ -1,5 +1,6 @@
 #include "worker/model/synthetic/synthetic_model.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -47,10 +48,24 @@ absl::StatusOr<ModelSpec> MirroringSpec(ModelSpec spec) {
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
       spec.outputs.push_back(spec.inputs[i]);
       spec.outputs.back().name = OutputName(spec.inputs[i].name, i);
+      spec.outputs.back().optional = false;
     }
   }
   if (absl::Status status = CheckMirrored(spec); !status.ok()) return status;
   return spec;
+}
+
+// What stands for an input that is left out: zeros, of length 0 where the length is open. Zeros are
+// also BYTES, elements of length 0.
+void PutZeros(const TensorSpec& output, bool batches, uint32_t row_count, OutputSink* sink) {
+  Dims dims = output.dims;
+  std::replace(dims.begin(), dims.end(), int64_t{-1}, int64_t{0});
+  if (batches) dims.insert(dims.begin(), row_count);
+  const bool strings = output.datatype == DataType::kBytes;
+  const uint64_t bytes =
+      TensorBytes(strings ? DataType::kUint32 : output.datatype, dims).value_or(0);
+  void* target = strings ? sink->AddBytes(dims, bytes) : sink->Add(output.datatype, dims);
+  if (target != nullptr && bytes > 0) std::memset(target, 0, bytes);
 }
 
 absl::Status Explain(const LoadOrder& order, const absl::Status& status) {
@@ -103,11 +118,16 @@ absl::Status SyntheticModel::Run(uint32_t lane, absl::Span<const InputTensor> in
                                  uint32_t row_count, OutputSink* sink) {
   const int64_t delay_ns = options_.DelayNs(lane, row_count);
   if (delay_ns > 0) effects_.sleep(delay_ns);
-  if (looks_at_rows_ && !inputs.empty()) {
+  if (looks_at_rows_ && !inputs.empty() && !inputs[0].is_left_out()) {
     absl::Status status = ActOnRows(inputs[0], row_count, sink);
     if (!status.ok()) return status;
   }
-  for (const InputTensor& input : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const InputTensor& input = inputs[i];
+    if (input.is_left_out()) {
+      PutZeros(spec_.outputs[i], spec_.batches(), row_count, sink);
+      continue;
+    }
     void* output = input.datatype == DataType::kBytes ? sink->AddBytes(input.dims, input.bytes)
                                                       : sink->Add(input.datatype, input.dims);
     if (output != nullptr && input.bytes > 0) std::memcpy(output, input.data, input.bytes);

@@ -30,7 +30,8 @@ struct SyntheticEffects {
 // Output i is input i, unchanged; an output without a name of its own has the input's, with OUTPUT
 // in place of INPUT, or else OUTPUT0, OUTPUT1, …. A run sleeps first, as long as the options say
 // for the lane and its rows; then looks at the rows one by one, to crash, hang, throw or fail
-// single rows; then copies. A run that throws copies nothing.
+// single rows; then copies. A run that throws copies nothing. Where an optional input is left out,
+// its output is zeros, of length 0 in open dims.
 //
 // Owned by the worker's main. Thread-safe: it has no state but its constants.
 class SyntheticModel final : public Model {

@@ -6,6 +6,7 @@
 
 #include "ATen/ops/from_blob.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
 #include "worker/model/torch/scalar_types.h"
 
 namespace mpsd {
@@ -116,6 +117,19 @@ absl::StatusOr<std::vector<NamedOutput>> NameOutputs(const c10::IValue& returned
     named.push_back({entry.key().toStringRef(), entry.value()});
   }
   return named;
+}
+
+absl::StatusOr<std::vector<c10::IValue>> SplitAnswers(const c10::IValue& returned) {
+  if (!returned.isList()) {
+    return absl::InternalError(
+        absl::StrCat("forward returned ", returned.type()->annotation_str(),
+                     "; that of a decoupled model returns a list, an element for each answer"));
+  }
+  if (returned.toListRef().size() > kMaxAnswers) {
+    return absl::InternalError(
+        absl::StrCat("forward returned more than ", kMaxAnswers, " answers"));
+  }
+  return returned.toListRef().vec();
 }
 
 absl::StatusOr<OutputValues> OrderOutputs(const c10::IValue& returned,

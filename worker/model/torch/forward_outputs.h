@@ -37,6 +37,10 @@ using OutputValues = absl::InlinedVector<c10::IValue, 4>;
 // dict of outputs by name. INTERNAL for anything else.
 absl::StatusOr<std::vector<NamedOutput>> NameOutputs(const c10::IValue& returned);
 
+// The answers of a decoupled model: the elements of a list, each of which is what an ordinary model
+// returns. INTERNAL for anything else, and for more answers than a request may have.
+absl::StatusOr<std::vector<c10::IValue>> SplitAnswers(const c10::IValue& returned);
+
 // The same in the order of `outputs`: a dict's by name, otherwise by position. INTERNAL when an
 // output of the spec is missing or their numbers differ.
 absl::StatusOr<OutputValues> OrderOutputs(const c10::IValue& returned,

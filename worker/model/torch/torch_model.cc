@@ -20,6 +20,10 @@ TorchModel::TorchModel(ModelSpec spec, const Census& census, std::unique_ptr<Tor
     : spec_(std::move(spec)), census_(census), runtime_(std::move(runtime)) {}
 
 uint32_t TorchModel::LanesAllowed(uint32_t wanted, std::string* why) const {
+  if (spec_.decoupled && wanted > 1) {
+    *why = "a decoupled model keeps the answers to its requests on one lane";
+    return 1;
+  }
   return mpsd::LanesAllowed(device(), runtime_->kind(), census_, wanted, why);
 }
 
@@ -36,6 +40,22 @@ absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs
   // Waits after a failure too: copies that have begun still read and write the slabs and the lease.
   const absl::Status finished = runtime_->Finish(lane);
   return ModelFailure(finished.ok() ? status : finished);
+}
+
+absl::StatusOr<bool> TorchModel::Answer(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                        uint32_t index, OutputSink* sink) {
+  const DeviceGate::Permit permit(runtime_->gate());
+  bool given = false;
+  const absl::Status status = CatchForeign([&] {
+    const c10::InferenceMode inference_mode;
+    const absl::StatusOr<bool> answered = GiveAnswer(inputs, index, sink);
+    given = answered.ok() && *answered;
+    return answered.status();
+  });
+  const absl::Status finished = runtime_->Finish(lane);
+  const absl::Status outcome = ModelFailure(finished.ok() ? status : finished);
+  if (!outcome.ok()) return outcome;
+  return given;
 }
 
 absl::Status TorchModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,

@@ -36,6 +36,8 @@ class TorchModel : public Model {
   void ReleaseLane(uint32_t lane) final { runtime_->ReleaseLane(lane); }
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) final;
+  absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
+                              OutputSink* sink) final;
 
  protected:
   TorchModel(ModelSpec spec, const Census& census, std::unique_ptr<TorchRuntime> runtime);
@@ -45,6 +47,12 @@ class TorchModel : public Model {
   // RunInside() catches. Need not wait for the stream: Run() does.
   virtual absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                OutputSink* sink) const = 0;
+
+  // The same for one answer of a decoupled model; false where there is none of that index.
+  virtual absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> /*inputs*/,
+                                          uint32_t /*index*/, OutputSink* /*sink*/) {
+    return absl::UnimplementedError("the model gives one answer to a request");
+  }
 
   // Gives the sink a tensor as `output` for these rows. INTERNAL when the tensor contradicts the
   // spec.

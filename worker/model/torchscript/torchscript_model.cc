@@ -16,6 +16,7 @@
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/scalar_types.h"
 #include "worker/model/torch/torch_model.h"
+#include "worker/model/torchscript/kept_answers.h"
 #include "worker/model/torchscript/torchscript_program.h"
 #include "worker/model/torchscript/torchscript_spec.h"
 #include "worker/model/trial_dims.h"
@@ -23,7 +24,8 @@
 namespace mpsd {
 namespace {
 
-// Runs a TorchScriptProgram. Owned by the worker's main. Thread-safe after loading.
+// Runs a TorchScriptProgram. Owned by the worker's main. Thread-safe after loading; a decoupled
+// one has a single lane.
 class TorchScriptModel final : public TorchModel {
  public:
   TorchScriptModel(ModelSpec spec, TorchScriptProgram program,
@@ -33,12 +35,17 @@ class TorchScriptModel final : public TorchModel {
 
  private:
   absl::StatusOr<c10::IValue> Borrow(const InputTensor& input) const;
+  absl::StatusOr<c10::IValue> Call(absl::Span<const InputTensor> inputs) const;
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
+  absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> inputs, uint32_t index,
+                                  OutputSink* sink) override;
+  absl::Status EmitAll(const c10::IValue& returned, uint32_t row_count, OutputSink* sink) const;
   absl::Status EmitStrings(const c10::IValue& value, const TensorSpec& output, uint32_t row_count,
                            OutputSink* sink) const;
 
   const TorchScriptProgram program_;
+  KeptAnswers answers_;  // of the only lane, if the model is decoupled
 };
 
 absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) const {
@@ -51,7 +58,9 @@ absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) c
     for (const absl::string_view element : *elements) strings.push_back(std::string(element));
     return c10::IValue(std::move(strings));
   }
-  absl::StatusOr<at::Tensor> tensor = runtime().Borrow(input, program_.WritesInputs());
+  // Kept answers may be views of the inputs, whose memory other requests get.
+  const bool copied = program_.WritesInputs() || spec().decoupled;
+  absl::StatusOr<at::Tensor> tensor = runtime().Borrow(input, copied);
   if (!tensor.ok()) return tensor.status();
   return c10::IValue(*std::move(tensor));
 }
@@ -72,16 +81,41 @@ absl::Status TorchScriptModel::EmitStrings(const c10::IValue& value, const Tenso
   return absl::OkStatus();
 }
 
-absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
-                                       OutputSink* sink) const {
+absl::StatusOr<c10::IValue> TorchScriptModel::Call(absl::Span<const InputTensor> inputs) const {
   absl::InlinedVector<c10::IValue, 4> arguments;
   for (const InputTensor& input : inputs) {
-    absl::StatusOr<c10::IValue> value = Borrow(input);
+    absl::StatusOr<c10::IValue> value = input.is_left_out() ? c10::IValue() : Borrow(input);
     if (!value.ok()) return value.status();
     arguments.push_back(*std::move(value));
   }
-  const absl::StatusOr<OutputValues> values =
-      OrderOutputs(program_.Forward(arguments), spec().outputs);
+  return program_.Forward(arguments);
+}
+
+absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                       OutputSink* sink) const {
+  const absl::StatusOr<c10::IValue> returned = Call(inputs);
+  return returned.ok() ? EmitAll(*returned, row_count, sink) : returned.status();
+}
+
+absl::StatusOr<bool> TorchScriptModel::GiveAnswer(absl::Span<const InputTensor> inputs,
+                                                  uint32_t index, OutputSink* sink) {
+  const std::vector<c10::IValue>* answers = answers_.Find(inputs);
+  if (answers == nullptr) {
+    const absl::StatusOr<c10::IValue> returned = Call(inputs);
+    if (!returned.ok()) return returned.status();
+    absl::StatusOr<std::vector<c10::IValue>> all = SplitAnswers(*returned);
+    if (!all.ok()) return all.status();
+    answers = &answers_.Keep(inputs, *std::move(all));
+  }
+  if (index >= answers->size()) return false;
+  absl::Status status = EmitAll((*answers)[index], /*row_count=*/1, sink);
+  if (!status.ok()) return status;
+  return true;
+}
+
+absl::Status TorchScriptModel::EmitAll(const c10::IValue& returned, uint32_t row_count,
+                                       OutputSink* sink) const {
+  const absl::StatusOr<OutputValues> values = OrderOutputs(returned, spec().outputs);
   if (!values.ok()) return values.status();
   for (size_t i = 0; i < values->size(); ++i) {
     const c10::IValue& value = (*values)[i];
@@ -126,7 +160,12 @@ absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptPro
     values.push_back(at::zeros(c10::IntArrayRef(dims.data(), dims.size()),
                                at::TensorOptions(*type).device(device)));
   }
-  return program.Forward(values);
+  c10::IValue returned = program.Forward(values);
+  if (!spec.decoupled) return returned;
+  const absl::StatusOr<std::vector<c10::IValue>> answers = SplitAnswers(returned);
+  if (!answers.ok()) return answers.status();
+  if (answers->empty()) return absl::InternalError("forward gave no answer");
+  return answers->front();
 }
 
 absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& program,

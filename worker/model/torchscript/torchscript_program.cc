@@ -109,6 +109,11 @@ absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
           schema[index].type()->annotation_str(), ", but input '", inputs[i].name, "' is ",
           std::string(DataTypeName(inputs[i].datatype)), "; BYTES is List[str]"));
     }
+    if (inputs[i].optional && !schema[index].default_value().has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat("input '", inputs[i].name,
+                                                     "' is optional, but forward's argument '",
+                                                     schema[index].name(), "' has no default"));
+    }
     stack_index_of_input_.push_back(index);
     given[index] = true;
   }
@@ -119,7 +124,7 @@ absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
           "forward's argument '", schema[i].name(), "' (", schema[i].type()->annotation_str(),
           ") is none of the inputs, and has no default"));
     }
-    blank_stack_.push_back(given[i] ? c10::IValue() : *schema[i].default_value());
+    blank_stack_.push_back(schema[i].default_value().value_or(c10::IValue()));
   }
   return absl::OkStatus();
 }
@@ -127,7 +132,9 @@ absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
 c10::IValue TorchScriptProgram::Forward(absl::Span<const c10::IValue> inputs) const {
   MPSD_CHECK(inputs.size() == stack_index_of_input_.size());
   torch::jit::Stack stack = blank_stack_;
-  for (size_t i = 0; i < inputs.size(); ++i) stack[stack_index_of_input_[i]] = inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].isNone()) stack[stack_index_of_input_[i]] = inputs[i];
+  }
   forward_->run(stack);
   MPSD_CHECK(stack.size() == 1);
   return std::move(stack.front());

@@ -40,12 +40,13 @@ class TorchScriptProgram {
   std::vector<std::string> InputArguments() const;
 
   // Sets which of those arguments each input is. INVALID_ARGUMENT when another argument without a
-  // default is left over, or when an input is BYTES and its argument is no list of strings, or the
-  // reverse.
+  // default is left over, when an optional input's argument has no default, or when an input is
+  // BYTES and its argument is no list of strings, or the reverse.
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
   // Runs forward on the calling thread with these inputs, in the order of Bind(), and returns its
-  // result. CHECKs that there are as many inputs as Bind() was given.
+  // result. For an input that is None, which must be optional, forward gets its argument's default.
+  // CHECKs that there are as many inputs as Bind() was given.
   c10::IValue Forward(absl::Span<const c10::IValue> inputs) const;
 
   // Whether forward may write into some input, so that inputs must be copied.
@@ -58,7 +59,7 @@ class TorchScriptProgram {
 
   torch::jit::Module module_;
   torch::jit::Function* forward_;             // of module_
-  torch::jit::Stack blank_stack_;             // the module, then forward's defaults
+  torch::jit::Stack blank_stack_;             // the module, then forward's arguments' defaults
   std::vector<size_t> stack_index_of_input_;  // in the stack
   Census census_;
   bool writes_inputs_ = false;

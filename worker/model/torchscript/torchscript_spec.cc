@@ -37,6 +37,12 @@ absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view a
   if (!order.spec.inputs.empty()) spec->inputs = order.spec.inputs;
   if (!order.spec.outputs.empty()) spec->outputs = order.spec.outputs;
   if (!order.spec.pad.empty()) spec->pad = order.spec.pad;
+  spec->decoupled = spec->decoupled || order.spec.decoupled;
+  if (spec->decoupled && spec->batches()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "model '", order.model, "' is decoupled, so its max_batch_size must be 0, not ",
+        spec->max_batch_size));
+  }
   if (spec->inputs.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("model '", order.model,
                                                    "' does not tell its inputs; say them, for "

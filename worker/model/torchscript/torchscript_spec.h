@@ -19,8 +19,9 @@
 namespace mpsd {
 
 // Merges the two: each part that the order gives (batch size, inputs, outputs, pad) replaces the
-// archive's. `archive_json` is the archive's mpsd.json, empty when it has none; `arguments` are
-// forward's. The result has inputs; outputs may still be missing, to be learned by trial runs.
+// archive's; it is decoupled if either says so. `archive_json` is the archive's mpsd.json, empty
+// when it has none; `arguments` are forward's. The result has inputs; outputs may still be missing,
+// to be learned by trial runs.
 // INVALID_ARGUMENT tells the operator what to do: mend the archive's JSON, or name the inputs, with
 // flags to copy that have the arguments' names. Pure.
 absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,

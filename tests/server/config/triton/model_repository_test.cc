@@ -119,6 +119,25 @@ TEST_F(ModelRepositoryTest, ALinkThatStaysInsideIsFollowed) {
   EXPECT_EQ(Fault("m"), "");
 }
 
+TEST_F(ModelRepositoryTest, TheLabelsOfAnOutputsClasses) {
+  Write("m/1/model.pt");
+  Write("m/config.pbtxt",
+        "output { name: 'y' data_type: TYPE_FP32 dims: 3 label_filename: 'labels.txt' }");
+  EXPECT_EQ(Fault("m"), "'output.label_filename' of 'y' names 'labels.txt', which is not there");
+  Write("m/labels.txt", "cat\r\n\ndog");
+  ASSERT_EQ(Fault("m"), "");
+  EXPECT_EQ(ReadAll().models[0].labels.at("y"), (Words{"cat", "", "dog"}));
+  Write("m/labels.txt", std::string((1 << 20) + 1, '\n'));
+  EXPECT_EQ(Fault("m"),
+            "'output.label_filename' of 'y' names 'labels.txt', which is larger than 1 MiB");
+  fs::remove(root() / "m/labels.txt");
+  std::ofstream(folder_ / "secret") << "x";
+  fs::create_symlink(folder_ / "secret", root() / "m/labels.txt");
+  EXPECT_EQ(Fault("m"),
+            "'output.label_filename' of 'y' names 'labels.txt', which is a link that leads out of "
+            "the model's folder");
+}
+
 TEST_F(ModelRepositoryTest, AFileOfAnotherName) {
   Write("m/1/net.pt");
   Write("m/config.pbtxt", "default_model_filename: \"net.pt\"");

@@ -138,6 +138,99 @@ TEST_F(TritonConfigTest, ADecoupledModelTakesOneRequestAtATime) {
       << fault;
 }
 
+TEST_F(TritonConfigTest, InputsMayBeOptional) {
+  EXPECT_EQ(Text(R"pb(input { name: "x" data_type: TYPE_FP32 dims: 1 }
+                      input { name: "y" data_type: TYPE_FP32 dims: 1 optional: true })pb"),
+            "");
+  ASSERT_EQ(model_.spec.inputs.size(), 2u);
+  EXPECT_FALSE(model_.spec.inputs[0].optional);
+  EXPECT_TRUE(model_.spec.inputs[1].optional);
+}
+
+TEST_F(TritonConfigTest, ReshapesToTheModelsShape) {
+  EXPECT_EQ(Text(R"pb(
+              input {
+                name: "x"
+                data_type: TYPE_FP32
+                dims: 1
+                reshape {}
+              }
+              output {
+                name: "y"
+                data_type: TYPE_FP32
+                dims: [ -1, 4 ]
+                reshape { shape: [ -1, 2, 2 ] }
+              })pb"),
+            "");
+  EXPECT_EQ(model_.spec.inputs[0].dims, Dims());
+  EXPECT_EQ(model_.spec.inputs[0].told_dims(), (Dims{1}));
+  EXPECT_EQ(model_.spec.outputs[0].dims, (Dims{-1, 2, 2}));
+  EXPECT_EQ(model_.spec.outputs[0].told_dims(), (Dims{-1, 4}));
+}
+
+TEST_F(TritonConfigTest, FormatsAreForClients) {
+  EXPECT_EQ(Text(R"pb(input {
+                        name: "x"
+                        data_type: TYPE_FP32
+                        dims: [ 3, 224, 224 ]
+                        format: FORMAT_NCHW
+                      })pb"),
+            "");
+  EXPECT_EQ(model_.input_formats.at("x"), "FORMAT_NCHW");
+}
+
+TEST_F(TritonConfigTest, LabelsAreThoseOfTheFileThatIsNamed) {
+  const std::string output = "output { name: 'y' data_type: TYPE_FP32 dims: 2 ";
+  EXPECT_EQ(Text(output + "label_filename: 'labels.txt' }"), "");
+  EXPECT_EQ(model_.label_files.at("y"), "labels.txt");
+  EXPECT_TRUE(notes_.ignored.empty());
+  model_.labels["y"] = {"cat", "dog"};
+  const std::string json = R"({"output": [{"name": "y", "data_type": "TYPE_FP32", "dims": ["2"])";
+  EXPECT_EQ(Json(json + R"(, "label_filename": "labels.txt"}]})"), "");
+  EXPECT_EQ(model_.labels.size(), 1u) << "the file is the same";
+  EXPECT_TRUE(notes_.ignored.empty());
+  EXPECT_EQ(Json(json + R"(, "label_filename": "other.txt"}]})"), "");
+  EXPECT_TRUE(model_.labels.empty() && model_.label_files.empty());
+  EXPECT_EQ(notes_.ignored, std::vector<std::string>{"output.label_filename"});
+}
+
+TEST_F(TritonConfigTest, TheQueueMayHaveATimeout) {
+  EXPECT_EQ(
+      Text("dynamic_batching { default_queue_policy { default_timeout_microseconds: 1500 } }"), "");
+  EXPECT_EQ(model_.queue_timeout_ns, 1'500'000);
+  EXPECT_EQ(Text("dynamic_batching { default_queue_policy { "
+                 "default_timeout_microseconds: 86400000001 } }"),
+            "'dynamic_batching.default_queue_policy.default_timeout_microseconds' must be at most "
+            "a day");
+}
+
+TEST_F(TritonConfigTest, SwitchesOfThePyTorchBackendAreNoted) {
+  const auto set = [this](const std::string& key, const std::string& text) {
+    return Text("parameters { key: '" + key + "' value { string_value: '" + text + "' } }");
+  };
+  EXPECT_EQ(set("INFERENCE_MODE", "true"), "");
+  EXPECT_TRUE(notes_.ignored.empty()) << "it is always on";
+  EXPECT_EQ(set("INFERENCE_MODE", "false"), "");
+  EXPECT_EQ(set("DISABLE_OPTIMIZED_EXECUTION", "true"), "");
+  EXPECT_EQ(set("ENABLE_NVFUSER", "true"), "");
+  EXPECT_EQ(set("ENABLE_WEIGHT_SHARING", "true"), "");
+  EXPECT_EQ(set("mine", "true"), "");
+  EXPECT_EQ(notes_.ignored,
+            (std::vector<std::string>{
+                "parameters.INFERENCE_MODE", "parameters.DISABLE_OPTIMIZED_EXECUTION",
+                "parameters.ENABLE_NVFUSER", "parameters.ENABLE_WEIGHT_SHARING"}));
+  EXPECT_EQ(model_.parameters.at("ENABLE_NVFUSER"), "true");
+}
+
+TEST_F(TritonConfigTest, ThreadsOfAnInferenceAreTheModels) {
+  const std::string lead = "parameters { key: 'INTRA_OP_THREAD_COUNT' value { string_value: '";
+  EXPECT_EQ(Text(lead + "4' } }"), "");
+  EXPECT_EQ(model_.placement.threads, 4u);
+  for (const char* text : {"0", "257", "many"}) {
+    EXPECT_EQ(Text(lead + text + "' } }"), "'parameters.INTRA_OP_THREAD_COUNT' must be 1 to 256");
+  }
+}
+
 TEST_F(TritonConfigTest, VersionPolicies) {
   EXPECT_EQ(Text(""), "");
   EXPECT_EQ(notes_.versions.latest, 1u) << "the default";
@@ -168,10 +261,12 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
       {"max_batch_size: -1", "'max_batch_size' must be 0 to 1024"},
       {"max_batch_size: 1025", "'max_batch_size' must be 0 to 1024"},
       {"input { name: \"x\" dims: 1 }", "'input.data_type' must be given"},
-      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 reshape {} }",
-       "'input.reshape' is not supported"},
-      {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 optional: true }",
-       "'input.optional' is not supported"},
+      {"input { name: \"x\" data_type: TYPE_FP32 dims: 2 reshape {} }",
+       "'input.reshape' is wrong: [2] cannot become []"},
+      {"input { name: \"x\" data_type: TYPE_FP32 dims: 2 format: FORMAT_NHWC }",
+       "'input.format' is for an input of 3 dims"},
+      {"output { name: \"x\" data_type: TYPE_FP32 dims: 2 label_filename: \"../labels\" }",
+       "'output.label_filename' must be the name of a file, not a path"},
       {"input { name: \"x\" data_type: TYPE_FP32 dims: 1 allow_ragged_batch: true }",
        "'input.allow_ragged_batch' is not supported"},
       {"output { name: \"x\" data_type: TYPE_FP32 dims: 1 is_shape_tensor: true }",
@@ -196,8 +291,6 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
        "'dynamic_batching.priority_queue_policy' is not supported"},
       {"dynamic_batching { default_queue_policy { timeout_action: DELAY } }",
        "'dynamic_batching.default_queue_policy.timeout_action' must be REJECT"},
-      {"dynamic_batching { default_queue_policy { default_timeout_microseconds: 1 } }",
-       "'dynamic_batching.default_queue_policy.default_timeout_microseconds' is not supported"},
       {"dynamic_batching { default_queue_policy { max_queue_size: 65537 } }",
        "'dynamic_batching.default_queue_policy.max_queue_size' must be at most 65536"},
       {"dynamic_batching { max_queue_delay_microseconds: 10000001 }",

@@ -73,14 +73,30 @@ TEST_F(LoggerTest, PercentAndBracesAreNoFormat) {
 
 TEST_F(LoggerTest, LeavesOutLinesBelowItsLevel) {
   logger_->Log(LogLevel::kDebug, "quiet");
-  logger_->SetLevel(LogLevel::kDebug);
+  logger_->Set(LogSwitches::Of(LogLevel::kDebug));
   logger_->Log(LogLevel::kDebug, "heard");
-  logger_->SetLevel(LogLevel::kError);
+  logger_->Set(LogSwitches::Of(LogLevel::kError));
   logger_->Log(LogLevel::kWarn, "quiet");
   const std::vector<std::string> lines = Lines();
   ASSERT_EQ(lines.size(), 1);
   EXPECT_EQ(nlohmann::json::parse(lines[0])["event"], "heard");
   EXPECT_EQ(metrics_.log_lines_dropped, 0);
+}
+
+TEST_F(LoggerTest, EachLevelHasASwitch) {
+  LogSwitches switches;
+  switches.info = switches.error = false;
+  switches.verbose_level = 2;
+  logger_->Set(switches);
+  EXPECT_EQ(logger_->switches(), switches);
+  for (const LogLevel level :
+       {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn, LogLevel::kError}) {
+    logger_->Log(level, LogLevelName(level));
+  }
+  const std::vector<std::string> lines = Lines();
+  ASSERT_EQ(lines.size(), 2);
+  EXPECT_EQ(nlohmann::json::parse(lines[0])["event"], "debug");
+  EXPECT_EQ(nlohmann::json::parse(lines[1])["event"], "warn");
 }
 
 TEST_F(LoggerTest, DropsAndCountsWhatExceedsTheRate) {

@@ -60,9 +60,9 @@ class TraceLogTest : public testing::Test {
     return lines;
   }
 
-  int Wanted(int calls, bool sampled = false) {
+  int Wanted(int calls, bool sampled = false, const char* model = "m") {
     int wanted = 0;
-    for (int i = 0; i < calls; ++i) wanted += log_->Wants(sampled);
+    for (int i = 0; i < calls; ++i) wanted += log_->Wants(model, sampled);
     return wanted;
   }
 
@@ -127,6 +127,28 @@ TEST_F(TraceLogTest, OtlpIsOneLineARequest) {
   EXPECT_TRUE(spans[0]["startTimeUnixNano"].is_string()) << "64 bits are text in protobuf's JSON";
 }
 
+TEST_F(TraceLogTest, AModelMayHaveSettingsOfItsOwn) {
+  Make(TraceFormat::kLines, {true, 4, -1});
+  log_->Set("m", {true, 2, 3});
+  EXPECT_EQ(log_->settings("m"), (TraceSettings{true, 2, 3}));
+  EXPECT_EQ(log_->settings("n"), (TraceSettings{true, 4, -1}));
+  EXPECT_EQ(Wanted(100, false, "m"), 3) << "its count";
+  EXPECT_EQ(Wanted(8, false, "n"), 2) << "nothing was taken off the others'";
+  log_->Set("m", log_->settings(""));
+  log_->Set("", {true, 1, -1});
+  EXPECT_EQ(Wanted(8, false, "m"), 8) << "they are no longer its own";
+}
+
+TEST_F(TraceLogTest, OneModelAloneMayBeTraced) {
+  Make(TraceFormat::kLines, {false, 1, -1});
+  EXPECT_EQ(Wanted(2), 0);
+  log_->Set("m", {true, 1, 2});
+  EXPECT_EQ(Wanted(2, false, "n"), 0);
+  EXPECT_EQ(Wanted(4), 2);
+  log_->Set("m", {false, 1, -1});
+  EXPECT_EQ(Wanted(2, true), 0);
+}
+
 TEST_F(TraceLogTest, BytesThatAreNoTextMakeValidLines) {
   Make(TraceFormat::kLines);
   request_.id = "\xff\n\"";
@@ -144,15 +166,15 @@ TEST_F(TraceLogTest, SoManyAndThenNone) {
   Make(TraceFormat::kLines, {true, 1, 3});
   EXPECT_EQ(Wanted(10), 3);
   EXPECT_EQ(Wanted(10, /*sampled=*/true), 0);
-  EXPECT_EQ(log_->settings().count, 0);
-  log_->Set(log_->configured());
+  EXPECT_EQ(log_->settings("").count, 0);
+  log_->Set("", log_->configured());
   EXPECT_EQ(Wanted(10), 3);
 }
 
 TEST_F(TraceLogTest, NoneWhileItIsOff) {
   Make(TraceFormat::kLines, {false, 1, -1});
   EXPECT_EQ(Wanted(10, /*sampled=*/true), 0);
-  log_->Set({true, 1, -1});
+  log_->Set("", {true, 1, -1});
   EXPECT_EQ(Wanted(10), 10);
 }
 

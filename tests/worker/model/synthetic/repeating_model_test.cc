@@ -86,6 +86,22 @@ TEST_F(Repeating, TakesNothingElse) {
   EXPECT_THAT(std::string(Load().message()), HasSubstr("a model that repeats is decoupled"));
 }
 
+TEST_F(Repeating, MayHaveOtherNames) {
+  order_.spec.inputs = {{"TOKENS", DataType::kInt32, {-1}},
+                        {"PAUSES", DataType::kUint32, {-1}},
+                        {"LAST", DataType::kUint32, {1}}};
+  order_.spec.outputs = {{"TOKEN", DataType::kInt32, {1}}, {"PLACE", DataType::kUint32, {1}}};
+  ASSERT_TRUE(Load().ok());
+  EXPECT_EQ(model_->spec().outputs[0].name, "TOKEN");
+  ASSERT_EQ(Answer(1), 1);
+  EXPECT_THAT(sink_->Elements<int32_t>(0), ElementsAre(8));
+  delay_ms_.pop_back();
+  EXPECT_EQ(Answer(0), 2);
+  EXPECT_EQ(error_, "PyTorch execute failure: TOKENS and PAUSES must have as many elements");
+  order_.spec.inputs[2].optional = true;
+  EXPECT_FALSE(Load().ok());
+}
+
 TEST_F(Repeating, AnswersOnceForEachElement) {
   ASSERT_TRUE(Load().ok());
   for (uint32_t i = 0; i < 3; ++i) {

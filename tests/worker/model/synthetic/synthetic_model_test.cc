@@ -66,6 +66,24 @@ class Synthetic : public testing::Test {
   CollectingSink sink_;
 };
 
+TEST_F(Synthetic, AnInputThatIsLeftOutIsZeros) {
+  LoadOrder order = OrderOf({{"crash_if", "0"}});
+  order.spec.inputs[0].optional = true;
+  order.spec.inputs.push_back({"INPUT1", DataType::kInt64, {-1, 2}, /*optional=*/true});
+  order.spec.inputs.push_back({"INPUT2", DataType::kBytes, {2}, /*optional=*/true});
+  Load(order);
+  EXPECT_FALSE(model_->spec().outputs[0].optional);
+  const std::vector<InputTensor> inputs(3);
+  CollectingSink sink;
+  ASSERT_TRUE(model_->Run(0, inputs, 3, &sink).ok());
+  EXPECT_EQ(sink.outputs()[0].dims, (Dims{3, 2}));
+  EXPECT_EQ(sink.Elements<float>(0), std::vector<float>(6, 0));
+  EXPECT_EQ(sink.outputs()[1].dims, (Dims{3, 0, 2}));
+  EXPECT_EQ(sink.outputs()[2].dims, (Dims{3, 2}));
+  EXPECT_EQ(sink.outputs()[2].bytes, std::string(3 * 2 * sizeof(uint32_t), '\0'));
+  EXPECT_EQ(effects_.crashes, 0);
+}
+
 TEST_F(Synthetic, GivesItsInputsBackInOrder) {
   LoadOrder order = OrderOf({});
   order.spec.inputs.push_back({"INPUT1", DataType::kInt8, {1}});

@@ -147,6 +147,40 @@ TEST_F(TorchScriptInput, AnOptionalArgumentThatIsNoInputIsNone) {
   EXPECT_THAT(masked.Elements<float>(0), ElementsAre(9));
 }
 
+TEST_F(TorchScriptInput, AnOptionalInputThatIsLeftOutIsTheDefaultOfItsArgument) {
+  ModelSpec spec = SpecOf({1});
+  spec.inputs.push_back({"a", DataType::kFp32, {1}, /*optional=*/true});
+  spec.inputs.push_back({"b", DataType::kFp32, {1}, /*optional=*/true});
+  const auto model = LoadSource(
+      "def forward(self, x: Tensor, a: Optional[Tensor] = None, b: Optional[Tensor] = None) -> "
+      "Tensor:\n"
+      "    if a is not None:\n        x = x + a\n"
+      "    if b is not None:\n        x = x * b\n    return x + 100\n",
+      spec);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const std::vector<float> three = {3};
+  const InputTensor x = InputOf(three, DataType::kFp32, {1, 1});
+  const auto answer = [&](const InputTensor& a, const InputTensor& b) {
+    const InputTensor inputs[] = {x, a, b};
+    CollectingSink sink;
+    EXPECT_TRUE(Run(model->get(), inputs, 1, &sink).ok());
+    return sink.Elements<float>(0);
+  };
+  EXPECT_THAT(answer(x, x), ElementsAre(118));
+  EXPECT_THAT(answer(x, {}), ElementsAre(106));
+  EXPECT_THAT(answer({}, x), ElementsAre(109));
+  EXPECT_THAT(answer({}, {}), ElementsAre(103));
+}
+
+TEST_F(TorchScriptInput, AnOptionalInputNeedsADefault) {
+  ModelSpec spec = SpecOf({1});
+  spec.inputs[0].optional = true;
+  const auto model = LoadSource("def forward(self, x: Tensor) -> Tensor:\n    return x\n", spec);
+  EXPECT_EQ(model.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(model.status().message()),
+              HasSubstr("input 'x' is optional, but forward's argument 'x' has no default"));
+}
+
 ModelSpec Strings() { return SpecOf({2}, 4, DataType::kBytes); }
 
 TEST_F(TorchScriptInput, BytesAreListsOfStringsInAndOut) {

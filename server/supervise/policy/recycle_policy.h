@@ -37,9 +37,9 @@ struct WorkerUse {
 // A limit of 0 is never reached. At most one reason is told: the first that holds.
 //
 // Why the worker is replaced: "answers", "resident_memory", "requests" or "age", the word that the
-// log has; null when it is not. Only asks: whether there is memory for one worker more, and whether another
-// one is being replaced, is WorkerGroup's to know, which asks at each look at its workers that
-// serve.
+// log has; null when it is not. Only asks: whether there is memory for one worker more, and whether
+// another one is being replaced, is WorkerGroup's to know, which asks at each look at its workers
+// that serve.
 //
 // `jitter` in [0, 1) is the worker's own and takes up to a tenth off age and requests, so that
 // workers that began together do not end together. The memory limit has no jitter, since it keeps

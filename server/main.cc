@@ -17,10 +17,8 @@
 namespace mpsd {
 namespace {
 
-constexpr const char* kDefaultConfig = "/etc/mpsd/mpsd.json";
-
 struct ServeFlags {
-  std::string config = kDefaultConfig;
+  std::string config;
   std::string model_file;
   std::string model_repository;
   bool explicit_control = false;
@@ -47,8 +45,21 @@ absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
   return ConfigFromModelFile(flags.model_file, std::move(inputs), flags.max_batch_size);
 }
 
-int Serve(const ServeFlags& flags) {
+// Finds the config where the command line names nothing to serve, and says which one it is.
+absl::Status NameConfig(ServeFlags* flags) {
+  if (!flags->config.empty() || !flags->model_file.empty() || !flags->model_repository.empty()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
+  if (!found.ok()) return found.status();
+  flags->config = *std::move(found);
+  std::printf("config: %s\n", flags->config.c_str());
+  return absl::OkStatus();
+}
+
+int Serve(ServeFlags flags) {
   const SignalWaiter signals;
+  if (absl::Status named = NameConfig(&flags); !named.ok()) return Complain(named, kExitConfig);
   const absl::StatusOr<Config> config = ConfigOf(flags);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
   return RunDaemon(
@@ -64,7 +75,8 @@ int Check(const std::string& file) {
 
 void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   CLI::App* verb = app->add_subcommand("serve", "run the daemon in the foreground");
-  CLI::Option* config = verb->add_option("--config", flags->config, "config file");
+  CLI::Option* config = verb->add_option("--config", flags->config,
+                                         "config file; else ./mpsd.json or /etc/mpsd/mpsd.json");
   CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_file,
                                         "serve this one model file, without a config");
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);

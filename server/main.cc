@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/verbs.h"
@@ -99,6 +100,7 @@ int Main(int argc, char** argv) {
       "that cannot be bound, 73 a file cannot be written, 75 it runs already, 78 wrong "
       "config, or not enough memory for it.");
   app.require_subcommand(1);
+  app.set_version_flag("--version", absl::StrCat("mpsd ", MPSD_VERSION));
   int exit_code = kExitOk;
   ServeFlags serve;
   AddServe(&app, &serve, &exit_code);
@@ -111,7 +113,9 @@ int Main(int argc, char** argv) {
   });
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);
+  cli::AddListVerb(app, &exit_code);
   cli::AddInspectVerbs(app, &exit_code);
+  cli::AddHelpVerb(app);
   return cli::ParseAndRun(app, argc, argv, &exit_code);
 }
 

@@ -270,7 +270,10 @@ void Daemon::Announce() {
   ReadyTableFacts facts;
   const absl::StatusOr<std::string> program = platform::ExecutablePath();
   std::error_code error;
-  if (program.ok()) facts.program = std::filesystem::proximate(*program, error).string();
+  if (program.ok()) {
+    const std::string from_here = std::filesystem::proximate(*program, error).string();
+    facts.program = from_here.size() < program->size() ? from_here : *program;
+  }
   facts.grpc = grpc_.bound();
   facts.plain_count = config_.listen.grpc.size();
   if (http_ != nullptr) {

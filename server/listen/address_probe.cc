@@ -2,12 +2,15 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 
-#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/fd.h"
 
@@ -25,11 +28,27 @@ int BindError(const addrinfo& info) {
   return bind(fd.get(), info.ai_addr, info.ai_addrlen) == 0 ? 0 : errno;
 }
 
+absl::Status SystemError(int code) {
+  return absl::UnavailableError(std::generic_category().message(code));
+}
+
+// gRPC removes a socket that it finds there, but no other file.
+absl::Status ProbePath(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) == 0 && !S_ISSOCK(info.st_mode)) {
+    return absl::UnavailableError("there is a file that is no socket");
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return access(folder.c_str(), W_OK | X_OK) == 0 ? absl::OkStatus() : SystemError(errno);
+}
+
 }  // namespace
 
 absl::Status ProbeAddress(const std::string& address) {
+  absl::string_view path = address;
+  if (absl::ConsumePrefix(&path, "unix:")) return ProbePath(std::string(path));
   const size_t colon = address.rfind(':');
-  if (absl::StartsWith(address, "unix:") || colon == std::string::npos) return absl::OkStatus();
+  if (colon == std::string::npos) return absl::OkStatus();
   const std::string port = address.substr(colon + 1);
   if (port == "0") return absl::OkStatus();
   absl::string_view host(address.data(), colon);
@@ -45,7 +64,7 @@ absl::Status ProbeAddress(const std::string& address) {
     const int code = BindError(*info);
     // A name may stand for an address of the other family that this host does not have.
     if (code == 0 || (code == EADDRNOTAVAIL && addresses->ai_next != nullptr)) continue;
-    return absl::UnavailableError(std::generic_category().message(code));
+    return SystemError(code);
   }
   return absl::OkStatus();
 }

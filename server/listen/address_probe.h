@@ -11,10 +11,11 @@
 
 namespace mpsd {
 
-// OK when each TCP address that `address`, a "host:port", stands for can be bound, and for an
-// address that is no TCP address. "localhost" stands for two: gRPC would be content with one, and
-// clients might reach another process at the other. UNAVAILABLE has the system's words, such as
-// "Address already in use". Blocks while the host's name is resolved. Thread-safe.
+// OK when each TCP address that `address`, a "host:port", stands for can be bound. "localhost"
+// stands for two: gRPC would be content with one, and clients might reach another process at the
+// other. Of "unix:/path" OK when its folder can be written to and no other file is there than a
+// socket, which gRPC would replace. UNAVAILABLE has the system's words, such as "Address already in
+// use". Blocks while the host's name is resolved. Thread-safe.
 absl::Status ProbeAddress(const std::string& address);
 
 }  // namespace mpsd

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -48,9 +51,18 @@ TEST(ProbeAddress, AnAddressOfAnotherHostCannotBeListenedOn) {
             absl::UnavailableError("Cannot assign requested address"));
 }
 
-TEST(ProbeAddress, LeavesToGrpcWhatIsNoPortOfItsOwn) {
+TEST(ProbeAddress, APortThatTheSystemChoosesIsFree) {
   EXPECT_TRUE(ProbeAddress("127.0.0.1:0").ok());
-  EXPECT_TRUE(ProbeAddress("unix:/none/socket").ok());
+}
+
+TEST(ProbeAddress, ASocketNeedsAFolderAndTakesTheNameOfNoFile) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/mpsd_probe_", getpid());
+  EXPECT_TRUE(ProbeAddress("unix:" + path).ok());
+  std::ofstream(path).put(' ');
+  EXPECT_EQ(ProbeAddress("unix:" + path),
+            absl::UnavailableError("there is a file that is no socket"));
+  std::remove(path.c_str());
+  EXPECT_EQ(ProbeAddress("unix:/none/socket"), absl::UnavailableError("No such file or directory"));
 }
 
 }  // namespace

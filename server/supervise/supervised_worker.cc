@@ -256,6 +256,8 @@ void SupervisedWorker::OnFailure(const Failure& failure) {
 
 void SupervisedWorker::NoteFailure(const Failure& failure) {
   note_.info.last_words = Printable(failure.text);
+  output_.Keep(failure.text);
+  NoteLastLines();
   run_->said_failure = true;
   run_->failure_lasts = failure.lasting && !served()->loaded;
 }
@@ -288,10 +290,15 @@ void SupervisedWorker::ReadOutput() {
   const std::string bytes = run_->process->ReadOutput();
   output_.Take(bytes, now_ns, on_line);
   if (run_->process->output_ended()) output_.End(now_ns, on_line);
+  NoteLastLines();
+  const bool known = run_->said_failure || run_->verdict.has_value();
+  const std::deque<std::string>& lines = output_.last_lines();
+  if (!known && !bytes.empty() && !lines.empty()) note_.info.last_words = lines.back();
+}
+
+void SupervisedWorker::NoteLastLines() {
   const std::deque<std::string>& lines = output_.last_lines();
   note_.info.last_lines.assign(lines.begin(), lines.end());
-  const bool known = run_->said_failure || run_->verdict.has_value();
-  if (!known && !bytes.empty() && !lines.empty()) note_.info.last_words = lines.back();
 }
 
 void SupervisedWorker::LogDroppedLines() {

@@ -122,6 +122,7 @@ class SupervisedWorker {
   void ReadLastMessages();
   void OnOutput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void ReadOutput();
+  void NoteLastLines();
   void LogDroppedLines();
 
   void NoteSending(const absl::Status& status);

@@ -439,6 +439,7 @@ TEST_F(SupervisedWorkerTest, AFailureIsItsLastWord) {
   EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
   EXPECT_EQ(process().kills(), 0) << "it left by itself";
   EXPECT_EQ(Info().last_words, "no such file\\n");
+  EXPECT_THAT(Info().last_lines, ElementsAre("no such file\\n")) << "also once another serves";
   EXPECT_EQ(board_.Fault(*owner_.model().served).message(), "no such file\\n");
 }
 

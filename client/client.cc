@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "client/async_infer.h"
+#include "client/connect_fault.h"
 #include "client/stubs.h"
 #include "client/wire.h"
 
@@ -18,6 +19,8 @@ namespace mpsd::client {
 namespace {
 
 constexpr int kMaxReplyBytes = 1 << 30;
+// A call on a channel that has failed ends at once; this is for one that connects after all.
+constexpr absl::Duration kFaultWait = absl::Seconds(1);
 
 // Whether nobody outside this host can listen: "127.0.0.1:8001", "[::1]:8001", "localhost:8001",
 // "unix:/path".
@@ -43,15 +46,32 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-// Blocks until the channel is connected or has failed, or `deadline` has passed.
-bool WaitConnected(grpc::Channel* channel, absl::Time deadline) {
+// Why a channel that has failed does, in gRPC's words: a call on it fails at once with them.
+std::string FaultOf(const std::shared_ptr<grpc::Channel>& channel) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + kFaultWait));
+  inference::ServerLiveResponse response;
+  return inference::GRPCInferenceService::Stub(channel)
+      .ServerLive(&context, inference::ServerLiveRequest(), &response)
+      .error_message();
+}
+
+// Blocks until the channel is connected or has failed, or `deadline` has passed. The error is for
+// the caller of Connect().
+absl::Status WaitConnected(const std::shared_ptr<grpc::Channel>& channel,
+                           const std::string& address, bool tls, absl::Time deadline) {
   const auto until = absl::ToChronoTime(deadline);
   for (auto state = channel->GetState(true); state != GRPC_CHANNEL_READY;
        state = channel->GetState(true)) {
-    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN) return false;
-    if (!channel->WaitForStateChange(state, until)) return false;
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN) {
+      return absl::UnavailableError(ConnectFaultText(address, tls, FaultOf(channel)));
+    }
+    if (!channel->WaitForStateChange(state, until)) {
+      return absl::UnavailableError(
+          absl::StrCat("the server at ", address, " did not answer before the deadline"));
+    }
   }
-  return true;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -70,9 +90,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& addre
   }
   const std::shared_ptr<grpc::Channel> channel =
       grpc::CreateCustomChannel(address, ChannelCredentials(options), ChannelArguments());
-  if (!WaitConnected(channel.get(), deadline)) {
-    return absl::UnavailableError(absl::StrCat("no server is reachable at ", address));
-  }
+  const absl::Status connected = WaitConnected(channel, address, options.tls, deadline);
+  if (!connected.ok()) return connected;
   return std::unique_ptr<Client>(
       new Client(std::make_unique<Stubs>(channel, options.token), options.retry));
 }
@@ -98,6 +117,19 @@ absl::StatusOr<ModelMetadata> Client::GetModelMetadata(const std::string& model,
                    deadline, request, &response);
   if (!status.ok()) return status;
   return FromWire(response);
+}
+
+absl::StatusOr<std::vector<ListedModel>> Client::ListModels(absl::Time deadline) {
+  inference::RepositoryIndexResponse response;
+  const absl::Status status =
+      stubs_->Call(&stubs_->inference_stub, &inference::GRPCInferenceService::Stub::RepositoryIndex,
+                   deadline, inference::RepositoryIndexRequest(), &response);
+  if (!status.ok()) return status;
+  std::vector<ListedModel> models;
+  for (const auto& model : response.models()) {
+    models.push_back({model.name(), model.version(), model.state(), model.reason()});
+  }
+  return models;
 }
 
 absl::StatusOr<InferReply> Client::Infer(const InferRequest& request, absl::Time deadline) {

@@ -46,6 +46,14 @@ struct ModelMetadata {
   std::vector<TensorMetadata> outputs;
 };
 
+// A version of a model that a server knows, loaded or not.
+struct ListedModel {
+  std::string name;
+  std::string version;
+  std::string state;   // "READY", "LOADING", "UNLOADING", "UNAVAILABLE"
+  std::string reason;  // why it is not ready; may be empty
+};
+
 // One request. Borrows its inputs' bytes, see InferInput.
 struct InferRequest {
   std::string model;
@@ -90,9 +98,10 @@ class Client {
   using InferDone = std::function<void(absl::StatusOr<InferReply> reply)>;
 
   // Connects to "host:port" or "unix:/path", and blocks until that succeeds, fails or `deadline`
-  // passes. UNAVAILABLE when no server answers there. INVALID_ARGUMENT when a token would go to
-  // another host without TLS. The next call after a lost connection connects again. Ignores HTTP
-  // proxies of the environment.
+  // passes. UNAVAILABLE when no server answers there, and says why: nobody listens, the certificate
+  // is not trusted, one side speaks TLS and the other does not, no answer in time.
+  // INVALID_ARGUMENT when a token would go to another host without TLS. The next call after a lost
+  // connection connects again. Ignores HTTP proxies of the environment.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& address,
                                                          absl::Time deadline,
                                                          const ConnectOptions& options = {});
@@ -107,6 +116,10 @@ class Client {
   // when the server has no such model or version.
   absl::StatusOr<ModelMetadata> GetModelMetadata(const std::string& model,
                                                  const std::string& version, absl::Time deadline);
+
+  // All versions of all models that the server knows, in the server's order. UNIMPLEMENTED when the
+  // server keeps no such list.
+  absl::StatusOr<std::vector<ListedModel>> ListModels(absl::Time deadline);
 
   // Runs one inference, and sleeps between tries if it is repeated. The tensors of `request` must
   // stay valid until the call returns. Answers of up to 1 GiB. INVALID_ARGUMENT, with nothing sent,

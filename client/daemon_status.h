@@ -40,6 +40,7 @@ struct ModelStatus {
   std::string state;     // "ready", "loading", "unavailable: …"
   std::string platform;  // the format: "torchscript", "aoti", "synthetic"
   std::string device;
+  std::string device_note;      // the gpu that "auto" passed over, and why; empty: none
   std::string spec;             // the tensors: "x:FP32[-1,16] -> y:FP32[-1,4]"
   int64_t queued_requests = 0;  // that no lane has yet
   int64_t running_batches = 0;

@@ -92,6 +92,7 @@ ModelStatus ModelFromWire(const control::v1::ModelStatus& wire) {
   model.max_batch_size = wire.max_batch_size();
   model.lanes = wire.lanes();
   for (const auto& worker : wire.workers()) model.workers.push_back(WorkerFromWire(worker));
+  model.device_note = wire.device_note();
   model.circuit = wire.circuit();
   model.parameters.insert(wire.parameters().begin(), wire.parameters().end());
   return model;

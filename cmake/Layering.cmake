@@ -62,7 +62,7 @@ set(MPSD_EDGES_tools             base link model json absl torch)
 # -- other programs
 set(MPSD_EDGES_copier  base link absl)
 set(MPSD_EDGES_client  base proto grpc absl)
-set(MPSD_EDGES_cli     base client absl json cli11)
+set(MPSD_EDGES_cli     base link client absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time
   absl::flat_hash_map absl::inlined_vector absl::span absl::random_random)

@@ -42,6 +42,7 @@
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
 #include "server/sd_notify.h"
+#include "server/start_progress.h"
 #include "server/supervise/process/cuda_service.h"
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
@@ -89,6 +90,12 @@ class DirectoryHealth final : public HealthSource {
  private:
   const ModelDirectory* const models_;
 };
+
+// For a person who has started the daemon by hand, or looks into the service manager's log.
+void Say(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
 
 void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
   for (const auto& [name, value] : LimitSeries(limits)) page->AddLimit(name, value);
@@ -270,14 +277,17 @@ void Daemon::Announce() {
   ReadyTableFacts facts;
   const absl::StatusOr<std::string> program = platform::ExecutablePath();
   std::error_code error;
-  if (program.ok()) facts.program = std::filesystem::proximate(*program, error).string();
+  if (program.ok()) {
+    const std::string from_here = std::filesystem::proximate(*program, error).string();
+    facts.program = from_here.size() < program->size() ? from_here : *program;
+  }
   facts.grpc = grpc_.bound();
+  facts.plain_count = config_.listen.grpc.size();
   if (http_ != nullptr) {
     const std::string& address = config_.listen.http;
     facts.http = absl::StrCat(address.substr(0, address.rfind(':')), ":", http_->port());
   }
-  std::fputs(ReadyTable(facts, models_, supervisor_).c_str(), stdout);
-  std::fflush(stdout);
+  Say(ReadyTable(facts, models_, supervisor_));
   notifier_.Ready("serving").IgnoreError();
 }
 
@@ -350,7 +360,11 @@ int Daemon::Serve(const SignalWaiter& signals) {
   models_.stage = ServingStage::kServing;
   absl::Status status = supervisor_.Start();
   if (status.ok()) {
-    status = supervisor_.WaitUntilSettled([&signals] { return signals.requests() > 0; });
+    StartProgress progress(models_.models().size(), clock_->NowNs());
+    status = supervisor_.WaitUntilSettled([&] {
+      Say(progress.LineAt(clock_->NowNs(), supervisor_.Unsettled()));
+      return signals.requests() > 0;
+    });
   }
   if (!status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());

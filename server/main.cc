@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/verbs.h"
@@ -17,10 +18,8 @@
 namespace mpsd {
 namespace {
 
-constexpr const char* kDefaultConfig = "/etc/mpsd/mpsd.json";
-
 struct ServeFlags {
-  std::string config = kDefaultConfig;
+  std::string config;
   std::string model_file;
   std::string model_repository;
   bool explicit_control = false;
@@ -47,8 +46,21 @@ absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
   return ConfigFromModelFile(flags.model_file, std::move(inputs), flags.max_batch_size);
 }
 
-int Serve(const ServeFlags& flags) {
+// Finds the config where the command line names nothing to serve, and says which one it is.
+absl::Status NameConfig(ServeFlags* flags) {
+  if (!flags->config.empty() || !flags->model_file.empty() || !flags->model_repository.empty()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
+  if (!found.ok()) return found.status();
+  flags->config = *std::move(found);
+  std::printf("config: %s\n", flags->config.c_str());
+  return absl::OkStatus();
+}
+
+int Serve(ServeFlags flags) {
   const SignalWaiter signals;
+  if (absl::Status named = NameConfig(&flags); !named.ok()) return Complain(named, kExitConfig);
   const absl::StatusOr<Config> config = ConfigOf(flags);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
   return RunDaemon(
@@ -64,7 +76,8 @@ int Check(const std::string& file) {
 
 void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   CLI::App* verb = app->add_subcommand("serve", "run the daemon in the foreground");
-  CLI::Option* config = verb->add_option("--config", flags->config, "config file");
+  CLI::Option* config = verb->add_option("--config", flags->config,
+                                         "config file; else ./mpsd.json or /etc/mpsd/mpsd.json");
   CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_file,
                                         "serve this one model file, without a config");
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
@@ -87,6 +100,7 @@ int Main(int argc, char** argv) {
       "that cannot be bound, 73 a file cannot be written, 75 it runs already, 78 wrong "
       "config, or not enough memory for it.");
   app.require_subcommand(1);
+  app.set_version_flag("--version", absl::StrCat("mpsd ", MPSD_VERSION));
   int exit_code = kExitOk;
   ServeFlags serve;
   AddServe(&app, &serve, &exit_code);
@@ -99,7 +113,9 @@ int Main(int argc, char** argv) {
   });
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);
+  cli::AddListVerb(app, &exit_code);
   cli::AddInspectVerbs(app, &exit_code);
+  cli::AddHelpVerb(app);
   return cli::ParseAndRun(app, argc, argv, &exit_code);
 }
 

@@ -1,13 +1,26 @@
 #include "server/ready_table.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace mpsd {
 namespace {
+
+constexpr const char* kDefaultAddress = "127.0.0.1:8001";  // of the command line's verbs
+
+// An address that a client on this host can connect to.
+std::string Reachable(const std::string& address) {
+  if (absl::StartsWith(address, "0.0.0.0:")) return absl::StrCat("127.0.0.1", address.substr(7));
+  if (absl::StartsWith(address, "[::]:")) return absl::StrCat("[::1]", address.substr(4));
+  return address;
+}
 
 std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers, size_t width) {
   const WorkerInfo first = workers.empty() ? WorkerInfo{} : workers.front();
@@ -20,23 +33,53 @@ std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers
                          absl::StrCat(workers.size(), "x", first.lanes), what);
 }
 
-std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models) {
-  std::string text = "\nTry:\n";
-  for (const auto& model : models.models()) {
-    if (!model->ready) continue;
-    const bool takes_text = model->parameters.count("vocab") > 0;
-    const std::string first_input = model->spec.inputs.front().name;
-    absl::StrAppend(&text, "  ", facts.program, " infer ", model->name,
-                    takes_text ? " --text 'How far is it to the sea?'"
-                               : absl::StrCat(" --input ", first_input, "=random"),
-                    "\n");
+// A word as a shell takes it.
+std::string ShellWord(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return absl::ascii_isalnum(c) || strchr("_-.:=/", c) != nullptr;
+  };
+  if (std::all_of(word.begin(), word.end(), is_plain)) return word;
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+// The inputs of an `infer` that works; empty where the command line cannot make them up.
+std::string ExampleInputs(const ServedModel& model) {
+  if (model.parameters.count("vocab") > 0) return " --text 'How far is it to the sea?'";
+  std::string text;
+  for (const TensorSpec& input : model.spec.inputs) {
+    if (input.datatype == DataType::kBytes) return "";
+    absl::StrAppend(&text, " --input ", ShellWord(absl::StrCat(input.name, "=random")));
   }
-  absl::StrAppend(&text, "  ", facts.program, " ps\n");
-  if (!facts.http.empty()) absl::StrAppend(&text, "  curl http://", facts.http, "/metrics\n");
   return text;
 }
 
+std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models) {
+  const std::string options = ClientOptions(facts);
+  std::string text = "\nTry:\n";
+  size_t count = 0;
+  for (const auto& model : models.models()) {
+    const std::string inputs = model->ready ? ExampleInputs(*model) : "";
+    if (inputs.empty() || ++count > kMostExamples) continue;
+    absl::StrAppend(&text, "  ", facts.program, " infer ", model->name, inputs, options, "\n");
+  }
+  absl::StrAppend(&text, "  ", facts.program, " ps", options, "\n");
+  if (facts.http.empty()) return text;
+  return absl::StrCat(text, "  curl http://", Reachable(facts.http), "/metrics\n");
+}
+
 }  // namespace
+
+std::string ClientOptions(const ReadyTableFacts& facts) {
+  if (facts.grpc.empty()) return "";
+  const auto plain_end = facts.grpc.begin() + static_cast<ptrdiff_t>(facts.plain_count);
+  std::string best = Reachable(facts.grpc.front());
+  for (auto address = facts.grpc.begin(); address != plain_end; ++address) {
+    if (Reachable(*address) == kDefaultAddress) best = kDefaultAddress;
+  }
+  const bool is_tls = facts.plain_count == 0;
+  if (best == kDefaultAddress && !is_tls) return "";
+  return absl::StrCat(" --address ", ShellWord(best), is_tls ? " --tls" : "");
+}
 
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,
                        const WorkerStatusSource& workers) {

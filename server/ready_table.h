@@ -10,9 +10,10 @@
 //     bert    NOT READY  -       1x4      waits for its worker
 //
 //   Try:
-//     mpsd infer resnet --input x=random
+//     mpsd infer resnet --input x=random --address 127.0.0.1:9001
 //
-// WORKERS is processes times lanes. A model that is not ready shows the last words of its first
+// A line to try names the server unless that listens where a client looks by itself. WORKERS is
+// processes times lanes. A model that is not ready shows the last words of its first
 // worker, if that has any.
 #pragma once
 
@@ -28,12 +29,20 @@ namespace mpsd {
 struct ReadyTableFacts {
   std::string program;            // as a person can type it here
   std::vector<std::string> grpc;  // bound addresses, with the ports that the system chose
+  size_t plain_count = 0;         // how many of them, the first ones, are without TLS
   std::string http;               // empty: none
 };
 
-// Returns the table, and lines to copy and try: one for each model that is ready. Reads the models'
-// atomics and what `workers` tells, and changes nothing. Called by main, after the models are
-// settled.
+// The options with which a verb of the command line reaches the server at the best of its
+// addresses: none for the default address, " --address HOST:PORT" for another one, and with
+// " --tls" where all have TLS. A wildcard address becomes the loopback one of its family. Pure.
+std::string ClientOptions(const ReadyTableFacts& facts);
+
+inline constexpr size_t kMostExamples = 4;
+
+// Returns the table, and lines to copy and try: one for each model that is ready and whose inputs
+// the command line can make up, kMostExamples of them at most. Reads the models' atomics and what
+// `workers` tells, and changes nothing. Called by main, after the models are settled.
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,
                        const WorkerStatusSource& workers);
 

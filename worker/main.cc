@@ -46,10 +46,11 @@ constexpr int kExitOk = 0;
 constexpr int kExitCannotServe = 3;
 constexpr int kExitBadOrder = 4;
 
-int Refuse(const absl::Status& status, int exit_code) {
+// The front end logs the failure that it is told; only one that it is not told goes to stderr.
+int Refuse(const absl::Status& status, int exit_code, bool lasting = false) {
   const std::string text(status.message());
-  std::fprintf(stderr, "%s\n", text.c_str());
-  SendMessage(kControlFd, Failure{text}).IgnoreError();
+  const absl::Status told = SendMessage(kControlFd, Failure{text, lasting});
+  if (!told.ok()) std::fprintf(stderr, "%s\n", text.c_str());
   return absl::IsDataLoss(status) ? kWorkerExitDeviceLost : exit_code;
 }
 
@@ -150,7 +151,7 @@ int Serve() {
   if (order.lanes == 0 || order.lanes > kMaxLanes) return kExitBadOrder;
 
   absl::StatusOr<std::unique_ptr<Model>> model = LoadInSandbox(order);
-  if (!model.ok()) return Refuse(model.status(), kExitCannotServe);
+  if (!model.ok()) return Refuse(model.status(), kExitCannotServe, IsLasting(model.status()));
   const LoadReport report = Report(model->get(), order.lanes);
   MPSD_FAILPOINT("worker.before_report");
   if (!SendMessage(kControlFd, report).ok()) return kExitOk;

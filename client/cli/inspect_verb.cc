@@ -1,5 +1,6 @@
 #include "client/cli/inspect_verb.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -66,8 +67,23 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
   return arguments;
 }
 
-// The line of JSON that the worker writes about the file.
-absl::StatusOr<std::string> Describe(const InspectOptions& options) {
+// What is wrong with the file at first sight; empty: the worker is to look.
+std::string FileFault(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) {
+    return absl::StrCat("'", path, "' is a folder, not a model file");
+  }
+  if (std::filesystem::exists(status) || error.value() == EACCES) return "";
+  return absl::StrCat("there is no file '", path, "'");
+}
+
+// The line of JSON that the worker writes about the file. On failure `*code` is the verb's exit
+// code.
+absl::StatusOr<std::string> Describe(const InspectOptions& options, ExitCode* code) {
+  *code = kExitNoInput;
+  const std::string fault = FileFault(options.file);
+  if (!fault.empty()) return absl::NotFoundError(fault);
   const absl::StatusOr<std::string> worker = WorkerBinary(options);
   if (!worker.ok()) return worker.status();
   const TemporaryFolder folder;
@@ -75,6 +91,7 @@ absl::StatusOr<std::string> Describe(const InspectOptions& options) {
       RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder.path()}});
   if (!output.ok()) return output.status();
   const std::string line = LastLine(output->text);
+  if (output->exit_code == kExitUsage) *code = kExitUsage;  // the worker's codes are the same
   const ordered_json json = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (json.is_object() && json.contains("error") && json["error"].is_string()) {
     return absl::InvalidArgumentError(json["error"].get<std::string>());
@@ -146,8 +163,9 @@ std::string DescriptionText(absl::string_view line) {
 }
 
 int RunInspect(const InspectOptions& options, std::ostream& out, std::ostream& err) {
-  const absl::StatusOr<std::string> line = Describe(options);
-  if (!line.ok()) return Fail(err, kExitNoInput, line.status());
+  ExitCode code = kExitOk;
+  const absl::StatusOr<std::string> line = Describe(options, &code);
+  if (!line.ok()) return Fail(err, code, line.status());
   out << (options.json ? absl::StrCat(*line, "\n") : DescriptionText(*line));
   return kExitOk;
 }
@@ -159,8 +177,9 @@ int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err)
                 absl::AlreadyExistsError(
                     absl::StrCat(options.target, " is there already; --force overwrites it")));
   }
-  const absl::StatusOr<std::string> line = Describe(options);
-  if (!line.ok()) return Fail(err, kExitNoInput, line.status());
+  ExitCode code = kExitOk;
+  const absl::StatusOr<std::string> line = Describe(options, &code);
+  if (!line.ok()) return Fail(err, code, line.status());
   std::ofstream file(options.target);
   file << ordered_json::parse(*line)["config"].dump(2) << "\n";
   file.close();
@@ -168,7 +187,9 @@ int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err)
     return Fail(err, kExitCannotWrite,
                 absl::PermissionDeniedError(absl::StrCat("cannot write ", options.target)));
   }
-  out << options.target << " is written; mpsd serve --config " << options.target << "\n";
+  const bool is_found = options.target == InspectOptions().target;  // `mpsd serve` looks there
+  out << options.target << " is written; mpsd serve"
+      << (is_found ? "" : absl::StrCat(" --config ", options.target)) << "\n";
   return kExitOk;
 }
 

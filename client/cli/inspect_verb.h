@@ -31,8 +31,9 @@ struct InspectOptions {
 
 // Writes the inputs and outputs of the file, its census, and a config: the worker's line itself
 // with `json`, otherwise DescriptionText() of it. Blocks until the worker has loaded the file;
-// kills the worker after ten minutes. kExitNoInput with the worker's reason when the file cannot be
-// loaded, or the worker cannot be started. Returns an ExitCode.
+// kills the worker after ten minutes. kExitNoInput with the reason when there is no such file, it
+// cannot be loaded, or the worker cannot be started; kExitUsage when an input or output is written
+// wrongly. Returns an ExitCode.
 int RunInspect(const InspectOptions& options, std::ostream& out, std::ostream& err);
 
 // Writes the config to the target, for `mpsd serve --config TARGET`. kExitUsage when the target is

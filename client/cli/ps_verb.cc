@@ -1,8 +1,12 @@
 #include "client/cli/ps_verb.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "client/cli/table.h"
 #include "client/client.h"
@@ -81,6 +85,19 @@ std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus&
           OrDash(worker.last_exit)};
 }
 
+// A line for each gpu that was passed over, with the models that are elsewhere for it.
+std::string DeviceNotesText(const DaemonStatus& daemon) {
+  std::map<std::string, std::vector<std::string>> models;
+  for (const ModelStatus& model : daemon.models) {
+    if (!model.device_note.empty()) models[model.device_note].push_back(model.name);
+  }
+  std::string text;
+  for (const auto& [note, names] : models) {
+    absl::StrAppend(&text, absl::StrJoin(names, ", "), ": ", note, "\n");
+  }
+  return text;
+}
+
 std::string WorkersText(const DaemonStatus& daemon) {
   Table table({{"MODEL"},
                {"WORKER", kRight},
@@ -123,6 +140,7 @@ Json ModelJson(const ModelStatus& model) {
                  {"state", model.state},
                  {"platform", model.platform},
                  {"device", model.device},
+                 {"device_note", model.device_note},
                  {"spec", model.spec},
                  {"queued_requests", model.queued_requests},
                  {"running_batches", model.running_batches},
@@ -203,7 +221,7 @@ int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
     out << WhyText(*daemon);
   } else {
     out << HeadText(*daemon, options.server.address) << ReloadText(daemon->last_reload) << "\n"
-        << ModelsText(*daemon) << "\n"
+        << ModelsText(*daemon) << DeviceNotesText(*daemon) << "\n"
         << WorkersText(*daemon);
   }
   return kExitOk;

@@ -55,7 +55,10 @@ absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& opt
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {
   err << "mpsd: ";
   if (code == kExitServerError) err << absl::StatusCodeToString(status.code()) << ": ";
-  err << std::string(status.message()) << "\n";
+  err << std::string(status.message());
+  // The caller's deadline is the option; the server's own texts of this code say so themselves.
+  if (status.message() == "Deadline Exceeded") err << ": no answer came within --timeout";
+  err << "\n";
   return code;
 }
 

@@ -50,7 +50,8 @@ absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& opt
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);
 
 // Writes "mpsd: TEXT" to `err` and returns `code`, as the last step of a verb that failed. With
-// kExitServerError the text begins with the name of the status code, such as "NOT_FOUND: ".
+// kExitServerError the text begins with the name of the status code, such as "NOT_FOUND: ". Where
+// the option `timeout` has ended the wait the text says so.
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status);
 
 }  // namespace mpsd::cli

@@ -2,11 +2,17 @@
 
 #include <iostream>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/infer_verb.h"
 #include "client/cli/inspect_verb.h"
+#include "client/cli/list_verb.h"
 #include "client/cli/ps_verb.h"
+#include "proto/link/json_object.h"
 
 namespace mpsd::cli {
 namespace {
@@ -71,6 +77,13 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
 }
 
+void AddListVerb(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<ServerOptions>();
+  CLI::App* verb = app.add_subcommand("list", "show the models that a running server knows");
+  AddCommonOptions(verb, options.get());
+  verb->callback([options, exit_code] { *exit_code = RunList(*options, std::cout, std::cerr); });
+}
+
 namespace {
 
 void AddFileOptions(CLI::App* verb, InspectOptions* options) {
@@ -99,9 +112,40 @@ void AddInspectVerbs(CLI::App& app, int* exit_code) {
   init->callback([target, exit_code] { *exit_code = RunInit(*target, std::cout, std::cerr); });
 }
 
+namespace {
+
+// What is wrong with a word where a verb is expected; empty: it is a verb.
+std::string VerbFault(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (verb->get_name() == word) return "";
+    names.push_back(verb->get_name());
+  }
+  const std::vector<std::string_view> verbs(names.begin(), names.end());
+  return absl::StrCat("there is no verb '", word, "'", DidYouMean(word, verbs, "there are"));
+}
+
+// `help VERB` as CLI11 understands it: `VERB --help`.
+std::vector<const char*> WithoutHelpVerb(std::vector<const char*> words) {
+  if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
+  if (words.size() == 2) return {words[0], "--help"};
+  return {words[0], words[2], "--help"};
+}
+
+}  // namespace
+
+void AddHelpVerb(CLI::App& app) { app.add_subcommand("help", "explain a verb: help VERB"); }
+
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code) {
+  if (argc < 2) {
+    std::cerr << app.help();
+    return kExitUsage;
+  }
+  const std::vector<const char*> words = WithoutHelpVerb({argv, argv + argc});
+  const std::string fault = words[1][0] == '-' ? "" : VerbFault(app, words[1]);
+  if (!fault.empty()) return Fail(std::cerr, kExitUsage, absl::InvalidArgumentError(fault));
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }

@@ -4,7 +4,9 @@
 //   int exit_code = 0;
 //   mpsd::cli::AddInferVerb(app, &exit_code);
 //   mpsd::cli::AddPsVerb(app, &exit_code);
+//   mpsd::cli::AddListVerb(app, &exit_code);
 //   mpsd::cli::AddInspectVerbs(app, &exit_code);
+//   mpsd::cli::AddHelpVerb(app);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
 //
 // Each verb is a subcommand whose callback does the work while the command line is parsed. It
@@ -12,7 +14,7 @@
 // thread.
 //
 // This is the only file of the folder that knows the names of flags: a verb gets a struct of
-// options and two streams (infer_verb.h, ps_verb.h, inspect_verb.h), so tests run verbs without a
+// options and two streams (infer_verb.h, ps_verb.h, …), so tests run verbs without a
 // command line. The daemon's own verbs, such as `serve`, are server/main.cc's; `app` may have both.
 //
 // `exit_code` outlives `app`, and `app` owns the options.
@@ -29,13 +31,20 @@ void AddInferVerb(CLI::App& app, int* exit_code);
 // ps [MODEL] [--why] [--json]: the models and workers of a daemon.
 void AddPsVerb(CLI::App& app, int* exit_code);
 
+// list: the models that a server of the protocol knows.
+void AddListVerb(CLI::App& app, int* exit_code);
+
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
 // that serves it.
 void AddInspectVerbs(CLI::App& app, int* exit_code);
 
+// help [VERB]: the same as --help of the application or of that verb.
+void AddHelpVerb(CLI::App& app);
+
 // Parses the command line, which runs the verb that it names. Returns `*exit_code` as the verb left
 // it; kExitOk after --help; kExitUsage, with the reason on stderr, when the command line is wrong,
-// in which case no verb ran.
+// in which case no verb ran. A first word that is no verb is answered with the nearest one, no word
+// at all with the help.
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code);
 
 }  // namespace mpsd::cli

@@ -1,72 +1,121 @@
 #!/usr/bin/env bash
 # Fetches libtorch into DIR/libtorch: headers and the shared objects that torch_cpu needs.
-#   libtorch.sh DIR
+#   libtorch.sh DIR [cuda]
 # Linux x86-64: the CUDA wheel of torch without its CUDA dependencies, plus the two small CUDA
-# wheels that torch_cpu is linked against. Other platforms: their own torch wheel.
+# wheels that torch_cpu is linked against. With "cuda" also libtorch_cuda, and what it needs in
+# DIR/nvidia, which is where the wheel's libraries look. Other platforms: their own torch wheel.
+# What was there stays until everything has arrived.
 set -euo pipefail
 dir=$1
+kind=${2:-cpu}
 version=2.11.0
 target=$dir/libtorch
 stamp=$target/.complete-$version
-[ -e "$stamp" ] && exit 0
+if [ -e "$stamp" ] && { [ "$kind" = cpu ] || [ -e "$stamp-cuda" ]; }; then exit 0; fi
 
 torch_sha=7aa2f9bbc6d4595ba72138026b2074be1233186150e9292865e04b7a63b8c67a
 runtime_sha=7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548
 cupti_sha=4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8
 mac_torch_sha=7b6a60d48062809f58595509c524b88e6ddec3ebe25833d6462eeab81e5f2ce4
+# The other libraries that torch 2.11.0 asks for on Linux: NAME==VERSION PLATFORM and SHA256.
+cuda_wheels='nvidia-cudnn-cu13==9.19.0.56 manylinux_2_27_x86_64
+d20e1734305e9d68889a96e3f35094d733ff1f83932ebe462753973e53a572bf
+nvidia-cusparselt-cu13==0.8.0 manylinux2014_x86_64
+25e30a8a7323935d4ad0340b95a0b69926eee755767e8e0b1cf8dd85b197d3fd
+nvidia-nccl-cu13==2.28.9 manylinux_2_18_x86_64
+e4553a30f34195f3fa1da02a6da3d6337d28f2003943aa0a3d247bbc25fefc42
+nvidia-nvshmem-cu13==3.4.5 manylinux2014_x86_64
+290f0a2ee94c9f3687a02502f3b9299a9f9fe826e6d0287ee18482e78d495b80
+nvidia-cublas==13.1.0.3 manylinux_2_27_x86_64
+ee8722c1f0145ab246bccb9e452153b5e0515fd094c3678df50b2a0888b8b171
+nvidia-cuda-nvrtc==13.0.88 manylinux2010_x86_64
+ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575
+nvidia-cufft==12.0.0.61 manylinux2014_x86_64
+6c44f692dce8fd5ffd3e3df134b6cdb9c2f72d99cf40b62c32dde45eea9ddad3
+nvidia-cufile==1.15.1.6 manylinux2014_x86_64
+08a3ecefae5a01c7f5117351c64f17c7c62efa5fffdbe24fc7d298da19cd0b44
+nvidia-curand==10.4.0.35 manylinux_2_27_x86_64
+1aee33a5da6e1db083fe2b90082def8915f30f3248d5896bcec36a579d941bfc
+nvidia-cusolver==12.0.4.66 manylinux_2_27_x86_64
+0a759da5dea5c0ea10fd307de75cdeb59e7ea4fcb8add0924859b944babf1112
+nvidia-cusparse==12.6.3.3 manylinux2014_x86_64
+2b3c89c88d01ee0e477cb7f82ef60a11a4bcd57b6b87c33f789350b59759360b
+nvidia-nvjitlink==13.0.88 manylinux2010_x86_64
+13a74f429e23b921c1109976abefacc69835f2f433ebd323d3946e11d804e47b
+nvidia-nvtx==13.0.85 manylinux1_x86_64
+4936d1d6780fbe68db454f5e72a42ff64d1fd6397df9f363ae786930fd5c1cd4'
 
-downloads=$dir/downloads
+work=$dir/.libtorch.new
+downloads=$work/downloads
+rm -rf "$work"
 mkdir -p "$downloads"
 
-fetch() { # SHA256 PIP-ARGUMENTS...: download one wheel; it must be the pinned one
-  local sha=$1
-  shift
+fetch() { # NAME==VERSION PLATFORM SHA256: download one wheel; it must be the pinned one
+  mkdir "$work/one"
   python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: \
-    -d "$downloads" "$@"
-  for wheel in "$downloads"/*.whl; do
-    if [ "$(sha256sum "$wheel" | cut -d' ' -f1)" = "$sha" ]; then return 0; fi
-  done
-  echo "libtorch.sh: '${*: -1}' is not the pinned wheel" >&2
-  exit 1
+    --python-version 3.11 --platform "$2" -d "$work/one" "$1"
+  if [ "$(sha256sum "$work"/one/*.whl | cut -d' ' -f1)" != "$3" ]; then
+    echo "libtorch.sh: '$1' is not the pinned wheel" >&2
+    exit 1
+  fi
+  mv "$work"/one/*.whl "$downloads"
+  rmdir "$work/one"
 }
 
-rm -rf "$target"
-case "$(uname -s)-$(uname -m)" in
-  Linux-x86_64)
-    fetch $torch_sha --python-version 3.11 --platform manylinux_2_28_x86_64 "torch==$version"
-    fetch $runtime_sha --platform manylinux2014_x86_64 nvidia-cuda-runtime==13.0.96
-    fetch $cupti_sha --platform manylinux_2_25_x86_64 nvidia-cuda-cupti==13.0.85
+case "$(uname -s)-$(uname -m)-$kind" in
+  Linux-x86_64-*)
+    fetch "torch==$version" manylinux_2_28_x86_64 $torch_sha
+    fetch nvidia-cuda-runtime==13.0.96 manylinux2014_x86_64 $runtime_sha
+    fetch nvidia-cuda-cupti==13.0.85 manylinux_2_25_x86_64 $cupti_sha
+    if [ "$kind" = cuda ]; then
+      while read -r name platform && read -r sha; do
+        fetch "$name" "$platform" "$sha" </dev/null
+      done <<<"$cuda_wheels"
+    fi
     ;;
-  Darwin-arm64)
-    fetch $mac_torch_sha --python-version 3.11 --platform macosx_14_0_arm64 "torch==$version"
+  Darwin-arm64-cpu)
+    fetch "torch==$version" macosx_14_0_arm64 $mac_torch_sha
     ;;
   *)
-    echo "libtorch.sh: no libtorch is known for $(uname -s) $(uname -m);" \
+    echo "libtorch.sh: no libtorch for $kind is known for $(uname -s) $(uname -m);" \
       "unpack one into $target yourself" >&2
     exit 1
     ;;
 esac
 
-python3 - "$downloads" "$target" <<'PY'
+python3 - "$downloads" "$work" "$kind" <<'PY'
 import pathlib, shutil, sys, zipfile
 
-downloads, target = map(pathlib.Path, sys.argv[1:])
-skipped = ("libtorch_python", "libtorch_cuda", "libtorch_nvshmem", "libcaffe2_nvrtc")
+downloads, work, kind = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+skipped = ("libtorch_python",)
+if kind == "cpu":
+    skipped += ("libtorch_cuda", "libtorch_nvshmem", "libcaffe2_nvrtc")
+
+
+def targets(parts):
+    """Where in `work` a wheel's file goes: the CUDA libraries of torch_cpu beside it, too."""
+    if parts[0] == "torch" and parts[1] in ("include", "lib"):
+        yield pathlib.Path("libtorch", *parts[1:])
+    if parts[-1].startswith(("libcudart.so", "libcupti.so")):
+        yield pathlib.Path("libtorch/lib", parts[-1])
+    if kind == "cuda" and parts[0] == "nvidia" and ".so" in parts[-1]:
+        yield pathlib.Path(*parts)
+
+
 for wheel in downloads.glob("*.whl"):
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             parts = name.split("/")
-            if parts[0] == "torch" and parts[1] in ("include", "lib"):
-                path = target / "/".join(parts[1:])
-            elif parts[-1].startswith(("libcudart.so", "libcupti.so")):
-                path = target / "lib" / parts[-1]
-            else:
-                continue
             if name.endswith("/") or parts[-1].startswith(skipped):
                 continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(name) as source, open(path, "wb") as sink:
-                shutil.copyfileobj(source, sink, 1 << 20)
+            for target in targets(parts):
+                path = work / target
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as source, open(path, "wb") as sink:
+                    shutil.copyfileobj(source, sink, 1 << 20)
 PY
-rm -rf "$downloads"
+rm -rf "$downloads" "$target" "$dir/nvidia"
+mv "$work"/* "$dir"
+rmdir "$work"
 touch "$stamp"
+if [ "$kind" = cuda ]; then touch "$stamp-cuda"; fi

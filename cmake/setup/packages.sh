@@ -101,11 +101,16 @@ apt_install() {
   rm -f "$log"
 }
 
-need_libtorch() {
-  local made_from
+# Once fetched with CUDA it stays so.
+need_libtorch() { # [cuda]
+  local made_from kind=${1:-cpu} what='libtorch'
   made_from=$(fingerprint cmake/setup/libtorch.sh)
-  if stamped libtorch "$made_from" && [ -d .deps/libtorch/lib ]; then return 0; fi
+  if compgen -G '.deps/libtorch/.complete-*-cuda' >/dev/null; then kind=cuda; fi
+  if stamped libtorch "$made_from $kind" && [ -d .deps/libtorch/lib ]; then return 0; fi
   mkdir -p .deps
-  step "fetch libtorch" bash cmake/setup/libtorch.sh .deps
-  stamp libtorch "$made_from"
+  if [ "$kind" = cuda ]; then
+    what='libtorch with CUDA: 2.5 GB to download, some 5 GB on the disk'
+  fi
+  step "fetch $what" bash cmake/setup/libtorch.sh .deps "$kind"
+  stamp libtorch "$made_from $kind"
 }

@@ -1,17 +1,22 @@
 # Starts what runs for long: the server, load tests, the storm, the fuzzers. Sourced by ./run.
 
-serve() { # ARGUMENTS of `mpsd serve`
-  local bin=build/release/bin argument own_config=no
+libtorch_kind() { # ARGUMENTS of serve: the libtorch that they ask for
+  case " $* " in *' --cuda '*) echo cuda ;; *) echo cpu ;; esac
+}
+
+serve() { # ARGUMENTS of `mpsd serve`, and --cuda, which was for libtorch_kind
+  local bin=build/release/bin argument own_config=no arguments=()
   build_preset release mpsd mpsd-worker mpsd-device-copier mpsd-make-models mpsd-import-bert
   for argument in "$@"; do
-    case $argument in --config | --config=* | -c) own_config=yes ;; esac
+    case $argument in --config | --config=* | --model-repository* | [!-]*) own_config=yes ;; esac
+    if [ "$argument" != --cuda ]; then arguments+=("$argument"); fi
   done
   if [ $own_config = no ]; then
     need_demo_models
-    set -- --config config/demo.json "$@"
+    arguments=(--config config/demo.json ${arguments[@]+"${arguments[@]}"})
   fi
-  say "exec $bin/mpsd serve $*"
-  exec "$bin/mpsd" serve "$@"
+  say "exec $bin/mpsd serve ${arguments[*]}"
+  exec "$bin/mpsd" serve "${arguments[@]}"
 }
 
 # The models of config/demo.json. They depend on what makes them only.

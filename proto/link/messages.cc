@@ -67,7 +67,9 @@ Json Body(const AttachOrder& order) {
 
 Json Body(const Ready&) { return {{"type", "ready"}}; }
 
-Json Body(const Failure& failure) { return {{"type", "failure"}, {"text", failure.text}}; }
+Json Body(const Failure& failure) {
+  return {{"type", "failure"}, {"text", failure.text}, {"lasting", failure.lasting}};
+}
 
 Json Body(const SlabsAdded& added) {
   return {{"type", "slabs_added"}, {"number", added.number}, {"bytes", added.bytes}};
@@ -122,6 +124,11 @@ class Fields {
   }
 
   bool Has(const char* key) { return Find(key) != nullptr; }
+
+  bool Flag(const char* key) {
+    const Json* value = Find(key);
+    return value != nullptr && value->is_boolean() ? value->get<bool>() : Fail<bool>();
+  }
 
   std::map<std::string, std::string> Texts(const char* key) {
     std::map<std::string, std::string> texts;
@@ -209,6 +216,13 @@ Message ParseAttach(Fields& fields) {
   return order;
 }
 
+Message ParseFailure(Fields& fields) {
+  Failure failure;
+  failure.text = fields.Text("text");
+  if (fields.Has("lasting")) failure.lasting = fields.Flag("lasting");
+  return failure;
+}
+
 absl::StatusOr<Message> Parse(absl::string_view text) {
   const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return absl::InvalidArgumentError("a control message is not JSON");
@@ -224,7 +238,7 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
   } else if (type == "ready") {
     message = Ready{};
   } else if (type == "failure") {
-    message = Failure{fields.Text("text")};
+    message = ParseFailure(fields);
   } else if (type == "slabs_added") {
     message = SlabsAdded{fields.Small("number"), fields.Number("bytes")};
   } else if (type == "slabs_mapped") {

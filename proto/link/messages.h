@@ -89,6 +89,7 @@ struct Ready {};
 // Reports that the worker cannot serve. The worker exits after this. The text is for the operator.
 struct Failure {
   std::string text;
+  bool lasting = false;  // the next worker would fail alike: the file or the order is at fault
 };
 
 // Announces a further slab segment, with its descriptor. No batch names the segment until every

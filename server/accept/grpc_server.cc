@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
+#include "server/listen/address_probe.h"
 #include "server/listen/connection_cutter.h"
 #include "server/listen/open_sockets.h"
 #include "server/listen/server_credentials.h"
@@ -70,6 +71,7 @@ uint64_t HeaderBlockBytes(const GrpcServerOptions& options) {
 }
 
 struct Listening {
+  const char* key;  // of the config
   std::string address;
   std::shared_ptr<grpc::ServerCredentials> credentials;
 };
@@ -77,13 +79,27 @@ struct Listening {
 std::vector<Listening> Listenings(const GrpcServerOptions& options) {
   std::vector<Listening> listening;
   for (const std::string& address : options.addresses) {
-    listening.push_back({address, grpc::InsecureServerCredentials()});
+    listening.push_back({"listen.grpc", address, grpc::InsecureServerCredentials()});
   }
   for (const std::string& address : options.tls_addresses) {
     listening.push_back(
-        {address, TlsCredentials(options.certificates, options.client_must_show_certificate)});
+        {"listen.tls.grpc", address,
+         TlsCredentials(options.certificates, options.client_must_show_certificate)});
   }
   return listening;
+}
+
+absl::Status CannotListen(const Listening& listening, absl::string_view why) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen on ", listening.address, " (", listening.key, "): ", why));
+}
+
+absl::Status CheckFree(const std::vector<Listening>& all) {
+  for (const Listening& listening : all) {
+    const absl::Status free = ProbeAddress(listening.address);
+    if (!free.ok()) return CannotListen(listening, free.message());
+  }
+  return absl::OkStatus();
 }
 
 // gRPC gets the control socket's connections through this acceptor.
@@ -167,6 +183,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   grpc::ServerBuilder builder;
   Configure(options, &builder);
   const std::vector<Listening> listening = Listenings(options);
+  if (absl::Status free = CheckFree(listening); !free.ok()) return free;
   std::vector<int> ports(listening.size(), 0);
   for (size_t i = 0; i < listening.size(); ++i) {
     credentials_.push_back(listening[i].credentials);
@@ -183,8 +200,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
     if (ports[i] != 0 && (server_ != nullptr || !last)) continue;
     for (const std::unique_ptr<QueueThread>& thread : threads_) thread->Shutdown();
     threads_.clear();
-    return absl::UnavailableError(
-        absl::StrCat("cannot listen on ", listening[i].address, ": it is in use, or not ours"));
+    return CannotListen(listening[i], "it is in use, or not ours");
   }
   for (size_t i = 0; i < ports.size(); ++i) {
     bound_.push_back(WithPort(listening[i].address, ports[i]));

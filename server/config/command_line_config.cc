@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
 #include "server/config/config_values.h"
@@ -67,6 +68,19 @@ Config ConfigWhereNothingIsSaid() {
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places) {
+  std::vector<std::string> missing;
+  for (const std::string_view place : places) {
+    absl::StatusOr<std::string> path = AbsolutePath(std::string(place));
+    std::error_code error;
+    if (!path.ok() || std::filesystem::exists(*path, error)) return path;
+    missing.push_back(*std::move(path));
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there is no config: neither ", absl::StrJoin(missing, " nor "),
+                   "; `mpsd init MODEL.pt` writes one, `mpsd serve MODEL.pt` needs none"));
+}
 
 absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
                                            std::vector<TensorSpec> inputs,

@@ -1,10 +1,11 @@
-// CommandLineConfig: the config of a daemon that has no config file. Its command line names a model
-// or a folder instead:
+// CommandLineConfig: the config of a daemon whose command line names no config file. It names a
+// model or a folder instead, or nothing at all:
 //
+//   mpsd serve                                ./mpsd.json, else /etc/mpsd/mpsd.json
 //   mpsd serve resnet.pt --input x:FP32[-1,3,224,224] --max-batch-size 32
 //   mpsd serve --model-repository /srv/models --explicit
 //
-// Such a config is as complete as one that was read from a file. It listens on the default
+// A config without a file is as complete as one that was read. It listens on the default
 // addresses, has the default state folder and sets no rules of access. The socket in the state
 // folder is left out where its path would be too long for a socket: a command line cannot name
 // another.
@@ -17,13 +18,23 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "proto/link/model_spec.h"
 #include "server/config/config.h"
 
 namespace mpsd {
+
+// Where the config file of a command line that names none is looked for, in this order. `mpsd init`
+// writes the first.
+inline constexpr std::string_view kConfigPlaces[] = {"mpsd.json", "/etc/mpsd/mpsd.json"};
+
+// The first of `places` where there is something, as an absolute path. NOT_FOUND names them all.
+// Main calls it once: a reload reads the same file again, wherever another one has appeared since.
+absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places);
 
 // The config of a daemon that serves one model file and nothing else. The model is named for the
 // file without its suffix: characters that a name may not have become '-', and those before the

@@ -46,6 +46,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_version(model.version);
   status->set_ready(model.ready);
   status->set_state(StateOf(model, workers, others));
+  status->set_device_note(model.facts.device_note);
   status->set_circuit(source.Circuit(model));
   status->set_platform(model.platform);
   status->set_queued_requests(model.metrics.queued_requests);

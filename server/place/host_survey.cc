@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
@@ -25,6 +26,9 @@ bool ReadDevices(const std::string& line, HostFacts* host) {
   const nlohmann::json& devices = json["devices"];
   if (!devices.is_array() || devices.empty() || !devices[0].is_string()) return false;
   host->auto_device = devices[0].get<std::string>();
+  if (json.contains("passed_over") && json["passed_over"].is_string()) {
+    host->passed_over = absl::Utf8SafeCEscape(json["passed_over"].get<std::string>());
+  }
   if (json.contains("runtime_kind") && json["runtime_kind"].is_string()) {
     host->runtime_kind = FromName<RuntimeKind>(json["runtime_kind"].get<std::string>());
   }
@@ -59,7 +63,13 @@ void HostSurvey::AskWorker() {
     complaint = absl::StrCat("mpsd-worker --devices: exit ", output->exit_code, ": ",
                              LastLine(output->text));
   }
-  if (!complaint.empty()) logger_->Log(LogLevel::kWarn, "devices_unknown", {{"reason", complaint}});
+  if (!complaint.empty()) {
+    devices_.passed_over = absl::StrCat("any gpu: ", absl::Utf8SafeCEscape(complaint));
+    logger_->Log(LogLevel::kWarn, "devices_unknown", {{"reason", complaint}});
+  } else if (!devices_.passed_over.empty()) {
+    logger_->Log(LogLevel::kWarn, "device_passed_over",
+                 {{"device", devices_.auto_device}, {"reason", devices_.passed_over}});
+  }
   // Apple's gpu works in the host's own memory.
   if (devices_.auto_device == "mps") devices_.working_set_bytes = platform::AvailableMemoryBytes();
 }

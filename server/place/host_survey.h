@@ -5,7 +5,7 @@
 // asked, once, which then ends:
 //
 //   HostSurvey ── spawns ──▶ mpsd-worker --devices
-//              ◀── one line ── {"devices":["cuda:0","cpu"],"runtime_kind":…}
+//              ◀── one line ── {"devices":["cpu"],"passed_over":"cuda: libcudnn.so.9: …",…}
 //
 // Cores and memory come from the operating system, at each question.
 #pragma once
@@ -38,7 +38,7 @@ class HostSurvey {
   // The facts by which to place these models, which are all that share the host. Runs `mpsd-worker
   // --devices`, and blocks for up to a minute, when a placement depends on the devices for the
   // first time and the host may have a gpu. When that fails the log says so, and "auto" is the cpu
-  // from then on.
+  // from then on. The log also says which gpu "auto" passes over, and why.
   HostFacts FactsFor(absl::Span<const ModelConfig> models) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

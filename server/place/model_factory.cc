@@ -47,6 +47,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   ModelFacts facts;
   facts.backend = model.format == ModelFormat::kSynthetic ? "synthetic" : "pytorch";
   facts.device = placement.device;
+  facts.device_note = placement.device_note;
   facts.processes = placement.processes;
   facts.lanes = placement.lanes;
   facts.max_delay_ns = model.batching.max_delay_ns;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 
 namespace mpsd {
@@ -25,6 +26,12 @@ std::string DeviceOf(const ModelConfig& model, const HostFacts& host) {
 
 bool IsCpu(const ModelConfig& model, const HostFacts& host) {
   return DeviceOf(model, host) == "cpu";
+}
+
+std::string DeviceNoteOf(const ModelConfig& model, const HostFacts& host) {
+  const bool is_open = model.device == "auto" && model.format != ModelFormat::kSynthetic;
+  if (!is_open || host.passed_over.empty()) return "";
+  return absl::StrCat("passed over ", host.passed_over);
 }
 
 bool IsMps(const std::string& device) { return absl::StartsWith(device, "mps"); }
@@ -84,6 +91,7 @@ std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
   for (size_t i = 0; i < models.size(); ++i) {
     Placement& placement = placements.emplace_back();
     placement.device = DeviceOf(models[i], host);
+    placement.device_note = DeviceNoteOf(models[i], host);
     if (IsCpu(models[i], host)) {
       PlaceOnCpu(models[i], share, &placement);
     } else {

@@ -26,6 +26,7 @@ namespace mpsd {
 // The share of one model. A value; ModelFactory puts it into the pool's options and the LoadOrder.
 struct Placement {
   std::string device = "cpu";  // never "auto"
+  std::string device_note;     // why it is not another one; empty: the config names it, or none is
   uint32_t processes = 1;
   uint32_t lanes = 1;
   uint32_t threads = 1;
@@ -37,6 +38,7 @@ struct Placement {
 struct HostFacts {
   uint32_t cores = 1;                       // that affinity and cgroup allow this process
   std::string auto_device = "cpu";          // what "auto" means here, by a worker's word
+  std::string passed_over;                  // the gpu that "auto" does not mean, and why; or empty
   std::optional<RuntimeKind> runtime_kind;  // of the worker's libtorch; none: unknown
   bool cuda_mps = false;                    // the CUDA Multi-Process Service runs
   uint64_t working_set_bytes = 0;           // that the gpu recommends; 0: unknown

@@ -31,6 +31,7 @@ class GenerationMaker {
                                         const std::function<bool()>& give_up) = 0;
 
   // Why no worker of the generation serves. OK while one serves, and while none has failed yet.
+  // FAILED_PRECONDITION: none starts again, since the model's file or config is at fault.
   virtual absl::Status Fault(const ServedModel& model) const = 0;
 
   // Lets the requests that are inside end, and then its workers. Does not wait. Called once for

@@ -85,6 +85,13 @@ bool Generations::IsServed(const ModelKey& key) const {
   return known != known_.end() && known->second.generation != nullptr;
 }
 
+bool Generations::HasFailed(const ModelKey& key) const {
+  absl::MutexLock lock(&mu_);
+  const auto known = known_.find(key);
+  if (known == known_.end() || known->second.generation == nullptr) return false;
+  return absl::IsFailedPrecondition(maker_->Fault(*known->second.generation));
+}
+
 bool Generations::IsUpToDate(const ModelConfig& model) const {
   absl::MutexLock lock(&mu_);
   const auto known = known_.find(model.key());

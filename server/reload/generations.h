@@ -18,9 +18,9 @@
 namespace mpsd {
 
 // The one way to change what is served. Owned by the reloader. Beside the request's path: requests
-// find a generation through the ModelDirectory. List(), IsServed() and Sources() are thread-safe;
-// everything else is called from one thread at a time: main while the daemon starts, the reloader's
-// thread afterwards.
+// find a generation through the ModelDirectory. List(), IsServed(), HasFailed() and Sources() are
+// thread-safe; everything else is called from one thread at a time: main while the daemon starts,
+// the reloader's thread afterwards.
 //
 // A swap: the new generation's workers start and warm up while the old one serves, and both count
 // against the memory budget → requests go to the new one → the old one finishes what is inside, and
@@ -55,6 +55,8 @@ class Generations {
   void Know(const ModelConfig& source, const std::string& reason);
 
   bool IsServed(const ModelKey& key) const;
+  // True when the model is served by a generation whose workers do not start again.
+  bool HasFailed(const ModelKey& key) const;
   // True when the model is served, ready, and made of exactly this config.
   bool IsUpToDate(const ModelConfig& model) const;
 

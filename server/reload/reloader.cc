@@ -251,7 +251,8 @@ absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
     if (GivenUp()) return Exiting();
     const bool is_kept = std::count(plan.keep.begin(), plan.keep.end(), model.key()) > 0;
     const bool is_new = std::count(plan.add.begin(), plan.add.end(), model) > 0;
-    const bool is_served = generations_.IsServed(model.key());
+    const bool is_served =
+        generations_.IsServed(model.key()) && !generations_.HasFailed(model.key());
     if (is_kept && (is_served || may_be_unloaded)) continue;
     if (is_new ? !IsBegunWith(model) : !is_served && may_be_unloaded) {
       generations_.Know(model, is_new ? "" : "unloaded");

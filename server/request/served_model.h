@@ -24,8 +24,9 @@ namespace mpsd {
 // How a model is run, for the answer to ModelConfig. Decided by the model's config and its
 // placement. Constant once the model is in the directory.
 struct ModelFacts {
-  std::string backend;  // "pytorch", "synthetic"
-  std::string device;   // "cpu", "cuda:0", "mps"
+  std::string backend;      // "pytorch", "synthetic"
+  std::string device;       // "cpu", "cuda:0", "mps"
+  std::string device_note;  // the gpu that "auto" passed over, and why; for operators
   uint32_t processes = 1;
   uint32_t lanes = 1;  // of a process
   int64_t max_delay_ns = 0;

@@ -15,7 +15,7 @@ struct WorkerInfo {
   uint32_t index = 0;  // among the workers of its generation; its place, whichever process fills it
   int64_t pid = 0;     // 0: no process
   uint32_t epoch = 0;  // the number of its incarnation
-  std::string state;  // as WorkerStateName() says it: "loading", "serving", "waiting to start", …
+  std::string state;   // WorkerStateName(): "loading", "serving", …; or "failed", for good
   uint32_t lanes = 0;
   std::string device;
   uint64_t resident_bytes = 0;

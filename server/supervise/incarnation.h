@@ -49,6 +49,7 @@ struct Incarnation {
 
   bool ready = false;                  // its lanes are warm
   bool said_failure = false;           // it sent a Failure
+  bool failure_lasts = false;          // the next process would fail alike
   bool send_failed = false;            // at the last try to send what is queued for it
   bool exited = false;                 // its exit was reported, and it could not be reaped yet
   int64_t kill_at_ns = INT64_MAX;      // finite while it should leave by itself; the clock's time

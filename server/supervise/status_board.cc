@@ -87,6 +87,16 @@ absl::Status StatusBoard::WaitUntilSettled(const std::function<bool()>& give_up)
   return absl::OkStatus();
 }
 
+std::vector<std::string> StatusBoard::Unsettled() const {
+  std::vector<std::string> names;
+  absl::ReaderMutexLock lock(&mu_);
+  for (const auto& [model, entry] : entries_) {
+    if (!entry.settled.has_value()) names.push_back(entry.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // How the start of all workers ended; none while a worker is on its way.
 std::optional<absl::Status> StatusBoard::OutcomeOf(const Entry& entry) {
   if (!entry.settled.has_value() || !entry.settled->ok()) return entry.settled;

@@ -73,6 +73,9 @@ class StatusBoard final : public WorkerStatusSource {
   // does not fit keeps no other from serving.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up);
 
+  // The names of the models that are not settled, in the order of the alphabet.
+  std::vector<std::string> Unsettled() const;
+
   // Blocks until all workers of one model serve (OK) or one of them has failed, and returns why.
   // CANCELLED when `give_up` returned true or the model was forgotten.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up);
@@ -83,6 +86,7 @@ class StatusBoard final : public WorkerStatusSource {
   std::vector<OtherGeneration> Others(const ServedModel& model) const override;
 
   // Why no worker of the model serves. OK while one serves, and while none has failed yet.
+  // FAILED_PRECONDITION: none starts again.
   absl::Status Fault(const ServedModel& model) const;
 
  private:

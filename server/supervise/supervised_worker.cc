@@ -26,6 +26,11 @@ std::string Text(int64_t duration_ns) {
   return absl::FormatDuration(absl::Nanoseconds(duration_ns));
 }
 
+const char* StartsAgainText(bool failure_lasts, bool leaving) {
+  if (leaving) return "no";
+  return failure_lasts ? "after a reload" : "yes";
+}
+
 uint64_t TakeTokens(SuperviseServices* services) {
   services->thread.Check();
   return services->TakeTokens();
@@ -107,7 +112,9 @@ void SupervisedWorker::Wait(const std::string& reason) {
 
 void SupervisedWorker::OnLoadReport(const LoadReport& report) {
   const absl::Status status = owner_->OnLoaded(this, report);
-  if (!status.ok()) GiveUp(WorkerExit::kLoad, std::string(status.message()));
+  if (status.ok()) return;
+  run_->failure_lasts = absl::IsInvalidArgument(status) && !served()->loaded;
+  GiveUp(WorkerExit::kLoad, std::string(status.message()));
 }
 
 void SupervisedWorker::TakeLanes(const LoadReport& report) {
@@ -249,7 +256,10 @@ void SupervisedWorker::OnFailure(const Failure& failure) {
 
 void SupervisedWorker::NoteFailure(const Failure& failure) {
   note_.info.last_words = Printable(failure.text);
+  output_.Keep(failure.text);
+  NoteLastLines();
   run_->said_failure = true;
+  run_->failure_lasts = failure.lasting && !served()->loaded;
 }
 
 // The exit may be reported before the last messages were read.
@@ -280,10 +290,15 @@ void SupervisedWorker::ReadOutput() {
   const std::string bytes = run_->process->ReadOutput();
   output_.Take(bytes, now_ns, on_line);
   if (run_->process->output_ended()) output_.End(now_ns, on_line);
+  NoteLastLines();
+  const bool known = run_->said_failure || run_->verdict.has_value();
+  const std::deque<std::string>& lines = output_.last_lines();
+  if (!known && !bytes.empty() && !lines.empty()) note_.info.last_words = lines.back();
+}
+
+void SupervisedWorker::NoteLastLines() {
   const std::deque<std::string>& lines = output_.last_lines();
   note_.info.last_lines.assign(lines.begin(), lines.end());
-  const bool known = run_->said_failure || run_->verdict.has_value();
-  if (!known && !bytes.empty() && !lines.empty()) note_.info.last_words = lines.back();
 }
 
 void SupervisedWorker::LogDroppedLines() {
@@ -445,7 +460,9 @@ void SupervisedWorker::Ended(int wait_status) {
   const int64_t now_ns = services_->clock->NowNs();
   death.served_well = serving_since_ns_ > 0 && now_ns - serving_since_ns_ > kGoodServiceNs;
   failures_ = death.served_well ? 1 : failures_ + 1;
-  start_at_ns_ = now_ns + BackoffNs(failures_, services_->jitter());
+  death.lasting = run_->failure_lasts;
+  const int64_t rest_ns = BackoffNs(failures_, services_->jitter());
+  start_at_ns_ = death.lasting ? INT64_MAX : now_ns + rest_ns;
   serving_since_ns_ = 0;
   const std::string words =
       run_->said_failure ? note_.info.last_words : absl::StrCat("it died: ", death.reason.text);
@@ -454,7 +471,7 @@ void SupervisedWorker::Ended(int wait_status) {
   note_.info.last_exit = death.reason.text;
   note_.info.exit_reason = WorkerExitName(death.reason.exit);
   MoveTo(WorkerState::kWaiting);
-  NoteOutcome(absl::InternalError(words));
+  NoteOutcome(failed() ? absl::FailedPreconditionError(words) : absl::InternalError(words));
   owner_->OnDeath(this, death);
 }
 
@@ -487,7 +504,9 @@ bool SupervisedWorker::DetachFromPool(const ExitReason& reason) {
 // `moved_ns` passed from the sight of the death until its requests were in other hands.
 void SupervisedWorker::LogDeath(const ExitReason& reason, int64_t moved_ns) {
   const bool asked = reason.exit == WorkerExit::kAsked;
-  services_->logger->Log(asked ? LogLevel::kInfo : LogLevel::kWarn, "worker_died",
+  const bool lasts = run_->failure_lasts;
+  const LogLevel level = lasts ? LogLevel::kError : LogLevel::kWarn;
+  services_->logger->Log(asked ? LogLevel::kInfo : level, "worker_died",
                          {{"model", served()->name},
                           {"worker", index_},
                           {"pid", run_->process->pid()},
@@ -496,7 +515,8 @@ void SupervisedWorker::LogDeath(const ExitReason& reason, int64_t moved_ns) {
                           {"exit_reason", WorkerExitName(reason.exit)},
                           {"while", WorkerStateName(before_end_)},
                           {"requests_moved_us", moved_ns / kNsPerUs},
-                          {"last_words", note_.info.last_words}});
+                          {"last_words", note_.info.last_words},
+                          {"starts_again", StartsAgainText(lasts, leaving_)}});
 }
 
 // ---- what others are told of it ----
@@ -510,9 +530,10 @@ void SupervisedWorker::NoteOutcome(const absl::Status& status) {
 }
 
 void SupervisedWorker::Publish() {
-  note_.info.state = WorkerStateName(state_);
+  note_.info.state = failed() ? "failed" : WorkerStateName(state_);
   note_.serves = state_ == WorkerState::kServing;
-  note_.starts_at_ns = state_ == WorkerState::kWaiting && !leaving_ ? start_at_ns_ : -1;
+  note_.starts_at_ns =
+      state_ == WorkerState::kWaiting && !leaving_ && !failed() ? start_at_ns_ : -1;
   services_->board->Publish(*served(), note_);
 }
 

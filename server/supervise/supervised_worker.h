@@ -38,6 +38,7 @@ namespace mpsd {
 //      dispatches its requests again or ends them → the owner hears of it → the next start.
 //   4. What the process says is believed only as far as its state allows; anything else kills it.
 //   5. The memory of an incarnation is given back only after it was reaped.
+//   6. A failure that lasts, of a model that was never loaded, is the last: no start follows.
 class SupervisedWorker {
  public:
   // `epoch` is that of the incarnation before the first one. Owner and services outlive the worker.
@@ -89,6 +90,8 @@ class SupervisedWorker {
   WorkerState state() const { return state_; }
   bool has_process() const { return run_ != nullptr; }
   bool leaving() const { return leaving_; }  // no incarnation follows
+  // Its file or its order is at fault: none follows, unless a reload makes another generation.
+  bool failed() const { return start_at_ns_ == INT64_MAX; }
   bool starting() const {
     return state_ == WorkerState::kLoading || state_ == WorkerState::kWarming;
   }
@@ -124,6 +127,7 @@ class SupervisedWorker {
   void ReadLastMessages();
   void OnOutput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void ReadOutput();
+  void NoteLastLines();
   void LogDroppedLines();
 
   void NoteSending(const absl::Status& status);

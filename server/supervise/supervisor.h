@@ -78,6 +78,9 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
     return board_.WaitUntilSettled(give_up);
   }
 
+  // The names of the models whose first start goes on.
+  std::vector<std::string> Unsettled() const { return board_.Unsettled(); }
+
   // Blocks until all workers of one model serve (OK) or one of them has failed, and returns why.
   // CANCELLED when `give_up` returned true.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up) {

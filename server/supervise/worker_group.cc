@@ -187,7 +187,7 @@ void WorkerGroup::OnDeath(SupervisedWorker* worker, const WorkerDeath& death) {
   if (death.served_well) circuit_.OnGoodService();
   if (death.struck) {
     circuit_.OnStrike();
-  } else if (death.reason.counts) {
+  } else if (death.reason.counts && !death.lasting) {
     circuit_.OnDeath(services_->clock->NowNs(), services_->jitter());
   }
   if (death.reason.exit == WorkerExit::kDevice) {
@@ -247,7 +247,7 @@ void WorkerGroup::ExpectWorker() {
   const int64_t now_ns = services_->clock->NowNs();
   int64_t expected_ns = INT64_MAX;
   for (const auto& worker : workers_) {
-    if (worker->leaving()) continue;
+    if (worker->leaving() || worker->failed()) continue;
     const int64_t start_ns = EarliestStartNs(*worker);
     const bool waits = worker->state() == WorkerState::kWaiting && start_ns > now_ns;
     expected_ns = std::min(expected_ns, waits ? start_ns + last_start_ns_ : INT64_MIN);

@@ -26,6 +26,7 @@ struct WorkerDeath {
   ExitReason reason;
   bool struck = false;       // the death was put down to one request
   bool served_well = false;  // the incarnation had served longer than kGoodServiceNs
+  bool lasting = false;      // no incarnation follows: it would fail alike
 };
 
 // The worker carries out the life of one process. Whatever concerns other workers or the whole

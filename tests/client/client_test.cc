@@ -212,7 +212,8 @@ TEST(ClientConnect, IsUnavailableAtOnceWhereNobodyListens) {
   const FakeInferenceServer not_started;
   const auto client = Client::Connect(not_started.address(), absl::InfiniteFuture());
   EXPECT_EQ(client.status(),
-            absl::UnavailableError("no server is reachable at " + not_started.address()));
+            absl::UnavailableError("no server is reachable at " + not_started.address() +
+                                   ": No such file or directory"));
 }
 
 TEST(Tensor, ValuesOfAnotherDatatypeAreRefused) {

@@ -244,7 +244,8 @@ TEST_F(InferVerbTest, Exits66ForAVocabularyThatCannotBeRead) {
 TEST_F(InferVerbTest, Exits69WhereNobodyListens) {
   options_.inputs = {"x=random"};
   EXPECT_EQ(RunInfer(options_, out_, err_), 69);
-  EXPECT_EQ(err_.str(), "mpsd: no server is reachable at " + server_.address() + "\n");
+  EXPECT_EQ(err_.str(), "mpsd: no server is reachable at " + server_.address() +
+                            ": No such file or directory\n");
 }
 
 TEST_F(InferVerbTest, Exits73WhereAnOutputCannotBeWritten) {

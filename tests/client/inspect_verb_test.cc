@@ -34,11 +34,13 @@ class InspectVerb : public testing::Test {
   void TearDown() override {
     std::remove(options_.target.c_str());
     std::remove(worker_.c_str());
+    std::remove(model_.c_str());
   }
   void WorkerThat(const std::string& script) {
     std::ofstream(worker_) << "#!/bin/sh\n" << script << "\n";
     chmod(worker_.c_str(), 0700);
-    options_.file = "m.pt";
+    std::ofstream(model_).put(' ');
+    options_.file = model_;
     options_.worker = worker_;
   }
   void WorkerThatSays(const std::string& line) {
@@ -47,6 +49,7 @@ class InspectVerb : public testing::Test {
 
   const std::string base_ = testing::TempDir() + "mpsd_inspect_" + std::to_string(getpid());
   const std::string worker_ = base_ + ".sh";
+  const std::string model_ = base_ + ".pt";
   InspectOptions options_;
   std::ostringstream out_;
   std::ostringstream err_;
@@ -71,10 +74,31 @@ TEST_F(InspectVerb, SaysWhatTheWorkerSaysIsWrong) {
   EXPECT_EQ(out_.str(), "");
 }
 
+TEST_F(InspectVerb, AnInputThatIsWrittenWronglyIsTheCallersMistake) {
+  WorkerThat(R"(echo '{"error": "unknown datatype FP31"}'; exit 64)");
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("unknown datatype FP31"));
+  EXPECT_EQ(RunInit(options_, out_, err_), kExitUsage);
+}
+
+TEST_F(InspectVerb, AFolderIsCalledOne) {
+  WorkerThatSays(kLine);
+  options_.file = testing::TempDir();
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
+  EXPECT_EQ(err_.str(), "mpsd: '" + testing::TempDir() + "' is a folder, not a model file\n");
+}
+
+TEST_F(InspectVerb, AFileThatIsNotThereIsNamed) {
+  WorkerThatSays(kLine);
+  options_.file = base_ + ".none";
+  EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
+  EXPECT_EQ(err_.str(), "mpsd: there is no file '" + options_.file + "'\n");
+}
+
 TEST_F(InspectVerb, SaysThatTheWorkerDied) {
   WorkerThat("echo unhappy; kill -11 $$");
   EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
-  EXPECT_THAT(err_.str(), HasSubstr("could not read m.pt (exit 139): unhappy"));
+  EXPECT_THAT(err_.str(), HasSubstr("could not read " + model_ + " (exit 139): unhappy"));
 }
 
 TEST_F(InspectVerb, TheWorkersFolderGoesWithIt) {
@@ -92,7 +116,8 @@ TEST_F(InspectVerb, PassesOnWhatTheFileDoesNotTell) {
   options_.inputs = {"x:FP32[-1,2]"};
   options_.max_batch_size = 4;
   RunInspect(options_, out_, err_);
-  EXPECT_THAT(err_.str(), HasSubstr("m.pt --device cpu --input x:FP32[-1,2] --max-batch-size 4"));
+  EXPECT_THAT(err_.str(),
+              HasSubstr(model_ + " --device cpu --input x:FP32[-1,2] --max-batch-size 4"));
 }
 
 TEST_F(InspectVerb, InitWritesTheConfigOnce) {

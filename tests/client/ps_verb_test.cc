@@ -84,6 +84,21 @@ TEST_F(PsVerbTest, ShowsModelsAndWorkersInColumns) {
   EXPECT_FALSE(absl::StrContains(text, " \n")) << text;
 }
 
+TEST_F(PsVerbTest, SaysWhichDeviceWasPassedOverAndWhy) {
+  server_.status = [](grpc::ServerContext&, const control::v1::StatusRequest&,
+                      control::v1::StatusReply* reply) {
+    for (const char* name : {"a", "b", "c"}) {
+      auto* model = reply->add_models();
+      model->set_name(name);
+      if (*name != 'b') model->set_device_note("passed over cuda: libcudnn.so.9: none");
+    }
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_TRUE(absl::StrContains(out_.str(), "\na, c: passed over cuda: libcudnn.so.9: none\n\n"))
+      << out_.str();
+}
+
 TEST_F(PsVerbTest, WritesJsonForPrograms) {
   server_.status = OneModel;
   options_.server.json = true;

@@ -30,6 +30,12 @@ class FakeInferenceServer::InferenceService final
     return grpc::Status::OK;
   }
 
+  grpc::Status RepositoryIndex(grpc::ServerContext*, const inference::RepositoryIndexRequest*,
+                               inference::RepositoryIndexResponse* response) override {
+    *response = fake_->index;
+    return grpc::Status::OK;
+  }
+
   grpc::Status ModelInfer(grpc::ServerContext* context, const inference::ModelInferRequest* request,
                           inference::ModelInferResponse* response) override {
     {

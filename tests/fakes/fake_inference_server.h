@@ -35,6 +35,7 @@ class FakeInferenceServer {
   bool ready = true;
   inference::ModelMetadataResponse metadata;
   Handler<inference::ModelInferRequest, inference::ModelInferResponse> infer;
+  inference::RepositoryIndexResponse index;
   // Called once for each request of a stream.
   Handler<inference::ModelInferRequest, inference::ModelStreamInferResponse> stream_infer;
   Handler<control::v1::StatusRequest, control::v1::StatusReply> status;

@@ -332,8 +332,9 @@ class Access(unittest.TestCase):
         ca = ("--tls-ca", self.authority.pem)
         done = infer(*ca, "--token-file", self.work / "app")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for more, code, text in (((), 69, "no server is reachable"),
-                                 (("--tls-ca", self.strangers.pem), 69, "no server is reachable"),
+        for more, code, text in (((), 69, "hangs up; it may want TLS"),
+                                 (("--tls-ca", self.strangers.pem), 69,
+                                  f"the certificate of the server at {address} is not trusted"),
                                  (ca, 1, "UNAUTHENTICATED"),
                                  ((*ca, "--token-file", self.work / "wrong"), 1, "UNAUTHENTICATED"),
                                  ((*ca, "--token-file", self.work / "ops"), 1, "PERMISSION_DENIED"),
@@ -341,6 +342,9 @@ class Access(unittest.TestCase):
             done = infer(*more)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(text, done.stderr)
+        done = mpsd("ps", "--address", daemon.address, *ca)
+        self.assertEqual(done.returncode, 69, done.stderr)
+        self.assertIn(f"the server at {daemon.address} speaks no TLS", done.stderr)
         done = mpsd("ps", "--address", address, *ca, "--token-file", self.work / "ops")
         self.assertEqual(done.returncode, 0, done.stderr)
         done = mpsd("infer", "m", "--input", "x=random", "--address", "192.0.2.1:1",

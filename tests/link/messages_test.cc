@@ -176,6 +176,8 @@ TEST_F(Messages, CarryReady) { Echo(Ready{}); }
 TEST_F(Messages, CarryAFailure) {
   EXPECT_EQ(Echo(Failure{"no such file: \"x\"\n\ttry --input"}).text,
             "no such file: \"x\"\n\ttry --input");
+  EXPECT_FALSE(Echo(Failure{"no memory"}).lasting);
+  EXPECT_TRUE(Echo(Failure{"no model", true}).lasting);
 }
 
 TEST_F(Messages, ReplaceWhatIsNoText) {
@@ -382,6 +384,7 @@ INSTANTIATE_TEST_SUITE_P(
         BodyCase{"NoType", R"({"text":"ready"})"}, BodyCase{"TypeOfAnotherType", R"({"type":5})"},
         BodyCase{"UnknownType", R"({"type":"unload"})"},
         BodyCase{"NotUtf8", "{\"type\":\"failure\",\"text\":\"\xff\"}"},
+        BodyCase{"FlagOfAnotherType", R"({"type":"failure","text":"","lasting":1})"},
         BodyCase{"DeepNest", std::string(64 << 10, '[')},
         BodyCase{"NegativeNumber", R"({"type":"slabs_mapped","number":-1})"},
         BodyCase{"NumberThatOverflowsItsField", R"({"type":"slabs_mapped","number":4294967296})"},

@@ -139,6 +139,7 @@ int Describe(int argc, char** argv) {
   const std::string verb = argv[1];
   if (verb == "--devices" && argc == 2) {
     Print({{"devices", UsableDevices()},
+           {"passed_over", PassedOver()},
            {"runtime", RuntimeName()},
            {"runtime_kind", LoadedRuntimeKindName()}});
     return 0;

@@ -24,7 +24,7 @@ namespace mpsd {
 // are wrong.
 //
 // mpsd-worker --devices writes one line of JSON: the devices that models can run on here, beginning
-// with the one that "auto" stands for, and the runtime.
+// with the one that "auto" stands for, the one that "auto" passes over and why, and the runtime.
 //
 // The line is the last of stdout; libraries may write others before it. Called once, on the main
 // thread, instead of serving.

@@ -35,4 +35,9 @@ absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
   return model;
 }
 
+bool IsLasting(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsUnimplemented(status);
+}
+
 }  // namespace mpsd

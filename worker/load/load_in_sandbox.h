@@ -14,6 +14,7 @@
 
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/model/model.h"
 
@@ -28,5 +29,10 @@ namespace mpsd {
 // Called once, on the main thread, before any other thread starts. Blocks for the whole loading:
 // seconds, or minutes for a large model.
 absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order);
+
+// Whether another process would fail alike with this error of LoadInSandbox(): the order, the
+// model's file or the host is at fault. Files that cannot be read, memory that does not suffice and
+// a device that does not answer may be there for the next process. Pure.
+bool IsLasting(const absl::Status& status);
 
 }  // namespace mpsd

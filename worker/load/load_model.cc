@@ -73,6 +73,14 @@ std::vector<std::string> UsableDevices() {
 #endif
 }
 
+std::string PassedOver() {
+#ifdef MPSD_WITH_TORCH
+  return DevicePassedOver();
+#else
+  return "";
+#endif
+}
+
 std::string RuntimeName() {
 #ifdef MPSD_WITH_TORCH
   return TorchRuntimeName();

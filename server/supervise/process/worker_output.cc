@@ -27,10 +27,14 @@ void WorkerOutput::End(int64_t now_ns, const OnLine& on_line) {
   if (!line_.empty()) TakeLine(now_ns, on_line);
 }
 
-void WorkerOutput::TakeLine(int64_t now_ns, const OnLine& on_line) {
+void WorkerOutput::Keep(const std::string& line) {
   if (last_lines_.size() == kWorkerLinesKept) last_lines_.pop_front();
-  const std::string line = std::exchange(line_, {});
   last_lines_.push_back(Printable(line));
+}
+
+void WorkerOutput::TakeLine(int64_t now_ns, const OnLine& on_line) {
+  const std::string line = std::exchange(line_, {});
+  Keep(line);
   if (limit_.Take(now_ns)) {
     on_line(line);
   } else {

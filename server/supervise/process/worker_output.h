@@ -33,6 +33,9 @@ class WorkerOutput {
   // The stream has ended: bytes after the last line break are a line too.
   void End(int64_t now_ns, const OnLine& on_line);
 
+  // Keeps a line that the worker has said in a message, as if it had written the line.
+  void Keep(const std::string& line);
+
   // How many lines were dropped since the last call.
   uint64_t TakeDropped() { return std::exchange(dropped_, 0); }
 

@@ -172,8 +172,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   impl->context = mg_start2(&init, &error);
   mg_server_port ports[1] = {};
   if (impl->context == nullptr || mg_get_server_ports(impl->context, 1, ports) != 1) {
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", address,
-                                               " for HTTP: ", error_text, " ", impl->StartText()));
+    return absl::UnavailableError(absl::StrCat(
+        "cannot listen on ", address, " (listen.http): ", error_text, " ", impl->StartText()));
   }
   impl->port = static_cast<uint16_t>(ports[0].port);
   mg_set_request_handler(impl->context, "/", &Impl::Handle, impl.get());

@@ -97,13 +97,16 @@ class BadStart(unittest.TestCase):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
             address = f"127.0.0.1:{taken.getsockname()[1]}"
             self.config["listen"]["grpc"] = ["127.0.0.1:0", address]
-            self.check(CANNOT_LISTEN, re.escape(address))
+            stderr = self.check(CANNOT_LISTEN)
+            self.assertEqual(stderr, f"mpsd: cannot listen on {address} (listen.grpc): "
+                             "Address already in use\n")
 
     def test_busy_http_port(self):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
             address = f"127.0.0.1:{taken.getsockname()[1]}"
             self.config["listen"]["http"] = address
-            self.check(CANNOT_LISTEN, re.escape(address))
+            stderr = self.check(CANNOT_LISTEN, rf"{re.escape(address)} \(listen\.http\): ")
+            self.assertEqual(len(stderr.splitlines()), 1, stderr)
 
     def test_second_daemon_on_the_port_of_the_first(self):
         with Daemon([synthetic("m")]) as first:

@@ -81,6 +81,7 @@ class Reload(unittest.TestCase):
         shutil.copy(MODELS / "two_outputs.pt", file)
         model = torchscript("m", placement=placement(processes=2)) | {"path": str(file)}
         with Daemon([model]) as daemon:
+            daemon.wait_all_serving()
             shutil.copy(MODELS / "mlp_256x512x4.pt", folder / "other.pt")
             os.replace(folder / "other.pt", file)
             first, second = pids(daemon, "m")

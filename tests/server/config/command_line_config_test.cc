@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "server/config/config.h"
 #include "tests/server/config/config_files.h"
@@ -24,6 +25,24 @@ std::string CommandLineError(std::vector<TensorSpec> inputs, uint32_t max_batch_
       ConfigFromModelFile(files.folder() + "/m.pt", std::move(inputs), max_batch_size)
           .status()
           .message());
+}
+
+TEST(FindConfig, TakesTheFirstThatIsThere) {
+  const ConfigFiles files({"a.json", "b.json"});
+  const std::string a = files.folder() + "/a.json";
+  const std::string b = files.folder() + "/b.json";
+  const std::string none = files.folder() + "/none.json";
+  EXPECT_EQ(FindConfig({a, b}).value(), a);
+  EXPECT_EQ(FindConfig({b, a}).value(), b);
+  EXPECT_EQ(FindConfig({none, b}).value(), b);
+}
+
+TEST(FindConfig, SaysWhereItHasLooked) {
+  const absl::Status status = FindConfig({"/none/mpsd.json", "/none/etc/mpsd.json"}).status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_TRUE(absl::StrContains(status.message(),
+                                "neither /none/mpsd.json nor /none/etc/mpsd.json; `mpsd init"))
+      << status;
 }
 
 TEST(ConfigFromModelFile, ServesOneModelWithTheDefaults) {

@@ -52,6 +52,14 @@ TEST_F(StatusMethodsTest, CallersOnThisHostAreToldAll) {
   }
 }
 
+TEST_F(StatusMethodsTest, AModelSaysWhichDeviceWasPassedOver) {
+  auto model = std::make_shared<ServedModel>();
+  model->facts.device_note = "passed over cuda: libcudnn.so.9: none";
+  models_.Publish(model);
+  EXPECT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).device_note(), "passed over cuda: libcudnn.so.9: none");
+}
+
 TEST_F(StatusMethodsTest, CallersFromElsewhereAreToldNothing) {
   for (const char* peer : {"ipv4:192.0.2.1:40312", "ipv6:%5B2001:db8::1%5D:40312", ""}) {
     EXPECT_EQ(Ask(peer), absl::PermissionDeniedError("control calls are for callers on this host"));

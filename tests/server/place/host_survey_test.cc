@@ -19,6 +19,13 @@ TEST(HostSurvey, AutoIsTheFirstDeviceThatAWorkerNames) {
   EXPECT_EQ(host.runtime_kind, RuntimeKind::kStock);
 }
 
+TEST(HostSurvey, AGpuThatIsPassedOverIsKnownWithItsReason) {
+  HostFacts host;
+  EXPECT_TRUE(ReadDevices(R"({"devices": ["cpu"], "passed_over": "cuda: no lib\n"})", &host));
+  EXPECT_EQ(host.auto_device, "cpu");
+  EXPECT_EQ(host.passed_over, "cuda: no lib\\n");
+}
+
 TEST(HostSurvey, WhatIsNoAnswerChangesNothing) {
   for (const char* line : {"", "terminate called", "{}", R"({"devices": []})",
                            R"({"devices": [3]})", R"({"devices": "cpu"})"}) {

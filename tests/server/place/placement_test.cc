@@ -21,6 +21,18 @@ Placement Place(const ModelConfig& model, const HostFacts& host) {
   return DecidePlacements({&model, 1}, host).at(0);
 }
 
+TEST(Placement, AModelThatLeavesItOpenSaysWhichDeviceWasPassedOver) {
+  HostFacts host = HostOf(2);
+  EXPECT_EQ(Place(ModelOn("auto"), host).device_note, "");
+  host.passed_over = "cuda: libtorch_cuda.so: cannot open shared object file";
+  EXPECT_EQ(Place(ModelOn("auto"), host).device_note,
+            "passed over cuda: libtorch_cuda.so: cannot open shared object file");
+  EXPECT_EQ(Place(ModelOn("cpu"), host).device_note, "");
+  ModelConfig synthetic = ModelOn("auto");
+  synthetic.format = ModelFormat::kSynthetic;
+  EXPECT_EQ(Place(synthetic, host).device_note, "");
+}
+
 TEST(Placement, ACpuModelGetsALaneForEachCoreOfItsShareButOne) {
   struct Row {
     uint32_t cores;

@@ -143,6 +143,19 @@ TEST_F(ReloaderTest, AModelThatCannotBeLoadedKeepsNobodyElseBack) {
   EXPECT_EQ(metrics_.model_load_failures, 2u);
 }
 
+TEST_F(ReloaderTest, AReloadTriesAModelAgainThatHasFailedForGood) {
+  Begin();
+  const std::shared_ptr<ServedModel> a = models_.Find("a");
+  a->ready = false;
+  maker_.SetFault("a", absl::InternalError("it died"));
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(models_.Find("a"), a) << "its workers start by themselves";
+  maker_.SetFault("a", absl::FailedPreconditionError("it is no model"));
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_NE(models_.Find("a"), a);
+  EXPECT_EQ(maker_.retired(), std::vector<std::shared_ptr<ServedModel>>{a});
+}
+
 TEST_F(ReloaderTest, ANewModelThatCannotBeLoadedIsListedWithItsReason) {
   Begin();
   next_->models = {AModel("a"), AModel("b"), With(AModel("c", "2"), "fail", "it died")};

@@ -107,6 +107,13 @@ TEST_F(StatusBoardTest, IsSettledWhenEveryModelIs) {
   EXPECT_TRUE(board_.WaitUntilSettled(Never).ok());
 }
 
+TEST_F(StatusBoardTest, NamesTheModelsThatAreNotSettled) {
+  EXPECT_EQ(board_.Unsettled(), (std::vector<std::string>{"m", "m", "other"}));
+  board_.NoteOutcome(new_, absl::InternalError("exit 1"));
+  board_.NoteOutcome(other_, absl::OkStatus());
+  EXPECT_EQ(board_.Unsettled(), std::vector<std::string>{"m"});
+}
+
 TEST_F(StatusBoardTest, TheFirstEndOfAStartIsTheOne) {
   board_.NoteOutcome(old_, absl::InternalError("it died"));
   board_.NoteOutcome(old_, absl::OkStatus());

@@ -441,6 +441,7 @@ TEST_F(SupervisedWorkerTest, AFailureIsItsLastWord) {
   EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
   EXPECT_EQ(process().kills(), 0) << "it left by itself";
   EXPECT_EQ(Info().last_words, "no such file\\n");
+  EXPECT_THAT(Info().last_lines, ElementsAre("no such file\\n")) << "also once another serves";
   EXPECT_EQ(board_.Fault(*owner_.model().served).message(), "no such file\\n");
 }
 
@@ -451,6 +452,43 @@ TEST_F(SupervisedWorkerTest, AFailureThatIsReadAfterTheExitCountsToo) {
   worker_->OnEvent(WorkerEvent::kExit);
   EXPECT_EQ(Info().last_words, "no such file");
   EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
+}
+
+TEST_F(SupervisedWorkerTest, AFailureThatLastsIsItsLastStart) {
+  worker_->Start();
+  process().Say(Failure{"it is no model", true});
+  Pump();
+  ASSERT_EQ(owner_.deaths.size(), 1u);
+  EXPECT_TRUE(owner_.deaths[0].lasting);
+  EXPECT_TRUE(worker_->failed());
+  EXPECT_EQ(worker_->start_at_ns(), INT64_MAX);
+  EXPECT_EQ(Info().state, "failed");
+  EXPECT_EQ(Info().starts_in_ms, -1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(board_.Fault(*owner_.model().served)));
+}
+
+TEST_F(SupervisedWorkerTest, AModelThatWasLoadedOnceIsTriedAgainWhateverItsWorkerSays) {
+  owner_.model().served->loaded = true;
+  worker_->Start();
+  process().Say(Failure{"it was replaced since", true});
+  Pump();
+  ASSERT_EQ(owner_.deaths.size(), 1u);
+  EXPECT_FALSE(owner_.deaths[0].lasting);
+  EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), 0);
+  EXPECT_EQ(Info().state, "waiting to start");
+}
+
+TEST_F(SupervisedWorkerTest, AModelWhoseSpecIsRefusedIsNotLoadedAgain) {
+  owner_.load_status = absl::InvalidArgumentError("a model without inputs or outputs");
+  Load();
+  EXPECT_TRUE(worker_->failed());
+}
+
+TEST_F(SupervisedWorkerTest, AModelThatFindsNoMemoryIsLoadedAgain) {
+  owner_.load_status = absl::ResourceExhaustedError("no memory");
+  Load();
+  ASSERT_EQ(owner_.deaths.size(), 1u);
+  EXPECT_FALSE(worker_->failed());
 }
 
 TEST_F(SupervisedWorkerTest, AWorkerThatHasFailedAndStaysIsKilled) {

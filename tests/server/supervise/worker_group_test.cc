@@ -204,6 +204,17 @@ TEST_F(WorkerGroupTest, AProbeThatDiesOpensTheCircuitAgain) {
   EXPECT_EQ(host_.spawned(), 2u) << "twice as long";
 }
 
+TEST_F(WorkerGroupTest, AFailureThatLastsIsNoReasonForARestOrAnotherStart) {
+  MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
+  host_.process(1).Say(Failure{"it is no model", true});
+  Pump();
+  group_->StartDue();
+  EXPECT_EQ(group_->NextNs(clock_.NowNs()), INT64_MAX);
+  Pass(120 * kNsPerSecond);
+  EXPECT_EQ(group_->Find(0)->epoch(), 1u);
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+}
+
 TEST_F(WorkerGroupTest, AKillFromOutsideSaysNothingAboutTheModel) {
   MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
   host_.last().DieOf(SIGKILL);

@@ -55,6 +55,18 @@ TEST_F(LoadInSandboxTest, RefusesAFileThatTookItsPlace) {
   EXPECT_TRUE(LoadInSandbox(order_).ok());
 }
 
+TEST_F(LoadInSandboxTest, KnowsWhichErrorsTheNextProcessWouldHaveToo) {
+  order_.parameters = {{"delay", "soon"}};
+  EXPECT_TRUE(IsLasting(LoadInSandbox(order_).status()));
+  order_.parameters = {{"fail_at_load", "true"}};
+  EXPECT_FALSE(IsLasting(LoadInSandbox(order_).status()));
+  EXPECT_TRUE(IsLasting(absl::FailedPreconditionError("device 'cuda:7': there are 0 devices")));
+  EXPECT_TRUE(IsLasting(absl::UnimplementedError("built without libtorch")));
+  EXPECT_FALSE(IsLasting(absl::ResourceExhaustedError("out of memory")));
+  EXPECT_FALSE(IsLasting(absl::PermissionDeniedError("its file cannot be read")));
+  EXPECT_FALSE(IsLasting(absl::DataLossError("the device is lost")));
+}
+
 TEST_F(LoadInSandboxTest, AnOrderWithoutAStampTakesAnyFile) {
   order_.stamp = {};
   EXPECT_TRUE(LoadInSandbox(order_).ok());

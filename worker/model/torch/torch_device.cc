@@ -10,22 +10,26 @@
 #include "c10/core/impl/VirtualGuardImpl.h"
 #include "torch/headeronly/version.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/shared_library.h"
 #include "worker/model/torch/runtime_detection.h"
 
 namespace mpsd {
 namespace {
 
-// Whether libtorch has code for devices of this type; the code for cuda is a library of its own.
-bool HasRuntime(c10::DeviceType type) {
-  if (c10::impl::hasDeviceGuardImpl(type)) return true;
-  if (type != c10::DeviceType::CUDA) return false;
-  // The library, and all that it registers in libtorch, stays for the life of the process.
-  return dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr &&
-         c10::impl::hasDeviceGuardImpl(type);
+// OK when libtorch has code for devices of this type; the code for cuda is a library of its own,
+// which stays, with all that it registers in libtorch, for the life of the process.
+absl::Status LoadRuntime(c10::DeviceType type) {
+  if (c10::impl::hasDeviceGuardImpl(type)) return absl::OkStatus();
+  if (type == c10::DeviceType::CUDA) {
+    if (absl::Status status = LoadForGood("libtorch_cuda.so"); !status.ok()) return status;
+    if (c10::impl::hasDeviceGuardImpl(type)) return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the libtorch in use was built without ", c10::DeviceTypeName(type, /*lower_case=*/true)));
 }
 
 int CountDevices(c10::DeviceType type) {
-  return HasRuntime(type) ? c10::impl::VirtualGuardImpl(type).deviceCount() : 0;
+  return LoadRuntime(type).ok() ? c10::impl::VirtualGuardImpl(type).deviceCount() : 0;
 }
 
 // Loading libtorch_cuda costs seconds, so "auto" looks for the driver first.
@@ -42,9 +46,8 @@ c10::Device PickAutomatically() {
 absl::Status CheckThere(const std::string& name, c10::Device device) {
   if (device.is_cpu()) return absl::OkStatus();
   const std::string type = c10::DeviceTypeName(device.type(), /*lower_case=*/true);
-  if (!HasRuntime(device.type())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("device '", name, "': the libtorch in use was built without ", type));
+  if (absl::Status status = LoadRuntime(device.type()); !status.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat("device '", name, "': ", status.message()));
   }
   const int count = CountDevices(device.type());
   if (device.index() < count) return absl::OkStatus();
@@ -123,6 +126,13 @@ std::vector<std::string> DeviceNames() {
   if (CountDevices(c10::DeviceType::MPS) > 0) names.push_back("mps");
   names.push_back("cpu");
   return names;
+}
+
+std::string DevicePassedOver() {
+  if (!HasCudaDriver() || CountDevices(c10::DeviceType::CUDA) > 0) return "";
+  const absl::Status runtime = LoadRuntime(c10::DeviceType::CUDA);
+  return absl::StrCat("cuda: ", runtime.ok() ? "the driver shows no device to libtorch"
+                                             : std::string(runtime.message()));
 }
 
 std::unique_ptr<StreamDevice> MakeStreamDevice(c10::Device device) {

@@ -35,6 +35,10 @@ absl::StatusOr<c10::Device> PickDevice(const std::string& name);
 // "cuda:0", "cpu". Called on the main thread.
 std::vector<std::string> DeviceNames();
 
+// The device that "auto" does not stand for although this machine has its driver, and why: "cuda:
+// libcudnn.so.9: cannot open …"; empty where nothing was passed over. Called on the main thread.
+std::string DevicePassedOver();
+
 // The streams of a device other than the cpu, which has none. Up to torch 2.14 c10 knows only one
 // stream of mps.
 std::unique_ptr<StreamDevice> MakeStreamDevice(c10::Device device);

@@ -89,10 +89,14 @@ absl::Status CheckModelFile(const LoadOrder& order) {
 
 absl::Status CannotLoad(const LoadOrder& order, absl::string_view why) {
   const bool is_unread = absl::StrContains(why, "errno") || absl::StrContains(why, "file failed");
-  return absl::InvalidArgumentError(absl::StrCat(
+  const std::string text = absl::StrCat(
       "model '", order.model, "': cannot load '", order.path, "': ",
       is_unread ? "its file cannot be read"
-                : absl::StrReplaceAll(why, {{absl::string_view(order.path), "the file"}})));
+                : absl::StrReplaceAll(why, {{absl::string_view(order.path), "the file"}}));
+  if (is_unread) return absl::PermissionDeniedError(text);
+  const absl::Status kind = ExecuteFailure(why);
+  return absl::IsInternal(kind) ? absl::InvalidArgumentError(text)
+                                : absl::Status(kind.code(), text);
 }
 
 absl::Status InModel(const LoadOrder& order, const absl::Status& status) {

@@ -74,8 +74,9 @@ class TorchModel : public Model {
 // the file.
 absl::Status CheckModelFile(const LoadOrder& order);
 
-// INVALID_ARGUMENT: the model's file cannot be loaded, because of `why`. The file's name and the
-// system's words in `why` are replaced by words of our own.
+// The model's file cannot be loaded, because of `why`: INVALID_ARGUMENT, but PERMISSION_DENIED when
+// it cannot be read, and RESOURCE_EXHAUSTED or DATA_LOSS as ExecuteFailure() says. The file's name
+// and the system's words in `why` are replaced by words of our own.
 absl::Status CannotLoad(const LoadOrder& order, absl::string_view why);
 
 // The status, with the model's name before its text.

@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
         return absl::OkStatus();
       },
       [&](absl::string_view what) {
-        return absl::FailedPreconditionError(
+        return absl::UnavailableError(
             absl::StrCat("device '", device->str(), "' does not answer: ", MeaningfulLine(what)));
       });
   if (!status.ok()) return Explain(order, status);

@@ -194,7 +194,7 @@ absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& p
 absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& archive_json,
                                    c10::Device device, TorchScriptProgram* program) {
   const std::vector<std::string> arguments = program->InputArguments();
-  absl::StatusOr<ModelSpec> spec = MergeSpecs(order, archive_json, arguments);
+  absl::StatusOr<ModelSpec> spec = MergeSpecs(order, archive_json, program->InputExamples());
   if (!spec.ok()) return spec.status();
   const absl::StatusOr<std::vector<size_t>> places = MatchArguments(spec->inputs, arguments);
   const absl::Status bound = places.ok() ? program->Bind(spec->inputs, *places) : places.status();

@@ -94,6 +94,15 @@ std::vector<std::string> TorchScriptProgram::InputArguments() const {
   return names;
 }
 
+std::vector<std::string> TorchScriptProgram::InputExamples() const {
+  std::vector<std::string> examples = InputArguments();
+  const std::vector<c10::Argument>& arguments = forward_->getSchema().arguments();
+  for (size_t i = 0; i < examples.size(); ++i) {
+    examples[i] += IsListOfStrings(*arguments[i + 1].type()) ? ":BYTES[-1,1]" : ":FP32[-1,…]";
+  }
+  return examples;
+}
+
 absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
                                       const std::vector<size_t>& arguments) {
   const std::vector<c10::Argument>& schema = forward_->getSchema().arguments();

@@ -39,6 +39,9 @@ class TorchScriptProgram {
   // strings.
   std::vector<std::string> InputArguments() const;
 
+  // The same as inputs that an operator may copy and complete: "x:FP32[-1,…]", "words:BYTES[-1,1]".
+  std::vector<std::string> InputExamples() const;
+
   // Sets which of those arguments each input is. INVALID_ARGUMENT when another argument without a
   // default is left over, when an optional input's argument has no default, or when an input is
   // BYTES and its argument is no list of strings, or the reverse.

@@ -18,16 +18,16 @@ absl::StatusOr<ModelSpec> ReadArchiveSpec(absl::string_view text) {
   return ModelSpecFromJson(json);
 }
 
-std::string InputFlags(const std::vector<std::string>& arguments) {
-  return absl::StrJoin(arguments, " ", [](std::string* out, const std::string& name) {
-    absl::StrAppend(out, "--input ", name, ":FP32[-1,…]");
+std::string InputFlags(const std::vector<std::string>& examples) {
+  return absl::StrJoin(examples, " ", [](std::string* out, const std::string& example) {
+    absl::StrAppend(out, "--input ", example);
   });
 }
 
 }  // namespace
 
 absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,
-                                     const std::vector<std::string>& arguments) {
+                                     const std::vector<std::string>& examples) {
   absl::StatusOr<ModelSpec> spec = ReadArchiveSpec(archive_json);
   if (!spec.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -47,7 +47,7 @@ absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view a
     return absl::InvalidArgumentError(absl::StrCat("model '", order.model,
                                                    "' does not tell its inputs; say them, for "
                                                    "example ",
-                                                   InputFlags(arguments)));
+                                                   InputFlags(examples)));
   }
   return spec;
 }

@@ -20,12 +20,12 @@ namespace mpsd {
 
 // Merges the two: each part that the order gives (batch size, inputs, outputs, pad) replaces the
 // archive's; it is decoupled if either says so. `archive_json` is the archive's mpsd.json, empty
-// when it has none; `arguments` are forward's. The result has inputs; outputs may still be missing,
-// to be learned by trial runs.
-// INVALID_ARGUMENT tells the operator what to do: mend the archive's JSON, or name the inputs, with
-// flags to copy that have the arguments' names. Pure.
+// when it has none; `examples` are inputs that forward could have, as
+// TorchScriptProgram::InputExamples() writes them. The result has inputs; outputs may still be
+// missing, to be learned by trial runs. INVALID_ARGUMENT tells the operator what to do: mend the
+// archive's JSON, or name the inputs, with the examples as flags to copy. Pure.
 absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,
-                                     const std::vector<std::string>& arguments);
+                                     const std::vector<std::string>& examples);
 
 // The index of forward's argument for each input: by name when every input has the name of an
 // argument, otherwise by position. INVALID_ARGUMENT when there are more inputs than arguments.

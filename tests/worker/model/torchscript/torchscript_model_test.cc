@@ -310,7 +310,9 @@ TEST_F(TorchScript, SaysInItsOwnWordsThatAFileCannotBeRead) {
   order.path = "/a/b c.pt";
   EXPECT_EQ(
       CannotLoad(order, "open file failed because of errno 13 on fopen: Permission denied"),
-      absl::InvalidArgumentError("model 'm': cannot load '/a/b c.pt': its file cannot be read"));
+      absl::PermissionDeniedError("model 'm': cannot load '/a/b c.pt': its file cannot be read"));
+  EXPECT_EQ(CannotLoad(order, "DefaultCPUAllocator: can't allocate memory").code(),
+            absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(
       CannotLoad(order, "no record in /a/b c.pt"),
       absl::InvalidArgumentError("model 'm': cannot load '/a/b c.pt': no record in the file"));

@@ -40,9 +40,9 @@ TEST(MergeSpecs, TheOrderOverridesPartByPart) {
 }
 
 TEST(MergeSpecs, PrintsTheFlagsThatAreMissing) {
-  EXPECT_EQ(MergeSpecs(Order(), "", {"ids", "mask"}).status().message(),
+  EXPECT_EQ(MergeSpecs(Order(), "", {"ids:FP32[-1,…]", "s:BYTES[-1,1]"}).status().message(),
             "model 'm' does not tell its inputs; say them, for example "
-            "--input ids:FP32[-1,…] --input mask:FP32[-1,…]");
+            "--input ids:FP32[-1,…] --input s:BYTES[-1,1]");
 }
 
 TEST(MergeSpecs, SaysWhatIsWrongInTheArchive) {

@@ -1,0 +1,23 @@
+// ConnectFaultText: why a connection does not come about, in words for a person. Pure.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace mpsd::client {
+
+// What Client::Connect() says of a connection that failed. `fault` is gRPC's text, in which words
+// that tell the case are looked for; `tls` is whether the client speaks TLS.
+//
+//   nobody listens                   no server is reachable at A: Connection refused
+//   the authority is another one     the certificate of the server at A is not trusted
+//   the name is another one          the certificate of the server at A is for another name
+//   only the client speaks TLS       the server at A speaks no TLS
+//   only the server does             the server at A hangs up; it may want TLS
+//   a client certificate is missing  the server at A hangs up during the TLS handshake; …
+//
+// Of a text that fits none the last part is passed on. Thread-safe.
+std::string ConnectFaultText(absl::string_view address, bool tls, absl::string_view fault);
+
+}  // namespace mpsd::client

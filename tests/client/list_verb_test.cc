@@ -1,0 +1,60 @@
+#include "client/cli/list_verb.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "client/cli/exit_code.h"
+#include "tests/fakes/fake_inference_server.h"
+
+namespace mpsd::cli {
+namespace {
+
+class ListVerbTest : public testing::Test {
+ protected:
+  ListVerbTest() {
+    auto* ready = server_.index.add_models();
+    ready->set_name("bert");
+    ready->set_version("2");
+    ready->set_state("READY");
+    auto* failed = server_.index.add_models();
+    failed->set_name("resnet");
+    failed->set_version("1");
+    failed->set_state("UNAVAILABLE");
+    failed->set_reason("its file\nis no model");
+    server_.Start();
+    options_.address = server_.address();
+  }
+
+  FakeInferenceServer server_;
+  ServerOptions options_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(ListVerbTest, ShowsEachVersionWithItsStateAndReason) {
+  EXPECT_EQ(RunList(options_, out_, err_), kExitOk) << err_.str();
+  EXPECT_EQ(out_.str(),
+            "MODEL   VERSION  STATE        REASON\n"
+            "bert    2        READY        -\n"
+            "resnet  1        UNAVAILABLE  its file is no model\n");
+}
+
+TEST_F(ListVerbTest, WritesJsonForPrograms) {
+  options_.json = true;
+  EXPECT_EQ(RunList(options_, out_, err_), kExitOk) << err_.str();
+  const auto report = nlohmann::json::parse(out_.str());
+  ASSERT_EQ(report.size(), 2u);
+  EXPECT_EQ(report[1]["reason"], "its file\nis no model");
+}
+
+TEST_F(ListVerbTest, SaysThatNobodyListens) {
+  options_.address += ".none";
+  EXPECT_EQ(RunList(options_, out_, err_), kExitNotReachable);
+  EXPECT_TRUE(absl::StartsWith(err_.str(), "mpsd: no server is reachable at unix:")) << err_.str();
+}
+
+}  // namespace
+}  // namespace mpsd::cli

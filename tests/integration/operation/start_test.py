@@ -1,0 +1,136 @@
+"""What a person sees who starts the daemon by hand: the config, the progress, lines to try."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from daemon import BIN, Daemon, START_LIMIT_S, mpsd, wait_until
+from models import synthetic, tensor
+
+USAGE = 64
+NOT_REACHABLE = 69
+CONFIG = 78
+
+
+class Start(unittest.TestCase):
+    def test_the_lines_to_try_work(self):
+        two = synthetic("two", [tensor("a", [4]), tensor("b", [-1], "INT64")])
+        with Daemon([two, synthetic("m")]) as daemon:
+            wait_until(lambda: "/metrics" in daemon.table, START_LIMIT_S, "the last line to try")
+            lines = [line.strip() for line in daemon.table.split("Try:\n")[1].splitlines()
+                     if "curl" not in line]
+            self.assertEqual(len(lines), 3, lines)
+            for line in lines:
+                self.assertIn(f"--address {daemon.address}", line)
+                done = subprocess.run(["sh", "-c", line], capture_output=True, text=True,
+                                      timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, f"{line}: {done.stderr}")
+
+    def test_a_slow_start_says_what_loads(self):
+        slow = synthetic("slow", parameters={"load_delay": "3s"})
+        with Daemon([slow, synthetic("m")]) as daemon:
+            before = daemon.table.split("takes gRPC calls")[0]
+            self.assertRegex(before, r"^loading slow \(1 of 2 done\), \d+ s\n")
+
+    def test_a_model_that_cannot_be_loaded_is_told_of_once_and_tried_by_a_reload(self):
+        bad = synthetic("bad", parameters={"delay": "soon"})
+        with Daemon([bad, synthetic("good")]) as daemon:
+            self.check_tried(daemon, 1)
+            self.assertEqual(daemon.ps()["bad"]["circuit"], "closed")
+            self.assertTrue(daemon.ps()["good"]["ready"])
+            self.assertFalse(daemon.reload()["ok"])
+            self.check_tried(daemon, 2)
+            daemon.write_config([synthetic("bad"), synthetic("good")])
+            self.assertTrue(daemon.reload()["ok"])
+            self.assertTrue(daemon.ps()["bad"]["ready"])
+
+    def check_tried(self, daemon, times):
+        """And never again by itself: no start is planned."""
+        def deaths():
+            return [line for line in daemon.log().splitlines() if '"worker_died"' in line]
+        wait_until(lambda: len(deaths()) == times, 20, "the end of the worker")
+        (worker,) = daemon.ps()["bad"]["workers"]
+        self.assertEqual((worker["state"], worker["starts_in_ms"]), ("failed", -1))
+        self.assertIn("'soon'", daemon.ps()["bad"]["state"])
+        self.assertIn('"starts_again":"after a reload"', deaths()[0])
+        self.assertNotIn('"worker_output"', daemon.log())
+
+    def test_list_names_every_model_with_its_state(self):
+        bad = synthetic("bad", parameters={"delay": "soon"})
+        with Daemon([bad, synthetic("good")]) as daemon:
+            wait_until(lambda: daemon.ps()["bad"]["workers"][0]["state"] == "failed", 20, "its end")
+            done = mpsd("list", "--address", daemon.address)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"\nbad +1 +UNAVAILABLE +.*'soon'")
+            self.assertRegex(done.stdout, r"\ngood +1 +READY +-\n")
+
+
+class ConfigPlace(unittest.TestCase):
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
+        self.folder = pathlib.Path(folder)
+
+    def serve(self):
+        process = subprocess.Popen([str(BIN / "mpsd"), "serve"], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        def end():
+            process.kill()
+            process.communicate()
+        self.addCleanup(end)
+        return process
+
+    def test_the_config_of_the_folder_is_taken(self):
+        config = {"listen": {"grpc": ["127.0.0.1:0"], "http": ""},
+                  "state_dir": str(self.folder / "state"), "models": [synthetic("m")]}
+        (self.folder / "mpsd.json").write_text(json.dumps(config))
+        process = self.serve()
+        self.assertEqual(process.stdout.readline(), f"config: {self.folder}/mpsd.json\n")
+        self.assertTrue(any(line.startswith("Try:") for line in process.stdout))
+        process.terminate()
+        self.assertEqual(process.wait(START_LIMIT_S), 0)
+
+    @unittest.skipIf(os.path.exists("/etc/mpsd/mpsd.json"), "this host has a config")
+    def test_without_any_config_the_places_are_named(self):
+        process = self.serve()
+        _, stderr = process.communicate(timeout=START_LIMIT_S)
+        self.assertEqual(process.returncode, CONFIG)
+        self.assertRegex(stderr, rf"neither {self.folder}/mpsd\.json nor /etc/mpsd/mpsd\.json; "
+                         r"`mpsd init MODEL\.pt` writes one")
+
+
+class CommandLine(unittest.TestCase):
+    def test_version_and_help(self):
+        for arguments in (("--version",), ("version",)):
+            done = mpsd(*arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"^mpsd \d+\.\d+\.\d+\n$")
+        self.assertEqual(mpsd("help", "serve").stdout, mpsd("serve", "--help").stdout)
+
+    def test_a_verb_that_is_written_wrongly(self):
+        done = mpsd("srve", "m.pt")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertEqual(done.stderr, "mpsd: there is no verb 'srve'; did you mean 'serve'?\n")
+
+    def test_a_server_that_does_not_answer(self):
+        with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as mute:
+            address = f"127.0.0.1:{mute.getsockname()[1]}"
+            done = mpsd("ps", "--address", address, "--timeout", "300ms")
+        self.assertEqual(done.returncode, NOT_REACHABLE)
+        self.assertEqual(done.stderr, f"mpsd: the server at {address} did not answer before the "
+                         "deadline\n")
+
+    def test_an_answer_that_comes_too_late(self):
+        with Daemon([synthetic("m", parameters={"delay": "2s"})]) as daemon:
+            done = mpsd("infer", "m", "--input", "x=random", "--address", daemon.address,
+                        "--timeout", "500ms")
+            self.assertEqual(done.returncode, 1)
+            self.assertTrue(re.search("^mpsd: DEADLINE_EXCEEDED: ", done.stderr), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,109 @@
+#include "server/ready_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class NoWorkers final : public WorkerStatusSource {
+ public:
+  std::vector<WorkerInfo> Workers(const ServedModel&) const override { return {}; }
+  std::string Circuit(const ServedModel&) const override { return ""; }
+  std::vector<OtherGeneration> Others(const ServedModel&) const override { return {}; }
+};
+
+class ReadyTableTest : public testing::Test {
+ protected:
+  ReadyTableTest() {
+    facts_.program = "mpsd";
+    Listen({"127.0.0.1:8001"});
+  }
+
+  void Listen(std::vector<std::string> plain, const std::vector<std::string>& tls = {}) {
+    facts_.plain_count = plain.size();
+    facts_.grpc = std::move(plain);
+    facts_.grpc.insert(facts_.grpc.end(), tls.begin(), tls.end());
+  }
+
+  ServedModel* Add(const std::string& name, std::vector<TensorSpec> inputs) {
+    auto model = std::make_shared<ServedModel>();
+    model->name = name;
+    model->spec.inputs = std::move(inputs);
+    model->ready = model->loaded = true;
+    models_.Publish(model);
+    return model.get();
+  }
+
+  std::string Table() const { return ReadyTable(facts_, models_, NoWorkers()); }
+
+  ReadyTableFacts facts_;
+  ModelDirectory models_;
+};
+
+TEST_F(ReadyTableTest, AnExampleHasAllInputs) {
+  Add("m", {{"a", DataType::kFp32, {2}}, {"b c", DataType::kInt64, {2}}});
+  EXPECT_THAT(Table(), HasSubstr("\n  mpsd infer m --input a=random --input 'b c=random'\n"));
+}
+
+TEST_F(ReadyTableTest, ATextEncoderGetsAText) {
+  Add("m", {{"input_ids", DataType::kInt64, {-1}}})->parameters["vocab"] = "/vocab.txt";
+  EXPECT_THAT(Table(), HasSubstr("infer m --text 'How far is it to the sea?'\n"));
+}
+
+TEST_F(ReadyTableTest, InputsThatNobodyCanMakeUpHaveNoExample) {
+  Add("words", {{"x", DataType::kBytes, {1}}});
+  Add("late", {{"x", DataType::kFp32, {1}}})->ready = false;
+  EXPECT_THAT(Table(), Not(HasSubstr("infer")));
+  EXPECT_THAT(Table(), HasSubstr("\n  mpsd ps\n"));
+}
+
+TEST_F(ReadyTableTest, AHandfulOfModelsHaveExamples) {
+  for (size_t i = 0; i < 9; ++i) Add(absl::StrCat("m", i), {{"x", DataType::kFp32, {1}}});
+  EXPECT_THAT(Table(), HasSubstr(absl::StrCat("infer m", kMostExamples - 1)));
+  EXPECT_THAT(Table(), Not(HasSubstr(absl::StrCat("infer m", kMostExamples))));
+}
+
+TEST_F(ReadyTableTest, ExamplesNameAnAddressThatIsNotTheDefault) {
+  Add("m", {{"x", DataType::kFp32, {1}}});
+  Listen({"127.0.0.1:9001", "unix:/run/mpsd.sock"});
+  EXPECT_THAT(Table(), HasSubstr("--input x=random --address 127.0.0.1:9001\n"));
+  EXPECT_THAT(Table(), HasSubstr("mpsd ps --address 127.0.0.1:9001\n"));
+}
+
+TEST_F(ReadyTableTest, TheDefaultAddressNeedsNoOption) {
+  EXPECT_EQ(ClientOptions(facts_), "");
+  Listen({"10.0.0.1:9001", "127.0.0.1:8001"});
+  EXPECT_EQ(ClientOptions(facts_), "");
+  Listen({"0.0.0.0:8001"});
+  EXPECT_EQ(ClientOptions(facts_), "");
+}
+
+TEST_F(ReadyTableTest, AWildcardAddressIsReachedByLoopback) {
+  Listen({"0.0.0.0:9001"});
+  EXPECT_EQ(ClientOptions(facts_), " --address 127.0.0.1:9001");
+  Listen({"[::]:9001"});
+  EXPECT_EQ(ClientOptions(facts_), " --address '[::1]:9001'");
+  facts_.http = "0.0.0.0:8002";
+  EXPECT_THAT(Table(), HasSubstr("curl http://127.0.0.1:8002/metrics"));
+}
+
+TEST_F(ReadyTableTest, AServerWithTlsAloneIsReachedWithTls) {
+  Listen({}, {"127.0.0.1:8001"});
+  EXPECT_EQ(ClientOptions(facts_), " --address 127.0.0.1:8001 --tls");
+  Listen({"unix:/run/mpsd.sock"}, {"0.0.0.0:8001"});
+  EXPECT_EQ(ClientOptions(facts_), " --address unix:/run/mpsd.sock");
+}
+
+}  // namespace
+}  // namespace mpsd

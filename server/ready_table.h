@@ -13,7 +13,7 @@
 //     mpsd infer resnet --input x=random
 //
 // WORKERS is processes times lanes. A model that is not ready shows the last words of its first
-// worker, if that has any.
+// worker, if that has any. A model that is REFUSED shows the reason.
 #pragma once
 
 #include <string>

@@ -159,6 +159,7 @@ struct Config {
   bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service
   Compat compat = Compat::kNone;
   ModelControlMode model_control = ModelControlMode::kNone;
+  bool strict_readiness = true;     // ready only while all models are
   std::string model_repository;     // absolute; empty: none
   std::vector<ModelConfig> models;  // at most kMaxModels, no two with one key()
 };

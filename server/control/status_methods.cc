@@ -4,6 +4,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/control.pb.h"
+#include "server/control/model_states.h"
 
 namespace mpsd {
 namespace {
@@ -28,14 +29,21 @@ void Describe(const WorkerInfo& info, control_pb::WorkerStatus* status) {
   if (info.starts_in_ms >= 0) status->set_starts_in_ms(info.starts_in_ms);
 }
 
-std::string StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers,
-                    const std::vector<OtherGeneration>& others) {
-  if (model.ready && others.empty()) return "ready";
-  if (model.ready) return absl::StrCat("ready, another one ", others.front().state);
-  for (const WorkerInfo& worker : workers) {
-    if (!worker.last_words.empty()) return absl::StrCat("unavailable: ", worker.last_words);
+std::string StateText(const ServedModel& model, const std::vector<WorkerInfo>& workers,
+                      const std::vector<OtherGeneration>& others) {
+  std::string why;
+  std::string state = kModelStateNames[static_cast<size_t>(StateOf(model, workers, &why))];
+  if (!why.empty()) absl::StrAppend(&state, ": ", why);
+  if (model.ready && !others.empty()) {
+    absl::StrAppend(&state, ", another one ", others.front().state);
   }
-  return "loading";
+  return state;
+}
+
+void Describe(const RefusedModel& model, control_pb::ModelStatus* status) {
+  status->set_name(model.name);
+  status->set_version(model.version);
+  status->set_state(absl::StrCat("refused: ", model.reason));
 }
 
 void Describe(const ServedModel& model, const WorkerStatusSource& source,
@@ -45,7 +53,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_name(model.name);
   status->set_version(model.version);
   status->set_ready(model.ready);
-  status->set_state(StateOf(model, workers, others));
+  status->set_state(StateText(model, workers, others));
   status->set_circuit(source.Circuit(model));
   status->set_platform(model.platform);
   status->set_queued_requests(model.metrics.queued_requests);
@@ -91,11 +99,12 @@ void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* wo
         reply->set_server_name(server_name);
         reply->set_server_version(MPSD_VERSION);
         reply->set_start_time_ms(start_time_ms);
-        reply->set_ready(models->AllReady());
+        reply->set_ready(models->IsReady());
         Describe(control->LastReload(), reply->mutable_last_reload());
         for (const auto& model : models->models()) {
           Describe(*model, *workers, reply->add_models());
         }
+        for (const RefusedModel& model : models->refused()) Describe(model, reply->add_models());
         return absl::OkStatus();
       });
 }

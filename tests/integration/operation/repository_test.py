@@ -15,7 +15,7 @@ from tritonclient.grpc import service_pb2
 from tritonclient.utils import InferenceServerException
 
 import calls
-from daemon import Daemon, MODELS, WITH_TORCH, wait_until
+from daemon import Daemon, MODELS, WITH_TORCH, mpsd, wait_until
 from models import synthetic
 
 EXPLICIT = {"model_control": "explicit"}
@@ -220,6 +220,35 @@ class Repository(Checks):
             policy = client.get_model_config("b", "2").config.version_policy
             self.assertEqual(policy.specific.versions, [10, 2, 1])
             daemon.wait_logged('model_not_servable.*"model":"broken".*nmae')
+
+    def test_a_model_that_is_refused_is_told_to_everybody(self):
+        self.write("a", "1")
+        self.write("broken", "1", config="nmae: \"x\"")
+        with self.serve() as daemon:
+            client = client_of(daemon)
+            status, text = daemon.get("/readyz")
+            self.assertEqual(status, 503)
+            self.assertIn("broken", text)
+            self.assertFalse(client.is_server_ready())
+            self.assertEqual(infer_once(client, "a"), "1")
+            self.check_refused("NOT_FOUND", "Request for unknown model: 'broken' has no available "
+                               "versions", infer_once, client, "broken")
+            self.assertRegex(daemon.ps()["broken"]["state"], "^refused: config.pbtxt: .*nmae")
+            self.assertRegex(mpsd("ps", "--address", daemon.address).stdout,
+                             "\nbroken +- +refused +-")
+            self.assertEqual(daemon.metric("mpsd_model_state", model="broken", state="refused"), 1)
+            self.assertEqual(daemon.metric("mpsd_model_state", model="a", state="ready"), 1)
+            self.write("broken", "1")
+            self.assertTrue(daemon.reload()["ok"])
+            self.assertEqual(daemon.get("/readyz")[0], 200)
+            self.assertEqual(daemon.metric("mpsd_model_state", model="broken", state="refused"), 0)
+
+    def test_a_config_may_ask_for_any_model(self):
+        self.write("a", "1")
+        self.write("broken", "1", config="nmae: \"x\"")
+        with self.serve(readiness="any") as daemon:
+            self.assertEqual(daemon.get("/readyz")[0], 200)
+            self.assertTrue(client_of(daemon).is_server_ready())
 
     def test_the_delays_of_the_identity_backend(self):
         parameters = {"execute_delay_ms": "1", "instance_wise_delay_multiplier": "4"}

@@ -93,6 +93,10 @@ ModelStatus ModelFromWire(const control::v1::ModelStatus& wire) {
   model.lanes = wire.lanes();
   for (const auto& worker : wire.workers()) model.workers.push_back(WorkerFromWire(worker));
   model.circuit = wire.circuit();
+  for (const control::v1::RefusedContent& content : wire.refused_contents()) {
+    model.refused_contents.push_back({content.fingerprint(), content.age_ms()});
+  }
+  model.quarantined_requests = wire.quarantined_requests();
   model.parameters.insert(wire.parameters().begin(), wire.parameters().end());
   return model;
 }

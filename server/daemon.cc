@@ -236,6 +236,7 @@ void Daemon::AddMethods() {
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(ReflectionOf(config_), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
+  AddForgiveMethod(&models_, &logger_, &methods_);
   AddRepositoryMethods(&reloader_, &methods_);
 }
 

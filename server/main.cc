@@ -99,6 +99,7 @@ int Main(int argc, char** argv) {
   });
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);
+  cli::AddForgiveVerb(app, &exit_code);
   cli::AddInspectVerbs(app, &exit_code);
   return cli::ParseAndRun(app, argc, argv, &exit_code);
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "client/cli/exit_code.h"
+#include "client/cli/forgive_verb.h"
 #include "client/cli/infer_verb.h"
 #include "client/cli/inspect_verb.h"
 #include "client/cli/ps_verb.h"
@@ -69,6 +70,15 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
       "why workers ended: the last exit, the last lines that they wrote, the next start");
   AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
+}
+
+void AddForgiveVerb(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<ForgiveOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "forgive", "have a model take again the contents that crashed its workers");
+  verb->add_option("model", options->model, "the model's name")->required();
+  AddCommonOptions(verb, &options->server);
+  verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
 }
 
 namespace {

@@ -4,6 +4,7 @@
 //   int exit_code = 0;
 //   mpsd::cli::AddInferVerb(app, &exit_code);
 //   mpsd::cli::AddPsVerb(app, &exit_code);
+//   mpsd::cli::AddForgiveVerb(app, &exit_code);
 //   mpsd::cli::AddInspectVerbs(app, &exit_code);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
 //
@@ -12,7 +13,7 @@
 // thread.
 //
 // This is the only file of the folder that knows the names of flags: a verb gets a struct of
-// options and two streams (infer_verb.h, ps_verb.h, inspect_verb.h), so tests run verbs without a
+// options and two streams (such as infer_verb.h), so tests run verbs without a
 // command line. The daemon's own verbs, such as `serve`, are server/main.cc's; `app` may have both.
 //
 // `exit_code` outlives `app`, and `app` owns the options.
@@ -28,6 +29,9 @@ void AddInferVerb(CLI::App& app, int* exit_code);
 
 // ps [MODEL] [--why] [--json]: the models and workers of a daemon.
 void AddPsVerb(CLI::App& app, int* exit_code);
+
+// forgive MODEL [--json]: has a model take again the contents that crashed its workers.
+void AddForgiveVerb(CLI::App& app, int* exit_code);
 
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
 // that serves it.

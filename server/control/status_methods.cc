@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/clock.h"
 #include "proto/control.pb.h"
 #include "server/control/model_states.h"
 
@@ -46,6 +47,16 @@ void Describe(const RefusedModel& model, control_pb::ModelStatus* status) {
   status->set_state(absl::StrCat("refused: ", model.reason));
 }
 
+void DescribeQuarantine(const ServedModel& model, control_pb::ModelStatus* status) {
+  status->set_quarantined_requests(model.metrics.quarantined_requests);
+  if (model.queue == nullptr) return;
+  for (const RefusedContent& content : model.queue->RefusedContents()) {
+    control_pb::RefusedContent* refused = status->add_refused_contents();
+    refused->set_fingerprint(content.fingerprint);
+    refused->set_age_ms(content.age_ns / kNsPerMs);
+  }
+}
+
 void Describe(const ServedModel& model, const WorkerStatusSource& source,
               control_pb::ModelStatus* status) {
   const std::vector<WorkerInfo> workers = source.Workers(model);
@@ -58,6 +69,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_platform(model.platform);
   status->set_queued_requests(model.metrics.queued_requests);
   status->set_running_batches(model.metrics.running_batches);
+  DescribeQuarantine(model, status);
   for (const auto& [name, value] : model.parameters) (*status->mutable_parameters())[name] = value;
   uint32_t lanes = 0;
   for (const WorkerInfo& worker : workers) {
@@ -84,7 +96,33 @@ void Describe(const ReloadReport& report, control_pb::ReloadStatus* status) {
   status->set_text(report.text);
 }
 
+absl::Status CheckLocal(const CallerInfo& caller) {
+  if (caller.IsLocal()) return absl::OkStatus();
+  return absl::PermissionDeniedError("control calls are for callers on this host");
+}
+
+absl::Status Forgive(const ModelDirectory& models, const std::string& name, Logger* logger,
+                     control_pb::ForgiveReply* reply) {
+  if (const auto found = FindServed(models, name, ""); !found.ok()) return found.status();
+  size_t contents = 0;
+  for (const std::shared_ptr<ServedModel>& model : models.models()) {
+    if (model->name == name && model->queue != nullptr) contents += model->queue->ForgiveContents();
+  }
+  logger->Log(LogLevel::kInfo, "contents_forgiven", {{"model", name}, {"contents", contents}});
+  reply->set_contents(static_cast<uint32_t>(contents));
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+void AddForgiveMethod(const ModelDirectory* models, Logger* logger, MethodTable* table) {
+  table->AddTyped<control_pb::ForgiveRequest, control_pb::ForgiveReply>(
+      "/mpsd.control.v1.Control/Forgive", MethodTable::Kind::kUnary,
+      [=](const CallerInfo& caller, const auto& request, auto* reply) {
+        const absl::Status local = CheckLocal(caller);
+        return local.ok() ? Forgive(*models, request.model_name(), logger, reply) : local;
+      });
+}
 
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
                       const ModelControl* control, const std::string& server_name,
@@ -93,9 +131,7 @@ void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* wo
   table->AddTyped<control_pb::StatusRequest, control_pb::StatusReply>(
       "/mpsd.control.v1.Control/Status", MethodTable::Kind::kUnary,
       [=](const CallerInfo& caller, const auto&, auto* reply) {
-        if (!caller.IsLocal()) {
-          return absl::PermissionDeniedError("control calls are for callers on this host");
-        }
+        if (absl::Status local = CheckLocal(caller); !local.ok()) return local;
         reply->set_server_name(server_name);
         reply->set_server_version(MPSD_VERSION);
         reply->set_start_time_ms(start_time_ms);

@@ -162,6 +162,13 @@ class RowFiller {
                     const RowTargets& targets) const = 0;
 };
 
+// The content of a request that a queue refuses. Equal contents have equal fingerprints in one
+// process. A value.
+struct RefusedContent {
+  uint64_t fingerprint = 0;
+  int64_t age_ns = 0;  // since it crashed a worker
+};
+
 // A model's queue of admitted requests. A request enters in two steps, so that its payload is
 // copied outside every lock: Reserve() gives it rows, the caller fills them, Commit() makes it
 // ready for a batch. From then on the queue gives the reply. No method blocks. Implemented by
@@ -193,6 +200,12 @@ class RequestQueue {
 
   // Accepts no further request: Reserve() returns ABORTED from now on. Requests inside go on.
   virtual void Close() = 0;
+
+  // The contents that are refused for now, since they crashed a worker; the oldest first.
+  virtual std::vector<RefusedContent> RefusedContents() = 0;
+
+  // Takes them all again. Returns how many they were.
+  virtual size_t ForgiveContents() = 0;
 };
 
 }  // namespace mpsd

@@ -125,6 +125,7 @@ void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuild
   infer.streams = &streams_;
   infer.stopping = &stopping_;
   infer.message_bytes = options.message_bytes;
+  infer.default_deadline_ns = options.default_deadline_ns;
   infer.style = options.style;
   infer.live_calls = &live_calls_;
   infer.open_infer_calls = open_infer_calls_.get();

@@ -55,6 +55,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   if (message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs) {
     request->deadline_ns =
         std::min(request->deadline_ns, request->arrival_ns + message.timeout_us * kNsPerUs);
+    request->patience_ns = 0;
   }
   if (request->deadline_ns <= clock_->NowNs()) {
     return absl::DeadlineExceededError("Request timeout expired");

@@ -109,7 +109,7 @@ struct Request {
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
   int64_t arrival_ns = 0;
-  int64_t deadline_ns = 0;
+  int64_t patience_ns = 0;  // how long each answer may take; 0: the client gave the deadline
   ShapeKey key;
   absl::InlinedVector<RequestInput, 4> inputs;
   absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
@@ -117,6 +117,7 @@ struct Request {
   Reply reply;
 
   // Guarded by the queue's mutex from Reserve() on.
+  int64_t deadline_ns = 0;
   RequestState state = RequestState::kNew;
   bool cancelled = false;  // by the client, while its rows were being filled
   bool suspect = false;    // runs alone: its worker crashed, or its batch had too large outputs
@@ -130,6 +131,12 @@ struct Request {
   uint64_t queued_bytes = 0;  // counted against the queue's limit
   Request* previous = nullptr;
   Request* next = nullptr;
+
+  // An answer has come or was taken: the next one has its full time, unless the client gave the
+  // deadline. REQUIRES: the request is in no list that its deadline orders.
+  void AwaitFurther(int64_t now_ns) {
+    if (patience_ns > 0) deadline_ns = now_ns + patience_ns;
+  }
 
   // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew, that is,
   // no queue has reserved rows.

@@ -55,6 +55,7 @@ struct ModelStatus {
   std::map<std::string, std::string> parameters;  // of the config
   std::string circuit;                            // "closed", "open", "probing"
   std::vector<RefusedContent> refused_contents;   // the oldest first
+  std::string warning;                            // of one that serves, but not so well
   uint64_t quarantined_requests = 0;              // that were refused for their content, so far
 };
 

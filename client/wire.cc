@@ -97,6 +97,7 @@ ModelStatus ModelFromWire(const control::v1::ModelStatus& wire) {
     model.refused_contents.push_back({content.fingerprint(), content.age_ms()});
   }
   model.quarantined_requests = wire.quarantined_requests();
+  model.warning = wire.warning();
   model.parameters.insert(wire.parameters().begin(), wire.parameters().end());
   return model;
 }

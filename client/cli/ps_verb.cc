@@ -61,6 +61,11 @@ std::string ReasonText(const ModelStatus& model) {
   return absl::StrCat(VersionText(model), ": ", model.state, "\n");
 }
 
+std::string WarningText(const ModelStatus& model) {
+  if (model.warning.empty()) return "";
+  return absl::StrCat(VersionText(model), ": warning: ", model.warning, "\n");
+}
+
 std::string QuarantineText(const ModelStatus& model) {
   if (model.refused_contents.empty()) return "";
   const auto describe = [](std::string* out, const client::RefusedContent& content) {
@@ -77,7 +82,7 @@ std::string QuarantineText(const ModelStatus& model) {
 std::string RemarksText(const DaemonStatus& daemon) {
   std::string text;
   for (const ModelStatus& model : daemon.models) {
-    absl::StrAppend(&text, ReasonText(model), QuarantineText(model));
+    absl::StrAppend(&text, ReasonText(model), WarningText(model), QuarantineText(model));
   }
   return text.empty() ? "" : text + "\n";
 }
@@ -169,6 +174,7 @@ Json ModelJson(const ModelStatus& model) {
                  {"lanes", model.lanes},
                  {"parameters", model.parameters},
                  {"circuit", model.circuit},
+                 {"warning", model.warning},
                  {"quarantined_requests", model.quarantined_requests},
                  {"refused_contents", Json::array()},
                  {"workers", Json::array()}};
@@ -219,7 +225,7 @@ std::string WhyText(const DaemonStatus& daemon) {
   std::string text;
   for (const ModelStatus& model : daemon.models) {
     absl::StrAppend(&text, VersionText(model), ": ", OrDash(model.state), ", circuit ",
-                    OrDash(model.circuit), "\n", QuarantineText(model));
+                    OrDash(model.circuit), "\n", WarningText(model), QuarantineText(model));
     for (const WorkerStatus& worker : model.workers) text += WhyWorkerText(worker);
   }
   return text;

@@ -74,6 +74,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   uint32_t lanes = 0;
   for (const WorkerInfo& worker : workers) {
     lanes += worker.lanes;
+    if (!worker.warning.empty()) status->set_warning(worker.warning);
     status->set_device(worker.device);
     Describe(worker, status->add_workers());
   }

@@ -67,6 +67,7 @@ grpc::Status OneThatRefuses(grpc::ServerContext&, const control::v1::StatusReque
   model->set_version("1");
   model->set_state("ready");
   model->set_quarantined_requests(2220);
+  model->set_warning("warm-up: it takes no zeros");
   auto* content = model->add_refused_contents();
   content->set_fingerprint(0xABC);
   content->set_age_ms(61'000);
@@ -131,6 +132,7 @@ TEST_F(PsVerbTest, ShowsWhatDoesNotFitAColumnOnLinesOfItsOwn) {
   EXPECT_EQ(Run(), 0) << err_.str();
   const std::string text = out_.str();
   EXPECT_TRUE(absl::StrContains(text, "\nlong   -        refused  -         ")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "\nm 1: warning: warm-up: it takes no zeros\n")) << text;
   EXPECT_TRUE(absl::StrContains(text, "\nlong: refused: " + std::string(200, 'x') + "\n")) << text;
   EXPECT_TRUE(absl::StrContains(
       text,

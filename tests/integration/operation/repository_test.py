@@ -261,6 +261,20 @@ class Repository(Checks):
                              {"delay": "1ms", "lane_delay_factor": "4"})
             self.assertNotIn("model_key_ignored", daemon.log())
 
+    def test_the_samples_of_a_warm_up(self):
+        config = IDENTITY + 'parameters { key: "throw_if" value { string_value: "0" } }\n'
+        self.write("zeros", "1", config=config)
+        sample = 'data_type: TYPE_FP32 dims: 16 input_data_file: "ones"'
+        self.write("ones", "1", config=config + f'''model_warmup {{ name: "s" batch_size: 2
+                   inputs {{ key: "x" value {{ {sample} }} }} }}''')
+        (self.folder / "ones" / "warmup").mkdir()
+        (self.folder / "ones" / "warmup" / "ones").write_bytes(np.ones(16, np.float32).tobytes())
+        with self.serve() as daemon:
+            self.assertIn("asked to throw", daemon.ps()["zeros"]["warning"])
+            self.assertEqual(daemon.ps()["ones"]["warning"], "")
+            for model in ("zeros", "ones"):
+                self.assertEqual(infer_once(client_of(daemon), model), "1")
+
     def test_a_reload_finds_versions_that_came_and_went(self):
         self.write("m", "1")
         with self.serve() as daemon:

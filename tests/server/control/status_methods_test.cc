@@ -126,6 +126,9 @@ TEST_F(StatusMethodsTest, EachVersionIsInOneState) {
   EXPECT_EQ(reply_.models(0).state(), "unavailable: it throws");
   model->ready = true;
   EXPECT_EQ(state(), ModelState::kReady);
+  workers_.workers.emplace_back().warning = "warm-up: it takes no zeros";
+  ASSERT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).warning(), "warm-up: it takes no zeros");
   models_.SetRefused({{"n", "", "no such platform"}});
   EXPECT_EQ(ModelStates(models_, workers_).back().state, ModelState::kRefused);
 }

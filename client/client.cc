@@ -216,4 +216,14 @@ absl::StatusOr<DaemonStatus> Client::GetDaemonStatus(absl::Time deadline) {
   return FromWire(reply);
 }
 
+absl::StatusOr<uint32_t> Client::ForgiveContents(const std::string& model, absl::Time deadline) {
+  control::v1::ForgiveRequest request;
+  request.set_model_name(model);
+  control::v1::ForgiveReply reply;
+  const absl::Status status = stubs_->Call(
+      &stubs_->control_stub, &control::v1::Control::Stub::Forgive, deadline, request, &reply);
+  if (!status.ok()) return status;
+  return reply.contents();
+}
+
 }  // namespace mpsd::client

@@ -150,6 +150,10 @@ class Client {
   // The state of the daemon, its models and workers. UNIMPLEMENTED when the server is not mpsd.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
 
+  // Has the daemon take again the contents that all versions of a model refuse, since they crashed
+  // its workers. Returns how many they were. NOT_FOUND for a model that is not served.
+  absl::StatusOr<uint32_t> ForgiveContents(const std::string& model, absl::Time deadline);
+
   // For the other sources of this folder.
   struct Stubs;  // keeps gRPC out of this header
   Stubs& stubs() { return *stubs_; }

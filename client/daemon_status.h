@@ -32,6 +32,12 @@ struct WorkerStatus {
   std::string generation;               // "loading" or "draining" while the model is replaced
 };
 
+// The content of requests that a model refuses for a while, since one of them crashed its worker.
+struct RefusedContent {
+  uint64_t fingerprint = 0;  // equal for equal contents until the daemon ends
+  int64_t age_ms = 0;
+};
+
 // One model version, with its workers.
 struct ModelStatus {
   std::string name;
@@ -49,6 +55,9 @@ struct ModelStatus {
   std::vector<WorkerStatus> workers;
   std::map<std::string, std::string> parameters;  // of the config
   std::string circuit;                            // "closed", "open", "probing"
+  std::vector<RefusedContent> refused_contents;   // the oldest first
+  std::string warning;                            // of one that serves, but not so well
+  uint64_t quarantined_requests = 0;              // that were refused for their content, so far
 };
 
 // The outcome of the last reload of the config.

@@ -94,6 +94,11 @@ ModelStatus ModelFromWire(const control::v1::ModelStatus& wire) {
   for (const auto& worker : wire.workers()) model.workers.push_back(WorkerFromWire(worker));
   model.device_note = wire.device_note();
   model.circuit = wire.circuit();
+  for (const control::v1::RefusedContent& content : wire.refused_contents()) {
+    model.refused_contents.push_back({content.fingerprint(), content.age_ms()});
+  }
+  model.quarantined_requests = wire.quarantined_requests();
+  model.warning = wire.warning();
   model.parameters.insert(wire.parameters().begin(), wire.parameters().end());
   return model;
 }

@@ -23,6 +23,7 @@
 #include "server/config/config_reader.h"
 #include "server/config/limit_keys.h"
 #include "server/control/model_methods.h"
+#include "server/control/model_states.h"
 #include "server/control/reflection_methods.h"
 #include "server/control/repository_methods.h"
 #include "server/control/setting_methods.h"
@@ -77,13 +78,17 @@ class DirectoryHealth final : public HealthSource {
 
   Readiness Ready() override {
     Readiness readiness;
-    readiness.ready = models_->AllReady();
+    readiness.ready = models_->IsReady();
     if (readiness.ready) return readiness;
     for (const auto& model : models_->models()) {
       if (!model->ready) readiness.unready_models.push_back(model->name);
     }
+    for (const RefusedModel& model : models_->refused()) {
+      if (model.wanted) readiness.unready_models.push_back(model.name);
+    }
     const bool stopping = models_->stage > ServingStage::kServing;
-    readiness.reason = stopping ? "the server is stopping" : "not every model is ready";
+    const char* const missing = models_->strict ? "not every model is ready" : "no model is ready";
+    readiness.reason = stopping ? "the server is stopping" : missing;
     return readiness;
   }
 
@@ -144,7 +149,9 @@ class Daemon {
         lame_duck_ns_(config.limits.lame_duck_ns),
         drain_timeout_ns_(config.limits.drain_timeout_ns) {
     gate_.SetRules(RulesOf(config));
+    models_.strict = config.strict_readiness;
     page_.AddAccess(&access_metrics_);
+    page_.SetModelStates([this] { return ModelStates(models_, supervisor_); });
   }
 
   ~Daemon() {
@@ -243,6 +250,7 @@ void Daemon::AddMethods() {
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(ReflectionOf(config_), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
+  AddForgiveMethod(&models_, &logger_, &methods_);
   AddRepositoryMethods(&reloader_, &methods_);
 }
 
@@ -417,6 +425,7 @@ void Daemon::Apply(const Config& config) {
   gate_.SetRules(RulesOf(UntilRestart(config)));
   lame_duck_ns_ = config.limits.lame_duck_ns;
   drain_timeout_ns_ = config.limits.drain_timeout_ns;
+  models_.strict = config.strict_readiness;
 }
 
 // Is not ready at once; waits until what is inside has ended; ends the server and then the workers.

@@ -58,6 +58,7 @@ GrpcServerOptions GrpcOptions(const Config& config) {
   options.streams = limits.streams;
   options.resets = limits.resets;
   options.metadata_bytes = limits.metadata_bytes;
+  options.default_deadline_ns = limits.default_deadline_ns;
   options.keepalive_ns = limits.keepalive_ns;
   options.handshake_ns = limits.handshake_ns;
   options.connection_idle_ns = limits.connection_idle_ns;

@@ -114,6 +114,7 @@ int Main(int argc, char** argv) {
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);
   cli::AddListVerb(app, &exit_code);
+  cli::AddForgiveVerb(app, &exit_code);
   cli::AddInspectVerbs(app, &exit_code);
   cli::AddHelpVerb(app);
   return cli::ParseAndRun(app, argc, argv, &exit_code);

@@ -33,6 +33,11 @@ std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers
                          absl::StrCat(workers.size(), "x", first.lanes), what);
 }
 
+std::string Row(const RefusedModel& model, size_t width) {
+  return absl::StrFormat("  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
+                         "REFUSED", "-", "-", model.reason);
+}
+
 // A word as a shell takes it.
 std::string ShellWord(const std::string& word) {
   const auto is_plain = [](char c) {
@@ -88,11 +93,14 @@ std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& model
   if (!facts.http.empty()) absl::StrAppend(&text, ", http on ", facts.http);
   size_t width = 5;
   for (const auto& model : models.models()) width = std::max(width, model->name.size());
+  const std::vector<RefusedModel> refused = models.refused();
+  for (const RefusedModel& model : refused) width = std::max(width, model.name.size());
   absl::StrAppendFormat(&text, "\n\n  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width),
                         "MODEL", "STATE", "DEVICE", "WORKERS", "INPUTS -> OUTPUTS");
   for (const auto& model : models.models()) {
     absl::StrAppend(&text, Row(*model, workers.Workers(*model), width));
   }
+  for (const RefusedModel& model : refused) absl::StrAppend(&text, Row(model, width));
   return absl::StrCat(text, Examples(facts, models));
 }
 

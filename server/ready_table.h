@@ -13,8 +13,8 @@
 //     mpsd infer resnet --input x=random --address 127.0.0.1:9001
 //
 // A line to try names the server unless that listens where a client looks by itself. WORKERS is
-// processes times lanes. A model that is not ready shows the last words of its first
-// worker, if that has any.
+// processes times lanes. A model that is not ready shows the last words of its first worker, if
+// that has any. A model that is REFUSED shows the reason.
 #pragma once
 
 #include <string>

@@ -76,8 +76,10 @@ using Lanes = std::vector<std::unique_ptr<Lane>>;
 // On mps only the main thread's stream can commit work while it goes on encoding.
 bool HasLaneOnMainThread(const Model& model) { return absl::StartsWith(model.device(), "mps"); }
 
-absl::Status StartLanes(WarmUp warmup, uint32_t count, const Attachment& attachment, Model* model,
-                        Lanes* lanes) {
+// The samples outlive the lanes' warm-up. `warning` is that of a lane whose warm-up the model has
+// refused.
+absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment& attachment,
+                        Model* model, Lanes* lanes, std::string* warning) {
   for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real()));
   }
@@ -85,9 +87,11 @@ absl::Status StartLanes(WarmUp warmup, uint32_t count, const Attachment& attachm
   // once.
   for (const std::unique_ptr<Lane>& lane : *lanes) {
     const bool here = lane == lanes->front() && HasLaneOnMainThread(*model);
-    if (!here) lane->Start(warmup);
-    absl::Status status = here ? lane->WarmUpHere(warmup) : lane->WarmedUp();
+    if (!here) lane->Start(order.warmup, order.warmup_samples);
+    absl::Status status =
+        here ? lane->WarmUpHere(order.warmup, order.warmup_samples) : lane->WarmedUp();
     if (!status.ok()) return status;
+    if (warning->empty()) *warning = lane->warning();
   }
   return absl::OkStatus();
 }
@@ -168,14 +172,15 @@ int Serve() {
 
   MPSD_FAILPOINT("worker.after_attach");
   Lanes lanes;
+  Ready ready;
   const absl::Status started =
-      StartLanes(order.warmup, report.lanes, *attachment, model->get(), &lanes);
+      StartLanes(order, report.lanes, *attachment, model->get(), &lanes, &ready.warning);
   if (!started.ok()) {
     const int code = Refuse(started, kExitCannotServe);
     _exit(code);
   }
   MPSD_FAILPOINT("worker.before_ready");
-  if (!SendMessage(kControlFd, Ready{}).ok()) _exit(kExitOk);
+  if (!SendMessage(kControlFd, ready).ok()) _exit(kExitOk);
   if (!HasLaneOnMainThread(**model)) FollowFrontEnd(&reader, &*attachment, model->get());
   std::thread([&] {
     platform::NameThread("control");

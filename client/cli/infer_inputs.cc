@@ -82,7 +82,8 @@ absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,
                                                    const WordPiece& pieces,
                                                    const client::ModelMetadata& metadata,
-                                                   std::vector<size_t>* token_counts) {
+                                                   std::vector<size_t>* token_counts,
+                                                   std::vector<size_t>* cut_counts) {
   for (const char* name : {"input_ids", "attention_mask"}) {
     if (FindInput(metadata, name) == nullptr) {
       return InputError(name, absl::StrCat("model '", metadata.name,
@@ -92,7 +93,9 @@ absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string>
   std::vector<std::vector<int64_t>> rows;
   size_t longest = 0;
   for (const std::string& text : texts) {
-    rows.push_back(pieces.Encode(text));
+    Tokens tokens = pieces.Encode(text);
+    cut_counts->push_back(tokens.cut_count);
+    rows.push_back(std::move(tokens.ids));
     token_counts->push_back(rows.back().size());
     longest = std::max(longest, rows.back().size());
   }

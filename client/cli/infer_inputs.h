@@ -46,12 +46,14 @@ absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
 // The texts as one batch of rows for a BERT encoder: input_ids and attention_mask, both INT64, and
 // token_type_ids, all 0, if the model takes them. Rows are as long as the longest text has tokens;
 // shorter ones are padded with [PAD], which the mask hides. Appends each row's true length to
-// `token_counts`, for the report. A text beyond kMaxTokens is cut, so a row is never longer.
+// `token_counts`, for the report, and to `cut_counts` how many tokens of its end are left out, as a
+// row has at most kMaxTokens.
 //
 // INVALID_ARGUMENT when the model has no input_ids or no attention_mask. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,
                                                    const WordPiece& pieces,
                                                    const client::ModelMetadata& metadata,
-                                                   std::vector<size_t>* token_counts);
+                                                   std::vector<size_t>* token_counts,
+                                                   std::vector<size_t>* cut_counts);
 
 }  // namespace mpsd::cli

@@ -167,6 +167,16 @@ double Cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return lengths > 0 ? std::inner_product(a.begin(), a.end(), b.begin(), 0.0) / lengths : 0;
 }
 
+std::string CutsText(const TextRows& rows) {
+  std::string text;
+  for (size_t i = 0; i < rows.cut_counts.size(); ++i) {
+    if (rows.cut_counts[i] == 0) continue;
+    absl::StrAppend(&text, "mpsd: text ", i + 1, " is too long: its last ", rows.cut_counts[i],
+                    " tokens are left out, ", rows.token_counts[i], " are sent\n");
+  }
+  return text;
+}
+
 std::string ReportText(const InferReply& reply, const TextRows& rows, double latency_ms) {
   const Vectors vectors = FindEmbeddings(reply, rows.texts.size());
   std::string text = vectors.empty() ? OutputsText(reply) : EmbeddingsText(rows, vectors);
@@ -192,8 +202,10 @@ std::string ReportJson(const InferReply& reply, const TextRows& rows, double lat
   }
   const Vectors vectors = FindEmbeddings(reply, rows.texts.size());
   for (size_t i = 0; i < vectors.size(); ++i) {
-    report["texts"].push_back(
-        {{"text", rows.texts[i]}, {"tokens", rows.token_counts[i]}, {"norm", Norm(vectors[i])}});
+    report["texts"].push_back({{"text", rows.texts[i]},
+                               {"tokens", rows.token_counts[i]},
+                               {"cut_tokens", rows.cut_counts[i]},
+                               {"norm", Norm(vectors[i])}});
     Json cosines = Json::array();
     for (const auto& other : vectors) cosines.push_back(Cosine(vectors[i], other));
     report["cosine"].push_back(std::move(cosines));

@@ -19,8 +19,12 @@ namespace mpsd::cli {
 // request without --text.
 struct TextRows {
   std::vector<std::string> texts;
-  std::vector<size_t> token_counts;
+  std::vector<size_t> token_counts;  // that were sent
+  std::vector<size_t> cut_counts;    // that were left out, from the text's end
 };
+
+// A line for each text whose end was left out, for stderr; empty when all were sent whole.
+std::string CutsText(const TextRows& rows);
 
 // The vectors of the first output of shape [row_count, dims]; empty when no output has it, or when
 // there are no rows. An encoder's answer is recognized by its shape, since the protocol does not
@@ -42,8 +46,8 @@ std::string ReportText(const client::InferReply& reply, const TextRows& rows, do
 
 // The whole answer as one JSON object on one line: "model", "version", "id", "latency_ms",
 // "outputs" with name, datatype, shape and the elements in "data", flat; with embeddings also
-// "texts" and "cosine". A number that is not finite is null; 64-bit integers are exact; bytes that
-// are not UTF-8 become U+FFFD.
+// "texts", with their "tokens" and "cut_tokens", and "cosine". A number that is not finite is null;
+// 64-bit integers are exact; bytes that are not UTF-8 become U+FFFD.
 std::string ReportJson(const client::InferReply& reply, const TextRows& rows, double latency_ms);
 
 }  // namespace mpsd::cli

@@ -111,6 +111,7 @@ class InferRun {
   Failure Infer();
   Failure KeepOutputs() const;
 
+  std::string Cuts() const { return CutsText(rows_); }
   std::string Report() const {
     return options_.server.json ? ReportJson(reply_, rows_, latency_ms_)
                                 : ReportText(reply_, rows_, latency_ms_);
@@ -178,7 +179,8 @@ Failure InferRun::MakeTextInputs(const client::ModelMetadata& metadata) {
   const absl::StatusOr<WordPiece> pieces = WordPiece::ReadFile(path);
   if (!pieces.ok()) return {kExitNoInput, pieces.status()};
   rows_.texts = options_.texts;
-  auto arrays = TextInputs(options_.texts, *pieces, metadata, &rows_.token_counts);
+  auto arrays =
+      TextInputs(options_.texts, *pieces, metadata, &rows_.token_counts, &rows_.cut_counts);
   if (!arrays.ok()) return {kExitUsage, arrays.status()};
   arrays_ = *std::move(arrays);
   return {};
@@ -270,6 +272,7 @@ int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err) 
        {&InferRun::ReadFiles, &InferRun::Connect, &InferRun::MakeInputs, &InferRun::Infer}) {
     if (const Failure failure = (run.*step)()) return Fail(err, failure.code, failure.status);
   }
+  err << run.Cuts();
   out << run.Report();
   if (const Failure failure = run.KeepOutputs()) return Fail(err, failure.code, failure.status);
   return kExitOk;

@@ -10,6 +10,8 @@
 //   5. Infer             the request and its answer                 kExitServerError
 //   6. report, then the files of the outputs                        kExitCannotWrite
 //
+// A text that is cut to kMaxTokens has a line on stderr that says so.
+//
 // For --text without --vocab, step 4 also asks the daemon's status for the model's parameter
 // `vocab`: a path, which is opened on this host.
 #pragma once

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "client/cli/table.h"
@@ -33,6 +35,11 @@ std::string UptimeText(int64_t uptime_ms) {
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
+// "m 1"; "m" where the versions are not known.
+std::string VersionText(const ModelStatus& model) {
+  return model.version.empty() ? model.name : absl::StrCat(model.name, " ", model.version);
+}
+
 std::string HeadText(const DaemonStatus& daemon, const std::string& address) {
   const int64_t uptime_ms = absl::ToUnixMillis(absl::Now()) - daemon.start_time_ms;
   return absl::StrCat(daemon.server_name, " ", daemon.server_version, " at ", address, ", ",
@@ -45,6 +52,42 @@ std::string ReloadText(const client::ReloadStatus& reload) {
   const int64_t age_ms = absl::ToUnixMillis(absl::Now()) - reload.time_ms;
   return absl::StrCat("config ", reload.ok ? "reloaded " : "NOT RELOADED ", UptimeText(age_ms),
                       " ago: ", reload.text, "\n");
+}
+
+// A state may be followed by its reason, which gets a line of its own: "unavailable: it throws".
+std::string ShortState(const ModelStatus& model) {
+  return OrDash(model.state.substr(0, model.state.find(':')));
+}
+
+std::string ReasonText(const ModelStatus& model) {
+  if (!absl::StrContains(model.state, ':')) return "";
+  return absl::StrCat(VersionText(model), ": ", model.state, "\n");
+}
+
+std::string WarningText(const ModelStatus& model) {
+  if (model.warning.empty()) return "";
+  return absl::StrCat(VersionText(model), ": warning: ", model.warning, "\n");
+}
+
+std::string QuarantineText(const ModelStatus& model) {
+  if (model.refused_contents.empty()) return "";
+  const auto describe = [](std::string* out, const client::RefusedContent& content) {
+    absl::StrAppendFormat(out, "%016x %s ago", content.fingerprint, UptimeText(content.age_ms));
+  };
+  return absl::StrCat(
+      VersionText(model), ": refuses ", model.refused_contents.size(),
+      " contents that crashed a worker; refused requests so far: ", model.quarantined_requests,
+      "; `mpsd forgive ", model.name, "` takes them again\n  ",
+      absl::StrJoin(model.refused_contents, "\n  ", describe), "\n");
+}
+
+// What does not fit in a table's column; empty when there is nothing.
+std::string RemarksText(const DaemonStatus& daemon) {
+  std::string text;
+  for (const ModelStatus& model : daemon.models) {
+    absl::StrAppend(&text, ReasonText(model), WarningText(model), QuarantineText(model));
+  }
+  return text.empty() ? "" : text + "\n";
 }
 
 std::string ModelsText(const DaemonStatus& daemon) {
@@ -60,7 +103,7 @@ std::string ModelsText(const DaemonStatus& daemon) {
                {"RUNNING", kRight},
                {"TENSORS"}});
   for (const ModelStatus& model : daemon.models) {
-    table.AddRow({model.name, model.version, OrDash(model.state), OrDash(model.platform),
+    table.AddRow({model.name, OrDash(model.version), ShortState(model), OrDash(model.platform),
                   OrDash(model.device), absl::StrCat(model.workers.size()),
                   absl::StrCat(model.lanes),
                   model.max_batch_size > 0 ? absl::StrCat(model.max_batch_size) : "-",
@@ -148,7 +191,15 @@ Json ModelJson(const ModelStatus& model) {
                  {"lanes", model.lanes},
                  {"parameters", model.parameters},
                  {"circuit", model.circuit},
+                 {"warning", model.warning},
+                 {"quarantined_requests", model.quarantined_requests},
+                 {"refused_contents", Json::array()},
                  {"workers", Json::array()}};
+  for (const client::RefusedContent& content : model.refused_contents) {
+    report["refused_contents"].push_back(
+        {{"fingerprint", absl::StrFormat("%016x", content.fingerprint)},
+         {"age_ms", content.age_ms}});
+  }
   for (const WorkerStatus& worker : model.workers) report["workers"].push_back(WorkerJson(worker));
   return report;
 }
@@ -190,8 +241,8 @@ std::string WhyWorkerText(const WorkerStatus& worker) {
 std::string WhyText(const DaemonStatus& daemon) {
   std::string text;
   for (const ModelStatus& model : daemon.models) {
-    absl::StrAppend(&text, model.name, " ", model.version, ": ", OrDash(model.state), ", circuit ",
-                    OrDash(model.circuit), "\n");
+    absl::StrAppend(&text, VersionText(model), ": ", OrDash(model.state), ", circuit ",
+                    OrDash(model.circuit), "\n", WarningText(model), QuarantineText(model));
     for (const WorkerStatus& worker : model.workers) text += WhyWorkerText(worker);
   }
   return text;
@@ -222,7 +273,7 @@ int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
   } else {
     out << HeadText(*daemon, options.server.address) << ReloadText(daemon->last_reload) << "\n"
         << ModelsText(*daemon) << DeviceNotesText(*daemon) << "\n"
-        << WorkersText(*daemon);
+        << RemarksText(*daemon) << WorkersText(*daemon);
   }
   return kExitOk;
 }

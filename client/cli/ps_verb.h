@@ -2,9 +2,10 @@
 //
 // One call of the daemon's control service, which shows the state at that moment
 // (client/daemon_status.h). Without further options the output has three parts: the daemon and its
-// last reload, a table of models, a table of workers. --why shows instead, for each worker, how its
-// last incarnation ended, the last lines that the worker wrote, and when the next one starts.
-// --json writes all of it and outweighs --why.
+// last reload, a table of models, a table of workers. Between the tables stand the reasons of
+// models that do not serve, and the contents that models refuse since they crashed a worker. --why
+// shows instead, for each worker, how its last incarnation ended, the last lines that the worker
+// wrote, and when the next one starts. --json writes all of it and outweighs --why.
 #pragma once
 
 #include <ostream>

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/forgive_verb.h"
 #include "client/cli/infer_verb.h"
 #include "client/cli/inspect_verb.h"
 #include "client/cli/list_verb.h"
@@ -82,6 +83,15 @@ void AddListVerb(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand("list", "show the models that a running server knows");
   AddCommonOptions(verb, options.get());
   verb->callback([options, exit_code] { *exit_code = RunList(*options, std::cout, std::cerr); });
+}
+
+void AddForgiveVerb(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<ForgiveOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "forgive", "have a model take again the contents that crashed its workers");
+  verb->add_option("model", options->model, "the model's name")->required();
+  AddCommonOptions(verb, &options->server);
+  verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
 }
 
 namespace {

@@ -5,6 +5,7 @@
 //   mpsd::cli::AddInferVerb(app, &exit_code);
 //   mpsd::cli::AddPsVerb(app, &exit_code);
 //   mpsd::cli::AddListVerb(app, &exit_code);
+//   mpsd::cli::AddForgiveVerb(app, &exit_code);
 //   mpsd::cli::AddInspectVerbs(app, &exit_code);
 //   mpsd::cli::AddHelpVerb(app);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
@@ -33,6 +34,8 @@ void AddPsVerb(CLI::App& app, int* exit_code);
 
 // list: the models that a server of the protocol knows.
 void AddListVerb(CLI::App& app, int* exit_code);
+// forgive MODEL [--json]: has a model take again the contents that crashed its workers.
+void AddForgiveVerb(CLI::App& app, int* exit_code);
 
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
 // that serves it.

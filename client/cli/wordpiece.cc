@@ -14,9 +14,10 @@ constexpr uint64_t kMaxVocabBytes = 64 << 20;
 
 using Word = std::vector<char32_t>;
 
-// Splits `text` into words, in lower case, without accents and control characters. Punctuation
-// characters and ideographs are words of their own.
-std::vector<Word> SplitWords(absl::string_view text) {
+// Splits `text` into words, without control characters; in lower case also without accents.
+// Punctuation characters and ideographs are words of their own.
+std::vector<Word> SplitWords(absl::string_view text, LetterCase letter_case) {
+  const bool folds = letter_case == LetterCase::kLower;
   std::vector<Word> words;
   Word word;
   const auto end_word = [&] {
@@ -25,9 +26,9 @@ std::vector<Word> SplitWords(absl::string_view text) {
   };
   Word folded;
   for (const char32_t raw : DecodeUtf8(text)) {
-    if (raw == 0 || raw == 0xFFFD || IsControl(raw) || IsAccent(raw)) continue;
-    folded.clear();
-    AppendFolded(raw, &folded);
+    if (raw == 0 || raw == 0xFFFD || IsControl(raw) || (folds && IsAccent(raw))) continue;
+    folded.assign(folds ? 0 : 1, raw);
+    if (folds) AppendFolded(raw, &folded);
     const bool alone = IsIdeograph(raw) || IsPunctuation(folded[0]);
     if (alone || IsWhitespace(raw)) end_word();
     if (IsWhitespace(raw)) continue;
@@ -40,8 +41,9 @@ std::vector<Word> SplitWords(absl::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<WordPiece> WordPiece::Parse(absl::string_view vocab) {
+absl::StatusOr<WordPiece> WordPiece::Parse(absl::string_view vocab, LetterCase letter_case) {
   WordPiece pieces;
+  pieces.letter_case_ = letter_case;
   absl::ConsumeSuffix(&vocab, "\n");
   int64_t next_id = 0;
   for (absl::string_view line : absl::StrSplit(vocab, '\n')) {
@@ -70,22 +72,25 @@ absl::StatusOr<WordPiece> WordPiece::Parse(absl::string_view vocab) {
 absl::StatusOr<WordPiece> WordPiece::ReadFile(const std::string& path) {
   const absl::StatusOr<std::string> vocab = ReadWholeFile(path, kMaxVocabBytes);
   if (!vocab.ok()) return vocab.status();
-  absl::StatusOr<WordPiece> pieces = Parse(*vocab);
+  const absl::StatusOr<LetterCase> letter_case = ReadLetterCase(path);
+  if (!letter_case.ok()) return letter_case.status();
+  absl::StatusOr<WordPiece> pieces = Parse(*vocab, *letter_case);
   if (!pieces.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", pieces.status().message()));
   }
   return pieces;
 }
 
-std::vector<int64_t> WordPiece::Encode(absl::string_view text) const {
-  std::vector<int64_t> ids = {cls_id_};
-  for (const Word& word : SplitWords(text)) {
-    if (ids.size() >= kMaxTokens) break;
-    AppendWord(word, &ids);
+Tokens WordPiece::Encode(absl::string_view text) const {
+  Tokens tokens;
+  tokens.ids = {cls_id_};
+  for (const Word& word : SplitWords(text, letter_case_)) AppendWord(word, &tokens.ids);
+  if (tokens.ids.size() > kMaxTokens - 1) {
+    tokens.cut_count = tokens.ids.size() - (kMaxTokens - 1);
+    tokens.ids.resize(kMaxTokens - 1);
   }
-  if (ids.size() > kMaxTokens - 1) ids.resize(kMaxTokens - 1);
-  ids.push_back(sep_id_);
-  return ids;
+  tokens.ids.push_back(sep_id_);
+  return tokens;
 }
 
 // Takes the longest piece that the vocabulary has, again and again. Pieces after the first stand in

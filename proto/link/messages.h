@@ -40,6 +40,7 @@
 #include "proto/link/model_spec.h"
 #include "proto/link/sandbox_level.h"
 #include "proto/link/warm_up.h"
+#include "proto/link/warm_up_sample.h"
 
 namespace mpsd {
 
@@ -57,6 +58,7 @@ struct LoadOrder {
   FileStamp stamp;     // of the file that all workers of the generation load; all zero: of any
   std::string device;  // "auto", "cpu", "cuda:0", "mps"
   WarmUp warmup = WarmUp::kAuto;
+  std::vector<WarmUpSample> warmup_samples{};  // empty: the lanes warm up with zeros
   SandboxLevel sandbox = SandboxLevel::kBasic;
   uint32_t epoch = 0;
   uint32_t lanes = 1;
@@ -83,8 +85,11 @@ struct AttachOrder {
   std::vector<uint64_t> slab_segment_bytes;
 };
 
-// Reports that the lanes are warm and watch their rings.
-struct Ready {};
+// Reports that the lanes watch their rings. They are warm unless the model has refused its warm-up,
+// which the warning then says.
+struct Ready {
+  std::string warning{};
+};
 
 // Reports that the worker cannot serve. The worker exits after this. The text is for the operator.
 struct Failure {

@@ -141,6 +141,7 @@ void GrpcServer::MakeThreads(const GrpcServerOptions& options, grpc::ServerBuild
   infer.streams = &streams_;
   infer.stopping = &stopping_;
   infer.message_bytes = options.message_bytes;
+  infer.default_deadline_ns = options.default_deadline_ns;
   infer.style = options.style;
   infer.live_calls = &live_calls_;
   infer.open_infer_calls = open_infer_calls_.get();
@@ -235,7 +236,8 @@ void GrpcServer::Stop(int64_t grace_ns) {
   stopping_ = true;
   control_.reset();
   streams_.EndAll();
-  const ConnectionCutter cutter(bound_, grace_ns + kCancelNs);
+  const ConnectionCutter cutter(bound_, grace_ns + kCancelNs,
+                                [this] { return metrics_->open_calls > 0; });
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
   // A queue that was shut down takes no operation. So the queues go on until every call, armed or
   // open, has learned from Arrived(false) that no further call comes, and is deleted.

@@ -41,8 +41,9 @@ struct GrpcServerOptions {
   uint32_t resets = 10'000;            // calls that a connection may cancel in a second
   uint32_t calls = kDefaultOpenCalls;  // of each kind, see OpenCalls
   uint64_t metadata_bytes = 0;         // of a call
-  int64_t keepalive_ns = 0;            // 0: never
-  int64_t handshake_ns = 0;            // 0: gRPC's own
+  int64_t default_deadline_ns = kDefaultTimeoutNs;  // of a call that brings none; 0: it has none
+  int64_t keepalive_ns = 0;                         // 0: never
+  int64_t handshake_ns = 0;                         // 0: gRPC's own
   int64_t connection_idle_ns = 0;
   int64_t connection_age_ns = 0;
   StatusStyle style = StatusStyle::kOwn;

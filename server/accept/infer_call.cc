@@ -6,7 +6,6 @@
 #include "proto/base/limits.h"
 #include "server/accept/call_trace.h"
 #include "server/accept/infer_calls.h"
-#include "server/wire/call_deadline.h"
 #include "server/wire/reply_wire.h"
 #include "server/wire/status_map.h"
 
@@ -37,14 +36,15 @@ void InferCall::Arrived(bool ok) {
   tags_out_ = 2;
   context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   const int64_t now_ns = context_->exchange.clock->NowNs();
-  const int64_t deadline_ns = MonotonicDeadlineNs(rpc_->server.raw_deadline(), now_ns);
-  calls_->Arrived(this, deadline_ns + kUntakenAnswerNs);
-  Begin(now_ns, deadline_ns);
+  const CallDeadline deadline =
+      MonotonicDeadline(rpc_->server.raw_deadline(), now_ns, context_->default_deadline_ns);
+  calls_->Arrived(this, deadline.at_ns + kUntakenAnswerNs);
+  Begin(now_ns, deadline);
 }
 
-void InferCall::Begin(int64_t now_ns, int64_t deadline_ns) {
+void InferCall::Begin(int64_t now_ns, const CallDeadline& deadline) {
   trace_ = TakeTraceContext(&rpc_->server);
-  exchange_.Begin({now_ns, deadline_ns, &trace_});
+  exchange_.Begin({now_ns, deadline.at_ns, &trace_, deadline.patience_ns});
   grant_ = Grant();
   absl::Status status = context_->open_infer_calls->Enter(rpc_->server.peer(), &place_);
   if (status.ok()) status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant_);

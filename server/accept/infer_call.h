@@ -13,6 +13,7 @@
 #include "server/accept/queue_tag.h"
 #include "server/accept/reply_writer.h"
 #include "server/exchange/infer_exchange.h"
+#include "server/wire/call_deadline.h"
 #include "server/wire/request_wire.h"
 #include "server/wire/trace_context.h"
 
@@ -63,7 +64,7 @@ class InferCall final : public ExchangeTransport {
   void SendLast() override;
   void SendError(const absl::Status& status) override;
 
-  void Begin(int64_t now_ns, int64_t deadline_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Begin(int64_t now_ns, const CallDeadline& deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void CountUnadmitted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void TagBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 

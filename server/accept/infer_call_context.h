@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 
+#include "proto/base/limits.h"
 #include "server/accept/call_gate.h"
 #include "server/accept/infer_service.h"
 #include "server/accept/open_calls.h"
@@ -27,8 +28,9 @@ struct InferCallContext {
   InferService* service = nullptr;  // where calls are armed
   grpc::ServerCompletionQueue* queue = nullptr;
   OpenStreams* streams = nullptr;
-  const std::atomic<bool>* stopping = nullptr;  // streams end
-  uint64_t message_bytes = 0;                   // the largest message
+  const std::atomic<bool>* stopping = nullptr;      // streams end
+  uint64_t message_bytes = 0;                       // the largest message
+  int64_t default_deadline_ns = kDefaultTimeoutNs;  // of calls that bring none; 0: they have none
   StatusStyle style = StatusStyle::kOwn;
   std::atomic<int>* live_calls = nullptr;  // armed and open ones; the server stops at 0
   OpenCalls* open_infer_calls = nullptr;

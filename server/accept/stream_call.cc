@@ -113,7 +113,9 @@ void StreamCall::ClearAnswered() {
 void StreamCall::Serve(StreamRequest* request, const absl::Status& arrived) {
   InferExchange& exchange = request->exchange();
   const int64_t now_ns = context_->exchange.clock->NowNs();
-  exchange.Begin({now_ns, MonotonicDeadlineNs(rpc_.server.raw_deadline(), now_ns), &trace_});
+  const CallDeadline deadline =
+      MonotonicDeadline(rpc_.server.raw_deadline(), now_ns, context_->default_deadline_ns);
+  exchange.Begin({now_ns, deadline.at_ns, &trace_, deadline.patience_ns});
   absl::Status status = exchange.CheckAwaited(now_ns);
   if (status.ok()) status = arrived;
   if (status.ok()) status = exchange.Read();

@@ -39,6 +39,7 @@ constexpr MethodAccess kMethods[] = {
     {"/inference.GRPCInferenceService/TraceSetting", kControl, Scope::kAllModels},
     {"/livez", Role::kHealth, Scope::kServer},
     {"/metrics", Role::kMetrics, Scope::kAllModels},
+    {"/mpsd.control.v1.Control/Forgive", kControl, Scope::kModel, 1},
     {"/mpsd.control.v1.Control/Status", kObserve, Scope::kAllModels},
     {"/readyz", Role::kHealth, Scope::kServer},
     {"/v2/health/live", Role::kHealth, Scope::kServer},

@@ -55,6 +55,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   if (message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs) {
     request->deadline_ns =
         std::min(request->deadline_ns, request->arrival_ns + message.timeout_us * kNsPerUs);
+    request->patience_ns = 0;
   }
   const int64_t wait_ns = model->facts.queue_timeout_ns;
   if (wait_ns > 0) request->LimitWait(request->arrival_ns + wait_ns);

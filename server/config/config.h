@@ -28,6 +28,7 @@
 #include "proto/link/model_spec.h"
 #include "proto/link/sandbox_level.h"
 #include "proto/link/warm_up.h"
+#include "proto/link/warm_up_sample.h"
 #include "server/access/access_rules.h"
 #include "server/config/limits_config.h"
 
@@ -95,7 +96,8 @@ struct ModelConfig {
   PlacementConfig placement;
   ModelSpec spec;  // what the config says; the file says the rest
   WarmUp warmup = WarmUp::kAuto;
-  std::optional<SandboxLevel> sandbox;  // nothing: as the daemon
+  std::vector<WarmUpSample> warmup_samples;  // of a repository's config.pbtxt
+  std::optional<SandboxLevel> sandbox;       // nothing: as the daemon
   BatchingConfig batching;
   SupervisionConfig supervision;
   uint32_t queue_requests = kDefaultQueueRequests;  // that no lane has yet, at most
@@ -168,6 +170,7 @@ struct Config {
   bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service
   Compat compat = Compat::kNone;
   ModelControlMode model_control = ModelControlMode::kNone;
+  bool strict_readiness = true;     // ready only while all models are
   std::string model_repository;     // absolute; empty: none
   std::vector<ModelConfig> models;  // at most kMaxModels, no two with one key()
 };

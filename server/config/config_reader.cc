@@ -17,12 +17,13 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 14> kConfigKeys = {
+constexpr std::array<std::string_view, 15> kConfigKeys = {
     "listen",           "server_name",   "server_version", "state_dir", "models",
     "model_repository", "model_control", "limits",         "log",       "trace",
-    "sandbox",          "cuda_mps",      "compat",         "access"};
+    "sandbox",          "cuda_mps",      "compat",         "access",    "readiness"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
+constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
@@ -195,6 +196,9 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   size_t compat = 0;
   object.GetChoice("compat", kCompats, &compat);
   config->compat = static_cast<Compat>(compat);
+  size_t readiness = 0;
+  object.GetChoice("readiness", kReadinessRules, &readiness);
+  config->strict_readiness = readiness == 0;
   ReadRepository(object, folder, config);
   ReadModels(object, folder, config);
 }

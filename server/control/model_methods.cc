@@ -29,17 +29,20 @@ using Kind = MethodTable::Kind;
 
 // Nothing for an unknown name.
 std::optional<bool> IsServing(const ModelDirectory& models, const std::string& name) {
-  if (name.empty() || name == "inference.GRPCInferenceService") return models.AllReady();
+  if (name.empty() || name == "inference.GRPCInferenceService") return models.IsReady();
   const std::shared_ptr<ServedModel> model = models.Find(name);
-  if (model == nullptr) return std::nullopt;
+  if (model == nullptr) return models.Knows(name) ? std::optional<bool>(false) : std::nullopt;
   return model->ready && models.stage == ServingStage::kServing;
 }
 
 // Everything that IsServing() looks at, of all models.
 uint64_t StateOf(const ModelDirectory& models) {
-  size_t state = absl::HashOf(models.stage.load());
+  size_t state = absl::HashOf(models.stage.load(), models.strict.load());
   for (const std::shared_ptr<ServedModel>& model : models.models()) {
     state = absl::HashOf(state, model->name, model->version, model->ready.load());
+  }
+  for (const RefusedModel& model : models.refused()) {
+    state = absl::HashOf(state, model.name, model.version, model.wanted);
   }
   return state;
 }
@@ -288,7 +291,7 @@ void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
   table->AddTyped<pb::ServerReadyRequest, pb::ServerReadyResponse>(
       InferenceMethodName("ServerReady"), Kind::kUnary,
       [models](const CallerInfo&, const auto&, auto* response) {
-        response->set_ready(models->AllReady());
+        response->set_ready(models->IsReady());
         return absl::OkStatus();
       });
   table->AddTyped<pb::ModelReadyRequest, pb::ModelReadyResponse>(

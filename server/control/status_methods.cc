@@ -3,7 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/clock.h"
 #include "proto/control.pb.h"
+#include "server/control/model_states.h"
 
 namespace mpsd {
 namespace {
@@ -28,14 +30,31 @@ void Describe(const WorkerInfo& info, control_pb::WorkerStatus* status) {
   if (info.starts_in_ms >= 0) status->set_starts_in_ms(info.starts_in_ms);
 }
 
-std::string StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers,
-                    const std::vector<OtherGeneration>& others) {
-  if (model.ready && others.empty()) return "ready";
-  if (model.ready) return absl::StrCat("ready, another one ", others.front().state);
-  for (const WorkerInfo& worker : workers) {
-    if (!worker.last_words.empty()) return absl::StrCat("unavailable: ", worker.last_words);
+std::string StateText(const ServedModel& model, const std::vector<WorkerInfo>& workers,
+                      const std::vector<OtherGeneration>& others) {
+  std::string why;
+  std::string state = kModelStateNames[static_cast<size_t>(StateOf(model, workers, &why))];
+  if (!why.empty()) absl::StrAppend(&state, ": ", why);
+  if (model.ready && !others.empty()) {
+    absl::StrAppend(&state, ", another one ", others.front().state);
   }
-  return "loading";
+  return state;
+}
+
+void Describe(const RefusedModel& model, control_pb::ModelStatus* status) {
+  status->set_name(model.name);
+  status->set_version(model.version);
+  status->set_state(absl::StrCat("refused: ", model.reason));
+}
+
+void DescribeQuarantine(const ServedModel& model, control_pb::ModelStatus* status) {
+  status->set_quarantined_requests(model.metrics.quarantined_requests);
+  if (model.queue == nullptr) return;
+  for (const RefusedContent& content : model.queue->RefusedContents()) {
+    control_pb::RefusedContent* refused = status->add_refused_contents();
+    refused->set_fingerprint(content.fingerprint);
+    refused->set_age_ms(content.age_ns / kNsPerMs);
+  }
 }
 
 void Describe(const ServedModel& model, const WorkerStatusSource& source,
@@ -45,16 +64,18 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_name(model.name);
   status->set_version(model.version);
   status->set_ready(model.ready);
-  status->set_state(StateOf(model, workers, others));
+  status->set_state(StateText(model, workers, others));
   status->set_device_note(model.facts.device_note);
   status->set_circuit(source.Circuit(model));
   status->set_platform(model.platform);
   status->set_queued_requests(model.metrics.queued_requests);
   status->set_running_batches(model.metrics.running_batches);
+  DescribeQuarantine(model, status);
   for (const auto& [name, value] : model.parameters) (*status->mutable_parameters())[name] = value;
   uint32_t lanes = 0;
   for (const WorkerInfo& worker : workers) {
     lanes += worker.lanes;
+    if (!worker.warning.empty()) status->set_warning(worker.warning);
     status->set_device(worker.device);
     Describe(worker, status->add_workers());
   }
@@ -77,7 +98,33 @@ void Describe(const ReloadReport& report, control_pb::ReloadStatus* status) {
   status->set_text(report.text);
 }
 
+absl::Status CheckLocal(const CallerInfo& caller) {
+  if (caller.IsLocal()) return absl::OkStatus();
+  return absl::PermissionDeniedError("control calls are for callers on this host");
+}
+
+absl::Status Forgive(const ModelDirectory& models, const std::string& name, Logger* logger,
+                     control_pb::ForgiveReply* reply) {
+  if (const auto found = FindServed(models, name, ""); !found.ok()) return found.status();
+  size_t contents = 0;
+  for (const std::shared_ptr<ServedModel>& model : models.models()) {
+    if (model->name == name && model->queue != nullptr) contents += model->queue->ForgiveContents();
+  }
+  logger->Log(LogLevel::kInfo, "contents_forgiven", {{"model", name}, {"contents", contents}});
+  reply->set_contents(static_cast<uint32_t>(contents));
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+void AddForgiveMethod(const ModelDirectory* models, Logger* logger, MethodTable* table) {
+  table->AddTyped<control_pb::ForgiveRequest, control_pb::ForgiveReply>(
+      "/mpsd.control.v1.Control/Forgive", MethodTable::Kind::kUnary,
+      [=](const CallerInfo& caller, const auto& request, auto* reply) {
+        const absl::Status local = CheckLocal(caller);
+        return local.ok() ? Forgive(*models, request.model_name(), logger, reply) : local;
+      });
+}
 
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
                       const ModelControl* control, const std::string& server_name,
@@ -86,17 +133,16 @@ void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* wo
   table->AddTyped<control_pb::StatusRequest, control_pb::StatusReply>(
       "/mpsd.control.v1.Control/Status", MethodTable::Kind::kUnary,
       [=](const CallerInfo& caller, const auto&, auto* reply) {
-        if (!caller.IsLocal()) {
-          return absl::PermissionDeniedError("control calls are for callers on this host");
-        }
+        if (absl::Status local = CheckLocal(caller); !local.ok()) return local;
         reply->set_server_name(server_name);
         reply->set_server_version(MPSD_VERSION);
         reply->set_start_time_ms(start_time_ms);
-        reply->set_ready(models->AllReady());
+        reply->set_ready(models->IsReady());
         Describe(control->LastReload(), reply->mutable_last_reload());
         for (const auto& model : models->models()) {
           Describe(*model, *workers, reply->add_models());
         }
+        for (const RefusedModel& model : models->refused()) Describe(model, reply->add_models());
         return absl::OkStatus();
       });
 }

@@ -1,4 +1,4 @@
-// StatusMethods: mpsd.control.v1.Control, the status that `mpsd ps` shows.
+// StatusMethods: mpsd.control.v1.Control, for `mpsd ps` and `mpsd forgive`.
 #pragma once
 
 #include <string>
@@ -7,13 +7,15 @@
 #include "server/request/model_control.h"
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"
+#include "server/telemetry/log/log.h"
 
 namespace mpsd {
 
-// Adds Status, the one method of the daemon's own service; proto/control.proto describes its reply.
+// Adds Status, of the daemon's own service; proto/control.proto describes its reply.
 // It is the operator's view: for each published generation its state, its spec and its workers with
 // pids, restarts, last exits and last lines, and how the last reload went. The workers of a
-// generation that is loading or draining beside it stand in the same list, and are marked.
+// generation that is loading or draining beside it stand in the same list, and are marked. A model
+// that is refused has a row without workers, whose state is the reason.
 //
 // The parts of a reply are read one after the other without a common lock, each from a source that
 // is thread-safe: a reply may show a worker as it was a moment before its model. It runs on the
@@ -25,5 +27,11 @@ namespace mpsd {
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
                       const ModelControl* control, const std::string& server_name,
                       MethodTable* table);
+
+// Adds Forgive: all versions of a model take again the contents that they refuse. The log has a
+// line of each such call. Errors are those of FindServed(), and PERMISSION_DENIED as above: what
+// crashes workers may be a client's, which must not forgive itself. The referents outlive the
+// table.
+void AddForgiveMethod(const ModelDirectory* models, Logger* logger, MethodTable* table);
 
 }  // namespace mpsd

@@ -19,9 +19,10 @@ class AnsweringList {
   explicit AnsweringList(PoolQueue* queue) : queue_(queue) {}
 
   // A further answer of the running request goes to its client.
-  void Add(Request* request) {
+  void Add(Request* request, int64_t now_ns) {
     request->Go(RequestState::kAnswering);
     ++request->answers;
+    request->AwaitFurther(now_ns);
     list_.InsertByDeadline(request);
   }
 

@@ -110,7 +110,7 @@ void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
   uint64_t answered = 0;
   for (const BatchEntry& entry : completed.entries) {
     if (completed.part == AnswerPart::kOneOfMany && entry.request != nullptr) {
-      answering_->Add(entry.request);
+      answering_->Add(entry.request, clock_->NowNs());
       continue;
     }
     queue_->EndRows(entry.place, entry.row_count);

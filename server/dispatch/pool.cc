@@ -53,6 +53,7 @@ void Pool::Continue(Request* request) {
     absl::MutexLock lock(&parts_.mu);
     parts_.answering.Remove(request);
     if (request->given_up.ok()) {
+      request->AwaitFurther(parts_.clock->NowNs());
       parts_.queue.Return(request);
       parts_.dispatcher.Dispatch(&work);
     } else {
@@ -94,6 +95,12 @@ void Pool::Close() {
   absl::MutexLock lock(&parts_.mu);
   parts_.closed = true;
 }
+
+std::vector<RefusedContent> Pool::RefusedContents() {
+  return parts_.quarantine.Contents(parts_.clock->NowNs());
+}
+
+size_t Pool::ForgiveContents() { return parts_.quarantine.Forgive(); }
 
 // ---- completions and time ----
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -59,6 +60,8 @@ class Pool final : public RequestQueue {
   void Continue(Request* request) override;
   void Cancel(Request* request) override;
   void Close() override;
+  std::vector<RefusedContent> RefusedContents() override;
+  size_t ForgiveContents() override;
 
   // ---- the threads that wait for completions ----
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -23,6 +24,7 @@ uint64_t HashContent(const Request& request, const RowTargets& targets);
 //
 //   a strike ─▶ queued requests that hold the same end ─▶ PoolCarrier: HashContent() ─▶ Add()
 //   step 6   ─▶ empty()? no ─▶ HashContent() ─▶ Holds()? yes ─▶ INTERNAL, no worker has seen it
+//   `mpsd ps` ─▶ Contents(), `mpsd forgive` ─▶ Forgive()
 //
 // A request with another element, shape or number of rows holds something else, and is let through.
 // While contents are remembered, every request of the pool is hashed once its rows are filled,
@@ -42,6 +44,12 @@ class Quarantine {
   // True when the content is remembered. Forgets contents that are too old.
   bool Holds(uint64_t content, int64_t now_ns);
 
+  // What is remembered, the oldest first. Forgets contents that are too old.
+  std::vector<RefusedContent> Contents(int64_t now_ns);
+
+  // Forgets everything, as an operator asked. Returns how many contents that were.
+  size_t Forgive();
+
   // True while nothing is remembered: the usual case, which costs one load. After the last content
   // has grown too old, false until the next Holds().
   bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
@@ -51,6 +59,8 @@ class Quarantine {
     uint64_t content;
     int64_t until_ns;
   };
+
+  void ForgetOld(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   std::atomic<size_t> size_{0};  // of entries_
 

@@ -36,6 +36,7 @@ void InferExchange::Begin(const Arrival& arrival) {
   client_left_ = false;
   request_.arrival_ns = arrival.arrival_ns;
   request_.deadline_ns = arrival.deadline_ns;
+  request_.patience_ns = arrival.patience_ns;
   request_.reply = Reply(this);
   trace_ = arrival.trace;
   traced_ = false;

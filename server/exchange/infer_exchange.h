@@ -32,12 +32,13 @@ struct ExchangeContext {
   RequestObservers observers;
 };
 
-// When a request arrived, when it expires (every request does: proto/base/limits.h has the
-// default), and what the caller said of its trace, which lives until the exchange is cleared.
+// When a request arrived, when it expires, what the caller said of its trace, which lives until the
+// exchange is cleared, and how long each of its answers may take (0: until it expires).
 struct Arrival {
   int64_t arrival_ns = 0;
   int64_t deadline_ns = 0;
   const TraceContext* trace = nullptr;
+  int64_t patience_ns = 0;
 };
 
 // The steps of a request that are the same for every transport: read, ask the gate about the model,

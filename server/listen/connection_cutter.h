@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,16 +17,22 @@ namespace mpsd {
 // Thread-safe.
 void CutConnections(const std::vector<std::string>& addresses);
 
-// Waits for `after_ns`, then cuts the connections every 100 ms on a thread of its own, until it is
-// destroyed. Lives on the stack of the thread that stops the server. Thread-compatible.
+// Cuts the connections every 100 ms on a thread of its own, until it is destroyed: once `after_ns`
+// have passed, or no call has been open for 1 s, in which every client that follows the protocol
+// has closed its connection. Lives on the stack of the thread that stops the server.
+// Thread-compatible.
 class ConnectionCutter {
  public:
-  ConnectionCutter(std::vector<std::string> addresses, int64_t after_ns);
+  // `has_calls` says whether a call is open. It is thread-safe, and outlives the cutter.
+  ConnectionCutter(std::vector<std::string> addresses, int64_t after_ns,
+                   std::function<bool()> has_calls);
   ~ConnectionCutter();
 
  private:
-  void Main(const std::vector<std::string>& addresses, int64_t after_ns);
+  void Main(int64_t after_ns) const;
 
+  const std::vector<std::string> addresses_;
+  const std::function<bool()> has_calls_;
   absl::Notification done_;
   std::thread thread_;
 };

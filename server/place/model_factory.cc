@@ -67,6 +67,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.device = placement.device;
   order.memory_share_percent = placement.memory_share_percent;
   order.warmup = model.warmup;
+  order.warmup_samples = model.warmup_samples;
   order.sandbox = model.sandbox.value_or(SandboxLevel::kBasic);
   order.lanes = placement.lanes;
   order.threads = placement.threads;

@@ -58,7 +58,7 @@ void Generations::Unload(const ModelKey& key) {
     if (known == known_.end() || known->second.generation == nullptr) return;
     generation = std::exchange(known->second.generation, nullptr);
     known->second.leaving = generation;
-    known->second.reason = "unloaded";
+    known->second.reason = kUnloadedReason;
   }
   models_->Withdraw(*generation);
   maker_->Retire(generation);
@@ -137,17 +137,19 @@ ModelListing Generations::ListingOf(const ModelKey& key, const Known& known) con
   return listing;
 }
 
-// The other models that are served.
+// The other models that are served or come to be.
 std::vector<ModelConfig> Generations::ServedBeside(const ModelKey& key) const {
   std::vector<ModelConfig> others;
   absl::MutexLock lock(&mu_);
   for (const auto& [other, known] : known_) {
-    if (other != key && known.generation != nullptr) others.push_back(known.model);
+    if (other == key || (known.generation == nullptr && !known.loading)) continue;
+    others.push_back(known.generation != nullptr ? known.model : known.source);
   }
   return others;
 }
 
 std::shared_ptr<ModelMetrics> Generations::CountersOf(const ModelKey& key) {
+  absl::MutexLock lock(&mu_);
   std::erase_if(counters_, [](const auto& entry) { return entry.second.expired(); });
   std::shared_ptr<ModelMetrics> counters = counters_[key].lock();
   if (counters != nullptr) return counters;

@@ -17,10 +17,12 @@
 
 namespace mpsd {
 
+// What List() says of a model that a client has unloaded.
+inline constexpr char kUnloadedReason[] = "unloaded";
+
 // The one way to change what is served. Owned by the reloader. Beside the request's path: requests
-// find a generation through the ModelDirectory. List(), IsServed(), HasFailed() and Sources() are
-// thread-safe; everything else is called from one thread at a time: main while the daemon starts,
-// the reloader's thread afterwards.
+// find a generation through the ModelDirectory. Called by main while the daemon starts, by the
+// reloader's threads afterwards, of which one at a time works on a model. Thread-safe.
 //
 // A swap: the new generation's workers start and warm up while the old one serves, and both count
 // against the memory budget → requests go to the new one → the old one finishes what is inside, and
@@ -83,11 +85,9 @@ class Generations {
   GenerationMaker* const maker_;
   ModelDirectory* const models_;
 
-  // Used by the one calling thread. A model that comes back while its last generation drains goes
-  // on counting on the same counters.
-  std::map<ModelKey, std::weak_ptr<ModelMetrics>> counters_;
-
   mutable absl::Mutex mu_;
+  // A model that comes back while its last generation drains goes on counting on the same counters.
+  std::map<ModelKey, std::weak_ptr<ModelMetrics>> counters_ ABSL_GUARDED_BY(mu_);
   std::map<ModelKey, Known> known_ ABSL_GUARDED_BY(mu_);
 };
 

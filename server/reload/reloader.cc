@@ -1,7 +1,9 @@
 #include "server/reload/reloader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +20,8 @@
 
 namespace mpsd {
 namespace {
+
+constexpr size_t kReloadThreads = 4;
 
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
@@ -65,6 +69,26 @@ void Reloader::Deploy() {
     }
     generations_.Begin(model, others);
   }
+  TellRefused();
+}
+
+// A model that a client loads is not wanted by the config: the daemon is ready without it.
+void Reloader::TellRefused() {
+  const auto is_configured = [this](const ModelListing& listing) {
+    return std::any_of(config_.models.begin(), config_.models.end(),
+                       [&](const ModelConfig& model) { return model.name == listing.name; });
+  };
+  absl::MutexLock refused_lock(&refused_mu_);
+  const bool loads_all = config_.model_control == ModelControlMode::kNone;
+  std::vector<RefusedModel> refused;
+  for (const ModelListing& listing : List()) {
+    const bool was_refused = listing.state == "UNAVAILABLE" && !listing.reason.empty() &&
+                             listing.reason != kUnloadedReason;
+    if (!was_refused || parts_.models->Find(listing.name, listing.version) != nullptr) continue;
+    refused.push_back(
+        {listing.name, listing.version, listing.reason, loads_all || is_configured(listing)});
+  }
+  parts_.models->SetRefused(std::move(refused));
 }
 
 // In explicit mode the models of the repository are loaded only when a client asks.
@@ -95,7 +119,7 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
     wanted.faults.push_back(absl::StrCat("model '", name, "': ", fault));
     if (is_configured(name)) continue;
     if (ServableNameFault(name).empty() && wanted.unservable.size() < kMaxRepositoryModels) {
-      wanted.unservable[{name, ""}] = {name, "", "UNAVAILABLE", fault};
+      wanted.unservable[{name, ""}] = {{name, "", "UNAVAILABLE", fault}, FolderOf(config, name)};
     }
     for (ModelConfig& model : generations_.Sources(name)) wanted.models.push_back(std::move(model));
   }
@@ -104,7 +128,16 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
   return wanted;
 }
 
-// A known model is listed with its own state, even if its files have become faulty since.
+// The folder may be gone by now; a model of the config has none.
+std::string Reloader::FolderOf(const Config& config, const std::string& name) const {
+  const auto is_it = [&name](const ModelConfig& model) { return model.name == name; };
+  if (config.model_repository.empty()) return "";
+  if (std::any_of(config.models.begin(), config.models.end(), is_it)) return "";
+  return absl::StrCat(config.model_repository, "/", name);
+}
+
+// A known model is listed with its own state, even if its files have become faulty since. A model
+// that could not be served, and whose folder was removed since, is gone.
 std::vector<ModelListing> Reloader::List() const {
   std::vector<ModelListing> listings = generations_.List();
   std::set<ModelKey> known;
@@ -113,13 +146,17 @@ std::vector<ModelListing> Reloader::List() const {
     known.insert({listing.name, ""});
   }
   absl::MutexLock lock(&mu_);
-  for (const auto& [key, listing] : unservable_) {
-    if (known.count(key) == 0) listings.push_back(listing);
+  for (const auto& [key, unservable] : unservable_) {
+    std::error_code error;
+    const std::string& folder = unservable.folder;
+    const bool is_gone = !folder.empty() && !std::filesystem::exists(folder, error);
+    if (known.count(key) == 0 && !is_gone) listings.push_back(unservable.listing);
   }
   return listings;
 }
 
 void Reloader::NoteUnservable(const ModelListing& listing) {
+  const std::string folder = FolderOf(config_, listing.name);
   absl::MutexLock lock(&mu_);
   const auto of_model = [&listing](const auto& entry) {
     return entry.first.name == listing.name &&
@@ -128,7 +165,7 @@ void Reloader::NoteUnservable(const ModelListing& listing) {
   std::erase_if(unservable_, of_model);
   const ModelKey key{listing.name, listing.version};
   const bool has_room = unservable_.size() < kMaxRepositoryModels;
-  if (has_room || unservable_.count(key) > 0) unservable_[key] = listing;
+  if (has_room || unservable_.count(key) > 0) unservable_[key] = {listing, folder};
 }
 
 void Reloader::TellIgnored(const std::string& model, const std::string& key) const {
@@ -136,8 +173,8 @@ void Reloader::TellIgnored(const std::string& model, const std::string& key) con
 }
 
 void Reloader::Start() {
-  MPSD_CHECK(!thread_.joinable());
-  thread_ = std::thread([this] { Main(); });
+  MPSD_CHECK(threads_.empty());
+  for (size_t i = 0; i < kReloadThreads; ++i) threads_.emplace_back([this] { Main(); });
 }
 
 void Reloader::Stop() {
@@ -145,7 +182,8 @@ void Reloader::Stop() {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
   }
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
   std::deque<Job> refused;
   {
     absl::MutexLock lock(&mu_);
@@ -170,16 +208,16 @@ void Reloader::Reload(Done done) {
     if (std::exchange(reload_waits_, true)) return;
   }
   // One reload waits at most, so there is always room for it.
-  Enqueue({[this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
+  Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
 }
 
 void Reloader::Load(const std::string& name, const std::string& config, Done done) {
-  Enqueue({[this, name, config] { return RunLoad(name, config); }, std::move(done)},
+  Enqueue({name, [this, name, config] { return RunLoad(name, config); }, std::move(done)},
           kMaxReloadJobs);
 }
 
 void Reloader::Unload(const std::string& name, Done done) {
-  Enqueue({[this, name] { return RunUnload(name); }, std::move(done)}, kMaxReloadJobs);
+  Enqueue({name, [this, name] { return RunUnload(name); }, std::move(done)}, kMaxReloadJobs);
 }
 
 void Reloader::Enqueue(Job job, size_t most_jobs) {
@@ -199,21 +237,37 @@ void Reloader::Enqueue(Job job, size_t most_jobs) {
 
 void Reloader::Main() {
   platform::NameThread("reloader");
-  for (;;) {
-    Job job;
-    {
-      absl::MutexLock lock(&mu_);
-      const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-        return stopping_ || !jobs_.empty();
-      };
-      mu_.Await(absl::Condition(&has_work));
-      if (stopping_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
-    }
-    const absl::Status status = job.run();
-    job.done(GivenUp() && !status.ok() ? Exiting() : status);
+  while (std::optional<Job> job = TakeJob()) {
+    const absl::Status status = job->run();
+    TellRefused();
+    EndJob(job->model);
+    job->done(GivenUp() && !status.ok() ? Exiting() : status);
   }
+}
+
+std::optional<size_t> Reloader::NextWaiting() const {
+  std::vector<JobModel> waiting;
+  for (const Job& job : jobs_) waiting.push_back(job.model);
+  return NextJob(waiting, running_);
+}
+
+std::optional<Reloader::Job> Reloader::TakeJob() {
+  const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return stopping_ || NextWaiting().has_value();
+  };
+  absl::MutexLock lock(&mu_);
+  mu_.Await(absl::Condition(&has_work));
+  if (stopping_) return std::nullopt;
+  const auto job = jobs_.begin() + static_cast<ptrdiff_t>(*NextWaiting());
+  std::optional<Job> taken(std::move(*job));
+  jobs_.erase(job);
+  running_.push_back(taken->model);
+  return taken;
+}
+
+void Reloader::EndJob(const JobModel& model) {
+  absl::MutexLock lock(&mu_);
+  running_.erase(std::find(running_.begin(), running_.end(), model));
 }
 
 // ---- the jobs ----
@@ -245,6 +299,7 @@ absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
     absl::MutexLock lock(&mu_);
     unservable_ = wanted.unservable;
   }
+  config_ = config;
   const ReloadPlan plan = PlanReload(generations_.Sources(), wanted.models);
   std::vector<std::string> failures = wanted.faults;
   for (const ModelConfig& model : wanted.models) {
@@ -255,7 +310,7 @@ absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
         generations_.IsServed(model.key()) && !generations_.HasFailed(model.key());
     if (is_kept && (is_served || may_be_unloaded)) continue;
     if (is_new ? !IsBegunWith(model) : !is_served && may_be_unloaded) {
-      generations_.Know(model, is_new ? "" : "unloaded");
+      generations_.Know(model, is_new ? "" : kUnloadedReason);
     } else if (absl::Status status = Swap(model, model); !status.ok()) {
       failures.emplace_back(status.message());
     }
@@ -265,7 +320,6 @@ absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
     parts_.logger->Log(LogLevel::kInfo, "model_removed",
                        {{"model", key.name}, {"version", key.version}});
   }
-  config_ = config;
   if (failures.empty()) return PlanText(plan);
   return absl::FailedPreconditionError(absl::StrJoin(failures, "; "));
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/config/config.h"
 #include "server/reload/generations.h"
+#include "server/reload/job_order.h"
 #include "server/reload/reload_plan.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/model_metrics.h"
@@ -25,23 +27,25 @@ struct ReloaderParts {
   ModelDirectory* models = nullptr;
   ServerMetrics* metrics = nullptr;
   Logger* logger = nullptr;
-  // Reads the config again; called on the reloader's thread.
+  // Reads the config again; called on a thread of the reloader's.
   std::function<absl::StatusOr<Config>()> read_config;
   // Puts into force those keys of a new config that need no restart; called on the reloader's
   // thread.
   std::function<void(const Config&)> apply;
 };
 
-// A thread of its own does one job after the other: a reload of the config, a load or an unload
-// that a client asked for. Each is the same swap of generations for every model that differs;
-// models that do not differ are not touched. Owned by the daemon. Beside the request's path, never
-// on it. Thread-safe, but Deploy(), Start() and Stop() are called by main.
+// Threads of its own do the jobs: a reload of the config, a load or an unload that a client asked
+// for. Each is the same swap of generations for every model that differs; models that do not differ
+// are not touched. Jobs of different models run side by side, a reload runs alone (job_order.h).
+// Owned by the daemon. Beside the request's path, never on it. Thread-safe, but Deploy(), Start()
+// and Stop() are called by main.
 //
 // Invariants:
-//   1. The `done` of each accepted or refused job is called exactly once, on the reloader's thread,
-//      on the caller's when the job is refused, or in Stop().
+//   1. The `done` of each accepted or refused job is called exactly once, on one of the reloader's
+//      threads, on the caller's when the job is refused, or in Stop().
 //   2. One reload waits at most; what is asked for meanwhile is the same reload.
 //   3. A job that fails leaves every generation serving that it did not replace.
+//   4. After each job the directory knows the models that are refused, with the reasons.
 class Reloader final : public ModelControl {
  public:
   Reloader(ReloaderParts parts, const Config& config);
@@ -50,10 +54,10 @@ class Reloader final : public ModelControl {
   // Begins to serve what the config says, without waiting for workers. Called once, before Start().
   void Deploy();
 
-  // Starts the thread. Called once.
+  // Starts the threads. Called once.
   void Start();
 
-  // Gives up the job that runs, refuses those that wait, and joins the thread. Idempotent.
+  // Gives up the jobs that run, refuses those that wait, and joins the threads. Idempotent.
   void Stop();
 
   // Reads the config again and carries it out. Does nothing, and never calls `done`, while another
@@ -67,11 +71,22 @@ class Reloader final : public ModelControl {
 
  private:
   struct Job {
+    JobModel model;
     std::function<absl::Status()> run;
     Done done;
   };
 
+  // A model that cannot be served, and its folder in the repository; empty: it has none there.
+  struct Unservable {
+    ModelListing listing;
+    std::string folder;
+  };
+
   void Main();
+  // The job to do next; nothing once the reloader stops. Waits for it.
+  std::optional<Job> TakeJob();
+  std::optional<size_t> NextWaiting() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndJob(const JobModel& model);
   // Refuses the job when `most_jobs` wait already, or the reloader stops.
   void Enqueue(Job job, size_t most_jobs);
   bool GivenUp() const;
@@ -84,7 +99,7 @@ class Reloader final : public ModelControl {
   struct Wanted {
     std::vector<ModelConfig> models;
     std::vector<std::string> faults;
-    std::map<ModelKey, ModelListing> unservable;
+    std::map<ModelKey, Unservable> unservable;
   };
 
   Wanted WantedBy(const Config& config) const;
@@ -96,22 +111,29 @@ class Reloader final : public ModelControl {
   void Note(const absl::StatusOr<std::string>& outcome);
   // Notes what List() says of a model that is not known otherwise.
   void NoteUnservable(const ModelListing& listing);
+  std::string FolderOf(const Config& config, const std::string& name) const;
+  // Tells the directory which models are refused. Called at the end of each job.
+  void TellRefused();
 
   const ReloaderParts parts_;
   Generations generations_;
   const Config started_with_;
-  Config config_;  // in force; used on the reloader's thread once that runs
-  std::thread thread_;
+  Config config_;  // in force; a reload writes it, beside which no other job runs
+  std::vector<std::thread> threads_;
+
+  // Of two jobs that end, the later one tells last.
+  absl::Mutex refused_mu_ ABSL_ACQUIRED_BEFORE(mu_);
 
   mutable absl::Mutex mu_;
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mu_);
+  std::vector<JobModel> running_ ABSL_GUARDED_BY(mu_);  // one for each job that a thread does
   bool reload_waits_ ABSL_GUARDED_BY(mu_) = false;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   ModelControlMode mode_ ABSL_GUARDED_BY(mu_);
   ReloadReport last_reload_ ABSL_GUARDED_BY(mu_);
   // Models that cannot be served, at most kMaxRepositoryModels. The version is empty where none
   // could be read.
-  std::map<ModelKey, ModelListing> unservable_ ABSL_GUARDED_BY(mu_);
+  std::map<ModelKey, Unservable> unservable_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

@@ -28,14 +28,14 @@ struct ReloadReport {
 // Stands between the methods of control/ and the reloader, which they must not know. Beside the
 // request's path: requests find their generation in the ModelDirectory and never come here.
 //
-// No method blocks: loading and unloading happen later, one job at a time, on the reloader's
-// thread. A job that fails leaves every generation serving that it did not replace. The jobs that
-// wait are bounded; one more is refused with a status. Implemented by reload/, called by control/.
-// Thread-safe.
+// No method blocks: loading and unloading happen later, on the reloader's threads, one job at a
+// time for a model. A job that fails leaves every generation serving that it did not replace. The
+// jobs that wait are bounded; one more is refused with a status. Implemented by reload/, called by
+// control/. Thread-safe.
 class ModelControl {
  public:
-  // Called exactly once for a job, with its outcome: on the reloader's thread when the job has
-  // ended, before Load() or Unload() returns where the job is refused, or when the daemon stops.
+  // Called exactly once for a job, with its outcome: on a reloader's thread when the job has ended,
+  // before Load() or Unload() returns where the job is refused, or when the daemon stops.
   // The texts are for operators; they name files.
   using Done = std::function<void(const absl::Status&)>;
 

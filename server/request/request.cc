@@ -32,6 +32,7 @@ void Request::Reset() {
   ForgetModel();
   queue = nullptr;
   arrival_ns = 0;
+  patience_ns = 0;
   deadline_ns = 0;
   cancelled = false;
   suspect = false;

@@ -111,8 +111,7 @@ struct Request {
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
   int64_t arrival_ns = 0;
-  int64_t deadline_ns = 0;        // of the wait in the queue, and then of the answer
-  int64_t final_deadline_ns = 0;  // the answer's, until the wait has ended; 0: deadline_ns is both
+  int64_t patience_ns = 0;  // how long each answer may take; 0: the client gave the deadline
   ShapeKey key;
   absl::InlinedVector<RequestInput, 4> inputs;
   absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
@@ -120,6 +119,8 @@ struct Request {
   Reply reply;
 
   // Guarded by the queue's mutex from Reserve() on.
+  int64_t deadline_ns = 0;        // of the wait in the queue, and then of the answer
+  int64_t final_deadline_ns = 0;  // the answer's, until the wait has ended; 0: deadline_ns is both
   RequestState state = RequestState::kNew;
   bool cancelled = false;  // by the client, while its rows were being filled
   bool suspect = false;    // runs alone: its worker crashed, or its batch had too large outputs
@@ -133,6 +134,12 @@ struct Request {
   uint64_t queued_bytes = 0;  // counted against the queue's limit
   Request* previous = nullptr;
   Request* next = nullptr;
+
+  // An answer has come or was taken: the next one has its full time, unless the client gave the
+  // deadline. REQUIRES: the request is in no list that its deadline orders.
+  void AwaitFurther(int64_t now_ns) {
+    if (patience_ns > 0) deadline_ns = now_ns + patience_ns;
+  }
 
   // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew, that is,
   // no queue has reserved rows.
@@ -171,6 +178,13 @@ class RowFiller {
                     const RowTargets& targets) const = 0;
 };
 
+// The content of a request that a queue refuses. Equal contents have equal fingerprints in one
+// process. A value.
+struct RefusedContent {
+  uint64_t fingerprint = 0;
+  int64_t age_ns = 0;  // since it crashed a worker
+};
+
 // A model's queue of admitted requests. A request enters in two steps, so that its payload is
 // copied outside every lock: Reserve() gives it rows, the caller fills them, Commit() makes it
 // ready for a batch. From then on the queue gives the reply. No method blocks. Implemented by
@@ -202,6 +216,12 @@ class RequestQueue {
 
   // Accepts no further request: Reserve() returns ABORTED from now on. Requests inside go on.
   virtual void Close() = 0;
+
+  // The contents that are refused for now, since they crashed a worker; the oldest first.
+  virtual std::vector<RefusedContent> RefusedContents() = 0;
+
+  // Takes them all again. Returns how many they were.
+  virtual size_t ForgiveContents() = 0;
 };
 
 }  // namespace mpsd

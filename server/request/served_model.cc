@@ -86,10 +86,25 @@ void ModelDirectory::Forget(const std::string& name, const std::string& version)
 }
 
 bool ModelDirectory::Knows(absl::string_view name, absl::string_view version) const {
+  const auto is_asked_for = [&](absl::string_view its_name, absl::string_view its_version) {
+    return its_name == name && (version.empty() || its_version == version);
+  };
   absl::ReaderMutexLock lock(&mu_);
   const auto found = known_.lower_bound({std::string(name), std::string(version)});
-  return found != known_.end() && found->first == name &&
-         (version.empty() || found->second == version);
+  if (found != known_.end() && is_asked_for(found->first, found->second)) return true;
+  return std::any_of(refused_.begin(), refused_.end(), [&](const RefusedModel& model) {
+    return is_asked_for(model.name, model.version);
+  });
+}
+
+void ModelDirectory::SetRefused(std::vector<RefusedModel> refused) {
+  absl::MutexLock lock(&mu_);
+  refused_ = std::move(refused);
+}
+
+std::vector<RefusedModel> ModelDirectory::refused() const {
+  absl::ReaderMutexLock lock(&mu_);
+  return refused_;
 }
 
 std::vector<std::string> ModelDirectory::Versions(absl::string_view name) const {
@@ -108,10 +123,14 @@ std::vector<std::shared_ptr<ServedModel>> ModelDirectory::models() const {
   return models_;
 }
 
-bool ModelDirectory::AllReady() const {
+bool ModelDirectory::IsReady() const {
   const auto ready = [](const std::shared_ptr<ServedModel>& model) { return model->ready.load(); };
+  const auto wanted = [](const RefusedModel& model) { return model.wanted; };
   absl::ReaderMutexLock lock(&mu_);
-  return stage == ServingStage::kServing && std::all_of(models_.begin(), models_.end(), ready);
+  if (stage != ServingStage::kServing) return false;
+  const bool misses = std::any_of(refused_.begin(), refused_.end(), wanted);
+  if (strict) return !misses && std::all_of(models_.begin(), models_.end(), ready);
+  return std::any_of(models_.begin(), models_.end(), ready) || (models_.empty() && !misses);
 }
 
 absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,

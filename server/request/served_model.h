@@ -62,6 +62,14 @@ struct ServedModel {
 // "x:FP32[-1,16] -> y:FP32[-1,4]", with the batch dim: the spec as operators see it. Pure.
 std::string SpecText(const ModelSpec& spec);
 
+// A version of a model that the daemon has found, and refuses to serve. A value.
+struct RefusedModel {
+  std::string name;
+  std::string version;  // empty: the versions cannot be listed
+  std::string reason;   // for operators: it may name files
+  bool wanted = true;   // false: only a client asked for it, so the daemon is ready without it
+};
+
 // How far the daemon's life has got. It only goes forward.
 enum class ServingStage : uint8_t {
   kStarting,  // refuses requests
@@ -107,7 +115,12 @@ class ModelDirectory {
   // The opposite of Know().
   void Forget(const std::string& name, const std::string& version);
 
-  // True when the version is known. An empty version means any.
+  // From now on these versions, and no others, are refused: clients learn that they have no version
+  // to serve. REQUIRES: none of them is published.
+  void SetRefused(std::vector<RefusedModel> refused);
+  std::vector<RefusedModel> refused() const;
+
+  // True when the version is known or refused. An empty version means any.
   bool Knows(absl::string_view name, absl::string_view version = "") const;
 
   // The published versions of a model, the lowest first.
@@ -119,8 +132,12 @@ class ModelDirectory {
   // One atomic for all of it, so that readiness and admission change at the same moment.
   std::atomic<ServingStage> stage{ServingStage::kStarting};
 
-  // True in kServing while every published model is ready.
-  bool AllReady() const;
+  // The rule of readiness: whether all models must be ready, or any one of them.
+  std::atomic<bool> strict{true};
+
+  // True in kServing while the models meet the rule. Strict: every published model is ready, and
+  // none that is wanted is refused. Otherwise: one model is ready, or none is wanted at all.
+  bool IsReady() const;
 
  private:
   mutable absl::Mutex mu_;
@@ -129,12 +146,14 @@ class ModelDirectory {
   absl::flat_hash_map<std::string, std::vector<std::shared_ptr<ServedModel>>> by_name_
       ABSL_GUARDED_BY(mu_);
   std::set<std::pair<std::string, std::string>> known_ ABSL_GUARDED_BY(mu_);
+  std::vector<RefusedModel> refused_ ABSL_GUARDED_BY(mu_);  // at most as many as are found
 };
 
 // The generation that serves the model and version that a client names. An empty version means the
 // highest one that is ready. All errors have the protocol's text:
 //
-//   NOT_FOUND         the model or the version is unknown, or the model has no version to serve
+//   NOT_FOUND         the model or the version is unknown, or the model has no version to serve,
+//                     such as one that is refused
 //   INVALID_ARGUMENT  the version is no number
 //   UNAVAILABLE       the version is known, and not loaded or unloaded
 //

@@ -24,6 +24,7 @@ struct WorkerInfo {
   int64_t starts_in_ms = -1;  // while it waits to start; -1: it does not wait, or it is unknown
   std::string last_exit;      // how the previous epoch ended
   std::string exit_reason;    // the same in one word
+  std::string warning;        // of a worker that serves, though not as well as it could
   std::string last_words;     // why it does not serve: its failure, or the last line it wrote
   std::vector<std::string>
       last_lines;  // that all its epochs wrote, kWorkerLinesKept at most; the oldest first

@@ -236,9 +236,10 @@ void SupervisedWorker::Take(const Message& message) {
   const auto* report = std::get_if<LoadReport>(&message);
   if (report != nullptr && state_ == WorkerState::kLoading) return OnLoadReport(*report);
   absl::Status status = absl::InvalidArgumentError("it sent a message out of turn");
-  if (std::holds_alternative<Ready>(message)) {
+  if (const auto* ready = std::get_if<Ready>(&message)) {
     if (state_ == WorkerState::kWarming && !run_->ready) status = absl::OkStatus();
     run_->ready = true;
+    if (status.ok()) NoteWarning(ready->warning);
   } else if (run_->link != nullptr) {
     status = owner_->slabs()->Take(run_->link.get(), message);
   }
@@ -246,6 +247,14 @@ void SupervisedWorker::Take(const Message& message) {
   MPSD_CHECK(run_->link != nullptr);  // every message that is in turn here comes after kLoading
   const bool has_mapped_all = owner_->slabs()->HasMappedAll(run_->link.get());
   if (state_ == WorkerState::kWarming && run_->ready && has_mapped_all) Serve();
+}
+
+void SupervisedWorker::NoteWarning(const std::string& warning) {
+  note_.info.warning = warning.empty() ? "" : absl::StrCat("warm-up: ", Printable(warning));
+  if (warning.empty()) return;
+  services_->logger->Log(
+      LogLevel::kWarn, "warm_up_refused",
+      {{"model", served()->name}, {"worker", index_}, {"reason", Printable(warning)}});
 }
 
 void SupervisedWorker::OnFailure(const Failure& failure) {

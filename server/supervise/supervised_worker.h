@@ -124,6 +124,7 @@ class SupervisedWorker {
   void Take(const Message& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void OnFailure(const Failure& failure) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void NoteFailure(const Failure& failure);
+  void NoteWarning(const std::string& warning);
   void ReadLastMessages();
   void OnOutput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void ReadOutput();

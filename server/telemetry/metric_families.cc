@@ -353,6 +353,20 @@ std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> mo
   return families;
 }
 
+MetricFamily StatesFamily(absl::Span<const ModelStateSample> samples) {
+  MetricFamily family =
+      Family("mpsd_model_state", "1 for the state that a version is in.", MetricType::Gauge);
+  for (const ModelStateSample& sample : samples) {
+    for (size_t state = 0; state < kModelStates; ++state) {
+      const bool is_in = sample.state == static_cast<ModelState>(state);
+      family.metric.push_back(GaugeMetric(is_in ? 1 : 0, {{"model", sample.model},
+                                                          {"version", sample.version},
+                                                          {"state", kModelStateNames[state]}}));
+    }
+  }
+  return family;
+}
+
 std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models) {
   std::vector<MetricFamily> families;
   if (models.empty()) return families;

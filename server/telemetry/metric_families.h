@@ -7,6 +7,7 @@
 //   ModelMetrics  ─▶ ModelFamilies    mpsd_…{model, version}
 //                 └▶ TritonFamilies   nv_inference_…{model, version}
 //   ServerMetrics ─▶ ServerFamilies   mpsd_…
+//   ModelState    ─▶ StatesFamily     mpsd_model_state{model, version, state}
 //   AccessMetrics ─▶ AccessFamilies   mpsd_…
 //   ProcessStats  ─▶ ProcessFamilies  process_…, as Prometheus' own clients name them
 //   bounds        ─▶ LimitsFamily     mpsd_limit{limit}
@@ -28,6 +29,7 @@
 #include "absl/types/span.h"
 #include "prometheus/metric_family.h"
 #include "server/telemetry/model_metrics.h"
+#include "server/telemetry/model_state.h"
 #include "server/telemetry/process_stats.h"
 
 namespace mpsd {
@@ -37,6 +39,9 @@ namespace mpsd {
 // one, so that a rate can be taken before the first request. No models, no families. No two of
 // `models` have the same name and version.
 std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
+
+// mpsd_model_state: for each version a gauge for each state, 1 for the state that it is in.
+prometheus::MetricFamily StatesFamily(absl::Span<const ModelStateSample> samples);
 
 // The metrics that Triton's dashboards and autoscalers read, so that tools built around Triton go
 // on; the page has them with "compat": "triton". Nothing is counted twice for them: all but the

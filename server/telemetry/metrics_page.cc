@@ -61,6 +61,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   const std::vector<std::shared_ptr<const ModelMetrics>> owned = Models();
   std::vector<const ModelMetrics*> models;
   for (const std::shared_ptr<const ModelMetrics>& model : owned) models.push_back(model.get());
+  if (states_) families.push_back(StatesFamily(states_()));
   Append(ModelFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);
   Append(ServerFamilies(*server_), &families);

@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "prometheus/collectable.h"
 #include "server/telemetry/model_metrics.h"
+#include "server/telemetry/model_state.h"
 
 namespace mpsd {
 
@@ -52,6 +53,12 @@ class MetricsPage final : public prometheus::Collectable {
   // thread-safe. REQUIRES: before the first Collect().
   void OnCollect(std::function<void()> refresh) { refresh_ = std::move(refresh); }
 
+  // Sets the function that says in which states the models are. It runs on the scraping thread, and
+  // must be thread-safe. REQUIRES: before the first Collect().
+  void SetModelStates(std::function<std::vector<ModelStateSample>()> states) {
+    states_ = std::move(states);
+  }
+
   // Adds the series of a model until its counters have no other owner. Does nothing for counters
   // that are registered already. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
@@ -74,6 +81,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::atomic<const AccessMetrics*> access_{nullptr};
   std::vector<std::pair<std::string, double>> limits_;
   std::function<void()> refresh_;
+  std::function<std::vector<ModelStateSample>()> states_;
 
   mutable absl::Mutex mu_;
   // Forgotten when the model's last generation has gone, at the next look.

@@ -5,15 +5,14 @@
 
 namespace mpsd {
 
-int64_t MonotonicDeadlineNs(gpr_timespec deadline, int64_t now_ns) {
+CallDeadline MonotonicDeadline(gpr_timespec deadline, int64_t now_ns, int64_t default_ns) {
+  const bool none = gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0;
+  if (none && default_ns == 0) return {kNoDeadlineNs, 0};
+  if (none) return {now_ns + default_ns, default_ns};
   const gpr_timespec left = gpr_time_sub(gpr_convert_clock_type(deadline, GPR_CLOCK_MONOTONIC),
                                          gpr_now(GPR_CLOCK_MONOTONIC));
-  const int64_t cap_ns = now_ns + kMaxTimeoutNs;
-  if (left.tv_sec >= kMaxTimeoutNs / kNsPerSecond) {
-    const bool none = gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0;
-    return none ? now_ns + kDefaultTimeoutNs : cap_ns;
-  }
-  return now_ns + left.tv_sec * kNsPerSecond + left.tv_nsec;
+  if (left.tv_sec >= kMaxTimeoutNs / kNsPerSecond) return {now_ns + kMaxTimeoutNs, 0};
+  return {now_ns + left.tv_sec * kNsPerSecond + left.tv_nsec, 0};
 }
 
 }  // namespace mpsd

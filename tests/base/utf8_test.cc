@@ -29,5 +29,20 @@ TEST(CutAtCharacter, EndsWhereNothingIsACharacter) {
   EXPECT_EQ(CutAtCharacter(std::string(9, '\x80'), 4), "") << "all of them go on";
 }
 
+TEST(CharacterBytes, IsTheSizeOfTheFirstCharacter) {
+  EXPECT_EQ(CharacterBytes("ab"), 1U);
+  EXPECT_EQ(CharacterBytes("\u00E9b"), 2U);
+  EXPECT_EQ(CharacterBytes("€"), 3U);
+  EXPECT_EQ(CharacterBytes("😀"), 4U);
+}
+
+TEST(CharacterBytes, IsZeroWhereNoCharacterBegins) {
+  for (const char* text :
+       {"", "\x80", "\xC3", "\xC1\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82"}) {
+    EXPECT_EQ(CharacterBytes(text), 0U) << testing::PrintToString(text);
+  }
+}
+
 }  // namespace
 }  // namespace mpsd

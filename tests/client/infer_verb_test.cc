@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "client/cli/file.h"
 #include "client/cli/npy.h"
+#include "client/cli/wordpiece.h"
 #include "client/tensor.h"
 #include "tests/fakes/fake_inference_server.h"
 
@@ -135,6 +136,35 @@ TEST_F(InferVerbTest, SendsTextsAsRowsFilledUpBehindTheMask) {
   EXPECT_EQ(sent.raw_input_contents(0), BytesOf<int64_t>({2, 4, 3, 0, 2, 4, 5, 3}));
   EXPECT_EQ(sent.raw_input_contents(1), BytesOf<int64_t>({1, 1, 1, 0, 1, 1, 1, 1}));
   EXPECT_TRUE(absl::StrContains(out_.str(), "2  0.7071  1.0000")) << out_.str();
+}
+
+TEST_F(InferVerbTest, SaysThatATextIsCut) {
+  ServeTexts();
+  std::string text;
+  for (size_t i = 0; i < kMaxTokens; ++i) text += "hello ";
+  options_.texts = {"hello", text};
+  options_.server.json = true;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(err_.str(), "mpsd: text 2 is too long: its last 2 tokens are left out, 256 are sent\n");
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["texts"][1]["cut_tokens"], 2);
+}
+
+TEST_F(InferVerbTest, KeepsTheCaseOfATextForACasedVocabulary) {
+  ServeTexts();
+  const std::string config = server_.folder() + "/tokenizer_config.json";
+  ASSERT_TRUE(WriteWholeFile(config, R"({"do_lower_case": false})").ok());
+  options_.texts = {"Hello hello"};
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(server_.LastInfer().raw_input_contents(0), BytesOf<int64_t>({2, 1, 4, 3}));
+}
+
+TEST_F(InferVerbTest, Exits66BesideATokenizerThatItDoesNotKnow) {
+  ServeTexts();
+  const std::string config = server_.folder() + "/tokenizer_config.json";
+  ASSERT_TRUE(WriteWholeFile(config, R"({"do_lower_case": "no"})").ok());
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 66);
+  EXPECT_TRUE(absl::StrContains(err_.str(), "'do_lower_case' must be true or false")) << err_.str();
 }
 
 TEST_F(InferVerbTest, SendsTokenTypesWhereTheModelTakesThem) {

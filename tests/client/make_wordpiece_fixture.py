@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tiny_vocab.txt and wordpiece_fixture.json with the tokenizers library, the reference.
+"""Writes tiny_vocab.txt and the wordpiece fixtures with the tokenizers library, the reference.
 
 Run with: pip install tokenizers==0.23.3; tests/client/make_wordpiece_fixture.py
 """
@@ -16,6 +16,7 @@ naive uber strasse resume token ##izer ##ization embed ##ding server model batch
 SIGNS = string.punctuation + "¿¡«»“”‘’…–—、。！？€°"
 LETTERS = string.ascii_lowercase + string.digits + "ßæøœıþ" + "абвгдеёжзийклмнопрстуфхцчшщъыьэюя" \
     + "αβγδεζηθικλμνξοπρστυφχψως" + "かきくけこはひふへほ" + "ᄀᄂᄃᄅᄆᄇᄉᄋᄌᄒ" + "ᅡᅥᅩᅮᅳᅵ" + "ᆨᆫᆯᆷᆸᆼ"
+CAPITALS = string.ascii_uppercase + "ÉéÅïßПрË"
 TEXTS = [
     "Hello, World!",
     "The unaffable server is wanted.",
@@ -53,14 +54,15 @@ TEXTS = [
 def vocabulary():
     letters = list(dict.fromkeys(LETTERS))
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys(SIGNS), *letters,
-             *("##" + letter for letter in letters), *WORDS.split()]
+             *("##" + letter for letter in letters), *WORDS.split(),
+             *CAPITALS, *("##" + letter for letter in CAPITALS), "Hello", "World", "Café"]
     return list(dict.fromkeys(words))
 
 
-def reference(words):
+def reference(words, lowercase):
     ids = {word: i for i, word in enumerate(words)}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[(t, ids[t]) for t in ("[CLS]", "[SEP]")])
@@ -71,9 +73,10 @@ def reference(words):
 def main():
     words = vocabulary()
     (FOLDER / "tiny_vocab.txt").write_text("\n".join(words) + "\n")
-    tokenizer = reference(words)
-    cases = [json.dumps({"text": text, "ids": tokenizer.encode(text).ids}) for text in TEXTS]
-    (FOLDER / "wordpiece_fixture.json").write_text("[\n" + ",\n".join(cases) + "\n]\n")
+    for name, lowercase in (("wordpiece_fixture", True), ("wordpiece_cased_fixture", False)):
+        tokenizer = reference(words, lowercase)
+        cases = [json.dumps({"text": text, "ids": tokenizer.encode(text).ids}) for text in TEXTS]
+        (FOLDER / f"{name}.json").write_text("[\n" + ",\n".join(cases) + "\n]\n")
 
 
 main()

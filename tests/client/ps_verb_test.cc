@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "absl/strings/match.h"
+#include "client/cli/forgive_verb.h"
 #include "client/cli/verbs.h"
 #include "tests/fakes/fake_inference_server.h"
 
@@ -56,6 +57,23 @@ grpc::Status OneResting(grpc::ServerContext&, const control::v1::StatusRequest&,
   worker->add_last_lines("first");
   worker->add_last_lines("second");
   model->add_workers()->set_pid(12);
+  return grpc::Status::OK;
+}
+
+grpc::Status OneThatRefuses(grpc::ServerContext&, const control::v1::StatusRequest&,
+                            control::v1::StatusReply* reply) {
+  auto* model = reply->add_models();
+  model->set_name("m");
+  model->set_version("1");
+  model->set_state("ready");
+  model->set_quarantined_requests(2220);
+  model->set_warning("warm-up: it takes no zeros");
+  auto* content = model->add_refused_contents();
+  content->set_fingerprint(0xABC);
+  content->set_age_ms(61'000);
+  auto* refused = reply->add_models();
+  refused->set_name("long");
+  refused->set_state("refused: " + std::string(200, 'x'));
   return grpc::Status::OK;
 }
 
@@ -122,6 +140,53 @@ TEST_F(PsVerbTest, SaysWhyWorkersEnded) {
             "      first\n"
             "      second\n"
             "  worker 0: runs as 12, , restarts 0, has not ended yet\n");
+}
+
+TEST_F(PsVerbTest, ShowsWhatDoesNotFitAColumnOnLinesOfItsOwn) {
+  server_.status = OneThatRefuses;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  const std::string text = out_.str();
+  EXPECT_TRUE(absl::StrContains(text, "\nlong   -        refused  -         ")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "\nm 1: warning: warm-up: it takes no zeros\n")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "\nlong: refused: " + std::string(200, 'x') + "\n")) << text;
+  EXPECT_TRUE(absl::StrContains(
+      text,
+      "\nm 1: refuses 1 contents that crashed a worker; refused requests so far: 2220; `mpsd "
+      "forgive m` takes them again\n  0000000000000abc 1m 1s ago\n"))
+      << text;
+}
+
+TEST_F(PsVerbTest, TellsProgramsAndThoseWhoAskWhyOfRefusedContents) {
+  server_.status = OneThatRefuses;
+  options_.why = true;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_TRUE(absl::StrContains(out_.str(), "0000000000000abc 1m 1s ago\n")) << out_.str();
+  options_.server.json = true;
+  out_.str("");
+  EXPECT_EQ(RunPs(options_, out_, err_), 0) << err_.str();
+  const auto report = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(report["models"][0]["quarantined_requests"], 2220);
+  EXPECT_EQ(report["models"][0]["refused_contents"][0]["fingerprint"], "0000000000000abc");
+}
+
+TEST(ForgiveVerb, SaysHowManyContentsWereForgiven) {
+  FakeInferenceServer server;
+  server.forgive = [](auto&, const control::v1::ForgiveRequest& request, auto* reply) {
+    if (request.model_name() != "m") return grpc::Status(grpc::StatusCode::NOT_FOUND, "no model");
+    reply->set_contents(3);
+    return grpc::Status::OK;
+  };
+  server.Start();
+  ForgiveOptions options;
+  options.server.address = server.address();
+  options.model = "m";
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(RunForgive(options, out, err), 0) << err.str();
+  EXPECT_EQ(out.str(), "m takes 3 contents again\n");
+  options.model = "n";
+  EXPECT_EQ(RunForgive(options, out, err), 1);
+  EXPECT_EQ(err.str(), "mpsd: NOT_FOUND: no model\n");
 }
 
 TEST_F(PsVerbTest, Exits1ForAModelThatIsNotThere) {

@@ -25,6 +25,13 @@ class FakeRequestQueue final : public RequestQueue {
   void Commit(Request*) override {}
   void Close() override {}
 
+  std::vector<RefusedContent> RefusedContents() override { return refused_contents; }
+  size_t ForgiveContents() override {
+    const size_t count = refused_contents.size();
+    refused_contents.clear();
+    return count;
+  }
+
   void Continue(Request* request) override {
     ++continued;
     request->state = RequestState::kQueued;
@@ -39,6 +46,7 @@ class FakeRequestQueue final : public RequestQueue {
     request->reply.Fail(absl::CancelledError("cancelled"));
   }
 
+  std::vector<RefusedContent> refused_contents;
   int continued = 0;
   int cancelled = 0;
 };

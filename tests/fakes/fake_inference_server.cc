@@ -85,6 +85,11 @@ class FakeInferenceServer::ControlService final : public control::v1::Control::S
     return fake_->status(*context, *request, reply);
   }
 
+  grpc::Status Forgive(grpc::ServerContext* context, const control::v1::ForgiveRequest* request,
+                       control::v1::ForgiveReply* reply) override {
+    return fake_->forgive(*context, *request, reply);
+  }
+
  private:
   FakeInferenceServer* const fake_;
 };

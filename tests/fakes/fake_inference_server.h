@@ -39,6 +39,7 @@ class FakeInferenceServer {
   // Called once for each request of a stream.
   Handler<inference::ModelInferRequest, inference::ModelStreamInferResponse> stream_infer;
   Handler<control::v1::StatusRequest, control::v1::StatusReply> status;
+  Handler<control::v1::ForgiveRequest, control::v1::ForgiveReply> forgive;
   Handler<inference::CudaSharedMemoryRegisterRequest, inference::CudaSharedMemoryRegisterResponse>
       register_device_region;
   Handler<inference::CudaSharedMemoryUnregisterRequest,

@@ -44,8 +44,8 @@ Lane::Lane(uint32_t index, const Attachment* attachment, Model* model, const Clo
       reader_(attachment, &model->spec()),
       executor_(index, model, clock) {}
 
-void Lane::Start(WarmUp warmup) {
-  thread_ = std::thread([this, warmup] { Main(warmup); });
+void Lane::Start(WarmUp warmup, absl::Span<const WarmUpSample> samples) {
+  thread_ = std::thread([this, warmup, samples] { Main(warmup, samples); });
 }
 
 absl::Status Lane::WarmedUp() {
@@ -53,19 +53,23 @@ absl::Status Lane::WarmedUp() {
   return warmup_status_;
 }
 
-void Lane::Main(WarmUp warmup) {
+void Lane::Main(WarmUp warmup, absl::Span<const WarmUpSample> samples) {
   platform::NameThread(absl::StrCat("lane-", index_).c_str());
-  warmup_status_ = WarmUpHere(warmup);
+  warmup_status_ = WarmUpHere(warmup, samples);
   const bool serve = warmup_status_.ok();
   warmed_up_.Notify();
   if (serve) RunHere();
 }
 
-absl::Status Lane::WarmUpHere(WarmUp warmup) {
+absl::Status Lane::WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samples) {
   lane_thread_.Bind();
   absl::Status status = model_->BindLane(index_);
+  const bool bound = status.ok();
   MPSD_FAILPOINT("worker.in_warmup");
-  return status.ok() ? WarmUpLane(model_, index_, warmup) : status;
+  if (status.ok()) status = WarmUpLane(model_, index_, warmup, samples);
+  if (!bound || !RefusesInputs(status)) return status;
+  warning_ = std::string(status.message());
+  return absl::OkStatus();
 }
 
 void Lane::RunHere() {

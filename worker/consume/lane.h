@@ -18,6 +18,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/thread_role.h"
 #include "proto/link/warm_up.h"
+#include "proto/link/warm_up_sample.h"
 #include "proto/shm/doorbell.h"
 #include "proto/shm/ring.h"
 #include "worker/consume/attachment.h"
@@ -56,22 +57,26 @@ class Lane {
   Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock);
 
   // Starts the lane's thread, which binds itself to the lane's device stream, warms up, then
-  // serves. Called once, and not where WarmUpHere() is used.
-  void Start(WarmUp warmup);
+  // serves. The samples outlive the warm-up. Called once, and not where WarmUpHere() is used.
+  void Start(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
   // Blocks until the lane is warm, and returns OK; or returns why it cannot serve. After an error
   // the lane's thread has ended. There is no time limit here: the front end has one for the start.
   absl::Status WarmedUp();
 
   // Makes the calling thread the lane's thread and warms the lane up. REQUIRES: called once.
-  absl::Status WarmUpHere(WarmUp warmup);
+  absl::Status WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
+
+  // Why the model has refused its warm-up; empty when it has not. The lane serves all the same.
+  // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
+  const std::string& warning() const { return warning_; }
 
   // Serves until the process ends, after WarmUpHere() returned OK. REQUIRES: the calling thread is
   // the lane's thread. A front end that breaks the ring's rules ends the process.
   [[noreturn]] void RunHere();
 
  private:
-  void Main(WarmUp warmup);
+  void Main(WarmUp warmup, absl::Span<const WarmUpSample> samples);
   void Sleep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   void ServeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   void Complete(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
@@ -83,7 +88,8 @@ class Lane {
   LaneReport* const report_;  // its words are written by the lane's thread alone
 
   absl::Notification warmed_up_;
-  absl::Status warmup_status_;  // written before warmed_up_ is notified
+  absl::Status warmup_status_;  // written before warmed_up_ is notified, as is the next one
+  std::string warning_;
 
   ThreadRole lane_thread_;
   RingConsumer submitted_ ABSL_GUARDED_BY(lane_thread_);

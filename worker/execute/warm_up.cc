@@ -1,34 +1,16 @@
 #include "worker/execute/warm_up.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "proto/base/limits.h"
+#include "worker/execute/sample_inputs.h"
 #include "worker/model/trial_dims.h"
 
 namespace mpsd {
 namespace {
-
-// Owns memory of zeros, aligned as slabs are.
-class Zeros {
- public:
-  char* Get(uint64_t bytes) {
-    const uint64_t rounded = (bytes + kTensorAlignment) / kTensorAlignment * kTensorAlignment;
-    memory_.emplace_back(static_cast<char*>(std::aligned_alloc(kTensorAlignment, rounded)));
-    std::fill_n(memory_.back().get(), rounded, '\0');
-    return memory_.back().get();
-  }
-
- private:
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }
-  };
-  std::vector<std::unique_ptr<char, Free>> memory_;
-};
 
 // Gives each output of a warm-up run memory of its own, and drops it.
 class Scratch final : public OutputSink {
@@ -43,6 +25,13 @@ class Scratch final : public OutputSink {
  private:
   Zeros memory_;
 };
+
+absl::Status RunOnce(Model* model, uint32_t lane, absl::Span<const InputTensor> inputs,
+                     uint32_t rows) {
+  Scratch scratch;
+  if (model->spec().decoupled) return model->Answer(lane, inputs, /*index=*/0, &scratch).status();
+  return model->Run(lane, inputs, rows, &scratch);
+}
 
 absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
   const ModelSpec& spec = model->spec();
@@ -60,9 +49,17 @@ absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
     input.bytes = *bytes;
     input.data = zeros.Get(*bytes);
   }
-  Scratch scratch;
-  if (spec.decoupled) return model->Answer(lane, inputs, /*index=*/0, &scratch).status();
-  return model->Run(lane, inputs, rows, &scratch);
+  return RunOnce(model, lane, inputs, rows);
+}
+
+absl::Status RunSample(Model* model, uint32_t lane, const WarmUpSample& sample) {
+  const absl::StatusOr<SampleInputs> inputs = MakeSampleInputs(model->spec(), sample);
+  if (!inputs.ok()) return inputs.status();
+  absl::Status status;
+  for (uint32_t run = 0; run < sample.runs && status.ok(); ++run) {
+    status = RunOnce(model, lane, inputs->tensors, sample.rows);
+  }
+  return status;
 }
 
 size_t BucketSteps(const ModelSpec& spec) {
@@ -73,8 +70,13 @@ size_t BucketSteps(const ModelSpec& spec) {
 
 }  // namespace
 
-absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup) {
+absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
+                        absl::Span<const WarmUpSample> samples) {
   if (warmup == WarmUp::kNone) return absl::OkStatus();
+  for (const WarmUpSample& sample : samples) {
+    if (absl::Status status = RunSample(model, lane, sample); !status.ok()) return status;
+  }
+  if (!samples.empty()) return absl::OkStatus();
   const bool all = warmup == WarmUp::kAll || (warmup == WarmUp::kAuto && model->device() != "cpu");
   const ModelSpec& spec = model->spec();
   std::set<uint32_t> batches = {1};
@@ -86,6 +88,10 @@ absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup) {
     }
   }
   return absl::OkStatus();
+}
+
+bool RefusesInputs(const absl::Status& status) {
+  return absl::IsInternal(status) || absl::IsInvalidArgument(status);
 }
 
 }  // namespace mpsd

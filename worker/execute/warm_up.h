@@ -8,7 +8,9 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "proto/link/warm_up.h"
+#include "proto/link/warm_up_sample.h"
 #include "worker/model/model.h"
 
 namespace mpsd {
@@ -25,9 +27,18 @@ namespace mpsd {
 // At most twice as many runs as the longest padding rule has buckets (kMaxBuckets). A decoupled
 // model is asked for its first answer only. Elements of BYTES are empty strings.
 //
-// Returns the error of the first run that fails, and makes no further one: the lane cannot serve
-// then. INVALID_ARGUMENT: a shape is too large to count its bytes. Blocks for all the runs. Called
-// on the lane's thread, after Model::BindLane() and before its first batch.
-absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup);
+// Where there are `samples`, the lane runs those instead, each as often as it says, unless `warmup`
+// is kNone.
+//
+// Returns the error of the first run that fails, and makes no further one. INVALID_ARGUMENT: a
+// shape is too large to count its bytes, or a sample does not fit the model. Blocks for all the
+// runs. Called on the lane's thread, after Model::BindLane() and before its first batch.
+absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
+                        absl::Span<const WarmUpSample> samples = {});
+
+// Whether the error says that the model refuses the inputs, or that they do not fit it. The lane
+// can serve then, though its first requests may be slow: zeros and empty strings are no inputs that
+// every model takes. After any other error it cannot. Pure.
+bool RefusesInputs(const absl::Status& status);
 
 }  // namespace mpsd

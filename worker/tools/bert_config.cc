@@ -32,8 +32,19 @@ absl::Status RequireText(const Json& json, const char* key, const char* wanted, 
       absl::StrCat("'", key, "' must be \"", wanted, "\"; this importer knows no other"));
 }
 
+// A head above the encoder would be lost: a reranker would serve as an encoder of sentences.
+absl::Status CheckHeadless(const Json& json) {
+  const auto found = json.find("architectures");
+  if (found == json.end() || found->is_null()) return absl::OkStatus();
+  if (*found == Json::array({"BertModel"})) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'architectures' must be [\"BertModel\"], not ",
+                                                 found->dump(),
+                                                 "; this importer knows no other, and no head"));
+}
+
 absl::Status CheckArchitecture(const Json& json) {
   absl::Status status = RequireText(json, "model_type", "bert", true);
+  if (status.ok()) status = CheckHeadless(json);
   if (status.ok()) status = RequireText(json, "hidden_act", "gelu", true);
   if (status.ok()) status = RequireText(json, "position_embedding_type", "absolute", false);
   return status;

@@ -1,9 +1,10 @@
 // BertConfig: the sizes of a BERT encoder, from its config.json.
 //
 // The first step of mpsd-import-bert, which makes a TorchScript archive of a folder as Hugging Face
-// tools save it: config.json (here), model.safetensors (safetensors.h), and then the archive
-// (bert_module.h). The importer knows BERT with gelu and absolute positions, and says so of
-// anything else, instead of writing an archive that computes something else.
+// tools save it: config.json (here), model.safetensors (safetensors.h), what follows the encoder
+// (sentence_config.h), and then the archive (bert_module.h). The importer knows BERT with gelu and
+// absolute positions, and says so of anything else, such as an architecture with a head, instead of
+// writing an archive that computes something else.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct BertConfig {
 };
 
 // The config whose text is `json`; keys beside those above are ignored. INVALID_ARGUMENT names the
-// key at fault: missing, no whole number from 1 to 2^24, or a model type, an activation or position
-// embeddings that the importer does not support. Pure.
+// key at fault: missing, no whole number from 1 to 2^24, or an architecture, a model type, an
+// activation or position embeddings that the importer does not support. Pure.
 absl::StatusOr<BertConfig> ParseBertConfig(absl::string_view json);
 
 }  // namespace mpsd

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
 #include "proto/link/model_spec.h"
 #include "torch/csrc/jit/api/module.h"
@@ -34,6 +36,7 @@ class Weights {
   // Returns a tensor without data after a fault.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape) {
     const auto found = source_.find(prefix_ + name);
+    taken_.insert(prefix_ + name);
     if (found == source_.end()) return Fail(shape, name, "is missing");
     const SafetensorView& view = found->second;
     if (view.shape != shape) {
@@ -50,9 +53,26 @@ class Weights {
     return tensor.to(at::kFloat);
   }
 
+  // A fault where a tensor is left that is part of no encoder.
+  void ExpectNoOther() {
+    for (const auto& entry : source_) {
+      const std::string& name = entry.first;
+      if (taken_.count(name) > 0 || IsUnused(name)) continue;
+      status_.Update(absl::InvalidArgumentError(absl::StrCat(
+          "the tensor '", name, "' would be lost: it is part of a head or of a layer too many")));
+    }
+  }
+
   const absl::Status& status() const { return status_; }
 
  private:
+  // The first of the three holds the numbers 0, 1, 2, …
+  bool IsUnused(absl::string_view name) const {
+    return absl::ConsumePrefix(&name, prefix_) &&
+           (name == "embeddings.position_ids" || name == "pooler.dense.weight" ||
+            name == "pooler.dense.bias");
+  }
+
   static std::optional<at::ScalarType> TypeOf(absl::string_view dtype) {
     if (dtype == "F32") return at::kFloat;
     if (dtype == "F16") return at::kHalf;
@@ -70,13 +90,14 @@ class Weights {
 
   const Safetensors& source_;
   std::string prefix_;
+  std::set<std::string> taken_;
   absl::Status status_;
 };
 
 class BertWriter {
  public:
-  BertWriter(const BertConfig& config, const Safetensors& weights)
-      : config_(config), weights_(weights), module_("Bert") {}
+  BertWriter(const BertConfig& config, BertPooling pooling, const Safetensors& weights)
+      : config_(config), pooling_(pooling), weights_(weights), module_("Bert") {}
 
   absl::Status Write(const std::string& path) {
     Embeddings();
@@ -84,6 +105,7 @@ class BertWriter {
       Layer(layer);
     }
     Pooling();
+    weights_.ExpectNoOther();
     if (!weights_.status().ok()) return weights_.status();
     module_.define(absl::StrCat(
         "def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Dict[str, Tensor]:\n",
@@ -119,6 +141,7 @@ class BertWriter {
   ModelSpec Spec() const;
 
   const BertConfig config_;
+  const BertPooling pooling_;
   Weights weights_;
   torch::jit::Module module_;
   std::string body_;
@@ -184,10 +207,14 @@ void BertWriter::Attention(const std::string& name, const std::string& source) {
 }
 
 void BertWriter::Pooling() {
-  Line("count = torch.clamp_min(kept.sum([1], True), 1e-9)");
-  Line("mean = torch.bmm(kept.unsqueeze(1), x).squeeze(1) / count");
-  Line("norm = torch.clamp_min(torch.sqrt((mean * mean).sum([1], True)), 1e-12)");
-  Line("return {\"sentence_embedding\": mean / norm}");
+  if (pooling_ == BertPooling::kCls) {
+    Line("pooled = torch.select(x, 1, 0)");
+  } else {
+    Line("count = torch.clamp_min(kept.sum([1], True), 1e-9)");
+    Line("pooled = torch.bmm(kept.unsqueeze(1), x).squeeze(1) / count");
+  }
+  Line("norm = torch.clamp_min(torch.sqrt((pooled * pooled).sum([1], True)), 1e-12)");
+  Line("return {\"sentence_embedding\": pooled / norm}");
 }
 
 ModelSpec BertWriter::Spec() const {
@@ -211,10 +238,10 @@ ModelSpec BertWriter::Spec() const {
 
 }  // namespace
 
-absl::Status WriteBert(const BertConfig& config, const Safetensors& weights,
+absl::Status WriteBert(const BertConfig& config, BertPooling pooling, const Safetensors& weights,
                        const std::string& path) {
   return CatchForeign(
-      [&] { return BertWriter(config, weights).Write(path); },
+      [&] { return BertWriter(config, pooling, weights).Write(path); },
       [&](absl::string_view what) {
         return absl::UnknownError(absl::StrCat("cannot write ", path, ": ", MeaningfulLine(what)));
       });

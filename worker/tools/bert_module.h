@@ -1,4 +1,4 @@
-// bert_module: writes a BERT encoder with mean pooling as a TorchScript archive.
+// bert_module: writes a BERT encoder with its pooling as a TorchScript archive.
 //
 // The last step of mpsd-import-bert. The archive is written from its parts, without Python: weights
 // under our own names, and the source of a forward that calls libtorch's operators directly. So it
@@ -19,18 +19,20 @@
 #include "absl/status/status.h"
 #include "worker/tools/bert_config.h"
 #include "worker/tools/safetensors.h"
+#include "worker/tools/sentence_config.h"
 
 namespace mpsd {
 
 // The archive's forward(input_ids [B,L], attention_mask [B,L]) returns {"sentence_embedding":
-// [B,hidden]}: the mean of the last layer over the tokens that the mask keeps, scaled to length 1.
-// A row without such a token gives zeros. The weights are of the dtype F32, F16 or BF16, with or
-// without the prefix "bert." before their names, and become F32.
+// [B,hidden]}, scaled to length 1: with kMean the mean of the last layer over the tokens that the
+// mask keeps, and zeros for a row without such a token; with kCls the last layer's first token. The
+// weights are of the dtype F32, F16 or BF16, with or without the prefix "bert." before their names,
+// and become F32. The pooler's weights are left out, since sentences do not use them.
 //
-// INVALID_ARGUMENT names a tensor that is missing, whose shape contradicts `config`, or whose dtype
-// is another; nothing is written then. UNKNOWN: libtorch could not write the file. Blocks for
-// seconds.
-absl::Status WriteBert(const BertConfig& config, const Safetensors& weights,
+// INVALID_ARGUMENT names a tensor that is missing, whose shape contradicts `config`, whose dtype is
+// another, or that the archive has no place for, as those of a head; nothing is written then.
+// UNKNOWN: libtorch could not write the file. Blocks for seconds.
+absl::Status WriteBert(const BertConfig& config, BertPooling pooling, const Safetensors& weights,
                        const std::string& path);
 
 }  // namespace mpsd

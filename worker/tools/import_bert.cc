@@ -1,5 +1,6 @@
 // mpsd-import-bert HF_DIR OUT.pt: makes a TorchScript archive for mpsd from a BERT encoder as
-// Hugging Face tools save it: config.json and model.safetensors.
+// Hugging Face tools save it: config.json and model.safetensors, and for an encoder of sentences
+// also modules.json and 1_Pooling/config.json.
 
 #include <cstdio>
 #include <fstream>
@@ -8,10 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "nlohmann/json.hpp"
 #include "worker/tools/bert_config.h"
 #include "worker/tools/bert_module.h"
 #include "worker/tools/safetensors.h"
+#include "worker/tools/sentence_config.h"
 
 namespace mpsd {
 namespace {
@@ -32,17 +33,18 @@ absl::Status In(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
-// A sentence-transformers folder says how its tokens are pooled; the importer supports only the
-// mean.
-absl::Status CheckPooling(const std::string& dir) {
+// What the files of a sentence-transformers folder say; the mean where there are none.
+absl::StatusOr<BertPooling> ReadPooling(const std::string& dir) {
+  const std::string modules_path = dir + "/modules.json";
+  if (const absl::StatusOr<std::string> text = ReadFile(modules_path); text.ok()) {
+    if (absl::Status status = CheckModules(*text); !status.ok()) return In(modules_path, status);
+  }
   const std::string path = dir + "/1_Pooling/config.json";
   const absl::StatusOr<std::string> text = ReadFile(path);
-  if (!text.ok()) return absl::OkStatus();
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  const bool mean = json.is_object() && json.contains("pooling_mode_mean_tokens") &&
-                    json["pooling_mode_mean_tokens"] == true;
-  if (mean) return absl::OkStatus();
-  return In(path, absl::InvalidArgumentError("the model does not pool by the mean of its tokens"));
+  if (!text.ok()) return BertPooling::kMean;
+  const absl::StatusOr<BertPooling> pooling = ParsePooling(*text);
+  if (!pooling.ok()) return In(path, pooling.status());
+  return pooling;
 }
 
 absl::Status Import(const std::string& dir, const std::string& target) {
@@ -52,12 +54,13 @@ absl::Status Import(const std::string& dir, const std::string& target) {
   if (!config_text.ok()) return config_text.status();
   const absl::StatusOr<BertConfig> config = ParseBertConfig(*config_text);
   if (!config.ok()) return In(config_path, config.status());
-  if (absl::Status status = CheckPooling(dir); !status.ok()) return status;
+  const absl::StatusOr<BertPooling> pooling = ReadPooling(dir);
+  if (!pooling.ok()) return pooling.status();
   const absl::StatusOr<std::string> file = ReadFile(weights_path);
   if (!file.ok()) return file.status();
   const absl::StatusOr<Safetensors> weights = ParseSafetensors(*file);
   if (!weights.ok()) return In(weights_path, weights.status());
-  const absl::Status status = WriteBert(*config, *weights, target);
+  const absl::Status status = WriteBert(*config, *pooling, *weights, target);
   return absl::IsInvalidArgument(status) ? In(weights_path, status) : status;
 }
 

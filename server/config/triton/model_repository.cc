@@ -173,6 +173,7 @@ absl::StatusOr<FoundModels> ModelRepository::Read(const std::string& name) const
     if (status.ok()) status = ReadLabels(folder, &base);
     if (!status.ok()) return status;
   }
+  if (absl::Status status = ReadWarmUpData(triton.data_files, &base); !status.ok()) return status;
   const absl::StatusOr<std::vector<std::string>> versions =
       Choose(VersionsIn(folder), triton.versions);
   if (!versions.ok()) return versions.status();
@@ -185,6 +186,32 @@ absl::StatusOr<FoundModels> ModelRepository::Read(const std::string& name) const
     found.models.push_back(*std::move(model));
   }
   return found;
+}
+
+absl::Status ModelRepository::ReadWarmUpData(const std::vector<std::vector<std::string>>& files,
+                                             ModelConfig* model) const {
+  uint64_t bytes_left = kMaxWarmUpDataBytes;
+  for (size_t sample = 0; sample < files.size(); ++sample) {
+    for (size_t i = 0; i < files[sample].size(); ++i) {
+      const std::string& name = files[sample][i];
+      if (name.empty()) continue;
+      const fs::path path = fs::path(folder_) / model->name / "warmup" / name;
+      std::error_code error;
+      const uint64_t bytes = LiesIn(folder_, path) ? fs::file_size(path, error) : 0;
+      if (error || bytes == 0) {
+        return absl::InvalidArgumentError(absl::StrCat("there is no data in warmup/", name));
+      }
+      if (bytes > bytes_left) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the data of the warm-up has more than ", kMaxWarmUpDataBytes, " bytes"));
+      }
+      absl::StatusOr<std::string> data = ReadText(path);
+      if (!data.ok()) return absl::PermissionDeniedError("warmup/" + name + " cannot be read");
+      bytes_left -= std::min<uint64_t>(bytes_left, data->size());
+      model->warmup_samples[sample].inputs[i].data = *std::move(data);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ModelConfig> ModelRepository::ReadVersion(const ModelConfig& base,

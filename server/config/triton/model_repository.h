@@ -55,6 +55,9 @@ class ModelRepository {
   absl::StatusOr<FoundModels> Read(const std::string& name) const;
 
  private:
+  // Reads the data of the model's warm-up, from its folder `warmup`.
+  absl::Status ReadWarmUpData(const std::vector<std::vector<std::string>>& files,
+                              ModelConfig* model) const;
   absl::StatusOr<ModelConfig> ReadVersion(const ModelConfig& base,
                                           const std::string& file_name) const;
 

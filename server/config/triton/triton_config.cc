@@ -1,6 +1,7 @@
 #include "server/config/triton/triton_config.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -60,7 +61,6 @@ void NoteWhatIsIgnored(const pb::ModelConfig& triton, TritonNotes* notes) {
   const pb::ModelDynamicBatching& batching = triton.dynamic_batching();
   const std::pair<bool, const char*> keys[] = {
       {triton.has_optimization(), "optimization"},
-      {triton.model_warmup_size() > 0, "model_warmup"},
       {triton.metric_tags_size() > 0, "metric_tags"},
       {triton.has_model_metrics(), "model_metrics"},
       {!triton.runtime().empty(), "runtime"},
@@ -331,6 +331,68 @@ absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
   return absl::OkStatus();
 }
 
+// A file is read from the model's folder `warmup`, so its name is no path; error texts say it.
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of("/\\") == std::string::npos &&
+         std::all_of(name.begin(), name.end(), absl::ascii_isprint);
+}
+
+absl::Status ReadSample(const pb::ModelWarmup& warmup, WarmUpSample* sample,
+                        std::vector<std::string>* files) {
+  const uint32_t runs = std::max(1U, warmup.count());
+  if (runs > kMaxWarmUpRuns) {
+    return Refused("model_warmup.count", absl::StrCat("must be at most ", kMaxWarmUpRuns));
+  }
+  sample->rows = std::max(1U, warmup.batch_size());
+  sample->runs = runs;
+  const std::map<std::string, pb::ModelWarmup::Input> sorted(warmup.inputs().begin(),
+                                                             warmup.inputs().end());
+  for (const auto& [name, source] : sorted) {
+    WarmUpInput& input = sample->inputs.emplace_back();
+    input.name = name;
+    input.datatype = DataTypeOf(source.data_type());
+    input.dims.assign(source.dims().begin(), source.dims().end());
+    const bool open =
+        std::any_of(input.dims.begin(), input.dims.end(), [](int64_t dim) { return dim < 0; });
+    if (open) return Refused("model_warmup.inputs.dims", "must not be negative");
+    if (input.datatype == DataType::kInvalid) {
+      return Refused("model_warmup.inputs.data_type", "must be given");
+    }
+    if (source.random_data()) input.fill = WarmUpFill::kRandom;
+    if (source.has_input_data_file()) input.fill = WarmUpFill::kData;
+    if (source.has_input_data_file() && !IsPlainName(source.input_data_file())) {
+      return Refused("model_warmup.inputs.input_data_file",
+                     "must be the name of a file, not a path");
+    }
+    files->push_back(source.input_data_file());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyWarmUp(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+  if (triton.model_warmup_size() == 0) return absl::OkStatus();
+  if (triton.model_warmup_size() > static_cast<int>(kMaxWarmUpSamples)) {
+    return Refused("model_warmup", absl::StrCat("has more than ", kMaxWarmUpSamples, " samples"));
+  }
+  model->warmup_samples.clear();
+  notes->data_files.clear();
+  for (const pb::ModelWarmup& warmup : triton.model_warmup()) {
+    absl::Status status = ReadSample(warmup, &model->warmup_samples.emplace_back(),
+                                     &notes->data_files.emplace_back());
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+bool NamesDataFiles(const TritonNotes& notes) {
+  const auto names = [](const std::vector<std::string>& files) {
+    return std::any_of(files.begin(), files.end(),
+                       [](const std::string& file) { return !file.empty(); });
+  };
+  return std::any_of(notes.data_files.begin(), notes.data_files.end(), names);
+}
+
 absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   absl::Status status = RefuseWhatIsNotDone(triton);
   if (status.ok()) status = ApplySource(triton, model, notes);
@@ -338,6 +400,7 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   if (status.ok()) status = ApplyInstances(triton, model, notes);
   if (status.ok()) status = ApplyBatching(triton.dynamic_batching(), model);
   if (status.ok()) status = ApplyParameters(triton, model, notes);
+  if (status.ok()) status = ApplyWarmUp(triton, model, notes);
   if (!status.ok()) return status;
   ApplyVersions(triton.version_policy(), &notes->versions);
   NoteWhatIsIgnored(triton, notes);
@@ -385,6 +448,7 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
         absl::StrCat("the config is no model configuration: ", std::string(parsed.message()))));
   }
   if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
+  if (NamesDataFiles(*notes)) return NotSupported("model_warmup.inputs.input_data_file");
   if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
   // A load says how the versions run. The folder of the model says which versions, and their files;
   // files of labels were read with its config.pbtxt.

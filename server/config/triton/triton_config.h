@@ -7,7 +7,7 @@
 //   mapped    name, platform, backend, input, output, max_batch_size, instance_group, parameters, …
 //   refused   sequence_batching, ensemble_scheduling, response_cache, …: mpsd does not do it, and
 //             answers would differ
-//   ignored   optimization, model_warmup, preferred_batch_size, …: answers are the same without it;
+//   ignored   optimization, metric_tags, preferred_batch_size, …: answers are the same without it;
 //             the key is noted, and the log names it
 //
 // Both functions go through the same steps, and stop at the first error:
@@ -39,7 +39,10 @@ struct VersionPolicy {
 // it. A value.
 struct TritonNotes {
   VersionPolicy versions;
-  std::string file_name;             // the name of the model's file; empty: model.pt or model.pt2
+  std::string file_name;  // the name of the model's file; empty: model.pt or model.pt2
+  // The files of the warm-up's data, as config.pbtxt names them: for each sample and each of its
+  // inputs in their order; empty: the input has none.
+  std::vector<std::vector<std::string>> data_files;
   std::vector<std::string> ignored;  // known keys that make no difference here
 };
 
@@ -47,6 +50,8 @@ struct TritonNotes {
 // configuration replaces what `model` says; a missing key leaves `model` as it is. The result obeys
 // every rule of a config for tensors. The versions and the name of the file are noted as ignored:
 // the folder says those.
+//
+// A warm-up that names data files is refused, since they would come from the client's words.
 //
 // INVALID_ARGUMENT names the key at fault, in printable ASCII, also where the JSON is none or has
 // more than 1 MiB; after that `model` must not be used. Thread-compatible.

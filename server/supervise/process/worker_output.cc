@@ -6,13 +6,33 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "proto/base/limits.h"
+#include "proto/base/utf8.h"
 
 namespace mpsd {
 
+namespace {
+
+// Both ranges of control characters, of which a terminal may take the second one as commands too.
+bool IsControl(absl::string_view character) {
+  if (character.size() == 1) return !absl::ascii_isprint(character[0]);
+  return character[0] == '\xC2' && static_cast<uint8_t>(character[1]) < 0xA0;
+}
+
+}  // namespace
+
 std::string Printable(const std::string& text) {
-  std::string line = text.substr(0, kWorkerLineBytes);
-  const bool plain = std::all_of(line.begin(), line.end(), absl::ascii_isprint);
-  return plain ? line : absl::CEscape(line).substr(0, kWorkerLineBytes);
+  absl::string_view rest = text;
+  std::string line;
+  while (!rest.empty()) {
+    const size_t size = CharacterBytes(rest);
+    const absl::string_view next = rest.substr(0, std::max<size_t>(size, 1));
+    const std::string piece =
+        size == 0 || IsControl(next) ? absl::CEscape(next) : std::string(next);
+    if (line.size() + piece.size() > kWorkerLineBytes) break;
+    line += piece;
+    rest.remove_prefix(next.size());
+  }
+  return line;
 }
 
 void WorkerOutput::Take(std::string_view bytes, int64_t now_ns, const OnLine& on_line) {

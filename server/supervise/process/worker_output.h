@@ -13,8 +13,9 @@
 
 namespace mpsd {
 
-// Makes a worker's words safe to show. Bytes that are not plain text are escaped, so that a line
-// stays one line, a message stays UTF-8 and a terminal is not controlled. The text is cut off after
+// Makes a worker's words safe to show. Control characters and bytes that are not UTF-8 are escaped,
+// and nothing else is, so that a line stays one line, a message stays UTF-8 and a terminal is not
+// controlled. The text is cut off after
 // kWorkerLineBytes, so that the words of all workers fit into one answer.
 std::string Printable(const std::string& text);
 

@@ -5,7 +5,8 @@
 //
 //              start   models settle   one model is down   lame duck   drain
 //   live        yes         yes               yes             yes       yes
-//   ready       no          yes               no              no        no
+//   ready       no          yes               no, or yes      no        no
+//                                             with "readiness": "any"
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ namespace mpsd {
 struct Readiness {
   bool ready = false;
   std::string reason;                       // why not; clients see it, so it has no path and no pid
-  std::vector<std::string> unready_models;  // the configured models that do not serve
+  std::vector<std::string> unready_models;  // the models that do not serve, and should
 };
 
 // The seam between the HTTP server, which knows no models, and the daemon, which implements it over
@@ -31,7 +32,8 @@ class HealthSource {
   // Whether the process works. False asks its supervisor to restart it.
   virtual bool Live() = 0;
 
-  // Whether requests are welcome. False during the start, while a model is down, and during a stop.
+  // Whether requests are welcome. False during the start, while the models do not meet the rule of
+  // readiness, and during a stop.
   virtual Readiness Ready() = 0;
 };
 

@@ -30,6 +30,16 @@ class ModelFault(unittest.TestCase):
             self.check_good(stub)
             self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
 
+    def test_a_model_that_refuses_the_zeros_of_its_warm_up(self):
+        throws = synthetic("throws", warmup="smallest", parameters={"throw_if": 0})
+        with Daemon([throws]) as daemon, calls.stub(daemon.address) as stub:
+            self.check_good(stub, "throws")
+            self.assertRegex(daemon.ps()["throws"]["warning"], "^warm-up: .*asked to throw")
+            self.assertIn("\nthrows 1: warning: warm-up: ",
+                          mpsd("ps", "--address", daemon.address).stdout)
+            daemon.wait_logged('"warm_up_refused","model":"throws"')
+            self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
+
     @unittest.skipUnless(WITH_TORCH, "built without torch")
     def test_a_torch_model_that_throws(self):
         with Daemon([torchscript("throws")]) as daemon, calls.stub(daemon.address) as stub:

@@ -136,7 +136,7 @@ class Reload(unittest.TestCase):
 class FailedReload(unittest.TestCase):
     """The old generation serves on, and everybody is told."""
 
-    def check_refused(self, daemon, pattern, models=None, text=None):
+    def check_refused(self, daemon, pattern, models=None, text=None, ready=200):
         before = pids(daemon, "m")
         if text is None:
             daemon.write_config(models)
@@ -153,7 +153,7 @@ class FailedReload(unittest.TestCase):
         self.assertEqual(daemon.metric("mpsd_config_reload_ok"), 0)
         self.assertGreater(daemon.metric("mpsd_config_reload_time_seconds"), 0)
         daemon.wait_logged("config_not_reloaded")
-        self.assertEqual(daemon.get("/readyz")[0], 200)
+        self.assertEqual(daemon.get("/readyz")[0], ready)
         told = mpsd("ps", "--address", daemon.address)
         self.assertIn("NOT RELOADED", told.stdout)
 
@@ -200,8 +200,9 @@ class FailedReload(unittest.TestCase):
     def test_row_19_a_new_model_that_dies_is_not_served_and_tried_again_when_asked(self):
         with Daemon([fast()]) as daemon:
             broken = synthetic("new", parameters={"crash_at_load": "true"})
-            self.check_refused(daemon, "load failed for model 'new'", [fast(), broken])
-            self.assertEqual(sorted(daemon.ps()), ["m"])
+            self.check_refused(daemon, "load failed for model 'new'", [fast(), broken],
+                               ready=503)
+            self.assertRegex(daemon.ps()["new"]["state"], "^refused: ")
             daemon.write_config([fast(), synthetic("new")])
             self.assertEqual(daemon.reload()["text"], "0 replaced, 1 added, 0 removed, 1 kept")
             settle(daemon, 2)

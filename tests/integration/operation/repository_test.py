@@ -15,7 +15,7 @@ from tritonclient.grpc import service_pb2
 from tritonclient.utils import InferenceServerException
 
 import calls
-from daemon import Daemon, MODELS, WITH_TORCH, wait_until
+from daemon import Daemon, MODELS, WITH_TORCH, mpsd, wait_until
 from models import synthetic
 
 EXPLICIT = {"model_control": "explicit"}
@@ -223,6 +223,35 @@ class Repository(Checks):
             self.assertEqual(policy.specific.versions, [1, 2, 10])
             daemon.wait_logged('model_not_servable.*"model":"broken".*nmae')
 
+    def test_a_model_that_is_refused_is_told_to_everybody(self):
+        self.write("a", "1")
+        self.write("broken", "1", config="nmae: \"x\"")
+        with self.serve() as daemon:
+            client = client_of(daemon)
+            status, text = daemon.get("/readyz")
+            self.assertEqual(status, 503)
+            self.assertIn("broken", text)
+            self.assertFalse(client.is_server_ready())
+            self.assertEqual(infer_once(client, "a"), "1")
+            self.check_refused("NOT_FOUND", "Request for unknown model: 'broken' has no available "
+                               "versions", infer_once, client, "broken")
+            self.assertRegex(daemon.ps()["broken"]["state"], "^refused: config.pbtxt: .*nmae")
+            self.assertRegex(mpsd("ps", "--address", daemon.address).stdout,
+                             "\nbroken +- +refused +-")
+            self.assertEqual(daemon.metric("mpsd_model_state", model="broken", state="refused"), 1)
+            self.assertEqual(daemon.metric("mpsd_model_state", model="a", state="ready"), 1)
+            self.write("broken", "1")
+            self.assertTrue(daemon.reload()["ok"])
+            self.assertEqual(daemon.get("/readyz")[0], 200)
+            self.assertEqual(daemon.metric("mpsd_model_state", model="broken", state="refused"), 0)
+
+    def test_a_config_may_ask_for_any_model(self):
+        self.write("a", "1")
+        self.write("broken", "1", config="nmae: \"x\"")
+        with self.serve(readiness="any") as daemon:
+            self.assertEqual(daemon.get("/readyz")[0], 200)
+            self.assertTrue(client_of(daemon).is_server_ready())
+
     def test_the_delays_of_the_identity_backend(self):
         parameters = {"execute_delay_ms": "1", "instance_wise_delay_multiplier": "4"}
         self.write("m", "1", config=IDENTITY + "".join(
@@ -233,6 +262,20 @@ class Repository(Checks):
             self.assertEqual(daemon.ps()["m"]["parameters"],
                              {"delay": "1ms", "lane_delay_factor": "4"})
             self.assertNotIn("model_key_ignored", daemon.log())
+
+    def test_the_samples_of_a_warm_up(self):
+        config = IDENTITY + 'parameters { key: "throw_if" value { string_value: "0" } }\n'
+        self.write("zeros", "1", config=config)
+        sample = 'data_type: TYPE_FP32 dims: 16 input_data_file: "ones"'
+        self.write("ones", "1", config=config + f'''model_warmup {{ name: "s" batch_size: 2
+                   inputs {{ key: "x" value {{ {sample} }} }} }}''')
+        (self.folder / "ones" / "warmup").mkdir()
+        (self.folder / "ones" / "warmup" / "ones").write_bytes(np.ones(16, np.float32).tobytes())
+        with self.serve() as daemon:
+            self.assertIn("asked to throw", daemon.ps()["zeros"]["warning"])
+            self.assertEqual(daemon.ps()["ones"]["warning"], "")
+            for model in ("zeros", "ones"):
+                self.assertEqual(infer_once(client_of(daemon), model), "1")
 
     def test_a_reload_finds_versions_that_came_and_went(self):
         self.write("m", "1")

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/fd.h"
 #include "proto/inference.grpc.pb.h"
 #include "tests/fakes/fake_infer_handler.h"
 
@@ -103,6 +106,23 @@ TEST_F(GrpcServerTest, NamesTheAddressThatItCannotHave) {
   EXPECT_TRUE(absl::IsUnavailable(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr(server_->bound()[0]));
   EXPECT_TRUE(InferOnce(Client(server_->bound()[0]).get()).ok()) << "the first one goes on";
+}
+
+// A client that never reads what the server says, and so never answers its GOAWAY.
+TEST_F(GrpcServerTest, AConnectionWithoutACallDoesNotHoldAStop) {
+  const std::string path = absl::StrCat("/tmp/mpsd-grpc-server-stop-", getpid(), ".sock");
+  options_.addresses = {"unix:" + path};
+  ASSERT_TRUE(server_->Start(options_).ok());
+  const UniqueFd client(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  const std::string hello("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
+  ASSERT_EQ(write(client.get(), hello.data(), hello.size()), static_cast<ssize_t>(hello.size()));
+  char byte = 0;
+  ASSERT_EQ(read(client.get(), &byte, 1), 1) << "the server speaks: the connection stands";
+  server_->Stop(3600 * kNsPerSecond);
 }
 
 TEST_F(GrpcServerTest, StopsWithAllItsCallsArmed) {

@@ -41,6 +41,8 @@ class FakeQueue final : public RequestQueue {
   void Continue(Request*) override {}
   void Cancel(Request*) override {}
   void Close() override {}
+  std::vector<RefusedContent> RefusedContents() override { return {}; }
+  size_t ForgiveContents() override { return 0; }
 
   absl::Status refusal;
   bool has_no_room = false;
@@ -103,6 +105,8 @@ class ClosedQueue final : public RequestQueue {
   void Continue(Request*) override {}
   void Cancel(Request*) override {}
   void Close() override {}
+  std::vector<RefusedContent> RefusedContents() override { return {}; }
+  size_t ForgiveContents() override { return 0; }
 
  private:
   std::function<void()> on_reserve_;

@@ -6,15 +6,19 @@
 #include <vector>
 
 #include "proto/control.pb.h"
+#include "server/control/model_states.h"
+#include "tests/fakes/fake_infer_handler.h"
 
 namespace mpsd {
 namespace {
 
-class NoWorkers final : public WorkerStatusSource {
+class FakeWorkers final : public WorkerStatusSource {
  public:
-  std::vector<WorkerInfo> Workers(const ServedModel&) const override { return {}; }
+  std::vector<WorkerInfo> Workers(const ServedModel&) const override { return workers; }
   std::string Circuit(const ServedModel&) const override { return ""; }
   std::vector<OtherGeneration> Others(const ServedModel&) const override { return {}; }
+
+  std::vector<WorkerInfo> workers;
 };
 
 class OneReload final : public ModelControl {
@@ -27,7 +31,32 @@ class OneReload final : public ModelControl {
 
 class StatusMethodsTest : public testing::Test {
  protected:
-  StatusMethodsTest() { AddStatusMethods(&models_, &workers_, &control_, "name", &table_); }
+  StatusMethodsTest() {
+    AddStatusMethods(&models_, &workers_, &control_, "name", &table_);
+    AddForgiveMethod(&models_, &logger_, &table_);
+  }
+
+  // A model that refuses two contents.
+  std::shared_ptr<ServedModel> Serve(const std::string& name) {
+    auto queue = std::make_unique<FakeRequestQueue>();
+    queue->refused_contents = {{0xABC, 7 * kNsPerSecond}, {0xDEF, kNsPerSecond}};
+    auto model = std::make_shared<ServedModel>();
+    model->name = name;
+    model->metrics.quarantined_requests = 2220;
+    model->queue = std::move(queue);
+    models_.Publish(model);
+    return model;
+  }
+
+  absl::Status Forgive(const std::string& peer, const std::string& name) {
+    control::v1::ForgiveRequest request;
+    request.set_model_name(name);
+    std::string bytes;
+    const absl::Status status = table_.Find("/mpsd.control.v1.Control/Forgive")
+                                    ->unary({peer}, request.SerializeAsString(), &bytes);
+    EXPECT_TRUE(forgiven_.ParseFromString(bytes));
+    return status;
+  }
 
   absl::Status Ask(const std::string& peer) {
     std::string bytes;
@@ -38,10 +67,13 @@ class StatusMethodsTest : public testing::Test {
   }
 
   ModelDirectory models_;
-  NoWorkers workers_;
+  FakeWorkers workers_;
   OneReload control_;
   MethodTable table_;
+  ServerMetrics metrics_;
+  Logger logger_{*LogFile::Open("/dev/null"), LogLevel::kInfo, Clock::Real(), &metrics_};
   control::v1::StatusReply reply_;
+  control::v1::ForgiveReply forgiven_;
 };
 
 TEST_F(StatusMethodsTest, CallersOnThisHostAreToldAll) {
@@ -65,6 +97,48 @@ TEST_F(StatusMethodsTest, CallersFromElsewhereAreToldNothing) {
     EXPECT_EQ(Ask(peer), absl::PermissionDeniedError("control calls are for callers on this host"));
     EXPECT_EQ(reply_.ByteSizeLong(), 0U) << peer;
   }
+}
+
+TEST_F(StatusMethodsTest, AModelThatIsRefusedHasARowWithTheReason) {
+  models_.SetRefused({{"m", "", "config.pbtxt: line 1: unknown field"}});
+  ASSERT_TRUE(Ask("unix:").ok());
+  ASSERT_EQ(reply_.models_size(), 1);
+  EXPECT_EQ(reply_.models(0).name(), "m");
+  EXPECT_EQ(reply_.models(0).state(), "refused: config.pbtxt: line 1: unknown field");
+  EXPECT_FALSE(reply_.models(0).ready());
+}
+
+TEST_F(StatusMethodsTest, ContentsThatAModelRefusesAreShownAndForgiven) {
+  Serve("m");
+  ASSERT_TRUE(Ask("unix:").ok());
+  ASSERT_EQ(reply_.models(0).refused_contents_size(), 2);
+  EXPECT_EQ(reply_.models(0).refused_contents(0).fingerprint(), 0xABCU);
+  EXPECT_EQ(reply_.models(0).refused_contents(0).age_ms(), 7000);
+  EXPECT_EQ(reply_.models(0).quarantined_requests(), 2220U);
+  EXPECT_TRUE(absl::IsPermissionDenied(Forgive("ipv4:192.0.2.1:40312", "m")));
+  EXPECT_EQ(Forgive("unix:", "n"),
+            absl::NotFoundError("Request for unknown model: 'n' is not found"));
+  EXPECT_TRUE(Forgive("unix:", "m").ok());
+  EXPECT_EQ(forgiven_.contents(), 2U);
+  ASSERT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).refused_contents_size(), 0);
+}
+
+TEST_F(StatusMethodsTest, EachVersionIsInOneState) {
+  const std::shared_ptr<ServedModel> model = Serve("m");
+  const auto state = [&] { return ModelStates(models_, workers_).front().state; };
+  EXPECT_EQ(state(), ModelState::kLoading);
+  workers_.workers.emplace_back().last_words = "it throws";
+  EXPECT_EQ(state(), ModelState::kUnavailable);
+  ASSERT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).state(), "unavailable: it throws");
+  model->ready = true;
+  EXPECT_EQ(state(), ModelState::kReady);
+  workers_.workers.emplace_back().warning = "warm-up: it takes no zeros";
+  ASSERT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).warning(), "warm-up: it takes no zeros");
+  models_.SetRefused({{"n", "", "no such platform"}});
+  EXPECT_EQ(ModelStates(models_, workers_).back().state, ModelState::kRefused);
 }
 
 }  // namespace

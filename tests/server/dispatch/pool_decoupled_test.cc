@@ -70,6 +70,41 @@ TEST_F(PoolDecoupled, TheNextAnswerIsNotMadeBeforeTheOneBeforeIsTaken) {
   }
 }
 
+// The client gave no deadline: each answer may take as long as the default says.
+TEST_F(PoolDecoupled, ADefaultDeadlineBeginsAnewWithEachAnswer) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  call->request.patience_ns = kNsPerSecond;
+  for (uint32_t i = 0; i < 5; ++i) {
+    clock_.Advance(kNsPerSecond - 1);
+    AnswerNext(worker, i);
+    clock_.Advance(kNsPerSecond - 1);
+    pool_->Tick();
+    EXPECT_EQ(call->endings(), 0) << "the client takes its answer " << i;
+    pool_->Continue(&call->request);
+  }
+  clock_.Advance(kNsPerSecond - 1);
+  pool_->Tick();
+  EXPECT_EQ(call->endings(), 0);
+  clock_.Advance(1);
+  pool_->Tick();
+  EXPECT_EQ(call->status(), absl::DeadlineExceededError("Request timeout expired"));
+  EndNext(worker);
+}
+
+TEST_F(PoolDecoupled, ADeadlineOfTheClientIsNotMovedByAnswers) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  const int64_t deadline_ns = call->request.deadline_ns;
+  AnswerNext(worker, 0);
+  clock_.Advance(10);
+  pool_->Continue(&call->request);
+  EXPECT_EQ(call->request.deadline_ns, deadline_ns);
+  EndNext(worker);
+}
+
 TEST_F(PoolDecoupled, ARequestMayHaveNoAnswer) {
   MakePool();
   FakeWorker* worker = AddWorker();

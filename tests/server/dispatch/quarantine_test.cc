@@ -48,6 +48,21 @@ TEST(Quarantine, WhatIsAddedAgainIsTheYoungestAndTakesNoFurtherRoom) {
   EXPECT_FALSE(quarantine.Holds(0, later_ns + Quarantine::kPeriodNs - 1));
 }
 
+TEST(Quarantine, TellsItsContentsAndForgivesThem) {
+  Quarantine quarantine;
+  quarantine.Add(7, kNow);
+  quarantine.Add(8, kNow + kNsPerSecond);
+  const int64_t later_ns = kNow + 3 * kNsPerSecond;
+  ASSERT_EQ(quarantine.Contents(later_ns).size(), 2U);
+  EXPECT_EQ(quarantine.Contents(later_ns)[0].fingerprint, 7U);
+  EXPECT_EQ(quarantine.Contents(later_ns)[0].age_ns, 3 * kNsPerSecond);
+  EXPECT_EQ(quarantine.Contents(kNow + Quarantine::kPeriodNs).size(), 1U) << "one is too old";
+  EXPECT_EQ(quarantine.Forgive(), 1U);
+  EXPECT_TRUE(quarantine.empty());
+  EXPECT_FALSE(quarantine.Holds(8, later_ns));
+  EXPECT_EQ(quarantine.Forgive(), 0U);
+}
+
 // The hash of a request of `rows` rows of these dims, all of which together are `elements`.
 uint64_t HashOf(std::vector<float> elements, uint32_t rows, Dims dims) {
   FakeCall call;

@@ -199,6 +199,64 @@ TEST_F(ReloaderTest, AModelOfTheRepositoryWithAFaultIsListedWithIt) {
   EXPECT_EQ(Listed("broken"), "1 READY ") << "it serves as it did";
 }
 
+TEST_F(ReloaderTest, TheDaemonIsNotReadyWhileAModelOfTheRepositoryIsRefused) {
+  WriteConfig("broken", "nmae: 'x'");
+  Begin();
+  models_.stage = ServingStage::kServing;
+  ASSERT_EQ(models_.refused().size(), 1u);
+  EXPECT_EQ(models_.refused()[0].name, "broken");
+  EXPECT_EQ(models_.refused()[0].reason.rfind("config.pbtxt: line 1: ", 0), 0u);
+  EXPECT_FALSE(models_.IsReady());
+  WriteConfig("broken", "backend: 'identity' input { name: 'x' data_type: TYPE_FP32 dims: 1 }");
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_TRUE(models_.refused().empty());
+  EXPECT_TRUE(models_.IsReady());
+  next_->models.push_back(With(AModel("c"), "fail", "it throws"));
+  EXPECT_FALSE(Reload().ok());
+  ASSERT_EQ(models_.refused().size(), 1u);
+  EXPECT_EQ(models_.refused()[0].reason, "it throws");
+  EXPECT_FALSE(models_.IsReady());
+}
+
+TEST_F(ReloaderTest, WhatOnlyClientsLoadDoesNotCountForReadiness) {
+  WriteConfig("broken", "nmae: 'x'");
+  Begin(ModelControlMode::kExplicit);
+  models_.stage = ServingStage::kServing;
+  EXPECT_TRUE(models_.IsReady());
+  ASSERT_EQ(models_.refused().size(), 1u);
+  EXPECT_FALSE(models_.refused()[0].wanted);
+  EXPECT_TRUE(Unload("a").ok());
+  EXPECT_EQ(models_.refused().size(), 1u) << "what was unloaded is not refused";
+}
+
+TEST_F(ReloaderTest, AFaultyModelIsGoneWithItsFolder) {
+  WriteConfig("broken", "nmae: 'x'");
+  Begin(ModelControlMode::kExplicit);
+  EXPECT_FALSE(Load("broken").ok());
+  EXPECT_NE(Listed("broken"), "");
+  std::filesystem::remove_all(repository_ + "/broken");
+  EXPECT_EQ(Listed("broken"), "");
+}
+
+TEST_F(ReloaderTest, LoadsOfDifferentModelsRunSideBySide) {
+  first_.models = {With(AModel("a"), "hang", ""), AModel("b")};
+  next_ = first_;
+  Begin(ModelControlMode::kExplicit);
+  EXPECT_TRUE(Unload("a").ok());
+  EXPECT_TRUE(Unload("b").ok());
+  absl::Notification ended;
+  reloader_->Load("a", "", [&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok()) << status;
+    ended.Notify();
+  });
+  maker_.WaitUntilOneHangs();
+  EXPECT_TRUE(Load("b").ok()) << "a loads all the while";
+  EXPECT_FALSE(ended.HasBeenNotified());
+  maker_.Release();
+  ended.WaitForNotification();
+  EXPECT_EQ(Listed("a"), "1 READY ");
+}
+
 TEST_F(ReloaderTest, LoadingIsNotAllowedUnlessTheConfigSaysSo) {
   Begin();
   const absl::Status refusal =

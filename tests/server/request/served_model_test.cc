@@ -112,15 +112,50 @@ TEST(ModelDirectory, IsReadyWhenRequestsAreTakenAndAllModelsAreReady) {
   auto model = std::make_shared<ServedModel>();
   model->name = "m";
   models.Publish(model);
-  EXPECT_FALSE(models.AllReady());
+  EXPECT_FALSE(models.IsReady());
   models.stage = ServingStage::kServing;
-  EXPECT_FALSE(models.AllReady());
+  EXPECT_FALSE(models.IsReady());
   model->ready = true;
-  EXPECT_TRUE(models.AllReady());
+  EXPECT_TRUE(models.IsReady());
   for (ServingStage stage : {ServingStage::kLameDuck, ServingStage::kExiting}) {
     models.stage = stage;
-    EXPECT_FALSE(models.AllReady());
+    EXPECT_FALSE(models.IsReady());
   }
+}
+
+TEST(ModelDirectory, IsNotReadyWhileAModelThatIsWantedIsRefused) {
+  ModelDirectory models;
+  models.stage = ServingStage::kServing;
+  auto model = std::make_shared<ServedModel>();
+  model->name = "m";
+  model->ready = true;
+  models.Publish(model);
+  models.SetRefused({{"other", "", "no such platform", /*wanted=*/false}});
+  EXPECT_TRUE(models.IsReady()) << "a client alone asked for it";
+  models.SetRefused({{"other", "", "no such platform"}});
+  EXPECT_FALSE(models.IsReady());
+  models.strict = false;
+  EXPECT_TRUE(models.IsReady()) << "one model serves";
+  model->ready = false;
+  EXPECT_FALSE(models.IsReady());
+  models.Withdraw(*model);
+  EXPECT_FALSE(models.IsReady()) << "the one that is left is refused";
+  models.SetRefused({});
+  EXPECT_TRUE(models.IsReady()) << "none is wanted";
+}
+
+TEST(FindServed, SaysThatARefusedModelHasNoVersion) {
+  ModelDirectory models;
+  models.SetRefused({{"m", "", "no such platform"}, {"n", "2", "it throws"}});
+  EXPECT_EQ(FindServed(models, "m", "").status(),
+            absl::NotFoundError("Request for unknown model: 'm' has no available versions"));
+  EXPECT_EQ(FindServed(models, "n", "").status(),
+            absl::NotFoundError("Request for unknown model: 'n' has no available versions"));
+  EXPECT_EQ(
+      FindServed(models, "n", "2").status(),
+      absl::UnavailableError("Request for unknown model: 'n' version 2 is not at ready state"));
+  EXPECT_EQ(FindServed(models, "m", "1").status(),
+            absl::NotFoundError("Request for unknown model: 'm' version 1 is not found"));
 }
 
 }  // namespace

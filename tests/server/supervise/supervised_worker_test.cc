@@ -252,6 +252,14 @@ TEST_F(SupervisedWorkerDeathTest, AWorkerWithAProcessIsNotDestroyed) {
   EXPECT_DEATH(worker_.reset(), "check failed");
 }
 
+TEST_F(SupervisedWorkerTest, AWarningOfAReadyWorkerIsToldToOperators) {
+  Load();
+  host_.last().Say(Ready{"PyTorch execute failure: it takes no zeros"});
+  Pump();
+  EXPECT_EQ(worker_->state(), WorkerState::kServing);
+  EXPECT_EQ(Info().warning, "warm-up: PyTorch execute failure: it takes no zeros");
+}
+
 // ---- the budgets ----
 
 TEST_F(SupervisedWorkerTest, AModelThatIsNotLoadedInTimeIsKilled) {

@@ -49,6 +49,18 @@ class MetricsPageTest : public testing::Test {
   MetricsPage page_{&server_, {{"version", "1.2.3"}, {"grpc", "1.51.1"}}};
 };
 
+TEST_F(MetricsPageTest, ShowsTheStateOfEachVersion) {
+  page_.SetModelStates([] {
+    return std::vector<ModelStateSample>{{"m", "1", ModelState::kReady},
+                                         {"n", "", ModelState::kRefused}};
+  });
+  EXPECT_EQ(Value(R"(mpsd_model_state{model="m",version="1",state="ready"})"), 1);
+  EXPECT_EQ(Value(R"(mpsd_model_state{model="m",version="1",state="refused"})"), 0);
+  EXPECT_EQ(Value(R"(mpsd_model_state{model="n",version="",state="refused"})"), 1);
+  EXPECT_EQ(Value(R"(mpsd_model_state{model="n",version="",state="loading"})"), 0);
+  EXPECT_EQ(Value(R"(mpsd_model_state{model="n",version="",state="unavailable"})"), 0);
+}
+
 TEST_F(MetricsPageTest, CountsRequestsByTheNameOfTheirCode) {
   model_.requests_by_code[0] = 7;
   model_.requests_by_code[3] = 2;

@@ -15,7 +15,9 @@ constexpr gpr_clock_type kClocks[] = {GPR_CLOCK_MONOTONIC, GPR_CLOCK_REALTIME};
 int64_t DeadlineIn(int64_t seconds, gpr_clock_type clock) {
   const gpr_timespec deadline =
       gpr_time_add(gpr_now(clock), gpr_time_from_seconds(seconds, GPR_TIMESPAN));
-  return MonotonicDeadlineNs(deadline, kNow);
+  const CallDeadline told = MonotonicDeadline(deadline, kNow, kDefaultTimeoutNs);
+  EXPECT_EQ(told.patience_ns, 0) << "the client's own";
+  return told.at_ns;
 }
 
 TEST(CallDeadline, IsTheClients) {
@@ -27,7 +29,17 @@ TEST(CallDeadline, IsTheClients) {
 
 TEST(CallDeadline, IsTheDefaultWhereThereIsNone) {
   for (const gpr_clock_type clock : kClocks) {
-    EXPECT_EQ(MonotonicDeadlineNs(gpr_inf_future(clock), kNow), kNow + kDefaultTimeoutNs) << clock;
+    const CallDeadline told = MonotonicDeadline(gpr_inf_future(clock), kNow, 7 * kNsPerSecond);
+    EXPECT_EQ(told.at_ns, kNow + 7 * kNsPerSecond) << clock;
+    EXPECT_EQ(told.patience_ns, 7 * kNsPerSecond) << clock;
+  }
+}
+
+TEST(CallDeadline, IsNoneWhereThereIsNoDefaultEither) {
+  for (const gpr_clock_type clock : kClocks) {
+    const CallDeadline told = MonotonicDeadline(gpr_inf_future(clock), kNow, 0);
+    EXPECT_EQ(told.at_ns, kNoDeadlineNs) << clock;
+    EXPECT_EQ(told.patience_ns, 0) << clock;
   }
 }
 

@@ -54,6 +54,16 @@ void WaitUntil(const std::function<bool()>& done) {
   while (!done()) std::this_thread::yield();
 }
 
+// Its warm-up runs zeros.
+TEST(LaneWarmUp, AModelThatRefusesItServesWithAWarning) {
+  Rig* const rig = NewRig([](absl::Span<const InputTensor>, uint32_t, OutputSink*) {
+    return absl::InternalError("it takes no zeros");
+  });
+  rig->lane.Start(WarmUp::kSmallest);
+  EXPECT_TRUE(rig->lane.WarmedUp().ok());
+  EXPECT_EQ(rig->lane.warning(), "it takes no zeros");
+}
+
 class LaneTest : public testing::Test {
  protected:
   void Start(FakeModel::RunFunction run = EchoInputs) {
@@ -258,14 +268,14 @@ TEST_F(LaneTest, WarmsUpBeforeItServes) {
 }
 
 TEST_F(LaneTest, SaysWhyItCannotServe) {
-  rig_ = NewRig([](auto, uint32_t, OutputSink*) { return absl::InternalError("cold"); });
+  rig_ = NewRig([](auto, uint32_t, OutputSink*) { return absl::ResourceExhaustedError("cold"); });
   rig_->lane.Start(WarmUp::kSmallest);
-  EXPECT_EQ(rig_->lane.WarmedUp(), absl::InternalError("cold"));
+  EXPECT_EQ(rig_->lane.WarmedUp(), absl::ResourceExhaustedError("cold"));
 
   rig_ = NewRig(EchoInputs);
-  rig_->model.bind_status = absl::ResourceExhaustedError("no stream is left");
+  rig_->model.bind_status = absl::InternalError("no stream is left");
   rig_->lane.Start(WarmUp::kNone);
-  EXPECT_EQ(rig_->lane.WarmedUp(), absl::ResourceExhaustedError("no stream is left"));
+  EXPECT_EQ(rig_->lane.WarmedUp(), absl::InternalError("no stream is left"));
 }
 
 // ---- a front end that lies ----

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "proto/base/limits.h"
 #include "tests/fakes/fake_model.h"
+#include "worker/execute/sample_inputs.h"
 
 namespace mpsd {
 namespace {
@@ -149,6 +152,90 @@ TEST_F(WarmUpTest, StringsAreEmptyOnes) {
   });
   ASSERT_TRUE(WarmUpLane(&model, 0, WarmUp::kSmallest).ok());
   EXPECT_EQ(bytes, 3 * sizeof(uint32_t));
+}
+
+TEST(RefusesInputs, IsSaidOfTheModelsOwnErrorsAlone) {
+  EXPECT_TRUE(RefusesInputs(absl::InternalError("it threw")));
+  EXPECT_TRUE(RefusesInputs(absl::InvalidArgumentError("a sample that does not fit")));
+  EXPECT_FALSE(RefusesInputs(absl::OkStatus()));
+  EXPECT_FALSE(RefusesInputs(absl::ResourceExhaustedError("out of memory")));
+  EXPECT_FALSE(RefusesInputs(absl::DataLossError("the device is lost")));
+}
+
+// A model of one input text[2] of strings and one x[-1] of floats, at most 4 rows.
+ModelSpec SampledSpec() {
+  ModelSpec spec;
+  spec.max_batch_size = 4;
+  spec.inputs = {{"x", DataType::kFp32, {-1}}, {"text", DataType::kBytes, {2}}};
+  return spec;
+}
+
+WarmUpSample GoodSample() {
+  WarmUpSample sample;
+  sample.rows = 3;
+  sample.runs = 2;
+  sample.inputs = {
+      {"text", DataType::kBytes, {2}, WarmUpFill::kData, std::string("\1\0\0\0a\2\0\0\0bc", 11)},
+      {"x", DataType::kFp32, {5}, WarmUpFill::kRandom, ""}};
+  return sample;
+}
+
+TEST_F(WarmUpTest, OfSamplesRunsThemInsteadOfZeros) {
+  std::vector<std::string> texts;
+  std::vector<float> first;
+  FakeModel model(SampledSpec(),
+                  [&](absl::Span<const InputTensor> inputs, uint32_t rows, OutputSink*) {
+                    EXPECT_EQ(rows, 3U);
+                    EXPECT_EQ(ShapesText(inputs), "[3,5] [3,2]");
+                    texts.emplace_back(static_cast<const char*>(inputs[1].data), inputs[1].bytes);
+                    const auto* values = static_cast<const float*>(inputs[0].data);
+                    first.assign(values, values + 15);
+                    return absl::OkStatus();
+                  });
+  const std::vector<WarmUpSample> samples = {GoodSample()};
+  EXPECT_TRUE(WarmUpLane(&model, 0, WarmUp::kAuto, samples).ok());
+  ASSERT_EQ(texts.size(), 2U) << "as often as the sample says";
+  const std::string row = samples[0].inputs[0].data;
+  EXPECT_EQ(texts[0], row + row + row);
+  EXPECT_TRUE(std::all_of(first.begin(), first.end(), [](float v) { return v > 0 && v < 1; }));
+  texts.clear();
+  EXPECT_TRUE(WarmUpLane(&model, 0, WarmUp::kNone, samples).ok());
+  EXPECT_TRUE(texts.empty());
+}
+
+TEST(SampleInputs, NamesWhatDoesNotFitTheModel) {
+  const auto refusal = [](const std::function<void(WarmUpSample*)>& change) {
+    WarmUpSample sample = GoodSample();
+    change(&sample);
+    return std::string(MakeSampleInputs(SampledSpec(), sample).status().message());
+  };
+  EXPECT_EQ(refusal([](WarmUpSample*) {}), "");
+  EXPECT_EQ(refusal([](WarmUpSample* sample) { sample->rows = 5; }),
+            "the sample has 5 rows; at most 4 are allowed");
+  EXPECT_EQ(refusal([](WarmUpSample* sample) { sample->inputs.pop_back(); }),
+            "the sample's input 'x' is missing");
+  EXPECT_EQ(refusal([](WarmUpSample* sample) { sample->inputs[1].datatype = DataType::kInt8; }),
+            "the sample's input 'x' has another datatype or other dims than the model's");
+  EXPECT_EQ(refusal([](WarmUpSample* sample) { sample->inputs[0].data.pop_back(); }),
+            "the sample's input 'text' has another number of bytes than its dims and datatype");
+  EXPECT_EQ(refusal([](WarmUpSample* sample) { sample->inputs[1].dims = {1LL << 40}; }),
+            "the sample's input 'x' is too large");
+}
+
+// An index of 0 or 1 is good for nearly every table.
+TEST(SampleInputs, RandomIntegersAreSmallAndStringsAreWellFormed) {
+  ModelSpec spec;
+  spec.inputs = {{"ids", DataType::kInt64, {64}}, {"text", DataType::kBytes, {1}}};
+  WarmUpSample sample;
+  sample.inputs = {{"ids", DataType::kInt64, {64}, WarmUpFill::kRandom, ""},
+                   {"text", DataType::kBytes, {1}, WarmUpFill::kRandom, ""}};
+  const auto made = MakeSampleInputs(spec, sample);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const auto* ids = static_cast<const int64_t*>(made->tensors[0].data);
+  EXPECT_TRUE(std::all_of(ids, ids + 64, [](int64_t id) { return id == 0 || id == 1; }));
+  uint32_t length = 0;
+  std::memcpy(&length, made->tensors[1].data, sizeof(length));
+  EXPECT_EQ(made->tensors[1].bytes, sizeof(length) + length);
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,8 +17,6 @@
 
 namespace mpsd {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr char kConfig[] =
     R"({"model_type": "bert", "hidden_act": "gelu", "hidden_size": 4, "num_hidden_layers": 1,
@@ -68,36 +65,12 @@ class TinyBert {
   std::map<std::string, std::vector<float>> values_;
 };
 
-std::string ConfigError(const std::string& from, const std::string& to) {
-  std::string text = kConfig;
-  text.replace(text.find(from), from.size(), to);
-  const absl::StatusOr<BertConfig> config = ParseBertConfig(text);
-  return config.ok() ? "it parsed" : std::string(config.status().message());
-}
-
-TEST(BertConfig, ReadsTheNumbers) {
-  const absl::StatusOr<BertConfig> config = ParseBertConfig(kConfig);
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->hidden_size, 4);
-  EXPECT_EQ(config->position_count, 40);
-  EXPECT_EQ(config->layer_norm_epsilon, 1e-12);
-}
-
-TEST(BertConfig, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(ConfigError("\"bert\"", "\"roberta\""), HasSubstr("'model_type' must be \"bert\""));
-  EXPECT_THAT(ConfigError("\"gelu\"", "\"relu\""), HasSubstr("'hidden_act' must be \"gelu\""));
-  EXPECT_THAT(ConfigError("\"vocab_size\": 10", "\"vocab_size\": -1"), HasSubstr("'vocab_size'"));
-  EXPECT_THAT(ConfigError("\"num_attention_heads\": 2", "\"num_attention_heads\": 3"),
-              HasSubstr("multiple of 'num_attention_heads'"));
-  EXPECT_THAT(std::string(ParseBertConfig("{").status().message()), HasSubstr("no JSON object"));
-}
-
 class BertImport : public testing::Test {
  protected:
   void TearDown() override { std::remove(path_.c_str()); }
 
-  absl::Status Write(const Safetensors& weights) {
-    return WriteBert(*ParseBertConfig(kConfig), weights, path_);
+  absl::Status Write(const Safetensors& weights, BertPooling pooling = BertPooling::kMean) {
+    return WriteBert(*ParseBertConfig(kConfig), pooling, weights, path_);
   }
   absl::StatusOr<std::unique_ptr<Model>> Load() {
     LoadOrder order;
@@ -138,6 +111,39 @@ TEST_F(BertImport, PaddingChangesNothing) {
   }
   EXPECT_NEAR(squares, 1, 1e-5);
   for (const float value : run({1, 2}, {0, 0})) EXPECT_EQ(value, 0.0f);
+}
+
+// The mask keeps the last token alone, which is the whole mean.
+TEST_F(BertImport, PoolsByTheFirstTokenWhereTheFolderSaysSo) {
+  const auto run = [&](BertPooling pooling) {
+    EXPECT_TRUE(Write(TinyBert("").views, pooling).ok());
+    const auto model = Load();
+    EXPECT_TRUE(model.ok()) << model.status();
+    const std::vector<int64_t> ids = {1, 2, 3};
+    const std::vector<int64_t> mask = {0, 0, 1};
+    const InputTensor inputs[] = {InputOf(ids, DataType::kInt64, {1, 3}),
+                                  InputOf(mask, DataType::kInt64, {1, 3})};
+    CollectingSink sink;
+    EXPECT_TRUE((*model)->Run(0, inputs, 1, &sink).ok());
+    return sink.Elements<float>(0);
+  };
+  EXPECT_NE(run(BertPooling::kCls), run(BertPooling::kMean));
+}
+
+TEST_F(BertImport, LeavesThePoolerOut) {
+  TinyBert bert("bert.");
+  const SafetensorView bias = bert.views["bert.embeddings.LayerNorm.bias"];
+  bert.views["bert.pooler.dense.bias"] = bias;
+  EXPECT_TRUE(Write(bert.views).ok());
+}
+
+TEST_F(BertImport, NamesTheTensorOfAHead) {
+  TinyBert bert("bert.");
+  const SafetensorView bias = bert.views["bert.embeddings.LayerNorm.bias"];
+  bert.views["classifier.bias"] = bias;
+  EXPECT_EQ(Write(bert.views).message(),
+            "the tensor 'classifier.bias' would be lost: it is part of a head or of a layer too "
+            "many");
 }
 
 TEST_F(BertImport, NamesTheTensorThatIsMissing) {

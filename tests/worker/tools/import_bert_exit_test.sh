@@ -37,8 +37,12 @@ printf '\2\0\0\0\0\0\0\0{}' >"$dir/model.safetensors"
 expect 65 "model.safetensors: the tensor 'embeddings.word_embeddings.weight' is missing" \
   "$dir" "$dir/out.pt"
 mkdir "$dir/1_Pooling"
-echo '{"pooling_mode_mean_tokens": false}' >"$dir/1_Pooling/config.json"
-expect 65 "does not pool by the mean" "$dir" "$dir/out.pt"
+echo '{"pooling_mode_max_tokens": true}' >"$dir/1_Pooling/config.json"
+expect 65 "1_Pooling/config.json: the model pools by max_tokens" "$dir" "$dir/out.pt"
+echo '[{"type": "sentence_transformers.models.Dense"}]' >"$dir/modules.json"
+expect 65 "modules.json: the step Dense would be lost" "$dir" "$dir/out.pt"
+echo "${config%\}}, \"architectures\": [\"BertForSequenceClassification\"]}" >"$dir/config.json"
+expect 65 "not [\"BertForSequenceClassification\"]" "$dir" "$dir/out.pt"
 
 if [ -e "$dir/out.pt" ]; then
   echo "a failed import left its output behind"

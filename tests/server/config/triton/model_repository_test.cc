@@ -167,5 +167,26 @@ TEST_F(ModelRepositoryTest, TheQueueHoldsOneLegalRequest) {
   EXPECT_EQ(ModelRepository(root().string(), limits).ReadAll().models[0].queue_bytes, 1ULL << 30);
 }
 
+TEST_F(ModelRepositoryTest, TheDataOfAWarmUpIsReadFromItsFolder) {
+  Write("a/1/model.pt");
+  Write("a/config.pbtxt", R"pb(model_warmup {
+                                 inputs {
+                                   key: "x"
+                                   value { data_type: TYPE_UINT8 dims: 3 input_data_file: "x.bin" }
+                                 }
+                               })pb");
+  EXPECT_EQ(Fault("a"), "there is no data in warmup/x.bin");
+  Write("a/warmup/x.bin", "abc");
+  const FoundModels found = ReadAll();
+  ASSERT_EQ(found.models.size(), 1U);
+  EXPECT_EQ(found.models[0].warmup_samples[0].inputs[0].data, "abc");
+  Write("a/warmup/x.bin", std::string(kMaxWarmUpDataBytes + 1, 'x'));
+  EXPECT_EQ(Fault("a"), "the data of the warm-up has more than 2097152 bytes");
+  fs::remove(root() / "a/warmup/x.bin");
+  std::ofstream(folder_ / "secret") << "s";
+  fs::create_symlink(folder_ / "secret", root() / "a/warmup/x.bin");
+  EXPECT_EQ(Fault("a"), "there is no data in warmup/x.bin") << "it leads out of the repository";
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -354,16 +354,72 @@ TEST_F(TritonConfigTest, WhatModelConfigSaysMayBeGivenBack) {
 
 TEST_F(TritonConfigTest, WhatMakesNoDifferenceIsNoted) {
   EXPECT_EQ(Text(R"pb(optimization {}
-                      model_warmup {}
                       metric_tags { key: "a" value: "b" }
                       dynamic_batching {
                         preferred_batch_size: [ 4, 8 ]
                         preserve_ordering: true
                       })pb"),
             "");
-  EXPECT_EQ(notes_.ignored, (std::vector<std::string>{"optimization", "model_warmup", "metric_tags",
+  EXPECT_EQ(notes_.ignored, (std::vector<std::string>{"optimization", "metric_tags",
                                                       "dynamic_batching.preferred_batch_size",
                                                       "dynamic_batching.preserve_ordering"}));
+}
+
+TEST_F(TritonConfigTest, AWarmUpBecomesSamples) {
+  EXPECT_EQ(Text(R"pb(max_batch_size: 4
+                      model_warmup {
+                        name: "first"
+                        batch_size: 2
+                        count: 3
+                        inputs {
+                          key: "b"
+                          value { data_type: TYPE_STRING dims: 1 input_data_file: "b.bin" }
+                        }
+                        inputs {
+                          key: "a"
+                          value {
+                            data_type: TYPE_FP32
+                            dims: [ 2, 3 ]
+                            random_data: true
+                          }
+                        }
+                      }
+                      model_warmup {
+                        name: "second"
+                        inputs {
+                          key: "a"
+                          value { data_type: TYPE_INT64 dims: 1 zero_data: true }
+                        }
+                      })pb"),
+            "");
+  ASSERT_EQ(model_.warmup_samples.size(), 2U);
+  const WarmUpSample& first = model_.warmup_samples[0];
+  EXPECT_EQ(first.rows, 2U);
+  EXPECT_EQ(first.runs, 3U);
+  ASSERT_EQ(first.inputs.size(), 2U);
+  EXPECT_EQ(first.inputs[0].name, "a");
+  EXPECT_EQ(first.inputs[0].fill, WarmUpFill::kRandom);
+  EXPECT_EQ(first.inputs[0].dims, (Dims{2, 3}));
+  EXPECT_EQ(first.inputs[1].datatype, DataType::kBytes);
+  EXPECT_EQ(first.inputs[1].fill, WarmUpFill::kData);
+  EXPECT_EQ(notes_.data_files[0], (std::vector<std::string>{"", "b.bin"}));
+  EXPECT_EQ(model_.warmup_samples[1].rows, 1U);
+  EXPECT_EQ(model_.warmup_samples[1].inputs[0].fill, WarmUpFill::kZero);
+}
+
+TEST_F(TritonConfigTest, AWarmUpThatCannotBeDoneIsRefused) {
+  const auto refusal = [this](const std::string& value) {
+    return Text("model_warmup { inputs { key: 'a' value { " + value + " } } }");
+  };
+  EXPECT_EQ(refusal("dims: 1"), "'model_warmup.inputs.data_type' must be given");
+  EXPECT_EQ(refusal("data_type: TYPE_FP32 dims: -1"),
+            "'model_warmup.inputs.dims' must not be negative");
+  EXPECT_EQ(refusal("data_type: TYPE_FP32 input_data_file: '../x'"),
+            "'model_warmup.inputs.input_data_file' must be the name of a file, not a path");
+  EXPECT_EQ(Text("model_warmup { count: 1001 }"), "'model_warmup.count' must be at most 1000");
+  EXPECT_EQ(Json(R"({"model_warmup": [{"inputs": {"a": {"data_type": "TYPE_FP32",
+                                                      "input_data_file": "x"}}}]})"),
+            "'model_warmup.inputs.input_data_file' is not supported");
 }
 
 TEST_F(TritonConfigTest, WhatStandsThereTwiceIsNotedOnce) {

@@ -107,7 +107,7 @@ const Key kKeys[] = {
     {"model_repository_agents", Fate::kRefused, "model_repository_agents { agents {} }"},
     {"response_cache.enable", Fate::kRefused, "response_cache { enable: true }"},
     {"optimization", Fate::kNoted, "optimization {}"},
-    {"model_warmup", Fate::kNoted, "model_warmup {}"},
+    {"model_warmup", Fate::kMapped, "model_warmup {}"},
     {"metric_tags", Fate::kNoted, "metric_tags { key: 'a' value: 'b' }"},
     {"model_metrics", Fate::kNoted, "model_metrics {}"},
 };

@@ -65,10 +65,22 @@ TEST_F(WorkerOutputTest, WhatIsKeptCanBeShown) {
   EXPECT_THAT(output_.last_lines(), ElementsAre("plain \"text\"", "\\033[31mred \\377"));
 }
 
+TEST(Printable, EscapesOnlyWhatCannotBeShown) {
+  EXPECT_EQ(Printable("naïve – 日本 \xff\t😀"), "naïve – 日本 \\377\\t😀");
+  EXPECT_EQ(Printable("a\xC2\x9B"
+                      "31m"),
+            "a\\302\\23331m")
+      << "begins a command as ESC [ does";
+  EXPECT_EQ(Printable("caf\xC3"), "caf\\303") << "half a character";
+}
+
 TEST(Printable, IsALineAtMost) {
   EXPECT_EQ(Printable(std::string(kWorkerLineBytes, 'x')), std::string(kWorkerLineBytes, 'x'));
   EXPECT_EQ(Printable(std::string(4 << 20, 'x')), std::string(kWorkerLineBytes, 'x'));
   EXPECT_EQ(Printable(std::string(4 << 20, '\x1b')).size(), kWorkerLineBytes) << "escaped";
+  const std::string wide = Printable("x" + std::string(kWorkerLineBytes, '\xff'));
+  EXPECT_LE(wide.size(), kWorkerLineBytes);
+  EXPECT_EQ(wide.substr(wide.size() - 4), "\\377") << "no half of an escape";
 }
 
 }  // namespace

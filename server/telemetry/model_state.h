@@ -1,0 +1,24 @@
+// ModelState: how a version of a model is, as operators see it: /metrics and `mpsd ps`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace mpsd {
+
+// A version is in one state at a time. kRefused: it was found, and its config or its load is at
+// fault; no worker tries it again. kUnavailable: its workers have failed, and are tried again.
+enum class ModelState { kReady, kLoading, kUnavailable, kRefused };
+
+// In the order of ModelState. A contract with operators: alerts name them.
+inline constexpr const char* kModelStateNames[] = {"ready", "loading", "unavailable", "refused"};
+inline constexpr size_t kModelStates = 4;
+
+// One version and its state. A value.
+struct ModelStateSample {
+  std::string model;
+  std::string version;  // empty: the versions of a refused model cannot be listed
+  ModelState state = ModelState::kLoading;
+};
+
+}  // namespace mpsd

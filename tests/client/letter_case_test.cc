@@ -1,0 +1,52 @@
+#include "client/cli/letter_case.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd::cli {
+namespace {
+
+LetterCase Told(const TokenizerFiles& files) {
+  const absl::StatusOr<LetterCase> told = LetterCaseOf(files);
+  EXPECT_TRUE(told.ok()) << told.status();
+  return told.value_or(LetterCase::kLower);
+}
+
+std::string Refusal(const TokenizerFiles& files) {
+  return std::string(LetterCaseOf(files).status().message());
+}
+
+TEST(LetterCase, IsLowerWhereNoFileSaysAnything) {
+  EXPECT_EQ(Told({}), LetterCase::kLower);
+  EXPECT_EQ(Told({R"({"model_max_length": 512})", "{}", "{}"}), LetterCase::kLower);
+}
+
+TEST(LetterCase, FollowsTheConfigOfTheTokenizer) {
+  EXPECT_EQ(Told({R"({"do_lower_case": false, "strip_accents": null})", "", ""}),
+            LetterCase::kKept);
+  EXPECT_EQ(Told({R"({"do_lower_case": true, "strip_accents": true})", "", ""}),
+            LetterCase::kLower);
+}
+
+TEST(LetterCase, FollowsTheNormalizerWhereTheConfigIsSilent) {
+  const std::string cased =
+      R"({"normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": null}})";
+  EXPECT_EQ(Told({"", cased, ""}), LetterCase::kKept);
+  EXPECT_EQ(Told({R"({"do_lower_case": true})", cased, ""}), LetterCase::kLower);
+}
+
+TEST(LetterCase, RefusesByNameWhatItCannotDo) {
+  EXPECT_EQ(Refusal({R"({"do_lower_case": true, "strip_accents": false})", "", ""}),
+            "tokenizer_config.json: 'strip_accents' must be as 'do_lower_case' is");
+  EXPECT_EQ(Refusal({R"({"do_lower_case": false, "tokenize_chinese_chars": false})", "", ""}),
+            "tokenizer_config.json: 'tokenize_chinese_chars' must be true");
+  EXPECT_EQ(Refusal({R"({"do_lower_case": 1})", "", ""}),
+            "tokenizer_config.json: 'do_lower_case' must be true or false");
+  EXPECT_EQ(Refusal({"[]", "", ""}), "tokenizer_config.json: is no JSON object");
+  EXPECT_EQ(Refusal({"", R"({"normalizer": {"type": "NFC"}})", ""}),
+            "tokenizer.json: its normalizer must be a BertNormalizer");
+  EXPECT_EQ(Refusal({R"({"do_lower_case": false})", "", R"({"do_lower_case": true})"}),
+            "sentence_bert_config.json: 'do_lower_case' must be false for a cased vocabulary");
+}
+
+}  // namespace
+}  // namespace mpsd::cli

@@ -1,0 +1,38 @@
+// SampleInputs: the tensors of a warm-up run, in memory of their own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/link/model_spec.h"
+#include "proto/link/warm_up_sample.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+
+// Owns memory of zeros, aligned as slabs are. Thread-compatible.
+class Zeros {
+ public:
+  char* Get(uint64_t bytes);
+
+ private:
+  struct Free {
+    void operator()(char* memory) const;
+  };
+  std::vector<std::unique_ptr<char, Free>> memory_;
+};
+
+// The inputs of a sample in the order of the model's. Owned by the run; `tensors` point into
+// `memory`.
+struct SampleInputs {
+  Zeros memory;
+  std::vector<InputTensor> tensors;
+};
+
+// Makes the inputs of `sample` for a model of this spec; random ones are the same at each call.
+// INVALID_ARGUMENT names the input: the sample has none of this name, or its datatype, dims, rows
+// or data are others than the model takes, or too large to count. Pure, thread-safe.
+absl::StatusOr<SampleInputs> MakeSampleInputs(const ModelSpec& spec, const WarmUpSample& sample);
+
+}  // namespace mpsd

@@ -55,6 +55,7 @@ absl::Status NameConfig(ServeFlags* flags) {
   if (!found.ok()) return found.status();
   flags->config = *std::move(found);
   std::printf("config: %s\n", flags->config.c_str());
+  std::fflush(stdout);
   return absl::OkStatus();
 }
 

@@ -14,8 +14,8 @@
 //   kEnding              anything: nothing is read before its end, and then only a Failure
 //
 // A process may also be gone from any state, without kEnding before. The state is the worker's, not
-// the process's: after a death the same worker waits for its next incarnation. A message out of
-// turn kills the process.
+// the process's: after a death the same worker waits for its next incarnation, or for good where
+// the next would fail alike (SupervisedWorker::failed()). A message out of turn kills the process.
 #pragma once
 
 namespace mpsd {

@@ -352,6 +352,16 @@ class Access(unittest.TestCase):
         self.assertEqual(done.returncode, 64)
         self.assertIn("without TLS", done.stderr)
 
+    def test_the_command_line_says_what_tls_objects_to(self):
+        rules = [{"token": "ops", "roles": ["metrics", "control"]}]
+        other = self.authority.issue("other", "DNS:other.example")
+        for tls, text in (({"pair": other}, "is for another name"),
+                          ({"client_ca": str(self.authority.pem)}, "want a client certificate")):
+            address = self.serve(rules, tls=tls, control=False).listeners[1]
+            done = mpsd("ps", "--address", address, "--tls-ca", self.authority.pem)
+            self.assertEqual(done.returncode, 69, done.stderr)
+            self.assertIn(text, done.stderr)
+
     def test_tritonclient_with_tls_and_a_token(self):
         daemon = self.serve([{"token": "ops", "roles": ["metrics"]},
                              {"token": "app", "roles": ["infer"]}], tls={})

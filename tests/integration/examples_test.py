@@ -90,15 +90,6 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"mlp +1 +ready")
 
-    def test_what_the_ready_table_says_to_try(self):
-        """Each of its lines works, the program's path aside."""
-        lines = [line.split() for line in self.daemon.table.split("Try:\n")[1].splitlines()]
-        verbs = [words[1:] for words in lines if pathlib.Path(words[0]).name == "mpsd"]
-        self.assertEqual([words[0] for words in verbs], ["infer", "ps"])
-        for words in verbs:
-            done = mpsd(*words, "--address", self.daemon.address)
-            self.assertEqual(done.returncode, 0, done.stderr)
-
     def test_nobody_is_there(self):
         done = mpsd("ps", "--address", f"unix:{self.daemon.folder}/none", "--timeout", "300ms")
         self.assertEqual(done.returncode, 69, done.stderr)

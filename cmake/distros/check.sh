@@ -39,7 +39,12 @@ make_chroot() { # NAME FOLDER: 2 where the mirror does not answer
 # The sources as they are here, the host's names and certificates, and libtorch, which is large.
 fill_chroot() { # FOLDER
   mkdir -p "$1/mpsd/.deps"
-  git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp --parents -pt "$1/mpsd")
+  # A file that is as it was keeps its time, by which ninja knows what to build.
+  git -C "$root" ls-files | while read -r file; do
+    cmp -s "$root/$file" "$1/mpsd/$file" && continue
+    mkdir -p "$(dirname "$1/mpsd/$file")"
+    cp "$root/$file" "$1/mpsd/$file"
+  done
   cp /etc/resolv.conf "$1/etc/resolv.conf"
   if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
     cp /etc/ssl/certs/ca-certificates.crt "$1/mpsd/.deps/ca.pem"

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // An answer for each element of x, with the same random number in all answers of a run.
-constexpr char kSource[] =
+constexpr char kListSource[] =
     "def forward(self, x: Tensor) -> List[Tuple[Tensor, Tensor]]:\n"
     "    answers: List[Tuple[Tensor, Tensor]] = []\n"
     "    run = torch.rand(1)\n"
@@ -54,7 +54,7 @@ class TorchScriptDecoupled : public ScriptRig {
 };
 
 TEST_F(TorchScriptDecoupled, EachElementOfTheListIsAnAnswer) {
-  Load(kSource);
+  Load(kListSource);
   const std::vector<float> first = Answer({7, 8}, 0);
   const std::vector<float> second = Answer({7, 8}, 1);
   ASSERT_EQ(first.size(), 2u);
@@ -67,7 +67,7 @@ TEST_F(TorchScriptDecoupled, EachElementOfTheListIsAnAnswer) {
 }
 
 TEST_F(TorchScriptDecoupled, RequestsTakeTurns) {
-  Load(kSource);
+  Load(kListSource);
   const float run = Answer({7, 8}, 0).at(1);
   std::vector<float> other = {1, 2, 3};
   const float other_run = Answer(other, 0).at(1);
@@ -80,7 +80,7 @@ TEST_F(TorchScriptDecoupled, RequestsTakeTurns) {
 }
 
 TEST_F(TorchScriptDecoupled, HasOneLane) {
-  Load(kSource);
+  Load(kListSource);
   std::string why;
   EXPECT_EQ(model_->LanesAllowed(4, &why), 1u);
   EXPECT_THAT(why, HasSubstr("on one lane"));
@@ -101,7 +101,7 @@ TEST_F(TorchScriptDecoupled, ReturnsAList) {
   EXPECT_THAT(Answer({1}, 0), ElementsAre());
   EXPECT_THAT(error_, HasSubstr("that of a decoupled model returns a list"));
   spec_.max_batch_size = 4;
-  EXPECT_THAT(LoadError(kSource, spec_), HasSubstr("its max_batch_size must be 0, not 4"));
+  EXPECT_THAT(LoadError(kListSource, spec_), HasSubstr("its max_batch_size must be 0, not 4"));
 }
 
 }  // namespace

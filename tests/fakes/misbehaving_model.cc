@@ -60,4 +60,6 @@ std::string RuntimeName() { return "misbehaving"; }
 std::string LoadedRuntimeKindName() { return "misbehaving"; }
 std::vector<std::string> UsableDevices() { return {"cpu"}; }
 
+std::string PassedOver() { return ""; }
+
 }  // namespace mpsd

@@ -41,7 +41,7 @@ METHODS = {
         "SystemSharedMemoryRegister", "SystemSharedMemoryUnregister", "CudaSharedMemoryStatus",
         "CudaSharedMemoryRegister", "CudaSharedMemoryUnregister", "TraceSetting", "LogSettings")),
     "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch",
-    "/mpsd.control.v1.Control/Status",
+    "/mpsd.control.v1.Control/Forgive", "/mpsd.control.v1.Control/Status",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 }
@@ -477,8 +477,9 @@ class Access(unittest.TestCase):
     def test_control_calls_are_taken_on_their_socket_alone(self):
         daemon = self.serve(models=[synthetic("m")])
         control = [method for method in METHODS
-                   if method.endswith(("ModelLoad", "ModelUnload", "TraceSetting", "LogSettings"))]
-        self.assertEqual(len(control), 4)
+                   if method.endswith(("ModelLoad", "ModelUnload", "TraceSetting", "LogSettings",
+                                       "Forgive"))]
+        self.assertEqual(len(control), 5)
         plain, private = self.plain(daemon.address), self.plain(daemon.config["listen"]["control"])
         for method in control:
             self.assertEqual(code_of(plain, method)[0], UNAUTHENTICATED, method)

@@ -18,7 +18,7 @@
 #include "absl/types/span.h"
 #include "client/cli/infer_verb.h"
 #include "client/cli/npy.h"
-#include "client/cli/wordpiece.h"
+#include "client/cli/text/wordpiece.h"
 #include "client/client.h"
 
 namespace mpsd::cli {

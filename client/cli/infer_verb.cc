@@ -11,7 +11,7 @@
 #include "client/cli/file.h"
 #include "client/cli/infer_inputs.h"
 #include "client/cli/infer_report.h"
-#include "client/cli/wordpiece.h"
+#include "client/cli/text/wordpiece.h"
 #include "client/client.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"

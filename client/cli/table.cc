@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "client/cli/unicode.h"
+#include "client/cli/text/unicode.h"
 #include "proto/base/check.h"
 
 namespace mpsd::cli {

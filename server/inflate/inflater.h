@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "proto/base/byte_allowance.h"
+#include "server/request/byte_allowance.h"
 
 namespace mpsd {
 

@@ -16,10 +16,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
-#include "proto/base/byte_allowance.h"
 #include "server/listen/connection_id.h"
 #include "server/listen/open_sockets.h"
 #include "server/regions/client_region.h"
+#include "server/request/byte_allowance.h"
 #include "server/request/device_copier.h"
 #include "server/telemetry/model_metrics.h"
 

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "client/cli/file.h"
 #include "client/cli/npy.h"
-#include "client/cli/wordpiece.h"
+#include "client/cli/text/wordpiece.h"
 #include "client/tensor.h"
 #include "tests/fakes/fake_inference_server.h"
 

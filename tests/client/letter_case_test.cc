@@ -1,4 +1,4 @@
-#include "client/cli/letter_case.h"
+#include "client/cli/text/letter_case.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "client/cli/wordpiece.h"
+#include "client/cli/text/wordpiece.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "proto/base/byte_allowance.h"
+#include "server/request/byte_allowance.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "client/cli/wordpiece.h"
+#include "client/cli/text/wordpiece.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "client/cli/file.h"
-#include "client/cli/unicode.h"
+#include "client/cli/text/unicode.h"
 
 namespace mpsd::cli {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints unicode_tables.inc: what BERT's tokenization needs of Unicode, below U+10000.
 
-Run with: client/cli/make_unicode_tables.py > client/cli/unicode_tables.inc
+Run with: client/cli/text/make_unicode_tables.py > client/cli/text/unicode_tables.inc
 """
 import unicodedata
 

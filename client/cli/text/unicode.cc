@@ -1,4 +1,4 @@
-#include "client/cli/unicode.h"
+#include "client/cli/text/unicode.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct FoldRun {
   uint8_t target_step;
 };
 
-#include "client/cli/unicode_tables.inc"
+#include "client/cli/text/unicode_tables.inc"
 
 // The entry of a sorted table that contains `c`; null when there is none.
 template <class Entry, size_t kSize>

@@ -18,7 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/cli/letter_case.h"
+#include "client/cli/text/letter_case.h"
 
 namespace mpsd::cli {
 

@@ -110,10 +110,17 @@ void SupervisedWorker::Wait(const std::string& reason) {
   NoteOutcome(absl::UnavailableError(reason));
 }
 
+void SupervisedWorker::StartAfterAll() {
+  services_->thread.Check();
+  if (!failed()) return;
+  start_at_ns_ = services_->clock->NowNs() + BackoffNs(failures_, services_->jitter());
+  Publish();
+}
+
 void SupervisedWorker::OnLoadReport(const LoadReport& report) {
   const absl::Status status = owner_->OnLoaded(this, report);
   if (status.ok()) return;
-  run_->failure_lasts = absl::IsInvalidArgument(status) && !served()->loaded;
+  run_->failure_lasts = absl::IsInvalidArgument(status);
   GiveUp(WorkerExit::kLoad, std::string(status.message()));
 }
 
@@ -268,7 +275,7 @@ void SupervisedWorker::NoteFailure(const Failure& failure) {
   output_.Keep(failure.text);
   NoteLastLines();
   run_->said_failure = true;
-  run_->failure_lasts = failure.lasting && !served()->loaded;
+  run_->failure_lasts = failure.lasting;
 }
 
 // The exit may be reported before the last messages were read.
@@ -453,6 +460,7 @@ void SupervisedWorker::Ended(int wait_status) {
   const int64_t seen_ns = services_->clock->NowNs();
   MPSD_FAILPOINT("supervise.reap");
   ReadLastMessages();
+  run_->failure_lasts = run_->failure_lasts && !served()->loaded;
   WorkerDeath death;
   death.reason = ReasonOf(wait_status);
   served()->metrics.worker_exits[static_cast<size_t>(death.reason.exit)].fetch_add(1);

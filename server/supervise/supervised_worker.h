@@ -38,7 +38,8 @@ namespace mpsd {
 //      dispatches its requests again or ends them → the owner hears of it → the next start.
 //   4. What the process says is believed only as far as its state allows; anything else kills it.
 //   5. The memory of an incarnation is given back only after it was reaped.
-//   6. A failure that lasts, of a model that was never loaded, is the last: no start follows.
+//   6. A failure that lasts is the last while no worker of the model has loaded it: no start
+//      follows until one has.
 class SupervisedWorker {
  public:
   // `epoch` is that of the incarnation before the first one. Owner and services outlive the worker.
@@ -60,6 +61,10 @@ class SupervisedWorker {
 
   // Notes why the worker may not start yet although its time has come. REQUIRES: kWaiting.
   void Wait(const std::string& reason);
+
+  // Another worker has loaded the model, so neither file nor order is at fault: a worker that has
+  // failed() starts again after a rest. Does nothing to others.
+  void StartAfterAll();
 
   // The worker finishes its batches, gets no more, and then leaves for good. REQUIRES: kServing.
   void Drain();
@@ -90,7 +95,8 @@ class SupervisedWorker {
   WorkerState state() const { return state_; }
   bool has_process() const { return run_ != nullptr; }
   bool leaving() const { return leaving_; }  // no incarnation follows
-  // Its file or its order is at fault: none follows, unless a reload makes another generation.
+  // By all that is known its file or its order is at fault: none follows, unless another worker
+  // loads the model, or a reload makes another generation.
   bool failed() const { return start_at_ns_ == INT64_MAX; }
   bool starting() const {
     return state_ == WorkerState::kLoading || state_ == WorkerState::kWarming;

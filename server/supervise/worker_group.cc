@@ -160,6 +160,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   pool()->memory()->Add(*std::move(segment));
   slabs_ = std::make_unique<SlabAnnouncer>(pool(), services_->budget, served()->name);
   served()->loaded = true;
+  for (const auto& worker : workers_) worker->StartAfterAll();
   return absl::OkStatus();
 }
 

@@ -215,6 +215,18 @@ TEST_F(WorkerGroupTest, AFailureThatLastsIsNoReasonForARestOrAnotherStart) {
   EXPECT_EQ(board_.Circuit(*served_), "closed");
 }
 
+TEST_F(WorkerGroupTest, AModelThatAnotherWorkerLoadsHadNoFailureThatLasts) {
+  MakeGroup(2);
+  host_.process(1).Say(Failure{"it is no model", true});
+  Pump();
+  EXPECT_TRUE(group_->Find(0)->failed());
+  Serve(2);
+  EXPECT_FALSE(group_->Find(0)->failed());
+  clock_.Advance(kFirstBackoffNs);
+  group_->StartDue();
+  EXPECT_EQ(group_->Find(0)->epoch(), 2u);
+}
+
 TEST_F(WorkerGroupTest, AKillFromOutsideSaysNothingAboutTheModel) {
   MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
   host_.last().DieOf(SIGKILL);

@@ -38,7 +38,7 @@ COPIER = "mpsd-device-copier"
 def copiers(daemon):
     """The pids of the daemon's copiers."""
     found = []
-    for pid in procfs.with_environment("MPSD_TEST_DAEMON", str(id(daemon))):
+    for pid in procfs.with_environment("MPSD_TEST_DAEMON", str(daemon.config_file)):
         try:
             if os.readlink(f"/proc/{pid}/exe").endswith(COPIER):
                 found.append(pid)
@@ -54,7 +54,7 @@ def served(models=None, **more):
     daemon = Daemon(models or [synthetic("m", [tensor("x", [16])], max_batch_size=256)],
                     limits=limits, **more)
     daemon.environment.update({"LD_LIBRARY_PATH": FAKE_CUDA,
-                               "MPSD_TEST_DAEMON": str(id(daemon)), **environment})
+                               "MPSD_TEST_DAEMON": str(daemon.config_file), **environment})
     return daemon
 
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -337,7 +338,7 @@ TEST_F(ReloaderTest, TheLineOfJobsIsBounded) {
   next_->models = {With(AModel("a"), "hang", ""), AModel("b")};
   reloader_->Reload([](const absl::Status&) {});
   maker_.WaitUntilOneHangs();
-  size_t refused = 0;
+  std::atomic<size_t> refused = 0;
   for (size_t i = 0; i < kMaxReloadJobs + 2; ++i) {
     reloader_->Load("b", "", [&](const absl::Status& status) {
       refused += status == Busy("too many models are waiting to be loaded");

@@ -41,3 +41,9 @@ def memory_files(pid):
 
 def all_memory_files():
     return set().union(*(memory_files(pid) for pid in pids()))
+
+
+def mapped_files(pid):
+    """The paths of the files that a process has mapped."""
+    lines = (PROC / str(pid) / "maps").read_text().splitlines()
+    return {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}

@@ -107,6 +107,15 @@ class Growth(unittest.TestCase):
                 calls.infer(stub, calls.request("m", {"x": row_of_bytes(1, size)}))])
 
 
+class Own(unittest.TestCase):
+    """Memory of the processes themselves, which they share with nobody."""
+
+    def test_a_synthetic_model_takes_nothing_of_libtorch(self):
+        with Daemon([synthetic("m")]) as daemon:
+            for worker in daemon.workers():
+                self.assertFalse([name for name in procfs.mapped_files(worker) if "torch" in name])
+
+
 class Fitting(unittest.TestCase):
     def test_a_model_that_does_not_fit_keeps_no_other_from_serving(self):
         models = [synthetic("big", [tensor("x", [MIB])], max_batch_size=64), synthetic("m")]

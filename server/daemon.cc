@@ -31,6 +31,8 @@
 #include "server/control/status_methods.h"
 #include "server/daemon_options.h"
 #include "server/descriptor_needs.h"
+#include "server/heap.h"
+#include "server/heap_trimmer.h"
 #include "server/instance_lock.h"
 #include "server/listen/certificate_source.h"
 #include "server/listen/open_sockets.h"
@@ -212,6 +214,7 @@ class Daemon {
   GrpcServer grpc_;
   std::unique_ptr<HttpServer> http_;
   ServiceNotifier notifier_;
+  HeapTrimmer heap_{clock_, &logger_};
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
 };
@@ -388,7 +391,8 @@ int Daemon::Serve(const SignalWaiter& signals) {
 void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
   reloader_.Start();
   for (int seen = 0; signals.requests() == 0;) {
-    signals.WaitForNews(seen);
+    signals.WaitForNews(seen, absl::Nanoseconds(HeapTrimmer::kLookNs));
+    heap_.Look(plane_.inside());
     if (signals.hangups() == seen) continue;
     seen = signals.hangups();
     Reload();
@@ -476,6 +480,7 @@ int Complain(const absl::Status& status, int exit_code) {
 
 int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals) {
   platform::HideMemory();
+  ShareHeap();
   absl::StatusOr<InstanceLock> lock = InstanceLock::Take(config.state_dir);
   if (!lock.ok()) {
     return Complain(lock.status(),

@@ -36,12 +36,12 @@ int SignalWaiter::hangups() const {
   return hangups_;
 }
 
-void SignalWaiter::WaitForNews(int seen) const {
+void SignalWaiter::WaitForNews(int seen, absl::Duration limit) const {
   absl::MutexLock lock(&mu_);
   const auto news = [this, seen]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return requests_ > 0 || hangups_ != seen;
   };
-  mu_.Await(absl::Condition(&news));
+  mu_.AwaitWithTimeout(absl::Condition(&news), limit);
 }
 
 bool SignalWaiter::WaitFor(int requests, absl::Duration limit) const {

@@ -45,9 +45,9 @@ class SignalWaiter {
   // How many times SIGHUP asked to read the config again.
   int hangups() const;
 
-  // Blocks until the daemon is asked to end, or hangups() is not `seen`. Returns at once where that
-  // is so already: no signal is missed between two calls.
-  void WaitForNews(int seen) const;
+  // Blocks until the daemon is asked to end, or hangups() is not `seen`, at most for `limit`.
+  // Returns at once where that is so already: no signal is missed between two calls.
+  void WaitForNews(int seen, absl::Duration limit) const;
 
   // Blocks until the daemon was asked to end that many times, at most for `limit`. True when it
   // was.

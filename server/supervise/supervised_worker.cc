@@ -75,8 +75,8 @@ void SupervisedWorker::Start() {
     ++note_.info.restarts;
     model.served->metrics.worker_restarts.fetch_add(1);
   }
-  auto process =
-      services_->host->Spawn({model.served->name, index_, model.order.threads}, first_token_);
+  auto process = services_->host->Spawn(
+      {model.served->name, index_, model.order.threads, model.order.format}, first_token_);
   if (!process.ok()) return OnSpawnFailed(process.status());
   run_ = std::make_unique<Incarnation>(*std::move(process), now_ns, services_->own_time.now_ns());
   services_->memory_kills.Look(services_->host->OutOfMemoryKills(), now_ns);

@@ -295,14 +295,20 @@ MetricFamily ExitsFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
+// Adds the series of a histogram, unless nothing was observed: all its rows would say 0.
+void AppendObserved(ClientMetric histogram, MetricFamily* family) {
+  if (histogram.histogram.sample_count > 0) family->metric.push_back(std::move(histogram));
+}
+
 MetricFamily StagesFamily(absl::Span<const ModelMetrics* const> models) {
   MetricFamily family = Family("mpsd_stage_seconds", "Time that a request spent in each stage.",
                                MetricType::Histogram);
   for (const ModelMetrics* model : models) {
     for (const Stage& stage : kStages) {
       const StageHistogram& histogram = model->*stage.histogram;
-      family.metric.push_back(HistogramMetric(histogram.bounds(), histogram.ReadSeconds(),
-                                              LabelsOf(*model, "stage", stage.label)));
+      AppendObserved(HistogramMetric(histogram.bounds(), histogram.ReadSeconds(),
+                                     LabelsOf(*model, "stage", stage.label)),
+                     &family);
     }
   }
   return family;
@@ -312,8 +318,8 @@ MetricFamily BatchRowsFamily(absl::Span<const ModelMetrics* const> models) {
   MetricFamily family = Family("mpsd_batch_rows", "Rows of each batch.", MetricType::Histogram);
   for (const ModelMetrics* model : models) {
     const BatchHistogram& histogram = model->batch_rows;
-    family.metric.push_back(
-        HistogramMetric(histogram.bounds(), histogram.ReadRows(), LabelsOf(*model)));
+    AppendObserved(HistogramMetric(histogram.bounds(), histogram.ReadRows(), LabelsOf(*model)),
+                   &family);
   }
   return family;
 }

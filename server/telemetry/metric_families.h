@@ -13,6 +13,17 @@
 //   bounds        ─▶ LimitsFamily     mpsd_limit{limit}
 //   build         ─▶ BuildFamily      mpsd_build_info{version, …}
 //
+// The series of a model that serves nothing are few, so that a host may have hundreds of models:
+//
+//   counters and gauges of a model   always, from 0: a rate sees the first event only after a 0
+//   worker exits by reason           always, from 0: a single one matters
+//   requests by code                 OK always; another code once it has occurred
+//   histograms                       once something was observed: they are three quarters of a
+//                                    model's lines, and a quantile of nothing is nothing
+//
+// A rate over a histogram misses what was observed before the first scrape that shows it; rates of
+// requests and batches are taken of the counters.
+//
 // A counter or gauge that is one atomic is one row of a table in the .cc: its name, its help and
 // its member. An unsigned member is a counter, a signed one a gauge.
 //
@@ -35,9 +46,8 @@
 namespace mpsd {
 
 // The families of all models: each family has one series for each of `models`, or one for each
-// status code, exit or stage of it. A status code that never occurred has no series; OK always has
-// one, so that a rate can be taken before the first request. No models, no families. No two of
-// `models` have the same name and version.
+// status code, exit or stage of it, less those that the rule above leaves out. No models, no
+// families. No two of `models` have the same name and version.
 std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
 
 // mpsd_model_state: for each version a gauge for each state, 1 for the state that it is in.

@@ -41,3 +41,15 @@ def memory_files(pid):
 
 def all_memory_files():
     return set().union(*(memory_files(pid) for pid in pids()))
+
+
+def own_bytes(pid):
+    """Resident memory that no file and no other process shares."""
+    _, resident, shared = (PROC / str(pid) / "statm").read_text().split()[:3]
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+def mapped_files(pid):
+    """The paths of the files that a process has mapped."""
+    lines = (PROC / str(pid) / "maps").read_text().splitlines()
+    return {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}

@@ -19,7 +19,7 @@ constexpr uint64_t kWakeToken = 0;
 
 LocalWorkerHost::LocalWorkerHost(std::string worker_binary, std::string temporary_folder,
                                  Logger* logger)
-    : worker_binary_(std::move(worker_binary)),
+    : binaries_(std::move(worker_binary)),
       temporary_folder_(std::move(temporary_folder)),
       remover_([logger](const std::string& folder, const absl::Status& why) {
         logger->Log(LogLevel::kWarn, "folder_left",
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> LocalWorkerHost::Spawn(
     const WorkerProcessOptions& options, uint64_t first_token) {
   MPSD_CHECK(first_token > kWakeToken);
   SpawnedWorkerOptions spawned;
-  spawned.binary = worker_binary_;
+  spawned.binary = binaries_.For(options.format);
   spawned.model = options.model;
   spawned.temporary_folder =
       absl::StrCat(temporary_folder_, "/", options.model, "-", options.worker, ".", next_folder_++);

@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/base/platform.h"
 #include "server/supervise/process/folder_remover.h"
+#include "server/supervise/process/worker_binaries.h"
 #include "server/supervise/process/worker_host.h"
 #include "server/telemetry/log/log.h"
 
@@ -36,7 +37,7 @@ class LocalWorkerHost final : public WorkerHost {
  private:
   absl::Status RemoveLeftovers();
 
-  const std::string worker_binary_;
+  const WorkerBinaries binaries_;
   const std::string temporary_folder_;
   FolderRemover remover_;
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/link/model_format.h"
 #include "server/supervise/process/worker_process.h"
 
 namespace mpsd {
@@ -16,6 +17,7 @@ struct WorkerProcessOptions {
   std::string model;     // names the worker's temporary folder
   uint32_t worker = 0;   // its index in the model
   uint32_t threads = 1;  // of the BLAS and OpenMP libraries, for each lane
+  ModelFormat format = ModelFormat::kTorchScript;
 };
 
 // Everything that supervision needs of the operating system: processes, the wait for their events,

@@ -8,7 +8,7 @@ import numpy as np
 
 import calls
 import procfs
-from daemon import Daemon, wait_until
+from daemon import Daemon, KEEP_LITTLE, wait_until
 from models import placement, synthetic, tensor
 
 MIB = 1 << 20
@@ -105,6 +105,29 @@ class Growth(unittest.TestCase):
             wait_until(lambda: slab_bytes(daemon) == first, 20, "what it takes at rest")
             self.check_answers([row_of_bytes(1, size)], [
                 calls.infer(stub, calls.request("m", {"x": row_of_bytes(1, size)}))])
+
+
+class Own(unittest.TestCase):
+    """Memory of the processes themselves, which they share with nobody."""
+
+    def test_what_large_messages_took_is_given_back(self):
+        model = synthetic("m", ANY, max_batch_size=0)
+        with Daemon([model], environment=KEEP_LITTLE) as daemon:
+            before = procfs.own_bytes(daemon.pid)
+            with calls.stub(daemon.address) as stub:
+                message = calls.request("m", {"x": row_of_bytes(1, 16 * MIB)})
+                for _ in range(3):
+                    calls.infer_all(stub, [message] * 32)
+                taken = procfs.own_bytes(daemon.pid) - before
+            # The allocator returns no more than it can, and nothing that is below the watermark.
+            kept = max(taken * 2 // 3, 32 * MIB)
+            wait_until(lambda: procfs.own_bytes(daemon.pid) <= before + kept, 60,
+                       "the end of what the messages took")
+
+    def test_a_synthetic_model_takes_nothing_of_libtorch(self):
+        with Daemon([synthetic("m")]) as daemon:
+            for worker in daemon.workers():
+                self.assertFalse([name for name in procfs.mapped_files(worker) if "torch" in name])
 
 
 class Fitting(unittest.TestCase):

@@ -65,6 +65,7 @@ class SuperviseFixture : public testing::Test {
     model.served->queue = std::move(pool);
     model.order.model = "m";
     model.order.device = "cpu";
+    model.order.format = ModelFormat::kSynthetic;
     model.processes = processes;
     model.first_segment_bytes = [](const ModelSpec&) { return uint64_t{4} << 20; };
     model.limits.circuit.deaths = 0;

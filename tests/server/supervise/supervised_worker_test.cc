@@ -94,6 +94,7 @@ TEST_F(SupervisedWorkerTest, AStartOrdersTheLoad) {
   ASSERT_NE(process().LastSent<LoadOrder>(), nullptr);
   EXPECT_EQ(process().LastSent<LoadOrder>()->epoch, 1u);
   EXPECT_EQ(host_.last_options().model, "m");
+  EXPECT_EQ(host_.last_options().format, ModelFormat::kSynthetic);
   EXPECT_EQ(Info().state, "loading");
 }
 

@@ -134,6 +134,26 @@ TEST_F(MetricsPageTest, EachStageHasItsOwnHistogram) {
   EXPECT_EQ(Value(start + "respond\"}"), 4);
 }
 
+TEST_F(MetricsPageTest, AHistogramHasNoSeriesUntilSomethingIsObserved) {
+  const auto has = [this](const std::string& start) {
+    return absl::StrContains(page_.Text(), "\n" + start);
+  };
+  const std::string stage = R"(mpsd_stage_seconds_bucket{model="m",version="1",stage=")";
+  EXPECT_FALSE(has("mpsd_stage_seconds_"));
+  EXPECT_FALSE(has("mpsd_batch_rows_"));
+  model_.queue.ObserveNs(1);
+  EXPECT_TRUE(has(stage + "queue"));
+  EXPECT_FALSE(has(stage + "execute"));
+  model_.batch_rows.ObserveRows(1);
+  EXPECT_TRUE(has("mpsd_batch_rows_bucket"));
+}
+
+TEST_F(MetricsPageTest, AModelThatServesNothingHasItsCountersFromZero) {
+  EXPECT_EQ(Value(R"(mpsd_requests_total{model="m",version="1",code="OK"})"), 0);
+  EXPECT_EQ(Value(R"(mpsd_batches_total{model="m",version="1"})"), 0);
+  EXPECT_EQ(Value(R"(mpsd_worker_restarts_total{model="m",version="1"})"), 0);
+}
+
 TEST_F(MetricsPageTest, BatchRowsAddUp) {
   model_.batch_rows.ObserveRows(1);
   model_.batch_rows.ObserveRows(8);

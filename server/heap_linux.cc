@@ -1,0 +1,27 @@
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "proto/base/platform.h"
+#include "server/heap.h"
+
+namespace mpsd {
+
+uint64_t ResidentHeapBytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long long resident = 0;
+  unsigned long long shared = 0;
+  const int fields = std::fscanf(file, "%*u %llu %llu", &resident, &shared);
+  std::fclose(file);
+  return fields == 2 && resident > shared ? (resident - shared) * platform::PageBytes() : 0;
+}
+
+void ShareHeap() {
+  mallopt(M_ARENA_MAX, static_cast<int>(std::min(platform::UsableCores(), kMostHeapParts)));
+}
+
+void TrimHeap() { malloc_trim(0); }
+
+}  // namespace mpsd

@@ -83,10 +83,16 @@ void RequestLines::ForEach(absl::FunctionRef<void(const Request&)> visit) const 
   for (const Line* line : by_index_) ForEachOf(line->waiting, visit);
 }
 
-LineView RequestLines::ViewOf(const RequestList& list) {
+LineView RequestLines::ViewOf(const RequestList& list, const LatencyCurve* curve) {
   const Request* head = list.head();
   if (head == nullptr) return {};
-  return {list.rows(), head->rows, head->arrival_ns, head->deadline_ns};
+  return {.rows = list.rows(),
+          .head_rows = head->rows,
+          .head_arrival_ns = head->arrival_ns,
+          .head_deadline_ns = head->deadline_ns,
+          .head_answer_deadline_ns = head->answer_deadline_ns(),
+          .tail_deadline_ns = list.tail()->deadline_ns,
+          .curve = curve};
 }
 
 const RequestList& RequestLines::ListOf(uint32_t line) const {
@@ -98,7 +104,7 @@ RequestList* RequestLines::ListOf(uint32_t line) {
 }
 
 void RequestLines::Show(uint32_t line) {
-  if (line != kSuspects) views_[line] = ViewOf(by_index_[line]->waiting);
+  if (line != kSuspects) views_[line] = ViewOf(by_index_[line]->waiting, by_index_[line]->curve);
 }
 
 RequestLines::Line* RequestLines::LineOf(const Request& request) {
@@ -108,6 +114,7 @@ RequestLines::Line* RequestLines::LineOf(const Request& request) {
   Line* line = entry.get();  // `entry` does not outlive ForgetIdleLines()
   line->last_used = ++use_count_;
   if (!is_new) return line;
+  line->curve = curves_.Of(request.key);
   line->index = static_cast<uint32_t>(views_.size());
   views_.emplace_back();
   by_index_.push_back(line);
@@ -147,7 +154,7 @@ void RequestLines::CheckInvariants() const {
   for (const auto& entry : lines_) {
     const auto& line = *entry.second;
     MPSD_CHECK(by_index_[line.index] == &line);
-    MPSD_CHECK(views_[line.index] == ViewOf(line.waiting));
+    MPSD_CHECK(views_[line.index] == ViewOf(line.waiting, line.curve));
     ForEachOf(line.waiting, [&entry, &check](const Request& request) {
       MPSD_CHECK(!request.suspect && request.key == entry.first);
       check(request);

@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "server/batch/request_list.h"
+#include "server/batch/shape_curves.h"
 #include "server/request/request.h"
 #include "server/schedule/scheduler.h"
 
@@ -41,9 +42,17 @@ class RequestLines {
   // Takes out the head of a line. REQUIRES: the line is not empty.
   void Pop(uint32_t line);
 
+  // Of batches of a line; null for SchedulerDecision::kSuspects.
+  LatencyCurve* curve(uint32_t line) const {
+    return line == SchedulerDecision::kSuspects ? nullptr : by_index_[line]->curve;
+  }
+
+  // Of batches of requests of that shape, whether they have a line or not.
+  LatencyCurve* curve(const ShapeKey& key) { return curves_.Of(key); }
+
   // The lines in no particular order, which stays until Add() gets a request of a new key.
   absl::Span<const LineView> views() const { return views_; }
-  LineView suspects() const { return ViewOf(suspects_); }
+  LineView suspects() const { return ViewOf(suspects_, nullptr); }
 
   // Takes the requests whose deadline is not after `until_ns` out of one line, or out of all.
   void TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired);
@@ -63,11 +72,12 @@ class RequestLines {
  private:
   struct Line {
     RequestList waiting;
+    LatencyCurve* curve = nullptr;
     uint32_t index = 0;  // in views_
     uint64_t last_used = 0;
   };
 
-  static LineView ViewOf(const RequestList& list);
+  static LineView ViewOf(const RequestList& list, const LatencyCurve* curve);
   const RequestList& ListOf(uint32_t line) const;
   RequestList* ListOf(uint32_t line);
   Line* LineOf(const Request& request);
@@ -79,6 +89,7 @@ class RequestLines {
   std::vector<LineView> views_;  // one for each of lines_
   std::vector<Line*> by_index_;  // whose view it is
   RequestList suspects_;
+  ShapeCurves curves_;
   uint64_t use_count_ = 0;
 };
 

@@ -16,6 +16,7 @@ class RequestList {
   // The request with the earliest deadline; null when the list is empty. The others follow by
   // Request::next.
   Request* head() const { return head_; }
+  Request* tail() const { return tail_; }
   uint32_t rows() const { return rows_; }
 
   // Puts the request behind all whose deadline is not later. Costs one step for each request whose

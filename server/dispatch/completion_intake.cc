@@ -66,6 +66,7 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   ++port->completed;
   batch->life.Go(SlotState::kCompleted);
   CountCompletion(*batch, worker);
+  NoteTime({lane, slot}, *batch);
   if (needed_bytes > 0) {
     RetryWithLargerLease(batch, needed_bytes, link, work);
   } else if (!batch->completed.outputs.empty()) {
@@ -98,6 +99,13 @@ void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t work
   if (absl::IsDeadlineExceeded(batch.completed.failure)) metrics.skipped_batches.fetch_add(1);
 }
 
+// A batch that failed or was skipped says nothing about those that run.
+void CompletionIntake::NoteTime(InflightTable::Position position, const InflightBatch& batch) {
+  const int64_t took_ns = inflight_->NoteRun(position, clock_->NowNs());
+  if (batch.curve == nullptr || !batch.completed.failure.ok()) return;
+  batch.curve->Note(batch.formed.row_count, took_ns);
+}
+
 // The rows end, unless the request is to have a further answer. Requests that have not ended yet
 // get their reply, or a part of it, from PoolCarrier::Carry().
 void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
@@ -119,6 +127,7 @@ void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
     ++answered;
   }
   queue_->rate()->Count(answered);
+  returns_->Answered(static_cast<uint32_t>(answered), clock_->NowNs());
 }
 
 // The outputs did not fit: the requests go again with a larger lease, or each alone where a lease

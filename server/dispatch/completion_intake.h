@@ -12,6 +12,7 @@
 #include "server/lanes/completion_reader.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
+#include "server/schedule/return_forecast.h"
 
 namespace mpsd {
 
@@ -31,13 +32,14 @@ class CompletionIntake {
  public:
   // All outlive the intake.
   CompletionIntake(ServedModel* model, const Clock* clock, PoolQueue* queue,
-                   InflightTable* inflight, AnsweringList* answering, OutputEstimate* estimate,
-                   uint64_t max_answer_bytes)
+                   InflightTable* inflight, AnsweringList* answering, ReturnForecast* returns,
+                   OutputEstimate* estimate, uint64_t max_answer_bytes)
       : model_(model),
         clock_(clock),
         queue_(queue),
         inflight_(inflight),
         answering_(answering),
+        returns_(returns),
         estimate_(estimate),
         max_answer_bytes_(max_answer_bytes) {}
 
@@ -49,6 +51,7 @@ class CompletionIntake {
   bool TakeOne(uint32_t lane, DeferredWork* work);
   ExpectedCompletion Expect(const InflightBatch& batch, const WorkerLink& link) const;
   void CountCompletion(const InflightBatch& batch, uint32_t worker);
+  void NoteTime(InflightTable::Position position, const InflightBatch& batch);
   void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                             DeferredWork* work);
   absl::Status RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes, bool fits) const;
@@ -59,6 +62,7 @@ class CompletionIntake {
   PoolQueue* const queue_;
   InflightTable* const inflight_;
   AnsweringList* const answering_;
+  ReturnForecast* const returns_;
   OutputEstimate* const estimate_;
   const uint64_t max_answer_bytes_;
 };

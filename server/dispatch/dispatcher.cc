@@ -9,13 +9,19 @@
 #include "server/lanes/output_sizing.h"
 
 namespace mpsd {
+namespace {
+
+// What one batch counts in the mean of the last few.
+constexpr double kUsualShare = 1.0 / 4;
+
+}  // namespace
 
 void Dispatcher::Dispatch(DeferredWork* work) {
   if (queue_->requests() == 0) return;
   const int64_t now_ns = clock_->NowNs();
   ClearOutputRoom();
   while (true) {
-    const SchedulerDecision decision = scheduler_->Decide(Snapshot(), now_ns);
+    const SchedulerDecision decision = scheduler_->Decide(Snapshot(now_ns), now_ns);
     switch (decision.step) {
       case SchedulerDecision::Step::kWait:
         return work->TickBy(decision.at_ns);
@@ -23,7 +29,7 @@ void Dispatcher::Dispatch(DeferredWork* work) {
         inflight_->Keep(decision.worker);
         break;
       case SchedulerDecision::Step::kDrop:
-        Drop(decision.line, decision.at_ns, work);
+        Drop(decision, now_ns, work);
         break;
       case SchedulerDecision::Step::kRun:
         // Suspects without room hinder nobody else.
@@ -33,13 +39,15 @@ void Dispatcher::Dispatch(DeferredWork* work) {
   }
 }
 
-SchedulerSnapshot Dispatcher::Snapshot() const {
+SchedulerSnapshot Dispatcher::Snapshot(int64_t now_ns) const {
   const Batcher& batcher = queue_->batcher();
   return {.lines = batcher.lines(),
           .suspects = batcher.suspects(),
           .lanes = inflight_->lanes(),
           .workers = inflight_->workers(),
-          .max_batch_rows = batcher.max_rows()};
+          .max_batch_rows = batcher.max_rows(),
+          .usual_batch_rows = static_cast<uint32_t>(usual_rows_ + 0.5),
+          .returns = returns_->Expect(now_ns)};
 }
 
 void Dispatcher::ClearOutputRoom() {
@@ -48,9 +56,14 @@ void Dispatcher::ClearOutputRoom() {
   for (uint32_t i = 0; i < workers; ++i) inflight_->SetOutputRoom(i, true);
 }
 
-void Dispatcher::Drop(uint32_t line, int64_t until_ns, DeferredWork* work) {
-  queue_->TakeExpiredOf(line, until_ns, &dropped_);
+void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
+  queue_->TakeExpiredOf(decision.line, decision.at_ns, &dropped_);
   MPSD_CHECK(!dropped_.empty());
+  const auto given_up =
+      std::count_if(dropped_.begin(), dropped_.end(),
+                    [&](const Request* request) { return request->deadline_ns > now_ns; });
+  model_->metrics.given_up_requests.fetch_add(static_cast<uint64_t>(given_up),
+                                              std::memory_order_relaxed);
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 
@@ -63,6 +76,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   MPSD_CHECK(!suspects || (view.kept && view.batches == 0 && view.has_output_room));
   WorkerLink* link = inflight_->link(worker).get();
   std::unique_ptr<InflightBatch> batch = NewBatch();
+  batch->curve = model_->spec.decoupled ? nullptr : queue_->batcher().curve(decision.line);
   queue_->Form(decision.line, decision.max_rows, &batch->formed);
   batch->lease = link->LeaseOutput(LeaseBytes(batch->formed, *link));
   if (batch->lease == nullptr) {
@@ -75,6 +89,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   batch->life.Go(SlotState::kLeased);
   batch->id = BatchIdOf(next_batch_++, link->epoch());
   batch->batched_ns = now_ns;
+  usual_rows_ += (batch->formed.row_count - usual_rows_) * kUsualShare;
   // A decoupled model takes one request at a time.
   batch->completed.answer_index = batch->formed.entries.front().request->answers;
   Submit(std::move(batch), decision.lane, work);
@@ -88,7 +103,10 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
   WriteBatchRecord(batch->formed, batch->id, *batch->lease, model_->spec.batches(),
                    batch->completed.answer_index, &port->mailbox->records[slot]);
   batch->life.Go(SlotState::kRunning);
-  inflight_->Start({lane, slot}, std::move(batch));
+  const LatencyCurve* curve = batch->curve;
+  const bool is_known = curve != nullptr && curve->known();
+  const int64_t expected_ns = is_known ? curve->MeanNs(batch->formed.row_count) : 0;
+  inflight_->Start({lane, slot}, std::move(batch), expected_ns);
   MPSD_FAILPOINT("dispatch.before_ring");
   if (!port->submit.Push(slot)) {  // the lane has credit, so this is no lack of room
     inflight_->Condemn(worker, "its submit ring's head is out of bounds");

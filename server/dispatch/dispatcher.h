@@ -11,6 +11,7 @@
 #include "server/dispatch/pool_queue.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
+#include "server/schedule/return_forecast.h"
 #include "server/schedule/scheduler.h"
 
 namespace mpsd {
@@ -25,13 +26,14 @@ namespace mpsd {
 class Dispatcher {
  public:
   // All outlive the dispatcher.
-  Dispatcher(const ServedModel* model, const Scheduler* scheduler, const Clock* clock,
-             PoolQueue* queue, InflightTable* inflight, const OutputEstimate* estimate)
+  Dispatcher(ServedModel* model, const Scheduler* scheduler, const Clock* clock, PoolQueue* queue,
+             InflightTable* inflight, const ReturnForecast* returns, const OutputEstimate* estimate)
       : model_(model),
         scheduler_(scheduler),
         clock_(clock),
         queue_(queue),
         inflight_(inflight),
+        returns_(returns),
         estimate_(estimate) {}
 
   // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
@@ -41,24 +43,26 @@ class Dispatcher {
   // Takes a batch whose replies were given, for the next one.
   void Recycle(std::unique_ptr<InflightBatch> batch);
 
-  // What the scheduler sees now.
-  SchedulerSnapshot Snapshot() const;
+  // What the scheduler sees at that time.
+  SchedulerSnapshot Snapshot(int64_t now_ns) const;
 
  private:
   void ClearOutputRoom();
-  void Drop(uint32_t line, int64_t until_ns, DeferredWork* work);
+  void Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   bool Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   void Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work);
   uint64_t LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const;
   std::unique_ptr<InflightBatch> NewBatch();
 
-  const ServedModel* const model_;
+  ServedModel* const model_;
   const Scheduler* const scheduler_;
   const Clock* const clock_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
+  const ReturnForecast* const returns_;
   const OutputEstimate* const estimate_;
   uint64_t next_batch_ = 1;
+  double usual_rows_ = 1;     // of a batch
   bool room_missed_ = false;  // since ClearOutputRoom()
   std::vector<std::unique_ptr<InflightBatch>> spare_batches_;
   std::vector<Request*> dropped_;  // scratch

@@ -64,24 +64,33 @@ uint32_t InflightTable::FreeSlot(uint32_t lane) const {
   return static_cast<uint32_t>(free - slots.begin());
 }
 
-void InflightTable::Start(Position position, std::unique_ptr<InflightBatch> batch) {
+void InflightTable::Start(Position position, std::unique_ptr<InflightBatch> batch,
+                          int64_t expected_ns) {
   std::unique_ptr<InflightBatch>& slot = lanes_[position.lane].slots[position.slot];
   MPSD_CHECK(slot == nullptr && batch->life.state() == SlotState::kRunning);
   LaneView& lane = lane_views_[position.lane];
   WorkerView& worker = views_[lane.worker];
   MPSD_CHECK(lane.batches < kMaxLaneDepth && worker.takes_batches);
   if (!batch->formed.entries.front().request->suspect) worker.kept = false;
+  lane.free_at_ns = std::max(lane.free_at_ns, batch->batched_ns) + expected_ns;
   slot = std::move(batch);
   ++lane.batches;
   ++worker.batches;
   model_->metrics.running_batches.fetch_add(1, std::memory_order_relaxed);
 }
 
+int64_t InflightTable::NoteRun(Position position, int64_t now_ns) {
+  Lane& lane = lanes_[position.lane];
+  const int64_t begin_ns = std::max(At(position)->batched_ns, lane.last_back_ns);
+  lane.last_back_ns = now_ns;
+  return now_ns - begin_ns;
+}
+
 std::unique_ptr<InflightBatch> InflightTable::TakeOut(Position position) {
   std::unique_ptr<InflightBatch>& slot = lanes_[position.lane].slots[position.slot];
   MPSD_CHECK(slot != nullptr && !slot->life.with_lane());
   LaneView& lane = lane_views_[position.lane];
-  --lane.batches;
+  if (--lane.batches == 0) lane.free_at_ns = 0;
   --views_[lane.worker].batches;
   model_->metrics.running_batches.fetch_sub(1, std::memory_order_relaxed);
   return std::move(slot);

@@ -74,9 +74,12 @@ class InflightTable {
   // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
   uint32_t FreeSlot(uint32_t lane) const;
 
-  // The lane has the batch from now on. A batch without a suspect ends the keeping of its worker.
-  // REQUIRES: the slot is free, the batch is running.
-  void Start(Position position, std::unique_ptr<InflightBatch> batch);
+  // The lane has the batch from now on, and is expected to run it for that long. A batch without a
+  // suspect ends the keeping of its worker. REQUIRES: the slot is free, the batch is running.
+  void Start(Position position, std::unique_ptr<InflightBatch> batch, int64_t expected_ns);
+
+  // The batch came back at that time. Returns how long the lane had it and no other before it.
+  int64_t NoteRun(Position position, int64_t now_ns);
 
   // The batch has left its slot. REQUIRES: there is one, and no lane may touch it any more.
   std::unique_ptr<InflightBatch> TakeOut(Position position);
@@ -125,6 +128,7 @@ class InflightTable {
  private:
   struct Lane {
     LanePort* port = nullptr;
+    int64_t last_back_ns = 0;  // when a batch came back last
     std::array<std::unique_ptr<InflightBatch>, kRingEntries> slots;
   };
 

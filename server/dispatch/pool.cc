@@ -38,7 +38,8 @@ absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
   if (parts_.inflight.workers().empty() && request->deadline_ns <= parts_.worker_expected_ns) {
     return parts_.NoWorkerInTime();
   }
-  absl::Status status = parts_.queue.Admit(request, bytes, targets, tick_by_ns);
+  absl::Status status = parts_.RefusalInAdvance(*request);
+  if (status.ok()) status = parts_.queue.Admit(request, bytes, targets, tick_by_ns);
   if (!status.ok()) return status;
   request->queue = this;
   parts_.inside.Add();

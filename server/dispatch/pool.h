@@ -41,8 +41,8 @@ namespace mpsd {
 // waited for; until inside() is 0 and busy() is false; then it may be destroyed.
 class Pool final : public RequestQueue {
  public:
-  // `scheduler` decides which batch is next; null means an EagerScheduler with these options. All
-  // pointers outlive the pool.
+  // `scheduler` decides which batch is next; null means a PredictiveScheduler with these
+  // options. All pointers outlive the pool.
   Pool(ServedModel* model, const PoolOptions& options, const Clock* clock, CompletionSink* replies,
        PoolKeeper* keeper, std::unique_ptr<const Scheduler> scheduler = nullptr);
 

@@ -29,6 +29,7 @@ void PoolCarrier::Commit(Request* request) {
   {
     absl::MutexLock lock(&parts_->mu);
     parts_->queue.Commit(request);
+    parts_->returns.Arrived(parts_->clock->NowNs());
     if (request->cancelled) {
       parts_->queue.Remove(request);
       work.End(request, CancelledByClient());

@@ -1,18 +1,24 @@
 #include "server/dispatch/pool_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
-#include "server/schedule/eager_scheduler.h"
+#include "server/request/retry_info.h"
+#include "server/schedule/admission_forecast.h"
+#include "server/schedule/predictive_scheduler.h"
 
 namespace mpsd {
 namespace {
 
-std::unique_ptr<const Scheduler> OrEager(std::unique_ptr<const Scheduler> scheduler,
-                                         const PoolOptions& options) {
+// An answer takes so long from its lane to its client, at least.
+constexpr int64_t kAnswerNs = 200 * kNsPerUs;
+
+std::unique_ptr<const Scheduler> OrPredictive(std::unique_ptr<const Scheduler> scheduler,
+                                              const PoolOptions& options) {
   if (scheduler != nullptr) return scheduler;
-  return std::make_unique<EagerScheduler>(options.lane_depth, options.max_delay_ns);
+  return std::make_unique<PredictiveScheduler>(options.lane_depth, options.max_delay_ns);
 }
 
 }  // namespace
@@ -23,12 +29,13 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       options(given),
       clock(pool_clock),
       keeper(pool_keeper),
-      scheduler(OrEager(std::move(chosen), given)),
+      scheduler(OrPredictive(std::move(chosen), given)),
       queue(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
       inflight(model, keeper),
       answering(&queue),
-      dispatcher(model, scheduler.get(), clock, &queue, &inflight, &estimate),
-      intake(model, clock, &queue, &inflight, &answering, &estimate, options.max_answer_bytes),
+      dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &estimate),
+      intake(model, clock, &queue, &inflight, &answering, &returns, &estimate,
+             options.max_answer_bytes),
       loss(model, &queue, &inflight),
       link_gauges(&model->metrics) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
@@ -38,6 +45,22 @@ absl::Status PoolParts::NoWorkerInTime() const {
   return absl::UnavailableError(absl::StrCat("Request for model '", model->name,
                                              "' is not at ready state: no worker can serve it"
                                              " before the deadline"));
+}
+
+absl::Status PoolParts::RefusalInAdvance(const Request& request) {
+  const int64_t now_ns = clock->NowNs();
+  const Arrival arrival = {.curve = queue.curve(request.key),
+                           .rows = request.rows,
+                           .rows_ahead = queue.rows(),
+                           .deadline_ns = request.deadline_ns,
+                           .answer_deadline_ns = request.answer_deadline_ns() - kAnswerNs};
+  const int64_t late_ns = LatenessNs(arrival, dispatcher.Snapshot(now_ns), now_ns);
+  if (late_ns == 0) return absl::OkStatus();
+  returns.Arrived(now_ns);
+  model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
+  return WithRetryAfter(
+      absl::ResourceExhaustedError("no lane is free in time for the request's deadline"),
+      std::clamp(late_ns, CompletionRate::kMinRetryNs, CompletionRate::kMaxRetryNs));
 }
 
 void PoolParts::CheckInvariants() const {

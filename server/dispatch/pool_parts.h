@@ -22,6 +22,7 @@
 #include "server/lanes/output_sizing.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
+#include "server/schedule/return_forecast.h"
 #include "server/schedule/scheduler.h"
 
 namespace mpsd {
@@ -46,7 +47,8 @@ struct PoolOptions {
 //                  └───────────── loss ◀──────────┘  the worker has died
 //
 // Beside these: `answering` has the requests (of decoupled models) of which one of several answers
-// is on its way to the client; `estimate` learns how large answers are; `quarantine` remembers
+// is on its way to the client; `returns` foresees who comes back; `estimate` learns how large
+// answers are; `quarantine` remembers
 // requests that have crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() holds the parts to:
@@ -58,13 +60,17 @@ struct PoolOptions {
 //
 // `mu` is never held across a payload copy, a system call on a request's path, or a reply.
 struct PoolParts {
-  // All pointers outlive the parts. Without a scheduler (`chosen` is null) it is an EagerScheduler
-  // with these options.
+  // All pointers outlive the parts. Without a scheduler (`chosen` is null) it is a
+  // PredictiveScheduler with these options.
   PoolParts(ServedModel* served, const PoolOptions& given, const Clock* pool_clock,
             PoolKeeper* pool_keeper, std::unique_ptr<const Scheduler> chosen);
 
   // UNAVAILABLE, for a request whose deadline comes before a worker is expected to serve.
   absl::Status NoWorkerInTime() const;
+
+  // RESOURCE_EXHAUSTED, for a new request that would be answered too late as far as anybody can
+  // tell. It is refused at once: it would take time from those that can be answered.
+  absl::Status RefusalInAdvance(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // CHECKs the invariants above and those of the parts. Locks `mu`. Slow: for tests.
   void CheckInvariants() const;
@@ -84,6 +90,7 @@ struct PoolParts {
   PoolQueue queue ABSL_GUARDED_BY(mu);
   InflightTable inflight ABSL_GUARDED_BY(mu);
   AnsweringList answering ABSL_GUARDED_BY(mu);
+  ReturnForecast returns ABSL_GUARDED_BY(mu);
   OutputEstimate estimate ABSL_GUARDED_BY(mu);
   Dispatcher dispatcher ABSL_GUARDED_BY(mu);
   CompletionIntake intake ABSL_GUARDED_BY(mu);

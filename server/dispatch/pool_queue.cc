@@ -123,6 +123,7 @@ void PoolQueue::Form(uint32_t line, uint32_t max_rows, FormedBatch* batch) {
   for (const BatchEntry& entry : batch->entries) {
     --requests_;
     bytes_ -= entry.request->queued_bytes;
+    rows_ -= entry.request->rows;
   }
   NoteQueue();
 }
@@ -148,6 +149,7 @@ void PoolQueue::Count(const Request& request, int sign) {
   MPSD_CHECK(sign > 0 || (requests_ > 0 && bytes_ >= request.queued_bytes));
   requests_ += static_cast<uint32_t>(sign);
   bytes_ += static_cast<uint64_t>(sign) * request.queued_bytes;
+  rows_ += static_cast<uint64_t>(sign) * request.rows;
   NoteQueue();
 }
 
@@ -173,13 +175,13 @@ uint64_t PoolQueue::CheckInvariants() const {
   batcher_.CheckInvariants();
   Sum sum = reserved_;
   batcher_.ForEachQueued([&sum](const Request& request) { sum.Add(request); });
-  const uint64_t rows = sum.rows;
+  const uint64_t placed_rows = sum.rows;
   for (const Request* request = waiting_.head(); request != nullptr; request = request->next) {
     MPSD_CHECK(request->state == RequestState::kWaiting);
     sum.Add(*request);
   }
-  MPSD_CHECK(sum.requests == requests_ && sum.bytes == bytes_);
-  return rows;
+  MPSD_CHECK(sum.requests == requests_ && sum.bytes == bytes_ && sum.rows == rows_);
+  return placed_rows;
 }
 
 }  // namespace mpsd

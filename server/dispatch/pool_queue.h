@@ -25,7 +25,8 @@ namespace mpsd {
 // being filled ("reserved"), or it is in a line of the batcher.
 //
 // Invariants, which CheckInvariants() holds it to:
-//  1. requests() and bytes are those of the waiting, the reserved and the queued requests together.
+//  1. requests(), rows() and bytes are those of the waiting, the reserved and the queued requests
+//     together.
 //  2. Waiting requests have no rows; reserved and queued ones have.
 //  3. The batcher's own invariants.
 class PoolQueue {
@@ -77,7 +78,9 @@ class PoolQueue {
   absl::Status FullError() const;
 
   uint32_t requests() const { return requests_; }
+  uint64_t rows() const { return rows_; }
   const Batcher& batcher() const { return batcher_; }
+  LatencyCurve* curve(const ShapeKey& key) { return batcher_.curve(key); }
   SlabTable* slabs() { return batcher_.slabs(); }
   SlabGrowth* growth() { return &growth_; }
   CompletionRate* rate() { return &rate_; }
@@ -118,6 +121,7 @@ class PoolQueue {
   CompletionRate rate_;
   uint32_t requests_ = 0;
   uint64_t bytes_ = 0;
+  uint64_t rows_ = 0;
   Sum reserved_;
 };
 

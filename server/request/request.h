@@ -145,6 +145,10 @@ struct Request {
   // no queue has reserved rows.
   void ForgetModel();
 
+  int64_t answer_deadline_ns() const {
+    return final_deadline_ns == 0 ? deadline_ns : final_deadline_ns;
+  }
+
   // The request waits in the queue no longer than until then. REQUIRES: kNew.
   void LimitWait(int64_t until_ns);
 

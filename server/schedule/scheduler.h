@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "absl/types/span.h"
+#include "server/schedule/latency_curve.h"
+#include "server/schedule/return_forecast.h"
 
 namespace mpsd {
 
@@ -16,15 +18,19 @@ struct LineView {
   uint32_t rows = 0;  // 0: nobody waits, and the other fields mean nothing
   uint32_t head_rows = 0;
   int64_t head_arrival_ns = 0;
-  int64_t head_deadline_ns = 0;
+  int64_t head_deadline_ns = 0;         // of its wait
+  int64_t head_answer_deadline_ns = 0;  // not before that of its wait
+  int64_t tail_deadline_ns = 0;         // of the last one's wait
+  const LatencyCurve* curve = nullptr;  // of the line's batches; null: nothing is known of them
 
   bool empty() const { return rows == 0; }
   friend bool operator==(const LineView&, const LineView&) = default;
 };
 
 struct LaneView {
-  uint32_t worker = 0;   // index in SchedulerSnapshot::workers
-  uint32_t batches = 0;  // that it has: one runs, the others wait in its ring
+  uint32_t worker = 0;     // index in SchedulerSnapshot::workers
+  uint32_t batches = 0;    // that it has: one runs, the others wait in its ring
+  int64_t free_at_ns = 0;  // when these are expected to have run; past: at once, or nobody knows
 };
 
 struct WorkerView {
@@ -44,6 +50,8 @@ struct SchedulerSnapshot {
   absl::Span<const LaneView> lanes;
   absl::Span<const WorkerView> workers;
   uint32_t max_batch_rows = 1;
+  uint32_t usual_batch_rows = 1;  // the mean of the last few batches
+  ExpectedReturns returns;
 };
 
 // The one next thing to do.

@@ -122,6 +122,8 @@ struct ModelMetrics {
   std::atomic<uint64_t> gathered_batches{0};      // with more than one row run
   std::atomic<uint64_t> skipped_batches{0};       // without a live row
   std::atomic<uint64_t> dispatched_again{0};      // requests of a worker that died
+  std::atomic<uint64_t> refused_in_advance{0};    // no lane is free in time, as far as is known
+  std::atomic<uint64_t> given_up_requests{0};     // while they waited, for those who can be in time
   std::atomic<uint64_t> quarantined_requests{0};  // same content as one that crashed a worker
   std::atomic<uint64_t> timeout_wakeups{0};       // each of them is a bug
   std::atomic<uint64_t> copied_replies{0};        // large answers, because too much was pinned

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/batch/batcher.h"
-#include "server/schedule/eager_scheduler.h"
+#include "server/schedule/predictive_scheduler.h"
 #include "tests/fakes/fake_call.h"
 
 namespace mpsd {
@@ -127,7 +127,7 @@ class BatcherFixture : public testing::Test {
   ModelSpec spec_;
   std::deque<FakeCall> calls_;
   FormedBatch batch_;
-  EagerScheduler scheduler_;
+  PredictiveScheduler scheduler_;
   std::vector<Request*> expired_;
   Batcher batcher_;
 };

@@ -43,14 +43,14 @@ TEST_F(RequestLinesTest, AKeyHasOneLineWhoseHeadIsTheEarliest) {
   ASSERT_EQ(lines_.views().size(), 2u);
   EXPECT_EQ(lines_.head(0), earliest);
   EXPECT_EQ(lines_.head(1), other);
-  EXPECT_EQ(lines_.views()[0], (LineView{2, 1, 0, 20}));
+  EXPECT_EQ(lines_.views()[0], (LineView{2, 1, 0, 20, 20, 30, lines_.curve(0)}));
 }
 
 TEST_F(RequestLinesTest, PopShowsTheNextHead) {
   Request* first = Add(1, 10);
   Add(1, 20);
   lines_.Pop(0);
-  EXPECT_EQ(lines_.views()[0], (LineView{1, 1, 0, 20}));
+  EXPECT_EQ(lines_.views()[0], (LineView{1, 1, 0, 20, 20, 20, lines_.curve(0)}));
   lines_.Pop(0);
   EXPECT_TRUE(lines_.views()[0].empty());
   lines_.CheckInvariants();

@@ -102,7 +102,9 @@ TEST_F(DispatcherTest, TheSnapshotShowsLinesLanesAndWorkers) {
     EXPECT_EQ(now_ns, clock_.NowNs());
     EXPECT_EQ(snapshot.max_batch_rows, 4u);
     EXPECT_EQ(snapshot.lines.size(), 1u);
-    EXPECT_EQ(snapshot.lines[0], (LineView{3, 1, arrival_ns, arrival_ns + 300}));
+    EXPECT_EQ(snapshot.lines[0], (LineView{3, 1, arrival_ns, arrival_ns + 300, arrival_ns + 300,
+                                           arrival_ns + 500, snapshot.lines[0].curve}));
+    EXPECT_NE(snapshot.lines[0].curve, nullptr);
     EXPECT_TRUE(snapshot.suspects.empty());
     EXPECT_EQ(snapshot.lanes.size(), 2u);
     EXPECT_EQ(snapshot.workers.size(), 1u);

@@ -57,7 +57,7 @@ class InflightTableTest : public testing::Test {
     batch->life.Go(SlotState::kLeased);
     batch->life.Go(SlotState::kRunning);
     const InflightTable::Position position = {lane, table_.FreeSlot(lane)};
-    table_.Start(position, std::move(batch));
+    table_.Start(position, std::move(batch), 0);
     table_.CheckInvariants();
     return position;
   }

@@ -184,16 +184,30 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.worker_lines_dropped = 18;
   model_.circuit_open = 19;
   model_.quarantined_requests = 20;
-  const char* names[] = {"mpsd_batches_total",         "mpsd_gathered_batches_total",
-                         "mpsd_skipped_batches_total", "mpsd_dispatched_again_total",
-                         "mpsd_timeout_wakeups_total", "mpsd_copied_replies_total",
-                         "mpsd_queue_requests",        "mpsd_queue_bytes",
-                         "mpsd_running_batches",       "mpsd_workers_configured",
-                         "mpsd_workers_ready",         "mpsd_input_slabs_leased",
-                         "mpsd_slab_segment_bytes",    "mpsd_output_leases",
-                         "mpsd_pinned_output_bytes",   "mpsd_worker_restarts_total",
-                         "mpsd_worker_recycles_total", "mpsd_worker_lines_dropped_total",
-                         "mpsd_circuit_open",          "mpsd_quarantined_requests_total"};
+  model_.refused_in_advance = 21;
+  model_.given_up_requests = 22;
+  const char* names[] = {"mpsd_batches_total",
+                         "mpsd_gathered_batches_total",
+                         "mpsd_skipped_batches_total",
+                         "mpsd_dispatched_again_total",
+                         "mpsd_timeout_wakeups_total",
+                         "mpsd_copied_replies_total",
+                         "mpsd_queue_requests",
+                         "mpsd_queue_bytes",
+                         "mpsd_running_batches",
+                         "mpsd_workers_configured",
+                         "mpsd_workers_ready",
+                         "mpsd_input_slabs_leased",
+                         "mpsd_slab_segment_bytes",
+                         "mpsd_output_leases",
+                         "mpsd_pinned_output_bytes",
+                         "mpsd_worker_restarts_total",
+                         "mpsd_worker_recycles_total",
+                         "mpsd_worker_lines_dropped_total",
+                         "mpsd_circuit_open",
+                         "mpsd_quarantined_requests_total",
+                         "mpsd_refused_in_advance_total",
+                         "mpsd_given_up_requests_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;

@@ -1,5 +1,5 @@
 // Tables of (snapshot, now) → decision.
-#include "server/schedule/eager_scheduler.h"
+#include "server/schedule/predictive_scheduler.h"
 
 #include <gtest/gtest.h>
 
@@ -48,11 +48,11 @@ std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param
 // A test's name must not hold addresses, which differ from run to run.
 void PrintTo(const Case& row, std::ostream* out) { *out << row.name; }
 
-class EagerSchedulerTable : public testing::TestWithParam<Case> {};
+class PredictiveSchedulerTable : public testing::TestWithParam<Case> {};
 
-TEST_P(EagerSchedulerTable, Decides) {
+TEST_P(PredictiveSchedulerTable, Decides) {
   const Case& row = GetParam();
-  const EagerScheduler scheduler(row.lane_depth, row.max_delay_ns);
+  const PredictiveScheduler scheduler(row.lane_depth, row.max_delay_ns);
   const SchedulerSnapshot snapshot = {row.lines, row.suspects, row.lanes, row.workers, kMaxRows};
   EXPECT_EQ(scheduler.Decide(snapshot, kNow), row.wanted);
   EXPECT_EQ(scheduler.Decide(snapshot, kNow), row.wanted) << "the same again: it has no state";
@@ -74,7 +74,7 @@ const std::vector<LaneView> kBusyLane = {{0, 1}};
 const std::vector<LaneView> kFourIdle = {{0, 0}, {0, 0}, {1, 0}, {1, 0}};
 
 INSTANTIATE_TEST_SUITE_P(
-    Lines, EagerSchedulerTable,
+    Lines, PredictiveSchedulerTable,
     testing::Values(
         Case{"NothingWaits", {}, {}, kIdleWorker, kIdleLane, Wait()},
         Case{"EmptyLines", {kEmpty, kEmpty}, {}, kIdleWorker, kIdleLane, Wait()},
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(
-    MaxDelay, EagerSchedulerTable,
+    MaxDelay, PredictiveSchedulerTable,
     testing::Values(
         Case{"NotDueUntilTheHeadHasWaited",
              {kYoung},
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(
-    Lanes, EagerSchedulerTable,
+    Lanes, PredictiveSchedulerTable,
     testing::Values(
         Case{"NoWorker", {kLate}, {}, {}, {}, Wait()},
         Case{"AFullLaneGetsNothing", {kLate}, {}, kBusyWorker, kBusyLane, Wait()},
@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
              RunLine(0, 2)}),
     NameOf);
 
-INSTANTIATE_TEST_SUITE_P(Suspects, EagerSchedulerTable,
+INSTANTIATE_TEST_SUITE_P(Suspects, PredictiveSchedulerTable,
                          testing::Values(Case{"KeepTheIdlestWorker",
                                               {kEarly},
                                               kLate,
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(Suspects, EagerSchedulerTable,
                                               RunLine(0, 0)}),
                          NameOf);
 
-TEST(EagerScheduler, TakesAnyNumberOfLanes) {
+TEST(PredictiveScheduler, TakesAnyNumberOfLanes) {
   std::vector<WorkerView> workers;
   std::vector<LaneView> lanes;
   for (uint32_t worker = 0; worker < kMaxWorkers; ++worker) {
@@ -260,7 +260,106 @@ TEST(EagerScheduler, TakesAnyNumberOfLanes) {
   workers.back().batches = kMaxLanes - 1;
   lanes.back().batches = 0;
   const SchedulerSnapshot snapshot = {{&kLate, 1}, kEmpty, lanes, workers, kMaxRows};
-  EXPECT_EQ(EagerScheduler(1, 0).Decide(snapshot, kNow), RunLine(0, kMaxWorkers * kMaxLanes - 1));
+  EXPECT_EQ(PredictiveScheduler(1, 0).Decide(snapshot, kNow),
+            RunLine(0, kMaxWorkers * kMaxLanes - 1));
+}
+
+// One lane, one line, and a curve: a batch of n rows takes 1000 + 100 n.
+class PredictiveSchedulerCurve : public testing::Test {
+ protected:
+  static constexpr uint32_t kRows = 16;
+
+  PredictiveSchedulerCurve() {
+    for (int i = 0; i < 50; ++i) {
+      curve_.Note(1, 1100);
+      curve_.Note(8, 1800);
+    }
+  }
+
+  LineView Line(uint32_t rows, int64_t time_ns, uint32_t head_rows = 1) const {
+    const int64_t deadline_ns = kNow + time_ns;
+    return {rows, head_rows, kNow, deadline_ns, deadline_ns, deadline_ns, &curve_};
+  }
+
+  SchedulerDecision Decide(const std::vector<LineView>& lines, ExpectedReturns returns = {},
+                           int64_t max_delay_ns = 0) const {
+    return PredictiveScheduler(1, max_delay_ns)
+        .Decide({.lines = lines,
+                 .lanes = lanes_,
+                 .workers = workers_,
+                 .max_batch_rows = kRows,
+                 .returns = returns},
+                kNow);
+  }
+
+  LatencyCurve curve_;
+  std::vector<WorkerView> workers_ = kIdleWorker;
+  std::vector<LaneView> lanes_ = kIdleLane;
+};
+
+constexpr int64_t kLong = 1'000'000;
+
+TEST_F(PredictiveSchedulerCurve, ABatchIsNotLargerThanItsHeadBears) {
+  EXPECT_EQ(Decide({Line(12, 1500)}), SchedulerDecision::Run(0, 0, 5));
+  EXPECT_EQ(Decide({Line(12, kLong)}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, AHeadThatIsTooLateGoesForThoseBehindIt) {
+  const LineView line = Line(2, 1050);
+  EXPECT_EQ(Decide({line}), SchedulerDecision::Drop(0, line.head_deadline_ns));
+}
+
+TEST_F(PredictiveSchedulerCurve, AHeadThatIsTooLateIsTriedWhenNobodyIsBehindIt) {
+  EXPECT_EQ(Decide({Line(1, 1050)}), SchedulerDecision::Run(0, 0, 1));
+  EXPECT_EQ(Decide({Line(3, 1250, 3)}), SchedulerDecision::Run(0, 0, 3));
+}
+
+TEST_F(PredictiveSchedulerCurve, TheWaitMayEndBeforeTheAnswerHasToCome) {
+  LineView line = Line(2, 1050);
+  line.head_answer_deadline_ns = kNow + kLong;
+  EXPECT_EQ(Decide({line}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+// Eight at once take 1800; sixteen take 2600, and the wait.
+TEST_F(PredictiveSchedulerCurve, ItWaitsForClientsThatDoubleABatch) {
+  EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 500}), SchedulerDecision::WaitUntil(kNow + 500));
+}
+
+TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitForClientsThatComeTooLate) {
+  EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 1000}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitForAFewMore) {
+  EXPECT_EQ(Decide({Line(8, kLong)}, {1, kNow + 500}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitForNobody) {
+  EXPECT_EQ(Decide({Line(8, kLong)}, {0, kNow + 500}), SchedulerDecision::Run(0, 0, kRows));
+  EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitWithAFullBatch) {
+  EXPECT_EQ(Decide({Line(kRows, kLong)}, {16, kNow + 1}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitAtTheCostOfTheHeadsDeadline) {
+  EXPECT_EQ(Decide({Line(8, 3000)}, {8, kNow + 500}), SchedulerDecision::Run(0, 0, kRows));
+  LineView line = Line(8, kLong);
+  line.head_deadline_ns = kNow + 500;
+  EXPECT_EQ(Decide({line}, {8, kNow + 500}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitWhileAnotherLaneIsFreeOrAnotherLineWaits) {
+  EXPECT_EQ(Decide({Line(8, kLong), Line(1, kLong + 1)}, {8, kNow + 500}),
+            SchedulerDecision::Run(0, 0, kRows));
+  lanes_.push_back({0, 0});
+  EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 500}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, AUserWhoSetTheDelayHasDecidedIt) {
+  LineView line = Line(8, kLong);
+  line.head_arrival_ns = kNow - kDelay;
+  EXPECT_EQ(Decide({line}, {8, kNow + 500}, kDelay), SchedulerDecision::Run(0, 0, kRows));
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+#include "server/schedule/admission_forecast.h"
+
+#include <algorithm>
+
+namespace mpsd {
+namespace {
+
+struct Lanes {
+  uint32_t count = 0;   // that take batches
+  int64_t free_ns = 0;  // the first of them
+  bool one_is_free = false;
+};
+
+Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
+  Lanes lanes;
+  lanes.free_ns = SchedulerDecision::kNever;
+  for (const LaneView& lane : snapshot.lanes) {
+    const WorkerView& worker = snapshot.workers[lane.worker];
+    if (!worker.takes_batches || worker.kept) continue;
+    ++lanes.count;
+    lanes.free_ns = std::min(lanes.free_ns, std::max(lane.free_at_ns, now_ns));
+    lanes.one_is_free = lanes.one_is_free || lane.batches == 0;
+  }
+  return lanes;
+}
+
+}  // namespace
+
+// In time either in one batch with all that are ahead, or behind batches of them. Those have as
+// many rows as half of the time that is left allows: the first half passes while the one before
+// runs. A batch has as many rows as usual at least, since those who come later join it.
+int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns) {
+  if (arrival.curve == nullptr || !arrival.curve->known()) return 0;
+  const Lanes lanes = LanesOf(snapshot, now_ns);
+  if (lanes.count == 0 || (lanes.one_is_free && arrival.rows_ahead == 0)) return 0;
+  const LatencyCurve& curve = *arrival.curve;
+  const auto lateness_ns = [&](uint32_t most_rows) {
+    const auto batches_ahead = static_cast<int64_t>(arrival.rows_ahead / most_rows / lanes.count);
+    const uint64_t rows = std::max<uint64_t>(snapshot.usual_batch_rows,
+                                             arrival.rows_ahead % most_rows + arrival.rows);
+    const int64_t start_ns = lanes.free_ns + batches_ahead * curve.MeanNs(most_rows);
+    const int64_t answer_ns =
+        start_ns + curve.LateNs(static_cast<uint32_t>(std::min(rows, uint64_t{most_rows})));
+    return std::max(start_ns - arrival.deadline_ns, answer_ns - arrival.answer_deadline_ns);
+  };
+  const int64_t half_ns = (arrival.answer_deadline_ns - now_ns) / 2;
+  const uint32_t half_rows = curve.RowsWithin(half_ns, snapshot.max_batch_rows);
+  const uint32_t batch_rows = std::max({half_rows, snapshot.usual_batch_rows, uint32_t{1}});
+  const int64_t late_ns = std::min(lateness_ns(snapshot.max_batch_rows), lateness_ns(batch_rows));
+  return std::max<int64_t>(0, late_ns);
+}
+
+}  // namespace mpsd

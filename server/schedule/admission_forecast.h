@@ -1,0 +1,26 @@
+// AdmissionForecast: whether a request that arrives now would be answered in time.
+#pragma once
+
+#include <cstdint>
+
+#include "server/schedule/scheduler.h"
+
+namespace mpsd {
+
+// A request that asks to be let in.
+struct Arrival {
+  const LatencyCurve* curve = nullptr;  // of batches of its shape; null: nothing is known of them
+  uint32_t rows = 1;
+  uint64_t rows_ahead = 0;         // inside, without a lane
+  int64_t deadline_ns = 0;         // of its wait
+  int64_t answer_deadline_ns = 0;  // when its batch has to be back
+};
+
+// How much too late the request would be, if it were let in at `now_ns`: it waits for a lane, then
+// for the batches of those ahead of it, whose rows are limited by deadlines like its own. 0: in
+// time, as far as anybody can tell. A request that finds a lane free and nobody ahead of it is in
+// time whatever the curve says: somebody has to try, or a curve that is too high would never come
+// down. Pure; it walks the lanes.
+int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
+
+}  // namespace mpsd

@@ -1,0 +1,139 @@
+#include "server/schedule/predictive_scheduler.h"
+
+#include <algorithm>
+
+#include "server/schedule/batch_size_policy.h"
+
+namespace mpsd {
+namespace {
+
+// The worker that is kept for suspects, or the one with the fewest batches when there is none.
+std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers) {
+  std::optional<uint32_t> idlest;
+  for (uint32_t i = 0; i < workers.size(); ++i) {
+    if (!workers[i].takes_batches) continue;
+    if (workers[i].kept) return i;
+    if (!idlest.has_value() || workers[i].batches < workers[*idlest].batches) idlest = i;
+  }
+  return idlest;
+}
+
+bool IsKept(const WorkerView& worker, bool suspects_wait) {
+  return worker.kept && (suspects_wait || worker.batches > 0);
+}
+
+bool IsKnown(const LatencyCurve* curve) { return curve != nullptr && curve->known(); }
+
+bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
+  const auto is_other = [&line](const LineView& other) {
+    return !other.empty() && &other != &line;
+  };
+  return std::none_of(snapshot.lines.begin(), snapshot.lines.end(), is_other);
+}
+
+// How many times more a wait must bring than it costs: forecasts err.
+constexpr double kLeastGain = 1.05;
+
+}  // namespace
+
+SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
+                                              int64_t now_ns) const {
+  if (!snapshot.suspects.empty()) {
+    const std::optional<SchedulerDecision> decision = DecideSuspects(snapshot, now_ns);
+    if (decision.has_value()) return *decision;
+  }
+  const std::optional<uint32_t> lane = FreeLane(snapshot);
+  if (!lane.has_value()) return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
+  int64_t next_due_ns = SchedulerDecision::kNever;
+  std::optional<uint32_t> earliest;
+  for (uint32_t i = 0; i < snapshot.lines.size(); ++i) {
+    const LineView& line = snapshot.lines[i];
+    if (line.empty()) continue;
+    const int64_t due_ns = DueNs(line, snapshot.max_batch_rows);
+    next_due_ns = std::min(next_due_ns, due_ns);
+    if (due_ns > now_ns) continue;
+    if (!earliest.has_value() ||
+        line.head_deadline_ns < snapshot.lines[*earliest].head_deadline_ns) {
+      earliest = i;
+    }
+  }
+  if (!earliest.has_value()) return SchedulerDecision::WaitUntil(next_due_ns);
+  return RunLine(snapshot, *earliest, *lane, now_ns);
+}
+
+SchedulerDecision PredictiveScheduler::RunLine(const SchedulerSnapshot& snapshot, uint32_t index,
+                                               uint32_t lane, int64_t now_ns) const {
+  const LineView& line = snapshot.lines[index];
+  if (line.head_deadline_ns <= now_ns) return SchedulerDecision::Drop(index, now_ns);
+  if (PaysToWait(snapshot, line, lane, now_ns)) {
+    return SchedulerDecision::WaitUntil(snapshot.returns.by_ns);
+  }
+  if (!IsKnown(line.curve)) return SchedulerDecision::Run(index, lane, snapshot.max_batch_rows);
+  const SizeChoice choice = ChooseSize(line, snapshot.max_batch_rows, now_ns);
+  if (choice.drop_until_ns > 0) return SchedulerDecision::Drop(index, choice.drop_until_ns);
+  return SchedulerDecision::Run(index, lane, choice.rows);
+}
+
+// Compares the requests that are answered a second: those of a batch at once, and those of a larger
+// batch after the wait.
+bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line,
+                                     uint32_t lane, int64_t now_ns) const {
+  const ExpectedReturns& returns = snapshot.returns;
+  if (max_delay_ns_ > 0 || returns.requests == 0 || returns.by_ns <= now_ns) return false;
+  if (!IsKnown(line.curve) || line.rows >= snapshot.max_batch_rows) return false;
+  if (!IsOnlyLine(snapshot, line) || HasOtherFreeLane(snapshot, lane)) return false;
+  const uint32_t more = std::min(line.rows + returns.requests, snapshot.max_batch_rows);
+  if (returns.by_ns + line.curve->LateNs(more) > line.head_answer_deadline_ns) return false;
+  if (returns.by_ns >= line.head_deadline_ns) return false;
+  const auto at_once_ns = static_cast<double>(line.curve->MeanNs(line.rows));
+  const auto later_ns = static_cast<double>(returns.by_ns - now_ns + line.curve->MeanNs(more));
+  return more * at_once_ns > kLeastGain * line.rows * later_ns;
+}
+
+bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, uint32_t lane) const {
+  for (uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const WorkerView& worker = snapshot.workers[snapshot.lanes[i].worker];
+    if (i != lane && snapshot.lanes[i].batches == 0 && worker.takes_batches && !worker.kept) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<SchedulerDecision> PredictiveScheduler::DecideSuspects(
+    const SchedulerSnapshot& snapshot, int64_t now_ns) const {
+  const std::optional<uint32_t> index = WorkerForSuspects(snapshot.workers);
+  if (!index.has_value()) return std::nullopt;
+  const WorkerView& worker = snapshot.workers[*index];
+  if (!worker.kept) return SchedulerDecision::KeepWorker(*index);
+  if (worker.batches > 0 || !worker.has_output_room) return std::nullopt;
+  constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;
+  if (snapshot.suspects.head_deadline_ns <= now_ns) {
+    return SchedulerDecision::Drop(kSuspects, now_ns);
+  }
+  return SchedulerDecision::Run(kSuspects, worker.first_lane, snapshot.max_batch_rows);
+}
+
+std::optional<uint32_t> PredictiveScheduler::FreeLane(const SchedulerSnapshot& snapshot) const {
+  const auto load = [&snapshot](const LaneView& lane) {
+    return std::pair(lane.batches, snapshot.workers[lane.worker].batches);
+  };
+  std::optional<uint32_t> best;
+  for (uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const LaneView& lane = snapshot.lanes[i];
+    const WorkerView& worker = snapshot.workers[lane.worker];
+    if (!worker.takes_batches || IsKept(worker, !snapshot.suspects.empty())) continue;
+    if (lane.batches >= lane_depth_) continue;
+    if (!best.has_value() || load(lane) < load(snapshot.lanes[*best])) best = i;
+  }
+  return best;
+}
+
+int64_t PredictiveScheduler::DueNs(const LineView& line, uint32_t max_batch_rows) const {
+  if (max_delay_ns_ == 0 || line.rows >= max_batch_rows) {
+    return std::numeric_limits<int64_t>::min();
+  }
+  return line.head_arrival_ns + max_delay_ns_;
+}
+
+}  // namespace mpsd

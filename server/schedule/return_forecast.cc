@@ -1,0 +1,73 @@
+#include "server/schedule/return_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mpsd {
+namespace {
+
+constexpr double kShare = 1.0 / 16;
+constexpr double kDelayShare = 1.0 / 8;
+constexpr double kDeviationShare = 1.0 / 4;
+// A client that takes longer is not waited for by anybody.
+constexpr int64_t kLongestNs = 50'000'000;
+// A debt is forgotten after so many times the delay that is seldom passed.
+constexpr int64_t kPatience = 4;
+
+}  // namespace
+
+int64_t ReturnForecast::SeldomLaterNs() const {
+  return std::min(kLongestNs, static_cast<int64_t>(delay_ns_ + 2 * deviation_ns_));
+}
+
+void ReturnForecast::Answered(uint32_t requests, int64_t now_ns) {
+  if (requests == 0) return;
+  ForgetLate(now_ns);
+  if (count_ == kGroups) ForgetFirst();
+  group(count_++) = {now_ns, requests};
+}
+
+void ReturnForecast::Arrived(int64_t now_ns) {
+  ForgetLate(now_ns);
+  if (count_ == 0) return;
+  Group& oldest = group(0);
+  const auto delay = static_cast<double>(now_ns - oldest.answered_ns);
+  if (measured_) {
+    deviation_ns_ += (std::abs(delay - delay_ns_) - deviation_ns_) * kDeviationShare;
+    delay_ns_ += (delay - delay_ns_) * kDelayShare;
+  } else {
+    measured_ = true;
+    delay_ns_ = delay;
+    deviation_ns_ = delay / 2;
+  }
+  returned_ += (1 - returned_) * kShare;
+  if (--oldest.owed == 0) ForgetFirst();
+}
+
+void ReturnForecast::ForgetLate(int64_t now_ns) {
+  const int64_t patience_ns = measured_ ? kPatience * SeldomLaterNs() : kLongestNs;
+  while (count_ > 0 && now_ns - group(0).answered_ns > patience_ns) {
+    returned_ *= std::pow(1 - kShare, group(0).owed);
+    ForgetFirst();
+  }
+}
+
+void ReturnForecast::ForgetFirst() {
+  first_ = (first_ + 1) % kGroups;
+  --count_;
+}
+
+ExpectedReturns ReturnForecast::Expect(int64_t now_ns) const {
+  ExpectedReturns expected;
+  uint32_t owed = 0;
+  for (size_t i = 0; i < count_; ++i) {
+    const int64_t by_ns = group(i).answered_ns + SeldomLaterNs();
+    if (by_ns <= now_ns) continue;
+    owed += group(i).owed;
+    expected.by_ns = by_ns;
+  }
+  expected.requests = static_cast<uint32_t>(std::lround(owed * returned_));
+  return expected;
+}
+
+}  // namespace mpsd

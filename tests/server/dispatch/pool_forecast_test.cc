@@ -1,0 +1,125 @@
+// What a pool has learned of its model's times, and what it does with that.
+#include <gmock/gmock.h>
+
+#include "server/request/retry_info.h"
+#include "tests/server/dispatch/pool_fixture.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int64_t kBatchNs = 10 * kNsPerMs;
+
+class PoolForecastTest : public PoolFixture {
+ protected:
+  // The lane takes its time for the batch that it has.
+  void RunBatch(FakeWorker* worker) {
+    const std::optional<FakeWorker::Job> job = worker->Take();
+    ASSERT_TRUE(job.has_value());
+    clock_.Advance(kBatchNs);
+    worker->Complete(*job);
+    Drain();
+  }
+
+  // So that the pool knows how long a batch of one row takes.
+  FakeWorker* AddKnownWorker() {
+    FakeWorker* worker = AddWorker();
+    for (int i = 0; i < 3; ++i) {
+      Submit(1);
+      RunBatch(worker);
+    }
+    return worker;
+  }
+};
+
+TEST_F(PoolForecastTest, WhoWouldBeTooLateIsRefusedAtOnce) {
+  MakePool();
+  FakeWorker* worker = AddKnownWorker();
+  FakeCall* running = Submit(1);
+  clock_.Advance(kBatchNs / 2);
+  FakeCall* late = Submit(2, 1, kBatchNs);
+  EXPECT_EQ(late->status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(late->status().message(), "no lane is free in time for the request's deadline");
+  const std::optional<int64_t> retry_ns = RetryAfterNs(late->status());
+  ASSERT_TRUE(retry_ns.has_value());
+  EXPECT_GE(*retry_ns, kBatchNs / 2);
+  EXPECT_LE(*retry_ns, kBatchNs);
+  EXPECT_EQ(model_.metrics.refused_in_advance, 1u);
+  FakeCall* in_time = Submit(3, 1, 2 * kBatchNs);
+  EXPECT_EQ(in_time->endings(), 0);
+  Serve(worker);
+  EXPECT_EQ(running->Answer(), Rows(1));
+  EXPECT_EQ(in_time->Answer(), Rows(3));
+}
+
+TEST_F(PoolForecastTest, WhoFindsTheLaneFreeIsTriedWhateverIsKnown) {
+  MakePool();
+  FakeWorker* worker = AddKnownWorker();
+  FakeCall* call = Submit(1, 1, kBatchNs / 2);
+  Serve(worker);
+  EXPECT_EQ(call->Answer(), Rows(1)) << "the model may be faster now";
+}
+
+TEST_F(PoolForecastTest, NobodyIsRefusedWhileNothingIsKnown) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  FakeCall* call = Submit(2, 1, 1);
+  EXPECT_EQ(call->endings(), 0);
+  Serve(worker);
+}
+
+TEST_F(PoolForecastTest, AHeadThatIsTooLateIsGivenUpForThoseBehindIt) {
+  MakePool();
+  FakeWorker* worker = AddKnownWorker();
+  Submit(1);
+  FakeCall* head = Submit(2, 1, 2 * kBatchNs + kNsPerMs);
+  FakeCall* behind = Submit(3, 1, 10 * kBatchNs);
+  clock_.Advance(5 * kNsPerMs);  // the batch takes longer than usual
+  RunBatch(worker);
+  EXPECT_EQ(head->status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(model_.metrics.given_up_requests, 1u);
+  Serve(worker);
+  EXPECT_EQ(behind->Answer(), Rows(3));
+}
+
+TEST_F(PoolForecastTest, AFreeLaneWaitsForClientsThatComeBack) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  // Two clients take turns: one runs while the other waits.
+  Submit(1);
+  Submit(2);
+  for (int i = 0; i < 40; ++i) {
+    const std::optional<FakeWorker::Job> job = worker->Take();
+    if (job.has_value()) {
+      clock_.Advance(kBatchNs);
+      worker->Complete(*job);
+      Drain();
+    }
+    clock_.Advance(50 * kNsPerUs);
+    const uint32_t back = job.has_value() ? job->row_count : 0;
+    for (uint32_t client = 0; client < back; ++client) Submit(1);
+    if (back == 2) break;
+    pool_->Tick();
+  }
+  const std::optional<FakeWorker::Job> both = worker->Take();
+  ASSERT_TRUE(both.has_value());
+  EXPECT_EQ(both->row_count, 2u);
+  worker->Complete(*both);
+  Serve(worker);
+}
+
+TEST_F(PoolForecastTest, ABatchThatFailedTeachesNothing) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  clock_.Advance(kBatchNs);
+  worker->CompleteWith(*worker->Take(), BatchOutcome::kFailed, "the model failed");
+  Drain();
+  Submit(1);
+  FakeCall* call = Submit(2, 1, kNsPerMs);
+  EXPECT_EQ(call->endings(), 0) << "nothing is known";
+  Serve(worker);
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,109 @@
+#include "server/schedule/admission_forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace mpsd {
+namespace {
+
+constexpr int64_t kNow = 1'000'000;
+
+// A batch of n rows takes 1000 + 100 n; lanes have batches until then.
+class AdmissionForecastTest : public testing::Test {
+ protected:
+  AdmissionForecastTest() {
+    for (int i = 0; i < 50; ++i) {
+      curve_.Note(1, 1100);
+      curve_.Note(8, 1800);
+    }
+  }
+
+  void AddLane(int64_t free_at_ns, bool takes_batches = true) {
+    const auto worker = static_cast<uint32_t>(workers_.size());
+    const uint32_t batches = free_at_ns > kNow ? 1 : 0;
+    workers_.push_back({worker, batches, takes_batches});
+    lanes_.push_back({worker, batches, free_at_ns});
+  }
+
+  int64_t Lateness(uint64_t rows_ahead, int64_t time_ns, int64_t wait_ns = 1 << 30) const {
+    const SchedulerSnapshot snapshot = {
+        .lanes = lanes_, .workers = workers_, .max_batch_rows = 8, .usual_batch_rows = usual_rows_};
+    return LatenessNs({.curve = &curve_,
+                       .rows_ahead = rows_ahead,
+                       .deadline_ns = kNow + wait_ns,
+                       .answer_deadline_ns = kNow + time_ns},
+                      snapshot, kNow);
+  }
+
+  LatencyCurve curve_;
+  uint32_t usual_rows_ = 1;
+  std::vector<WorkerView> workers_;
+  std::vector<LaneView> lanes_;
+};
+
+TEST_F(AdmissionForecastTest, WhoFindsAFreeLaneIsLetInWhateverTheCurveSays) {
+  AddLane(0);
+  EXPECT_EQ(Lateness(0, 10), 0);
+}
+
+TEST_F(AdmissionForecastTest, WaitsForTheLaneAndRunsInItsOwnBatch) {
+  AddLane(kNow + 500);
+  EXPECT_EQ(Lateness(0, 1600), 0);
+  EXPECT_EQ(Lateness(0, 1500), 100);
+}
+
+TEST_F(AdmissionForecastTest, SharesABatchWithThoseAhead) {
+  AddLane(kNow + 500);
+  EXPECT_EQ(Lateness(3, 500 + 1400 + 1400), 0);
+  EXPECT_GT(Lateness(3, 500 + 1399), 0);
+}
+
+TEST_F(AdmissionForecastTest, WaitsForWholeBatchesAhead) {
+  AddLane(kNow + 500);
+  // Half of 6000 allows batches of eight rows.
+  EXPECT_EQ(Lateness(16, 6000), 0) << "500 + 2 * 1800 + 1100";
+  EXPECT_EQ(Lateness(24, 6000), 1000) << "500 + 3 * 1800 + 1100";
+}
+
+TEST_F(AdmissionForecastTest, WithLittleTimeAllAheadHaveToFitIntoOneBatch) {
+  AddLane(kNow + 100);
+  EXPECT_EQ(Lateness(6, 1800), 0) << "100 + 1700";
+  EXPECT_EQ(Lateness(6, 1700), 100);
+}
+
+TEST_F(AdmissionForecastTest, ThoseWhoComeLaterMakeTheBatchAsLargeAsUsual) {
+  AddLane(kNow + 500);
+  usual_rows_ = 6;
+  EXPECT_EQ(Lateness(0, 500 + 1600), 0);
+  EXPECT_EQ(Lateness(0, 500 + 1500), 100);
+}
+
+TEST_F(AdmissionForecastTest, LanesShareWhatIsAhead) {
+  AddLane(kNow + 500);
+  AddLane(kNow + 700);
+  EXPECT_EQ(Lateness(32, 6000), 0) << "500 + 2 * 1800 + 1100";
+}
+
+TEST_F(AdmissionForecastTest, ALaneThatTakesNothingIsNotWaitedFor) {
+  AddLane(kNow + 5000);
+  AddLane(kNow + 10, false);
+  EXPECT_EQ(Lateness(0, 6000), 100);
+}
+
+TEST_F(AdmissionForecastTest, TheWaitHasADeadlineOfItsOwn) {
+  AddLane(kNow + 500);
+  EXPECT_EQ(Lateness(0, 6000, 500), 0);
+  EXPECT_EQ(Lateness(0, 6000, 400), 100);
+}
+
+TEST_F(AdmissionForecastTest, WithoutACurveOrALaneNobodyKnows) {
+  EXPECT_EQ(Lateness(100, 1), 0);
+  AddLane(kNow + 500);
+  EXPECT_GT(Lateness(100, 1), 0);
+  curve_ = LatencyCurve();
+  EXPECT_EQ(Lateness(100, 1), 0);
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,67 @@
+#include "server/schedule/batch_size_policy.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd {
+namespace {
+
+constexpr int64_t kNow = 1'000'000;
+constexpr uint32_t kMaxRows = 64;
+
+// A batch of n rows takes 1000 + 100 n.
+class BatchSizePolicyTest : public testing::Test {
+ protected:
+  BatchSizePolicyTest() {
+    for (int i = 0; i < 50; ++i) {
+      curve_.Note(1, 1100);
+      curve_.Note(8, 1800);
+    }
+  }
+
+  // Of lines whose requests have one row each; the first has `head_ns` left, the last `tail_ns`.
+  SizeChoice Choose(uint32_t rows, int64_t head_ns, int64_t tail_ns) const {
+    return ChooseSize({.rows = rows,
+                       .head_rows = 1,
+                       .head_deadline_ns = kNow + head_ns,
+                       .head_answer_deadline_ns = kNow + head_ns,
+                       .tail_deadline_ns = kNow + tail_ns,
+                       .curve = &curve_},
+                      kMaxRows, kNow);
+  }
+
+  LatencyCurve curve_;
+};
+
+TEST_F(BatchSizePolicyTest, AllWhoWaitRunIfTheHeadBearsIt) {
+  EXPECT_EQ(Choose(10, 2000, 9000).drop_until_ns, 0);
+  EXPECT_GE(Choose(10, 2000, 9000).rows, 10u);
+}
+
+TEST_F(BatchSizePolicyTest, ABatchIsAsLargeAsTheHeadBears) {
+  const SizeChoice choice = Choose(10, 1500, 90'000);
+  EXPECT_EQ(choice.rows, 5u);
+  EXPECT_EQ(choice.drop_until_ns, 0) << "the others have time";
+}
+
+TEST_F(BatchSizePolicyTest, WhenAllWouldBeLateTheFirstAreGivenUp) {
+  const SizeChoice choice = Choose(40, 1200, 5000);
+  EXPECT_GT(choice.drop_until_ns, kNow + 1200);
+  EXPECT_LT(choice.drop_until_ns, kNow + 5000);
+}
+
+TEST_F(BatchSizePolicyTest, NobodyIsGivenUpForALittle) {
+  EXPECT_EQ(Choose(8, 1700, 2500).drop_until_ns, 0) << "seven of eight run";
+}
+
+TEST_F(BatchSizePolicyTest, AHeadThatIsTooLateIsGivenUpAlone) {
+  EXPECT_EQ(Choose(2, 1000, 90'000).drop_until_ns, kNow + 1000);
+}
+
+TEST_F(BatchSizePolicyTest, AHeadThatIsTooLateIsTriedWhenItIsAlone) {
+  const SizeChoice choice = Choose(1, 1000, 1000);
+  EXPECT_EQ(choice.rows, 1u);
+  EXPECT_EQ(choice.drop_until_ns, 0);
+}
+
+}  // namespace
+}  // namespace mpsd

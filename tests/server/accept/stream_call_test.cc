@@ -37,6 +37,21 @@ class StreamCallTest : public CallFixture {
     return response.infer_response().id();
   }
 
+  // From now on streams come from a client that reads nothing ahead.
+  void ReadNothingAhead() {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomChannel(
+        absl::StrCat("127.0.0.1:", port_), grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  // The same look as the queue threads' one, at that time.
+  void LookAt(int64_t now_ns) {
+    clock_.Advance(now_ns - clock_.NowNs());
+    streams_.CutUntaken(now_ns);
+  }
+
   void CloseAndEnd(ClientCall* call) {
     Close(call);
     EXPECT_FALSE(Read(call));
@@ -181,11 +196,7 @@ TEST_F(StreamCallTest, RequestsBeyondTheModelsShareAreErrorsOfTheStream) {
 }
 
 TEST_F(StreamCallTest, AnAnswerThatIsNotWrittenKeepsItsPlace) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomChannel(
-      absl::StrCat("127.0.0.1:", port_), grpc::InsecureChannelCredentials(), arguments));
+  ReadNothingAhead();
   const auto call = OpenStreamCall();
   for (const char* id : {"1", "2", "3"}) {
     Admit(call.get(), "m", id)->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
@@ -194,6 +205,55 @@ TEST_F(StreamCallTest, AnAnswerThatIsNotWrittenKeepsItsPlace) {
   for (const char* id : {"1", "2", "3"}) EXPECT_EQ(NextId(call.get()), id);
   CloseAndEnd(call.get());
   EXPECT_EQ(open_infer_calls_.count(), 0u);
+}
+
+TEST_F(StreamCallTest, AStreamWhoseClientTakesNoAnswerIsCutOff) {
+  ReadNothingAhead();
+  const auto call = OpenStreamCall();
+  Request* const request = Admit(call.get(), "m", "1");
+  const int64_t cut_at_ns = request->deadline_ns + kUntakenAnswerNs;
+  request->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  Admit(call.get(), "n", "still inside");
+  LookAt(cut_at_ns - 1);
+  EXPECT_EQ(metrics_.untaken_answers, 0u);
+  LookAt(cut_at_ns - 1 + OpenStreams::kLookEveryNs);
+  LookAt(cut_at_ns - 1 + 2 * OpenStreams::kLookEveryNs);
+  EXPECT_EQ(metrics_.untaken_answers, 1u) << "once";
+  Pump([this] { return live_calls_ == 1; });
+  EXPECT_EQ(handler_.queue.cancelled, 1);
+  EXPECT_EQ(open_infer_calls_.count(), 0u);
+  EXPECT_FALSE(Read(call.get()));
+  EXPECT_EQ(End(call.get()).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(call->status.error_message(), "the stream's answers were not read in time");
+}
+
+TEST_F(StreamCallTest, AnAnswerThatWaitsForOthersHasItsTimeFromItsTurnOn) {
+  ReadNothingAhead();
+  const auto call = OpenStreamCall();
+  for (const char* id : {"1", "2"}) {
+    Admit(call.get(), "m", id)->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  }
+  const int64_t late_ns = clock_.NowNs() + kDefaultTimeoutNs + kUntakenAnswerNs - 1;
+  LookAt(late_ns);
+  EXPECT_EQ(NextId(call.get()), "1");
+  Pump([this] { return open_infer_calls_.count() == 1; });
+  LookAt(late_ns + kUntakenAnswerNs - 1);
+  EXPECT_EQ(metrics_.untaken_answers, 0u);
+  LookAt(late_ns + kUntakenAnswerNs - 1 + OpenStreams::kLookEveryNs);
+  EXPECT_EQ(metrics_.untaken_answers, 1u);
+  Pump([this] { return live_calls_ == 1; });
+  EXPECT_FALSE(Read(call.get()));
+  End(call.get());
+}
+
+TEST_F(StreamCallTest, AStreamWithoutAnAnswerToTakeIsNotCutOff) {
+  const auto call = OpenStreamCall();
+  Admit(call.get(), "m", "1")->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "1");
+  Pump([this] { return open_infer_calls_.count() == 0; });
+  LookAt(clock_.NowNs() + kMaxTimeoutNs + kUntakenAnswerNs);
+  EXPECT_EQ(metrics_.untaken_answers, 0u);
+  CloseAndEnd(call.get());
 }
 
 TEST_F(StreamCallTest, AClientThatClosesItsSideGetsAllAnswers) {

@@ -1,7 +1,7 @@
 """Clients that flood: a round of reading ends, the connection is cut, and others are served.
 
-MPSD_FLOOD_BYTES=12000000000 has the flood over TLS send that much, beyond what gRPC 1.51 alone
-survives; by default it is short.
+MPSD_FLOOD_BYTES=12000000000, as `./run test --long` sets it, has the flood over TLS send that much,
+beyond what gRPC 1.51 alone survives; by default it is short.
 """
 import os
 import socket

@@ -148,6 +148,22 @@ TEST_F(StreamCallTest, ARequestWithSeveralAnswersKeepsNobodyWaiting) {
   CloseAndEnd(call.get());
 }
 
+TEST_F(StreamCallTest, WhoComesAfterARequestWithSeveralAnswersIsInLineAgain) {
+  const auto call = OpenStreamCall();
+  Request* const several = Admit(call.get(), "many", "1");
+  handler_.SendPart(several, {1});
+  EXPECT_EQ(NextId(call.get()), "1");
+  Pump([this] { return handler_.queue.continued == 1; });
+  several->reply.End();
+  Request* const second = Admit(call.get(), "m", "2");
+  Request* const third = Admit(call.get(), "m", "3");
+  second->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "2");
+  third->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "3");
+  CloseAndEnd(call.get());
+}
+
 TEST_F(StreamCallTest, NoMoreIsReadWhileTooManyAreInside) {
   ArmInfer();
   const auto call = OpenStreamCall();
@@ -170,6 +186,28 @@ TEST_F(StreamCallTest, NoMoreIsReadWhileTooManyAreInside) {
     NextId(call.get());
   }
   CloseAndEnd(call.get());
+}
+
+TEST_F(StreamCallTest, NoMoreIsReadWhileTooManyAnswersAreNotWritten) {
+  ReadNothingAhead();
+  ArmInfer();
+  const auto call = OpenStreamCall();
+  constexpr size_t kMost = kMaxStreamRequests + 1;  // one of them is being written
+  for (size_t i = 0; i < kMost; ++i) {
+    Admit(call.get(), "m", "")->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  }
+  Write(call.get(), InferBytes("m", "one too many"));
+  const auto other = Infer(InferBytes("m", "another call's"));
+  PumpUntilAdmitted(kMost + 1);
+  ASSERT_EQ(handler_.ids().back(), "another call's");
+  handler_.last()->reply.Send(FakeAnswer({1}));
+  PumpUntil(other->finished);
+  NextId(call.get());
+  PumpUntilAdmitted(kMost + 2);
+  EXPECT_EQ(handler_.ids().back(), "one too many");
+  call->context.TryCancel();
+  Pump([this] { return metrics_.open_calls == 0; });
+  End(call.get());
 }
 
 TEST_F(StreamCallTest, RequestsBeyondTheModelsShareAreErrorsOfTheStream) {
@@ -291,6 +329,18 @@ TEST_F(StreamCallTest, ACancelledStreamStopsSeveralAnswers) {
   request->reply.SendPart(FakeAnswer({1}));
   Pump([this] { return live_calls_ == 1; });
   EXPECT_EQ(handler_.queue.continued, 1);
+  End(call.get());
+}
+
+TEST_F(StreamCallTest, ACancelledStreamStopsThoseWhoseAnswerWaitsToBeWrittenToo) {
+  ReadNothingAhead();
+  const auto call = OpenStreamCall();
+  for (const char* id : {"1", "2"}) {
+    handler_.SendPart(Admit(call.get(), "many", id), std::vector<float>(1000, 1));
+  }
+  call->context.TryCancel();
+  Pump([this] { return live_calls_ == 1; });
+  EXPECT_EQ(handler_.queue.continued, 2);
   End(call.get());
 }
 

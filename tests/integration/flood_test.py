@@ -117,7 +117,9 @@ class Floods(unittest.TestCase):
                         socket.create_connection((host, int(port)), LIMIT_S) as sender:
                     send_all(sender, blocks, 256 * MIB, 20)
                     self.assertTrue(is_closed(sender))
-                    self.assertEqual(daemon.metric("mpsd_flooding_connections_total"), i + 1)
+                    # The connection is cut first, and counted then.
+                    wait_until(lambda count=i + 1: daemon.metric(
+                        "mpsd_flooding_connections_total") == count, LIMIT_S, "its count")
                     self.assertEqual(calls.infer(stub, message).code, calls.OK)
                     self.assertLess(self.resident(daemon) - before, MOST_GROWTH)
             daemon.wait_logged('"connection_cut".*"resets"')

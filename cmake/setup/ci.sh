@@ -8,7 +8,7 @@ have_fuzzer() { [ "$(uname -s)" != Darwin ]; } # Apple's compiler has no libFuzz
 
 # One ctest over the tests of all presets, the macOS check and the fuzzer of what any client may
 # send, so that its summary is the whole.
-write_whole_suite() { # FOLDER TABLE: TABLE gets "preset<TAB>tests" lines, in ctest's order
+write_whole_suite() { # FOLDER TABLE FORMS: TABLE gets "preset<TAB>tests" lines, in ctest's order
   local preset
   mkdir -p "$1"
   {
@@ -24,12 +24,14 @@ write_whole_suite() { # FOLDER TABLE: TABLE gets "preset<TAB>tests" lines, in ct
   if have_fuzzer; then printf 'fuzz\t1\n' >>"$2"; fi
   for preset in "${ci_presets[@]}"; do
     printf '%s\t%s\n' "$preset" \
-      "$(ctest --test-dir "build/$preset" -N | awk '/^Total Tests:/ {print $3}')" >>"$2"
+      "$(ctest --test-dir "build/$preset" -C "$3" -N | awk '/^Total Tests:/ {print $3}')" >>"$2"
   done
 }
 
-run_ci() {
-  local preset suite=build/whole
+# The long forms of tests are of the configuration Long, and all others of every one.
+run_ci() { # [--long]
+  local forms=Usual preset suite=build/whole
+  if [ "${1:-}" = --long ]; then forms=Long; fi
   local builds=$suite/builds.tsv presets=$suite/presets.tsv
   mkdir -p $suite
   : >$builds
@@ -42,9 +44,10 @@ run_ci() {
     printf 'fuzz\t%s\n' "$last_step_seconds" >>$builds
   fi
   need_demo_models
-  write_whole_suite $suite $presets
+  write_whole_suite $suite $presets $forms
   say "tests"
   # The table goes in front of ctest's closing lines, which stay the last of the output.
-  ctest --test-dir $suite -j "$(build_jobs)" --output-on-failure --no-tests=error --timeout 300 |
+  ctest --test-dir $suite -C $forms -j "$(build_jobs)" --output-on-failure --no-tests=error \
+    --timeout 300 |
     python3 -u cmake/setup/ci_table.py $builds $presets
 }

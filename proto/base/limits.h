@@ -19,7 +19,7 @@ inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr uint32_t kMaxAnswers = 65536;  // to one request of a decoupled model
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
 inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
-// A client that has not taken the answer of a ModelInfer this long after the deadline is cut off.
+// A client that has not taken the answer to a request this long after the deadline is cut off.
 inline constexpr int64_t kUntakenAnswerNs = 30LL * 1'000'000'000;
 // The names, ids, shapes and parameters of one request on the wire. In memory they may take ten
 // times as much while the request is inside.

@@ -44,7 +44,7 @@ class InferCalls {
   bool any_open() const { return !open_.empty(); }
   size_t spare_count() const { return spare_.size(); }
 
-  static constexpr int64_t kLookEveryNs = 1'000'000'000;
+  static constexpr int64_t kLookEveryNs = OpenStreams::kLookEveryNs;
 
  private:
   const InferCallContext* const context_;

@@ -44,7 +44,7 @@ void QueueThread::Shutdown() {
 }
 
 grpc::CompletionQueue::NextStatus QueueThread::Sleep(void** tag, bool* ok) {
-  if (!infer_calls_.any_open())
+  if (!infer_calls_.any_open() && !infer_.streams->any())
     return queue_->AsyncNext(tag, ok, gpr_inf_future(GPR_CLOCK_REALTIME));
   const gpr_timespec look = gpr_time_from_nanos(InferCalls::kLookEveryNs, GPR_TIMESPAN);
   return queue_->AsyncNext(tag, ok, gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), look));
@@ -65,7 +65,9 @@ void QueueThread::Main() {
       ++events;
     }
     if (status == grpc::CompletionQueue::SHUTDOWN) break;
-    infer_calls_.CancelUntaken(infer_.exchange.clock->NowNs());
+    const int64_t now_ns = infer_.exchange.clock->NowNs();
+    infer_calls_.CancelUntaken(now_ns);
+    infer_.streams->CutUntaken(now_ns);
     if (completions_->Drain() > 0 || events > 0) continue;
     if (!completions_->Park()) continue;
     status = Sleep(&tag, &ok);

@@ -55,9 +55,9 @@ class CompletionSource {
 // methods.
 //
 // A call that arrives arms the next one, so that no open call keeps another from arriving;
-// OpenCalls bounds the open ones. While a ModelInfer call is open the thread wakes now and then, to
-// cancel those whose client does not take the answer. The queue takes tags until the last call is
-// gone.
+// OpenCalls bounds the open ones. While a ModelInfer call or a stream is open the thread wakes now
+// and then, to cancel those whose client does not take the answer. The queue takes tags until the
+// last call is gone.
 class QueueThread {
  public:
   // `completions` outlives the thread. Fills the queue and the thread's role into its copies of the

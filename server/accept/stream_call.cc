@@ -1,5 +1,8 @@
 #include "server/accept/stream_call.h"
 
+#include <grpc/grpc.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "proto/base/check.h"
@@ -9,6 +12,11 @@
 #include "server/wire/status_map.h"
 
 namespace mpsd {
+namespace {
+
+constexpr char kUntaken[] = "the stream's answers were not read in time";
+
+}  // namespace
 
 StreamCall::StreamCall(const InferCallContext* context)
     : context_(context), thread_(context->exchange.thread) {
@@ -152,9 +160,10 @@ void StreamCall::Release(StreamRequest* first) {
     MPSD_CHECK(unanswered_ > 0);
     --unanswered_;
     OpenCalls::Place place = std::move(leaving->place);
+    const int64_t deadline_ns = leaving->exchange().request().deadline_ns;
     for (grpc::ByteBuffer* bytes : {&leaving->response, &leaving->final_response}) {
       if (bytes->Valid() && !broken_) {
-        outbox_.push_back({std::move(*bytes), nullptr, std::move(place)});
+        outbox_.push_back({std::move(*bytes), nullptr, std::move(place), deadline_ns});
       }
       bytes->Clear();
     }
@@ -169,7 +178,8 @@ void StreamCall::AnsweredInPart(StreamRequest* request, grpc::ByteBuffer respons
       request->apart = true;
       Release(lines_.Leave(request));
     }
-    if (!broken_) outbox_.push_back({std::move(response), request, {}});
+    const int64_t deadline_ns = request->exchange().request().deadline_ns;
+    if (!broken_) outbox_.push_back({std::move(response), request, {}, deadline_ns});
     WriteNext();
     if (!broken_) return;
   }
@@ -205,6 +215,8 @@ void StreamCall::WriteNext() {
   writing_ = true;
   writing_part_of_ = outbox_.front().part_of;
   writing_place_ = std::move(outbox_.front().place);
+  const int64_t now_ns = context_->exchange.clock->NowNs();
+  cut_at_ns_ = std::max(now_ns, outbox_.front().deadline_ns) + kUntakenAnswerNs;
   rpc_.stream.Write(outbox_.front().bytes, options, &written_);
   outbox_.pop_front();
 }
@@ -242,6 +254,16 @@ void StreamCall::EndSoon() {
   absl::MutexLock lock(&mu_);
   ending_ = true;
   FinishIfOver();
+}
+
+// Done follows, as if the client had cancelled the call.
+void StreamCall::CutIfUntaken(int64_t now_ns) {
+  absl::MutexLock lock(&mu_);
+  if (!writing_ || now_ns < cut_at_ns_) return;
+  cut_at_ns_ = INT64_MAX;
+  context_->exchange.metrics->untaken_answers.fetch_add(1, std::memory_order_relaxed);
+  grpc_call_cancel_with_status(rpc_.server.c_call(), GRPC_STATUS_DEADLINE_EXCEEDED, kUntaken,
+                               nullptr);
 }
 
 void StreamCall::Finished(bool) {

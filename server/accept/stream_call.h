@@ -21,8 +21,8 @@
 namespace mpsd {
 
 // Reads the requests of one stream and writes their answers; each request is a StreamRequest.
-// Lives on its queue's thread, except Answered(), AnsweredInPart() and EndSoon(), which come from
-// any thread. Owns itself: the last tag deletes it.
+// Lives on its queue's thread, except Answered(), AnsweredInPart(), EndSoon() and CutIfUntaken(),
+// which come from any thread. Owns itself: the last tag deletes it.
 //
 // Invariants:
 //   1. Arrived(true) promises Done, and arms another call in place of this one. Arrived(false)
@@ -36,6 +36,8 @@ namespace mpsd {
 //      nothing is left to be written. A client that closes its side gets all its answers; one that
 //      cancels ends its requests.
 //   5. The call is deleted when Done and Finished are back and no Read is out.
+//   6. A message that is not written kUntakenAnswerNs after its request's deadline, or after its
+//      turn came if that is later, ends the call with DEADLINE_EXCEEDED.
 class StreamCall final : public OpenStream, public StreamAnswers {
  public:
   // The context outlives the call.
@@ -46,6 +48,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
 
   // From any thread.
   void EndSoon() override ABSL_LOCKS_EXCLUDED(mu_);
+  void CutIfUntaken(int64_t now_ns) override ABSL_LOCKS_EXCLUDED(mu_);
   void Answered(StreamRequest* request, grpc::ByteBuffer response,
                 grpc::ByteBuffer final_response) override ABSL_LOCKS_EXCLUDED(mu_);
   void AnsweredInPart(StreamRequest* request, grpc::ByteBuffer response) override
@@ -92,6 +95,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
     grpc::ByteBuffer bytes;
     StreamRequest* part_of = nullptr;  // whose next answer is asked for when it is written
     OpenCalls::Place place;            // of the request that it answers
+    int64_t deadline_ns = 0;           // of that request
   };
 
   const InferCallContext* const context_;
@@ -123,6 +127,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
   StreamRequest* writing_part_of_ ABSL_GUARDED_BY(mu_) = nullptr;
   OpenCalls::Place writing_place_ ABSL_GUARDED_BY(mu_);             // of what is being written
   std::vector<StreamRequest*> written_parts_ ABSL_GUARDED_BY(mu_);  // whose next answer is wanted
+  int64_t cut_at_ns_ ABSL_GUARDED_BY(mu_) = 0;  // when what is being written must be taken
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
   bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read is out, or Inflated
   bool writing_ ABSL_GUARDED_BY(mu_) = false;  // Written is out

@@ -89,7 +89,7 @@ constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
      &ServerMetrics::refused_connections},
     {"mpsd_refused_calls_total", "Calls refused at once, beyond the limit of open calls.",
      &ServerMetrics::refused_calls},
-    {"mpsd_untaken_answers_total", "ModelInfer calls cancelled since their answer was not taken.",
+    {"mpsd_untaken_answers_total", "Calls and streams cut off since their answers were not taken.",
      &ServerMetrics::untaken_answers},
     {"mpsd_flooding_connections_total", "Connections cut because their client floods.",
      &ServerMetrics::flooding_connections},

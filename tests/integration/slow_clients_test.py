@@ -11,8 +11,8 @@ from tritonclient.grpc import service_pb2
 import calls
 from daemon import Daemon, wait_until
 from models import synthetic
-from raw_http2 import ACK, DATA, END_STREAM, GOAWAY, INFER, PING, SETTINGS, STREAM_INFER, \
-    Connection, message_prefix
+from raw_http2 import ACK, DATA, END_STREAM, GOAWAY, HEADERS, INFER, PING, SETTINGS, \
+    STREAM_INFER, Connection, message_prefix
 from tricklers import Tricklers
 
 MANY = 500
@@ -218,6 +218,34 @@ class Open(unittest.TestCase):
                        "their answers")
             good_calls(self, stub)
             self.open_count(daemon, many)
+            self.doCleanups()
+            self.open_count(daemon, 0)
+
+    def test_a_stream_that_takes_no_answer_is_cut_off(self):
+        """30 s after its deadline, though no other call wakes the server; its neighbour stays."""
+        with Daemon([synthetic("m")], limits={"default_deadline": "1s"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            frames = self.enterContext(Frames(daemon.address))
+            frames.send(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW, 0))
+            frames.send(SETTINGS, ACK, 0, b"")
+            for stream in (1, 3):
+                frames.call(stream)
+            for _ in range(20):
+                frames.send(DATA, 0, 1, tell("m"))
+            wait_until(lambda: daemon.metric("mpsd_requests_total", code="OK") == 20, LIMIT_S,
+                       "its answers")
+            self.open_count(daemon, 2)
+            wait_until(lambda: daemon.metric("mpsd_untaken_answers_total") == 1, LIMIT_S, "the cut")
+            self.open_count(daemon, 1)
+            trailers = frames.next(HEADERS)
+            while not trailers[1] & END_STREAM:
+                trailers = frames.next(HEADERS)
+            self.assertEqual(trailers[2], 1)
+            self.assertIn(b"the stream's answers were not read in time", trailers[3])
+            frames.send(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW, 65535))
+            frames.send(DATA, END_STREAM, 3, tell("m"))
+            self.assertEqual(frames.next(DATA)[2], 3)
+            good_calls(self, stub)
             self.doCleanups()
             self.open_count(daemon, 0)
 

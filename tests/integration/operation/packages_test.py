@@ -42,6 +42,14 @@ class Packages(unittest.TestCase):
             self.assertLess(daemon.metric("mpsd_batches_total"), 300, "none had company")
             self.assertEqual(daemon.ps()["mlp"]["workers"][0]["lanes"], 2)
 
+    def test_it_serves_in_the_strict_sandbox(self):
+        """Its code is unpacked into the worker's folder and mapped from there."""
+        model = package(sandbox="strict", placement=placement(lanes=2, threads=2))
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            self.check(calls.infer(stub, calls.request(
+                "mlp", {"x": np.full((1, 16), 0.5, np.float32)})))
+            self.assertNotIn("sandbox:", daemon.log())
+
     def test_a_worker_that_is_killed_leaves_nothing_in_temporary_folders(self):
         def unpacked():
             return set(pathlib.Path(tempfile.gettempdir()).glob("*/data/aotinductor"))

@@ -50,6 +50,19 @@ TEST_F(OpenCallsTest, AModelThatIsFullLeavesRoomForTheOthersOfTheSameClient) {
   EXPECT_GE(Fill("other"), kLimit / 6);
 }
 
+TEST_F(OpenCallsTest, WhoIsRefusedAtItsArrivalIsNotCounted) {
+  const auto arrive = [this] {
+    OpenCalls::Place& place = places_.emplace_back();
+    const absl::Status status = calls_.Enter("ipv4:10.0.0.1:4711", &place);
+    place.BelongToNone();
+    return status.ok();
+  };
+  while (arrive()) {
+  }
+  EXPECT_FALSE(arrive());
+  EXPECT_EQ(calls_.count(), kLimit / 3);
+}
+
 TEST_F(OpenCallsTest, FiveModelsThatDoNotAnswerLeaveRoomForASixth) {
   for (int i = 0; i < 5; ++i) Fill(absl::StrCat("slow", i));
   EXPECT_LT(calls_.count(), kLimit);

@@ -37,6 +37,21 @@ class StreamCallTest : public CallFixture {
     return response.infer_response().id();
   }
 
+  // From now on streams come from a client that reads nothing ahead.
+  void ReadNothingAhead() {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomChannel(
+        absl::StrCat("127.0.0.1:", port_), grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  // The same look as the queue threads' one, at that time.
+  void LookAt(int64_t now_ns) {
+    clock_.Advance(now_ns - clock_.NowNs());
+    streams_.CutUntaken(now_ns);
+  }
+
   void CloseAndEnd(ClientCall* call) {
     Close(call);
     EXPECT_FALSE(Read(call));
@@ -133,6 +148,22 @@ TEST_F(StreamCallTest, ARequestWithSeveralAnswersKeepsNobodyWaiting) {
   CloseAndEnd(call.get());
 }
 
+TEST_F(StreamCallTest, WhoComesAfterARequestWithSeveralAnswersIsInLineAgain) {
+  const auto call = OpenStreamCall();
+  Request* const several = Admit(call.get(), "many", "1");
+  handler_.SendPart(several, {1});
+  EXPECT_EQ(NextId(call.get()), "1");
+  Pump([this] { return handler_.queue.continued == 1; });
+  several->reply.End();
+  Request* const second = Admit(call.get(), "m", "2");
+  Request* const third = Admit(call.get(), "m", "3");
+  second->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "2");
+  third->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "3");
+  CloseAndEnd(call.get());
+}
+
 TEST_F(StreamCallTest, NoMoreIsReadWhileTooManyAreInside) {
   ArmInfer();
   const auto call = OpenStreamCall();
@@ -155,6 +186,28 @@ TEST_F(StreamCallTest, NoMoreIsReadWhileTooManyAreInside) {
     NextId(call.get());
   }
   CloseAndEnd(call.get());
+}
+
+TEST_F(StreamCallTest, NoMoreIsReadWhileTooManyAnswersAreNotWritten) {
+  ReadNothingAhead();
+  ArmInfer();
+  const auto call = OpenStreamCall();
+  constexpr size_t kMost = kMaxStreamRequests + 1;  // one of them is being written
+  for (size_t i = 0; i < kMost; ++i) {
+    Admit(call.get(), "m", "")->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  }
+  Write(call.get(), InferBytes("m", "one too many"));
+  const auto other = Infer(InferBytes("m", "another call's"));
+  PumpUntilAdmitted(kMost + 1);
+  ASSERT_EQ(handler_.ids().back(), "another call's");
+  handler_.last()->reply.Send(FakeAnswer({1}));
+  PumpUntil(other->finished);
+  NextId(call.get());
+  PumpUntilAdmitted(kMost + 2);
+  EXPECT_EQ(handler_.ids().back(), "one too many");
+  call->context.TryCancel();
+  Pump([this] { return metrics_.open_calls == 0; });
+  End(call.get());
 }
 
 TEST_F(StreamCallTest, RequestsBeyondTheModelsShareAreErrorsOfTheStream) {
@@ -181,11 +234,7 @@ TEST_F(StreamCallTest, RequestsBeyondTheModelsShareAreErrorsOfTheStream) {
 }
 
 TEST_F(StreamCallTest, AnAnswerThatIsNotWrittenKeepsItsPlace) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomChannel(
-      absl::StrCat("127.0.0.1:", port_), grpc::InsecureChannelCredentials(), arguments));
+  ReadNothingAhead();
   const auto call = OpenStreamCall();
   for (const char* id : {"1", "2", "3"}) {
     Admit(call.get(), "m", id)->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
@@ -194,6 +243,55 @@ TEST_F(StreamCallTest, AnAnswerThatIsNotWrittenKeepsItsPlace) {
   for (const char* id : {"1", "2", "3"}) EXPECT_EQ(NextId(call.get()), id);
   CloseAndEnd(call.get());
   EXPECT_EQ(open_infer_calls_.count(), 0u);
+}
+
+TEST_F(StreamCallTest, AStreamWhoseClientTakesNoAnswerIsCutOff) {
+  ReadNothingAhead();
+  const auto call = OpenStreamCall();
+  Request* const request = Admit(call.get(), "m", "1");
+  const int64_t cut_at_ns = request->deadline_ns + kUntakenAnswerNs;
+  request->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  Admit(call.get(), "n", "still inside");
+  LookAt(cut_at_ns - 1);
+  EXPECT_EQ(metrics_.untaken_answers, 0u);
+  LookAt(cut_at_ns - 1 + OpenStreams::kLookEveryNs);
+  LookAt(cut_at_ns - 1 + 2 * OpenStreams::kLookEveryNs);
+  EXPECT_EQ(metrics_.untaken_answers, 1u) << "once";
+  Pump([this] { return live_calls_ == 1; });
+  EXPECT_EQ(handler_.queue.cancelled, 1);
+  EXPECT_EQ(open_infer_calls_.count(), 0u);
+  EXPECT_FALSE(Read(call.get()));
+  EXPECT_EQ(End(call.get()).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(call->status.error_message(), "the stream's answers were not read in time");
+}
+
+TEST_F(StreamCallTest, AnAnswerThatWaitsForOthersHasItsTimeFromItsTurnOn) {
+  ReadNothingAhead();
+  const auto call = OpenStreamCall();
+  for (const char* id : {"1", "2"}) {
+    Admit(call.get(), "m", id)->reply.Send(FakeAnswer(std::vector<float>(1000, 1)));
+  }
+  const int64_t late_ns = clock_.NowNs() + kDefaultTimeoutNs + kUntakenAnswerNs - 1;
+  LookAt(late_ns);
+  EXPECT_EQ(NextId(call.get()), "1");
+  Pump([this] { return open_infer_calls_.count() == 1; });
+  LookAt(late_ns + kUntakenAnswerNs - 1);
+  EXPECT_EQ(metrics_.untaken_answers, 0u);
+  LookAt(late_ns + kUntakenAnswerNs - 1 + OpenStreams::kLookEveryNs);
+  EXPECT_EQ(metrics_.untaken_answers, 1u);
+  Pump([this] { return live_calls_ == 1; });
+  EXPECT_FALSE(Read(call.get()));
+  End(call.get());
+}
+
+TEST_F(StreamCallTest, AStreamWithoutAnAnswerToTakeIsNotCutOff) {
+  const auto call = OpenStreamCall();
+  Admit(call.get(), "m", "1")->reply.Send(FakeAnswer({1}));
+  EXPECT_EQ(NextId(call.get()), "1");
+  Pump([this] { return open_infer_calls_.count() == 0; });
+  LookAt(clock_.NowNs() + kMaxTimeoutNs + kUntakenAnswerNs);
+  EXPECT_EQ(metrics_.untaken_answers, 0u);
+  CloseAndEnd(call.get());
 }
 
 TEST_F(StreamCallTest, AClientThatClosesItsSideGetsAllAnswers) {
@@ -231,6 +329,18 @@ TEST_F(StreamCallTest, ACancelledStreamStopsSeveralAnswers) {
   request->reply.SendPart(FakeAnswer({1}));
   Pump([this] { return live_calls_ == 1; });
   EXPECT_EQ(handler_.queue.continued, 1);
+  End(call.get());
+}
+
+TEST_F(StreamCallTest, ACancelledStreamStopsThoseWhoseAnswerWaitsToBeWrittenToo) {
+  ReadNothingAhead();
+  const auto call = OpenStreamCall();
+  for (const char* id : {"1", "2"}) {
+    handler_.SendPart(Admit(call.get(), "many", id), std::vector<float>(1000, 1));
+  }
+  call->context.TryCancel();
+  Pump([this] { return live_calls_ == 1; });
+  EXPECT_EQ(handler_.queue.continued, 2);
   End(call.get());
 }
 

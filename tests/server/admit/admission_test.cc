@@ -64,12 +64,13 @@ class AdmissionTest : public testing::Test {
   }
 
   // How a request of this message ended.
-  absl::Status Handle(int64_t timeout_ns = kNsPerSecond) {
+  absl::Status Handle(int64_t timeout_ns = kNsPerSecond, int64_t patience_ns = 0) {
     RecordingReplySink sink;
     request_.Reset();
     request_.reply = Reply(&sink);
     request_.arrival_ns = clock_.NowNs();
     request_.deadline_ns = clock_.NowNs() + timeout_ns;
+    request_.patience_ns = patience_ns;
     copied_ = admission_.Handle(*message_, &request_);
     if (request_.reply.owed()) request_.reply.Fail(absl::OkStatus());
     EXPECT_EQ(sink.endings(), 1);
@@ -238,8 +239,9 @@ TEST_F(AdmissionTest, QueueFullCarriesTheIdAndWhenToTryAgain) {
 
 TEST_F(AdmissionTest, TheTimeoutParameterShortensTheDeadline) {
   message_->timeout_us = 1000;
-  EXPECT_TRUE(Handle().ok());
+  EXPECT_TRUE(Handle(kNsPerSecond, /*patience_ns=*/kNsPerSecond).ok());
   EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerMs);
+  EXPECT_EQ(request_.patience_ns, 0) << "it is of all answers together";
 }
 
 TEST_F(AdmissionTest, TheTimeoutParameterNeverLengthensTheDeadline) {

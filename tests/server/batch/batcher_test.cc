@@ -160,6 +160,14 @@ TEST_F(BatcherTest, EarliestDeadlineFirst) {
   EXPECT_THAT(Form(), ElementsAre(late));
 }
 
+TEST_F(BatcherTest, ABatchIsOfUseNoLongerThanItsOwnRequests) {
+  Enqueue(4, 2, kNow + 30);
+  Form();
+  Request* next = Enqueue(1, 2, kNow + 10);
+  EXPECT_THAT(Form(), ElementsAre(next));
+  EXPECT_EQ(batch_.latest_deadline_ns, kNow + 10);
+}
+
 TEST_F(BatcherTest, ABatchEndsTheWaitOfItsRequests) {
   Request* request = Enqueue();
   const int64_t final_ns = request->deadline_ns + 50;
@@ -402,6 +410,13 @@ TEST_F(BatcherTest, AnotherKeyGetsTheMemoryOfIdleSlabs) {
   EXPECT_TRUE(batcher.Reserve(second, &targets).ok());
 }
 
+TEST_F(BatcherTest, ASlabWithRowsStaysOpenThoughAnotherKeyFindsNoRoom) {
+  const Request* live = Enqueue();
+  RowTargets targets;
+  EXPECT_FALSE(batcher_.Reserve(NewRequest(1, 1 << 20), &targets).ok());
+  EXPECT_EQ(Enqueue()->place.slab, live->place.slab);
+}
+
 TEST_F(BatcherTest, OnlySoManyKeysKeepAnOpenSlab) {
   for (uint32_t key = 0; key < 2 * kMaxOpenSlabs; ++key) batcher_.Remove(Enqueue(1, 2 + key % 96));
   EXPECT_LE(leased_slabs(), kMaxOpenSlabs);
@@ -546,6 +561,14 @@ TEST_F(BatcherTest, WhatFoundNoRoomIsSaidOnce) {
   EXPECT_EQ(request->state, RequestState::kNew);
   EXPECT_GE(batcher_.TakeMissedBytes(), 4ULL << 20);
   EXPECT_EQ(batcher_.TakeMissedBytes(), 0u);
+}
+
+TEST_F(BatcherTest, OfSeveralThatFoundNoRoomTheLargestIsSaid) {
+  RowTargets targets;
+  for (const int64_t elements : {1 << 21, 1 << 20}) {
+    EXPECT_FALSE(batcher_.Reserve(NewRequest(1, elements), &targets).ok());
+  }
+  EXPECT_GE(batcher_.TakeMissedBytes(), 8ULL << 20);
 }
 
 class StringBatcher : public BatcherFixture {

@@ -85,6 +85,15 @@ TEST_F(RequestLinesTest, TheIdleLineThatWasUsedLeastRecentlyIsForgotten) {
   EXPECT_EQ(lines_.views().size(), kMaxOpenSlabs + 1) << "no line is idle";
 }
 
+TEST_F(RequestLinesTest, OfManyIdleLinesTheOneUsedLeastRecentlyIsForgotten) {
+  std::vector<Request*> requests;
+  for (int64_t key = 0; key < kMaxOpenSlabs; ++key) requests.push_back(Add(key));
+  lines_.Remove(requests[7]);
+  for (size_t key = 8; key < requests.size(); ++key) lines_.Remove(requests[key]);
+  Request* newest = Add(1000);
+  EXPECT_EQ(lines_.head(7), newest);
+}
+
 TEST_F(RequestLinesTest, ExpiredRequestsLeaveEveryLine) {
   Request* suspect = Add(1, 10, true);
   Request* expired = Add(1, 10);
@@ -102,6 +111,7 @@ TEST_F(RequestLinesTest, ExpiredRequestsLeaveEveryLine) {
 TEST_F(RequestLinesTest, TakeEqualAsksForTheSameKeyAndTheSuspects) {
   Request* model = Add(1);
   Request* other_key = Add(2);
+  Request* equal = Add(1, 1);
   Request* suspect = Add(2, 10, true);
   std::vector<const Request*> asked;
   std::vector<Request*> taken;
@@ -110,8 +120,8 @@ TEST_F(RequestLinesTest, TakeEqualAsksForTheSameKeyAndTheSuspects) {
     return &request != model;
   };
   lines_.TakeEqual(*model, all_but_the_model, &taken);
-  EXPECT_THAT(asked, UnorderedElementsAre(model, suspect));
-  EXPECT_THAT(taken, ElementsAre(suspect));
+  EXPECT_THAT(asked, UnorderedElementsAre(model, equal, suspect));
+  EXPECT_THAT(taken, ElementsAre(suspect, equal));
   EXPECT_EQ(lines_.head(1), other_key);
   lines_.CheckInvariants();
 }

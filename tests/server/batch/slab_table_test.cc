@@ -116,6 +116,7 @@ TEST_F(SlabTableTest, ARetiringSegmentTakesNoSlabAndIsGivenBack) {
 
 TEST_F(SlabTableTest, ASegmentInUseIsNotIdleNorIsItsTimeCounted) {
   AddSegment();
+  EXPECT_EQ(table_.RetireIdle(2), std::nullopt) << "idle once, before it is used";
   const std::vector<uint64_t> row = {platform::PageBytes() - sizeof(SegmentHeader)};
   ASSERT_TRUE(Lease(row, 1).ok());
   const uint32_t second = Lease(row, 1).value();

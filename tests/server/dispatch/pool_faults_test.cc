@@ -352,6 +352,22 @@ TEST_F(PoolFaults, TheSameCompletionTwiceCondemns) {
   EXPECT_EQ(second->Answer(), Rows(2));
 }
 
+TEST_F(PoolFaults, TheRecordOfTheBatchBeforeCondemns) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  worker->Complete(*worker->Take());
+  Drain();
+  FakeCall* second = Submit(2);
+  worker->Publish(*worker->Take());
+  Drain();
+  EXPECT_EQ(second->endings(), 0);
+  EXPECT_THAT(keeper_.condemned(), SizeIs(1));
+  Kill(0, WorkerEnd::kKilled);
+  Serve(AddWorker());
+  EXPECT_EQ(second->Answer(), Rows(2));
+}
+
 TEST_F(PoolFaults, ALiarsOtherCompletionsCountForNothing) {
   MakePool();
   FakeWorker* worker = AddWorker(0, 2);
@@ -433,6 +449,49 @@ TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWantALargerWorker) {
   pool_->workers()->KeepSize();
   EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
   EXPECT_EQ(pool_->workers()->LinkOptions(9, 1, 1).output_bytes, area_bytes);
+}
+
+// A worker that starts with the area for such an answer is not replaced again.
+TEST_F(PoolUnknownOutputs, TheLargerWorkerIsLargeEnough) {
+  MakePool({.max_answer_bytes = 1ULL << 30});
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  TooLarge(worker, *worker->Take(), workers_[0].link->output_area_bytes());
+  Drain();
+  AddWorker(1);
+  EXPECT_TRUE(pool_->workers()->IsTooSmall(0));
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(1));
+}
+
+TEST_F(PoolUnknownOutputs, AsLargeAsAMessageWantALargerWorkerToo) {
+  constexpr uint64_t kMessageBytes = 1ULL << 30;
+  MakePool({.max_answer_bytes = kMessageBytes});
+  FakeWorker* worker = AddWorker();
+  FakeCall* call = Submit(1);
+  TooLarge(worker, *worker->Take(), kMessageBytes);
+  Drain();
+  EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
+  EXPECT_TRUE(pool_->workers()->IsTooSmall(0));
+}
+
+TEST_F(PoolUnknownOutputs, ASuspectThatNeedsALargerLeaseStillRunsAlone) {
+  MakePool();
+  for (const float value : {1.0F, 2.0F}) Submit(value);
+  ASSERT_EQ(AddWorker()->Take()->row_count, 2u);
+  Kill(0, WorkerEnd::kCrashed);
+  FakeWorker* worker = AddWorker();
+  Submit(3);
+  const std::optional<Job> first = worker->Take();
+  TooLarge(worker, *first, first->output_bytes + 1000);
+  Drain();
+  for (int i = 0; i < 3; ++i) {
+    const std::optional<Job> job = worker->Take();
+    ASSERT_TRUE(job.has_value());
+    EXPECT_EQ(job->row_count, 1u);
+    worker->Complete(*job);
+    Drain();
+  }
+  for (const FakeCall& call : calls_) EXPECT_TRUE(call.status().ok());
 }
 
 TEST_F(PoolUnknownOutputs, LargerThanAnyMessageAreRefused) {

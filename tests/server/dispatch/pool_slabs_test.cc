@@ -122,6 +122,40 @@ TEST_F(PoolSlabs, WhoWaitsAlsoTakesRowsThatBecomeFree) {
   pool_->memory()->Refuse();
 }
 
+TEST_F(PoolSlabs, WhoWaitsTakesTheRowsOfThoseThatExpired) {
+  MakeSmallPool();
+  FillFirstSegment();
+  FakeCall* call = SubmitPatient(9, 2 * kTimeoutNs);
+  clock_.Advance(kTimeoutNs);
+  pool_->Tick();
+  EXPECT_EQ(call->request.state, RequestState::kQueued);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Row(9));
+}
+
+TEST_F(PoolSlabs, WhoStillFindsNoRoomInANewSegmentHasAnotherAskedFor) {
+  MakeSmallPool();
+  FillFirstSegment();
+  FakeCall* call = SubmitPatient(9);
+  ASSERT_TRUE(pool_->memory()->TakeGrowthRequest().has_value());
+  AddSegment(platform::PageBytes(), 1);
+  EXPECT_EQ(call->request.state, RequestState::kWaiting);
+  const std::optional<uint64_t> growth = pool_->memory()->TakeGrowthRequest();
+  ASSERT_TRUE(growth.has_value());
+  AddSegment(*growth, 2);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Row(9));
+}
+
+TEST_F(PoolSlabs, TheSlabOfWhoCrashedItsWorkerIsLeasedNoMore) {
+  MakeSmallPool();
+  AddWorker();
+  Submit(9);
+  EXPECT_EQ(model_.metrics.input_slabs_leased, 1);
+  Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(model_.metrics.input_slabs_leased, 0);
+}
+
 TEST_F(PoolSlabs, WhoeverWaitsIsRefusedWhenThereIsNoMemory) {
   MakeSmallPool();
   FillFirstSegment();
@@ -296,6 +330,29 @@ TEST_F(PoolSlabs, ARefusalSaysWhenToComeAgain) {
   ASSERT_TRUE(delay_ns.has_value());
   EXPECT_GE(*delay_ns, 5 * kNsPerMs);
   EXPECT_LE(*delay_ns, 40 * kNsPerMs);
+  Serve(worker);
+}
+
+TEST_F(PoolSlabs, ACancelledRequestIsNoAnswerThatMakesRoomSooner) {
+  PoolOptions options;
+  options.queue_requests = 4;
+  MakeSmallPool(options);
+  FakeWorker* worker = AddWorker();
+  pool_->Tick();
+  for (int i = 0; i < 100; ++i) {
+    FakeCall* call = Submit(1);
+    const std::optional<FakeWorker::Job> job = worker->Take();
+    if (i > 0) pool_->Cancel(&call->request);
+    worker->Complete(*job);
+    Drain();
+  }
+  clock_.Advance(kNsPerSecond);
+  pool_->Tick();  // one a second
+  Submit(1);
+  for (int i = 0; i < 4; ++i) Submit(1);
+  const std::optional<int64_t> delay_ns = RetryAfterNs(Submit(2)->status());
+  ASSERT_TRUE(delay_ns.has_value());
+  EXPECT_GE(*delay_ns, kNsPerSecond / 2);
   Serve(worker);
 }
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
+#include "proto/shm/doorbell.h"
 #include "tests/server/dispatch/pool_fixture.h"
 
 namespace mpsd {
@@ -101,6 +104,22 @@ TEST_F(PoolTest, AParkedLaneIsRungAndABusyOneIsLeftAlone) {
   Serve(worker);
 }
 
+TEST_F(PoolTest, AParkedLaneWakesForItsBatch) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  LaneSleep sleep(&worker->mailbox(0).sequence, &worker->report(0)->parked);
+  bool woken = false;
+  std::thread lane([&] {
+    const auto nothing = [] { return false; };
+    woken = sleep.Sleep(nothing, 10 * kNsPerSecond);
+  });
+  while (worker->report(0)->parked.load() == 0) std::this_thread::yield();
+  Submit(1);
+  lane.join();
+  EXPECT_TRUE(woken);
+  Serve(worker);
+}
+
 TEST_F(PoolTest, ParkingTellsEveryWorkerToRing) {
   MakePool();
   FakeWorker* worker = AddWorker();
@@ -195,6 +214,12 @@ TEST_F(PoolTest, CancelWhileRunningTellsTheLaneOnceNobodyWaits) {
   EXPECT_TRUE(pool_->busy());
   worker->CompleteWith(*job, BatchOutcome::kSkipped, "");
   EXPECT_EQ(Drain(), 1u);
+  Submit(3);
+  const std::optional<Job> next = worker->Take();
+  EXPECT_EQ(next->slot, job->slot);
+  EXPECT_FALSE(worker->Cancelled(*next)) << "the slot's next batch is awaited";
+  worker->Complete(*next);
+  Drain();
 }
 
 TEST_F(PoolTest, CancelAfterTheAnswerDoesNothing) {
@@ -423,7 +448,10 @@ TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
   pool_->workers()->ExpectAt(clock_.NowNs() + 5 * kNsPerSecond);
   EXPECT_EQ(impatient->status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(patient->endings(), 0);
-  EXPECT_EQ(Submit(3, 1, kNsPerSecond)->status().code(), absl::StatusCode::kUnavailable);
+  for (const int64_t seconds : {1, 5}) {
+    const FakeCall* refused = Submit(3, 1, seconds * kNsPerSecond);
+    EXPECT_EQ(refused->status().code(), absl::StatusCode::kUnavailable) << seconds;
+  }
   FakeWorker* worker = AddWorker();
   FakeCall* served = Submit(4, 1, kNsPerSecond);
   Serve(worker);

@@ -477,6 +477,29 @@ TEST_F(SeveralAnswersTest, OneThatCannotBeWrittenEndsTheRequest) {
   many_.exchange.Clear();
 }
 
+TEST_F(SeveralAnswersTest, TheNextRequestOfItsExchangeHasItsOwnEnding) {
+  Serve(&many_);
+  many_.write_status = absl::ResourceExhaustedError("too much is unread");
+  handler_.SendPart(handler_.last(), {1});
+  many_.exchange.Clear();
+  many_.write_status = absl::OkStatus();
+  Serve(&many_);
+  many_.TakeNotes();
+  handler_.last()->reply.Fail(absl::InternalError("it broke"));
+  EXPECT_THAT(many_.TakeNotes(), ElementsAre("send error INTERNAL: it broke"));
+  many_.exchange.Clear();
+}
+
+TEST_F(SeveralAnswersTest, TheNextRequestOfItsExchangeHasItsOwnTimes) {
+  for (int i = 0; i < 2; ++i) {
+    Serve(&many_);
+    handler_.last()->sums.infer_ns = 100;
+    handler_.last()->reply.End();
+    many_.exchange.Clear();
+  }
+  EXPECT_EQ(Answers()[0].compute_infer.ns, 200u);
+}
+
 TEST_F(SeveralAnswersTest, OneForADeviceIsSentWhenItIsThere) {
   RegisterDevice();
   many_.regions = {Output("gpu")};

@@ -92,13 +92,13 @@ TEST_F(Completion, IsReadFreshEachTime) {
 
 TEST_F(Completion, OfAFailedModelCarriesItsTextMadePrintable) {
   record_->outcome = BatchOutcome::kFailed;
-  record_->text_bytes = 5;
+  record_->text_bytes = 6;
   std::memcpy(record_->text,
-              "a\n\xff"
+              "a\n\xff\x7f"
               "b\0",
-              5);
+              6);
   ASSERT_TRUE(Read().ok());
-  EXPECT_EQ(batch_.failure, absl::InternalError("a  b "));
+  EXPECT_EQ(batch_.failure, absl::InternalError("a   b "));
   EXPECT_TRUE(batch_.outputs.empty());
 }
 

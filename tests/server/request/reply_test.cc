@@ -43,6 +43,13 @@ TEST(Request, ResetMakesItAsNew) {
   call.Describe(3, {2}, 5, 6);
   call.request.suspect = true;
   call.request.dispatches = 2;
+  call.request.answers = 1;
+  call.request.cancelled = true;
+  call.request.is_answered = true;
+  call.request.patience_ns = 7;
+  call.request.sums.infer_ns = 8;
+  call.request.queued_bytes = 9;
+  call.request.given_up = absl::CancelledError("given up");
   call.request.state = RequestState::kEnded;
   call.request.reply.Fail(absl::OkStatus());
   call.request.Reset();
@@ -51,6 +58,13 @@ TEST(Request, ResetMakesItAsNew) {
   EXPECT_TRUE(call.request.wanted_outputs.empty());
   EXPECT_EQ(call.request.rows, 1u);
   EXPECT_EQ(call.request.dispatches, 0);
+  EXPECT_EQ(call.request.answers, 0u);
+  EXPECT_FALSE(call.request.cancelled);
+  EXPECT_FALSE(call.request.is_answered);
+  EXPECT_EQ(call.request.patience_ns, 0);
+  EXPECT_EQ(call.request.sums.infer_ns, 0);
+  EXPECT_EQ(call.request.queued_bytes, 0u);
+  EXPECT_TRUE(call.request.given_up.ok());
   EXPECT_FALSE(call.request.suspect);
   EXPECT_EQ(call.request.state, RequestState::kNew);
   EXPECT_EQ(call.request.deadline_ns, 0);

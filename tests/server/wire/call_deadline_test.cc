@@ -50,6 +50,10 @@ TEST(CallDeadline, IsNeverBeyondTheCap) {
       EXPECT_LE(DeadlineIn(seconds, clock), kNow + kMaxTimeoutNs) << clock << " " << seconds;
     }
     EXPECT_EQ(DeadlineIn(kCapSeconds + 60, clock), kNow + kMaxTimeoutNs) << clock;
+    const gpr_timespec just_beyond =
+        gpr_time_add(gpr_now(clock), gpr_time_from_millis(kCapSeconds * 1000 + 999, GPR_TIMESPAN));
+    EXPECT_LE(MonotonicDeadline(just_beyond, kNow, kDefaultTimeoutNs).at_ns, kNow + kMaxTimeoutNs)
+        << clock;
   }
 }
 

@@ -247,6 +247,19 @@ TEST_F(RequestWireTest, WhatIsNoTensorIsBounded) {
   EXPECT_EQ(ReadBytes("\xc2\x3e\x80\x80\x08" + much), refusal) << "a field that nobody knows";
 }
 
+TEST_F(RequestWireTest, WhatStandsBesideContentsIsBoundedToTheByte) {
+  constexpr size_t kContentBytes = 4003;  // a key, a length and a thousand elements
+  auto* contents = request_.add_inputs()->mutable_contents();
+  for (int i = 0; i < 1000; ++i) contents->add_fp32_contents(1);
+  std::string id(kMaxRequestFieldBytes - 1000, 'x');
+  request_.set_id(id);
+  id.resize(id.size() + kMaxRequestFieldBytes + kContentBytes - request_.ByteSizeLong());
+  request_.set_id(id);
+  EXPECT_TRUE(Read().ok());
+  request_.set_id(id + "x");
+  EXPECT_EQ(Read().code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST_F(RequestWireTest, ALargeRequestLeavesNothingToTheNextOne) {
   auto* input = request_.add_inputs();
   input->set_datatype("UINT8");
@@ -281,6 +294,9 @@ TEST_F(RequestWireTest, GroupsThatDoNotEndOrBeginAreMalformed) {
     EXPECT_EQ(ReadBytes(bytes).code(), absl::StatusCode::kInvalidArgument);
     EXPECT_FALSE(ModelInferRequest().ParseFromString(bytes));
   }
+  const std::string raw = "\x3a\x80\x80\x40" + std::string(1 << 20, 'x');
+  EXPECT_EQ(ReadBytes("\xc4\x3e" + raw).code(), absl::StatusCode::kInvalidArgument)
+      << "what follows is in no group, and not copied";
 }
 
 // ---- parameters ----

@@ -9,14 +9,16 @@
 # -- proto: the contracts
 set(MPSD_EDGES_base    absl platform_libs)
 set(MPSD_EDGES_shm     base)
+set(MPSD_EDGES_text    base json absl)
 set(MPSD_EDGES_link    base json)
+set(MPSD_EDGES_confine absl)
 set(MPSD_EDGES_proto   protobuf grpc)
 # -- server: what a request passes, in its order
 set(MPSD_EDGES_access            base absl openssl)
 set(MPSD_EDGES_telemetry         base absl prometheus)
 set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
 set(MPSD_EDGES_telemetry_http    base access telemetry telemetry_log absl json civetweb)
-set(MPSD_EDGES_request           base link telemetry absl)
+set(MPSD_EDGES_request           base text link telemetry absl)
 set(MPSD_EDGES_listen            base telemetry telemetry_log grpc openssl absl)
 set(MPSD_EDGES_wire              base request proto protobuf grpc telemetry absl)
 set(MPSD_EDGES_inflate           base request grpc zlib absl)
@@ -33,8 +35,8 @@ set(MPSD_EDGES_dispatch          base shm request schedule batch lanes telemetry
 set(MPSD_EDGES_plane             base lanes dispatch absl)
 set(MPSD_EDGES_reply             base request absl)
 # -- server: what keeps the house
-set(MPSD_EDGES_control           base request accept regions proto protobuf telemetry telemetry_log
-                                 absl)
+set(MPSD_EDGES_control           base text request accept regions proto protobuf telemetry
+                                 telemetry_log absl)
 set(MPSD_EDGES_supervise_policy  base lanes telemetry absl)
 set(MPSD_EDGES_supervise_process base link lanes telemetry telemetry_log absl)
 set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log request supervise_policy
@@ -42,8 +44,8 @@ set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log re
 set(MPSD_EDGES_config            base link access json absl)
 set(MPSD_EDGES_config_triton     base config proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
-set(MPSD_EDGES_place             base link config request batch dispatch supervise telemetry telemetry_log
-                                 reload json absl)
+set(MPSD_EDGES_place             base text link config request batch dispatch supervise telemetry
+                                 telemetry_log reload json absl)
 set(MPSD_EDGES_daemon            base request admit plane reply supervise supervise_process
                                  telemetry telemetry_log telemetry_http listen regions
                                  regions_device accept control config reload place absl)
@@ -53,16 +55,16 @@ set(MPSD_EDGES_model_synthetic   base link model absl)
 set(MPSD_EDGES_model_torch       base link model absl torch)
 set(MPSD_EDGES_model_torchscript base link model model_torch json absl torch)
 set(MPSD_EDGES_model_aoti        link model model_torch json absl torch)
-set(MPSD_EDGES_sandbox           base link absl)
+set(MPSD_EDGES_sandbox           base confine link absl)
 set(MPSD_EDGES_load              base link model model_synthetic model_torch model_torchscript
                                  model_aoti sandbox json absl)
 set(MPSD_EDGES_execute           base link shm model absl)
 set(MPSD_EDGES_consume           base link shm execute model absl)
 set(MPSD_EDGES_tools             base link model json absl torch)
 # -- other programs
-set(MPSD_EDGES_copier  base link absl)
-set(MPSD_EDGES_client  base proto grpc absl)
-set(MPSD_EDGES_cli     base link client absl json cli11)
+set(MPSD_EDGES_copier  base confine link absl)
+set(MPSD_EDGES_client  base text proto grpc absl)
+set(MPSD_EDGES_cli     base text link client absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time
   absl::flat_hash_map absl::inlined_vector absl::span absl::random_random)

@@ -2,6 +2,10 @@
 // registered. One front end starts it, and never touches a device itself. The copier knows no
 // requests and no clients: it carries out the orders of its control socket, one after another, and
 // ends when the socket does.
+//
+// It opens handles that clients wrote, by a driver that nobody here has seen. So it gives up what a
+// worker on such a device gives up, but for the files, which only the driver knows
+// (docs/sandbox.md).
 
 #include <unistd.h>
 
@@ -13,6 +17,7 @@
 #include "copier/cuda_driver.h"
 #include "copier/open_regions.h"
 #include "proto/base/platform.h"
+#include "proto/confine/own_rights.h"
 #include "proto/link/copier_records.h"
 
 namespace mpsd {
@@ -39,11 +44,19 @@ bool Receive(CopyOrder* order, std::vector<UniqueFd>* fds) {
   return true;
 }
 
-bool Answer(uint64_t number, const DriverVerdict& verdict, uint64_t devices) {
-  const CopyOutcome outcome{number, verdict.result, verdict.code, devices};
+bool Answer(const CopyOutcome& outcome) {
   char bytes[sizeof(outcome)];
   std::memcpy(bytes, &outcome, sizeof(bytes));
   return platform::SendWithFds(kControlFd, bytes, {}).ok();
+}
+
+// Called once the driver runs, which may start a program that makes the device's nodes, and before
+// any handle is opened. Returns whether all of it was given up.
+bool Confine() {
+  platform::HideMemory();
+  absl::Status status = DropPrivileges();
+  status.Update(SealCalls({}));
+  return status.ok();
 }
 
 int Serve() {
@@ -63,11 +76,14 @@ int Serve() {
   const DriverVerdict loaded = driver.Load();
   driver.PinMemory(received, /*read_only=*/true);
   driver.PinMemory(sent, /*read_only=*/false);
-  if (!Answer(start.number, loaded, driver.device_count()) || !loaded.ok()) return kExitOk;
+  CopyOutcome outcome{start.number, loaded.result, loaded.code,
+                      static_cast<uint32_t>(driver.device_count())};
+  outcome.is_confined = start.confines_itself != 0 && Confine();
+  if (!Answer(outcome) || !loaded.ok()) return kExitOk;
   OpenRegions regions(&driver, received, sent);
   for (CopyOrder order; Receive(&order, &fds);) {
     const DriverVerdict verdict = regions.Perform(order);
-    if (!Answer(order.number, verdict, 0)) break;
+    if (!Answer({order.number, verdict.result, verdict.code})) break;
     if (verdict.result == CopyResult::kLost) return kExitDeviceLost;
   }
   return kExitOk;

@@ -29,6 +29,7 @@
 #include "server/control/setting_methods.h"
 #include "server/control/shared_memory_methods.h"
 #include "server/control/status_methods.h"
+#include "server/control/text_methods.h"
 #include "server/daemon_options.h"
 #include "server/descriptor_needs.h"
 #include "server/heap.h"
@@ -254,6 +255,7 @@ void Daemon::AddMethods() {
   AddReflectionMethods(ReflectionOf(config_), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
   AddForgiveMethod(&models_, &logger_, &methods_);
+  AddTextMethods(&models_, &methods_);
   AddRepositoryMethods(&reloader_, &methods_);
 }
 

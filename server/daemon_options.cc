@@ -41,6 +41,7 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
   std::vector<absl::string_view> left_out = {"NOTIFY_SOCKET="};
   if (config.cuda_mps) left_out.push_back("CUDA_MPS_");
   options.process.environment = EnvironmentWithout(left_out);
+  options.sandbox = config.sandbox;
   return options;
 }
 

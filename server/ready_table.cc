@@ -49,7 +49,7 @@ std::string ShellWord(const std::string& word) {
 
 // The inputs of an `infer` that works; empty where the command line cannot make them up.
 std::string ExampleInputs(const ServedModel& model) {
-  if (model.parameters.count("vocab") > 0) return " --text 'How far is it to the sea?'";
+  if (model.vocabulary.ok()) return " --text 'How far is it to the sea?'";
   std::string text;
   for (const TensorSpec& input : model.spec.inputs) {
     if (input.datatype == DataType::kBytes) return "";

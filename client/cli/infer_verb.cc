@@ -8,13 +8,13 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
-#include "client/cli/file.h"
 #include "client/cli/infer_inputs.h"
 #include "client/cli/infer_report.h"
 #include "client/cli/text/wordpiece.h"
 #include "client/client.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "proto/base/whole_file.h"
 
 namespace mpsd::cli {
 namespace {
@@ -120,8 +120,7 @@ class InferRun {
  private:
   absl::Time Deadline() const { return absl::Now() + plan_.timeout; }
 
-  // Finds the vocabulary that the model's parameters name.
-  Failure FindVocab(std::string* path) const;
+  Failure GetVocabulary(Vocabulary* vocabulary) const;
   Failure MakeTextInputs(const client::ModelMetadata& metadata);
 
   const InferOptions& options_;
@@ -149,34 +148,29 @@ Failure InferRun::Connect() {
   return {};
 }
 
-// Whether the server is not mpsd, or is mpsd on another host.
-bool KeepsStatusToItself(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kUnimplemented ||
-         status.code() == absl::StatusCode::kPermissionDenied;
-}
-
-Failure InferRun::FindVocab(std::string* path) const {
-  *path = options_.vocab;
-  if (!path->empty()) return {};
-  const auto daemon = client_->GetDaemonStatus(Deadline());
-  if (!daemon.ok() && !KeepsStatusToItself(daemon.status())) {
-    return {kExitServerError, daemon.status()};
+// A server that is not mpsd, or does not know the model's vocabulary, leaves it to the caller.
+Failure InferRun::GetVocabulary(Vocabulary* vocabulary) const {
+  const bool asks = options_.vocab.empty();
+  absl::StatusOr<Vocabulary> found =
+      asks ? client_->GetVocabulary(options_.model, options_.version, Deadline())
+           : ReadVocabulary(options_.vocab);
+  if (found.ok()) {
+    *vocabulary = *std::move(found);
+    return {};
   }
-  if (daemon.ok()) {
-    for (const client::ModelStatus& model : daemon->models) {
-      const auto vocab = model.parameters.find("vocab");
-      if (model.name == options_.model && vocab != model.parameters.end()) *path = vocab->second;
-    }
+  const absl::Status& status = found.status();
+  if (!asks) return {kExitNoInput, status};
+  if (!absl::IsUnimplemented(status) && !absl::IsNotFound(status)) {
+    return {kExitServerError, status};
   }
-  if (!path->empty()) return {};
-  return {kExitUsage, absl::NotFoundError(absl::StrCat("the server names no vocabulary for model '",
+  return {kExitUsage, absl::NotFoundError(absl::StrCat("the server has no vocabulary for model '",
                                                        options_.model, "': say --vocab FILE"))};
 }
 
 Failure InferRun::MakeTextInputs(const client::ModelMetadata& metadata) {
-  std::string path;
-  if (Failure failure = FindVocab(&path)) return failure;
-  const absl::StatusOr<WordPiece> pieces = WordPiece::ReadFile(path);
+  Vocabulary vocabulary;
+  if (Failure failure = GetVocabulary(&vocabulary)) return failure;
+  const absl::StatusOr<WordPiece> pieces = WordPiece::Parse(vocabulary);
   if (!pieces.ok()) return {kExitNoInput, pieces.status()};
   rows_.texts = options_.texts;
   auto arrays =

@@ -12,8 +12,8 @@
 //
 // A text that is cut to kMaxTokens has a line on stderr that says so.
 //
-// For --text without --vocab, step 4 also asks the daemon's status for the model's parameter
-// `vocab`: a path, which is opened on this host.
+// For --text without --vocab, step 4 also asks the server for the words of the model's vocabulary.
+// The verb opens no file that a server names.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct InferOptions {
   std::vector<std::string> shapes;  // NAME=1,16
   std::vector<std::string> texts;
   std::vector<std::string> outputs;  // NAME, NAME=@FILE.npy
-  std::string vocab;                 // empty: the vocabulary that the model's parameters name
+  std::string vocab;                 // empty: the server's vocabulary of the model
   int64_t batch = 0;                 // 0: not given
   uint64_t seed = 1;
 };
@@ -77,7 +77,7 @@ absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 absl::StatusOr<std::vector<NpyArray>> ReadInputFiles(const InferPlan& plan);
 
 // Does the steps above; writes the answer to `out`, or the error to `err`. Each call to the server
-// has the option `timeout` for itself: connecting, metadata, status and the inference. Never
+// has the option `timeout` for itself: connecting, metadata, vocabulary and the inference. Never
 // repeats the request. Returns an ExitCode. Thread-safe.
 int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err);
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "client/cli/file.h"
 #include "proto/base/units.h"
+#include "proto/base/whole_file.h"
 
 namespace mpsd::cli {
 namespace {

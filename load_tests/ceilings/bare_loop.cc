@@ -5,7 +5,8 @@
 //   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 //     mpsd-bare-loop --model mlp.pt --input 'FP32[1024]' --batches 1,8,64
 //
-// Prints one line of JSON: samples a second by batch size, the median of the runs.
+// Prints one line of JSON: samples a second by batch size, the median of the runs. A model that is
+// not there, or does not run with these inputs, gets one line on stderr and exit code 65.
 
 #include <ATen/Parallel.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +24,8 @@
 #include <vector>
 
 namespace {
+
+constexpr int kExitBadModel = 65;
 
 struct Options {
   std::string model;
@@ -38,20 +42,28 @@ struct Input {
   std::vector<int64_t> dims;
 };
 
-Input ParseInput(const std::string& text) {
+// Nothing for a text of another form.
+std::optional<Input> ParseInput(const std::string& text) {
   static const std::map<std::string, at::ScalarType> types = {
       {"FP32", at::kFloat}, {"FP64", at::kDouble}, {"INT64", at::kLong}, {"INT32", at::kInt}};
   const size_t open = text.find('[');
   const auto type = types.find(text.substr(0, open));
-  if (open == std::string::npos || type == types.end() || text.back() != ']') {
-    throw CLI::ValidationError("--input", "not DTYPE[dims]: '" + text + "'");
-  }
+  if (open == std::string::npos || type == types.end() || text.back() != ']') return std::nullopt;
   Input input{type->second, {}};
   const std::string dims = text.substr(open + 1, text.size() - open - 2);
   for (const std::string& dim : CLI::detail::split(dims, ',')) {
-    if (!dim.empty()) input.dims.push_back(std::stoll(dim));
+    if (dim.empty()) continue;
+    input.dims.emplace_back();
+    if (!CLI::detail::lexical_cast(dim, input.dims.back()) || input.dims.back() < 0) {
+      return std::nullopt;
+    }
   }
   return input;
+}
+
+// For CLI11: what is wrong with the text, or nothing.
+std::string InputFault(const std::string& text) {
+  return ParseInput(text).has_value() ? "" : "not DTYPE[dims]: '" + text + "'";
 }
 
 std::vector<c10::IValue> MakeBatch(const std::vector<Input>& inputs, int64_t rows) {
@@ -109,29 +121,16 @@ torch::jit::Module Load(const std::string& path) {
   return torch::jit::freeze(model);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Options options;
-  CLI::App app("Runs a TorchScript model in a loop.");
-  app.add_option("--model", options.model, "TorchScript archive")->required();
-  app.add_option("--input", options.inputs, "DTYPE[dims] without the batch dim; repeat in order")
-      ->required()
-      ->take_all();
-  app.add_option("--batches", options.batches, "batch sizes")->delimiter(',');
-  app.add_option("--lanes", options.lanes, "threads")->check(CLI::Range(1, 64));
-  app.add_option("--runs", options.runs, "runs of each batch size")->check(CLI::Range(1, 100));
-  app.add_option("--seconds", options.seconds, "length of a run")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
-
-  at::set_num_threads(1);
-  at::set_num_interop_threads(1);
+// Measures, and prints the line. What libtorch throws about the model or its inputs goes to the
+// caller, except from the lanes: one run before them shows whether the model runs.
+void Run(const Options& options) {
   std::vector<Input> inputs;
-  for (const std::string& text : options.inputs) inputs.push_back(ParseInput(text));
+  for (const std::string& text : options.inputs) inputs.push_back(*ParseInput(text));
   const torch::jit::Module model = Load(options.model);
   std::string rates;
   for (const int64_t rows : options.batches) {
     const std::vector<c10::IValue> batch = MakeBatch(inputs, rows);
+    RunLane(model, batch, rows, 0);
     RunLanes(options, model, batch, rows, 0.2);  // warm
     std::vector<double> runs;
     for (int i = 0; i < options.runs; ++i) {
@@ -142,5 +141,44 @@ int main(int argc, char** argv) {
              "\": " + std::to_string(runs[runs.size() / 2]);
   }
   std::printf("{\"lanes\": %d, \"samples_per_second\": {%s}}\n", options.lanes, rates.c_str());
+}
+
+// The one line that says what went wrong. libtorch writes it first when it loads, and last, below a
+// trace of the model's own code, when it runs.
+std::string FaultLine(const std::exception& error) {
+  const auto* const loading = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = loading != nullptr ? loading->what_without_backtrace() : error.what();
+  const size_t end = text.find_last_not_of('\n');
+  if (end == std::string::npos) return "libtorch does not say what is wrong";
+  if (loading != nullptr) return text.substr(0, text.find('\n'));
+  const size_t before = text.find_last_of('\n', end);
+  return text.substr(before + 1, end - before);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Runs a TorchScript model in a loop.");
+  app.add_option("--model", options.model, "TorchScript archive")->required();
+  app.add_option("--input", options.inputs, "DTYPE[dims] without the batch dim; repeat in order")
+      ->required()
+      ->take_all()
+      ->check(InputFault);
+  app.add_option("--batches", options.batches, "batch sizes")->delimiter(',');
+  app.add_option("--lanes", options.lanes, "threads")->check(CLI::Range(1, 64));
+  app.add_option("--runs", options.runs, "runs of each batch size")->check(CLI::Range(1, 100));
+  app.add_option("--seconds", options.seconds, "length of a run")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+
+  at::set_num_threads(1);
+  at::set_num_interop_threads(1);
+  try {
+    Run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mpsd-bare-loop: %s: %s\n", options.model.c_str(),
+                 FaultLine(error).c_str());
+    return kExitBadModel;
+  }
   return 0;
 }

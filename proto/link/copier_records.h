@@ -40,7 +40,7 @@ enum class CopyVerb : uint32_t {
 struct CopyOrder {
   uint64_t number = 0;  // the outcome repeats it
   CopyVerb verb = CopyVerb::kStart;
-  uint32_t reserved = 0;
+  uint32_t confines_itself = 0;          // kStart: whether it gives up its rights first
   uint64_t region = 0;                   // the front end's number for it
   int64_t device = 0;                    // kOpen: on which device the memory lies
   uint64_t offset = 0;                   // kRead, kWrite: in the region
@@ -66,8 +66,9 @@ inline constexpr uint32_t kCopyResults = 9;
 struct CopyOutcome {
   uint64_t number = 0;
   CopyResult result = CopyResult::kDone;
-  int32_t driver_code = 0;  // the driver's error, for the log
-  uint64_t devices = 0;     // in the outcome of kStart: how many devices there are
+  int32_t driver_code = 0;   // the driver's error, for the log
+  uint32_t devices = 0;      // in the outcome of kStart: how many devices there are
+  uint32_t is_confined = 0;  // likewise: 1 when it gave up all the rights that it should
 };
 
 static_assert(sizeof(CopyOrder) == 112 && std::is_trivially_copyable_v<CopyOrder>);

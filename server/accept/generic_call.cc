@@ -74,7 +74,10 @@ void GenericCall::Read(bool ok) {
     Finish(said_all ? absl::OkStatus() : absl::InvalidArgumentError("the call carries no request"));
     return;
   }
-  if (inflation_.Begin(context_->inflaters, context_->queue, &rpc_.bytes, &inflated_)) return;
+  if (inflation_.Begin(context_->inflaters, context_->queue, &rpc_.bytes, &inflated_,
+                       [this] { return rpc_.server.peer(); })) {
+    return;
+  }
   Serve();
 }
 

@@ -49,8 +49,8 @@ void InferCall::Begin(int64_t now_ns, const CallDeadline& deadline) {
   absl::Status status = context_->open_infer_calls->Enter(rpc_->server.peer(), &place_);
   if (status.ok()) status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant_);
   if (status.ok()) status = exchange_.CheckAwaited(now_ns);
-  if (status.ok() &&
-      inflation_.Begin(context_->inflaters, context_->queue, &rpc_->bytes, &inflated_)) {
+  if (status.ok() && inflation_.Begin(context_->inflaters, context_->queue, &rpc_->bytes,
+                                      &inflated_, [this] { return rpc_->server.peer(); })) {
     return place_.BelongToNone();
   }
   exchange_.Admit(status.ok() ? exchange_.Read() : status);

@@ -7,8 +7,8 @@
 namespace mpsd {
 
 void Inflation::Run(Inflater* inflater) {
-  status_ =
-      is_dropped_.load(std::memory_order_relaxed) ? CallCancelled() : inflater->Inflate(message_);
+  status_ = is_dropped_.load(std::memory_order_relaxed) ? CallCancelled()
+                                                        : inflater->Inflate(message_, client_);
   alarm_->Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), inflated_);
 }
 

@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "server/accept/queue_tag.h"
 #include "server/inflate/inflater.h"
@@ -19,7 +21,7 @@ namespace mpsd {
 // Begin(); where that is false it goes on at once, else it returns to its queue and goes on when
 // the tag comes:
 //
-//   if (inflation_.Begin(inflaters, queue, &bytes, &inflated_)) return;
+//   if (inflation_.Begin(inflaters, queue, &bytes, &inflated_, [&] { return rpc.peer(); })) return;
 //   Serve();
 //   …
 //   void Inflated(bool) { inflation_.status().ok() ? Serve() : Finish(inflation_.status()); }
@@ -32,10 +34,12 @@ namespace mpsd {
 class Inflation final : public InflationJob {
  public:
   // False for a plain message: there is nothing to do. Otherwise the tag `inflated` comes, once,
-  // and until then the caller leaves `message` alone and begins with no other.
+  // and until then the caller leaves `message` alone and begins with no other. `client` gives the
+  // client's address for the Inflater, and is called for a compressed message only.
   bool Begin(InflaterThreads* threads, grpc::CompletionQueue* queue, grpc::ByteBuffer* message,
-             QueueTag* inflated) {
+             QueueTag* inflated, absl::FunctionRef<std::string()> client) {
     if (!Inflater::IsCompressed(message)) return false;
+    client_ = client();
     message_ = message;
     queue_ = queue;
     inflated_ = inflated;
@@ -56,6 +60,7 @@ class Inflation final : public InflationJob {
 
  private:
   // Written by Begin(), read by Run(); the queue of the threads lies between.
+  std::string client_;
   grpc::ByteBuffer* message_ = nullptr;
   grpc::CompletionQueue* queue_ = nullptr;
   QueueTag* inflated_ = nullptr;

@@ -14,10 +14,14 @@ absl::StatusOr<grpc::ByteBuffer> ReplyWriter::Write(const InferExchange& exchang
                                                     const Answer& answer, bool is_last) {
   const InferMessage& message = exchange.message();
   const Request& request = exchange.request();
-  const ReplyHead head{message.model, request.model->version, message.id, message.wants_final_flag,
-                       is_last};
+  ReplyHead head{message.model, request.model->version, message.id, message.wants_final_flag,
+                 is_last};
   ReplyPeer peer;
-  if (HasLargeOutput(answer)) peer = {context_->pins, context_->exchange.clock, rpc.peer()};
+  if (MayBeLarge(head, answer)) peer = PeerOf(rpc);
+  absl::StatusOr<grpc::ByteBuffer> written =
+      format_(head, answer, peer, request.metrics, &scratch_);
+  if (written.ok() || !answer.outputs.empty()) return written;
+  head.id = "";
   return format_(head, answer, peer, request.metrics, &scratch_);
 }
 

@@ -30,10 +30,16 @@ class ReplyWriter {
 
   // The message for an answer of the exchange's request, which came with the call `rpc`. A large
   // output stays in the worker's memory, held by the message, until gRPC has sent it. A status,
-  // RESOURCE_EXHAUSTED, ends the request instead. The answer's own bytes are not needed afterwards.
+  // RESOURCE_EXHAUSTED, ends the request instead; an answer without outputs is always written, at
+  // worst without its id. The answer's own bytes are not needed afterwards.
   absl::StatusOr<grpc::ByteBuffer> Write(const InferExchange& exchange,
                                          const grpc::ServerContextBase& rpc, const Answer& answer,
                                          bool is_last);
+
+  // Who the client of the call is to server/wire.
+  ReplyPeer PeerOf(const grpc::ServerContextBase& rpc) const {
+    return {context_->pins, context_->exchange.clock, rpc.peer()};
+  }
 
   // Gives back what one large answer took: the small ones to come do not need it.
   void Trim();

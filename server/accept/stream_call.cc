@@ -62,7 +62,8 @@ void StreamCall::Refuse(const absl::Status& status) {
 void StreamCall::Read(bool ok) {
   thread_->Check();
   if (ok && !is_done_ &&
-      inflation_.Begin(context_->inflaters, context_->queue, &rpc_.bytes, &inflated_)) {
+      inflation_.Begin(context_->inflaters, context_->queue, &rpc_.bytes, &inflated_,
+                       [this] { return rpc_.server.peer(); })) {
     return;
   }
   Take(ok, absl::OkStatus());

@@ -66,8 +66,9 @@ void StreamRequest::SendNoMore() { source_.answers->Answered(this, {}, EmptyFina
 // A request that no model has admitted is counted for none.
 void StreamRequest::SendError(const absl::Status& status) {
   if (exchange_.request().model == nullptr) place.BelongToNone();
-  grpc::ByteBuffer error =
-      WriteStreamError(CutToHeaderLimit(status.message()), exchange_.message().id);
+  const absl::string_view id = exchange_.message().id;
+  const ReplyPeer peer = MayBeLarge({"", "", id}, {}) ? writer_.PeerOf(*source_.rpc) : ReplyPeer();
+  grpc::ByteBuffer error = WriteStreamError(CutToHeaderLimit(status.message()), id, peer);
   const bool has_several = IsDecoupled(exchange_.request());
   source_.answers->Answered(this, std::move(error),
                             has_several ? EmptyFinal() : grpc::ByteBuffer());
@@ -77,7 +78,7 @@ void StreamRequest::SendError(const absl::Status& status) {
 grpc::ByteBuffer StreamRequest::EmptyFinal() {
   if (!exchange_.message().wants_final_flag) return {};
   const absl::Status status = Write(Answer(), /*is_last=*/true);
-  MPSD_CHECK(status.ok());  // it has no output, and so nothing that could be too much
+  MPSD_CHECK(status.ok());  // it has no output, so that it is always written
   return TakeWritten();
 }
 

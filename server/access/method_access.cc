@@ -41,6 +41,7 @@ constexpr MethodAccess kMethods[] = {
     {"/metrics", Role::kMetrics, Scope::kAllModels},
     {"/mpsd.control.v1.Control/Forgive", kControl, Scope::kModel, 1},
     {"/mpsd.control.v1.Control/Status", kObserve, Scope::kAllModels},
+    {"/mpsd.text.v1.Text/Vocabulary", kMayInfer, Scope::kModel, 1},
     {"/readyz", Role::kHealth, Scope::kServer},
     {"/v2/health/live", Role::kHealth, Scope::kServer},
     {"/v2/health/ready", Role::kHealth, Scope::kServer},

@@ -173,6 +173,7 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   }
   DescribeInstances(model, config->add_instance_group());
   for (const auto& [name, value] : model.parameters) {
+    if (name == "vocab") continue;  // a path: clients get the file's words (text_methods.h)
     (*config->mutable_parameters())[name].set_string_value(value);
   }
   config->mutable_model_transaction_policy()->set_decoupled(spec.decoupled);

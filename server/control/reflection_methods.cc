@@ -13,6 +13,7 @@
 #include "proto/health.pb.h"
 #include "proto/inference.pb.h"
 #include "proto/reflection.pb.h"
+#include "proto/text.pb.h"
 
 namespace mpsd {
 namespace {
@@ -21,9 +22,12 @@ namespace reflection_pb = grpc::reflection::v1;
 using google::protobuf::DescriptorPool;
 using google::protobuf::FileDescriptor;
 
-constexpr const char* kServices[] = {
-    "inference.GRPCInferenceService", "grpc.health.v1.Health", "mpsd.control.v1.Control",
-    "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"};
+constexpr const char* kServices[] = {"inference.GRPCInferenceService",
+                                     "grpc.health.v1.Health",
+                                     "mpsd.control.v1.Control",
+                                     "mpsd.text.v1.Text",
+                                     "grpc.reflection.v1.ServerReflection",
+                                     "grpc.reflection.v1alpha.ServerReflection"};
 
 constexpr const char* kPackage = "grpc.reflection.v1";
 constexpr const char* kOlderPackage = "grpc.reflection.v1alpha";

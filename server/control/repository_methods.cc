@@ -23,21 +23,33 @@ using Done = ModelControl::Done;
 
 constexpr int kMaxErrno = 133;  // on Linux; other systems have fewer
 
-// No string of a client becomes part of a path. Names that look like paths are refused anyway.
+bool LooksLikePath(const std::string& name) {
+  const absl::string_view word = absl::StripAsciiWhitespace(name);
+  return word == "." || word == ".." ||
+         name.find_first_of(std::string("/\\\0", 3)) != std::string::npos;
+}
+
 absl::Status CheckNames(const std::string& repository, const std::string& model) {
   if (!repository.empty()) {
     return absl::UnimplementedError("'repository_name' specification is not supported");
   }
-  if (model.empty()) return absl::InvalidArgumentError("Model name cannot be empty");
+  if (absl::StripAsciiWhitespace(model).empty()) {
+    return absl::InvalidArgumentError(
+        "Model name cannot be empty. Please enter a valid name to deploy.");
+  }
   if (model.size() > kMaxNameBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("Model name must not be longer than ", kMaxNameBytes, " bytes"));
   }
-  if (model == "." || absl::StrContains(model, "..") ||
-      model.find_first_of(std::string("/\\\0", 3)) != std::string::npos) {
-    return absl::InvalidArgumentError("Model name must not contain path traversal characters");
-  }
   return absl::OkStatus();
+}
+
+// No string of a client becomes part of a path. A name that looks like a path is refused anyway, by
+// Triton's text. An unload does without: it finds no model of such a name.
+absl::Status CheckLoadNames(const std::string& repository, const std::string& model) {
+  absl::Status status = CheckNames(repository, model);
+  if (!status.ok() || !LooksLikePath(model)) return status;
+  return absl::InvalidArgumentError("model name must not contain path traversal characters");
 }
 
 using Parameters = google::protobuf::Map<std::string, pb::ModelRepositoryParameter>;
@@ -163,7 +175,7 @@ void AddRepositoryMethods(ModelControl* control, MethodTable* table) {
       InferenceMethodName("RepositoryModelLoad"),
       [control](const CallerInfo&, const auto& request, Done done) {
         std::string config;
-        absl::Status status = CheckNames(request.repository_name(), request.model_name());
+        absl::Status status = CheckLoadNames(request.repository_name(), request.model_name());
         if (status.ok()) status = ReadLoadParameters(request.parameters(), &config);
         if (!status.ok()) return done(status);
         control->Load(request.model_name(), config, ForClient(std::move(done)));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/check.h"
@@ -46,20 +47,22 @@ grpc_compression_algorithm EncodingOf(grpc::ByteBuffer* message) {
 struct Piece {
   std::unique_ptr<char[]> bytes;
   uint64_t size;
-  ByteAllowance* held;  // of all messages; counts this piece
+  uint64_t client;
+  HeldBytes* held;  // of all messages; counts this piece
 };
 
 void ReleasePiece(void* user_data) {
   const auto* piece = static_cast<Piece*>(user_data);
-  piece->held->GiveBack(piece->size);
+  piece->held->GiveBack(piece->client, piece->size);
   delete piece;
 }
 
 // Collects the plain bytes of one message as they come out. Thread-compatible.
 class Target {
  public:
-  Target(uint64_t source_bytes, uint64_t limit_bytes, ByteAllowance* held)
+  Target(uint64_t source_bytes, uint64_t limit_bytes, uint64_t client, HeldBytes* held)
       : limit_bytes_(limit_bytes),
+        client_(client),
         held_(held),
         next_bytes_(
             std::clamp(kUsualRatio * source_bytes, kSmallestPieceBytes, kLargestFirstPieceBytes)) {}
@@ -75,11 +78,11 @@ class Target {
       return absl::OkStatus();
     }
     const uint64_t size = std::min(next_bytes_, left);
-    if (!held_->TryTake(size)) {
+    if (!held_->TryTake(client_, size)) {
       return Busy("too many compressed messages are being inflated");
     }
     next_bytes_ = std::min(2 * next_bytes_, kLargestPieceBytes);
-    piece_.reset(new Piece{std::make_unique_for_overwrite<char[]>(size), size, held_});
+    piece_.reset(new Piece{std::make_unique_for_overwrite<char[]>(size), size, client_, held_});
     stream->next_out = reinterpret_cast<Bytef*>(piece_->bytes.get());
     stream->avail_out = static_cast<uInt>(size);
     return absl::OkStatus();
@@ -108,7 +111,8 @@ class Target {
   }
 
   const uint64_t limit_bytes_;
-  ByteAllowance* const held_;
+  const uint64_t client_;
+  HeldBytes* const held_;
   std::vector<grpc::Slice> slices_;
   std::unique_ptr<Piece, Release> piece_;  // that is being filled
   uint64_t unused_bytes_ = 0;
@@ -192,10 +196,10 @@ bool Inflater::IsCompressed(grpc::ByteBuffer* message) {
   return EncodingOf(message) != GRPC_COMPRESS_NONE;
 }
 
-absl::Status Inflater::Inflate(grpc::ByteBuffer* message) {
+absl::Status Inflater::Inflate(grpc::ByteBuffer* message, absl::string_view client) {
   const grpc_compression_algorithm algorithm = EncodingOf(message);
   if (algorithm == GRPC_COMPRESS_NONE) return absl::OkStatus();
-  Target target(message->Length(), message_bytes_, &held_);
+  Target target(message->Length(), message_bytes_, absl::HashOf(client), &held_);
   uint64_t unused_bytes = 0;
   // No bytes at all are an empty message, for gRPC too.
   if (message->Length() > 0) {

@@ -6,7 +6,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "server/request/byte_allowance.h"
+#include "absl/strings/string_view.h"
+#include "server/inflate/held_bytes.h"
 
 namespace mpsd {
 
@@ -23,7 +24,8 @@ namespace mpsd {
 // Two limits hold, whatever comes:
 //   1. One message has at most `message_bytes` plain bytes, limits.message.
 //   2. All inflated messages that somebody still holds have at most `held_limit_bytes` of pieces,
-//      limits.buffered. A piece is given back when gRPC's last reference on its slice goes.
+//      limits.buffered, and those of one client at most half of that, or one message. A piece is
+//      given back when gRPC's last reference on its slice goes.
 //
 // Owned by the server; outlives every message it inflated. Thread-safe: any number of threads
 // inflate at a time, each another message.
@@ -31,7 +33,7 @@ class Inflater {
  public:
   // The limits of one message, and of all inflated messages that somebody still holds.
   Inflater(uint64_t message_bytes, uint64_t held_limit_bytes)
-      : message_bytes_(message_bytes), held_(held_limit_bytes) {}
+      : message_bytes_(message_bytes), held_(held_limit_bytes, message_bytes) {}
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
@@ -44,14 +46,15 @@ class Inflater {
   // message is still compressed and no memory is held. The status is the client's answer.
   // RESOURCE_EXHAUSTED beyond a limit; the status says when to try again, unless the message itself
   // is too large. INVALID_ARGUMENT unless the bytes are exactly one gzip member or one zlib stream.
-  absl::Status Inflate(grpc::ByteBuffer* message);
+  // `client` is the client's address as gRPC writes it: that of a connection, or of a Unix socket.
+  absl::Status Inflate(grpc::ByteBuffer* message, absl::string_view client);
 
   // The memory of all inflated messages that somebody still holds.
   uint64_t held_bytes() const { return held_.taken_bytes(); }
 
  private:
   const uint64_t message_bytes_;
-  ByteAllowance held_;
+  HeldBytes held_;
 };
 
 }  // namespace mpsd

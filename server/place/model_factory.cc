@@ -5,6 +5,7 @@
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
+#include "proto/text/vocabulary.h"
 #include "server/batch/slab_sizing.h"
 #include "server/dispatch/pool.h"
 #include "server/place/host_survey.h"
@@ -87,6 +88,8 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->platform = PlatformName(model.format);
   served->parameters = model.parameters;
   served->labels = model.labels;
+  const auto vocab = model.parameters.find("vocab");
+  if (vocab != model.parameters.end()) served->vocabulary = ReadVocabulary(vocab->second);
   const Placement placement = PlacementOf(model, others, survey_);
   served->facts = FactsOf(model, placement);
   PoolOptions options;

@@ -1,8 +1,8 @@
 // ByteAllowance: bounds the bytes that many holders have together.
 //
-// For memory whose size a client chooses and whose end no one can tell in advance: messages being
-// inflated (server/inflate), inputs copied out of regions (server/regions). Each holder takes
-// before it allocates and gives back after it has freed:
+// For memory whose size a client chooses and whose end no one can tell in advance: inputs copied
+// out of regions (server/regions). Each holder takes before it allocates and gives back after it
+// has freed:
 //
 //   if (!held->TryTake(bytes)) return absl::ResourceExhaustedError("…");
 //   … allocate, use, free …

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/link/model_spec.h"
+#include "proto/text/vocabulary.h"
 #include "server/request/request.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -51,7 +52,9 @@ struct ServedModel {
   std::map<std::string, std::string> parameters;  // from the config, for operators
   ModelFacts facts;
   std::map<std::string, std::vector<std::string>> labels;  // of the classes of an output, by name
-  ModelSpec spec;                                          // complete once `ready` was true
+  // Of a text encoder. UNIMPLEMENTED where the config names none; else why it cannot be used.
+  absl::StatusOr<Vocabulary> vocabulary = absl::UnimplementedError("the config names none");
+  ModelSpec spec;  // complete once `ready` was true
   const std::shared_ptr<ModelMetrics> shared_metrics;
   ModelMetrics& metrics;
   std::atomic<bool> ready{false};       // at least one worker serves it now

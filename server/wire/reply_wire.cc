@@ -121,6 +121,24 @@ std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer
 
 using Slices = absl::InlinedVector<grpc::Slice, 4>;
 
+// Moves the scratch into a slice of its own. False when it is large and there is no room.
+bool AppendScratch(const ReplyPeer& peer, std::string* scratch, Slices* slices) {
+  std::optional<grpc::Slice> slice;
+  if (scratch->size() <= kCopiedReplyBytes) {
+    slice.emplace(scratch->data(), scratch->size());
+  } else {
+    slice = Copied(*scratch, peer);
+  }
+  if (!slice.has_value()) return false;
+  slices->push_back(*std::move(slice));
+  scratch->clear();
+  return true;
+}
+
+absl::Status TooManyUnread() {
+  return Busy("too many answers have not been read by their clients");
+}
+
 // parameters:4 {key:1 "triton_final_response" value:2 {bool_param:1 …}}, without the last byte.
 constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08",
                                             28);
@@ -146,21 +164,22 @@ absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPe
     }
     std::optional<grpc::Slice> slice = Pinned(output, answer, peer, metrics);
     if (!slice.has_value()) slice = Copied(output.bytes, peer);
-    if (!slice.has_value()) {
-      return Busy("too many answers have not been read by their clients");
-    }
-    slices->emplace_back(scratch->data(), scratch->size());
-    scratch->clear();
+    if (!slice.has_value() || !AppendScratch(peer, scratch, slices)) return TooManyUnread();
     slices->push_back(*std::move(slice));
   }
-  if (!scratch->empty()) slices->emplace_back(scratch->data(), scratch->size());
-  return absl::OkStatus();
+  const bool has_room = scratch->empty() || AppendScratch(peer, scratch, slices);
+  return has_room ? absl::OkStatus() : TooManyUnread();
 }
+
+// More than a head, or an output without its contents, takes beside its id.
+constexpr size_t kMostHeadBytes = 512;
 
 }  // namespace
 
-bool HasLargeOutput(const Answer& answer) {
-  return std::any_of(answer.outputs.begin(), answer.outputs.end(), IsLarge);
+bool MayBeLarge(const ReplyHead& head, const Answer& answer) {
+  size_t bytes = kMostHeadBytes + head.id.size();
+  for (const AnswerOutput& output : answer.outputs) bytes += kMostHeadBytes + output.bytes.size();
+  return bytes > kCopiedReplyBytes;
 }
 
 absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer& answer,
@@ -187,14 +206,20 @@ absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const A
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id) {
+grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id,
+                                  const ReplyPeer& peer) {
   std::string bytes;
   PutText(1, text, &bytes);
   PutKey(2, &bytes);
   PutVarint(TextBytes(id), &bytes);
   PutText(3, id, &bytes);
-  const grpc::Slice slice(bytes);
-  return grpc::ByteBuffer(&slice, 1);
+  Slices slices;
+  if (id.size() <= kCopiedReplyBytes) {
+    slices.emplace_back(bytes.data(), bytes.size());
+  } else if (!AppendScratch(peer, &bytes, &slices)) {
+    return WriteStreamError(text, "", peer);
+  }
+  return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
 }  // namespace mpsd

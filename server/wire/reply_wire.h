@@ -23,6 +23,9 @@ namespace mpsd {
 //   | head, and for each output name, datatype, shape | raw contents | raw contents | …
 //     copied, in `scratch`                              over kCopiedReplyBytes: a slice that is
 //                                                       pinned or copied; else in `scratch`
+//
+// What lies in `scratch` between two such slices counts as a copy itself where it is over
+// kCopiedReplyBytes: many small outputs, or a long id, are much for a client to leave unread.
 
 // The fields of the answer that stand before its tensors. Views of the request.
 struct ReplyHead {
@@ -33,8 +36,8 @@ struct ReplyHead {
   bool is_final = true;     // it is
 };
 
-// Who holds the answer's memory while the answer is sent. Read only for answers with a large
-// output, see HasLargeOutput(): others need not find out the address, which costs a string.
+// Who holds the answer's memory while the answer is sent. Read only for large answers, see
+// MayBeLarge(): others need not find out the address, which costs a string.
 struct ReplyPeer {
   std::shared_ptr<PinLedger> ledger;
   const Clock* clock = nullptr;
@@ -44,15 +47,16 @@ struct ReplyPeer {
 // Writes the answer. Copies small outputs. A large output becomes a slice of the answer's memory,
 // which holds a reference until gRPC releases the slice; it is copied instead where the worker or
 // the connection has too much pinned already, which is counted in `metrics`, or where the answer
-// has no memory of its own. RESOURCE_EXHAUSTED, with a time to come again, when a large output
+// has no memory of its own. RESOURCE_EXHAUSTED, with a time to come again, when something large
 // would have to be copied and clients have left too many copies unread; nothing stays pinned then.
 // `scratch` is the caller's buffer, used again from call to call. Thread-safe.
 absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer& answer,
                                             const ReplyPeer& peer, ModelMetrics* metrics,
                                             std::string* scratch);
 
-// True when some output is over kCopiedReplyBytes, and WriteReply() will read the peer. Pure.
-bool HasLargeOutput(const Answer& answer);
+// False when all of the answer is surely at most kCopiedReplyBytes, so that WriteReply() reads no
+// peer. Pure.
+bool MayBeLarge(const ReplyHead& head, const Answer& answer);
 
 // Likewise, as a ModelStreamInferResponse, whose second field is the answer. Thread-safe.
 absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const Answer& answer,
@@ -60,7 +64,10 @@ absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const A
                                                   std::string* scratch);
 
 // A ModelStreamInferResponse with an error, which ends one request and leaves its stream open: the
-// error has a text and no code, as the protocol has it. `id` is the request's. Thread-safe.
-grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id);
+// error has a text and no code, as the protocol has it. `id` is the request's; one over
+// kCopiedReplyBytes counts as a copy, and is left out where the client has left too many unread.
+// Thread-safe.
+grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id,
+                                  const ReplyPeer& peer);
 
 }  // namespace mpsd

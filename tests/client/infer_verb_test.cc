@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "absl/strings/match.h"
-#include "client/cli/file.h"
 #include "client/cli/npy.h"
 #include "client/cli/text/wordpiece.h"
 #include "client/tensor.h"
+#include "proto/base/whole_file.h"
 #include "tests/fakes/fake_inference_server.h"
 
 namespace mpsd::cli {
@@ -60,17 +60,18 @@ class InferVerbTest : public testing::Test {
     options_.model = "m";
   }
 
-  // Makes the model a text encoder whose vocabulary the daemon names.
+  // Makes the model a text encoder whose vocabulary the server hands out, a few bytes at a time.
   void ServeTexts() {
     server_.metadata.clear_inputs();
     AddInput(&server_.metadata, "input_ids", "INT64", {-1, -1});
     AddInput(&server_.metadata, "attention_mask", "INT64", {-1, -1});
-    const std::string vocab = server_.folder() + "/vocab.txt";
-    ASSERT_TRUE(WriteWholeFile(vocab, "[PAD]\n[UNK]\n[CLS]\n[SEP]\nhello\nworld\n").ok());
-    server_.status = [vocab](auto&, auto&, control::v1::StatusReply* reply) {
-      auto* model = reply->add_models();
-      model->set_name("m");
-      (*model->mutable_parameters())["vocab"] = vocab;
+    server_.vocabulary = [this](auto&, const text::v1::VocabularyRequest& request,
+                                text::v1::VocabularyReply* reply) {
+      EXPECT_EQ(request.model_name(), "m");
+      reply->set_piece(vocabulary_.words.substr(request.offset(), 7));
+      reply->set_total_bytes(vocabulary_.words.size());
+      reply->set_fingerprint(VocabularyFingerprint(vocabulary_.words));
+      reply->set_keeps_case(vocabulary_.letter_case == LetterCase::kKept);
       return grpc::Status::OK;
     };
   }
@@ -81,6 +82,7 @@ class InferVerbTest : public testing::Test {
   }
 
   FakeInferenceServer server_;
+  Vocabulary vocabulary_{"[PAD]\n[UNK]\n[CLS]\n[SEP]\nhello\nworld\n"};
   InferOptions options_;
   std::ostringstream out_;
   std::ostringstream err_;
@@ -151,8 +153,7 @@ TEST_F(InferVerbTest, SaysThatATextIsCut) {
 
 TEST_F(InferVerbTest, KeepsTheCaseOfATextForACasedVocabulary) {
   ServeTexts();
-  const std::string config = server_.folder() + "/tokenizer_config.json";
-  ASSERT_TRUE(WriteWholeFile(config, R"({"do_lower_case": false})").ok());
+  vocabulary_.letter_case = LetterCase::kKept;
   options_.texts = {"Hello hello"};
   EXPECT_EQ(Run(), 0) << err_.str();
   EXPECT_EQ(server_.LastInfer().raw_input_contents(0), BytesOf<int64_t>({2, 1, 4, 3}));
@@ -160,6 +161,8 @@ TEST_F(InferVerbTest, KeepsTheCaseOfATextForACasedVocabulary) {
 
 TEST_F(InferVerbTest, Exits66BesideATokenizerThatItDoesNotKnow) {
   ServeTexts();
+  options_.vocab = server_.folder() + "/vocab.txt";
+  ASSERT_TRUE(WriteWholeFile(options_.vocab, vocabulary_.words).ok());
   const std::string config = server_.folder() + "/tokenizer_config.json";
   ASSERT_TRUE(WriteWholeFile(config, R"({"do_lower_case": "no"})").ok());
   options_.texts = {"hello"};
@@ -243,20 +246,65 @@ TEST_F(InferVerbTest, Exits64WhereTheModelTakesNoTexts) {
   EXPECT_EQ(Run(), 64);
 }
 
-TEST_F(InferVerbTest, Exits64WhereNobodyNamesAVocabulary) {
+TEST_F(InferVerbTest, Exits64WhereTheServerHasNoVocabulary) {
   options_.texts = {"hello"};
   EXPECT_EQ(Run(), 64);
   EXPECT_TRUE(absl::StrContains(err_.str(), "say --vocab FILE")) << err_.str();
 }
 
-TEST_F(InferVerbTest, Exits64WhereTheDaemonKeepsItsVocabularyToItself) {
+TEST_F(InferVerbTest, TakesAVocabularyOfTheCallersBeforeTheServers) {
   ServeTexts();
-  server_.status = [](auto&, auto&, auto*) {
-    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "");
+  server_.vocabulary = nullptr;
+  options_.texts = {"hello"};
+  options_.vocab = server_.folder() + "/vocab.txt";
+  ASSERT_TRUE(WriteWholeFile(options_.vocab, "[CLS]\n[SEP]\n[UNK]\nhello\n").ok());
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(server_.LastInfer().raw_input_contents(0), BytesOf<int64_t>({0, 3, 1}));
+}
+
+TEST_F(InferVerbTest, NeverOpensAFileThatTheServerNames) {
+  server_.status = [](auto&, auto&, control::v1::StatusReply* reply) {
+    auto* model = reply->add_models();
+    model->set_name("m");
+    (*model->mutable_parameters())["vocab"] = "/dev/null";
+    return grpc::Status::OK;
   };
   options_.texts = {"hello"};
   EXPECT_EQ(Run(), 64);
-  EXPECT_TRUE(absl::StrContains(err_.str(), "say --vocab FILE")) << err_.str();
+}
+
+TEST_F(InferVerbTest, Exits1WhereThisCallerMayNotHaveTheVocabulary) {
+  ServeTexts();
+  server_.vocabulary = [](auto&, auto&, auto*) {
+    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "no");
+  };
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 1);
+}
+
+TEST_F(InferVerbTest, Exits1WhereTheVocabularyIsReplacedMeanwhile) {
+  ServeTexts();
+  server_.vocabulary = [](auto&, const text::v1::VocabularyRequest& request,
+                          text::v1::VocabularyReply* reply) {
+    const std::string words = request.offset() == 0 ? "[UNK]\n[CLS]\n" : "[SEP]\n[CLS]\n";
+    reply->set_piece(words.substr(request.offset(), 6));
+    reply->set_total_bytes(words.size());
+    reply->set_fingerprint(VocabularyFingerprint(words));
+    return grpc::Status::OK;
+  };
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 1);
+  EXPECT_TRUE(absl::StrContains(err_.str(), "replaced")) << err_.str();
+}
+
+TEST_F(InferVerbTest, Exits1WhereTheVocabularyHasNoEnd) {
+  ServeTexts();
+  server_.vocabulary = [](auto&, auto&, text::v1::VocabularyReply* reply) {
+    reply->set_total_bytes(100);
+    return grpc::Status::OK;
+  };
+  options_.texts = {"hello"};
+  EXPECT_EQ(Run(), 1);
 }
 
 TEST_F(InferVerbTest, Exits66ForAFileThatCannotBeRead) {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/file.h"
+#include "proto/base/whole_file.h"
 
 namespace mpsd::cli {
 namespace {
@@ -15,7 +15,9 @@ using Ids = std::vector<int64_t>;
 std::string Source(const std::string& name) { return std::string(MPSD_TEST_FOLDER) + "/" + name; }
 
 TEST(WordPiece, AgreesWithTheReferenceTokenizer) {
-  const auto pieces = WordPiece::ReadFile(Source("tiny_vocab.txt"));
+  const auto vocab = ReadWholeFile(Source("tiny_vocab.txt"), 1 << 20);
+  ASSERT_TRUE(vocab.ok()) << vocab.status();
+  const auto pieces = WordPiece::Parse({*vocab});
   ASSERT_TRUE(pieces.ok()) << pieces.status();
   const auto cases = nlohmann::json::parse(std::ifstream(Source("wordpiece_fixture.json")));
   ASSERT_GE(cases.size(), 25U);
@@ -28,7 +30,7 @@ TEST(WordPiece, AgreesWithTheReferenceTokenizer) {
 TEST(WordPiece, AgreesWithTheReferenceTokenizerOfACasedVocabulary) {
   const auto vocab = ReadWholeFile(Source("tiny_vocab.txt"), 1 << 20);
   ASSERT_TRUE(vocab.ok()) << vocab.status();
-  const auto pieces = WordPiece::Parse(*vocab, LetterCase::kKept);
+  const auto pieces = WordPiece::Parse({*vocab, LetterCase::kKept});
   ASSERT_TRUE(pieces.ok()) << pieces.status();
   const auto cases = nlohmann::json::parse(std::ifstream(Source("wordpiece_cased_fixture.json")));
   ASSERT_GE(cases.size(), 25U);
@@ -41,7 +43,7 @@ TEST(WordPiece, AgreesWithTheReferenceTokenizerOfACasedVocabulary) {
 constexpr char kVocab[] = "[UNK]\n[CLS]\n[SEP]\n[PAD]\nab\n##c\n##cd\nd\n";
 
 TEST(WordPiece, TakesTheLongestPieceFirst) {
-  const auto pieces = WordPiece::Parse(kVocab);
+  const auto pieces = WordPiece::Parse({kVocab});
   ASSERT_TRUE(pieces.ok());
   EXPECT_EQ(pieces->Encode("abcd").ids, (Ids{1, 4, 6, 2}));
   EXPECT_EQ(pieces->Encode("abc d").ids, (Ids{1, 4, 5, 7, 2}));
@@ -49,13 +51,13 @@ TEST(WordPiece, TakesTheLongestPieceFirst) {
 }
 
 TEST(WordPiece, IsUnknownAsAWholeWhenARestHasNoPiece) {
-  const auto pieces = WordPiece::Parse(kVocab);
+  const auto pieces = WordPiece::Parse({kVocab});
   ASSERT_TRUE(pieces.ok());
   EXPECT_EQ(pieces->Encode("abx").ids, (Ids{1, 0, 2}));
 }
 
 TEST(WordPiece, CutsATextAtTheLimitAndStillEndsIt) {
-  const auto pieces = WordPiece::Parse(kVocab);
+  const auto pieces = WordPiece::Parse({kVocab});
   ASSERT_TRUE(pieces.ok());
   std::string text;
   for (size_t i = 0; i < kMaxTokens; ++i) text += "d ";
@@ -69,7 +71,7 @@ TEST(WordPiece, CutsATextAtTheLimitAndStillEndsIt) {
 }
 
 TEST(WordPiece, DropsBytesThatAreNotUtf8) {
-  const auto pieces = WordPiece::Parse(kVocab);
+  const auto pieces = WordPiece::Parse({kVocab});
   ASSERT_TRUE(pieces.ok());
   EXPECT_EQ(pieces
                 ->Encode("a\xFF\xC3"
@@ -79,19 +81,14 @@ TEST(WordPiece, DropsBytesThatAreNotUtf8) {
 }
 
 TEST(WordPiece, RefusesAVocabularyWithoutItsSpecialTokens) {
-  EXPECT_EQ(WordPiece::Parse("[CLS]\n[SEP]\nab\n").status().message(),
+  EXPECT_EQ(WordPiece::Parse({"[CLS]\n[SEP]\nab\n"}).status().message(),
             "the vocabulary has no [UNK]");
 }
 
 TEST(WordPiece, ReadsLinesThatEndAsOnWindows) {
-  const auto pieces = WordPiece::Parse("[UNK]\r\n[CLS]\r\n[SEP]\r\nab\r\n");
+  const auto pieces = WordPiece::Parse({"[UNK]\r\n[CLS]\r\n[SEP]\r\nab\r\n"});
   ASSERT_TRUE(pieces.ok());
   EXPECT_EQ(pieces->Encode("ab").ids, (Ids{1, 3, 2}));
-}
-
-TEST(WordPiece, NamesAFileThatIsNotThere) {
-  const auto pieces = WordPiece::ReadFile(Source("no_such_vocab.txt"));
-  EXPECT_NE(pieces.status().message().find("no_such_vocab.txt"), absl::string_view::npos);
 }
 
 }  // namespace

@@ -6,15 +6,25 @@
 // The end of a file's name makes copies of the file misbehave:
 //   .hang   never returns           .crash  ends the process
 //   .fail   returns an error        .lost   returns an error that makes the device useless
+//   .seize  tries what a client would who had a hole in the driver; returns how much was possible
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -25,6 +35,7 @@ constexpr int kNoDevice = 100;
 constexpr int kInvalidDevice = 101;
 constexpr int kInvalidContext = 201;
 constexpr int kIllegalAddress = 700;
+constexpr int kSeized = 2000;
 constexpr char kMagic[] = "FAKE";
 
 using Pointer = unsigned long long;
@@ -47,6 +58,46 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+bool MakesSocket(int family) {
+  const int fd = socket(family, SOCK_STREAM, 0);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+bool MakesProcess() {
+  const long child = syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+  if (child == 0) _exit(0);
+  if (child > 0) waitpid(static_cast<pid_t>(child), nullptr, 0);
+  return child >= 0;
+}
+
+bool StartsProgram() {
+  execl("/no/such/program", "program", nullptr);
+  return errno == ENOENT;
+}
+
+bool MakesThread() {
+  pthread_t thread;
+  const auto main = [](void*) -> void* { return nullptr; };
+  return pthread_create(&thread, nullptr, main, nullptr) == 0 && pthread_join(thread, nullptr) == 0;
+}
+
+// The driver itself needs threads and, for the memory of other processes, Unix sockets.
+int Seize() {
+  const bool seized[] = {MakesSocket(AF_INET),
+                         MakesSocket(AF_INET6),
+                         MakesProcess(),
+                         StartsProgram(),
+                         kill(getppid(), 0) == 0,
+                         ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0,
+                         prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0,
+                         prctl(PR_GET_DUMPABLE) != 0,
+                         !MakesThread(),
+                         !MakesSocket(AF_UNIX)};
+  const auto count = static_cast<int>(std::count(std::begin(seized), std::end(seized), true));
+  return count == 0 ? 0 : kSeized + count;
+}
+
 // The error that the memory's name asks for; 0: an honest copy.
 int Misbehave(const Memory& memory) {
   if (EndsWith(memory.path, ".hang")) {
@@ -54,6 +105,7 @@ int Misbehave(const Memory& memory) {
   }
   if (EndsWith(memory.path, ".crash")) std::raise(SIGKILL);
   if (EndsWith(memory.path, ".lost")) return kIllegalAddress;
+  if (EndsWith(memory.path, ".seize")) return Seize();
   return EndsWith(memory.path, ".fail") ? kInvalidValue : 0;
 }
 

@@ -42,7 +42,7 @@ void Inflate(const std::string& bytes, grpc_compression_algorithm algorithm, siz
   grpc::ByteBuffer message = InSlices(bytes, longest_slice, &random);
   EncodingMark(&message, algorithm);
   const std::optional<std::string> expected = AtOnce(bytes, algorithm);
-  const absl::Status status = inflater.Inflate(&message);
+  const absl::Status status = inflater.Inflate(&message, "client");
   MPSD_CHECK(status.ok() == expected.has_value());
   MPSD_CHECK(AllBytes(message) == expected.value_or(bytes));
   MPSD_CHECK(inflater.held_bytes() <= kLimitBytes);

@@ -23,7 +23,7 @@ from tritonclient.grpc import service_pb2, service_pb2_grpc
 import calls
 from certificates import Authority
 from daemon import Daemon, mpsd, wait_until
-from models import synthetic
+from models import synthetic, tensor
 
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
 DENIED = grpc.StatusCode.PERMISSION_DENIED
@@ -42,6 +42,7 @@ METHODS = {
         "CudaSharedMemoryRegister", "CudaSharedMemoryUnregister", "TraceSetting", "LogSettings")),
     "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch",
     "/mpsd.control.v1.Control/Forgive", "/mpsd.control.v1.Control/Status",
+    "/mpsd.text.v1.Text/Vocabulary",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 }
@@ -351,6 +352,33 @@ class Access(unittest.TestCase):
                     "--token-file", self.work / "app")
         self.assertEqual(done.returncode, 64)
         self.assertIn("without TLS", done.stderr)
+
+    def test_a_text_needs_no_more_than_the_right_to_infer(self):
+        """The caller sees neither the status of the daemon nor the path of the vocabulary."""
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "hello", *(f"word{i}" for i in range(20000))]
+        vocab = self.work / "vocab.txt"
+        vocab.write_text("".join(f"{word}\n" for word in words))
+        inputs = [tensor(name, [-1], "INT64") for name in ("input_ids", "attention_mask")]
+        models = [synthetic(name, inputs, parameters={"vocab": str(vocab)}) for name in ("m", "n")]
+        daemon = self.serve([{"token": "ops", "roles": ["metrics", "control"]},
+                             {"token": "app", "roles": ["infer"], "models": ["m"]}], tls={},
+                            models=models)
+        address = daemon.listeners[1]
+        (self.work / "app").write_text("app-secret")
+        how = ("--address", address, "--tls-ca", self.authority.pem, "--token-file",
+               self.work / "app")
+        done = mpsd("infer", "m", "--text", "Hello word19999", "--json", *how)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["texts"][0]["tokens"], 4)
+
+        channel = self.channel(address)
+        code, text = code_of(channel, "/mpsd.text.v1.Text/Vocabulary", bearer("app-secret"),
+                             b"\x0a\x01n")
+        self.assertEqual((code, text), (DENIED, "these credentials do not allow this call"))
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        config = stub.ModelConfig(service_pb2.ModelConfigRequest(name="m"),
+                                  metadata=bearer("app-secret"), timeout=20)
+        self.assertNotIn(str(self.work), str(config))
 
     def test_the_command_line_says_what_tls_objects_to(self):
         rules = [{"token": "ops", "roles": ["metrics", "control"]}]

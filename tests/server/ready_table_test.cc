@@ -57,7 +57,7 @@ TEST_F(ReadyTableTest, AnExampleHasAllInputs) {
 }
 
 TEST_F(ReadyTableTest, ATextEncoderGetsAText) {
-  Add("m", {{"input_ids", DataType::kInt64, {-1}}})->parameters["vocab"] = "/vocab.txt";
+  Add("m", {{"input_ids", DataType::kInt64, {-1}}})->vocabulary = Vocabulary();
   EXPECT_THAT(Table(), HasSubstr("infer m --text 'How far is it to the sea?'\n"));
 }
 

@@ -1,16 +1,17 @@
 // confinement: what an operating system can take from a process. sandbox_linux.cc and
 // sandbox_macos.cc implement it side by side.
 //
-// The seam of the sandbox: Sandbox decides when, and what a failure means at which level; the two
-// functions do as much as this host can. Both are called by Sandbox on the worker's main thread,
-// ConfineFiles() first, each at most once, and not at all at the level off. An error says what the
-// host cannot do, for the operator's log; the functions have then done the rest, as far as one step
-// does not need another. What they take is gone for the life of the process.
+// The seam of the sandbox: Sandbox decides when, and what a failure means at which level;
+// ConfineFiles() and SealCalls() of proto/confine do as much as this host can. Both are called by
+// Sandbox on the worker's main thread, ConfineFiles() first, each at most once, and not at all at
+// the level off. An error says what the host cannot do, for the operator's log; the function has
+// then done the rest, as far as one step does not need another. What it takes is gone for the life
+// of the process.
 //
 //             ConfineFiles()                                     SealCalls()
-//   Linux     no new privileges, landlock (allowed_files.h),     a seccomp filter (call_filter.h)
-//             capabilities dropped; strict: no core file and     for all threads
-//             memory hidden from others
+//   Linux     DropPrivileges(), landlock (allowed_files.h);      a seccomp filter for all threads
+//             strict: no core file and memory hidden from
+//             others
 //   macOS     nothing: UNIMPLEMENTED                             nothing: OK
 #pragma once
 
@@ -22,8 +23,5 @@ namespace mpsd {
 // Leaves the process the files of AllowedFiles() and as few privileges as it can. On Linux the
 // files of other threads are not confined, so FAILED_PRECONDITION when there are any.
 absl::Status ConfineFiles(const SandboxOptions& options);
-// Denies the system calls that the level denies, in every thread. On Linux UNIMPLEMENTED for a
-// processor without a filter, and the kernel's error where it has no seccomp.
-absl::Status SealCalls(const SandboxOptions& options);
 
 }  // namespace mpsd

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/confine/own_rights.h"
 #include "worker/sandbox/confinement.h"
 
 namespace mpsd {
@@ -49,7 +50,8 @@ absl::StatusOr<Sandbox> Sandbox::Enter(SandboxOptions options) {
 
 absl::Status Sandbox::Seal() const {
   if (options_.level == SandboxLevel::kOff) return absl::OkStatus();
-  return Tolerate(options_.level, SealCalls(options_));
+  const DeniedCalls denied{options_.device == "cpu", options_.level == SandboxLevel::kStrict};
+  return Tolerate(options_.level, SealCalls(denied));
 }
 
 }  // namespace mpsd

@@ -1,7 +1,4 @@
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,8 +14,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/fd.h"
+#include "proto/confine/own_rights.h"
 #include "worker/sandbox/allowed_files.h"
-#include "worker/sandbox/call_filter.h"
 #include "worker/sandbox/confinement.h"
 
 namespace mpsd {
@@ -132,20 +129,6 @@ void HoldOwnProcess(const std::vector<AllowedPath>& allowed) {
   }
 }
 
-// A superuser keeps only the right to read model files of other users.
-absl::Status DropCapabilities() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct sets[2] = {};
-  if (syscall(SYS_capget, &header, sets) != 0) return Errno("cannot read the capabilities");
-  constexpr uint32_t kKept = 1U << CAP_DAC_READ_SEARCH;
-  // A service manager that has left no capabilities may also have forbidden the call.
-  if ((sets[0].permitted & ~kKept) == 0 && sets[1].permitted == 0) return absl::OkStatus();
-  sets[0] = {sets[0].effective & kKept, sets[0].permitted & kKept, 0};
-  sets[1] = {};
-  if (syscall(SYS_capset, &header, sets) != 0) return Errno("cannot drop the capabilities");
-  return absl::OkStatus();
-}
-
 absl::Status CheckSingleThread() {
   std::error_code error;
   size_t threads = 0;
@@ -172,24 +155,10 @@ absl::Status ConfineFiles(const SandboxOptions& options) {
   absl::Status status = CheckSingleThread();
   const std::vector<AllowedPath> allowed = AllowedFiles(options);
   HoldOwnProcess(allowed);
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) status.Update(Errno("cannot renounce setuid"));
+  status.Update(DropPrivileges());
   status.Update(RestrictFiles(allowed));
-  status.Update(DropCapabilities());
   if (options.level == SandboxLevel::kStrict) status.Update(HideMemory());
   return status;
-}
-
-absl::Status SealCalls(const SandboxOptions& options) {
-  std::vector<sock_filter> instructions = CallFilter(options, getpid());
-  if (instructions.empty()) {
-    return absl::UnimplementedError("there is no call filter for this processor");
-  }
-  const sock_fprog program{static_cast<uint16_t>(instructions.size()), instructions.data()};
-  const long result =
-      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-  if (result == 0) return absl::OkStatus();
-  if (result > 0) return absl::InternalError("a thread has a call filter of its own");
-  return Errno("this kernel has no seccomp filters, calls are not sealed");
 }
 
 }  // namespace mpsd

@@ -8,7 +8,4 @@ absl::Status ConfineFiles(const SandboxOptions&) {
   return absl::UnimplementedError("there is no sandbox for workers on this platform");
 }
 
-// ConfineFiles() has said it in the log already.
-absl::Status SealCalls(const SandboxOptions&) { return absl::OkStatus(); }
-
 }  // namespace mpsd

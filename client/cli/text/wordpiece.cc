@@ -3,14 +3,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "client/cli/file.h"
 #include "client/cli/text/unicode.h"
 
 namespace mpsd::cli {
 namespace {
 
 constexpr size_t kMaxWordCharacters = 100;  // a longer word is unknown as a whole
-constexpr uint64_t kMaxVocabBytes = 64 << 20;
 
 using Word = std::vector<char32_t>;
 
@@ -41,12 +39,13 @@ std::vector<Word> SplitWords(absl::string_view text, LetterCase letter_case) {
 
 }  // namespace
 
-absl::StatusOr<WordPiece> WordPiece::Parse(absl::string_view vocab, LetterCase letter_case) {
+absl::StatusOr<WordPiece> WordPiece::Parse(const Vocabulary& vocabulary) {
   WordPiece pieces;
-  pieces.letter_case_ = letter_case;
-  absl::ConsumeSuffix(&vocab, "\n");
+  pieces.letter_case_ = vocabulary.letter_case;
+  absl::string_view words = vocabulary.words;
+  absl::ConsumeSuffix(&words, "\n");
   int64_t next_id = 0;
-  for (absl::string_view line : absl::StrSplit(vocab, '\n')) {
+  for (absl::string_view line : absl::StrSplit(words, '\n')) {
     if (pieces.ids_.size() >= kMaxVocabWords) {
       return absl::InvalidArgumentError("the vocabulary has too many words");
     }
@@ -66,18 +65,6 @@ absl::StatusOr<WordPiece> WordPiece::Parse(absl::string_view vocab, LetterCase l
   }
   const auto pad = pieces.ids_.find("[PAD]");
   if (pad != pieces.ids_.end()) pieces.pad_id_ = pad->second;
-  return pieces;
-}
-
-absl::StatusOr<WordPiece> WordPiece::ReadFile(const std::string& path) {
-  const absl::StatusOr<std::string> vocab = ReadWholeFile(path, kMaxVocabBytes);
-  if (!vocab.ok()) return vocab.status();
-  const absl::StatusOr<LetterCase> letter_case = ReadLetterCase(path);
-  if (!letter_case.ok()) return letter_case.status();
-  absl::StatusOr<WordPiece> pieces = Parse(*vocab, *letter_case);
-  if (!pieces.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", pieces.status().message()));
-  }
   return pieces;
 }
 

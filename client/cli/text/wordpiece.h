@@ -18,7 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/cli/text/letter_case.h"
+#include "proto/text/vocabulary.h"
 
 namespace mpsd::cli {
 
@@ -36,14 +36,9 @@ struct Tokens {
 // smuggle a [SEP] in.
 class WordPiece {
  public:
-  // `vocab` is the content of a vocab.txt: one token in each line; a token's id is its line's
-  // number, from 0. INVALID_ARGUMENT when [CLS], [SEP] or [UNK] is missing.
-  static absl::StatusOr<WordPiece> Parse(absl::string_view vocab,
-                                         LetterCase letter_case = LetterCase::kLower);
-
-  // The same from a file of at most 64 MiB, in the case that the files beside it ask for: see
-  // ReadLetterCase(), whose errors it returns too. Errors name the path. Blocks for the reading.
-  static absl::StatusOr<WordPiece> ReadFile(const std::string& path);
+  // A word of the vocabulary is a token, and its number the token's id. INVALID_ARGUMENT when
+  // [CLS], [SEP] or [UNK] is missing, or there are more than kMaxVocabWords.
+  static absl::StatusOr<WordPiece> Parse(const Vocabulary& vocabulary);
 
   // The tokens of a text. A word of more than 100 characters, or one that no pieces make up, is one
   // [UNK]. Never fails, whatever the bytes are.

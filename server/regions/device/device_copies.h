@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/link/sandbox_level.h"
 #include "server/regions/device/copier_process.h"
 #include "server/request/device_copier.h"
 #include "server/telemetry/log/log.h"
@@ -25,17 +26,18 @@ namespace mpsd {
 
 struct DeviceCopiesOptions {
   CopierProcessOptions process;
-  int64_t start_ns = 30'000'000'000;  // until the driver is there
-  int64_t open_ns = 15'000'000'000;   // the first use of a device is slow
-  int64_t copy_ns = 5'000'000'000;    // a piece of a copy
-  size_t tasks = 1024;                // that may wait
+  SandboxLevel sandbox = SandboxLevel::kBasic;  // strict: no copies on a host that cannot confine
+  int64_t start_ns = 30'000'000'000;            // until the driver is there
+  int64_t open_ns = 15'000'000'000;             // the first use of a device is slow
+  int64_t copy_ns = 5'000'000'000;              // a piece of a copy
+  size_t tasks = 1024;                          // that may wait
 };
 
 // The DeviceCopier of the daemon: a thread, `device-copies`, with a queue of tasks, and the copier
 // process that it keeps alive. The thread is the only one that ever waits for the copier.
 //
 //   no process ──spawn──▶ starting ──kDone──▶ ready ──dies, hangs, lies──▶ dying
-//       ▲                    └──kNoDriver, kNoDevice──▶ absent, for good     │
+//       ▲                    └──kNoDriver, kNoDevice, not confined──▶ absent │
 //       └───────────────────────────────gone─────────────────────────────────┘
 //
 // A copier that dies, hangs or lies is killed, which ends the copy under way as UNAVAILABLE; the

@@ -87,13 +87,20 @@ class ModelControl(Checks):
         with Daemon([synthetic("m")], **EXPLICIT) as daemon:
             client = client_of(daemon)
             for call in (client.load_model, client.unload_model):
-                self.check_refused("INVALID_ARGUMENT", "Model name cannot be empty", call, "")
-                for name in ("../m", "a/b", "..", "/etc/passwd"):
-                    self.check_refused("INVALID_ARGUMENT",
-                                       "must not contain path traversal characters", call, name)
-            self.check_refused("NOT_FOUND",
-                               "failed to load 'nope', failed to poll from model repository",
-                               client.load_model, "nope")
+                for name in ("", " ", "\t\n"):
+                    self.check_refused(
+                        "INVALID_ARGUMENT",
+                        "Model name cannot be empty. Please enter a valid name to deploy.", call,
+                        name)
+            for name in ("../m", "a/b", "..", " ..", "/etc/passwd"):
+                self.check_refused("INVALID_ARGUMENT",
+                                   "model name must not contain path traversal characters",
+                                   client.load_model, name)
+                self.check_refused("NOT_FOUND", "unknown model", client.unload_model, name)
+            for name in ("nope", "..nope", "nope..1"):
+                self.check_refused("NOT_FOUND",
+                                   f"failed to load '{name}', failed to poll from model repository",
+                                   client.load_model, name)
             self.check_refused("NOT_FOUND", "unknown model: 'nope'", client.unload_model, "nope")
             self.check_refused("INVALID_ARGUMENT", "configured places only", client.load_model, "m",
                                config="{}", files={"file:1/model.pt": b"x"})

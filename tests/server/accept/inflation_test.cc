@@ -26,6 +26,8 @@ grpc::ByteBuffer Arrived(const std::string& text) {
   return message;
 }
 
+std::string Client() { return "ipv4:127.0.0.1:1"; }
+
 class InflationTest : public testing::Test {
  protected:
   ~InflationTest() override {
@@ -51,7 +53,7 @@ class InflationTest : public testing::Test {
 TEST_F(InflationTest, APlainMessageGoesNowhere) {
   Inflation inflation;
   grpc::ByteBuffer message = InOneSlice("text");
-  EXPECT_FALSE(inflation.Begin(&threads_, &queue_, &message, &tag_));
+  EXPECT_FALSE(inflation.Begin(&threads_, &queue_, &message, &tag_, Client));
   EXPECT_EQ(AllBytes(message), "text");
 }
 
@@ -60,7 +62,7 @@ TEST_F(InflationTest, ACompressedOneComesBackOnItsQueue) {
   Inflation inflation;
   for (const std::string text : {"one", "two"}) {
     grpc::ByteBuffer message = Arrived(text);
-    ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_));
+    ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_, Client));
     TakeOne();
     EXPECT_TRUE(inflation.status().ok()) << inflation.status();
     EXPECT_EQ(AllBytes(message), text);
@@ -72,7 +74,7 @@ TEST_F(InflationTest, SoDoesOneThatCannotBeInflated) {
   threads_.Start(1);
   Inflation inflation;
   grpc::ByteBuffer message = Arrived(std::string(kLimitBytes + 1, 'x'));
-  ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_));
+  ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_, Client));
   TakeOne();
   EXPECT_EQ(inflation.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(tag_.count, 1);
@@ -81,7 +83,7 @@ TEST_F(InflationTest, SoDoesOneThatCannotBeInflated) {
 TEST_F(InflationTest, WhatNobodyWaitsForIsNotInflated) {
   Inflation inflation;
   grpc::ByteBuffer message = Arrived("text");
-  ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_));
+  ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_, Client));
   inflation.Drop();
   threads_.Start(1);
   TakeOne();
@@ -89,7 +91,7 @@ TEST_F(InflationTest, WhatNobodyWaitsForIsNotInflated) {
   EXPECT_TRUE(Inflater::IsCompressed(&message));
   EXPECT_EQ(tag_.count, 1);
   // The next one is waited for.
-  ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_));
+  ASSERT_TRUE(inflation.Begin(&threads_, &queue_, &message, &tag_, Client));
   TakeOne();
   EXPECT_EQ(AllBytes(message), "text");
 }
@@ -104,7 +106,7 @@ TEST_F(InflationTest, SeveralThreadsTakeThemAllOnce) {
     inflations.push_back(std::make_unique<Inflation>());
   }
   for (size_t i = 0; i < kMessages; ++i) {
-    ASSERT_TRUE(inflations[i]->Begin(&threads_, &queue_, &messages[i], &tag_));
+    ASSERT_TRUE(inflations[i]->Begin(&threads_, &queue_, &messages[i], &tag_, Client));
   }
   for (int i = 0; i < kMessages; ++i) TakeOne();
   EXPECT_EQ(tag_.count, kMessages);

@@ -83,21 +83,39 @@ TEST_F(RepositoryMethodsTest, AConfigThatIsEmpty) {
 }
 
 TEST_F(RepositoryMethodsTest, ANameThatIsEmpty) {
-  EXPECT_EQ(Load(""), absl::InvalidArgumentError("Model name cannot be empty"));
-  EXPECT_EQ(Unload(""), absl::InvalidArgumentError("Model name cannot be empty"));
+  const absl::Status refusal = absl::InvalidArgumentError(
+      "Model name cannot be empty. Please enter a valid name to deploy.");
+  for (const char* name : {"", " ", "\t\n", " \v\f\r "}) {
+    EXPECT_EQ(Load(name), refusal) << name;
+    EXPECT_EQ(Unload(name), refusal) << name;
+  }
   EXPECT_TRUE(control_.asked.empty());
 }
 
 TEST_F(RepositoryMethodsTest, ANameThatIsAPath) {
   const absl::Status refusal =
-      absl::InvalidArgumentError("Model name must not contain path traversal characters");
-  for (const char* name : {"..", ".", "../m", "a/b", "/etc/passwd", "a\\b", "m/.."}) {
+      absl::InvalidArgumentError("model name must not contain path traversal characters");
+  for (const char* name :
+       {"..", ".", " ..", ".. ", "../m", "a/../b", "a/b", "/etc/passwd", "m/", "a\\b", "m/.."}) {
     EXPECT_EQ(Load(name), refusal) << name;
-    EXPECT_EQ(Unload(name), refusal) << name;
   }
   EXPECT_EQ(Load(std::string("m\0.pt", 5)), refusal);
   EXPECT_TRUE(control_.asked.empty());
+}
+
+TEST_F(RepositoryMethodsTest, AnUnloadDoesNotMindAPath) {
+  EXPECT_TRUE(Unload("../m").ok());
+  EXPECT_EQ(control_.asked, std::vector<std::string>{"unload ../m"});
+}
+
+TEST_F(RepositoryMethodsTest, ANameOfDotsThatIsNoPath) {
+  for (const char* name : {"...", "..m", "m..1", "m....1"}) EXPECT_TRUE(Load(name).ok()) << name;
+}
+
+TEST_F(RepositoryMethodsTest, ANameThatIsTooLong) {
   EXPECT_EQ(Load(std::string(129, 'a')).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Unload(std::string(129, 'a')).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(control_.asked.empty());
 }
 
 TEST_F(RepositoryMethodsTest, NoFileComesFromAClient) {

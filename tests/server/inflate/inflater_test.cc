@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kMessageBytes = 1 << 20;
 constexpr uint64_t kHeldBytes = 4 << 20;
+constexpr char kClient[] = "ipv4:127.0.0.1:1";
 
 // Some of it repeats and some does not.
 std::string Text(size_t bytes) {
@@ -40,7 +41,7 @@ grpc::ByteBuffer Arrived(const std::string& bytes, grpc_compression_algorithm al
 
 // The text of the refusal, whose code is `code`.
 std::string Refusal(Inflater* inflater, grpc::ByteBuffer message, absl::StatusCode code) {
-  const absl::Status status = inflater->Inflate(&message);
+  const absl::Status status = inflater->Inflate(&message, kClient);
   EXPECT_EQ(status.code(), code) << status;
   EXPECT_EQ(inflater->held_bytes(), 0U);
   return std::string(status.message());
@@ -67,7 +68,7 @@ TEST_P(InflaterTest, MessagesOfAllSizesComeOutAsTheyWentIn) {
   for (const size_t bytes : {1U, 2U, 1000U, 16383U, 16384U, 16385U, 49152U, 500'000U, 1U << 20}) {
     const std::string text = Text(bytes);
     grpc::ByteBuffer message = Arrived(Compress(text), GetParam());
-    const absl::Status status = inflater_.Inflate(&message);
+    const absl::Status status = inflater_.Inflate(&message, kClient);
     ASSERT_TRUE(status.ok()) << bytes << ": " << status;
     EXPECT_TRUE(AllBytes(message) == text) << bytes;
   }
@@ -80,29 +81,29 @@ TEST_P(InflaterTest, ItDoesNotMatterWhereTheTransportCuts) {
     const std::vector<grpc::Slice> slices = {grpc::Slice(bytes.substr(0, cut)),
                                              grpc::Slice(bytes.substr(cut))};
     grpc::ByteBuffer message = Marked(grpc::ByteBuffer(slices.data(), slices.size()), GetParam());
-    ASSERT_TRUE(inflater_.Inflate(&message).ok()) << cut;
+    ASSERT_TRUE(inflater_.Inflate(&message, kClient).ok()) << cut;
     EXPECT_EQ(AllBytes(message), text) << cut;
   }
   std::mt19937 random(3);
   const std::string large = Text(200'000);
   grpc::ByteBuffer message = Marked(InSlices(Compress(large), 3, &random), GetParam());
-  ASSERT_TRUE(inflater_.Inflate(&message).ok());
+  ASSERT_TRUE(inflater_.Inflate(&message, kClient).ok());
   EXPECT_TRUE(AllBytes(message) == large);
 }
 
 TEST_P(InflaterTest, APlainMessageOfACompressedCallStaysAsItIs) {
   const std::string bytes = Compress("text");
   grpc::ByteBuffer message = InOneSlice(bytes);
-  ASSERT_TRUE(inflater_.Inflate(&message).ok());
+  ASSERT_TRUE(inflater_.Inflate(&message, kClient).ok());
   EXPECT_EQ(AllBytes(message), bytes);
   grpc::ByteBuffer nothing;
-  EXPECT_TRUE(inflater_.Inflate(&nothing).ok());
+  EXPECT_TRUE(inflater_.Inflate(&nothing, kClient).ok());
 }
 
 TEST_P(InflaterTest, NoBytesAndACompressedNothingAreEmptyMessages) {
   for (const std::string& bytes : {std::string(), Compress("")}) {
     grpc::ByteBuffer message = Arrived(bytes, GetParam());
-    ASSERT_TRUE(inflater_.Inflate(&message).ok());
+    ASSERT_TRUE(inflater_.Inflate(&message, kClient).ok());
     EXPECT_TRUE(message.Valid());
     EXPECT_EQ(message.Length(), 0U);
     EXPECT_EQ(AllBytes(message), "");
@@ -113,7 +114,7 @@ TEST_P(InflaterTest, OneByteTooManyIsRefusedAsGrpcRefusesIt) {
   for (const uint64_t limit : {1000U, 16384U, 40000U, 49152U}) {
     Inflater inflater(limit, limit);
     grpc::ByteBuffer largest = Arrived(Compress(Text(limit)), GetParam());
-    ASSERT_TRUE(inflater.Inflate(&largest).ok()) << limit;
+    ASSERT_TRUE(inflater.Inflate(&largest, kClient).ok()) << limit;
     EXPECT_EQ(largest.Length(), limit);
     largest.Clear();
     grpc::ByteBuffer message;
@@ -123,7 +124,8 @@ TEST_P(InflaterTest, OneByteTooManyIsRefusedAsGrpcRefusesIt) {
                 absl::StatusCode::kResourceExhausted),
         "Received message larger than max (" + std::to_string(limit + 1) + " vs. " + last + ")");
     message = Arrived(Compress(Text(limit + 1)), GetParam());
-    EXPECT_FALSE(RetryAfterNs(inflater.Inflate(&message)).has_value()) << "it never passes";
+    EXPECT_FALSE(RetryAfterNs(inflater.Inflate(&message, kClient)).has_value())
+        << "it never passes";
   }
 }
 
@@ -161,7 +163,7 @@ TEST_P(InflaterTest, NoChangedByteGoesUnseen) {
     std::string changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x55);
     grpc::ByteBuffer message = Arrived(changed, GetParam());
-    const absl::Status status = inflater_.Inflate(&message);
+    const absl::Status status = inflater_.Inflate(&message, kClient);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << at << ": " << status;
     EXPECT_EQ(AllBytes(message), changed) << "it stays as it was";
     EXPECT_EQ(inflater_.held_bytes(), 0U);
@@ -184,7 +186,7 @@ TEST(Inflater, ADictionaryThatNobodyHasIsRefused) {
 
 TEST_P(InflaterTest, IsHeldUntilTheLastReaderIsDone) {
   grpc::ByteBuffer message = Arrived(Compress(Text(500'000)), GetParam());
-  ASSERT_TRUE(inflater_.Inflate(&message).ok());
+  ASSERT_TRUE(inflater_.Inflate(&message, kClient).ok());
   EXPECT_GE(inflater_.held_bytes(), 500'000U);
   std::vector<grpc::Slice> slices;
   ASSERT_TRUE(message.Dump(&slices).ok());
@@ -196,14 +198,14 @@ TEST_P(InflaterTest, IsHeldUntilTheLastReaderIsDone) {
 
 TEST_P(InflaterTest, ASmallOneHoldsLittle) {
   grpc::ByteBuffer message = Arrived(Compress(Text(300)), GetParam());
-  ASSERT_TRUE(inflater_.Inflate(&message).ok());
+  ASSERT_TRUE(inflater_.Inflate(&message, kClient).ok());
   EXPECT_LE(inflater_.held_bytes(), 2048U);
   // What is read behind the last byte asks for a second piece, and puts nothing into it.
   const std::string bytes = Compress(std::string(1024, 'x'));
   const std::vector<grpc::Slice> slices = {grpc::Slice(bytes.substr(0, bytes.size() - 1)),
                                            grpc::Slice(bytes.substr(bytes.size() - 1))};
   message = Marked(grpc::ByteBuffer(slices.data(), slices.size()), GetParam());
-  ASSERT_TRUE(inflater_.Inflate(&message).ok());
+  ASSERT_TRUE(inflater_.Inflate(&message, kClient).ok());
   EXPECT_EQ(inflater_.held_bytes(), 1024U);
 }
 
@@ -212,17 +214,32 @@ TEST_P(InflaterTest, AllMessagesTogetherAreBounded) {
   std::vector<grpc::ByteBuffer> messages;
   for (uint64_t held = 0; held < kHeldBytes; held += kMessageBytes) {
     messages.push_back(Arrived(bytes, GetParam()));
-    ASSERT_TRUE(inflater_.Inflate(&messages.back()).ok());
+    ASSERT_TRUE(inflater_.Inflate(&messages.back(), std::to_string(held)).ok());
   }
   EXPECT_EQ(inflater_.held_bytes(), kHeldBytes);
   grpc::ByteBuffer refused = Arrived(bytes, GetParam());
-  const absl::Status status = inflater_.Inflate(&refused);
+  const absl::Status status = inflater_.Inflate(&refused, kClient);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(), "too many compressed messages are being inflated");
   EXPECT_GT(RetryAfterNs(status).value_or(0), 0) << "it passes";
   EXPECT_EQ(inflater_.held_bytes(), kHeldBytes);
   messages.pop_back();
-  EXPECT_TRUE(inflater_.Inflate(&refused).ok());
+  EXPECT_TRUE(inflater_.Inflate(&refused, kClient).ok());
+}
+
+TEST_P(InflaterTest, OneClientLeavesHalfToOthers) {
+  const std::string bytes = Compress(Text(kMessageBytes));
+  std::vector<grpc::ByteBuffer> messages;
+  for (uint64_t held = 0; held < kHeldBytes / 2; held += kMessageBytes) {
+    messages.push_back(Arrived(bytes, GetParam()));
+    ASSERT_TRUE(inflater_.Inflate(&messages.back(), kClient).ok());
+  }
+  grpc::ByteBuffer message = Arrived(bytes, GetParam());
+  EXPECT_EQ(inflater_.Inflate(&message, kClient).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(inflater_.Inflate(&message, "another").ok());
+  messages.pop_back();
+  message = Arrived(bytes, GetParam());
+  EXPECT_TRUE(inflater_.Inflate(&message, kClient).ok());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "proto/control.pb.h"
 #include "proto/inference.pb.h"
+#include "proto/text.pb.h"
 #include "server/access/method_access.h"
 
 namespace mpsd {
@@ -40,6 +41,7 @@ TEST(NamedModel, TheFieldOfEachMethodIsItsModelsName) {
   const google::protobuf::DescriptorPool& pool =
       *inference::ModelReadyRequest::descriptor()->file()->pool();
   ASSERT_NE(control::v1::ForgiveRequest::descriptor(), nullptr) << "its file is in the pool too";
+  ASSERT_NE(text::v1::VocabularyRequest::descriptor(), nullptr) << "likewise";
   std::set<std::string> names;
   for (const MethodAccess& method : AllMethodAccess()) {
     if (method.scope != Scope::kModel) continue;
@@ -59,7 +61,7 @@ TEST(NamedModel, TheFieldOfEachMethodIsItsModelsName) {
   }
   EXPECT_EQ(names, (std::set<std::string>{"Forgive", "ModelConfig", "ModelMetadata", "ModelReady",
                                           "ModelStatistics", "RepositoryModelLoad",
-                                          "RepositoryModelUnload"}))
+                                          "RepositoryModelUnload", "Vocabulary"}))
       << "the requests of the others are read elsewhere";
 }
 

@@ -232,6 +232,42 @@ TEST_F(ReplyWireTest, BeyondTheLimitOfCopiesAnAnswerIsRefused) {
   EXPECT_EQ(memory.references, 0);
 }
 
+TEST_F(ReplyWireTest, ManySmallOutputsCountTogether) {
+  const std::string bytes(kCopiedReplyBytes / 4, 'x');
+  for (const char* name : {"A", "B", "C", "D"}) {
+    Add(name, DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);
+  }
+  EXPECT_TRUE(MayBeLarge({"m", "1", "17"}, answer_));
+  {
+    const grpc::ByteBuffer written = Write();
+    EXPECT_EQ(peer_.ledger->copies()->taken_bytes(), written.Length());
+    EXPECT_THAT(Parse(written).raw_output_contents(), ElementsAre(bytes, bytes, bytes, bytes));
+  }
+  EXPECT_EQ(peer_.ledger->copies()->taken_bytes(), 0u) << "they were read";
+  peer_.ledger = std::make_shared<PinLedger>(1ULL << 30, kCopiedReplyBytes);
+  EXPECT_EQ(WriteReply({"m", "1", "17"}, answer_, peer_, &metrics_, &scratch_).status(),
+            Busy("too many answers have not been read by their clients"));
+}
+
+TEST_F(ReplyWireTest, AFewSmallOutputsCountForNothing) {
+  Add("A", DataType::kUint8, {3}, "abc");
+  EXPECT_FALSE(MayBeLarge({"m", "1", "17"}, answer_));
+  peer_ = {};
+  EXPECT_THAT(Parse(Write()).raw_output_contents(), ElementsAre("abc"));
+}
+
+TEST_F(ReplyWireTest, ALongIdCountsToo) {
+  const std::string id(2 * kCopiedReplyBytes, 'i');
+  EXPECT_TRUE(MayBeLarge({"m", "1", id}, answer_));
+  peer_.ledger = std::make_shared<PinLedger>(1ULL << 30, 5 * kCopiedReplyBytes);
+  const grpc::ByteBuffer kept = WriteStreamError("no such thing", id, peer_);
+  EXPECT_EQ(peer_.ledger->copies()->taken_bytes(), kept.Length());
+  inference::ModelStreamInferResponse response;
+  ASSERT_TRUE(response.ParseFromString(AllBytes(WriteStreamError("no such thing", id, peer_))));
+  EXPECT_EQ(response.error_message(), "no such thing") << "there is no room for a second id";
+  EXPECT_EQ(response.infer_response().id(), "");
+}
+
 TEST_F(ReplyWireTest, WhereTheWorkersLimitRefusesTheConnectionKeepsNothing) {
   FakeMemory memory(/*pins=*/0);
   answer_.memory = &memory;
@@ -278,7 +314,7 @@ TEST_F(ReplyWireTest, AStreamsAnswerIsTheSameInAnEnvelope) {
 TEST_F(ReplyWireTest, AStreamsErrorNamesItsRequest) {
   for (const char* id : {"", "17"}) {
     inference::ModelStreamInferResponse response;
-    ASSERT_TRUE(response.ParseFromString(AllBytes(WriteStreamError("no such thing", id))));
+    ASSERT_TRUE(response.ParseFromString(AllBytes(WriteStreamError("no such thing", id, {}))));
     EXPECT_EQ(response.error_message(), "no such thing");
     EXPECT_TRUE(response.has_infer_response());
     EXPECT_EQ(response.infer_response().id(), id);

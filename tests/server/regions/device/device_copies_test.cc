@@ -189,6 +189,43 @@ TEST_F(DeviceCopiesTest, ADeviceThatIsLostEndsTheCopier) {
   EXPECT_EQ(metrics_.device_copier_deaths, 1u);
 }
 
+TEST_F(DeviceCopiesTest, AHoleInTheDriverLeadsToNothingElse) {
+  Start();
+  const FakeDeviceMemory seizes("a.seize", 64);
+  const uint64_t region = Open(seizes, 64);
+  std::string text(1, '\0');
+  EXPECT_EQ(Read(region, 0, &text), absl::OkStatus());
+  ASSERT_TRUE(Within20s([&] { return CopierPid() > 0; }));
+  EXPECT_EQ(Log().find("not_confined"), std::string::npos);
+}
+
+TEST_F(DeviceCopiesTest, WithoutASandboxTheDriverMayDoAll) {
+  options_.sandbox = SandboxLevel::kOff;
+  Start();
+  const FakeDeviceMemory seizes("a.seize", 64);
+  const uint64_t region = Open(seizes, 64);
+  std::string text(1, '\0');
+  EXPECT_THAT(std::string(Read(region, 0, &text).message()), HasSubstr("error 20"));
+}
+
+// The control socket gets an outcome that says nothing of rights that were given up.
+TEST_F(DeviceCopiesTest, OneThatCannotConfineItselfIsOfUseUnlessStrict) {
+  const char* const unconfined =
+      "head -c 112 <&3 >/dev/null; printf '\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0"
+      "\\1\\0\\0\\0\\0\\0\\0\\0' >&3; head -c 1 <&3";
+  CopierThat(unconfined);
+  Start();
+  EXPECT_TRUE(Within20s([&] { return copies_->ready(); }));
+  EXPECT_TRUE(
+      Within20s([&] { return Log().find("device_copier_not_confined") != std::string::npos; }));
+
+  options_.sandbox = SandboxLevel::kStrict;
+  Start();
+  const FakeDeviceMemory memory("memory", 64);
+  EXPECT_TRUE(absl::IsUnimplemented(OpenError(memory, 64)));
+  EXPECT_FALSE(copies_->ready());
+}
+
 TEST_F(DeviceCopiesTest, ACopyThatTheDriverRefusesEndsNothing) {
   Start();
   const FakeDeviceMemory fails("a.fail", 64);

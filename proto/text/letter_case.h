@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace mpsd::cli {
+namespace mpsd {
 
 // kLower: all letters become lower case and lose their accents. kKept: a text stays as it is.
 enum class LetterCase { kLower, kKept };
@@ -33,4 +33,4 @@ absl::StatusOr<LetterCase> LetterCaseOf(const TokenizerFiles& files);
 // reading. Thread-safe.
 absl::StatusOr<LetterCase> ReadLetterCase(const std::string& vocab_path);
 
-}  // namespace mpsd::cli
+}  // namespace mpsd

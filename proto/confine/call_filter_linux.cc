@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "worker/sandbox/call_filter.h"
+#include "proto/confine/call_filter.h"
 
 namespace mpsd {
 namespace {
@@ -74,7 +74,7 @@ constexpr Rule kBasicRules[] = {
     {SYS_vfork},
 #endif
     // The memory, descriptors, limits and share of processors and disks of other processes. A
-    // filter cannot tell the worker's other threads from other processes, so each thread can set
+    // filter cannot tell the process's other threads from other processes, so each thread can set
     // only its own.
     {SYS_ptrace},
     {SYS_process_vm_readv},
@@ -95,7 +95,7 @@ constexpr Rule kBasicRules[] = {
     {SYS_sched_setaffinity, When::kNeitherSelfNorZero, 0},
     {SYS_ioprio_set, When::kNotEqual, 0, kPriorityOfProcess},
     {SYS_ioprio_set, When::kNeitherSelfNorZero, 1},
-    // Signals: only to the worker itself, also not through the owner of a descriptor, and not
+    // Signals: only to the process itself, also not through the owner of a descriptor, and not
     // without limit: the signal that comes when the front end dies cannot be turned off.
     {SYS_kill, When::kNotSelf, 0},
     {SYS_tkill},
@@ -109,11 +109,11 @@ constexpr Rule kBasicRules[] = {
     {SYS_ioctl, When::kEqual, 1, kOwnSocketGroup},
     {SYS_ioctl, When::kEqual, 1, TIOCSTI},
     {SYS_prctl, When::kEqual, 0, PR_SET_PDEATHSIG},
-    // The network. CUDA's Multi-Process Service is reached through a Unix socket; kCpuRules denies
-    // these too.
+    // The network. CUDA's Multi-Process Service, and another process's memory on a device, are
+    // reached through Unix sockets; kSocketRules denies these too.
     {SYS_socket, When::kNotEqual, 0, AF_UNIX},
     {SYS_socketpair, When::kNotEqual, 0, AF_UNIX},
-    // Calls that the kernel would make for the worker without passing this filter.
+    // Calls that the kernel would make for the process without passing this filter.
     {SYS_io_uring_setup},
     {SYS_io_uring_enter},
     {SYS_io_uring_register},
@@ -153,7 +153,7 @@ constexpr Rule kBasicRules[] = {
     {kMountSetattr},
     {SYS_unshare},
     {SYS_setns},
-    // Parts of the kernel that a model does not need and that have been exploited before.
+    // Parts of the kernel that nobody here needs and that have been exploited before.
     {SYS_bpf},
     {SYS_perf_event_open},
     {SYS_userfaultfd},
@@ -190,7 +190,7 @@ constexpr Rule kBasicRules[] = {
 // A model on the cpu talks to nobody but the front end, on descriptors that the worker has already.
 // The kernel counts the descriptors on their way through Unix sockets for each user: a worker with
 // sockets of its own could use up what the front end needs to hand memory to other workers.
-constexpr Rule kCpuRules[] = {{SYS_socket}, {SYS_socketpair}};
+constexpr Rule kSocketRules[] = {{SYS_socket}, {SYS_socketpair}};
 
 constexpr Rule kStrictRules[] = {
     {SYS_socket},
@@ -308,15 +308,15 @@ class Assembler {
 
 }  // namespace
 
-std::vector<sock_filter> CallFilter(const SandboxOptions& options, pid_t own_pid) {
+std::vector<sock_filter> CallFilter(const DeniedCalls& denied, pid_t own_pid) {
   if (kArchitecture == 0) return {};
   Assembler assembler(static_cast<uint32_t>(own_pid));
   assembler.Begin();
   for (const Rule& rule : kBasicRules) assembler.Add(rule);
-  if (options.device == "cpu") {
-    for (const Rule& rule : kCpuRules) assembler.Add(rule);
+  if (denied.new_sockets) {
+    for (const Rule& rule : kSocketRules) assembler.Add(rule);
   }
-  if (options.level == SandboxLevel::kStrict) {
+  if (denied.strict) {
     for (const Rule& rule : kStrictRules) assembler.Add(rule);
   }
   return assembler.End();

@@ -1,7 +1,6 @@
-// file: reads and writes whole files. Thread-safe.
+// whole_file: reads and writes whole files. Thread-safe.
 //
-// For the files that a command line names: tensors, vocabularies, certificates, tokens. Each is
-// read to its end before anything is sent, so a verb fails before it has cost the server anything.
+// For the files that a command line or a config names: tensors, vocabularies, certificates, tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace mpsd::cli {
+namespace mpsd {
 
 // The content of `path`, which may also be a pipe, such as a shell's <(command). Reads in pieces of
 // 1 MiB and gives up at the first piece beyond `bytes_max`, so a wrong path such as /dev/zero costs
@@ -25,4 +24,4 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t byte
 // failure half-way leaves a file that is cut. DATA_LOSS names the path and the system's reason.
 absl::Status WriteWholeFile(const std::string& path, absl::string_view content);
 
-}  // namespace mpsd::cli
+}  // namespace mpsd

@@ -1,8 +1,8 @@
-#include "client/cli/text/letter_case.h"
+#include "proto/text/letter_case.h"
 
 #include <gtest/gtest.h>
 
-namespace mpsd::cli {
+namespace mpsd {
 namespace {
 
 LetterCase Told(const TokenizerFiles& files) {
@@ -49,4 +49,4 @@ TEST(LetterCase, RefusesByNameWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace mpsd::cli
+}  // namespace mpsd

@@ -1,4 +1,4 @@
-#include "client/cli/file.h"
+#include "proto/base/whole_file.h"
 
 #include <cerrno>
 #include <fstream>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace mpsd::cli {
+namespace mpsd {
 namespace {
 
 constexpr size_t kChunkBytes = 1 << 20;
@@ -43,4 +43,4 @@ absl::Status WriteWholeFile(const std::string& path, absl::string_view content) 
   return absl::OkStatus();
 }
 
-}  // namespace mpsd::cli
+}  // namespace mpsd

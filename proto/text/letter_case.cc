@@ -1,4 +1,4 @@
-#include "client/cli/text/letter_case.h"
+#include "proto/text/letter_case.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "client/cli/file.h"
+#include "proto/base/whole_file.h"
 
-namespace mpsd::cli {
+namespace mpsd {
 namespace {
 
 using Json = nlohmann::json;
@@ -124,4 +124,4 @@ absl::StatusOr<LetterCase> ReadLetterCase(const std::string& vocab_path) {
       absl::StrCat("beside ", vocab_path, ": ", told.status().message()));
 }
 
-}  // namespace mpsd::cli
+}  // namespace mpsd

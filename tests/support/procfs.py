@@ -23,6 +23,36 @@ def with_environment(name, prefix):
     return found
 
 
+def stat(pid):
+    """(name, state, parent) of a process, which everybody may see; None when it has ended."""
+    try:
+        text = (PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return None
+    name, _, rest = text.partition("(")[2].rpartition(")")
+    state, parent = rest.split()[:2]
+    return name, state, int(parent)
+
+
+def name(pid):
+    """Of the program that runs, 15 characters at most; None when it has ended."""
+    told = stat(pid)
+    return told and told[0]
+
+
+def children(pid):
+    """The processes that a process has started, and that run."""
+    told = {other: stat(other) for other in pids()}
+    return [other for other, found in told.items() if found and found[1:] != ("Z", pid) and
+            found[2] == pid]
+
+
+def runs(pid):
+    """Whether a process is there, and no zombie."""
+    told = stat(pid)
+    return told is not None and told[1] != "Z"
+
+
 def memory_files(pid):
     """The memfds that a process holds, as what tells one file from all others."""
     found = set()

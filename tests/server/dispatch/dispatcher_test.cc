@@ -116,6 +116,28 @@ TEST_F(DispatcherTest, TheSnapshotShowsLinesLanesAndWorkers) {
   pool_->FailAll("the end");
 }
 
+TEST_F(DispatcherTest, TheSnapshotShowsHowLargeBatchesUsuallyAre) {
+  FakeWorker* worker = AddWorker();
+  const auto run_all = [](const SchedulerSnapshot& snapshot, int64_t) {
+    const bool may_run = snapshot.lines[0].rows > 0 && snapshot.lanes[0].batches == 0;
+    return may_run ? SchedulerDecision::Run(0, 0, 4) : kWait;
+  };
+  for (int batch = 0; batch < 20; ++batch) {
+    scheduler_->decide = [](const SchedulerSnapshot&, int64_t) { return kWait; };
+    for (int i = 0; i < 3; ++i) Submit(1);
+    scheduler_->decide = run_all;
+    Serve(worker);
+  }
+  uint32_t usual_rows = 0;
+  scheduler_->decide = [&](const SchedulerSnapshot& snapshot, int64_t) {
+    usual_rows = snapshot.usual_batch_rows;
+    return kWait;
+  };
+  Submit(1);
+  EXPECT_EQ(usual_rows, 3u);
+  pool_->FailAll("the end");
+}
+
 TEST_F(DispatcherTest, ADecisionThatCannotBeCarriedOutIsABug) {
   AddWorker();
   EXPECT_DEATH(

@@ -7,11 +7,11 @@
 namespace mpsd {
 namespace {
 
-constexpr int64_t kNow = 1'000'000;
-
 // A batch of n rows takes 1000 + 100 n; lanes have batches until then.
 class AdmissionForecastTest : public testing::Test {
  protected:
+  static constexpr int64_t kNow = 1'000'000;
+
   AdmissionForecastTest() {
     for (int i = 0; i < 50; ++i) {
       curve_.Note(1, 1100);

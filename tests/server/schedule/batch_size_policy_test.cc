@@ -5,12 +5,12 @@
 namespace mpsd {
 namespace {
 
-constexpr int64_t kNow = 1'000'000;
-constexpr uint32_t kMaxRows = 64;
-
 // A batch of n rows takes 1000 + 100 n.
 class BatchSizePolicyTest : public testing::Test {
  protected:
+  static constexpr int64_t kNow = 1'000'000;
+  static constexpr uint32_t kMaxRows = 64;
+
   BatchSizePolicyTest() {
     for (int i = 0; i < 50; ++i) {
       curve_.Note(1, 1100);

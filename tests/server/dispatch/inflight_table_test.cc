@@ -45,8 +45,9 @@ class InflightTableTest : public testing::Test {
     return &call.request;
   }
 
-  // A batch of these requests runs on the lane.
-  InflightTable::Position Start(uint32_t lane, const std::vector<Request*>& requests) {
+  // A batch of these requests runs on the lane, since `batched_ns` and for `expected_ns`.
+  InflightTable::Position Start(uint32_t lane, const std::vector<Request*>& requests,
+                                int64_t batched_ns = 0, int64_t expected_ns = 0) {
     auto batch = std::make_unique<InflightBatch>();
     for (Request* request : requests) {
       batch->formed.entries.push_back({request, batch->formed.row_count++, 1, {}});
@@ -54,10 +55,11 @@ class InflightTableTest : public testing::Test {
     WorkerLink* link = table_.link(table_.lanes()[lane].worker).get();
     batch->id = BatchIdOf(next_batch_++, link->epoch());
     batch->lease = link->LeaseOutput(64);
+    batch->batched_ns = batched_ns;
     batch->life.Go(SlotState::kLeased);
     batch->life.Go(SlotState::kRunning);
     const InflightTable::Position position = {lane, table_.FreeSlot(lane)};
-    table_.Start(position, std::move(batch), 0);
+    table_.Start(position, std::move(batch), expected_ns);
     table_.CheckInvariants();
     return position;
   }
@@ -96,6 +98,19 @@ TEST_F(InflightTableTest, CountsTheBatchesOfLanesAndWorkers) {
   EXPECT_EQ(table_.FreeSlot(1), first.slot) << "the slot is used again";
   EXPECT_EQ(table_.workers()[0].batches, 1u);
   EXPECT_EQ(model_.metrics.running_batches, 2);
+}
+
+TEST_F(InflightTableTest, ALaneIsFreeWhenItsBatchesHaveRun) {
+  Attach(0);
+  const InflightTable::Position first = Start(0, {NewRequest()}, 1000, 50);
+  EXPECT_EQ(table_.lanes()[0].free_at_ns, 1050);
+  const InflightTable::Position second = Start(0, {NewRequest()}, 1010, 30);
+  EXPECT_EQ(table_.lanes()[0].free_at_ns, 1080) << "one after the other";
+  EXPECT_EQ(table_.NoteRun(first, 1040), 40);
+  End(first);
+  EXPECT_EQ(table_.NoteRun(second, 1060), 20) << "the lane had the first one before";
+  End(second);
+  EXPECT_EQ(table_.lanes()[0].free_at_ns, 0) << "earlier than expected";
 }
 
 TEST_F(InflightTableTest, WalksLaneByLane) {

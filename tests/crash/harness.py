@@ -33,6 +33,7 @@ CRASHED_IT = "INTERNAL: request crashed its worker"
 TIMED_OUT = "DEADLINE_EXCEEDED: Request timeout expired"
 CANCELLED = "CANCELLED: CANCELLED"
 QUEUE_FULL = "RESOURCE_EXHAUSTED: Exceeds maximum queue size"
+TOO_LATE = "RESOURCE_EXHAUSTED: no lane is free in time for the request's deadline"
 
 
 def failpoints(prefix):

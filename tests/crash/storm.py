@@ -13,8 +13,8 @@ import sys
 import time
 
 from harness import (CANCELLED, CRASHED_IT, GAUGES_AT_REST, NOT_READY, OVERDUE_MS, QUEUE_FULL,
-                     TIMED_OUT, UNLOADED, WITH_FAILPOINTS, WORKER_LOST, Caller, CrashDaemon,
-                     failpoints, procfs, wait_until)
+                     TIMED_OUT, TOO_LATE, UNLOADED, WITH_FAILPOINTS, WORKER_LOST, Caller,
+                     CrashDaemon, failpoints, procfs, wait_until)
 from storm_faults import CALM, MODELS, UNLOADABLE, Storm, armed
 
 
@@ -35,7 +35,7 @@ def allowed(model):
         return ()
     unloaded = [UNLOADED.format(model)] if model in UNLOADABLE else []
     return (WORKER_LOST, CRASHED_IT, NOT_READY.format(model), CANCELLED, TIMED_OUT, QUEUE_FULL,
-            "INTERNAL: ", *unloaded)
+            TOO_LATE, "INTERNAL: ", *unloaded)
 
 
 class Verdicts:

@@ -19,7 +19,7 @@ sed -i 's/:800\([12]\)/:1800\1/' config/demo.json
 daemon=$!
 trap 'kill $daemon 2>/dev/null; wait $daemon || true' EXIT
 for _ in $(seq 300); do
-  if $bin/mpsd infer mlp --address 127.0.0.1:18001 >/tmp/infer.log 2>&1; then break; fi
+  if $bin/mpsd infer mlp --input input=random --address 127.0.0.1:18001 >/tmp/infer.log 2>&1; then break; fi
   kill -0 $daemon || { cat /tmp/serve.log >&2 && exit 1; }
   sleep 1
 done

@@ -49,6 +49,16 @@ TEST_F(BatchSizePolicyTest, WhenAllWouldBeLateTheFirstAreGivenUp) {
   EXPECT_LT(choice.drop_until_ns, kNow + 5000);
 }
 
+TEST_F(BatchSizePolicyTest, NobodyIsGivenUpWhereOnlyTheWaitIsShort) {
+  const LineView line = {.rows = 40,
+                         .head_rows = 1,
+                         .head_deadline_ns = kNow + 100,
+                         .head_answer_deadline_ns = kNow + 1200,
+                         .tail_deadline_ns = kNow + 5000,
+                         .curve = &curve_};
+  EXPECT_EQ(ChooseSize(line, kMaxRows, kNow).drop_until_ns, 0);
+}
+
 TEST_F(BatchSizePolicyTest, NobodyIsGivenUpForALittle) {
   EXPECT_EQ(Choose(8, 1700, 2500).drop_until_ns, 0) << "seven of eight run";
 }

@@ -104,8 +104,7 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
                    batch->completed.answer_index, &port->mailbox->records[slot]);
   batch->life.Go(SlotState::kRunning);
   const LatencyCurve* curve = batch->curve;
-  const bool is_known = curve != nullptr && curve->known();
-  const int64_t expected_ns = is_known ? curve->MeanNs(batch->formed.row_count) : 0;
+  const int64_t expected_ns = IsKnown(curve) ? curve->MeanNs(batch->formed.row_count) : 0;
   inflight_->Start({lane, slot}, std::move(batch), expected_ns);
   MPSD_FAILPOINT("dispatch.before_ring");
   if (!port->submit.Push(slot)) {  // the lane has credit, so this is no lack of room

@@ -15,8 +15,7 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   Lanes lanes;
   lanes.free_ns = SchedulerDecision::kNever;
   for (const LaneView& lane : snapshot.lanes) {
-    const WorkerView& worker = snapshot.workers[lane.worker];
-    if (!worker.takes_batches || worker.kept) continue;
+    if (!snapshot.workers[lane.worker].takes_lines()) continue;
     ++lanes.count;
     lanes.free_ns = std::min(lanes.free_ns, std::max(lane.free_at_ns, now_ns));
     lanes.one_is_free = lanes.one_is_free || lane.batches == 0;
@@ -30,7 +29,7 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
 // many rows as half of the time that is left allows: the first half passes while the one before
 // runs. A batch has as many rows as usual at least, since those who come later join it.
 int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns) {
-  if (arrival.curve == nullptr || !arrival.curve->known()) return 0;
+  if (!IsKnown(arrival.curve)) return 0;
   const Lanes lanes = LanesOf(snapshot, now_ns);
   if (lanes.count == 0 || (lanes.one_is_free && arrival.rows_ahead == 0)) return 0;
   const LatencyCurve& curve = *arrival.curve;

@@ -7,10 +7,9 @@ namespace {
 
 constexpr double kWorthGivingUp = 1.25;
 
-// Rows a nanosecond.
-double PaceOf(const LatencyCurve& curve, double rows) {
-  const auto whole = std::max<uint32_t>(1, static_cast<uint32_t>(rows));
-  return rows / static_cast<double>(std::max<int64_t>(1, curve.MeanNs(whole)));
+// Rows that are served a nanosecond by batches of `rows` rows, of which `served` count.
+double PaceOf(const LatencyCurve& curve, uint32_t rows, double served) {
+  return served / static_cast<double>(std::max<int64_t>(1, curve.MeanNs(rows)));
 }
 
 // How many rows of the line have a deadline at `at_ns` or later.
@@ -26,15 +25,15 @@ double RowsAliveAt(const LineView& line, int64_t at_ns) {
 SizeChoice ChooseSize(const LineView& line, uint32_t max_rows, int64_t now_ns) {
   const LatencyCurve& curve = *line.curve;
   const uint32_t wanted = std::min(line.rows, max_rows);
-  const uint32_t borne = curve.RowsWithin(line.head_answer_deadline_ns - now_ns, max_rows);
+  const int64_t head_left_ns = line.head_answer_deadline_ns - now_ns;
+  const uint32_t borne = curve.RowsWithin(head_left_ns, max_rows);
   const SizeChoice as_borne = {std::max(line.head_rows, borne), 0};
   const bool is_alone = line.rows == line.head_rows;
   // A wait that is shorter than the answer's time says nothing of the answer.
   const bool waits_for_less = line.head_answer_deadline_ns > line.head_deadline_ns;
   if (borne >= wanted || is_alone || waits_for_less) return as_borne;
-  const int64_t head_left_ns = line.head_answer_deadline_ns - now_ns;
   if (curve.MeanNs(line.head_rows) > head_left_ns) return {0, line.head_deadline_ns};
-  const double pace = PaceOf(curve, as_borne.rows);
+  const double pace = PaceOf(curve, as_borne.rows, as_borne.rows);
   const auto left_ns = static_cast<double>(line.tail_deadline_ns - now_ns);
   if (line.rows <= pace * left_ns) return as_borne;
   SizeChoice best = as_borne;
@@ -43,8 +42,7 @@ SizeChoice ChooseSize(const LineView& line, uint32_t max_rows, int64_t now_ns) {
     rows = std::min(2 * rows, wanted);
     const int64_t until_ns = now_ns + curve.LateNs(rows);
     const double served = std::min<double>(rows, RowsAliveAt(line, until_ns));
-    const double larger_pace =
-        served / static_cast<double>(std::max<int64_t>(1, curve.MeanNs(rows)));
+    const double larger_pace = PaceOf(curve, rows, served);
     if (larger_pace <= best_pace) continue;
     best_pace = larger_pace;
     best = {0, until_ns - 1};

@@ -66,4 +66,7 @@ class LatencyCurve {
   double spread_ = 0;  // the mean distance of batches from the mean of their size, as a share
 };
 
+// There is a curve, and a batch was noted in it. Pure.
+inline bool IsKnown(const LatencyCurve* curve) { return curve != nullptr && curve->known(); }
+
 }  // namespace mpsd

@@ -22,8 +22,6 @@ bool IsKept(const WorkerView& worker, bool suspects_wait) {
   return worker.kept && (suspects_wait || worker.batches > 0);
 }
 
-bool IsKnown(const LatencyCurve* curve) { return curve != nullptr && curve->known(); }
-
 bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
   const auto is_other = [&line](const LineView& other) {
     return !other.empty() && &other != &line;
@@ -92,10 +90,9 @@ bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const Li
 
 bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, uint32_t lane) const {
   for (uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    const WorkerView& worker = snapshot.workers[snapshot.lanes[i].worker];
-    if (i != lane && snapshot.lanes[i].batches == 0 && worker.takes_batches && !worker.kept) {
-      return true;
-    }
+    const LaneView& other = snapshot.lanes[i];
+    if (i == lane || other.batches > 0) continue;
+    if (snapshot.workers[other.worker].takes_lines()) return true;
   }
   return false;
 }

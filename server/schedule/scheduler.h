@@ -39,6 +39,9 @@ struct WorkerView {
   bool takes_batches = true;
   bool kept = false;            // reserved for suspects
   bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
+
+  // Batches of lines, and not of suspects alone.
+  bool takes_lines() const { return takes_batches && !kept; }
 };
 
 // What a scheduler sees of one pool. The spans are views of tables that the pool keeps anyway, so a

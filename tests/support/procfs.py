@@ -43,8 +43,8 @@ def name(pid):
 def children(pid):
     """The processes that a process has started, and that run."""
     told = {other: stat(other) for other in pids()}
-    return [other for other, found in told.items() if found and found[1:] != ("Z", pid) and
-            found[2] == pid]
+    return [other for other, found in told.items()
+            if found and found[1] != "Z" and found[2] == pid]
 
 
 def runs(pid):

@@ -41,6 +41,28 @@ class PoolSlabs : public PoolFixture {
     MakePool(options, kFirstRows * kRowBytes + platform::PageBytes());
   }
 
+  // Ends a hundred requests by `end_one` within a second, and fills a queue of four: when a client
+  // that is refused then is told to come again.
+  template <typename EndOne>
+  std::optional<int64_t> RetryDelayAfter(const EndOne& end_one) {
+    PoolOptions options;
+    options.queue_requests = 4;
+    MakeSmallPool(options);
+    FakeWorker* worker = AddWorker();
+    pool_->Tick();
+    for (int i = 0; i < 100; ++i) {
+      end_one(worker, i);
+      Drain();
+    }
+    clock_.Advance(kNsPerSecond);
+    pool_->Tick();
+    Submit(1);  // runs
+    for (int i = 0; i < 4; ++i) Submit(1);
+    const std::optional<int64_t> delay_ns = RetryAfterNs(Submit(2)->status());
+    Serve(worker);
+    return delay_ns;
+  }
+
   void FillFirstSegment() {
     for (int i = 0; i < kFirstRows; ++i) ASSERT_EQ(Submit(1)->endings(), 0);
   }
@@ -312,48 +334,24 @@ TEST_F(PoolSlabs, TheFirstSegmentIsNeverRetired) {
 
 // The rate at which requests end says when a client that is refused may come again.
 TEST_F(PoolSlabs, ARefusalSaysWhenToComeAgain) {
-  PoolOptions options;
-  options.queue_requests = 4;
-  MakeSmallPool(options);
-  FakeWorker* worker = AddWorker();
-  pool_->Tick();
-  for (int i = 0; i < 100; ++i) {
+  const std::optional<int64_t> delay_ns = RetryDelayAfter([this](FakeWorker* worker, int) {
     Submit(1);
     worker->Complete(*worker->Take());
-    Drain();
-  }
-  clock_.Advance(kNsPerSecond);
-  pool_->Tick();  // 100 a second
-  Submit(1);      // runs
-  for (int i = 0; i < 4; ++i) Submit(1);
-  const std::optional<int64_t> delay_ns = RetryAfterNs(Submit(2)->status());
+  });  // 100 a second
   ASSERT_TRUE(delay_ns.has_value());
   EXPECT_GE(*delay_ns, 5 * kNsPerMs);
   EXPECT_LE(*delay_ns, 40 * kNsPerMs);
-  Serve(worker);
 }
 
 TEST_F(PoolSlabs, ACancelledRequestIsNoAnswerThatMakesRoomSooner) {
-  PoolOptions options;
-  options.queue_requests = 4;
-  MakeSmallPool(options);
-  FakeWorker* worker = AddWorker();
-  pool_->Tick();
-  for (int i = 0; i < 100; ++i) {
+  const std::optional<int64_t> delay_ns = RetryDelayAfter([this](FakeWorker* worker, int i) {
     FakeCall* call = Submit(1);
     const std::optional<FakeWorker::Job> job = worker->Take();
     if (i > 0) pool_->Cancel(&call->request);
     worker->Complete(*job);
-    Drain();
-  }
-  clock_.Advance(kNsPerSecond);
-  pool_->Tick();  // one a second
-  Submit(1);
-  for (int i = 0; i < 4; ++i) Submit(1);
-  const std::optional<int64_t> delay_ns = RetryAfterNs(Submit(2)->status());
+  });  // one a second
   ASSERT_TRUE(delay_ns.has_value());
   EXPECT_GE(*delay_ns, kNsPerSecond / 2);
-  Serve(worker);
 }
 
 // A lease that an answer keeps is a lease, whether or not its worker lives.

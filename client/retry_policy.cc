@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/string_view.h"
-#include "proto/base/protobuf_reader.h"
+#include "proto/encoding/protobuf_reader.h"
 
 namespace mpsd::client {
 namespace {

@@ -8,6 +8,7 @@
 # folder               what it may name
 # -- proto: the contracts
 set(MPSD_EDGES_base    absl platform_libs)
+set(MPSD_EDGES_encoding base absl)
 set(MPSD_EDGES_shm     base)
 set(MPSD_EDGES_text    base json absl)
 set(MPSD_EDGES_link    base json)
@@ -18,9 +19,9 @@ set(MPSD_EDGES_access            base absl openssl)
 set(MPSD_EDGES_telemetry         base absl prometheus)
 set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
 set(MPSD_EDGES_telemetry_http    base access telemetry telemetry_log absl json civetweb)
-set(MPSD_EDGES_request           base text link telemetry absl)
+set(MPSD_EDGES_request           base encoding text link telemetry absl)
 set(MPSD_EDGES_listen            base telemetry telemetry_log grpc openssl absl)
-set(MPSD_EDGES_wire              base request proto protobuf grpc telemetry absl)
+set(MPSD_EDGES_wire              base encoding request proto protobuf grpc telemetry absl)
 set(MPSD_EDGES_inflate           base request grpc zlib absl)
 set(MPSD_EDGES_regions           base link request listen wire telemetry absl)
 set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
@@ -63,7 +64,7 @@ set(MPSD_EDGES_consume           base link shm execute model absl)
 set(MPSD_EDGES_tools             base link model json absl torch)
 # -- other programs
 set(MPSD_EDGES_copier  base confine link absl)
-set(MPSD_EDGES_client  base text proto grpc absl)
+set(MPSD_EDGES_client  base encoding text proto grpc absl)
 set(MPSD_EDGES_cli     base text link client absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time

@@ -20,6 +20,7 @@ from bench_processes import Daemon, children
 
 BIN = pathlib.Path(os.environ["MPSD_CHECK_BIN"])
 OUT = pathlib.Path(os.environ["MPSD_CHECK_OUT"])
+SANDBOX = os.environ.get("SANDBOX", "basic")  # of the workers and of the copier
 LIMIT_S = 30
 SIZES = (4 << 10, 64 << 10, 1 << 20, 8 << 20, 32 << 20)
 REGION_BYTES = 2 * SIZES[-1]
@@ -246,7 +247,7 @@ def main():
         os.environ["LD_LIBRARY_PATH"] = os.environ["MPSD_CHECK_LIBRARIES"]
         try:
             daemon = Daemon(str(BIN), folder, stanzas, patience_s=60,
-                            limits={"client_cuda_memory": "1GiB"})
+                            limits={"client_cuda_memory": "1GiB"}, sandbox=SANDBOX)
         finally:
             del os.environ["LD_LIBRARY_PATH"]
         try:

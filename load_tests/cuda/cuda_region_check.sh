@@ -5,6 +5,7 @@
 # Python (PYTHON, default python3), which has torch, its CUDA libraries and cuda.bindings. OUT (default
 # FOLDER/out) gets regions.log (all that is printed) and the daemon's log. The last line says whether
 # everything went as it must; the exit status too.
+#   SANDBOX=strict  the daemon's key `sandbox` (default basic): strict confines the device copier too
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(realpath "${1:?usage: cuda_region_check.sh FOLDER [OUT]}")

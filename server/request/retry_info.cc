@@ -5,7 +5,7 @@
 
 #include "absl/strings/cord.h"
 #include "proto/base/clock.h"
-#include "proto/base/protobuf_reader.h"
+#include "proto/encoding/protobuf_reader.h"
 
 namespace mpsd {
 namespace {

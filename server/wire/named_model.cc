@@ -1,6 +1,6 @@
 #include "server/wire/named_model.h"
 
-#include "proto/base/protobuf_reader.h"
+#include "proto/encoding/protobuf_reader.h"
 
 namespace mpsd {
 

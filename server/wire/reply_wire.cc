@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proto/base/limits.h"
-#include "proto/base/protobuf_writer.h"
+#include "proto/encoding/protobuf_writer.h"
 #include "server/request/retry_info.h"
 
 namespace mpsd {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
-#include "proto/base/protobuf_writer.h"
+#include "proto/encoding/protobuf_writer.h"
 #include "server/wire/typed_contents.h"
 
 namespace mpsd {

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/protobuf_writer.h"
+#include "proto/encoding/protobuf_writer.h"
 #include "proto/base/utf8.h"
 
 namespace mpsd {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "proto/base/datatype.h"
-#include "proto/base/protobuf_reader.h"
+#include "proto/encoding/protobuf_reader.h"
 #include "proto/inference.pb.h"
 
 namespace mpsd {

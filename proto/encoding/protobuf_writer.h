@@ -16,7 +16,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "proto/base/varint.h"
+#include "proto/encoding/varint.h"
 
 namespace mpsd {
 

@@ -1,4 +1,4 @@
-#include "proto/base/varint.h"
+#include "proto/encoding/varint.h"
 
 #include <gtest/gtest.h>
 

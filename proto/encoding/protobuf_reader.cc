@@ -1,4 +1,4 @@
-#include "proto/base/protobuf_reader.h"
+#include "proto/encoding/protobuf_reader.h"
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "proto/base/protobuf_writer.h"
+#include "proto/encoding/protobuf_writer.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "proto/base/protobuf_writer.h"
+#include "proto/encoding/protobuf_writer.h"
 
 namespace mpsd {
 

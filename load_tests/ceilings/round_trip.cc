@@ -1,9 +1,10 @@
+#include "load_tests/ceilings/round_trip.h"
+
 #include <sched.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "load_tests/ceilings/round_trip.h"
 #include "proto/base/platform.h"
 #include "proto/shm/doorbell.h"
 #include "proto/shm/layout.h"

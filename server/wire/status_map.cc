@@ -7,8 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/encoding/protobuf_writer.h"
 #include "proto/base/utf8.h"
+#include "proto/encoding/protobuf_writer.h"
 
 namespace mpsd {
 namespace {

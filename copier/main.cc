@@ -3,9 +3,8 @@
 // requests and no clients: it carries out the orders of its control socket, one after another, and
 // ends when the socket does.
 //
-// It opens handles that clients wrote, by a driver that nobody here has seen. Where the sandbox is
-// strict it gives up first what a worker on such a device gives up, but for the files, which only
-// the driver knows (docs/sandbox.md).
+// It opens handles that clients wrote. Unless the sandbox is off it gives up first what a worker on
+// such a device gives up, but for the files, which only the driver knows (docs/sandbox.md).
 
 #include <unistd.h>
 

@@ -215,7 +215,7 @@ void DeviceCopies::StartProcess() {
   process_ = *std::move(process);
   CopyOrder order;
   order.bytes = kCopierSegmentBytes;
-  order.confines_itself = options_.sandbox == SandboxLevel::kStrict;
+  order.confines_itself = options_.sandbox != SandboxLevel::kOff;
   Spawned(process_->Do(order, options_.start_ns));
 }
 
@@ -231,10 +231,12 @@ void DeviceCopies::Spawned(const absl::StatusOr<CopyOutcome>& outcome) {
     return Lose(absl::UnavailableError(
         absl::StrCat("the driver does not start: error ", outcome->driver_code)));
   }
-  if (options_.sandbox == SandboxLevel::kStrict && outcome->is_confined == 0) {
+  if (options_.sandbox != SandboxLevel::kOff && outcome->is_confined == 0) {
     logger_->Log(LogLevel::kWarn, "device_copier_not_confined", {{"pid", process_->pid()}});
-    absent_ = "CUDA shared memory regions are not supported by this server: its copier is unsafe";
-    return KillProcess();
+    if (options_.sandbox == SandboxLevel::kStrict) {
+      absent_ = "CUDA shared memory regions are not supported by this server: its copier is unsafe";
+      return KillProcess();
+    }
   }
   ready_ = true;
   logger_->Log(LogLevel::kInfo, "device_copier_started",

@@ -26,7 +26,7 @@ namespace mpsd {
 
 struct DeviceCopiesOptions {
   CopierProcessOptions process;
-  SandboxLevel sandbox = SandboxLevel::kBasic;  // strict: the copier gives up its rights, or none
+  SandboxLevel sandbox = SandboxLevel::kBasic;  // strict: no copier that keeps rights
   int64_t start_ns = 30'000'000'000;            // until the driver is there
   int64_t open_ns = 15'000'000'000;             // the first use of a device is slow
   int64_t copy_ns = 5'000'000'000;              // a piece of a copy

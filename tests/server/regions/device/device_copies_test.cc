@@ -190,7 +190,6 @@ TEST_F(DeviceCopiesTest, ADeviceThatIsLostEndsTheCopier) {
 }
 
 TEST_F(DeviceCopiesTest, AHoleInTheDriverLeadsToNothingElse) {
-  options_.sandbox = SandboxLevel::kStrict;
   Start();
   const FakeDeviceMemory seizes("a.seize", 64);
   const uint64_t region = Open(seizes, 64);
@@ -200,7 +199,8 @@ TEST_F(DeviceCopiesTest, AHoleInTheDriverLeadsToNothingElse) {
   EXPECT_EQ(Log().find("not_confined"), std::string::npos);
 }
 
-TEST_F(DeviceCopiesTest, UnlessStrictTheDriverMayDoAll) {
+TEST_F(DeviceCopiesTest, WithoutASandboxTheDriverMayDoAll) {
+  options_.sandbox = SandboxLevel::kOff;
   Start();
   const FakeDeviceMemory seizes("a.seize", 64);
   const uint64_t region = Open(seizes, 64);
@@ -216,14 +216,13 @@ TEST_F(DeviceCopiesTest, OneThatCannotConfineItselfIsOfUseUnlessStrict) {
   CopierThat(unconfined);
   Start();
   EXPECT_TRUE(Within20s([&] { return copies_->ready(); }));
-  EXPECT_EQ(Log().find("not_confined"), std::string::npos);
+  EXPECT_TRUE(Within20s([&] { return Log().find("not_confined") != std::string::npos; }));
 
   options_.sandbox = SandboxLevel::kStrict;
   Start();
   const FakeDeviceMemory memory("memory", 64);
   EXPECT_TRUE(absl::IsUnimplemented(OpenError(memory, 64)));
   EXPECT_FALSE(copies_->ready());
-  EXPECT_NE(Log().find("device_copier_not_confined"), std::string::npos);
 }
 
 TEST_F(DeviceCopiesTest, ACopyThatTheDriverRefusesEndsNothing) {

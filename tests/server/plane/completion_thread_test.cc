@@ -100,6 +100,19 @@ TEST_F(CompletionThreadTest, TicksWhenItIsAskedTo) {
   TakeBack();
 }
 
+TEST_F(CompletionThreadTest, TicksAtTheBusyPaceWhileOneRequestIsInside) {
+  Make();
+  FakeCall* call = Submit(1, 1, 10);
+  CompletionThread thread(&plane_, &clock_, {/*busy_ns=*/5, /*idle_ns=*/kNever});
+  ASSERT_TRUE(thread.Start().ok());
+  AwaitParked();
+  clock_.Advance(10);
+  Await([call] { return call->endings() == 1; });
+  thread.Stop();
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kDeadlineExceeded);
+  TakeBack();
+}
+
 TEST_F(CompletionThreadTest, ABellThatRingsForNothingTooOftenIsGivenUpOnce) {
   Make();
   StartThread();

@@ -196,6 +196,9 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   size_t compat = 0;
   object.GetChoice("compat", kCompats, &compat);
   config->compat = static_cast<Compat>(compat);
+  if (config->compat == Compat::kTriton && object.Find("server_name") == nullptr) {
+    config->server_name = "triton";
+  }
   size_t readiness = 0;
   object.GetChoice("readiness", kReadinessRules, &readiness);
   config->strict_readiness = readiness == 0;

@@ -30,8 +30,9 @@ void Complete(const Config& config, ModelConfig* model) {
   model->sandbox = model->sandbox.value_or(config.sandbox);
 }
 
-// Clients know both texts. The first: what there is of the model cannot become a generation.
-absl::Status NotFound(const std::string& name, const absl::Status& status) {
+// Clients know both texts. The first: what there is of the model, or the config that the client
+// sent for it, cannot become a generation.
+absl::Status NotPolled(const std::string& name, const absl::Status& status) {
   return WithText(status,
                   absl::StrCat("failed to load '", name,
                                "', failed to poll from model repository: ", status.message()));
@@ -346,7 +347,7 @@ absl::Status Reloader::RunLoad(const std::string& name, const std::string& overr
     if (absl::IsInvalidArgument(sources.status())) {
       NoteUnservable({name, "", "UNAVAILABLE", reason});
     }
-    return NotFound(name, sources.status());
+    return NotPolled(name, sources.status());
   }
   TritonNotes notes;
   for (const ModelConfig& source : *sources) {
@@ -354,7 +355,7 @@ absl::Status Reloader::RunLoad(const std::string& name, const std::string& overr
     notes.ignored.clear();
     if (!override_json.empty()) {
       const absl::Status status = ApplyTritonJson(override_json, &model, &notes);
-      if (!status.ok()) return LoadFailed(name, status);
+      if (!status.ok()) return NotPolled(name, status);
     }
     if (absl::Status status = Swap(source, model); !status.ok()) return status;
   }

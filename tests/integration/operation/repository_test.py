@@ -123,8 +123,10 @@ class ModelControl(Checks):
             self.assertEqual(daemon.ps()["m"]["parameters"], {"delay": "1ms"})
             self.assertTrue(daemon.reload()["ok"])
             self.assertEqual(daemon.ps()["m"]["max_batch_size"], 2, "the stanza did not change")
-            self.check_refused("INVALID_ARGUMENT", "max_batchsize", client.load_model, "m",
-                               config='{"max_batchsize": 4}')
+            for config, fault in (('{"max_batchsize": 4}', "max_batchsize"), ("{{", "is no model configuration")):
+                for text in (fault, "failed to load 'm', failed to poll from model repository"):
+                    self.check_refused("INVALID_ARGUMENT", text, client.load_model, "m",
+                                       config=config)
             self.check_refused("INVALID_ARGUMENT", "'sequence_batching' is not supported",
                                client.load_model, "m", config='{"sequence_batching": {}}')
             self.check_refused("INTERNAL", "load failed for model 'm'", client.load_model, "m",

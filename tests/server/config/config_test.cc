@@ -100,6 +100,17 @@ TEST(Config, WhatAnObjectLeavesOutIsTheDefault) {
   EXPECT_EQ(config->limits.unread_copy_bytes, Config().limits.unread_copy_bytes);
 }
 
+TEST(Config, CompatTritonNamesTheServerUnlessTheConfigDoes) {
+  const ConfigFiles files({"m.pt"});
+  const auto name = [&files](const char* keys) {
+    return files.Parse(absl::StrCat(R"({"models": [{"name": "m", "path": "m.pt"}])", keys, "}"))
+        ->server_name;
+  };
+  EXPECT_EQ(name(""), "mpsd");
+  EXPECT_EQ(name(R"(, "compat": "triton")"), "triton");
+  EXPECT_EQ(name(R"(, "compat": "triton", "server_name": "mpsd")"), "mpsd");
+}
+
 TEST(Config, ReadsEveryKeyOfTheDaemon) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = files.Parse(R"({

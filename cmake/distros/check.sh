@@ -45,6 +45,11 @@ fill_chroot() { # FOLDER
     mkdir -p "$(dirname "$1/mpsd/$file")"
     cp "$root/$file" "$1/mpsd/$file"
   done
+  # A file that is gone here goes there too.
+  (cd "$1/mpsd" && find . -type f -not -path './.deps/*' -not -path './build/*' -printf '%P\n') |
+    sort | comm -23 - <(git -C "$root" ls-files | sort) | while read -r file; do
+    rm "$1/mpsd/$file"
+  done
   cp /etc/resolv.conf "$1/etc/resolv.conf"
   if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
     cp /etc/ssl/certs/ca-certificates.crt "$1/mpsd/.deps/ca.pem"

@@ -74,14 +74,19 @@ def serving(models, cuda_mps="off"):
                     kept.write(log.read_bytes()[-20000:])
 
 
-def load(daemon, model, rows, concurrency):
-    """Rows a second and p50 of calls with that many rows."""
+def bench(daemon, name, model, rows, *options):
+    """The report of calls with that many rows to that model, and whether all was good."""
     inputs = [part for text in BENCH_INPUTS[model]
               for part in ("--input", text.format(rows=rows))]
-    report, good = run_json(
-        [str(BIN / "mpsd-bench"), "--target", daemon.grpc, "--model", f"{model}_{rows}", *inputs,
-         "--concurrency", str(concurrency), "--threads", "4", "--channels", "4",
-         "--duration", f"{SECONDS}s", "--warmup", "1s", "--json"], timeout_s=40)
+    return run_json(
+        [str(BIN / "mpsd-bench"), "--target", daemon.grpc, "--model", name, *inputs, *options,
+         "--threads", "4", "--channels", "4", "--duration", f"{SECONDS}s", "--warmup", "1s",
+         "--json"], timeout_s=40)
+
+
+def load(daemon, model, rows, concurrency):
+    """Rows a second and p50 of calls with that many rows."""
+    report, good = bench(daemon, f"{model}_{rows}", model, rows, "--concurrency", str(concurrency))
     return {"rows_per_second": report["throughput"] * rows, "errors": report["errors"],
             "p50_us": report["latency_us"]["p50"], "good": good}
 
@@ -186,6 +191,36 @@ def lanes():
         figure("lanes", batch=rows, daemon=found.get("rows_per_second"),
                lane_bench=bare.get("samples_per_second"), python=loop,
                errors=found.get("errors"))
+
+
+def batching():
+    """Calls of one row in closed loops, batched on one lane, against that lane alone (T6)."""
+    for model in ("minilm", "mlp"):
+        with serving([stanza(model, 64, 1, 1)]) as daemon:
+            for count in (1, 16, 64, 256):
+                report, good = bench(daemon, f"{model}_64", model, 1, "--concurrency", str(count))
+                bare = attempt("lane bench", lane_bench, MODELS / f"{model}.pt", 1, min(count, 64),
+                               "length=128") or {}
+                figure("batching", model=model, concurrency=count, good=good,
+                       rows_per_second=report["throughput"],
+                       bare=bare.get("samples_per_second"), p50_us=report["latency_us"]["p50"])
+
+
+def overload():
+    """Poisson arrivals with deadlines, up to three times what a closed loop gets (T8)."""
+    with serving([stanza("minilm", 64, 1, 1)]) as daemon:
+        one, _ = bench(daemon, "minilm_64", "minilm", 1, "--concurrency", "1")
+        capacity = bench(daemon, "minilm_64", "minilm", 1, "--concurrency", "256")[0]["throughput"]
+        alone_us = one["latency_us"]["p50"]
+        figure("overload", closed_loop=capacity, alone_us=alone_us)
+        for deadline in (f"{round(5 * alone_us)}us", "15ms", "30ms"):
+            for share in (0.5, 0.9, 1.5, 2, 3):
+                report, _ = bench(daemon, "minilm_64", "minilm", 1, "--rate",
+                                  str(round(share * capacity)), "--deadline", deadline, "--slo",
+                                  deadline, "--allow-errors")
+                figure("overload", deadline=deadline, offered=share * capacity,
+                       good_per_second=report["goodput"], of_capacity=report["goodput"] / capacity,
+                       errors=report["errors"])
 
 
 def ask_gather(daemon, index):
@@ -337,7 +372,8 @@ def tests():
         figure("tests", test=name, exit=done.returncode)
 
 
-PARTS = (host, models, minilm, lanes, fault, slab, memory, packages, mps, scaling, tests)
+PARTS = (host, models, minilm, lanes, batching, overload, fault, slab, memory, packages, mps,
+         scaling, tests)
 
 if __name__ == "__main__":
     {part.__name__: part for part in PARTS}[sys.argv[1]]()

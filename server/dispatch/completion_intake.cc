@@ -7,6 +7,7 @@
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/base/units.h"
+#include "server/dispatch/deadline_note.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/retry_info.h"
 
@@ -115,19 +116,21 @@ void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
   completed.memory = batch->lease;
   completed.batched_ns = batch->batched_ns;
   completed.entries.swap(batch->formed.entries);
+  const int64_t now_ns = clock_->NowNs();
   uint64_t answered = 0;
   for (const BatchEntry& entry : completed.entries) {
     if (completed.part == AnswerPart::kOneOfMany && entry.request != nullptr) {
-      answering_->Add(entry.request, clock_->NowNs());
+      answering_->Add(entry.request, now_ns);
       continue;
     }
     queue_->EndRows(entry.place, entry.row_count);
     if (entry.request == nullptr) continue;
+    NoteDeadline(*entry.request, now_ns, margin_);
     work->EndAnswered(entry.request);
     ++answered;
   }
   queue_->rate()->Count(answered);
-  returns_->Answered(static_cast<uint32_t>(answered), clock_->NowNs());
+  returns_->Answered(static_cast<uint32_t>(answered), now_ns);
 }
 
 // The outputs did not fit: the requests go again with a larger lease, or each alone where a lease

@@ -12,6 +12,7 @@
 #include "server/lanes/completion_reader.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
+#include "server/schedule/admission_margin.h"
 #include "server/schedule/return_forecast.h"
 
 namespace mpsd {
@@ -33,13 +34,14 @@ class CompletionIntake {
   // All outlive the intake.
   CompletionIntake(ServedModel* model, const Clock* clock, PoolQueue* queue,
                    InflightTable* inflight, AnsweringList* answering, ReturnForecast* returns,
-                   OutputEstimate* estimate, uint64_t max_answer_bytes)
+                   AdmissionMargin* margin, OutputEstimate* estimate, uint64_t max_answer_bytes)
       : model_(model),
         clock_(clock),
         queue_(queue),
         inflight_(inflight),
         answering_(answering),
         returns_(returns),
+        margin_(margin),
         estimate_(estimate),
         max_answer_bytes_(max_answer_bytes) {}
 
@@ -63,6 +65,7 @@ class CompletionIntake {
   InflightTable* const inflight_;
   AnsweringList* const answering_;
   ReturnForecast* const returns_;
+  AdmissionMargin* const margin_;
   OutputEstimate* const estimate_;
   const uint64_t max_answer_bytes_;
 };

@@ -5,6 +5,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
+#include "server/dispatch/deadline_note.h"
 #include "server/lanes/batch_record_writer.h"
 #include "server/lanes/output_sizing.h"
 
@@ -64,6 +65,9 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
                     [&](const Request* request) { return request->deadline_ns > now_ns; });
   model_->metrics.given_up_requests.fetch_add(static_cast<uint64_t>(given_up),
                                               std::memory_order_relaxed);
+  for (const Request* request : dropped_) {
+    NoteDeadline(*request, request->answer_deadline_ns(), margin_);
+  }
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 

@@ -11,6 +11,7 @@
 #include "server/dispatch/pool_queue.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
+#include "server/schedule/admission_margin.h"
 #include "server/schedule/return_forecast.h"
 #include "server/schedule/scheduler.h"
 
@@ -27,13 +28,15 @@ class Dispatcher {
  public:
   // All outlive the dispatcher.
   Dispatcher(ServedModel* model, const Scheduler* scheduler, const Clock* clock, PoolQueue* queue,
-             InflightTable* inflight, const ReturnForecast* returns, const OutputEstimate* estimate)
+             InflightTable* inflight, const ReturnForecast* returns, AdmissionMargin* margin,
+             const OutputEstimate* estimate)
       : model_(model),
         scheduler_(scheduler),
         clock_(clock),
         queue_(queue),
         inflight_(inflight),
         returns_(returns),
+        margin_(margin),
         estimate_(estimate) {}
 
   // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
@@ -60,6 +63,7 @@ class Dispatcher {
   PoolQueue* const queue_;
   InflightTable* const inflight_;
   const ReturnForecast* const returns_;
+  AdmissionMargin* const margin_;
   const OutputEstimate* const estimate_;
   uint64_t next_batch_ = 1;
   double usual_rows_ = 1;     // of a batch

@@ -4,6 +4,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
+#include "server/dispatch/deadline_note.h"
 
 namespace mpsd {
 
@@ -74,10 +75,12 @@ void Pool::Cancel(Request* request) {
         return;
       case RequestState::kWaiting:
       case RequestState::kQueued:
+        NoteDeadline(*request, parts_.clock->NowNs(), &parts_.margin);
         parts_.queue.Remove(request);
         work.End(request, CancelledByClient());
         break;
       case RequestState::kRunning:
+        NoteDeadline(*request, parts_.clock->NowNs(), &parts_.margin);
         parts_.inflight.Abandon(request);
         work.End(request, CancelledByClient());
         break;
@@ -165,6 +168,9 @@ void Pool::EndExpired(int64_t until_ns, absl::StatusCode code, const char* text,
   std::vector<Request*>* taken = &parts_.taken;
   parts_.queue.TakeExpired(until_ns, taken);
   parts_.inflight.TakeExpired(until_ns, taken);
+  if (code == absl::StatusCode::kDeadlineExceeded) {
+    for (const Request* request : *taken) NoteDeadline(*request, until_ns, &parts_.margin);
+  }
   // A status is made only where there is a request to end, since it takes memory from the heap.
   if (!taken->empty()) work->EndAll(taken, absl::Status(code, text));
   if (!parts_.answering.empty()) parts_.answering.GiveUpExpired(until_ns, absl::Status(code, text));

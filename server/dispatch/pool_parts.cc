@@ -12,9 +12,6 @@
 namespace mpsd {
 namespace {
 
-// An answer takes so long from its lane to its client, at least.
-constexpr int64_t kAnswerNs = 200 * kNsPerUs;
-
 std::unique_ptr<const Scheduler> OrPredictive(std::unique_ptr<const Scheduler> scheduler,
                                               const PoolOptions& options) {
   if (scheduler != nullptr) return scheduler;
@@ -33,8 +30,8 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       queue(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
       inflight(model, keeper),
       answering(&queue),
-      dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &estimate),
-      intake(model, clock, &queue, &inflight, &answering, &returns, &estimate,
+      dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &estimate),
+      intake(model, clock, &queue, &inflight, &answering, &returns, &margin, &estimate,
              options.max_answer_bytes),
       loss(model, &queue, &inflight),
       link_gauges(&model->metrics) {
@@ -49,11 +46,12 @@ absl::Status PoolParts::NoWorkerInTime() const {
 
 absl::Status PoolParts::RefusalInAdvance(const Request& request) {
   const int64_t now_ns = clock->NowNs();
-  const Arrival arrival = {.curve = queue.curve(request.key),
-                           .rows = request.rows,
-                           .rows_ahead = queue.rows(),
-                           .deadline_ns = request.deadline_ns,
-                           .answer_deadline_ns = request.answer_deadline_ns() - kAnswerNs};
+  const Arrival arrival = {
+      .curve = queue.curve(request.key),
+      .rows = request.rows,
+      .rows_ahead = queue.rows(),
+      .deadline_ns = request.deadline_ns,
+      .answer_deadline_ns = margin.BackByNs(request.arrival_ns, request.answer_deadline_ns())};
   const int64_t late_ns = LatenessNs(arrival, dispatcher.Snapshot(now_ns), now_ns);
   if (late_ns == 0) return absl::OkStatus();
   returns.Arrived(now_ns);

@@ -22,6 +22,7 @@
 #include "server/lanes/output_sizing.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
+#include "server/schedule/admission_margin.h"
 #include "server/schedule/return_forecast.h"
 #include "server/schedule/scheduler.h"
 
@@ -47,8 +48,8 @@ struct PoolOptions {
 //                  └───────────── loss ◀──────────┘  the worker has died
 //
 // Beside these: `answering` has the requests (of decoupled models) of which one of several answers
-// is on its way to the client; `returns` foresees who comes back; `estimate` learns how large
-// answers are; `quarantine` remembers
+// is on its way to the client; `returns` foresees who comes back; `margin` learns how far
+// forecasts can be trusted; `estimate` learns how large answers are; `quarantine` remembers
 // requests that have crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() holds the parts to:
@@ -91,6 +92,7 @@ struct PoolParts {
   InflightTable inflight ABSL_GUARDED_BY(mu);
   AnsweringList answering ABSL_GUARDED_BY(mu);
   ReturnForecast returns ABSL_GUARDED_BY(mu);
+  AdmissionMargin margin ABSL_GUARDED_BY(mu);
   OutputEstimate estimate ABSL_GUARDED_BY(mu);
   Dispatcher dispatcher ABSL_GUARDED_BY(mu);
   CompletionIntake intake ABSL_GUARDED_BY(mu);

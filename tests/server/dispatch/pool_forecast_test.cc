@@ -72,7 +72,7 @@ TEST_F(PoolForecastTest, AHeadThatIsTooLateIsGivenUpForThoseBehindIt) {
   MakePool();
   FakeWorker* worker = AddKnownWorker();
   Submit(1);
-  FakeCall* head = Submit(2, 1, 2 * kBatchNs + kNsPerMs);
+  FakeCall* head = Submit(2, 1, 2 * kBatchNs + 2 * kNsPerMs);
   FakeCall* behind = Submit(3, 1, 10 * kBatchNs);
   clock_.Advance(5 * kNsPerMs);  // the batch takes longer than usual
   RunBatch(worker);
@@ -80,6 +80,89 @@ TEST_F(PoolForecastTest, AHeadThatIsTooLateIsGivenUpForThoseBehindIt) {
   EXPECT_EQ(model_.metrics.given_up_requests, 1u);
   Serve(worker);
   EXPECT_EQ(behind->Answer(), Rows(3));
+}
+
+// Many were let in, since nothing was known, and are too late now.
+class PoolMarginTest : public PoolForecastTest {
+ protected:
+  static constexpr int64_t kDeadlineNs = 5 * kBatchNs / 2;
+
+  void MissDeadlines() {
+    MakePool();
+    worker_ = AddWorker();
+    Submit(1);
+    for (int i = 0; i < 300; ++i) late_.push_back(Submit(2, 1, kDeadlineNs));
+    clock_.Advance(kDeadlineNs);
+  }
+
+  // Whether a request is let in behind a batch that has just begun: there is time for both.
+  bool IsLetInBehindOne() {
+    Serve(worker_);
+    for (int i = 0; i < 3; ++i) {
+      Submit(1);
+      RunBatch(worker_);
+    }
+    Submit(1);
+    const FakeCall* call = Submit(2, 1, kDeadlineNs);
+    const bool let_in = call->endings() == 0;
+    Serve(worker_);
+    return let_in;
+  }
+
+  FakeWorker* worker_ = nullptr;
+  std::vector<FakeCall*> late_;
+};
+
+TEST_F(PoolMarginTest, WithoutMissesForecastsAreTrusted) {
+  MakePool();
+  worker_ = AddWorker();
+  EXPECT_TRUE(IsLetInBehindOne());
+}
+
+TEST_F(PoolMarginTest, ExpiredRequestsMakeForecastsCareful) {
+  MissDeadlines();
+  pool_->Tick();
+  EXPECT_FALSE(IsLetInBehindOne());
+}
+
+TEST_F(PoolMarginTest, ClientsThatLeaveAtTheirDeadlineMakeForecastsCareful) {
+  MissDeadlines();
+  for (FakeCall* call : late_) pool_->Cancel(&call->request);
+  EXPECT_FALSE(IsLetInBehindOne());
+}
+
+TEST_F(PoolMarginTest, LateAnswersMakeForecastsCareful) {
+  MakePool();
+  worker_ = AddWorker();
+  for (int i = 0; i < 300; ++i) {
+    Submit(1, 1, kDeadlineNs);
+    const std::optional<FakeWorker::Job> job = worker_->Take();
+    clock_.Advance(kDeadlineNs - kNsPerMs / 10);  // too little is left for the way to the client
+    worker_->Complete(*job);
+    Drain();
+  }
+  // The lane is as fast as ever again.
+  for (int i = 0; i < 100; ++i) {
+    Submit(1);
+    RunBatch(worker_);
+  }
+  EXPECT_FALSE(IsLetInBehindOne());
+}
+
+TEST_F(PoolMarginTest, AnswersInTimeMakeForecastsTrustedAgain) {
+  MissDeadlines();
+  pool_->Tick();
+  EXPECT_FALSE(IsLetInBehindOne());
+  for (int i = 0; i < 300 * 20; ++i) {
+    Submit(1, 1, kDeadlineNs);  // more than half of the time passes
+    clock_.Advance(kBatchNs / 2);
+    RunBatch(worker_);
+  }
+  for (int i = 0; i < 100; ++i) {  // as fast as ever again
+    Submit(1);
+    RunBatch(worker_);
+  }
+  EXPECT_TRUE(IsLetInBehindOne());
 }
 
 TEST_F(PoolForecastTest, AFreeLaneWaitsForClientsThatComeBack) {

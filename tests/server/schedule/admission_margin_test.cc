@@ -1,0 +1,65 @@
+#include "server/schedule/admission_margin.h"
+
+#include <cstdint>
+
+#include "gtest/gtest.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int64_t kMilli = 1'000'000;
+constexpr int64_t kPromise = 20 * kMilli;  // of requests that arrive at 0
+constexpr int64_t kItsWay = kPromise / 20;
+
+int64_t MarginOf(const AdmissionMargin& margin) {
+  return kPromise - kItsWay - margin.BackByNs(0, kPromise);
+}
+
+TEST(AdmissionMargin, IsNothingWhileAllAreInTime) {
+  AdmissionMargin margin;
+  for (int i = 0; i < 100; ++i) margin.NoteEnd(0, kPromise, kPromise - kItsWay);
+  EXPECT_EQ(MarginOf(margin), 0);
+}
+
+TEST(AdmissionMargin, TheWayOfAnAnswerIsAShareOfTheTimeAndAtLeastALittle) {
+  const AdmissionMargin margin;
+  EXPECT_EQ(margin.BackByNs(5 * kMilli, 105 * kMilli), 100 * kMilli);
+  EXPECT_EQ(margin.BackByNs(0, kMilli), kMilli - 200'000);
+}
+
+TEST(AdmissionMargin, GrowsWithWhatEndsTooLateUpToHalfOfTheTime) {
+  AdmissionMargin margin;
+  margin.NoteEnd(0, kPromise, kPromise - kItsWay + 1);
+  const int64_t first = MarginOf(margin);
+  EXPECT_GT(first, 0);
+  margin.NoteEnd(0, kPromise, 2 * kPromise);
+  EXPECT_NEAR(MarginOf(margin), 2 * first, 1);
+  for (int i = 0; i < 1000; ++i) margin.NoteEnd(0, kPromise, kPromise);
+  EXPECT_EQ(MarginOf(margin), kPromise / 2);
+}
+
+TEST(AdmissionMargin, NineteenInTimeMakeUpForOneTooLate) {
+  AdmissionMargin margin;
+  for (int i = 0; i < 100; ++i) margin.NoteEnd(0, kPromise, kPromise);
+  const int64_t before = MarginOf(margin);
+  margin.NoteEnd(0, kPromise, kPromise);
+  EXPECT_GT(MarginOf(margin), before + kPromise / 1000);
+  for (int i = 0; i < 19; ++i) margin.NoteEnd(0, kPromise, kPromise - kItsWay);
+  EXPECT_NEAR(MarginOf(margin), before, 10);
+  for (int i = 0; i < 19 * 100; ++i) margin.NoteEnd(0, kPromise, kPromise - kItsWay);
+  EXPECT_NEAR(MarginOf(margin), 0, 10);
+}
+
+TEST(AdmissionMargin, WhatEndsLongBeforeItHasToTeachesNothing) {
+  AdmissionMargin margin;
+  for (int i = 0; i < 100; ++i) margin.NoteEnd(0, kPromise, kPromise);
+  const int64_t before = MarginOf(margin);
+  const int64_t allowed = margin.BackByNs(0, kPromise);
+  for (int i = 0; i < 1000; ++i) margin.NoteEnd(0, kPromise, allowed / 2 - 1);
+  EXPECT_EQ(MarginOf(margin), before);
+  margin.NoteEnd(0, kPromise, allowed / 2);
+  EXPECT_LT(MarginOf(margin), before);
+}
+
+}  // namespace
+}  // namespace mpsd

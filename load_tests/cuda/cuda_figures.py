@@ -27,11 +27,15 @@ BENCH_INPUTS = {"minilm": ["input_ids:INT64[{rows},128]=0..20000",
 @contextlib.contextmanager
 def programs():
     """The environment in which our programs find their libraries; not for Python or compilers."""
+    before = os.environ.get("LD_LIBRARY_PATH")
     os.environ["LD_LIBRARY_PATH"] = os.environ["MPSD_FIGURES_LIBRARIES"]
     try:
         yield
     finally:
-        del os.environ["LD_LIBRARY_PATH"]
+        if before is None:
+            del os.environ["LD_LIBRARY_PATH"]
+        else:
+            os.environ["LD_LIBRARY_PATH"] = before
 
 
 def figure(part, **values):

@@ -1,6 +1,7 @@
 #include "proto/encoding/protobuf_reader.h"
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/container/inlined_vector.h"
 
@@ -23,7 +24,7 @@ bool ProtobufReader::Next() {
 // Takes a key and the value behind it; of a group, the key that begins or ends it.
 bool ProtobufReader::TakeField() {
   uint64_t key = 0;
-  if (!TakeVarint(&key) || key > UINT32_MAX || key >> 3 == 0) return false;
+  if (!TakeVarint(kMaxKeyBytes, &key) || key > UINT32_MAX || key >> 3 == 0) return false;
   field_ = static_cast<uint32_t>(key >> 3);
   type_ = static_cast<WireType>(key & 7);
   number_ = 0;
@@ -31,13 +32,13 @@ bool ProtobufReader::TakeField() {
   uint64_t bytes = 0;
   switch (type_) {
     case WireType::kVarint:
-      return TakeVarint(&number_);
+      return TakeVarint(SIZE_MAX, &number_);
     case WireType::kFixed64:
       return TakeText(sizeof(uint64_t));
     case WireType::kFixed32:
       return TakeText(sizeof(uint32_t));
     case WireType::kLengthDelimited:
-      return TakeVarint(&bytes) && TakeText(bytes);
+      return TakeVarint(kMaxKeyBytes, &bytes) && TakeText(bytes);
     case WireType::kGroupBegin:
     case WireType::kGroupEnd:
       return true;
@@ -45,9 +46,9 @@ bool ProtobufReader::TakeField() {
   return false;
 }
 
-bool ProtobufReader::TakeVarint(uint64_t* value) {
+bool ProtobufReader::TakeVarint(size_t most_bytes, uint64_t* value) {
   Varint varint;
-  while (!rest_.empty() && !varint.too_long()) {
+  for (size_t i = 0; i < most_bytes && !rest_.empty() && !varint.too_long(); ++i) {
     const auto byte = static_cast<uint8_t>(rest_.front());
     rest_.remove_prefix(1);
     if (!varint.Take(byte)) continue;

@@ -11,6 +11,7 @@
 // details of an error.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
@@ -51,7 +52,7 @@ class ProtobufReader {
 
  private:
   bool TakeField();
-  bool TakeVarint(uint64_t* value);
+  bool TakeVarint(size_t most_bytes, uint64_t* value);
   bool TakeText(uint64_t bytes);
   bool SkipGroup();
 

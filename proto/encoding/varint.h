@@ -2,7 +2,8 @@
 //
 //   300 = 0b10_0101100   →   1_0101100  0_0000010
 //
-// The highest bit of a byte says that another one follows; 64 bits take ten bytes at most.
+// The highest bit of a byte says that another one follows; 64 bits take ten bytes at most. Keys and
+// lengths have 32 bits, and protobuf's parser refuses longer ones, whatever their value is.
 // Keys and lengths of every protobuf message are varints. protobuf_writer.h writes them; whoever
 // walks a message by hand reads them with the class below.
 #pragma once
@@ -14,6 +15,8 @@
 #include "proto/base/check.h"
 
 namespace mpsd {
+
+inline constexpr size_t kMaxKeyBytes = 5;  // of a key's varint, or of a length's
 
 // Assembles one varint from bytes that arrive one at a time, so that its bytes may lie in several
 // pieces of memory. Reads what clients send. Thread-compatible.

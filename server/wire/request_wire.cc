@@ -1,6 +1,8 @@
 #include "server/wire/request_wire.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -39,18 +41,9 @@ class SliceReader {
     return slice_ == slices_.size();
   }
 
-  // Reads a varint and appends its bytes to `copy`.
-  bool ReadVarint(uint64_t* value, std::string* copy) {
-    Varint varint;
-    while (!varint.too_long() && !AtEnd()) {
-      const uint8_t byte = slices_[slice_].begin()[offset_++];
-      copy->push_back(static_cast<char>(byte));
-      if (!varint.Take(byte)) continue;
-      *value = varint.value();
-      return true;
-    }
-    return false;
-  }
+  // Each reads a varint and appends its bytes to `copy`.
+  bool ReadVarint(uint64_t* value, std::string* copy) { return Read(SIZE_MAX, value, copy); }
+  bool ReadKey(uint64_t* value, std::string* copy) { return Read(kMaxKeyBytes, value, copy); }
 
   // Hands the next `bytes` bytes to `take`, piece by piece.
   template <typename Take>
@@ -67,6 +60,18 @@ class SliceReader {
   }
 
  private:
+  bool Read(size_t most_bytes, uint64_t* value, std::string* copy) {
+    Varint varint;
+    for (size_t i = 0; i < most_bytes && !varint.too_long() && !AtEnd(); ++i) {
+      const uint8_t byte = slices_[slice_].begin()[offset_++];
+      copy->push_back(static_cast<char>(byte));
+      if (!varint.Take(byte)) continue;
+      *value = varint.value();
+      return true;
+    }
+    return false;
+  }
+
   const std::vector<grpc::Slice>& slices_;
   size_t slice_ = 0;
   size_t offset_ = 0;
@@ -183,7 +188,7 @@ absl::Status RequestWire::Split() {
     const size_t begin = fields_.size();
     uint64_t key = 0;
     uint64_t length = 0;
-    if (!reader.ReadVarint(&key, &fields_)) return Malformed();
+    if (!reader.ReadKey(&key, &fields_)) return Malformed();
     switch (static_cast<WireType>(key & 7)) {
       case WireType::kVarint:
         if (!reader.ReadVarint(&length, &fields_)) return Malformed();
@@ -195,7 +200,7 @@ absl::Status RequestWire::Split() {
         length = 4;
         break;
       case WireType::kLengthDelimited:
-        if (!reader.ReadVarint(&length, &fields_)) return Malformed();
+        if (!reader.ReadKey(&length, &fields_)) return Malformed();
         break;
       case WireType::kGroupBegin:
         ++groups;

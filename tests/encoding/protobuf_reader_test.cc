@@ -104,6 +104,14 @@ TEST(ProtobufReader, EndsAtTheFirstMistake) {
   }
 }
 
+TEST(ProtobufReader, KeysAndLengthsHaveFiveBytesAtMost) {
+  EXPECT_EQ(Walk(BytesOf({0x88, 0x80, 0x80, 0x80, 0x00, 1})), Fields{1});
+  EXPECT_EQ(Walk(BytesOf({0x88, 0x80, 0x80, 0x80, 0x80, 0x00, 1})), Fields{-1});
+  EXPECT_EQ(Walk(BytesOf({0x0a, 0x80, 0x80, 0x80, 0x80, 0x00})), Fields{1});
+  EXPECT_EQ(Walk(BytesOf({0x0a, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00})), Fields{-1});
+  EXPECT_EQ(Walk(BytesOf({0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00})), Fields{1}) << "a number";
+}
+
 TEST(ProtobufReader, AnEmptyMessageHasNoFields) { EXPECT_EQ(Walk(""), Fields{}); }
 
 }  // namespace

@@ -301,6 +301,17 @@ TEST_F(RequestWireTest, GroupsThatDoNotEndOrBeginAreMalformed) {
 
 // ---- parameters ----
 
+// Raw contents are taken out before protobuf's parser sees the bytes.
+TEST_F(RequestWireTest, KeysAndLengthsHaveFiveBytesAtMost) {
+  const std::string no_more = std::string("\x80\x80\x80\x80\x00", 5);
+  EXPECT_TRUE(ReadBytes("\x3a" + no_more).ok());
+  EXPECT_EQ(message_.raw_count, 1u);
+  EXPECT_FALSE(ReadBytes("\x3a\x80" + no_more).ok());
+  const std::string key = std::string("\xba\x80\x80\x80\x00", 5);
+  EXPECT_TRUE(ReadBytes(key + "\x01x").ok());
+  EXPECT_FALSE(ReadBytes(std::string("\xba\x80\x80\x80\x80\x00", 6) + "\x01x").ok());
+}
+
 TEST_F(RequestWireTest, TimeoutIsAnInt64) {
   inference::InferParameter value;
   value.set_int64_param(5);

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "load_tests/ceilings/round_trip.h"
+#include "load_tests/ceilings/round_trip_linux.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"

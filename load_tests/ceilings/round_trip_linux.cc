@@ -1,4 +1,4 @@
-#include "load_tests/ceilings/round_trip.h"
+#include "load_tests/ceilings/round_trip_linux.h"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-// round_trip: timed round trips between two processes, bare or through the memory plane.
+// round_trip_linux: timed round trips between two processes, bare or through the memory plane.
 //
 // The ceilings of a hop between front end and worker. mpsd-futex-echo measures both kinds with the
 // same loop: `trip(round)` in this process is what a client of the other process waits for,

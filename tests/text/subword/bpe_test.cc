@@ -1,0 +1,57 @@
+#include "text/subword/bpe.h"
+
+#include <gtest/gtest.h>
+
+namespace mpsd::text {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+const std::vector<VocabularyToken>& Tokens() {
+  static const auto* const tokens = new std::vector<VocabularyToken>{
+      {"?", 0}, {"a", 1}, {"b", 2}, {"c", 3}, {"ab", 4}, {"bc", 5}, {"abab", 6}, {"abc", 7}};
+  return *tokens;
+}
+
+Ids IdsOf(const BpeOptions& options, const std::vector<Bpe::Pair>& merges, absl::string_view text) {
+  const auto model = Bpe::Make(options, Tokens(), merges);
+  Pieces pieces;
+  pieces.bytes = std::string(text);
+  pieces.Add(0, text.size());
+  Ids ids;
+  if (model.ok()) model->Append(pieces, &ids);
+  return ids;
+}
+
+TEST(Bpe, JoinsByRank) {
+  EXPECT_EQ(IdsOf({}, {{"a", "b"}, {"b", "c"}}, "abc"), (Ids{4, 3}));
+  EXPECT_EQ(IdsOf({}, {{"b", "c"}, {"a", "b"}}, "abc"), (Ids{1, 5}));
+}
+
+TEST(Bpe, JoinsWhatWasJoined) {
+  EXPECT_EQ(IdsOf({}, {{"a", "b"}, {"ab", "ab"}}, "ababab"), (Ids{6, 4}));
+}
+
+TEST(Bpe, TakesAPieceThatIsATokenWithoutMerges) {
+  BpeOptions options;
+  EXPECT_EQ(IdsOf(options, {}, "abc"), (Ids{1, 2, 3}));
+  options.ignore_merges = true;
+  EXPECT_EQ(IdsOf(options, {}, "abc"), (Ids{7}));
+}
+
+TEST(Bpe, LeavesOutOrNamesUnknownCharacters) {
+  BpeOptions options;
+  EXPECT_EQ(IdsOf(options, {}, "xaxx"), (Ids{1}));
+  options.unk_token = "?";
+  EXPECT_EQ(IdsOf(options, {}, "xaxx"), (Ids{0, 1, 0, 0}));
+  options.fuse_unk = true;
+  EXPECT_EQ(IdsOf(options, {}, "xaxx"), (Ids{0, 1, 0}));
+}
+
+TEST(Bpe, RefusesAMergeWithoutTokens) {
+  EXPECT_EQ(Bpe::Make({}, Tokens(), {{"c", "a"}}).status().message(),
+            "the vocabulary lacks a token of the merge 'c a'");
+}
+
+}  // namespace
+}  // namespace mpsd::text

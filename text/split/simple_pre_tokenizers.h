@@ -1,0 +1,60 @@
+// simple_pre_tokenizers: a cut at spaces, SentencePiece's sign for a space, and a sequence of any.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "text/split/pre_tokenizer.h"
+
+namespace mpsd::text {
+
+// Step 2 of a tokenizer, as tokenizer/pre_tokenizer_reader makes it of a file. Each is constant
+// once made, owned by its Tokenizer, and takes time that grows with the text's length alone. None
+// can fail.
+
+// One after the other: each cuts the pieces of the one before, so their order counts. Costs a copy
+// of the text beside those of the steps. Thread-safe.
+class PreTokenizerSequence : public PreTokenizer {
+ public:
+  explicit PreTokenizerSequence(std::vector<std::unique_ptr<PreTokenizer>> steps)
+      : steps_(std::move(steps)) {}
+  bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
+
+ private:
+  const std::vector<std::unique_ptr<PreTokenizer>> steps_;
+};
+
+// Cuts at spaces of any kind, as Unicode has them, which are dropped: no token knows that they were
+// there. The bytes stay as they are. Thread-safe.
+class WhitespaceSplit : public PreTokenizer {
+ public:
+  bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
+};
+
+// Makes spaces visible, and cuts before each, so that a token knows whether a word begins with it.
+// Only the space of ASCII is one; a sign that the text has itself counts as one too. Every piece of
+// the step before begins anew, so that each may get a sign in front:
+//
+//   prepends  cuts     "two words"
+//   true      true     "▁two" "▁words"
+//   false     true     "two" "▁words"
+//   true      false    "▁two▁words"
+//
+// Thread-safe.
+class Metaspace : public PreTokenizer {
+ public:
+  // `sign` is one character. With `prepends` a piece without a sign in front gets one; without
+  // `cuts` a piece stays whole.
+  Metaspace(std::string sign, bool prepends, bool cuts)
+      : sign_(std::move(sign)), prepends_(prepends), cuts_(cuts) {}
+  bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
+
+ private:
+  const std::string sign_;
+  const bool prepends_;
+  const bool cuts_;
+};
+
+}  // namespace mpsd::text

@@ -1,0 +1,130 @@
+#include "text/subword/bpe.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "text/unicode/utf8.h"
+
+namespace mpsd::text {
+
+absl::StatusOr<Bpe> Bpe::Make(const BpeOptions& options, const std::vector<VocabularyToken>& tokens,
+                              const std::vector<Pair>& merges) {
+  absl::StatusOr<ByteTrie> trie = BuildVocabularyTrie(tokens);
+  if (!trie.ok()) return trie.status();
+  Bpe bpe(*std::move(trie), options, static_cast<int32_t>(tokens.size()));
+  if (!options.unk_token.empty() && bpe.unknown_ < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the vocabulary has no ", options.unk_token));
+  }
+  bpe.merges_.reserve(merges.size());
+  for (size_t rank = 0; rank < merges.size(); ++rank) {
+    const auto& [left, right] = merges[rank];
+    const int32_t left_id = bpe.Find(left);
+    const int32_t right_id = bpe.Find(right);
+    const int32_t id = bpe.Find(absl::StrCat(left, right));
+    if (left_id < 0 || right_id < 0 || id < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the vocabulary lacks a token of the merge '", left, " ", right, "'"));
+    }
+    bpe.merges_[Key(left_id, right_id)] = {static_cast<uint32_t>(rank), id};
+  }
+  bpe.FindWholeTokens(tokens);
+  return bpe;
+}
+
+Bpe::Bpe(ByteTrie trie, const BpeOptions& options, int32_t size)
+    : trie_(std::move(trie)),
+      options_(options),
+      size_(size),
+      unknown_(options.unk_token.empty() ? -1 : trie_.Find(options.unk_token)) {
+  for (size_t c = 0; c < near_ids_.size(); ++c) {
+    std::string character;
+    AppendUtf8(static_cast<char32_t>(c), &character);
+    near_ids_[c] = trie_.Find(character);
+  }
+}
+
+void Bpe::FindWholeTokens(const std::vector<VocabularyToken>& tokens) {
+  Work work;
+  for (const VocabularyToken& token : tokens) {
+    const auto id = static_cast<size_t>(token.id);
+    if (comes_whole_.size() <= id) comes_whole_.resize(id + 1);
+    Begin(token.text, &work.symbols);
+    JoinAll(&work);
+    size_t count = 0;
+    for (const Symbol& symbol : work.symbols) count += symbol.id >= 0 ? 1 : 0;
+    const bool is_itself = count == 1 && work.symbols[0].id == token.id;
+    comes_whole_[id] = options_.ignore_merges || is_itself;
+  }
+}
+
+void Bpe::Append(const Pieces& pieces, std::vector<int32_t>* ids) const {
+  Work work;
+  for (size_t i = 0; i < pieces.spans.size(); ++i) {
+    const absl::string_view piece = pieces.Piece(i);
+    const int32_t whole = trie_.Find(piece);
+    if (whole >= 0 && comes_whole_[static_cast<size_t>(whole)]) {
+      ids->push_back(whole);
+      continue;
+    }
+    Begin(piece, &work.symbols);
+    JoinAll(&work);
+    for (const Symbol& symbol : work.symbols) {
+      if (symbol.id >= 0) ids->push_back(symbol.id);
+    }
+  }
+}
+
+void Bpe::Begin(absl::string_view piece, std::vector<Symbol>* symbols) const {
+  symbols->clear();
+  bool was_unknown = false;
+  const char* const end = piece.data() + piece.size();
+  for (const char* at = piece.data(); at != end;) {
+    const char* const begin = at;
+    const char32_t c = TakeCharacter(&at);
+    const int32_t known =
+        c < near_ids_.size() ? near_ids_[c] : trie_.Find({begin, static_cast<size_t>(at - begin)});
+    const int32_t id = known >= 0 ? known : unknown_;
+    const bool is_fused = known < 0 && was_unknown && options_.fuse_unk;
+    was_unknown = known < 0;
+    if (id < 0 || is_fused) continue;
+    const auto index = static_cast<int32_t>(symbols->size());
+    symbols->push_back({id, index - 1, index + 1});
+  }
+  if (!symbols->empty()) symbols->back().after = -1;
+}
+
+void Bpe::Offer(int32_t symbol, Work* work) const {
+  const Symbol& left = work->symbols[static_cast<size_t>(symbol)];
+  if (left.after < 0) return;
+  const Symbol& right = work->symbols[static_cast<size_t>(left.after)];
+  const auto merge = merges_.find(Key(left.id, right.id));
+  if (merge == merges_.end()) return;
+  work->heap.push_back({merge->second.rank, symbol, merge->second.id});
+  std::push_heap(work->heap.begin(), work->heap.end());
+}
+
+// An entry of the heap is stale once one of its two symbols has been joined with another: then the
+// two that stand there now become another token, or none.
+void Bpe::JoinAll(Work* work) const {
+  std::vector<Symbol>& symbols = work->symbols;
+  work->heap.clear();
+  for (size_t i = 0; i < symbols.size(); ++i) Offer(static_cast<int32_t>(i), work);
+  while (!work->heap.empty()) {
+    const Candidate best = work->heap.front();
+    std::pop_heap(work->heap.begin(), work->heap.end());
+    work->heap.pop_back();
+    Symbol& left = symbols[static_cast<size_t>(best.symbol)];
+    if (left.id < 0 || left.after < 0) continue;
+    Symbol& right = symbols[static_cast<size_t>(left.after)];
+    const auto merge = merges_.find(Key(left.id, right.id));
+    if (merge == merges_.end() || merge->second.id != best.id) continue;
+    left.id = best.id;
+    left.after = right.after;
+    right.id = -1;
+    if (left.after >= 0) symbols[static_cast<size_t>(left.after)].before = best.symbol;
+    if (left.before >= 0) Offer(left.before, work);
+    Offer(best.symbol, work);
+  }
+}
+
+}  // namespace mpsd::text

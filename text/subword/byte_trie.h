@@ -1,0 +1,76 @@
+// ByteTrie: numbers by keys of bytes, found while walking along a text.
+//
+// The vocabularies and the added tokens of a tokenizer are tries. A walk costs one load a byte:
+//
+//   uint32_t node = trie.root();
+//   while (at < text.size() && (node = trie.Step(node, text[at])) != ByteTrie::kNone) {
+//     ++at;
+//     if (trie.Value(node) >= 0) ...  // text[start, at) is a key
+//   }
+//
+// It is a double array. The children of a node lie in one block of 256 units, each at the node's
+// base XOR its byte. A unit knows its byte; no two nodes have the same base, so the byte alone says
+// whose child it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace mpsd::text {
+
+// Constant after Build(), so thread-safe. Owns 8 bytes for each unit and no keys; a unit is a byte
+// that some key has behind a beginning that several may share. It never fails a look-up, whatever
+// the bytes are.
+class ByteTrie {
+ public:
+  struct Entry {
+    absl::string_view key;
+    int32_t value = 0;
+  };
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr uint32_t kMaxUnits = 1 << 23;
+
+  // Nothing where the keys need more than kMaxUnits. REQUIRES: the keys are not empty, sorted by
+  // their bytes, and no two are equal; values are not negative.
+  static std::optional<ByteTrie> Build(absl::Span<const Entry> entries);
+
+  uint32_t root() const { return 0; }
+
+  // The node behind `node` at `byte`; kNone where no key goes on like that.
+  uint32_t Step(uint32_t node, char byte) const {
+    const auto label = static_cast<uint8_t>(byte);
+    const uint32_t next = (units_[node].word >> kBaseShift) ^ label;
+    return (units_[next].word & kLabelMask) == (kUsed | label) ? next : kNone;
+  }
+
+  // The node behind all bytes of `key`, or kNone.
+  uint32_t Walk(absl::string_view key) const;
+
+  // The number of the key that ends at `node`; -1 where none does.
+  int32_t Value(uint32_t node) const { return units_[node].value; }
+
+  // The number of `key`; -1 where there is none.
+  int32_t Find(absl::string_view key) const;
+
+ private:
+  friend class ByteTrieBuilder;
+
+  static constexpr uint32_t kBaseShift = 9;
+  static constexpr uint32_t kUsed = 1 << 8;
+  static constexpr uint32_t kLabelMask = kUsed | 0xFF;
+
+  struct Unit {
+    uint32_t word = 0;  // base << kBaseShift | kUsed | byte
+    int32_t value = -1;
+  };
+
+  ByteTrie() = default;
+
+  std::vector<Unit> units_;
+};
+
+}  // namespace mpsd::text

@@ -1,0 +1,62 @@
+// Unigram: the model of SentencePiece, which takes the tokens whose scores add up to the most.
+//
+// Viterbi's algorithm over the bytes of a piece. A character that no token begins with is unknown,
+// at 10 below the lowest score; unknown characters that follow each other are one token. With byte
+// fallback their bytes are tokens instead, if the vocabulary has a token for each.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "text/subword/byte_trie.h"
+#include "text/subword/model.h"
+#include "text/subword/vocabulary_trie.h"
+
+namespace mpsd::text {
+
+// Thread-safe. The time of a piece grows with its length times that of the longest token; memory is
+// 16 bytes for each byte of the longest piece, for the time of Append().
+class Unigram : public Model {
+ public:
+  // `scores` by id. INVALID_ARGUMENT: the errors of BuildVocabularyTrie(). REQUIRES: the ids of the
+  // tokens are 0 to the count of scores, and `unknown` is one of them.
+  static absl::StatusOr<Unigram> Make(const std::vector<VocabularyToken>& tokens,
+                                      std::vector<double> scores, int32_t unknown,
+                                      bool falls_back_to_bytes);
+
+  void Append(const Pieces& pieces, std::vector<int32_t>* ids) const override;
+  int32_t Find(absl::string_view token) const override { return trie_.Find(token); }
+  int32_t size() const override { return static_cast<int32_t>(scores_.size()); }
+  int32_t id_bound() const override { return size(); }
+
+ private:
+  static constexpr uint32_t kNowhere = ~uint32_t{0};
+
+  // The best way to the place of this node: its last token begins at `start`.
+  struct Node {
+    double score = 0;
+    uint32_t start = kNowhere;
+    int32_t id = 0;
+  };
+
+  Unigram(ByteTrie trie, std::vector<double> scores, int32_t unknown, bool falls_back_to_bytes);
+
+  // Fills a node for each place of the piece, and one for its end.
+  void FindPaths(absl::string_view piece, std::vector<Node>* nodes) const;
+  // Appends the tokens on the best way to the end.
+  void AppendPath(absl::string_view piece, const std::vector<Node>& nodes,
+                  std::vector<int32_t>* ids) const;
+  // Appends the ids of unknown characters, the last byte's first.
+  void AppendUnknown(absl::string_view text, std::vector<int32_t>* ids) const;
+
+  ByteTrie trie_;
+  std::vector<double> scores_;
+  int32_t unknown_;
+  double unknown_score_;
+  bool falls_back_to_bytes_;
+  std::array<int32_t, 256> byte_ids_;  // -1 where the vocabulary has none
+};
+
+}  // namespace mpsd::text

@@ -1,0 +1,27 @@
+// VocabularyTrie: the trie of a vocabulary, whose tokens may come in any order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "text/subword/byte_trie.h"
+
+namespace mpsd::text {
+
+inline constexpr size_t kMaxTokens = 1 << 20;  // a larger vocabulary is refused
+// So is one with a longer token: the time of a text grows with its length times that of the longest
+// token, and nothing looks at the clock inside of a text.
+inline constexpr size_t kMaxTokenBytes = 512;
+
+struct VocabularyToken {
+  std::string text;
+  int32_t id = 0;
+};
+
+// Sorts and builds. An empty token is left out, since no text has it. INVALID_ARGUMENT: two tokens
+// are the same, or the bounds above are passed. Pure.
+absl::StatusOr<ByteTrie> BuildVocabularyTrie(const std::vector<VocabularyToken>& tokens);
+
+}  // namespace mpsd::text

@@ -1,0 +1,63 @@
+// WordPiece: the model of BERT's tokenizers.
+//
+//   unaffable  →  un ##aff ##able     the longest token that the vocabulary has, again and again
+//
+// A token behind the first of a piece begins with a prefix. A piece that no tokens make up, and one
+// that is too long, is the unknown token as a whole. The longest token is never given back: with
+// "ab", "abc" and "##cd" the piece "abcd" is unknown, as in the reference.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "text/subword/byte_trie.h"
+#include "text/subword/model.h"
+#include "text/subword/vocabulary_trie.h"
+
+namespace mpsd::text {
+
+// As tokenizer.json names them, and with its defaults, which are those of a vocab.txt too. A value.
+struct WordPieceOptions {
+  std::string unk_token = "[UNK]";
+  std::string continuing_subword_prefix = "##";
+  size_t max_input_chars_per_word = 100;  // characters, not bytes; a longer piece is unknown
+};
+
+// Step 3 of a tokenizer. Owned by its Tokenizer. Constant once made. Thread-safe.
+//
+// Allocates nothing for a piece, but for the ids. The time of a piece grows with its length times
+// that of the longest token (at most kMaxTokenBytes): one trie holds the vocabulary, and the tokens
+// that continue a piece begin at the node behind the prefix.
+class WordPiece : public Model {
+ public:
+  // INVALID_ARGUMENT: the errors of BuildVocabularyTrie(), or the unknown token is missing. Where
+  // no token has the prefix, a piece is one token or unknown. Ids may be in any order and have
+  // gaps.
+  static absl::StatusOr<WordPiece> Make(const WordPieceOptions& options,
+                                        const std::vector<VocabularyToken>& tokens);
+
+  void Append(const Pieces& pieces, std::vector<int32_t>* ids) const override;
+  int32_t Find(absl::string_view token) const override { return trie_.Find(token); }
+
+  // The tokens of the vocabulary, which is not the largest id plus one where ids have gaps.
+  int32_t size() const override { return size_; }
+  int32_t id_bound() const override { return id_bound_; }
+
+ private:
+  WordPiece(ByteTrie trie, const WordPieceOptions& options,
+            const std::vector<VocabularyToken>& tokens);
+
+  // False where no tokens make the piece up.
+  bool AppendPiece(absl::string_view piece, std::vector<int32_t>* ids) const;
+
+  const ByteTrie trie_;
+  const uint32_t continued_;  // the node behind the prefix; kNone where no token has it
+  const size_t max_characters_;
+  const int32_t size_;
+  const int32_t id_bound_;
+  const int32_t unknown_;
+};
+
+}  // namespace mpsd::text

@@ -1,0 +1,15 @@
+// ReadNormalizer: the part of that name, from its JSON.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "text/normalize/normalizer.h"
+#include "text/tokenizer/fields.h"
+
+namespace mpsd::text {
+
+// INVALID_ARGUMENT names what is wrong or unknown. Pure, thread-safe.
+absl::StatusOr<std::unique_ptr<Normalizer>> ReadNormalizer(const Json& json);
+
+}  // namespace mpsd::text

@@ -1,0 +1,76 @@
+// MakeStep, ReadSteps: the parts of a tokenizer that are one step or a sequence of steps.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "text/tokenizer/fields.h"
+
+namespace mpsd::text {
+
+// What the readers of normalizers and of pre-tokenizers have in common. A step names its kind in
+// "type"; a sequence is a kind whose field is a list of further steps:
+//
+//   MadePreTokenizer ReadPreTokenizerStep(const Json& json, size_t* steps_left) {
+//     Fields fields(json, "pre_tokenizer");
+//     const std::string type = fields.Text("type", "");
+//     if (type == "Sequence") {
+//       return ReadSteps<PreTokenizer, PreTokenizerSequence>(std::move(fields), "pretokenizers",
+//                                                            ReadPreTokenizerStep, steps_left);
+//     } …
+//
+// All errors are INVALID_ARGUMENT and name the first key or kind that is wrong or not known; no
+// step is made of a part of a file.
+
+// Of a part, all sequences in it together, which may nest as deep as the JSON. ParseJson() bounds
+// that depth, and with it the stack.
+inline constexpr size_t kMaxSteps = 32;
+// Of a text that a step looks for, or puts into texts.
+inline constexpr size_t kMaxLiteralBytes = 256;
+
+// The value of `key`, or a complaint where it is longer than kMaxLiteralBytes. Thread-safe.
+inline std::string Literal(const char* key, Fields* fields) {
+  std::string text = fields->Text(key, "");
+  if (text.size() > kMaxLiteralBytes) {
+    fields->Complain(absl::StrCat("'", key, "' has more than ", kMaxLiteralBytes, " bytes"));
+  }
+  return text;
+}
+
+// A `Step` of the class `Kind`, made of `arguments`, or the complaint about its fields. REQUIRES:
+// the caller has asked for all fields that the kind may have. Thread-safe.
+template <class Step, class Kind, class... Arguments>
+absl::StatusOr<std::unique_ptr<Step>> MakeStep(Fields* fields, Arguments&&... arguments) {
+  const absl::Status status = fields->Finish();
+  if (!status.ok()) return status;
+  return std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
+}
+
+// A `Sequence` of the steps in the array `key`, of which each is read by `read`. Takes them from
+// `steps_left`. Thread-safe.
+template <class Step, class Sequence>
+absl::StatusOr<std::unique_ptr<Step>> ReadSteps(
+    Fields fields, const std::string& key,
+    absl::StatusOr<std::unique_ptr<Step>> (*read)(const Json& json, size_t* steps_left),
+    size_t* steps_left) {
+  const Json* list = fields.Need(key.c_str());
+  if (list != nullptr && (!list->is_array() || list->size() > *steps_left)) {
+    fields.Complain(absl::StrCat("'", key, "' must be a short array"));
+  }
+  const absl::Status status = fields.Finish();
+  if (!status.ok()) return status;
+  *steps_left -= list->size();
+  std::vector<std::unique_ptr<Step>> steps;
+  for (const Json& one : *list) {
+    absl::StatusOr<std::unique_ptr<Step>> step = read(one, steps_left);
+    if (!step.ok()) return step;
+    steps.push_back(*std::move(step));
+  }
+  return std::make_unique<Sequence>(std::move(steps));
+}
+
+}  // namespace mpsd::text

@@ -1,0 +1,75 @@
+// utf8: valid UTF-8 in, one character at a time; and how a text becomes valid.
+//
+//   text from outside  ──ValidUtf8──▶  valid UTF-8  ──TakeCharacter──▶  characters
+//                                                   ◀──AppendUtf8────
+//
+// Every text is made valid once, when it enters a tokenizer; all steps behind that rely on it.
+// Pure functions, thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace mpsd::text {
+
+inline constexpr char32_t kReplacement = 0xFFFD;
+
+// `text` itself where it is valid. Otherwise `storage` becomes a copy of it in which each longest
+// beginning of a character, and each byte that begins none, is one U+FFFD: as Python decodes with
+// errors="replace". Overlong forms and surrogates are not valid.
+absl::string_view ValidUtf8(absl::string_view text, std::string* storage);
+
+// How many bytes the character takes that begins with `lead`. REQUIRES: valid UTF-8.
+inline size_t CharacterSize(char lead) {
+  const auto byte = static_cast<uint8_t>(lead);
+  return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+inline bool ContinuesCharacter(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
+
+// The character at `*at`, which moves behind it. REQUIRES: valid UTF-8, and not its end.
+inline char32_t TakeCharacter(const char** at) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(*at);
+  const size_t size = CharacterSize(**at);
+  *at += size;
+  switch (size) {
+    case 1:
+      return bytes[0];
+    case 2:
+      return (bytes[0] & 0x1FU) << 6 | (bytes[1] & 0x3FU);
+    case 3:
+      return (bytes[0] & 0x0FU) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
+    default:
+      return (bytes[0] & 0x07U) << 18 | (bytes[1] & 0x3FU) << 12 | (bytes[2] & 0x3FU) << 6 |
+             (bytes[3] & 0x3FU);
+  }
+}
+
+// Appends the one to four bytes of `c`.
+inline void AppendUtf8(char32_t c, std::string* text) {
+  const auto low = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x80) {
+    text->push_back(static_cast<char>(c));
+  } else if (c < 0x800) {
+    const char bytes[] = {static_cast<char>(0xC0 | c >> 6), low(0)};
+    text->append(bytes, 2);
+  } else if (c < 0x10000) {
+    const char bytes[] = {static_cast<char>(0xE0 | c >> 12), low(6), low(0)};
+    text->append(bytes, 3);
+  } else {
+    const char bytes[] = {static_cast<char>(0xF0 | c >> 18), low(12), low(6), low(0)};
+    text->append(bytes, 4);
+  }
+}
+
+// How many characters `text` has. REQUIRES: valid UTF-8.
+inline size_t CharacterCount(absl::string_view text) {
+  size_t count = 0;
+  for (const char byte : text) count += ContinuesCharacter(byte) ? 0 : 1;
+  return count;
+}
+
+}  // namespace mpsd::text

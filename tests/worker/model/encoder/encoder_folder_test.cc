@@ -1,0 +1,163 @@
+#include "worker/model/encoder/encoder_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class EncoderFolderTest : public testing::Test {
+ protected:
+  EncoderFolderTest() { WriteConfig(R"("architectures": ["BertModel"])"); }
+  ~EncoderFolderTest() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = folder_ + "/" + name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::trunc) << text;
+  }
+  void WriteConfig(const std::string& more) const {
+    Write("config.json",
+          absl::StrCat(R"({"model_type": "bert", "hidden_size": 4, "num_hidden_layers": 1,
+                           "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 10,
+                           "max_position_embeddings": 40, "type_vocab_size": 2, )",
+                       more, "}"));
+  }
+  void WriteSteps(const std::string& more) const {
+    Write("modules.json", absl::StrCat(R"([{"type": "s.Transformer", "path": ""},
+                                           {"type": "s.Pooling", "path": "1_Pooling"})",
+                                       more, "]"));
+    Write("1_Pooling/config.json", R"({"pooling_mode_cls_token": true})");
+  }
+  std::string Error() const {
+    const absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(folder_);
+    return folder.ok() ? "it was read" : std::string(folder.status().message());
+  }
+  ModelSpec Spec(const LoadOrder& order = {}) const {
+    return EncoderSpec(order, ReadEncoderFolder(folder_).value()).value();
+  }
+
+  const std::string folder_ = testing::TempDir() + "mpsd_folder_" + std::to_string(getpid());
+};
+
+TEST_F(EncoderFolderTest, WithoutModulesTheMeanIsTaken) {
+  const absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(folder_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  EXPECT_EQ(folder->pooling, Pooling::kMean);
+  EXPECT_TRUE(folder->tail.empty());
+  EXPECT_EQ(folder->max_tokens, 40);
+  EXPECT_THAT(FactsOf(*folder)[2].text, HasSubstr("mean (the default"));
+}
+
+TEST_F(EncoderFolderTest, ReadsTheStepsBehindTheEncoder) {
+  WriteSteps(R"(, {"type": "s.Dense", "path": "2_Dense"}, {"type": "s.Normalize", "path": "3_N"})");
+  Write("2_Dense/config.json", R"({"in_features": 4, "out_features": 7})");
+  Write("sentence_bert_config.json", R"({"max_seq_length": 20})");
+  const absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(folder_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  EXPECT_EQ(folder->pooling, Pooling::kFirst);
+  EXPECT_EQ(folder->width(), 7);
+  EXPECT_EQ(folder->max_tokens, 20);
+  EXPECT_EQ(FactsOf(*folder)[2].text, "cls, dense to 7, normalize");
+}
+
+TEST_F(EncoderFolderTest, NamesTheFileAtFault) {
+  WriteSteps(R"(, {"type": "s.Dense", "path": "2_Dense"})");
+  EXPECT_EQ(Error(), "2_Dense/config.json is not there");
+  Write("2_Dense/config.json", R"({"in_features": 5, "out_features": 7})");
+  EXPECT_EQ(Error(), "2_Dense/config.json: 'in_features' is 5, but the step before gives 4");
+  Write("modules.json", "{");
+  EXPECT_THAT(Error(), HasSubstr("modules.json: is no JSON"));
+  Write("config.json", std::string((4 << 20) + 1, ' '));
+  EXPECT_EQ(Error(), "config.json is larger than 4 MiB");
+  std::filesystem::remove(folder_ + "/config.json");
+  EXPECT_EQ(Error(), "config.json is not there");
+}
+
+TEST_F(EncoderFolderTest, AHeadForWordsIsRefusedButBelowModules) {
+  WriteConfig(R"("architectures": ["BertForMaskedLM"])");
+  EXPECT_THAT(Error(), HasSubstr("names a head for words"));
+  WriteSteps("");
+  EXPECT_EQ(Error(), "it was read");
+}
+
+TEST_F(EncoderFolderTest, AClassifierHasScoresAndNoPooling) {
+  WriteConfig(R"("architectures": ["BertForSequenceClassification"], "id2label": {"0": "only"})");
+  const ModelSpec spec = Spec();
+  ASSERT_EQ(spec.outputs.size(), 2u);
+  EXPECT_EQ(TensorText(spec.outputs[0]), "logits:FP32[1]");
+  EXPECT_EQ(TensorText(spec.outputs[1]), "scores:FP32[1]");
+  WriteSteps("");
+  EXPECT_THAT(Error(), HasSubstr("a pooling beside a classifier's head"));
+}
+
+TEST_F(EncoderFolderTest, TakesTheFirstOfTheFilesThatSayTheLength) {
+  Write("tokenizer_config.json", R"({"model_max_length": 30})");
+  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 30);
+  Write("sentence_xlnet_config.json", R"({"max_seq_length": 10})");
+  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 10);
+  Write("sentence_roberta_config.json", R"({"max_seq_length": 35})");
+  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 35);
+  Write("sentence_bert_config.json", R"({"max_seq_length": null})");
+  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 30);
+  Write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
+  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 40);
+  Write("sentence_bert_config.json", R"({"max_seq_length": 0})");
+  EXPECT_THAT(Error(), HasSubstr("sentence_bert_config.json: 'max_seq_length' must be"));
+}
+
+TEST_F(EncoderFolderTest, APromptThatStandsBeforeEachTextIsRefused) {
+  Write("config_sentence_transformers.json",
+        R"({"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": null})");
+  EXPECT_EQ(Error(), "it was read");
+  Write("config_sentence_transformers.json",
+        R"({"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": "document"})");
+  EXPECT_EQ(Error(), "it was read");
+  Write("config_sentence_transformers.json",
+        R"({"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": "query"})");
+  EXPECT_EQ(Error(),
+            "config_sentence_transformers.json: 'default_prompt_name' is \"query\": mpsd "
+            "puts no prompt before texts");
+}
+
+TEST_F(EncoderFolderTest, ABucketBeyondThePositionsIsRefused) {
+  LoadOrder order;
+  order.spec.pad.push_back({"input_ids", 0, {8, 40}});
+  EXPECT_EQ(Spec(order).pad, order.spec.pad);
+  order.spec.pad[0].buckets.push_back(41);
+  EXPECT_EQ(EncoderSpec(order, ReadEncoderFolder(folder_).value()).status().message(),
+            "its padding has a bucket of 41 tokens, but the model has 40 positions");
+}
+
+TEST_F(EncoderFolderTest, BucketsEndWithTheLongestRow) {
+  const ModelSpec spec = Spec();
+  EXPECT_EQ(spec.max_batch_size, 32u);
+  ASSERT_EQ(spec.pad.size(), 3u);
+  EXPECT_THAT(spec.pad[0].buckets, ElementsAre(16, 32, 40));
+  EXPECT_EQ(spec.pad[2].input, "token_type_ids");
+  EXPECT_TRUE(spec.inputs[2].optional);
+}
+
+TEST_F(EncoderFolderTest, TheOrderMaySayPaddingAndBatchSize) {
+  LoadOrder order;
+  order.spec.max_batch_size = 5;
+  order.spec.pad.push_back({"input_ids", 0, {8}});
+  const ModelSpec spec = Spec(order);
+  EXPECT_EQ(spec.max_batch_size, 5u);
+  EXPECT_EQ(spec.pad, order.spec.pad);
+  order.spec.inputs.push_back({"input_ids", DataType::kInt64, {-1}});
+  EXPECT_FALSE(EncoderSpec(order, ReadEncoderFolder(folder_).value()).ok());
+}
+
+}  // namespace
+}  // namespace mpsd

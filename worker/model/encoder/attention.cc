@@ -1,0 +1,174 @@
+#include "worker/model/encoder/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ATen/TensorOperators.h"
+#include "ATen/ops/arange.h"
+#include "ATen/ops/cat.h"
+#include "ATen/ops/pow.h"
+#include "ATen/ops/scaled_dot_product_attention.h"
+#include "ATen/ops/tensor.h"
+
+namespace mpsd {
+namespace {
+
+constexpr double kFarthest = 128;       // MPNet tells no distances beyond apart
+constexpr float kUnseen = -1e30F;       // added to a score: its share becomes exactly 0
+constexpr float kUnseenInHalf = -3e4F;  // the same, within the range of all types
+constexpr int64_t kNearBlock = 256;     // queries that look at their surroundings in one call
+
+// The bucket of the key at `distance` behind the query. As transformers computes it, in floats.
+int64_t BucketOf(int64_t distance, int64_t buckets) {
+  const int64_t half = buckets / 2;
+  const int64_t side = distance > 0 ? half : 0;
+  const int64_t steps = std::abs(distance);
+  const int64_t exact = half / 2;
+  if (steps < exact) return side + steps;
+  const auto near = static_cast<float>(exact);
+  const float far = std::log(static_cast<float>(steps) / near) /
+                    static_cast<float>(std::log(kFarthest / static_cast<double>(exact))) *
+                    static_cast<float>(half - exact);
+  return side + std::min(exact + static_cast<int64_t>(far), half - 1);
+}
+
+// 0 where a key counts and kUnseen where it does not, [rows, 1, 1, length]. Not minus infinity: a
+// token that sees nobody would become no number, and spoil those that see it with a share of 0.
+at::Tensor MaskOf(const TokenBatch& batch, const TokenRun& run) {
+  std::vector<float> added(static_cast<size_t>(run.rows * run.length));
+  for (size_t i = 0; i < added.size(); ++i) {
+    const bool is_kept = batch.kept[static_cast<size_t>(run.first) + i] != 0;
+    added[i] = is_kept ? 0.0F : kUnseen;
+  }
+  return at::tensor(added).view({run.rows, 1, 1, run.length});
+}
+
+// 0 where query `first_query` + i reaches key `first_key` + j and kUnseen elsewhere,
+// [1, 1, queries, keys].
+at::Tensor NearMask(int64_t first_query, int64_t queries, int64_t first_key, int64_t keys,
+                    int64_t reach) {
+  std::vector<float> added(static_cast<size_t>(queries * keys), kUnseen);
+  for (int64_t query = 0; query < queries; ++query) {
+    for (int64_t key = 0; key < keys; ++key) {
+      const int64_t distance = first_query + query - first_key - key;
+      if (std::abs(distance) <= reach) added[static_cast<size_t>(query * keys + key)] = 0.0F;
+    }
+  }
+  return at::tensor(added).view({1, 1, queries, keys});
+}
+
+}  // namespace
+
+DistanceBias::DistanceBias(const at::Tensor& table, int64_t buckets, int64_t longest)
+    : longest_(longest) {
+  std::vector<int64_t> of_distance;
+  for (int64_t distance = 1 - longest; distance < longest; ++distance) {
+    of_distance.push_back(BucketOf(distance, buckets));
+  }
+  by_distance_ = table.index_select(0, at::tensor(of_distance).to(table.device())).t().contiguous();
+}
+
+at::Tensor DistanceBias::Of(int64_t length) const {
+  // Window w holds the distances from w + 1 - length on, which are those of query length - 1 - w.
+  const at::Tensor windows =
+      by_distance_.narrow(1, longest_ - length, 2 * length - 1).unfold(1, length, 1);
+  return windows.flip({1}).contiguous();
+}
+
+// The frequencies are computed as transformers does, by floats: at position 8,000 the last bit of
+// one is some hundredths of a degree.
+Rotation::Rotation(const TokenBatch& batch, double theta, int64_t head_size, c10::Device device) {
+  const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;
+  const at::Tensor frequencies = at::pow(theta, exponents).reciprocal();
+  const at::Tensor positions = at::tensor(batch.positions).to(at::kFloat);
+  const at::Tensor angles = positions.unsqueeze(1) * frequencies;
+  cosines_ = angles.cos().view({batch.size(), 1, 1, -1}).to(device);
+  sines_ = angles.sin().view({batch.size(), 1, 1, -1}).to(device);
+}
+
+void Rotation::Turn(const at::Tensor& query_key_value) const {
+  const int64_t half = cosines_.size(3);
+  const at::Tensor turned =
+      query_key_value.view({query_key_value.size(0), 3, -1, 2 * half}).narrow(1, 0, 2);
+  const at::Tensor first = turned.narrow(3, 0, half);
+  const at::Tensor second = turned.narrow(3, half, half);
+  const at::Tensor turned_first = first * cosines_ - second * sines_;
+  second.copy_(second * cosines_ + first * sines_);
+  first.copy_(turned_first);
+}
+
+Attention::Attention(const TokenBatch& batch, int64_t head_count, const DistanceBias* bias,
+                     int64_t reach, c10::Device device, at::ScalarType type)
+    : head_count_(head_count) {
+  for (const TokenRun& run : batch.runs) {
+    at::Tensor added;
+    if (!batch.kept.empty()) added = MaskOf(batch, run).to(device);
+    if (reach > 0 && run.length > reach + 1) {
+      runs_.push_back({run, NearBlocks(run, added, reach, device)});
+      continue;
+    }
+    if (bias != nullptr) {
+      const at::Tensor of_run = bias->Of(run.length).unsqueeze(0);
+      added = added.defined() ? added + of_run : of_run;
+    }
+    runs_.push_back({run, {{0, run.length, 0, run.length, added}}});
+  }
+  if (type != at::kFloat) ConvertAdded(type);
+}
+
+// Two of kUnseen together, and one in half, would be minus infinity.
+void Attention::ConvertAdded(at::ScalarType type) {
+  for (Run& run : runs_) {
+    for (Block& block : run.blocks) {
+      if (block.added.defined()) block.added = block.added.clamp_min(kUnseenInHalf).to(type);
+    }
+  }
+}
+
+// The memory grows with the length, and not with its square.
+std::vector<Attention::Block> Attention::NearBlocks(const TokenRun& run, const at::Tensor& kept,
+                                                    int64_t reach, c10::Device device) {
+  std::vector<Block> blocks;
+  for (int64_t first = 0; first < run.length; first += kNearBlock) {
+    Block& block = blocks.emplace_back();
+    block.first_query = first;
+    block.queries = std::min(kNearBlock, run.length - first);
+    block.first_key = std::max<int64_t>(0, first - reach);
+    block.keys = std::min(run.length, first + block.queries + reach) - block.first_key;
+    block.added = NearMask(first, block.queries, block.first_key, block.keys, reach).to(device);
+    if (kept.defined()) block.added = block.added + kept.narrow(3, block.first_key, block.keys);
+  }
+  return blocks;
+}
+
+at::Tensor Attention::Compute(const Run& run, const at::Tensor& query_key_value) const {
+  const TokenRun& place = run.place;
+  const int64_t hidden = query_key_value.size(1) / 3;
+  const at::Tensor parts =
+      query_key_value.narrow(0, place.first, place.rows * place.length)
+          .view({place.rows, place.length, 3, head_count_, hidden / head_count_})
+          .permute({2, 0, 3, 1, 4});
+  std::vector<at::Tensor> seen;
+  for (const Block& block : run.blocks) {
+    std::optional<at::Tensor> added;
+    if (block.added.defined()) {
+      added = block.added.expand({place.rows, head_count_, block.queries, block.keys});
+    }
+    seen.push_back(
+        at::scaled_dot_product_attention(parts[0].narrow(2, block.first_query, block.queries),
+                                         parts[1].narrow(2, block.first_key, block.keys),
+                                         parts[2].narrow(2, block.first_key, block.keys), added));
+  }
+  const at::Tensor out = seen.size() == 1 ? seen[0] : at::cat(seen, 2);
+  return out.transpose(1, 2).reshape({place.rows * place.length, hidden});
+}
+
+at::Tensor Attention::operator()(const at::Tensor& query_key_value) const {
+  if (runs_.size() == 1) return Compute(runs_[0], query_key_value);
+  std::vector<at::Tensor> outputs;
+  for (const Run& run : runs_) outputs.push_back(Compute(run, query_key_value));
+  return at::cat(outputs);
+}
+
+}  // namespace mpsd

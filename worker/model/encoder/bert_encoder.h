@@ -1,0 +1,63 @@
+// BertEncoder: the layers of a BERT or of one of its kin.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ATen/core/TensorBody.h"
+#include "proto/link/census.h"
+#include "worker/model/encoder/attention.h"
+#include "worker/model/encoder/encoder.h"
+#include "worker/model/encoder/encoder_config.h"
+#include "worker/model/encoder/encoder_weights.h"
+#include "worker/model/encoder/layers.h"
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// Adds a vector of the word, of its position and of its type, and normalizes after each sum:
+//
+//   x = norm(word + position + type)
+//   each layer:  x = norm(x + attention(x)),  x = norm(x + down(activation(up(x))))
+//
+// The families differ in the names of their tensors, in the types and in the distances, which the
+// config says; no family is named here. Dropout is for training, and left out.
+//
+// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
+// EncoderModel. Thread-safe, as Encoder says.
+class BertEncoder final : public Encoder {
+ public:
+  // Takes the tensors out of `weights`, which is not needed afterwards, as numbers of the type that
+  // `weights` hands out. A fault of the weights stays in `weights`, whose Finish() tells it; the
+  // encoder is unusable then.
+  BertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
+
+  // REQUIRES: PackTokens() has made the batch, of the same config: so ids, types and positions lie
+  // in the tables, and nobody looks again.
+  at::Tensor Run(const TokenBatch& batch) const override;
+  void Count(Census* census) const override;
+
+ private:
+  struct Layer {
+    Linear query_key_value;  // three matrices of the file, as one product
+    Linear attention_output;
+    Norm attention_norm;
+    Linear up;
+    Linear down;
+    Norm output_norm;
+  };
+  Layer TakeLayer(int64_t number, EncoderWeights* weights) const;
+  at::Tensor Embed(const TokenBatch& batch) const;
+
+  const EncoderConfig config_;
+  const c10::Device device_;
+  at::Tensor words_;
+  at::Tensor positions_;
+  at::Tensor types_;  // undefined: the family has none
+  Norm embedding_norm_;
+  std::vector<Layer> layers_;
+  std::unique_ptr<const DistanceBias> distance_bias_;  // null: the family has none
+};
+
+}  // namespace mpsd

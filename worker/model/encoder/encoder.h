@@ -1,0 +1,25 @@
+// Encoder: makes the vectors of tokens.
+#pragma once
+
+#include "ATen/core/TensorBody.h"
+#include "proto/link/census.h"
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// The layers between a batch's token ids and a head. Made of a folder's weights while a model is
+// loaded; owned by EncoderModel. Constant afterwards, so thread-safe: lanes run it at the same
+// time. Functions may throw what libtorch throws.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+
+  // [tokens, hidden]: of each token of the batch, in its order, as numbers of the weights' type. On
+  // the device.
+  virtual at::Tensor Run(const TokenBatch& batch) const = 0;
+
+  // Counts the operators of one run.
+  virtual void Count(Census* census) const = 0;
+};
+
+}  // namespace mpsd

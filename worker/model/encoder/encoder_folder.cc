@@ -1,0 +1,216 @@
+#include "worker/model/encoder/encoder_folder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "worker/model/encoder/mapped_file.h"
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kMaxFileBytes = 4 << 20;
+constexpr uint32_t kUsualBatchRows = 32;
+constexpr int64_t kSmallestBucket = 16;
+constexpr size_t kShownLabels = 8;
+
+// The names under which sentence-transformers has saved the settings of its first step; it takes
+// the first that is there.
+constexpr const char* kSentenceBertConfigs[] = {
+    "sentence_bert_config.json",       "sentence_roberta_config.json",
+    "sentence_distilbert_config.json", "sentence_camembert_config.json",
+    "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
+    "sentence_xlnet_config.json",
+};
+
+absl::StatusOr<std::string> ReadSmallFile(const std::string& folder, const std::string& name) {
+  const absl::StatusOr<MappedFile> file = MappedFile::Open(folder + "/" + name);
+  if (!file.ok()) {
+    return absl::Status(file.status().code(), absl::StrCat(name, " ", file.status().message()));
+  }
+  if (file->bytes().size() > kMaxFileBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(name, " is larger than 4 MiB"));
+  }
+  return std::string(file->bytes());
+}
+
+// What `parse` makes of the file; its error names the file.
+template <typename Parse>
+auto ReadAs(const std::string& folder, const std::string& name, const Parse& parse)
+    -> decltype(parse(absl::string_view())) {
+  const absl::StatusOr<std::string> text = ReadSmallFile(folder, name);
+  if (!text.ok()) return text.status();
+  auto parsed = parse(*text);
+  if (parsed.ok()) return parsed;
+  return absl::Status(parsed.status().code(), absl::StrCat(name, ": ", parsed.status().message()));
+}
+
+absl::Status ReadStep(const std::string& path, const SentenceStep& step, EncoderFolder* folder) {
+  if (step.kind == SentenceStep::kNormalize) {
+    folder->tail.emplace_back();
+    return absl::OkStatus();
+  }
+  const std::string file = step.folder + "/config.json";
+  if (step.kind == SentenceStep::kPooling) {
+    const absl::StatusOr<Pooling> pooling = ReadAs(path, file, ParsePooling);
+    if (!pooling.ok()) return pooling.status();
+    folder->pooling = *pooling;
+    folder->pooling_is_told = true;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<DenseConfig> dense = ReadAs(path, file, ParseDense);
+  if (!dense.ok()) return dense.status();
+  if (dense->from != folder->width()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        file, ": 'in_features' is ", dense->from, ", but the step before gives ", folder->width()));
+  }
+  dense->folder = step.folder;
+  folder->tail.push_back({true, *std::move(dense)});
+  return absl::OkStatus();
+}
+
+absl::Status ReadSentenceFiles(const std::string& path, EncoderFolder* folder) {
+  const auto steps = ReadAs(path, "modules.json", ParseSentenceSteps);
+  if (absl::IsNotFound(steps.status())) {
+    if (folder->config.head != HeadKind::kMaskedLm) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "config.json: 'architectures' names a head for words (MaskedLM), which mpsd does not "
+        "serve; an embedder has a modules.json beside it");
+  }
+  if (!steps.ok()) return steps.status();
+  if (folder->is_classifier()) {
+    return absl::InvalidArgumentError(
+        "modules.json: there is a pooling beside a classifier's head");
+  }
+  for (const SentenceStep& step : *steps) {
+    if (absl::Status status = ReadStep(path, step, folder); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// The tokens of a row as these settings say; 0 where none does.
+absl::StatusOr<int64_t> ReadToldTokens(const std::string& path) {
+  for (const char* name : kSentenceBertConfigs) {
+    const auto told = ReadAs(path, name, ParseMaxTokens);
+    if (absl::IsNotFound(told.status())) continue;
+    if (!told.ok() || *told > 0) return told;
+    break;
+  }
+  const auto of_tokenizer = ReadAs(path, "tokenizer_config.json", ParseTokenizerMaxTokens);
+  if (absl::IsNotFound(of_tokenizer.status())) return 0;
+  return of_tokenizer;
+}
+
+// A prompt before each text would be lost: other vectors than those of the model's own tools.
+absl::Status CheckPrompt(const std::string& path) {
+  constexpr char kFile[] = "config_sentence_transformers.json";
+  const absl::StatusOr<std::string> prompt = ReadAs(path, kFile, ParseDefaultPrompt);
+  if (absl::IsNotFound(prompt.status())) return absl::OkStatus();
+  if (!prompt.ok() || prompt->empty()) return prompt.status();
+  return absl::InvalidArgumentError(absl::StrCat(kFile, ": 'default_prompt_name' is \"",
+                                                 prompt->substr(0, 100),
+                                                 "\": mpsd puts no prompt before texts"));
+}
+
+std::vector<int64_t> Buckets(int64_t longest) {
+  std::vector<int64_t> buckets;
+  for (int64_t length = kSmallestBucket; length < longest; length *= 2) buckets.push_back(length);
+  buckets.push_back(longest);
+  return buckets;
+}
+
+std::string TailText(const EncoderFolder& folder) {
+  std::string text(NameOf(folder.pooling));
+  if (!folder.pooling_is_told) absl::StrAppend(&text, " (the default: there is no modules.json)");
+  for (const SentenceTail& step : folder.tail) {
+    absl::StrAppend(&text,
+                    step.is_dense ? absl::StrCat(", dense to ", step.dense.to) : ", normalize");
+  }
+  return text;
+}
+
+std::string LabelsText(const EncoderConfig& config) {
+  const size_t shown = std::min(config.labels.size(), kShownLabels);
+  return absl::StrCat(config.labels.size(), " (",
+                      absl::StrJoin(config.labels.begin(), config.labels.begin() + shown, ", "),
+                      shown < config.labels.size() ? ", …), " : "), ", NameOf(config.score));
+}
+
+}  // namespace
+
+int64_t EncoderFolder::width() const {
+  if (is_classifier()) return static_cast<int64_t>(config.labels.size());
+  for (auto step = tail.rbegin(); step != tail.rend(); ++step) {
+    if (step->is_dense) return step->dense.to;
+  }
+  return config.hidden_size;
+}
+
+absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& path) {
+  EncoderFolder folder;
+  absl::StatusOr<EncoderConfig> config = ReadAs(path, "config.json", ParseEncoderConfig);
+  if (!config.ok()) return config.status();
+  folder.config = *std::move(config);
+  if (absl::Status status = ReadSentenceFiles(path, &folder); !status.ok()) return status;
+  if (absl::Status status = CheckPrompt(path); !status.ok()) return status;
+  folder.max_tokens = folder.config.max_tokens();
+  const absl::StatusOr<int64_t> told = ReadToldTokens(path);
+  if (!told.ok()) return told.status();
+  if (*told > 0) folder.max_tokens = std::min(folder.max_tokens, *told);
+  return folder;
+}
+
+absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolder& folder) {
+  if (!order.spec.inputs.empty() || !order.spec.outputs.empty()) {
+    return absl::InvalidArgumentError(
+        "its inputs and outputs follow from its folder; leave them out of the config");
+  }
+  ModelSpec spec;
+  spec.max_batch_size = order.spec.max_batch_size > 0 ? order.spec.max_batch_size : kUsualBatchRows;
+  spec.inputs = {{"input_ids", DataType::kInt64, {-1}}, {"attention_mask", DataType::kInt64, {-1}}};
+  if (folder.config.token_type_count > 1) {
+    spec.inputs.push_back({"token_type_ids", DataType::kInt64, {-1}, /*optional=*/true});
+  }
+  spec.pad = order.spec.pad;
+  for (const PadRule& rule : spec.pad) {
+    if (rule.buckets.empty() || rule.buckets.back() <= folder.config.max_tokens()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("its padding has a bucket of ", rule.buckets.back(),
+                     " tokens, but the model has ", folder.config.max_tokens(), " positions"));
+  }
+  for (const TensorSpec& input : spec.inputs) {
+    if (!order.spec.pad.empty()) break;
+    PadRule rule;
+    rule.input = input.name;
+    rule.buckets = Buckets(folder.max_tokens);
+    spec.pad.push_back(std::move(rule));
+  }
+  if (folder.is_classifier()) {
+    spec.outputs = {{"logits", DataType::kFp32, {folder.width()}},
+                    {"scores", DataType::kFp32, {folder.width()}}};
+  } else {
+    spec.outputs = {{"sentence_embedding", DataType::kFp32, {folder.width()}}};
+  }
+  return spec;
+}
+
+std::vector<ModelFact> FactsOf(const EncoderFolder& folder) {
+  const EncoderConfig& config = folder.config;
+  std::vector<ModelFact> facts = {{"family", std::string(NameOf(config.family))}};
+  if (folder.is_classifier()) {
+    facts.push_back({"task", config.labels.size() == 1 ? "scores of pairs or texts" : "classes"});
+    facts.push_back({"labels", LabelsText(config)});
+  } else {
+    facts.push_back({"task", "embeddings"});
+    facts.push_back({"pooling", TailText(folder)});
+  }
+  facts.push_back(
+      {"sizes", absl::StrCat(config.layer_count, " layers, ", config.hidden_size, " wide, ",
+                             config.head_count, " heads, ", config.vocabulary_size, " words")});
+  facts.push_back({"tokens", absl::StrCat("at most ", folder.max_tokens, " a row")});
+  return facts;
+}
+
+}  // namespace mpsd

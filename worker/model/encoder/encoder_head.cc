@@ -1,0 +1,180 @@
+#include "worker/model/encoder/encoder_head.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "ATen/TensorOperators.h"
+#include "ATen/ops/cat.h"
+#include "ATen/ops/from_blob.h"
+#include "ATen/ops/tensor.h"
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "worker/model/encoder/encoder_names.h"
+#include "worker/model/encoder/weight_files.h"
+
+namespace mpsd {
+namespace {
+
+constexpr double kShortest = 1e-12;  // a vector below this length is divided by it
+
+// The token of each row, first or last.
+at::Tensor TokenOfEach(const at::Tensor& tokens, const TokenBatch& batch, bool last) {
+  std::vector<int64_t> indices;
+  for (const TokenRow& row : batch.rows) indices.push_back(last ? row.last : row.first);
+  return tokens.index_select(0, at::tensor(indices).to(tokens.device()));
+}
+
+// The place of each of the request's rows in the order of the tokens.
+std::vector<int64_t> PlacesOf(const TokenBatch& batch) {
+  std::vector<int64_t> order(batch.rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return batch.rows[a].first < batch.rows[b].first; });
+  std::vector<int64_t> places(order.size());
+  for (size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int64_t>(i);
+  return places;
+}
+
+// 1 where a token of the run counts and else 0, [rows, length, 1]; undefined where all count.
+at::Tensor KeptOf(const TokenBatch& batch, const TokenRun& run, c10::Device device) {
+  if (batch.kept.empty()) return {};
+  const char* kept = batch.kept.data() + run.first;
+  return at::from_blob(const_cast<char*>(kept), {run.rows, run.length, 1}, at::kChar)
+      .to(at::kFloat)
+      .to(device);
+}
+
+at::Tensor MeanOfRun(const at::Tensor& run, const at::Tensor& kept) {
+  if (!kept.defined()) return run.sum({1}, /*keepdim=*/false).div_(run.size(1));
+  return (run * kept).sum({1}, /*keepdim=*/false) / kept.sum({1}, /*keepdim=*/false);
+}
+
+at::Tensor LargestOfRun(const at::Tensor& run, const at::Tensor& kept) {
+  if (!kept.defined()) return run.amax(1);
+  return run.masked_fill(kept == 0, -std::numeric_limits<float>::infinity()).amax(1);
+}
+
+// One vector a row, in the request's order. `reduce` makes the rows' vectors of a run's tokens,
+// [rows, length, hidden]. The memory is that of the tokens, whatever the number of rows.
+at::Tensor OfEachRow(const at::Tensor& tokens, const TokenBatch& batch,
+                     at::Tensor (*reduce)(const at::Tensor& run, const at::Tensor& kept)) {
+  std::vector<at::Tensor> runs;
+  for (const TokenRun& run : batch.runs) {
+    const at::Tensor of_run = tokens.narrow(0, run.first, run.rows * run.length)
+                                  .view({run.rows, run.length, tokens.size(1)});
+    runs.push_back(reduce(of_run, KeptOf(batch, run, tokens.device())));
+  }
+  return at::cat(runs).index_select(0, at::tensor(PlacesOf(batch)).to(tokens.device()));
+}
+
+at::Tensor Pool(Pooling pooling, const at::Tensor& tokens, const TokenBatch& batch) {
+  switch (pooling) {
+    case Pooling::kMean:
+      return OfEachRow(tokens, batch, MeanOfRun);
+    case Pooling::kFirst:
+      return TokenOfEach(tokens, batch, /*last=*/false);
+    case Pooling::kLast:
+      return TokenOfEach(tokens, batch, /*last=*/true);
+    case Pooling::kMax:
+      return OfEachRow(tokens, batch, LargestOfRun);
+  }
+  return tokens;
+}
+
+at::Tensor Normalized(const at::Tensor& x) {
+  return x / (x * x).sum({1}, /*keepdim=*/true).sqrt().clamp_min(kShortest);
+}
+
+void ClearEmpty(const TokenBatch& batch, const at::Tensor& x) {
+  for (size_t row = 0; row < batch.rows.size(); ++row) {
+    if (batch.rows[row].is_empty) x[static_cast<int64_t>(row)].zero_();
+  }
+}
+
+Activation HeadActivation(const EncoderConfig& config) {
+  if (config.family == EncoderFamily::kDistilBert) return Activation::kRelu;
+  if (config.family == EncoderFamily::kModernBert) return config.rotary.head_activation;
+  return Activation::kTanh;
+}
+
+absl::StatusOr<Linear> LoadDense(const std::string& path, const DenseConfig& config,
+                                 c10::Device device) {
+  const absl::StatusOr<WeightFiles> files = WeightFiles::Open(path + "/" + config.folder);
+  absl::Status status = files.status();
+  Linear dense;
+  if (files.ok()) {
+    EncoderWeights weights(files->tensors(), "", device);
+    dense =
+        Linear::Take(&weights, "linear", config.from, config.to, /*whole=*/true, config.has_bias);
+    status = weights.Finish();
+  }
+  if (status.ok()) return dense;
+  return absl::Status(status.code(), absl::StrCat(config.folder, ": ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EncoderHead>> SentenceHead::Load(const std::string& path,
+                                                                const EncoderFolder& folder,
+                                                                EncoderWeights* weights,
+                                                                c10::Device device) {
+  std::unique_ptr<SentenceHead> head(new SentenceHead(folder.pooling));
+  for (const SentenceTail& tail : folder.tail) {
+    Step step;
+    step.is_dense = tail.is_dense;
+    if (tail.is_dense) {
+      absl::StatusOr<Linear> dense = LoadDense(path, tail.dense, device);
+      if (!dense.ok()) return dense.status();
+      step.dense = *std::move(dense);
+      step.activation = tail.dense.activation;
+    }
+    head->steps_.push_back(std::move(step));
+  }
+  weights->Ignore("pooler.");
+  if (folder.config.head == HeadKind::kMaskedLm) {
+    for (const char* name : {"lm_head.", "cls.", "vocab_transform.", "vocab_layer_norm.",
+                             "vocab_projector.", "head.", "decoder."}) {
+      weights->IgnoreWhole(name);
+    }
+  }
+  return head;
+}
+
+std::vector<at::Tensor> SentenceHead::Run(at::Tensor tokens, const TokenBatch& batch) const {
+  at::Tensor x = Pool(pooling_, tokens, batch);
+  ClearEmpty(batch, x);
+  for (const Step& step : steps_) {
+    x = step.is_dense ? Activate(step.activation, step.dense(x)) : Normalized(x);
+  }
+  ClearEmpty(batch, x);
+  return {x};
+}
+
+ClassifierHead::ClassifierHead(const EncoderConfig& config, EncoderWeights* weights)
+    : activation_(HeadActivation(config)),
+      score_(config.score),
+      pooling_(config.rotary.head_is_mean ? Pooling::kMean : Pooling::kFirst) {
+  const EncoderNames& names = NamesOf(config.family);
+  const bool is_modern = config.family == EncoderFamily::kModernBert;
+  const bool in_encoder = absl::StartsWith(names.head_dense, "pooler");
+  const auto labels = static_cast<int64_t>(config.labels.size());
+  dense_ = Linear::Take(weights, names.head_dense, config.hidden_size, config.hidden_size,
+                        /*whole=*/!in_encoder, !is_modern || config.rotary.has_head_bias);
+  if (is_modern) {
+    norm_ = Norm::Take(weights, "head.norm", config.hidden_size, config.layer_norm_epsilon,
+                       /*whole=*/true, config.rotary.has_norm_bias);
+  }
+  output_ = Linear::Take(weights, names.head_output, config.hidden_size, labels, /*whole=*/true);
+}
+
+std::vector<at::Tensor> ClassifierHead::Run(at::Tensor tokens, const TokenBatch& batch) const {
+  at::Tensor x = Activate(activation_, dense_(Pool(pooling_, tokens, batch)));
+  if (norm_.has_value()) x = (*norm_)(x);
+  const at::Tensor logits = output_(x);
+  return {logits, Activate(score_, logits.clone())};
+}
+
+}  // namespace mpsd

@@ -1,0 +1,73 @@
+// EncoderHead: makes a row's answer of the vectors of its tokens.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ATen/core/TensorBody.h"
+#include "absl/status/statusor.h"
+#include "worker/model/encoder/encoder_folder.h"
+#include "worker/model/encoder/encoder_weights.h"
+#include "worker/model/encoder/layers.h"
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// What stands above an encoder. Made while a model is loaded; owned by EncoderModel. Constant
+// afterwards, so thread-safe. Functions may throw what libtorch throws.
+class EncoderHead {
+ public:
+  virtual ~EncoderHead() = default;
+
+  // The outputs of the spec in its order, each with a row of each row of the batch. `tokens` is the
+  // encoder's, [tokens, hidden], and the caller gives it up.
+  virtual std::vector<at::Tensor> Run(at::Tensor tokens, const TokenBatch& batch) const = 0;
+};
+
+// The pooled vector of a row, through the maps behind it. A row of which no token counts gives
+// zeros. Thread-safe.
+class SentenceHead final : public EncoderHead {
+ public:
+  // `path` is the folder, where the weights of dense maps lie in folders of their own. The
+  // encoder's pooler, if there is one, is not part of the answer. INVALID_ARGUMENT and NOT_FOUND
+  // name a file of a dense map and what is wrong with it; faults of `weights` stay in it.
+  static absl::StatusOr<std::unique_ptr<EncoderHead>> Load(const std::string& path,
+                                                           const EncoderFolder& folder,
+                                                           EncoderWeights* weights,
+                                                           c10::Device device);
+
+  std::vector<at::Tensor> Run(at::Tensor tokens, const TokenBatch& batch) const override;
+
+ private:
+  struct Step {
+    bool is_dense = false;  // else it normalizes
+    Linear dense;
+    Activation activation = Activation::kIdentity;
+  };
+  explicit SentenceHead(Pooling pooling) : pooling_(pooling) {}
+
+  const Pooling pooling_;
+  std::vector<Step> steps_;
+};
+
+// The logits of a row, one a label, from its first token or from the mean of all, and the scores
+// made of them. Thread-safe.
+class ClassifierHead final : public EncoderHead {
+ public:
+  // Faults of `weights` stay in it.
+  ClassifierHead(const EncoderConfig& config, EncoderWeights* weights);
+
+  std::vector<at::Tensor> Run(at::Tensor tokens, const TokenBatch& batch) const override;
+
+ private:
+  const Activation activation_;
+  const Activation score_;
+  const Pooling pooling_;
+  Linear dense_;
+  std::optional<Norm> norm_;  // of families that have one
+  Linear output_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,85 @@
+#include "worker/model/encoder/encoder_weights.h"
+
+#include <cstring>
+#include <optional>
+
+#include "ATen/ops/empty.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "worker/model/torch/scalar_types.h"
+
+namespace mpsd {
+namespace {
+
+std::optional<at::ScalarType> TypeOf(absl::string_view dtype) {
+  if (dtype == "F32") return at::kFloat;
+  if (dtype == "F16") return at::kHalf;
+  if (dtype == "BF16") return at::kBFloat16;
+  return std::nullopt;
+}
+
+}  // namespace
+
+EncoderWeights::EncoderWeights(const Safetensors& source, absl::string_view prefix,
+                               c10::Device device)
+    : source_(source), device_(device) {
+  for (const auto& entry : source) {
+    if (absl::StartsWith(entry.first, prefix)) prefix_ = std::string(prefix);
+  }
+}
+
+at::Tensor EncoderWeights::Fail(const std::string& name, absl::Span<const int64_t> shape,
+                                absl::string_view what) {
+  status_.Update(absl::InvalidArgumentError(absl::StrCat("the tensor '", name, "' ", what)));
+  // Its strides make one element serve for all.
+  return at::empty({1}).expand(c10::IntArrayRef(shape.data(), shape.size()));
+}
+
+at::Tensor EncoderWeights::TakeWhole(const std::string& name, const std::vector<int64_t>& shape) {
+  taken_.insert(name);
+  const auto found = source_.find(name);
+  if (found == source_.end()) return Fail(name, shape, "is missing");
+  const SafetensorView& view = found->second;
+  if (view.shape != shape) {
+    return Fail(name, shape,
+                absl::StrCat("has the shape [", absl::StrJoin(view.shape, ","), "], not [",
+                             absl::StrJoin(shape, ","), "]"));
+  }
+  const std::optional<at::ScalarType> type = TypeOf(view.dtype);
+  if (!type.has_value()) {
+    return Fail(name, shape,
+                absl::StrCat("is of the dtype ", view.dtype, ", which is no F32, F16 or BF16"));
+  }
+  const at::Tensor tensor = at::empty(shape, at::TensorOptions(*type));
+  std::memcpy(tensor.mutable_data_ptr(), view.bytes.data(), view.bytes.size());
+  const at::Tensor taken = tensor.to(device_, type_);
+  taken_bytes_ += taken.nbytes();
+  taken_dtypes_.emplace(DataTypeName(FromScalarType(type_)));
+  return taken;
+}
+
+bool EncoderWeights::IsIgnored(absl::string_view name) const {
+  for (const std::string& ignored : ignored_) {
+    if (absl::EndsWith(ignored, ".") ? absl::StartsWith(name, ignored) : name == ignored)
+      return true;
+  }
+  return false;
+}
+
+absl::Status EncoderWeights::Finish() {
+  for (const auto& entry : source_) {
+    const std::string& name = entry.first;
+    if (taken_.count(name) > 0 || IsIgnored(name)) continue;
+    status_.Update(absl::InvalidArgumentError(absl::StrCat(
+        "the tensor '", name, "' would be lost: it is part of a head or of a layer too many")));
+  }
+  return status_;
+}
+
+void EncoderWeights::Count(Census* census) const {
+  census->parameter_bytes += taken_bytes_;
+  census->parameter_dtypes.assign(taken_dtypes_.begin(), taken_dtypes_.end());
+}
+
+}  // namespace mpsd

@@ -1,0 +1,66 @@
+// EncoderWeights: hands out a folder's tensors by name, and sees to it that none is lost.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ATen/core/TensorBody.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "proto/link/census.h"
+#include "worker/model/encoder/safetensors.h"
+
+namespace mpsd {
+
+// Remembers the first fault, so that a reader of many tensors asks once, at its end. Borrows the
+// tensors' bytes and copies them. Made while a model is loaded. Thread-compatible.
+class EncoderWeights {
+ public:
+  // The names of an encoder's tensors begin with `prefix` ("bert.") where a head was saved beside
+  // it.
+  EncoderWeights(const Safetensors& source, absl::string_view prefix, c10::Device device);
+
+  // Tensors are handed out as numbers of `type` from now on; of float before the first call.
+  void HandOutAs(at::ScalarType type) { type_ = type; }
+
+  // The encoder's tensor of that name on the device. After a fault a tensor of that shape
+  // whose content means nothing.
+  at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape) {
+    return TakeWhole(prefix_ + name, shape);
+  }
+
+  // The same for a tensor outside of the encoder, whose name has no prefix.
+  at::Tensor TakeWhole(const std::string& name, const std::vector<int64_t>& shape);
+
+  // False after a fault. Nothing large should be made of what was taken then.
+  bool ok() const { return status_.ok(); }
+
+  // Lets a tensor be left out, or, where the name ends in a dot, all that begin with it.
+  void Ignore(const std::string& name) { ignored_.push_back(prefix_ + name); }
+  void IgnoreWhole(const std::string& name) { ignored_.push_back(name); }
+
+  // INVALID_ARGUMENT names a tensor that is missing, has another shape than it was asked for with,
+  // is no F32, F16 or BF16, or was neither taken nor ignored. Called last.
+  absl::Status Finish();
+
+  // Adds the bytes and datatypes of what was taken to `census`.
+  void Count(Census* census) const;
+
+ private:
+  at::Tensor Fail(const std::string& name, absl::Span<const int64_t> shape, absl::string_view what);
+  bool IsIgnored(absl::string_view name) const;
+
+  const Safetensors& source_;
+  const c10::Device device_;
+  at::ScalarType type_ = at::kFloat;
+  std::string prefix_;
+  std::set<std::string> taken_;
+  std::vector<std::string> ignored_;
+  std::set<std::string> taken_dtypes_;
+  uint64_t taken_bytes_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace mpsd

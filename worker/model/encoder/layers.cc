@@ -1,0 +1,80 @@
+#include "worker/model/encoder/layers.h"
+
+#include <utility>
+
+#include "ATen/ops/addmm.h"
+#include "ATen/ops/from_blob.h"
+#include "ATen/ops/gelu.h"
+#include "ATen/ops/layer_norm.h"
+#include "ATen/ops/relu.h"
+#include "ATen/ops/sigmoid.h"
+#include "ATen/ops/silu.h"
+#include "ATen/ops/softmax.h"
+#include "ATen/ops/tanh.h"
+#include "ATen/ops/zeros.h"
+
+namespace mpsd {
+
+Linear::Linear(const at::Tensor& weight, at::Tensor bias)
+    : weight_(weight.t().contiguous()), bias_(std::move(bias)) {}
+
+Linear Linear::Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
+                    bool whole, bool has_bias) {
+  const auto take = [&](const std::string& tensor, const std::vector<int64_t>& shape) {
+    return whole ? weights->TakeWhole(tensor, shape) : weights->Take(tensor, shape);
+  };
+  const at::Tensor weight = take(name + ".weight", {to, from});
+  if (has_bias) {
+    at::Tensor bias = take(name + ".bias", {to});
+    return weights->ok() ? Linear(weight, std::move(bias)) : Linear();
+  }
+  return weights->ok() ? Linear(weight, at::zeros({to}, weight.options())) : Linear();
+}
+
+at::Tensor Linear::operator()(const at::Tensor& x) const { return at::addmm(bias_, x, weight_); }
+
+at::Tensor NumbersOn(c10::Device device, const std::vector<int64_t>& numbers) {
+  return at::from_blob(const_cast<int64_t*>(numbers.data()), {static_cast<int64_t>(numbers.size())},
+                       at::kLong)
+      .to(device);
+}
+
+Norm Norm::Take(EncoderWeights* weights, const std::string& name, int64_t size, double epsilon,
+                bool whole, bool has_bias) {
+  const auto take = [&](const std::string& tensor) {
+    return whole ? weights->TakeWhole(tensor, {size}) : weights->Take(tensor, {size});
+  };
+  Norm norm;
+  norm.weight_ = take(name + ".weight");
+  if (has_bias) norm.bias_ = take(name + ".bias");
+  norm.epsilon_ = epsilon;
+  return norm;
+}
+
+at::Tensor Norm::operator()(const at::Tensor& x) const {
+  return at::layer_norm(x, weight_.sizes(), weight_, bias_, epsilon_);
+}
+
+at::Tensor Activate(Activation activation, at::Tensor x) {
+  switch (activation) {
+    case Activation::kIdentity:
+      return x;
+    case Activation::kGelu:
+      return at::gelu_(x);
+    case Activation::kGeluTanh:
+      return at::gelu_(x, "tanh");
+    case Activation::kRelu:
+      return at::relu_(x);
+    case Activation::kSilu:
+      return at::silu_(x);
+    case Activation::kTanh:
+      return at::tanh_(x);
+    case Activation::kSigmoid:
+      return at::sigmoid_(x);
+    case Activation::kSoftmax:
+      return at::softmax(x, -1);
+  }
+  return x;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,61 @@
+// layers: the two kinds of map that an encoder is made of, with their weights.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ATen/core/TensorBody.h"
+#include "worker/model/encoder/encoder_config.h"
+#include "worker/model/encoder/encoder_weights.h"
+
+namespace mpsd {
+
+// x W + b for rows of x. The weights lie as the product reads them, K × N, which is 8 % faster than
+// the file's N × K at 16 rows, and costs nothing at many. Constant after construction, so
+// thread-safe.
+class Linear {
+ public:
+  Linear() = default;
+
+  // Of a file's weight [to, from] and bias [to].
+  Linear(const at::Tensor& weight, at::Tensor bias);
+
+  // Takes NAME.weight and NAME.bias of the encoder, or from outside of it with `whole`.
+  static Linear Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
+                     bool whole = false, bool has_bias = true);
+
+  // A new tensor, [rows, to].
+  at::Tensor operator()(const at::Tensor& x) const;
+
+ private:
+  at::Tensor weight_;  // [from, to]
+  at::Tensor bias_;
+};
+
+// A batch's numbers as the device reads them. On the cpu the tensor borrows `numbers`.
+at::Tensor NumbersOn(c10::Device device, const std::vector<int64_t>& numbers);
+
+// Each row of x brought to mean 0 and variance 1, then scaled and shifted. Constant after
+// construction, so thread-safe.
+class Norm {
+ public:
+  Norm() = default;
+
+  // Takes NAME.weight and NAME.bias of the encoder, or from outside of it with `whole`.
+  static Norm Take(EncoderWeights* weights, const std::string& name, int64_t size, double epsilon,
+                   bool whole = false, bool has_bias = true);
+
+  // A new tensor of x's shape.
+  at::Tensor operator()(const at::Tensor& x) const;
+
+ private:
+  at::Tensor weight_;
+  at::Tensor bias_;  // undefined: none
+  double epsilon_ = 0;
+};
+
+// The activation of each element, of each row for a softmax. May write to `x`, which the caller
+// gives up.
+at::Tensor Activate(Activation activation, at::Tensor x);
+
+}  // namespace mpsd

@@ -1,0 +1,37 @@
+// MappedFile: the bytes of a file, mapped to read.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+
+// Maps on construction and unmaps on destruction. Made while a model is loaded, by WeightFiles, and
+// gone before the model serves: a file that is cut short under a mapping kills the process that
+// reads it, so a weight is copied out at once. Thread-compatible.
+class MappedFile {
+ public:
+  // NOT_FOUND when `path` is no regular file, PERMISSION_DENIED when it cannot be read. The text is
+  // the end of a sentence that begins with the path.
+  static absl::StatusOr<MappedFile> Open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  // The whole file. The bytes stay where they are when the object moves.
+  absl::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  MappedFile(const char* data, size_t size) : data_(data), size_(size) {}
+
+  const char* data_;  // null where size_ is 0
+  size_t size_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,81 @@
+#include "worker/model/encoder/modern_bert_encoder.h"
+
+#include "ATen/TensorOperators.h"
+#include "ATen/ops/embedding.h"
+#include "absl/strings/str_cat.h"
+#include "worker/model/encoder/attention.h"
+
+namespace mpsd {
+
+ModernBertEncoder::ModernBertEncoder(const EncoderConfig& config, EncoderWeights* weights,
+                                     c10::Device device)
+    : config_(config), device_(device) {
+  words_ = weights->Take("embeddings.tok_embeddings.weight",
+                         {config.vocabulary_size, config.hidden_size});
+  embedding_norm_ = TakeNorm("embeddings.norm", weights);
+  for (int64_t layer = 0; layer < config.layer_count && weights->ok(); ++layer) {
+    layers_.push_back(TakeLayer(layer, weights));
+  }
+  final_norm_ = TakeNorm("final_norm", weights);
+}
+
+Norm ModernBertEncoder::TakeNorm(const std::string& name, EncoderWeights* weights) const {
+  return Norm::Take(weights, name, config_.hidden_size, config_.layer_norm_epsilon,
+                    /*whole=*/false, config_.rotary.has_norm_bias);
+}
+
+ModernBertEncoder::Layer ModernBertEncoder::TakeLayer(int64_t number,
+                                                      EncoderWeights* weights) const {
+  const RotaryConfig& rotary = config_.rotary;
+  const int64_t hidden = config_.hidden_size;
+  const int64_t inner = config_.intermediate_size;
+  const std::string prefix = absl::StrCat("layers.", number, ".");
+  const auto linear = [&](const char* name, int64_t from, int64_t to, bool has_bias) {
+    return Linear::Take(weights, prefix + name, from, to, /*whole=*/false, has_bias);
+  };
+  Layer layer;
+  layer.is_local = rotary.is_local[static_cast<size_t>(number)];
+  if (number > 0) layer.attention_norm = TakeNorm(prefix + "attn_norm", weights);
+  layer.query_key_value = linear("attn.Wqkv", hidden, 3 * hidden, rotary.has_attention_bias);
+  layer.attention_output = linear("attn.Wo", hidden, hidden, rotary.has_attention_bias);
+  layer.up_norm = TakeNorm(prefix + "mlp_norm", weights);
+  layer.up = linear("mlp.Wi", hidden, 2 * inner, rotary.has_up_bias);
+  layer.down = linear("mlp.Wo", inner, hidden, rotary.has_up_bias);
+  return layer;
+}
+
+at::Tensor ModernBertEncoder::Run(const TokenBatch& batch) const {
+  const RotaryConfig& rotary = config_.rotary;
+  const int64_t head_size = config_.hidden_size / config_.head_count;
+  const at::ScalarType type = words_.scalar_type();
+  const Attention wide(batch, config_.head_count, nullptr, /*reach=*/0, device_, type);
+  const Attention near(batch, config_.head_count, nullptr, rotary.reach, device_, type);
+  const Rotation wide_rotation(batch, rotary.theta, head_size, device_);
+  const Rotation near_rotation(batch, rotary.local_theta, head_size, device_);
+  at::Tensor x = embedding_norm_(at::embedding(words_, NumbersOn(device_, batch.ids)));
+  for (const Layer& layer : layers_) {
+    const at::Tensor query_key_value =
+        layer.query_key_value(layer.attention_norm.has_value() ? (*layer.attention_norm)(x) : x);
+    (layer.is_local ? near_rotation : wide_rotation).Turn(query_key_value);
+    x.add_(layer.attention_output((layer.is_local ? near : wide)(query_key_value)));
+    const std::vector<at::Tensor> halves = layer.up(layer.up_norm(x)).chunk(2, 1);
+    x.add_(layer.down(Activate(config_.activation, halves[0].contiguous()).mul_(halves[1])));
+  }
+  return final_norm_(x);
+}
+
+void ModernBertEncoder::Count(Census* census) const {
+  census->known = true;
+  for (const char* name : {"aten::embedding", "aten::layer_norm", "aten::layer_norm"}) {
+    CountOperator(name, census);
+  }
+  for (const Layer& layer : layers_) {
+    CountOperator("aten::scaled_dot_product_attention", census);
+    for (int i = 0; i < 4; ++i) CountOperator("aten::addmm", census);
+    const int norms = layer.attention_norm.has_value() ? 2 : 1;
+    for (int i = 0; i < norms; ++i) CountOperator("aten::layer_norm", census);
+    census->operators += 12;  // two sums, the rotation's eight, the activation and its product
+  }
+}
+
+}  // namespace mpsd

@@ -1,0 +1,62 @@
+// ModernBertEncoder: the layers of ModernBERT.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ATen/core/TensorBody.h"
+#include "proto/link/census.h"
+#include "worker/model/encoder/encoder.h"
+#include "worker/model/encoder/encoder_config.h"
+#include "worker/model/encoder/encoder_weights.h"
+#include "worker/model/encoder/layers.h"
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// Normalizes before each step, and what is added is never normalized itself. Positions are
+// rotations; most layers are local, whose tokens see those near to them:
+//
+//   x = norm(word)
+//   each layer:  x += attention(norm(x)),  (a, b) = up(norm(x)),  x += down(activation(a) * b)
+//   at last      norm(x)
+//
+// The first layer's attention has no norm of its own. Which layers are local, how far a token of
+// theirs sees, and the two angles of rotation, the config says (RotaryConfig). A batch plans both
+// kinds of attention and of rotation once, for all layers.
+//
+// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
+// EncoderModel. Thread-safe, as Encoder says.
+class ModernBertEncoder final : public Encoder {
+ public:
+  // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
+  // stays in `weights`, whose Finish() tells it; the encoder is unusable then.
+  ModernBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
+
+  // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the table.
+  at::Tensor Run(const TokenBatch& batch) const override;
+  void Count(Census* census) const override;
+
+ private:
+  struct Layer {
+    bool is_local = false;
+    std::optional<Norm> attention_norm;
+    Linear query_key_value;
+    Linear attention_output;
+    Norm up_norm;
+    Linear up;  // to both halves
+    Linear down;
+  };
+  Layer TakeLayer(int64_t number, EncoderWeights* weights) const;
+  Norm TakeNorm(const std::string& name, EncoderWeights* weights) const;
+
+  const EncoderConfig config_;
+  const c10::Device device_;
+  at::Tensor words_;
+  Norm embedding_norm_;
+  std::vector<Layer> layers_;
+  Norm final_norm_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,134 @@
+#include "worker/model/encoder/weight_files.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "worker/model/encoder/bounded_json.h"
+
+namespace mpsd {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kOneFile[] = "model.safetensors";
+constexpr char kIndex[] = "model.safetensors.index.json";
+constexpr size_t kMaxIndexBytes = 16 << 20;
+constexpr size_t kMaxIndexValues = 200'000;
+constexpr size_t kMaxShards = 1000;
+constexpr const char* kPickles[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt",
+                                    "tf_model.h5", "model.onnx"};
+
+absl::Status In(absl::string_view name, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+}
+
+bool IsThere(const std::string& folder, const char* name) {
+  std::error_code error;
+  return std::filesystem::exists(folder + "/" + name, error);
+}
+
+absl::Status NoWeights(const std::string& folder) {
+  for (const char* name : kPickles) {
+    if (!IsThere(folder, name)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the folder has its weights in ", name,
+                     " only, and mpsd reads safetensors; convert them with transformers: "
+                     "AutoModel.from_pretrained(FOLDER).save_pretrained(FOLDER)"));
+  }
+  return absl::NotFoundError("there is no model.safetensors");
+}
+
+// A file directly in the folder.
+bool IsShardName(const std::string& name) {
+  return absl::EndsWith(name, ".safetensors") && !absl::StrContains(name, "/") && name.size() < 256;
+}
+
+// The tensors of each shard that the index names.
+absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::string_view text) {
+  if (text.size() > kMaxIndexBytes) return absl::InvalidArgumentError("is larger than 16 MiB");
+  const absl::StatusOr<Json> index = ParseBoundedJson(text, kMaxIndexValues);
+  if (!index.ok()) return index.status();
+  const auto map = index->is_object() ? index->find("weight_map") : index->end();
+  if (map == index->end() || !map->is_object()) {
+    return absl::InvalidArgumentError("has no object 'weight_map'");
+  }
+  std::map<std::string, std::set<std::string>> shards;
+  for (const auto& item : map->items()) {
+    const Json& shard = item.value();
+    if (!shard.is_string() || !IsShardName(shard.get<std::string>())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'weight_map' names no safetensors file of the folder for '", item.key(), "'"));
+    }
+    shards[shard.get<std::string>()].insert(item.key());
+  }
+  if (shards.empty() || shards.size() > kMaxShards) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'weight_map' names ", shards.size(), " files, not 1 to ", kMaxShards));
+  }
+  return shards;
+}
+
+}  // namespace
+
+absl::Status WeightFiles::Add(const std::string& folder, const std::string& name,
+                              Safetensors* tensors) {
+  absl::StatusOr<MappedFile> file = MappedFile::Open(folder + "/" + name);
+  if (!file.ok()) {
+    return absl::Status(file.status().code(), absl::StrCat(name, " ", file.status().message()));
+  }
+  absl::StatusOr<Safetensors> parsed = ParseSafetensors(file->bytes());
+  if (!parsed.ok()) return In(name, parsed.status());
+  files_.push_back(*std::move(file));
+  *tensors = *std::move(parsed);
+  return absl::OkStatus();
+}
+
+absl::Status WeightFiles::AddShards(const std::string& folder, absl::string_view index) {
+  const auto shards = ReadIndex(index);
+  if (!shards.ok()) return shards.status();
+  for (const auto& [shard, names] : *shards) {
+    Safetensors tensors;
+    if (absl::Status status = Add(folder, shard, &tensors); !status.ok()) return status;
+    for (const std::string& name : names) {
+      if (tensors.count(name) > 0) continue;
+      return absl::InvalidArgumentError(absl::StrCat("'", name, "' is not in ", shard));
+    }
+    for (auto& [name, view] : tensors) {
+      if (names.count(name) == 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("does not say that '", name, "' is in ", shard));
+      }
+      tensors_.emplace(name, std::move(view));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WeightFiles> WeightFiles::Open(const std::string& folder) {
+  WeightFiles files;
+  absl::Status status;
+  if (IsThere(folder, kOneFile)) {
+    status = files.Add(folder, kOneFile, &files.tensors_);
+  } else if (IsThere(folder, kIndex)) {
+    const absl::StatusOr<MappedFile> index = MappedFile::Open(folder + "/" + kIndex);
+    if (!index.ok()) {
+      return absl::Status(index.status().code(),
+                          absl::StrCat(kIndex, " ", index.status().message()));
+    }
+    status = files.AddShards(folder, index->bytes());
+    if (absl::IsInvalidArgument(status)) status = In(kIndex, status);
+  } else {
+    status = NoWeights(folder);
+  }
+  if (!status.ok()) return status;
+  return files;
+}
+
+}  // namespace mpsd

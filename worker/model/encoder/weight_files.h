@@ -1,0 +1,40 @@
+// WeightFiles: the tensors of a model folder by name, from one safetensors file or several.
+//
+//   FOLDER/model.safetensors              one file with all tensors, or
+//   FOLDER/model.safetensors.index.json   {"weight_map": {"a": "model-1-of-2.safetensors", …}}
+//   FOLDER/model-1-of-2.safetensors, …    the shards that it names
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/model/encoder/mapped_file.h"
+#include "worker/model/encoder/safetensors.h"
+
+namespace mpsd {
+
+// The files, mapped, and their tensors. Made while a model is loaded, and gone before it serves.
+// Thread-compatible.
+class WeightFiles {
+ public:
+  // INVALID_ARGUMENT names the file and says what is wrong with it: it is malformed or cut short, a
+  // shard lacks a tensor of the index or has one of another shard, or the folder has pickled
+  // weights only, which are code and are refused. NOT_FOUND and PERMISSION_DENIED as
+  // MappedFile::Open(). The folder is untrusted: at most 1,000 shards, whose names lead out of it
+  // nowhere.
+  static absl::StatusOr<WeightFiles> Open(const std::string& folder);
+
+  // All tensors. They borrow this object's bytes.
+  const Safetensors& tensors() const { return tensors_; }
+
+ private:
+  WeightFiles() = default;
+  absl::Status Add(const std::string& folder, const std::string& name, Safetensors* tensors);
+  absl::Status AddShards(const std::string& folder, absl::string_view index);
+
+  std::vector<MappedFile> files_;
+  Safetensors tensors_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,32 @@
+#include "server/door/body_inflation.h"
+
+#include "proto/base/check.h"
+#include "server/exchange/request_ending.h"
+#include "server/rest/body_padding.h"
+
+namespace mpsd {
+
+// So the reader of JSON takes the bytes as they are.
+static_assert(InflatedBody::kPaddingBytes >= kBodyPadding);
+
+void BodyInflation::Begin(BodyCoding coding, HttpCall* call) {
+  MPSD_CHECK(!is_out_ && (coding == BodyCoding::kGzip || coding == BodyCoding::kDeflate));
+  is_out_ = true;
+  is_dropped_.store(false, std::memory_order_relaxed);
+  coding_ = coding;
+  call_ = call;
+  threads_->Enqueue(this);
+}
+
+// The task may be over, and this be used again, before Resume() returns.
+void BodyInflation::Run() {
+  HttpCall* const call = call_;
+  const CompressedForm form =
+      coding_ == BodyCoding::kGzip ? CompressedForm::kGzip : CompressedForm::kDeflate;
+  status_ = is_dropped_.load(std::memory_order_relaxed)
+                ? CallCancelled()
+                : body_.Inflate(form, call->request().body.view(), call->peer());
+  call->Resume();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,64 @@
+// DoorContext: what all requests of one thread of the HTTP door share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/base/limits.h"
+#include "server/door/http_gate.h"
+#include "server/entry/method_table.h"
+#include "server/entry/open_calls.h"
+#include "server/exchange/infer_exchange.h"
+#include "server/inflate/inflate_bounds.h"
+#include "server/inflate/inflater_threads.h"
+#include "server/page/status_page.h"
+#include "server/request/served_model.h"
+#include "server/telemetry/http/health_source.h"
+#include "server/telemetry/metrics_page.h"
+#include "server/wire/status_map.h"
+#include "server/wire/unread_copies.h"
+
+namespace mpsd {
+
+// Made by the daemon, one for each HttpDoor, with everything but the thread and the front page,
+// which HttpDoor fills in. The tasks of a door point to the door's copy. Constant once requests
+// arrive. The referents outlive the HTTP server. Thread-safe.
+//
+//   exchange, open_infer_calls, unread, inflaters,   the tasks that infer
+//     json_bytes, default_deadline_ns
+//   methods, open_other_calls                        MethodTask; TokenizeTask the calls alone
+//   page, health, origins                            HttpDoor itself, without a task
+//   front_page                                       HttpDoor and MethodTask
+//   models, gate, style, the rest                    several of these
+//
+// What is "the same as gRPC's" is one object for both transports: a bound counts the calls and
+// bytes of both together, and a client gains nothing by using both. The numbers are those of the
+// config at the start. A reload changes what the referents hold, as the rules of the gate and the
+// models, and none of these fields.
+//
+// Of the pointers only `inflaters` may be null: limits.compressed_requests is off then, and a
+// compressed body is answered with 415.
+struct DoorContext {
+  ExchangeContext exchange;  // its thread is the connection's
+  const ModelDirectory* models = nullptr;
+  const MethodTable* methods = nullptr;
+  const HttpGate* gate = nullptr;
+  OpenCalls* open_infer_calls = nullptr;  // the same as gRPC's
+  OpenCalls* open_other_calls = nullptr;
+  UnreadCopies* unread = nullptr;        // likewise
+  InflaterThreads* inflaters = nullptr;  // likewise; null: compressed bodies are refused
+  InflateBounds inflate_bounds;          // likewise
+  const MetricsPage* page = nullptr;
+  HealthSource* health = nullptr;
+  const StatusPage* front_page = nullptr;
+  uint64_t message_bytes = 0;  // limits.message: the largest request, and JSON of an answer
+  uint64_t json_bytes = 0;     // limits.http_json: the largest JSON of a request
+  size_t text_rows = 0;        // limits.texts: of a text route's request
+  int64_t default_deadline_ns = kDefaultTimeoutNs;  // of requests that bring none; 0: none
+  std::vector<std::string> origins;                 // of pages that may call, see PageOrigin
+  std::vector<std::string> hosts;                   // names of this server, see HasForeignHost()
+  StatusStyle style = StatusStyle::kOwn;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,177 @@
+#include "server/door/http_door.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "server/door/error_reply.h"
+#include "server/door/front_page_reply.h"
+#include "server/door/generate_task.h"
+#include "server/door/method_bodies.h"
+#include "server/door/method_task.h"
+#include "server/door/text_page.h"
+#include "server/door/text_task.h"
+#include "server/door/tokenize_task.h"
+#include "server/page/page_files.h"
+#include "server/rest/json_text.h"
+#include "server/route/body_coding.h"
+#include "server/route/page_origin.h"
+#include "server/telemetry/http/http_answer.h"
+
+namespace mpsd {
+namespace {
+
+const MethodAccess& AccessOfRoute(const Route& route) {
+  switch (route.kind) {
+    case RouteKind::kNone:
+    case RouteKind::kWrongMethod:
+      return kUnknownPathAccess;
+    case RouteKind::kPage:
+      return AccessOf(route.page);
+    case RouteKind::kDocs:
+      return AccessOf("/docs");
+    case RouteKind::kTextPage:
+      return AccessOf(route.text.route == TextRoute::kInfo ? "/info" : "/v1/models");
+    case RouteKind::kTokenize:
+      return kModelInferAccess;
+    default:
+      return AccessOf(MethodNameOf(route.kind));
+  }
+}
+
+HttpReply NoSuchPath() { return {404, kJsonType, ErrorJson("there is no such path")}; }
+
+HttpReply WrongMethod(const Route& route) {
+  const absl::Status status =
+      absl::InvalidArgumentError(absl::StrCat("this path takes ", route.allow));
+  HttpReply reply = RouteError(route, status, 405, StatusStyle::kOwn);
+  reply.AddHeader("Allow", route.allow);
+  return reply;
+}
+
+}  // namespace
+
+HttpDoor::HttpDoor(const DoorContext& context, const ThreadRole* thread)
+    : context_(context), thread_(thread) {
+  context_.exchange.thread = thread;
+  context_.front_page = &front_page_;
+}
+
+HttpReply HttpDoor::Refusal(int status, absl::string_view why) {
+  return {status, kJsonType, ErrorJson(why)};
+}
+
+HttpTask* HttpDoor::Arrived(HttpCall* call) {
+  thread_->Check();
+  const HttpRequest& request = call->request();
+  if (RefusesPage(call)) return nullptr;
+  const Route route = RouteOf(request.method, request.path);
+  if (IsInference(route.kind)) return Infer(call, route);
+  const MethodAccess& access = AccessOfRoute(route);
+  Grant grant;
+  absl::Status status = context_.gate->Enter(*call, access, &grant);
+  if (status.ok() && access.model_field != 0) {
+    status = context_.gate->MayUse(*call, access, route.model, &grant);
+  }
+  if (!status.ok()) {
+    call->Reply(Refused(*call, route, status));
+    return nullptr;
+  }
+  if (route.kind == RouteKind::kPage) {
+    call->Reply(Page(route));
+  } else if (route.kind == RouteKind::kTextPage) {
+    call->Reply(TextPageOf(context_, *call, route, &grant));
+  } else if (route.kind == RouteKind::kDocs) {
+    call->Reply({200, kJsonType, std::string(kRoutesFile)});
+  } else if (route.kind == RouteKind::kNone) {
+    call->Reply(NoSuchPath());
+  } else if (route.kind == RouteKind::kWrongMethod) {
+    call->Reply(WrongMethod(route));
+  } else {
+    return CallMethod(call, route, grant);
+  }
+  return nullptr;
+}
+
+// True when the request was answered: a page of another site made it, or could have, or asked
+// whether it may. That tells nothing of paths.
+bool HttpDoor::RefusesPage(HttpCall* call) const {
+  const HttpRequest& request = call->request();
+  if (HasForeignHost(request, call->peer(), context_.hosts)) {
+    call->Reply({403, kJsonType, ErrorJson("this server has another name: see listen.hosts")});
+    return true;
+  }
+  const PageOrigin origin = OriginOf(request, context_.origins);
+  if (origin == PageOrigin::kForeign) {
+    call->Reply({403, kJsonType, ErrorJson("pages of this site may not call: see listen.cors")});
+    return true;
+  }
+  if (origin == PageOrigin::kNone) return false;
+  call->AddHeaders(OriginHeaders(request, context_.origins));
+  if (!IsPreflight(request)) return false;
+  HttpReply reply(200, kJsonType, "");
+  reply.headers = PreflightHeaders();
+  call->Reply(std::move(reply));
+  return true;
+}
+
+HttpTask* HttpDoor::Infer(HttpCall* call, const Route& route) {
+  Spare& spare = SpareOf(route.kind);
+  if (spare.empty()) spare.push_back(MakeTask(route.kind));
+  InferTask* const task = spare.back().release();
+  spare.pop_back();
+  return task->Begin(call, route) ? task : nullptr;
+}
+
+HttpDoor::Spare& HttpDoor::SpareOf(RouteKind kind) {
+  if (kind == RouteKind::kText) return spare_texts_;
+  return kind == RouteKind::kInfer ? spare_infers_ : spare_generates_;
+}
+
+std::unique_ptr<InferTask> HttpDoor::MakeTask(RouteKind kind) {
+  auto back = [this, kind](InferTask* task) { Back(task, kind); };
+  if (kind == RouteKind::kText) return std::make_unique<TextTask>(&context_, std::move(back));
+  if (kind == RouteKind::kInfer) return std::make_unique<InferTask>(&context_, std::move(back));
+  return std::make_unique<GenerateTask>(&context_, std::move(back));
+}
+
+void HttpDoor::Back(InferTask* task, RouteKind kind) {
+  thread_->Check();
+  std::unique_ptr<InferTask> over(task);
+  Spare& spare = SpareOf(kind);
+  if (spare.size() < kMaxSpare) spare.push_back(std::move(over));
+}
+
+HttpTask* HttpDoor::CallMethod(HttpCall* call, const Route& route, const Grant& grant) {
+  const absl::Status coding = CheckCoding(CodingOf(call->request()), /*allowed=*/false);
+  if (!coding.ok()) {
+    call->Reply(RouteError(route, coding, kUnsupportedMedia, context_.style));
+    return nullptr;
+  }
+  OpenCalls::Place place;
+  if (absl::Status status = context_.open_other_calls->Enter(call->peer(), &place); !status.ok()) {
+    call->Reply(RouteError(route, status, 0, context_.style));
+    return nullptr;
+  }
+  place.BelongToNone();
+  if (route.kind == RouteKind::kTokenize) {
+    return new TokenizeTask(&context_, call, route, std::move(place), grant);
+  }
+  return new MethodTask(&context_, call, route, std::move(place));
+}
+
+HttpReply HttpDoor::Refused(const HttpCall& call, const Route& route,
+                            const absl::Status& status) const {
+  if (route.kind != RouteKind::kFrontPage) return RouteError(route, status, 0, context_.style);
+  return FrontPageRefusal(front_page_, call.request(), status, context_.style);
+}
+
+HttpReply HttpDoor::Page(const Route& route) const {
+  HttpAnswer answer = AnswerTo(route.page, *context_.page, context_.health);
+  HttpReply reply(answer.code, answer.content_type, std::move(answer.body));
+  reply.AddHeader("Cache-Control", "no-store");
+  return reply;
+}
+
+}  // namespace mpsd

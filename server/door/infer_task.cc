@@ -1,0 +1,267 @@
+#include "server/door/infer_task.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "server/door/body_fault.h"
+#include "server/door/error_reply.h"
+#include "server/request/retry_info.h"
+#include "server/request/served_model.h"
+#include "server/rest/infer_reply.h"
+#include "server/rest/raw_body.h"
+#include "server/route/request_deadline.h"
+#include "server/texts/told_inputs.h"
+
+namespace mpsd {
+namespace {
+
+constexpr char kHeaderLength[] = "Inference-Header-Content-Length";
+constexpr char kTraceparent[] = "traceparent";
+constexpr char kRequestId[] = "X-Request-Id";
+constexpr char kTensors[] = "application/octet-stream";
+constexpr size_t kMaxRequestIdBytes = 256;
+
+TraceContext TraceOf(const HttpRequest& request) {
+  TraceContext context;
+  ReadTraceparent(request.Header(kTraceparent), &context);
+  return context;
+}
+
+std::string Joined(const InferReply& reply) {
+  std::string body;
+  body.reserve(reply.json.size() + reply.binary_bytes);
+  body += reply.json;
+  for (const absl::string_view bytes : reply.binary) body.append(bytes.data(), bytes.size());
+  return body;
+}
+
+}  // namespace
+
+InferTask::InferTask(const DoorContext* context, Back back, InferExchange::Answers answers)
+    : context_(context),
+      thread_(context->exchange.thread),
+      back_(std::move(back)),
+      inflation_(context->inflaters, context->inflate_bounds),
+      exchange_(&context->exchange, this, answers) {}
+
+bool InferTask::Begin(HttpCall* call, const Route& route) {
+  thread_->Check();
+  MPSD_CHECK(call_ == nullptr);
+  call_ = call;
+  route_ = route;
+  forced_code_ = 0;
+  const HttpRequest& request = call->request();
+  trace_ = TraceOf(request);
+  request_id_ = std::string(request.Header(kRequestId).substr(0, kMaxRequestIdBytes));
+  grant_ = Grant();
+  context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
+  const int64_t now_ns = context_->exchange.clock->NowNs();
+  const absl::StatusOr<CallDeadline> deadline =
+      RequestDeadline(request.Header("Request-Timeout"), now_ns, context_->default_deadline_ns);
+  const CallDeadline known = deadline.ok() ? *deadline : CallDeadline{now_ns, 0};
+  arrival_ = {now_ns, known.at_ns, &trace_, known.patience_ns};
+  exchange_.Begin(arrival_);
+  absl::Status status = Enter();
+  status.Update(deadline.status());
+  if (status.ok()) status = TakeCoding();
+  if (status.ok()) return true;
+  exchange_.Admit(status);
+  Over();
+  return false;
+}
+
+// A body that is on its way counts for the model already, where the path names one.
+absl::Status InferTask::Enter() {
+  absl::Status status = context_->open_infer_calls->Enter(call_->peer(), &place_);
+  if (status.ok()) status = context_->gate->Enter(*call_, kModelInferAccess, &grant_);
+  if (!status.ok() || route_.model.empty()) return status;
+  status = MayUse(route_.model);
+  return status.ok() ? place_.BelongTo(route_.model) : status;
+}
+
+absl::Status InferTask::EnterBeside(absl::string_view model, OpenCalls::Place* place) {
+  thread_->Check();
+  absl::Status status = context_->open_infer_calls->EnterBeside(place_, place);
+  if (status.ok()) status = place->BelongTo(model);
+  if (!status.ok()) place->Leave();
+  return status;
+}
+
+absl::Status InferTask::TakeCoding() {
+  coding_ = CodingOf(call_->request());
+  const absl::Status status = CheckCoding(coding_, context_->inflaters != nullptr);
+  if (!status.ok()) forced_code_ = kUnsupportedMedia;
+  return status;
+}
+
+void InferTask::Serve(BodyEnd body) {
+  thread_->Check();
+  const BodyFault fault = FaultOf(body);
+  forced_code_ = fault.http_code;
+  if (fault.status.ok() && coding_ != BodyCoding::kPlain) return inflation_.Begin(coding_, call_);
+  Admit(fault.status);
+}
+
+// A message that is too large is so for good; lack of room passes, and says when.
+void InferTask::Inflated() {
+  const absl::Status status = inflation_.status();
+  const bool is_too_large = absl::IsResourceExhausted(status) && !RetryAfterNs(status).has_value();
+  if (is_too_large) forced_code_ = FaultOf(BodyEnd::kTooLarge).http_code;
+  call_->DropBody();
+  Admit(status);
+}
+
+// The body is there, and plain, or `status` says why not.
+void InferTask::Admit(absl::Status status) {
+  if (status.ok()) status = exchange_.CheckAwaited(context_->exchange.clock->NowNs());
+  if (status.ok()) status = exchange_.Read();
+  if (status.ok() && route_.model.empty()) status = place_.BelongTo(exchange_.message().model);
+  if (status.ok()) BeginOthers();
+  exchange_.Admit(status);
+  CountUnadmitted();
+}
+
+// A request that was refused belongs to no model, whatever it names.
+void InferTask::CountUnadmitted() {
+  const Request& request = exchange_.request();
+  if (request.model == nullptr && !request.reply.owed()) place_.BelongToNone();
+}
+
+void InferTask::Resumed() {
+  thread_->Check();
+  if (inflation_.TakeResumed()) return Inflated();
+  exchange_.Resumed();
+  CountUnadmitted();
+}
+
+void InferTask::ClientLeft() {
+  thread_->Check();
+  inflation_.Drop();
+  exchange_.ClientLeft();
+}
+
+absl::Status InferTask::Read(InferMessage* message, TensorForms* forms) {
+  thread_->Check();
+  message->model = route_.model;
+  message->version = route_.version;
+  const bool is_plain = coding_ == BodyCoding::kPlain;
+  std::string body = is_plain ? call_->TakeBody() : inflation_.TakeBytes();
+  const absl::Status status = ReadBody(std::move(body), message, &body_);
+  if (status.ok()) *forms = body_.forms();
+  return status;
+}
+
+absl::Status InferTask::ReadBody(std::string bytes, InferMessage* message, InferBody* body) {
+  const absl::string_view header = call_->request().Header(kHeaderLength);
+  const absl::StatusOr<size_t> json_bytes = JsonBytes(header, bytes.size());
+  if (!json_bytes.ok()) return json_bytes.status();
+  if (*json_bytes == 0 && !header.empty()) {
+    const absl::StatusOr<ModelSpec> spec = ToldSpec(*message);
+    if (!spec.ok()) return spec.status();
+    return ReadRawBody(std::move(bytes), *spec, context_->message_bytes, message, body);
+  }
+  if (absl::Status status = CheckJson(*json_bytes); !status.ok()) return status;
+  return body->Read(std::move(bytes), *json_bytes, context_->message_bytes, message);
+}
+
+absl::StatusOr<ModelSpec> InferTask::ToldSpec(const InferMessage& message) const {
+  const absl::StatusOr<std::shared_ptr<ServedModel>> model =
+      FindLoaded(*context_->models, message.model, message.version);
+  if (!model.ok()) return model.status();
+  ModelSpec spec = (*model)->spec;
+  spec.inputs = ToldInputs(**model);
+  return spec;
+}
+
+absl::Status InferTask::CheckJson(size_t bytes) {
+  if (bytes <= context_->json_bytes) return absl::OkStatus();
+  forced_code_ = FaultOf(BodyEnd::kTooLarge).http_code;
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the JSON of a request has at most ", context_->json_bytes,
+                   " bytes (limits.http_json), and this one has ", bytes));
+}
+
+absl::Status InferTask::MayUse(absl::string_view model) {
+  thread_->Check();
+  return context_->gate->MayUse(*call_, kModelInferAccess, model, &grant_);
+}
+
+void InferTask::DropPayloads() {
+  thread_->Check();
+  body_.DropPayloads();
+  inflation_.Clear();
+  call_->DropBody();
+}
+
+absl::Status InferTask::Write(const Answer& answer, bool is_last) {
+  const InferMessage& message = exchange_.message();
+  const ReplyHead head{message.model, exchange_.request().model->version, message.id,
+                       message.wants_final_flag, is_last};
+  const absl::Status status = WriteBody(head, answer, body_, &reply_);
+  return status.ok() ? HoldRoom(&reply_) : status;
+}
+
+absl::Status InferTask::WriteBody(const ReplyHead& head, const Answer& answer,
+                                  const InferBody& body, HttpReply* reply) {
+  InferReply written;
+  const absl::Status status =
+      WriteInferReply(head, answer, body, context_->message_bytes, &written);
+  if (!status.ok()) return status;
+  *reply = HttpReply(200, kJsonType, Joined(written));
+  if (written.header_bytes() > 0) {
+    reply->content_type = kTensors;
+    reply->AddHeader(kHeaderLength, absl::StrCat(written.header_bytes()));
+  }
+  return absl::OkStatus();
+}
+
+// A large answer counts among those that clients have not read, until this one has.
+absl::Status InferTask::HoldRoom(HttpReply* reply) const {
+  if (reply->body.size() <= kCopiedReplyBytes) return absl::OkStatus();
+  std::optional<UnreadCopies::Room> room =
+      context_->unread->Take(call_->peer(), reply->body.size(), context_->exchange.clock->NowNs());
+  if (!room.has_value()) return Busy("too many answers are unread");
+  reply->held = std::make_shared<UnreadCopies::Room>(*std::move(room));
+  return absl::OkStatus();
+}
+
+void InferTask::AddEchoes(HttpReply* reply) const {
+  if (!trace_.text.empty()) reply->AddHeader(kTraceparent, trace_.text);
+  if (!request_id_.empty()) reply->AddHeader(kRequestId, request_id_);
+}
+
+// The task may be over, and used again, before Reply() returns: nothing of it is touched later.
+void InferTask::SendLast() {
+  HttpReply reply = TakeReply();
+  AddEchoes(&reply);
+  call_->Reply(std::move(reply));
+}
+
+HttpReply InferTask::ErrorOf(const absl::Status& status) const {
+  return ErrorReply(status, context_->style, forced_code_);
+}
+
+void InferTask::SendError(const absl::Status& status) {
+  HttpReply reply = ErrorOf(status);
+  AddEchoes(&reply);
+  call_->Reply(std::move(reply));
+}
+
+void InferTask::Over() {
+  thread_->Check();
+  exchange_.Clear();
+  body_.Clear();
+  inflation_.Clear();
+  reply_ = HttpReply();
+  place_.Leave();
+  call_ = nullptr;
+  context_->exchange.metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
+  back_(this);
+}
+
+}  // namespace mpsd

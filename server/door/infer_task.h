@@ -1,0 +1,139 @@
+// InferTask: one inference request of HTTP, used again for request after request.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "proto/base/thread_role.h"
+#include "server/door/body_inflation.h"
+#include "server/door/door_context.h"
+#include "server/exchange/infer_exchange.h"
+#include "server/http/http_call.h"
+#include "server/rest/infer_body.h"
+#include "server/route/body_coding.h"
+#include "server/route/route.h"
+#include "server/wire/reply_head.h"
+#include "server/wire/trace_context.h"
+
+namespace mpsd {
+
+// Moves the bytes of a request whose path is "…/infer", and, as a GenerateTask, of one that wants
+// the short form; its InferExchange does everything else, as for a call of gRPC. It begins with the
+// head: the deadline runs from there, the caller passes the gate and takes a place among the open
+// calls before a byte of the body is kept.
+//
+//   Begin → Serve → (Resumed, the body is plain) → (Resumed, inputs are copied)
+//     → SendLast or SendError, on any thread → Over
+//
+// Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
+// HttpDoor, which has it back when it is over.
+class InferTask : public HttpTask, public ExchangeTransport {
+ public:
+  // Called when the task is over and can be used again. On its thread.
+  using Back = std::function<void(InferTask*)>;
+
+  // The context outlives the task.
+  InferTask(const DoorContext* context, Back back,
+            InferExchange::Answers answers = InferExchange::Answers::kOne);
+
+  // Takes a request that has arrived. False when the request is refused: then it was answered, and
+  // the task is over. REQUIRES: the task is new or over.
+  bool Begin(HttpCall* call, const Route& route);
+
+  // HttpTask.
+  void Serve(BodyEnd body) override;
+  void Resumed() override;
+  void ClientLeft() override;
+  void Over() override;
+
+ protected:
+  const DoorContext& context() const { return *context_; }
+  const Route& route() const { return route_; }
+  HttpCall* call() { return call_; }
+  InferExchange* exchange() { return &exchange_; }
+  const Arrival& arrival() const { return arrival_; }
+  const std::string& request_id() const { return request_id_; }
+  int forced_code() const { return forced_code_; }
+
+  // What was written last.
+  HttpReply TakeReply() { return std::exchange(reply_, HttpReply()); }
+  void AddEchoes(HttpReply* reply) const;
+
+  // The spec of the generation that serves now, with the inputs that clients are told of; admission
+  // looks again. NOT_FOUND, INVALID_ARGUMENT or UNAVAILABLE when there is none.
+  absl::StatusOr<ModelSpec> ToldSpec(const InferMessage& message) const;
+
+  // RESOURCE_EXHAUSTED for a request with so many bytes of JSON.
+  absl::Status CheckJson(size_t bytes);
+
+  // Counts a large answer among those that clients have not read. RESOURCE_EXHAUSTED when they are
+  // too many.
+  absl::Status HoldRoom(HttpReply* reply) const;
+
+  // ExchangeTransport's endings, which a task of another form begins with or ends in.
+  void SendLast() override;
+  void SendError(const absl::Status& status) override;
+
+  // A place among the open calls for one more request of this call, as for one of a stream.
+  // RESOURCE_EXHAUSTED beyond the bounds.
+  absl::Status EnterBeside(absl::string_view model, OpenCalls::Place* place);
+
+  // The rest of ExchangeTransport that a task of several requests needs for each of them.
+  absl::Status MayUse(absl::string_view model) override;
+  uint32_t Tenant() override {
+    thread_->Check();
+    return grant_.tenant;
+  }
+  ConnectionId Connection() override { return call_->connection(); }
+  void DropPayloads() override;
+
+ private:
+  // Reads a whole body, and writes an answer, in the form of the request.
+  virtual absl::Status ReadBody(std::string bytes, InferMessage* message, InferBody* body);
+  virtual absl::Status WriteBody(const ReplyHead& head, const Answer& answer, const InferBody& body,
+                                 HttpReply* reply);
+
+  // The request was read, and is about to be admitted: others of the same call may begin.
+  virtual void BeginOthers() {}
+
+  // The reply that says what the status says.
+  virtual HttpReply ErrorOf(const absl::Status& status) const;
+
+  // ExchangeTransport.
+  absl::Status Read(InferMessage* message, TensorForms* forms) override;
+  void Resume() override { call_->Resume(); }
+  absl::Status Write(const Answer& answer, bool is_last) override;
+
+  absl::Status Enter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  absl::Status TakeCoding() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Inflated() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Admit(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void CountUnadmitted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+
+  const DoorContext* const context_;
+  const ThreadRole* const thread_;
+  const Back back_;
+
+  HttpCall* call_ = nullptr;  // constant from Begin() until Over(), and so are the next ones
+  Route route_;
+  Arrival arrival_;
+  TraceContext trace_;
+  std::string request_id_;  // the header X-Request-Id, which is echoed
+
+  OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
+  Grant grant_ ABSL_GUARDED_BY(thread_);
+  BodyCoding coding_ ABSL_GUARDED_BY(thread_) = BodyCoding::kPlain;
+  BodyInflation inflation_ ABSL_GUARDED_BY(thread_);
+  InferBody body_;
+
+  // Written by the thread that gives the answer, or before an ending on the task's own.
+  HttpReply reply_;
+  int forced_code_ = 0;  // of HTTP, where it says more than the status does
+
+  InferExchange exchange_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,25 @@
+// MethodBodies: the requests and responses of the methods that do not infer, between JSON and the
+// messages of gRPC.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/route/route.h"
+
+namespace mpsd {
+
+// The name of the route's method in the MethodTable and in the gate's list: the same as gRPC's.
+// The view lives forever. REQUIRES: the route is that of a method. Pure.
+absl::string_view MethodNameOf(RouteKind kind);
+
+// The serialized request of the route's method; server/rest/control_json.h says which body a method
+// takes. INVALID_ARGUMENT for any other body. Pure.
+absl::StatusOr<std::string> MethodRequestOf(const Route& route, absl::string_view body);
+
+// The JSON of a serialized response; empty where the response has no fields. INTERNAL for a text
+// that is not UTF-8, which protobuf writes and does not read. Pure.
+absl::StatusOr<std::string> MethodJsonOf(RouteKind kind, const std::string& response);
+
+}  // namespace mpsd

@@ -1,0 +1,61 @@
+// MethodTask: one request of HTTP that does not infer.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "server/door/door_context.h"
+#include "server/http/http_call.h"
+#include "server/route/route.h"
+
+namespace mpsd {
+
+// Answers what a method of the MethodTable answers: the path and the body become the method's
+// request, and its response becomes JSON. So both doors have the same methods, with the same roles,
+// texts and bounds. A response without fields has an empty body. ModelReady says it with the status
+// code alone: 200, or 503. The status of the route "/" becomes a page.
+//
+//   Serve → the method answers, at once or later on any thread → Over
+//
+// The HttpDoor makes a task for a request that has passed the gate; the task deletes itself in
+// Over(), and gives back its place among the open calls there. So a deferred method finds the task
+// alive when it answers, although the client may have left: a method that has begun runs to its
+// end, and its reply is dropped.
+//
+//   body                                     reply
+//   larger than kMaxRequestBytes             413
+//   did not come, or not in time             as FaultOf()
+//   not that of the method                   400; the method does not run
+//   read                                     what the method says, by ErrorReply() or as JSON
+//
+// Lives on its connection's thread, except for the answer of a deferred method. Owns itself.
+class MethodTask final : public HttpTask {
+ public:
+  // Takes a request that has passed the gate. The context outlives the task.
+  MethodTask(const DoorContext* context, HttpCall* call, Route route, OpenCalls::Place place)
+      : context_(context), call_(call), route_(std::move(route)), place_(std::move(place)) {}
+
+  // The largest body: that of a method of gRPC.
+  static constexpr size_t kMaxRequestBytes = 256 << 10;
+
+  // HttpTask.
+  void Serve(BodyEnd body) override;
+  void Resumed() override {}
+  void ClientLeft() override {}
+  void Over() override { delete this; }
+
+ private:
+  ~MethodTask() = default;
+
+  void Call(const std::string& request);
+  HttpReply ReplyTo(const absl::Status& status, const std::string& response) const;
+  HttpReply FrontPage(const absl::Status& status, const std::string& response) const;
+
+  const DoorContext* const context_;
+  HttpCall* const call_;
+  const Route route_;
+  const OpenCalls::Place place_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,61 @@
+#include "server/door/text_page.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "server/door/error_reply.h"
+#include "server/door/text_task.h"
+#include "server/embedders/text_error.h"
+#include "server/embedders/text_listing.h"
+#include "server/embedders/text_model.h"
+
+namespace mpsd {
+namespace {
+
+std::string ListOf(const DoorContext& context, const Grant& grant) {
+  std::vector<TextModel> models = AllTextModels(*context.models);
+  std::erase_if(models, [&](const TextModel& model) {
+    return !context.gate->Sees(kModelInferAccess, model.name(), grant);
+  });
+  return ModelListJson(models);
+}
+
+}  // namespace
+
+absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCall& call,
+                                        absl::string_view name, Grant* grant) {
+  absl::Status status;
+  if (!name.empty()) status = context.gate->MayUse(call, kModelInferAccess, name, grant);
+  if (!status.ok()) return status;
+  absl::StatusOr<TextModel> model = FindTextModel(*context.models, name);
+  if (!model.ok() || !name.empty()) return model;
+  status = context.gate->MayUse(call, kModelInferAccess, model->name(), grant);
+  if (!status.ok()) return status;
+  return model;
+}
+
+HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Route& route,
+                     Grant* grant) {
+  const bool is_info = route.text.route == TextRoute::kInfo;
+  if (!is_info && route.model.empty()) return {200, kJsonType, ListOf(context, *grant)};
+  const absl::StatusOr<TextModel> model = FindForCaller(context, call, route.model, grant);
+  if (!model.ok()) return RouteError(route, model.status(), 0, context.style);
+  if (!is_info) return {200, kJsonType, ModelEntryJson(*model)};
+  const size_t most_rows =
+      std::min(context.text_rows, TextTask::kMaxParts * model->served->spec.max_batch_size);
+  return {200, kJsonType, InfoJson(*model, most_rows, MPSD_VERSION)};
+}
+
+HttpReply RouteError(const Route& route, const absl::Status& status, int code, StatusStyle style) {
+  HttpReply reply = ErrorReply(status, style, code);
+  if (route.text.route == TextRoute::kNone) return reply;
+  TextError error = TextErrorOf(status, reply.status, route.text.errors);
+  reply.status = error.code;
+  reply.body = std::move(error.json);
+  return reply;
+}
+
+}  // namespace mpsd

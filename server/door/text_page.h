@@ -1,0 +1,31 @@
+// TextPage: what the door itself says of the models that take texts.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/access/gate.h"
+#include "server/door/door_context.h"
+#include "server/embedders/text_model.h"
+#include "server/http/http_call.h"
+#include "server/route/route.h"
+
+namespace mpsd {
+
+// The reply to a request whose route is a kTextPage: /v1/models, one of these models, /info. The
+// list has the models that the caller may use. REQUIRES: the gate has let the caller in, and gave
+// `grant`. Thread-safe.
+HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Route& route,
+                     Grant* grant);
+
+// The model that a caller names, if the caller may use it. An empty name means the only one, which
+// the caller must be allowed to use all the same. Errors as FindTextModel() and HttpGate::MayUse().
+// Thread-safe.
+absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCall& call,
+                                        absl::string_view name, Grant* grant);
+
+// The reply that says what the status says, in the words of the route: TextErrorOf() for a text
+// route, else ErrorReply(). `code` is HTTP's where it says more than the status; else 0. Pure.
+HttpReply RouteError(const Route& route, const absl::Status& status, int code, StatusStyle style);
+
+}  // namespace mpsd

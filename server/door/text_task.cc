@@ -1,0 +1,181 @@
+#include "server/door/text_task.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "server/door/text_page.h"
+#include "server/request/too_long.h"
+
+namespace mpsd {
+namespace {
+
+constexpr char kTruncated[] = "x-mpsd-truncated";
+
+// Counted by the tokenizer for texts, by the rows for those that came as tokens.
+struct Counts {
+  uint64_t tokens = 0;
+  uint64_t truncated = 0;
+
+  void Add(const Request& request, const TextRows& rows) {
+    tokens += request.token_count + rows.token_count();
+    truncated += request.truncated_texts + rows.truncated();
+  }
+};
+
+}  // namespace
+
+absl::Status TextTask::ReadBody(std::string bytes, InferMessage* message, InferBody*) {
+  absl::Status status = CheckJson(bytes.size());
+  if (status.ok()) {
+    status = ReadTextRequest(route().text.route, std::move(bytes), context().text_rows, &request_);
+  }
+  if (status.ok()) status = TakeModel(message);
+  if (status.ok()) {
+    status = CheckTextRequest(route().text.route, request_, *model_, context().message_bytes);
+  }
+  if (status.ok()) status = TakeRows();
+  if (status.ok()) rows_.Fill(request_, *model_, message);
+  return status;
+}
+
+// Who may not use a model does not learn whether there is one.
+absl::Status TextTask::TakeModel(InferMessage* message) {
+  message->model = request_.model;
+  message->version = absl::string_view();
+  absl::Status status = request_.model.empty() ? absl::OkStatus() : MayUse(request_.model);
+  if (!status.ok()) return status;
+  absl::StatusOr<TextModel> model = FindTextModel(*context().models, request_.model);
+  if (!model.ok()) return model.status();
+  model_ = *std::move(model);
+  message->model = model_->name();
+  return absl::OkStatus();
+}
+
+absl::Status TextTask::TakeRows() {
+  const size_t most = model_->served->spec.max_batch_size;
+  const size_t count = request_.row_count();
+  if (count > most * kMaxParts) {
+    return TooLong(absl::StrCat("a request has at most ", most * kMaxParts, " rows for model '",
+                                model_->name(), "', and this one has ", count));
+  }
+  absl::Status status = rows_.Take(request_, *model_, 0, std::min(most, count));
+  TextPartOwner* const owner = this;
+  for (size_t first = most; first < count && status.ok(); first += most) {
+    taken_.push_back(std::make_unique<TextPart>(&context().exchange, owner));
+    status = taken_.back()->rows()->Take(request_, *model_, first, std::min(most, count - first));
+  }
+  // The rows have copies.
+  if (!request_.returns_texts) request_.pairs = {};
+  request_.texts = {};
+  request_.tokens = {};
+  return status;
+}
+
+void TextTask::BeginOthers() {
+  parts_ = std::exchange(taken_, {});
+  left_.store(parts_.size() + 1, std::memory_order_relaxed);
+  for (const auto& part : parts_) {
+    part->Begin(arrival(), EnterBeside(model_->name(), part->place()));
+  }
+}
+
+void TextTask::DropPayloads() {
+  rows_.Drop();
+  InferTask::DropPayloads();
+}
+
+// Of each Resume() one Resumed() comes, though not in their order: a part takes one that is another
+// part's, or the task's own, and leaves its own for that.
+void TextTask::Resumed() {
+  for (const auto& part : parts_) {
+    if (part->TakeResume()) return part->exchange()->Resumed();
+  }
+  InferTask::Resumed();
+}
+
+void TextTask::ClientLeft() {
+  InferTask::ClientLeft();
+  for (const auto& part : parts_) part->exchange()->ClientLeft();
+}
+
+absl::Status TextTask::WriteBody(const ReplyHead&, const Answer& answer, const InferBody&,
+                                 HttpReply* reply) {
+  if (!parts_.empty()) return CopyValues(answer, rows_.row_count(), &bytes_);
+  TextValues values;
+  const absl::Status status = values.Add(answer, rows_.row_count());
+  return status.ok() ? WriteValues(&values, reply) : status;
+}
+
+void TextTask::SendLast() { parts_.empty() ? InferTask::SendLast() : PartEnded(); }
+
+void TextTask::SendError(const absl::Status& status) {
+  if (parts_.empty()) return InferTask::SendError(status);
+  status_ = status;
+  PartEnded();
+}
+
+HttpReply TextTask::ErrorOf(const absl::Status& status) const {
+  return RouteError(route(), status, forced_code(), context().style);
+}
+
+// The thread of the last ending sees what all others have written.
+void TextTask::PartEnded() {
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  HttpReply reply;
+  const absl::Status status = Join(&reply);
+  if (!status.ok()) return InferTask::SendError(status);
+  AddEchoes(&reply);
+  call()->Reply(std::move(reply));
+}
+
+absl::Status TextTask::FirstFault() const {
+  if (!status_.ok()) return status_;
+  for (const auto& part : parts_) {
+    if (!part->status().ok()) return part->status();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TextTask::Join(HttpReply* reply) {
+  if (absl::Status status = FirstFault(); !status.ok()) return status;
+  TextValues values;
+  values.AddBytes(bytes_, rows_.row_count());
+  for (const auto& part : parts_) values.AddBytes(part->bytes(), part->rows()->row_count());
+  const absl::Status status = WriteValues(&values, reply);
+  return status.ok() ? HoldRoom(reply) : status;
+}
+
+absl::Status TextTask::WriteValues(TextValues* values, HttpReply* reply) {
+  Counts counts;
+  counts.Add(exchange()->request(), rows_);
+  for (const auto& part : parts_) counts.Add(part->exchange()->request(), *part->rows());
+  TextUsage usage;
+  usage.token_count = counts.tokens;
+  usage.duration_ns = context().exchange.clock->NowNs() - arrival().arrival_ns;
+  const std::string id = absl::StrCat("rerank-", absl::Hex(arrival().arrival_ns));
+  usage.id = request_id().empty() ? id : request_id();
+  std::string json;
+  const absl::Status status = WriteTextReply(route().text.route, request_, *model_, usage,
+                                             context().message_bytes, values, &json);
+  if (!status.ok()) return status;
+  *reply = HttpReply(200, kJsonType, std::move(json));
+  if (counts.truncated > 0) reply->AddHeader(kTruncated, absl::StrCat(counts.truncated));
+  return absl::OkStatus();
+}
+
+void TextTask::Over() {
+  for (const auto& part : parts_) part->exchange()->Clear();
+  parts_.clear();
+  taken_.clear();
+  rows_.Drop();
+  request_ = TextRequest();
+  model_.reset();
+  left_.store(1, std::memory_order_relaxed);
+  status_ = absl::OkStatus();
+  bytes_ = std::string();
+  InferTask::Over();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,83 @@
+// TextTask: one question about texts: embeddings, scores or classes.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/door/infer_task.h"
+#include "server/door/text_part.h"
+#include "server/embedders/text_reply.h"
+#include "server/embedders/text_request.h"
+#include "server/embedders/text_rows.h"
+
+namespace mpsd {
+
+// A call whose path is a TextRoute that Infers(). Its body names the model: once the body is read,
+// the gate is asked about that model, and the place among the open calls becomes the model's. Rows
+// beyond the model's batch are further requests of the same call, each with an exchange and a place
+// of its own:
+//
+//   rows     0 … 31          32 … 63         64 … 69        of a model of max_batch_size 32
+//   request  the task's own  parts_[0]       parts_[1]      each batched with those of other calls
+//
+// The endings meet in PartEnded(): the thread of the last one writes the reply. Where several
+// fail, the client is told of the first in the order of the rows. Refusals have the words of the
+// route (TextErrorOf).
+//
+// Lives on its connection's thread, except what the exchanges call from any thread. Owned by the
+// HttpDoor, as an InferTask.
+class TextTask final : public InferTask, private TextPartOwner {
+ public:
+  TextTask(const DoorContext* context, Back back) : InferTask(context, std::move(back)) {}
+
+  // Requests of one call. With the usual batch of an encoder, 32 rows, that is as many rows as
+  // OpenAI's clients send at most.
+  static constexpr size_t kMaxParts = 64;
+
+  void Resumed() override;
+  void ClientLeft() override;
+  void Over() override;
+
+ private:
+  // InferTask.
+  absl::Status ReadBody(std::string bytes, InferMessage* message, InferBody* body) override;
+  void BeginOthers() override;
+  void DropPayloads() override;
+  absl::Status WriteBody(const ReplyHead& head, const Answer& answer, const InferBody& body,
+                         HttpReply* reply) override;
+  void SendLast() override;
+  void SendError(const absl::Status& status) override;
+  HttpReply ErrorOf(const absl::Status& status) const override;
+
+  // TextPartOwner.
+  const TextRequest& request() const override { return request_; }
+  const TextModel& model() const override { return *model_; }
+  absl::Status PartMayUse(absl::string_view model) override { return MayUse(model); }
+  uint32_t PartTenant() override { return Tenant(); }
+  ConnectionId PartConnection() override { return Connection(); }
+  void PartResumes() override { call()->Resume(); }
+  void PartEnded() override;
+
+  absl::Status TakeModel(InferMessage* message);
+  absl::Status TakeRows();
+  absl::Status WriteValues(TextValues* values, HttpReply* reply);
+  absl::Status Join(HttpReply* reply);
+  absl::Status FirstFault() const;
+
+  TextRequest request_;
+  std::optional<TextModel> model_;
+  TextRows rows_;                                 // of the task's own request
+  std::vector<std::unique_ptr<TextPart>> taken_;  // parts that have not begun
+  std::vector<std::unique_ptr<TextPart>> parts_;  // those that have
+
+  std::atomic<size_t> left_{1};  // requests that have not ended
+
+  // Of the task's own request, where there are parts. Written by the thread that gives its ending.
+  absl::Status status_;
+  std::string bytes_;
+};
+
+}  // namespace mpsd

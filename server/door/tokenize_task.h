@@ -1,0 +1,62 @@
+// TokenizeTask: one request for the tokens of texts.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "server/door/door_context.h"
+#include "server/http/http_call.h"
+#include "server/route/route.h"
+
+namespace mpsd {
+
+// Answers POST /tokenize on its own thread, with the tokenizer of the model that the body names; no
+// worker takes part. The body is small, so that the thread's other requests wait for a few
+// milliseconds at most.
+//
+// Errors are in the words of the route (RouteError):
+//
+//   413                a body of more than kMaxBodyBytes
+//   INVALID_ARGUMENT   the body is no TokenizeRequest, or has more texts than limits.texts; the
+//                      model takes no texts
+//   as FindForCaller() the model is unknown or not loaded, or the caller may not use it: the task
+//                      asks the gate for that once the body was read
+//   UNAVAILABLE        the model's tokenizer could not be used
+//
+// The HttpDoor makes a task for each request; the task deletes itself in Over(), and holds a place
+// among the calls that do not infer until then. Lives on its connection's thread. Owns itself.
+class TokenizeTask final : public HttpTask {
+ public:
+  // Takes a request whose caller may infer. The context outlives the task; `grant` is what the gate
+  // gave for the caller.
+  TokenizeTask(const DoorContext* context, HttpCall* call, Route route, OpenCalls::Place place,
+               const Grant& grant)
+      : context_(context),
+        call_(call),
+        route_(std::move(route)),
+        place_(std::move(place)),
+        grant_(grant) {}
+
+  // The largest body. Its texts take some 5 ms.
+  static constexpr size_t kMaxBodyBytes = 64 << 10;
+
+  // HttpTask.
+  void Serve(BodyEnd body) override;
+  void Resumed() override {}
+  void ClientLeft() override {}
+  void Over() override { delete this; }
+
+ private:
+  ~TokenizeTask() = default;
+
+  absl::StatusOr<std::string> Answer();
+
+  const DoorContext* const context_;
+  HttpCall* const call_;
+  const Route route_;
+  const OpenCalls::Place place_;
+  Grant grant_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,94 @@
+#include "server/embedders/text_error.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "server/request/too_long.h"
+#include "server/rest/json_text.h"
+
+namespace mpsd {
+namespace {
+
+constexpr int kTooLarge = 413;
+constexpr int kInvalidOfTei = 422;
+constexpr int kFailedOfTei = 424;
+
+absl::string_view OpenAiType(int code) {
+  switch (code) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 429:
+      return "rate_limit_error";
+    case 503:
+      return "service_unavailable_error";
+    case 504:
+      return "timeout_error";
+    default:
+      return code < 500 ? "invalid_request_error" : "server_error";
+  }
+}
+
+// As a value of JSON.
+absl::string_view OpenAiCode(int code) {
+  switch (code) {
+    case 401:
+      return "\"invalid_api_key\"";
+    case 404:
+      return "\"model_not_found\"";
+    case kTooLarge:
+      return "\"context_length_exceeded\"";
+    case 429:
+      return "\"rate_limit_exceeded\"";
+    default:
+      return "null";
+  }
+}
+
+absl::string_view TeiType(int code) {
+  switch (code) {
+    case 429:
+      return "Overloaded";
+    case 503:
+      return "Unhealthy";
+    default:
+      return code < 500 && code != kFailedOfTei ? "Validation" : "Backend";
+  }
+}
+
+int TeiCode(int code) {
+  if (code == 400) return kInvalidOfTei;
+  return code == 500 ? kFailedOfTei : code;
+}
+
+std::string OpenAiJson(absl::string_view text, int code) {
+  std::string json = R"({"error":{"message":)";
+  PutJsonText(text, &json);
+  absl::StrAppend(&json, R"(,"type":")", OpenAiType(code), R"(","param":)",
+                  code == 404 ? "\"model\"" : "null", R"(,"code":)", OpenAiCode(code), "}}");
+  return json;
+}
+
+std::string TeiJson(absl::string_view text, int code) {
+  std::string json = R"({"error":)";
+  PutJsonText(text, &json);
+  absl::StrAppend(&json, R"(,"error_type":")", TeiType(code), "\"}");
+  return json;
+}
+
+}  // namespace
+
+TextError TextErrorOf(const absl::Status& status, int code, ErrorForm form) {
+  if (IsTooLong(status)) code = kTooLarge;
+  switch (form) {
+    case ErrorForm::kOpenAi:
+      return {code, OpenAiJson(status.message(), code)};
+    case ErrorForm::kTei:
+      return {TeiCode(code), TeiJson(status.message(), TeiCode(code))};
+    case ErrorForm::kPlain:
+      break;
+  }
+  return {code, ErrorJson(status.message())};
+}
+
+}  // namespace mpsd

@@ -1,0 +1,76 @@
+#include "server/embedders/text_listing.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/embedders/text_rows.h"
+#include "server/rest/json_text.h"
+
+namespace mpsd {
+namespace {
+
+void PutEntry(const TextModel& model, std::string* json) {
+  absl::StrAppend(json, R"({"id":)");
+  PutJsonText(model.name(), json);
+  absl::StrAppend(json, R"(,"object":"model","created":0,"owned_by":"mpsd","task":")",
+                  NameOf(model.task), "\"}");
+}
+
+// {"0":"anger","1":"joy"}, and the other way round.
+void PutLabels(const TextModel& model, std::string* json) {
+  absl::StrAppend(json, R"({"id2label":{)");
+  for (size_t i = 0; i < model.width; ++i) {
+    absl::StrAppend(json, i > 0 ? "," : "", "\"", i, "\":");
+    PutJsonText(model.LabelOf(i), json);
+  }
+  absl::StrAppend(json, R"(},"label2id":{)");
+  for (size_t i = 0; i < model.width; ++i) {
+    if (i > 0) json->push_back(',');
+    PutJsonText(model.LabelOf(i), json);
+    absl::StrAppend(json, ":", i);
+  }
+  absl::StrAppend(json, "}}");
+}
+
+void PutType(const TextModel& model, std::string* json) {
+  absl::StrAppend(json, R"(,"model_type":{)");
+  if (model.task == ModelTask::kEmbedding) {
+    absl::StrAppend(json, R"("embedding":{"dimensions":)", model.width, "}}");
+    return;
+  }
+  absl::StrAppend(json, model.task == ModelTask::kRerank ? R"("reranker":)" : R"("classifier":)");
+  PutLabels(model, json);
+  json->push_back('}');
+}
+
+}  // namespace
+
+std::string ModelListJson(const std::vector<TextModel>& models) {
+  std::string json = R"({"object":"list","data":[)";
+  for (const TextModel& model : models) {
+    PutEntry(model, &json);
+    json.push_back(',');
+  }
+  if (!models.empty()) json.pop_back();
+  absl::StrAppend(&json, "]}");
+  return json;
+}
+
+std::string ModelEntryJson(const TextModel& model) {
+  std::string json;
+  PutEntry(model, &json);
+  return json;
+}
+
+std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view version) {
+  std::string json = R"({"model_id":)";
+  PutJsonText(model.name(), &json);
+  absl::StrAppend(&json, R"(,"model_sha":null,"model_dtype":"float32")");
+  PutType(model, &json);
+  absl::StrAppend(&json, R"(,"max_input_length":)", MostTokens(model),
+                  R"(,"max_client_batch_size":)", most_rows, R"(,"auto_truncate":)",
+                  CutsByDefault(model) ? "true" : "false", R"(,"version":)");
+  PutJsonText(version, &json);
+  json.push_back('}');
+  return json;
+}
+
+}  // namespace mpsd

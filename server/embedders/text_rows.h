@@ -1,0 +1,70 @@
+// TextRows: some rows of a TextRequest, as the message of one inference.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "server/embedders/text_model.h"
+#include "server/embedders/text_request.h"
+#include "server/request/infer_message.h"
+#include "server/request/token_rows.h"
+
+namespace mpsd {
+
+// OK where the route may be asked of the model, and all rows with what they share take at most
+// `most_bytes`. INVALID_ARGUMENT: another task, more dimensions than a vector has, a token id that
+// the model's tokenizer has not; IsTooLong(): the bytes. Pure.
+absl::Status CheckTextRequest(TextRoute route, const TextRequest& request, const TextModel& model,
+                              uint64_t most_bytes);
+
+// The rows that begin at `first`, of which one inference takes `count`:
+//
+//   texts             text BYTES[count,1]
+//   pairs             text BYTES[count,1], text_pair BYTES[count,1]
+//   tokens            input_ids [count,longest], attention_mask, token_type_ids, as the model has
+//                     them; rows are padded, and cut where the model takes fewer
+//
+// Owned by the task of a call, used again from call to call. Neither moved nor copied: messages
+// have views of it. Thread-compatible.
+class TextRows {
+ public:
+  TextRows() = default;
+  TextRows(const TextRows&) = delete;
+  TextRows& operator=(const TextRows&) = delete;
+
+  // Makes the tensors. TooLong() for a row of tokens that may not be cut, by its place in the
+  // request. REQUIRES: `count` is at least 1, the request has as many rows from `first` on, and
+  // CheckTextRequest() took it.
+  absl::Status Take(const TextRequest& request, const TextModel& model, size_t first, size_t count);
+
+  // Fills the message's inputs with views of this, and asks for the model's one output that the
+  // request wants. The views live until Drop(), the other fields as long as the model.
+  // Reads none of the request's rows.
+  void Fill(const TextRequest& request, const TextModel& model, InferMessage* message) const;
+
+  // Frees the tensors.
+  void Drop();
+
+  size_t row_count() const { return static_cast<size_t>(dims_[0]); }
+
+  // Of rows that came as tokens; the tokenizer counts those of texts.
+  uint64_t token_count() const { return token_count_; }
+  uint64_t truncated() const { return truncated_; }
+
+ private:
+  absl::Status TakeTokens(const TextRequest& request, const TextModel& model, size_t first,
+                          size_t count);
+
+  size_t first_ = 0;
+  std::array<int64_t, 2> dims_{};
+  std::string texts_;  // elements of BYTES
+  std::string pairs_;
+  TokenRows tokens_;
+  uint64_t token_count_ = 0;
+  uint64_t truncated_ = 0;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,116 @@
+#include "server/embedders/tokenize.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "server/request/retry_info.h"
+#include "server/request/too_long.h"
+#include "server/rest/body_padding.h"
+#include "server/rest/json_walk.h"
+#include "server/texts/text_encoder.h"
+
+namespace mpsd {
+namespace {
+
+absl::Status ReadInput(ondemand::value value, std::vector<std::string>* texts) {
+  absl::string_view text;
+  absl::Status status = ReadText(value, "inputs", &text);
+  if (status.ok()) texts->emplace_back(text);
+  return status;
+}
+
+absl::Status ReadInputs(ondemand::value value, size_t most_rows, std::vector<std::string>* texts) {
+  ondemand::json_type type;
+  if (const auto error = value.type().get(type); error) return NotJson(error);
+  if (type == ondemand::json_type::string) return ReadInput(value, texts);
+  ondemand::array array;
+  if (absl::Status status = ReadArray(value, "inputs", &array); !status.ok()) return status;
+  return ForEachElement(array, [most_rows, texts](ondemand::value element) {
+    if (texts->size() < most_rows) return ReadInput(element, texts);
+    return TooLong(absl::StrCat("'inputs' has more than ", most_rows, " rows"));
+  });
+}
+
+absl::Status ReadField(absl::string_view key, ondemand::value value, size_t most_rows,
+                       TokenizeRequest* request) {
+  if (IsNull(value)) return absl::OkStatus();
+  if (key == "inputs") return ReadInputs(value, most_rows, &request->texts);
+  if (key == "add_special_tokens") return ReadFlag(value, key, &request->adds_special);
+  if (key != "model") return SkipValue(value, 1);
+  absl::string_view model;
+  absl::Status status = ReadText(value, key, &model);
+  request->model = std::string(model);
+  return status;
+}
+
+// How many special tokens a tokenizer puts before a text, and how many behind it.
+struct SpecialCounts {
+  size_t before = 0;
+  size_t after = 0;
+};
+
+SpecialCounts CountsOf(const text::Frame& frame) {
+  SpecialCounts counts;
+  bool is_behind = false;
+  for (const text::FramePart& part : frame.single) {
+    if (part.kind != text::FramePart::Kind::kId) {
+      is_behind = true;
+    } else {
+      ++(is_behind ? counts.after : counts.before);
+    }
+  }
+  return counts;
+}
+
+void PutTokens(const std::vector<int32_t>& ids, const SpecialCounts& special, std::string* json) {
+  json->push_back('[');
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const bool is_special = i < special.before || i >= ids.size() - special.after;
+    absl::StrAppend(json, i > 0 ? "," : "", R"({"id":)", ids[i], R"(,"text":null,"special":)",
+                    is_special ? "true" : "false", R"(,"start":null,"stop":null})");
+  }
+  json->push_back(']');
+}
+
+}  // namespace
+
+absl::Status ReadTokenizeRequest(std::string body, size_t most_rows, TokenizeRequest* request) {
+  const size_t bytes = body.size();
+  body.append(kBodyPadding, '\0');
+  const absl::Status status =
+      ReadDocument(body.data(), bytes, body.size(),
+                   [most_rows, request](absl::string_view key, ondemand::value value) {
+                     return ReadField(key, value, most_rows, request);
+                   });
+  if (!status.ok()) return status;
+  return request->texts.empty() ? NoField("inputs") : status;
+}
+
+absl::StatusOr<std::string> TokensJson(const TokenizeRequest& request, const TextModel& model) {
+  const auto& encoder = model.served->texts;
+  if (absl::IsUnimplemented(encoder.status())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", model.name(), "' takes tokens alone"));
+  }
+  if (!encoder.ok()) {
+    return absl::UnavailableError(absl::StrCat("model '", model.name(),
+                                               "' takes no texts: its tokenizer cannot be used; "
+                                               "the server's log says why"));
+  }
+  SpecialCounts special;
+  if (request.adds_special) special = CountsOf((*encoder)->frame());
+  std::string json = "[";
+  for (size_t i = 0; i < request.texts.size(); ++i) {
+    const absl::StatusOr<text::Encoding> row =
+        (*encoder)->Tokenize(request.texts[i], request.adds_special);
+    if (!row.ok()) {
+      return WithText(row.status(), absl::StrCat("text ", i, ": ", row.status().message()));
+    }
+    if (i > 0) json.push_back(',');
+    PutTokens(row->ids, special, &json);
+  }
+  json.push_back(']');
+  return json;
+}
+
+}  // namespace mpsd

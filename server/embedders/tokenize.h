@@ -1,0 +1,31 @@
+// Tokenize: the tokens of texts, for clients that count them or look at them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/embedders/text_model.h"
+
+namespace mpsd {
+
+// TEI's POST /tokenize: {"inputs": str | [str], "model"?, "add_special_tokens" = true}. A value.
+struct TokenizeRequest {
+  std::string model;  // empty: none was named
+  std::vector<std::string> texts;
+  bool adds_special = true;
+};
+
+// Reads such a body. Statuses, unknown fields and null as ReadTextRequest(). Thread-safe.
+absl::Status ReadTokenizeRequest(std::string body, size_t most_rows, TokenizeRequest* request);
+
+// [[{"id","text","special","start","stop"}]]: the tokens of each text, uncut. Text and place of a
+// token are null, since a tokenizer here knows ids alone; special are those that it puts around a
+// text. Statuses of the tokenizer name the text by its place; UNAVAILABLE where the model has none
+// that can be used, INVALID_ARGUMENT where it has none at all. Takes some 0.1 ms for each KiB.
+// Thread-safe.
+absl::StatusOr<std::string> TokensJson(const TokenizeRequest& request, const TextModel& model);
+
+}  // namespace mpsd

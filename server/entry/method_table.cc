@@ -1,0 +1,38 @@
+#include "server/entry/method_table.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+bool CallerInfo::IsLocal() const {
+  return absl::StartsWith(peer, "unix:") || absl::StartsWith(peer, "ipv4:127.") ||
+         absl::StartsWith(peer, "ipv6:[::1]") || absl::StartsWith(peer, "ipv6:%5B::1%5D");
+}
+
+void MethodTable::Add(const std::string& name, Kind kind, Unary unary) {
+  MPSD_CHECK(kind == Kind::kUnary || kind == Kind::kConversation);
+  AddMethod(name, {kind, std::move(unary), nullptr, nullptr});
+}
+
+void MethodTable::AddWatched(const std::string& name, State state, Unary unary) {
+  AddMethod(name, {Kind::kWatched, std::move(unary), nullptr, std::move(state)});
+}
+
+void MethodTable::AddDeferred(const std::string& name, Deferred deferred) {
+  AddMethod(name, {Kind::kDeferred, nullptr, std::move(deferred), nullptr});
+}
+
+void MethodTable::AddMethod(const std::string& name, Method method) {
+  const bool fresh = methods_.emplace(name, std::move(method)).second;
+  MPSD_CHECK(fresh);
+}
+
+const MethodTable::Method* MethodTable::Find(absl::string_view name) const {
+  const auto found = methods_.find(name);
+  return found == methods_.end() ? nullptr : &found->second;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,488 @@
+#include "server/http/http_connection.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstring>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/strip.h"
+#include "proto/base/check.h"
+#include "proto/base/clock.h"
+#include "server/entry/open_calls.h"
+#include "server/http/certificate_names.h"
+
+namespace mpsd {
+namespace {
+
+namespace asio = boost::asio;
+
+// What a connection without a request keeps for the next one.
+constexpr size_t kInputBytes = 4 << 10;
+// One read of a body, so that no connection keeps its thread for long.
+constexpr size_t kReadBytes = 256 << 10;
+constexpr int64_t kLingerNs = kNsPerSecond;
+constexpr absl::string_view kHeadEnd = "\r\n\r\n";
+constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+int64_t After(int64_t now_ns, int64_t time_ns) {
+  return time_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + time_ns;
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(const HttpConnectionContext* context, HttpSocket socket,
+                               std::shared_ptr<asio::ssl::context> tls, std::string peer,
+                               std::shared_ptr<void> place)
+    : context_(context),
+      thread_(context->thread),
+      peer_(std::move(peer)),
+      host_(absl::HashOf(HostOfPeer(peer_))),
+      end_at_ns_(After(context->clock->NowNs(), context->options->age_ns)),
+      place_(std::move(place)),
+      stream_(std::move(socket), std::move(tls)) {}
+
+HttpConnection::~HttpConnection() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0); }
+
+void HttpConnection::Enter(Phase phase, int64_t time_ns) {
+  phase_ = phase;
+  expires_ns_ = time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
+}
+
+void HttpConnection::Start() {
+  thread_->Check();
+  if (!stream_.has_tls()) {
+    Enter(Phase::kIdle, context_->options->idle_ns);
+    return Read();
+  }
+  Enter(Phase::kHandshake, context_->options->handshake_ns);
+  reading_ = true;
+  stream_.Handshake([self = shared_from_this()](const boost::system::error_code& error) {
+    self->thread_->Check();
+    self->reading_ = false;
+    if (error) return self->Close();
+    self->names_ = CertificateNames(self->stream_.tls());
+    self->Enter(Phase::kIdle, self->context_->options->idle_ns);
+    self->Read();
+  });
+}
+
+bool HttpConnection::IsLate(int64_t now_ns) const {
+  thread_->Check();
+  return now_ns >= expires_ns_;
+}
+
+void HttpConnection::TimeIsUp() {
+  thread_->Check();
+  expires_ns_ = INT64_MAX;
+  switch (phase_) {
+    case Phase::kHead:
+      return Refuse({408, "the request did not come in time"});
+    case Phase::kBody:
+      return Serve(BodyEnd::kTooSlow);
+    case Phase::kWriting:
+      context_->metrics->untaken_answers.fetch_add(1, std::memory_order_relaxed);
+      return Close();
+    default:
+      return Close();
+  }
+}
+
+void HttpConnection::EndWithReply() {
+  thread_->Check();
+  ends_ = true;
+}
+
+void HttpConnection::EndSoon() {
+  thread_->Check();
+  ends_ = leaves_ = true;
+  if (phase_ < Phase::kHead) Close();
+}
+
+void HttpConnection::Cut() {
+  thread_->Check();
+  ClientLeft();
+}
+
+// Has one read out where its bytes can be taken: into the body, else into `input_`.
+void HttpConnection::Read() {
+  if (reading_ || phase_ == Phase::kEnded) return;
+  if (phase_ == Phase::kBody && !framing_.is_chunked) return ReadBody();
+  if (RoomForInput()) ReadInput();
+}
+
+// Makes room behind `end_`. False when the buffer is full, and what is in it must be taken first.
+bool HttpConnection::RoomForInput() {
+  if (begin_ == end_) {
+    begin_ = end_ = searched_ = 0;
+    if (input_.size() != kInputBytes) std::vector<char>(kInputBytes).swap(input_);
+  }
+  if (end_ < input_.size()) return true;
+  if (begin_ > 0) {
+    std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    return true;
+  }
+  const size_t most = std::max<size_t>(context_->options->head_bytes, kInputBytes);
+  if (input_.size() >= most) return false;
+  input_.resize(std::min(most, 2 * input_.size()));
+  return true;
+}
+
+void HttpConnection::ReadInput() {
+  reading_ = true;
+  stream_.Read(asio::buffer(input_.data() + end_, input_.size() - end_),
+               [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+                 self->DidRead(!!error, bytes, /*into_body=*/false);
+               });
+}
+
+void HttpConnection::ReadBody() {
+  reading_ = reads_body_ = true;
+  const absl::Span<char> room =
+      request_.body.Room(std::min<size_t>(kReadBytes, framing_.body_bytes - request_.body.size()));
+  stream_.Read(asio::buffer(room.data(), room.size()),
+               [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+                 self->DidRead(!!error, bytes, /*into_body=*/true);
+               });
+}
+
+void HttpConnection::DidRead(bool failed, size_t bytes, bool into_body) {
+  thread_->Check();
+  reading_ = reads_body_ = false;
+  if (retired_body_.has_value()) {
+    retired_body_.reset();
+    GiveBack();
+  }
+  if (phase_ == Phase::kEnded) return LeaveIfDone();
+  if (failed) return ClientLeft();
+  if (phase_ == Phase::kLingering) {
+    begin_ = end_ = 0;
+    return Read();
+  }
+  if (!into_body) {
+    end_ += bytes;
+  } else if (phase_ == Phase::kBody) {
+    request_.body.Grow(bytes);
+  }
+  Advance();
+}
+
+// The task of a body that is still coming replies at once, and is told no second time.
+void HttpConnection::ClientLeft() {
+  if (phase_ == Phase::kBody) {
+    ends_ = told_left_ = true;
+    Serve(BodyEnd::kClientLeft);
+  }
+  Close();
+}
+
+// Clients may send empty lines between two requests: these begin none.
+void HttpConnection::SkipEmptyLines() {
+  while (begin_ != end_ && (input_[begin_] == '\r' || input_[begin_] == '\n')) ++begin_;
+}
+
+// Goes as far as the bytes that are there allow.
+void HttpConnection::Advance() {
+  if (phase_ == Phase::kIdle) SkipEmptyLines();
+  if (phase_ == Phase::kIdle && begin_ != end_) Enter(Phase::kHead, context_->options->head_ns);
+  if (phase_ == Phase::kHead && TakeHead()) BeginRequest();
+  if (phase_ == Phase::kBody && ReadWholeBody()) Serve(BodyEnd::kWhole);
+  Read();
+}
+
+// Reads the head of a request once all of it is there. False before, or when it is refused.
+bool HttpConnection::TakeHead() {
+  const absl::string_view input = Input();
+  const size_t from = searched_ < kHeadEnd.size() ? 0 : searched_ - kHeadEnd.size();
+  const size_t found = input.find(kHeadEnd, from);
+  searched_ = input.size();
+  const size_t bytes = found == absl::string_view::npos ? input.size() : found + kHeadEnd.size();
+  const uint64_t most = context_->options->head_bytes;
+  if (bytes > most || (found == absl::string_view::npos && bytes == most)) {
+    Refuse({431, "the headers of the request are too large"});
+    return false;
+  }
+  if (found == absl::string_view::npos) return false;
+  request_.head.assign(input.data(), bytes);
+  begin_ += bytes;
+  searched_ = 0;
+  if (const HttpFault fault = parser_.ReadHead(&request_, &framing_); fault.status != 0) {
+    Refuse(fault);
+    return false;
+  }
+  ends_ = ends_ || !framing_.keeps_alive;
+  return true;
+}
+
+void HttpConnection::BeginRequest() {
+  Enter(Phase::kBody, context_->options->body_ns);
+  owes_reply_ = true;
+  told_left_ = false;
+  task_ = context_->handler->Arrived(this);
+  if (task_ != nullptr) return BeginBody();
+  Enter(Phase::kServing, INT64_MAX);  // the reply is there already
+  ends_ = ends_ || framing_.is_chunked || framing_.body_bytes > 0;
+}
+
+void HttpConnection::BeginBody() {
+  if (!framing_.is_chunked && framing_.body_bytes > context_->options->message_bytes) {
+    return Serve(BodyEnd::kTooLarge);
+  }
+  if (!framing_.is_chunked) request_.body.Announce(framing_.body_bytes);
+  const bool awaits = framing_.is_chunked || framing_.body_bytes > end_ - begin_;
+  if (framing_.expects_continue && awaits) WriteContinue();
+}
+
+// True when the whole body is there.
+bool HttpConnection::ReadWholeBody() {
+  if (framing_.is_chunked) return ReadChunks();
+  HttpBody& body = request_.body;
+  const size_t taken = std::min<size_t>(end_ - begin_, framing_.body_bytes - body.size());
+  body.Append(Input().substr(0, taken));
+  begin_ += taken;
+  return Account() && body.size() == framing_.body_bytes;
+}
+
+bool HttpConnection::ReadChunks() {
+  size_t used = 0;
+  const HttpParser::Chunks chunks =
+      parser_.ReadChunks(Input(), context_->options->message_bytes, &request_.body, &used);
+  begin_ += used;
+  if (!Account()) return false;
+  switch (chunks) {
+    case HttpParser::Chunks::kDone:
+      return true;
+    case HttpParser::Chunks::kTooLarge:
+      Serve(BodyEnd::kTooLarge);
+      return false;
+    case HttpParser::Chunks::kMalformed:
+      Serve(BodyEnd::kMalformed);
+      return false;
+    case HttpParser::Chunks::kMore:
+      break;
+  }
+  // A line that does not fit into the buffer has no end that could be read.
+  const bool is_full = begin_ == 0 && end_ >= context_->options->head_bytes;
+  if (is_full) Serve(BodyEnd::kMalformed);
+  return false;
+}
+
+// Takes what the body has grown by from the bytes that all bodies may have.
+bool HttpConnection::Account() {
+  const uint64_t grown = request_.body.size() - taken_bytes_;
+  if (grown == 0) return true;
+  if (!context_->bodies->TryTake(host_, grown)) {
+    Serve(BodyEnd::kTooMany);
+    return false;
+  }
+  taken_bytes_ += grown;
+  return true;
+}
+
+void HttpConnection::Serve(BodyEnd end) {
+  Enter(Phase::kServing, INT64_MAX);
+  if (end != BodyEnd::kWhole) {
+    ends_ = true;
+    DropBody();
+  }
+  task_->Serve(end);
+}
+
+// The bytes are no request, or one that nobody serves: there is no way to the next one.
+void HttpConnection::Refuse(const HttpFault& fault) {
+  ends_ = true;
+  owes_reply_ = true;
+  Enter(Phase::kServing, INT64_MAX);
+  Reply(context_->handler->Refusal(fault.status, fault.why));
+}
+
+// A reply may be given before all of it is written, and is written behind it then.
+void HttpConnection::WriteContinue() {
+  continue_ = kContinue;
+  Write();
+}
+
+// Who keeps the id keeps no connection.
+ConnectionId HttpConnection::connection() {
+  if (id_ == nullptr) id_ = std::make_shared<char>();
+  return id_;
+}
+
+// A read that is out may still write there: the memory of the first call is kept until the read is
+// over, also where others follow.
+void HttpConnection::DropBody() {
+  thread_->Check();
+  std::string bytes = request_.body.Take();
+  if (reads_body_ && !retired_body_.has_value()) retired_body_ = std::move(bytes);
+  if (retired_body_.has_value()) return;
+  std::string().swap(bytes);
+  GiveBack();
+}
+
+void HttpConnection::GiveBack() {
+  const uint64_t taken = std::exchange(taken_bytes_, 0);
+  if (taken > 0) context_->bodies->GiveBack(host_, taken);
+}
+
+void HttpConnection::ReplyPart(HttpReply part) {
+  reply_ = std::move(part);
+  asio::post(*context_->io, [self = shared_from_this()] { self->BeginPart(); });
+}
+
+void HttpConnection::Reply(HttpReply reply) {
+  reply_ = std::move(reply);
+  asio::post(*context_->io, [self = shared_from_this()] { self->BeginReply(); });
+}
+
+void HttpConnection::Resume() {
+  asio::post(*context_->io, [self = shared_from_this()] {
+    self->thread_->Check();
+    MPSD_CHECK(self->task_ != nullptr);
+    self->task_->Resumed();
+  });
+}
+
+void HttpConnection::BeginPart() {
+  thread_->Check();
+  MPSD_CHECK(owes_reply_ && !part_out_);
+  if (phase_ == Phase::kEnded) return PartIsOver(false);
+  part_out_ = true;
+  if (!has_parts_) context_->metrics->http_replies.Add(reply_.status);
+  FramePart(/*is_last=*/false);
+  Enter(Phase::kWriting, context_->options->answer_ns);
+  if (!writing_) Write();
+}
+
+// Puts what stands before the part into `reply_head_`.
+void HttpConnection::FramePart(bool is_last) {
+  written_ = 0;
+  reply_head_.clear();
+  ends_ = ends_ || framing_.is_10;
+  if (!has_parts_) reply_.headers += more_headers_;
+  if (!std::exchange(has_parts_, true)) reply_head_ = HeadOfParts(reply_, Next(), framing_.is_10);
+  if (!framing_.is_10) PutChunk(is_last, &reply_head_, &reply_.body);
+}
+
+// The task may give the next part at once, on another thread: nothing of the reply is touched then.
+void HttpConnection::PartIsOver(bool taken) {
+  part_out_ = false;
+  reply_ = HttpReply();
+  reply_head_.clear();
+  if (taken) Enter(Phase::kServing, INT64_MAX);
+  task_->PartTaken(taken);
+}
+
+void HttpConnection::BeginReply() {
+  thread_->Check();
+  MPSD_CHECK(owes_reply_);
+  owes_reply_ = false;
+  if (phase_ == Phase::kEnded) {
+    EndRequest();
+    return LeaveIfDone();
+  }
+  ends_ = ends_ || context_->clock->NowNs() >= end_at_ns_;
+  if (has_parts_) {
+    FramePart(/*is_last=*/true);
+  } else {
+    context_->metrics->http_replies.Add(reply_.status);
+    reply_.headers += more_headers_;
+    reply_head_ = HeadOf(reply_, Next());
+    if (request_.method == "HEAD") reply_.body.clear();
+    written_ = 0;
+  }
+  Enter(Phase::kWriting, context_->options->answer_ns);
+  if (!writing_) Write();
+}
+
+// What the head of the reply says, by which the client decides whether to send another request.
+HttpNext HttpConnection::Next() {
+  told_end_ = ends_;
+  if (ends_) return HttpNext::kClose;
+  return framing_.is_10 ? HttpNext::kKeepAliveOf10 : HttpNext::kKeepAlive;
+}
+
+void HttpConnection::Write() {
+  writing_ = true;
+  const size_t head_done = std::min(written_, reply_head_.size());
+  const size_t body_done = written_ - head_done;
+  const std::array<asio::const_buffer, 3> rest = {asio::buffer(continue_.data(), continue_.size()),
+                                                  asio::buffer(reply_head_) + head_done,
+                                                  asio::buffer(reply_.body) + body_done};
+  stream_.Write(rest,
+                [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+                  self->DidWrite(!!error, bytes);
+                });
+}
+
+void HttpConnection::DidWrite(bool failed, size_t bytes) {
+  thread_->Check();
+  writing_ = false;
+  if (phase_ == Phase::kEnded || failed) return WriteFailed();
+  const size_t of_continue = std::min(bytes, continue_.size());
+  continue_.remove_prefix(of_continue);
+  written_ += bytes - of_continue;
+  if (!continue_.empty()) return Write();
+  if (phase_ != Phase::kWriting) return;
+  if (written_ < reply_head_.size() + reply_.body.size()) return Write();
+  if (part_out_) return PartIsOver(true);
+  EndRequest();
+  if (told_end_ || leaves_) return Linger();
+  Enter(Phase::kIdle, context_->options->idle_ns);
+  Advance();
+}
+
+void HttpConnection::WriteFailed() {
+  if (!owes_reply_) EndRequest();
+  ClientLeft();
+  if (part_out_) PartIsOver(false);
+}
+
+// The request has its reply, or nobody takes it.
+void HttpConnection::EndRequest() {
+  if (HttpTask* const task = std::exchange(task_, nullptr); task != nullptr) task->Over();
+  reply_ = HttpReply();
+  reply_head_.clear();
+  more_headers_.clear();
+  continue_ = {};
+  has_parts_ = false;
+  DropBody();
+  request_.Clear();
+}
+
+void HttpConnection::Linger() {
+  Enter(Phase::kLingering, kLingerNs);
+  begin_ = end_ = 0;
+  Read();
+  writing_ = true;
+  stream_.EndWriting([self = shared_from_this()] { self->DidEndWriting(); });
+}
+
+void HttpConnection::DidEndWriting() {
+  thread_->Check();
+  writing_ = false;
+  if (phase_ == Phase::kEnded) LeaveIfDone();
+}
+
+void HttpConnection::Close() {
+  if (phase_ != Phase::kEnded) {
+    Enter(Phase::kEnded, INT64_MAX);
+    stream_.Close();
+    if (task_ != nullptr && owes_reply_ && !told_left_) {
+      told_left_ = true;
+      task_->ClientLeft();
+    }
+  }
+  LeaveIfDone();
+}
+
+// A reply that is owed comes here first: the request ends before its connection does.
+void HttpConnection::LeaveIfDone() {
+  if (owes_reply_ || writing_ || reading_) return;
+  if (task_ != nullptr) EndRequest();
+  place_.reset();
+  context_->ended(this);
+}
+
+}  // namespace mpsd

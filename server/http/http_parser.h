@@ -1,0 +1,61 @@
+// HttpParser: reads heads and chunks of HTTP/1 requests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/strings/string_view.h"
+#include "server/http/http_request.h"
+
+namespace mpsd {
+
+// How the body of a request is framed, and what its client expects.
+struct HttpFraming {
+  bool is_chunked = false;
+  uint64_t body_bytes = 0;  // of a body that is not chunked
+  bool keeps_alive = false;
+  bool is_10 = false;
+  bool expects_continue = false;
+};
+
+// The status code of HTTP for a request that is refused, and why; 0: it is not.
+struct HttpFault {
+  int status = 0;
+  absl::string_view why;
+};
+
+// Reads one request after another of a connection. Boost.Beast checks the form of every line; what
+// a proxy before us could read in another way is refused besides:
+//
+//   two lengths, a length beside chunks, a list of lengths       400
+//   a header that goes on in the next line (obs-fold)            400
+//   another Transfer-Encoding than "chunked", or it in HTTP/1.0  501, 400
+//   no Host or two in HTTP/1.1                                   400
+//   CONNECT                                                      501
+//   another version than 1.0 and 1.1                             505
+//   an expectation other than 100-continue                       417
+//
+// Of an absolute URI the path counts. Keeps its state between the pieces of a chunked body. Owned
+// by a connection. Thread-compatible.
+class HttpParser {
+ public:
+  HttpParser();
+  ~HttpParser();
+
+  // Reads `request->head`, which ends with the empty line, into the other fields. After a fault
+  // nothing of the connection can be read any more. Begins a new request.
+  HttpFault ReadHead(HttpRequest* request, HttpFraming* framing);
+
+  enum class Chunks { kMore, kDone, kMalformed, kTooLarge };
+
+  // Reads chunks of the body, which gets at most `most` bytes. `*used` is how many of `bytes` were
+  // read; the rest comes again, with more behind it. After kDone the rest is of the next request.
+  Chunks ReadChunks(absl::string_view bytes, uint64_t most, HttpBody* body, size_t* used);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,264 @@
+#include "server/http/http_server.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/notification.h"
+#include "proto/base/check.h"
+#include "server/http/http_thread.h"
+#include "server/http/listening_socket.h"
+#include "server/http/socket_options.h"
+#include "server/http/tls_context.h"
+#include "server/listen/accept_guard.h"
+#include "server/listen/address_probe.h"
+#include "server/listen/socket_names.h"
+
+namespace mpsd {
+namespace {
+
+namespace asio = boost::asio;
+
+// A burst of connections is taken piece by piece, between other work of the thread.
+constexpr int kAcceptsAtOnce = 16;
+// Of all connections, what one of several listeners leaves to the others.
+constexpr uint32_t kPartForOthers = 16;
+constexpr auto kStopLook = std::chrono::milliseconds(1);
+// While the process has no descriptor, connections wait in the kernel's line.
+constexpr auto kDescriptorLook = std::chrono::milliseconds(20);
+
+absl::Status CannotListen(absl::string_view key, const std::string& address,
+                          const absl::Status& why) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen on ", address, " (", key, "): ", why.message()));
+}
+
+uint32_t ConnectionCount(const std::vector<std::unique_ptr<HttpThread>>& threads) {
+  uint32_t count = 0;
+  for (const std::unique_ptr<HttpThread>& thread : threads) count += thread->connection_count();
+  return count;
+}
+
+std::string PeerOf(int fd, int family) { return family == AF_UNIX ? "unix:" : PeerName(fd); }
+
+}  // namespace
+
+// One listening socket. Accepts on the first thread, and deals the connections out to all of them.
+class HttpListener {
+ public:
+  // The options bound the connections of all listeners. `refused` counts those beyond it.
+  HttpListener(ListeningSocket socket, std::shared_ptr<TlsContexts> tls,
+               const std::vector<std::unique_ptr<HttpThread>>* threads,
+               const HttpServerOptions& options, std::atomic<uint64_t>* refused)
+      : socket_(std::move(socket)),
+        tls_(std::move(tls)),
+        threads_(threads),
+        most_(options.connections),
+        keepalive_ns_(options.keepalive_ns),
+        refused_(refused),
+        waiter_(*threads->front()->io(), socket_.fd.get()),
+        descriptor_look_(*threads->front()->io()) {}
+
+  ~HttpListener() { waiter_.release(); }
+
+  // Leaves so many of all connections to other listeners. Called before the first Await().
+  void LeaveToOthers(uint32_t count) { own_most_ = most_ - count; }
+
+  void Await() {
+    waiter_.async_wait(asio::posix::descriptor_base::wait_read,
+                       [this](const boost::system::error_code& error) {
+                         if (!error && !closed_) Accept();
+                       });
+  }
+
+  // On the first thread. What is out ends with an error.
+  void Close() {
+    closed_ = true;
+    boost::system::error_code ignored;
+    waiter_.cancel(ignored);
+    descriptor_look_.cancel();
+    absl::string_view path = socket_.address;
+    if (absl::ConsumePrefix(&path, "unix:")) unlink(std::string(path).c_str());
+  }
+
+ private:
+  void Accept() {
+    for (int i = 0; i < kAcceptsAtOnce; ++i) {
+      bool needs_descriptor = false;
+      UniqueFd fd = AcceptConnection(socket_.fd.get(), &needs_descriptor);
+      if (needs_descriptor) return AwaitDescriptor();
+      if (!fd.valid()) break;
+      if (ConnectionCount(*threads_) < most_ && *open_ < own_most_) {
+        Take(std::move(fd));
+      } else {
+        refused_->fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    Await();
+  }
+
+  // The socket stays ready to read meanwhile: to wait for that would be to spin.
+  void AwaitDescriptor() {
+    descriptor_look_.expires_after(kDescriptorLook);
+    descriptor_look_.async_wait([this](const boost::system::error_code& error) {
+      if (!error && !closed_) Accept();
+    });
+  }
+
+  void Take(UniqueFd fd) {
+    std::shared_ptr<asio::ssl::context> context;
+    if (tls_ != nullptr) {
+      context = tls_->Next();
+      if (context == nullptr) return;
+    }
+    SetSocketOptions(fd.get(), socket_.family, keepalive_ns_);
+    std::string peer = PeerOf(fd.get(), socket_.family);
+    HttpThread& thread = *(*threads_)[next_++ % threads_->size()];
+    open_->fetch_add(1, std::memory_order_relaxed);
+    std::shared_ptr<void> place(
+        nullptr, [open = open_](void*) { open->fetch_sub(1, std::memory_order_relaxed); });
+    thread.Add(fd.Release(), socket_.family, std::move(context), std::move(peer), std::move(place));
+  }
+
+  const ListeningSocket socket_;
+  const std::shared_ptr<TlsContexts> tls_;  // null: none
+  const std::vector<std::unique_ptr<HttpThread>>* const threads_;
+  const uint32_t most_;
+  const int64_t keepalive_ns_;
+  std::atomic<uint64_t>* const refused_;
+  asio::posix::stream_descriptor waiter_;  // borrows the descriptor
+  asio::steady_timer descriptor_look_;
+  uint32_t own_most_ = most_;
+  // Of this listener; its connections know it, and give their places back.
+  const std::shared_ptr<std::atomic<uint32_t>> open_ = std::make_shared<std::atomic<uint32_t>>(0);
+  size_t next_ = 0;
+  bool closed_ = false;
+};
+
+struct HttpServer::Impl {
+  absl::Status Listen(absl::string_view key, const std::string& address,
+                      const std::shared_ptr<TlsContexts>& tls) {
+    absl::Status free = ProbeAddress(address);
+    if (!free.ok()) return CannotListen(key, address, free);
+    absl::StatusOr<std::vector<ListeningSocket>> sockets = OpenListeningSockets(address);
+    if (!sockets.ok()) return CannotListen(key, address, sockets.status());
+    bound.push_back(sockets->front().address);
+    for (ListeningSocket& socket : *sockets) {
+      listeners.push_back(std::make_unique<HttpListener>(std::move(socket), tls, &threads, options,
+                                                         &metrics->refused_connections));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ListenOnAll() {
+    for (const std::string& address : options.addresses) {
+      if (absl::Status status = Listen("listen.http", address, nullptr); !status.ok())
+        return status;
+    }
+    if (options.tls_addresses.empty()) return absl::OkStatus();
+    MPSD_CHECK(options.certificates != nullptr);
+    const auto tls =
+        std::make_shared<TlsContexts>(options.certificates, options.client_must_show_certificate);
+    for (const std::string& address : options.tls_addresses) {
+      if (absl::Status status = Listen("listen.tls.http", address, tls); !status.ok())
+        return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // Runs `act` on the first thread, and returns when it has run.
+  void OnFirstThread(const std::function<void()>& act) {
+    absl::Notification done;
+    asio::post(*threads.front()->io(), [&] {
+      act();
+      done.Notify();
+    });
+    done.WaitForNotification();
+  }
+
+  const HandlerMaker make_handler;
+  CompletionSource* const completions;
+  ServerMetrics* const metrics;
+  const Clock* const clock;
+
+  HttpServerOptions options;
+  std::unique_ptr<HeldBytes> bodies;
+  std::vector<std::unique_ptr<HttpThread>> threads;
+  std::vector<std::unique_ptr<HttpListener>> listeners;
+  std::vector<std::string> bound;
+  bool runs = false;
+};
+
+HttpServer::HttpServer(HandlerMaker make_handler, CompletionSource* completions,
+                       ServerMetrics* metrics, const Clock* clock)
+    : impl_(new Impl{std::move(make_handler), completions, metrics, clock}) {}
+
+HttpServer::~HttpServer() { Stop(0); }
+
+const std::vector<std::string>& HttpServer::bound() const { return impl_->bound; }
+
+uint32_t HttpServer::connection_count() const { return ConnectionCount(impl_->threads); }
+
+uint64_t HttpServer::body_bytes() const {
+  return impl_->bodies == nullptr ? 0 : impl_->bodies->taken_bytes();
+}
+
+absl::Status HttpServer::Start(const HttpServerOptions& options) {
+  Impl& impl = *impl_;
+  impl.options = options;
+  impl.bodies = std::make_unique<HeldBytes>(
+      options.buffered_bytes, std::min(options.message_bytes, options.buffered_bytes));
+  const HttpThread::Services services{&impl.options, impl.completions, impl.bodies.get(),
+                                      impl.metrics, impl.clock};
+  for (uint32_t i = 0; i < options.threads; ++i) {
+    impl.threads.push_back(std::make_unique<HttpThread>(services, impl.make_handler));
+  }
+  if (absl::Status status = impl.ListenOnAll(); !status.ok()) return status;
+  if (impl.listeners.size() > 1) {
+    const uint32_t kept = options.connections / kPartForOthers;
+    for (const std::unique_ptr<HttpListener>& listener : impl.listeners) {
+      listener->LeaveToOthers(kept);
+    }
+  }
+  for (size_t i = 0; i < impl.threads.size(); ++i) impl.threads[i]->Start(static_cast<int>(i));
+  impl.runs = true;
+  for (const std::unique_ptr<HttpListener>& listener : impl.listeners) {
+    asio::post(*impl.threads.front()->io(), [&listener] { listener->Await(); });
+  }
+  return absl::OkStatus();
+}
+
+void HttpServer::StopKeeping() {
+  if (!impl_->runs) return;
+  for (const std::unique_ptr<HttpThread>& thread : impl_->threads) thread->StopKeeping();
+}
+
+void HttpServer::Stop(int64_t grace_ns) {
+  Impl& impl = *impl_;
+  if (!std::exchange(impl.runs, false)) return;
+  impl.OnFirstThread([&impl] {
+    for (const std::unique_ptr<HttpListener>& listener : impl.listeners) listener->Close();
+  });
+  for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->EndSoon();
+  const int64_t until_ns = impl.clock->NowNs() + grace_ns;
+  while (ConnectionCount(impl.threads) > 0 && impl.clock->NowNs() < until_ns) {
+    std::this_thread::sleep_for(kStopLook);
+  }
+  for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->Cut();
+  while (ConnectionCount(impl.threads) > 0) std::this_thread::sleep_for(kStopLook);
+  for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->Shutdown();
+  for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->Join();
+  impl.listeners.clear();
+  impl.threads.clear();
+}
+
+}  // namespace mpsd

@@ -1,0 +1,70 @@
+// HttpServer: the HTTP server of the daemon, without a word of what it serves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/base/clock.h"
+#include "server/entry/completion_source.h"
+#include "server/http/http_call.h"
+#include "server/http/http_options.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// Listeners, certificates, and a few threads with their connections. HTTP/1.1 and 1.0, over TCP,
+// Unix sockets and TLS; keep-alive and pipelines. Boost.Asio moves the bytes and Boost.Beast reads
+// heads and chunks (decision 0022); both stay inside this folder's .cc files.
+//
+//   bounded are                          by
+//   connections                          their number, and a little less at one of several
+//                                        addresses; one beyond it is closed at once
+//   the head of a request                its bytes and its time
+//   the body                             its bytes, the bytes of all bodies and of
+//                                        those of one host, its time
+//   replies                              the time to take one; a connection has one at a time
+//   connections without a request        their idle time, their age
+//
+// Stop() goes from the outside to the inside: listeners close, connections without a request end,
+// the others end with their reply or after the grace.
+//
+// Owned by the daemon, which calls it from its main thread. Thread-compatible.
+class HttpServer {
+ public:
+  // The referents outlive the server.
+  HttpServer(HandlerMaker make_handler, CompletionSource* completions, ServerMetrics* metrics,
+             const Clock* clock);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Binds all addresses, starts the threads and takes requests. Called once. UNAVAILABLE, which
+  // names the address, when one cannot be bound.
+  absl::Status Start(const HttpServerOptions& options);
+
+  // The addresses in use, with the ports that were chosen for port 0: first those without TLS.
+  const std::vector<std::string>& bound() const;
+
+  // How many connections there are. Thread-safe, but for Start() and the end of Stop().
+  uint32_t connection_count() const;
+
+  // The bytes of bodies that are held. Thread-safe.
+  uint64_t body_bytes() const;
+
+  // From now on each reply is the last one of its connection, so that clients go elsewhere.
+  // Connections and requests still come, for there are probes to answer.
+  void StopKeeping();
+
+  // Blocks until all connections are gone and the threads are joined: requests that are inside must
+  // end meanwhile, as cancelled ones do. Does nothing when called again.
+  void Stop(int64_t grace_ns);
+
+ private:
+  struct Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,75 @@
+// HttpStream: the socket of one connection, with TLS or without.
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace mpsd {
+
+using HttpSocket = boost::asio::generic::stream_protocol::socket;
+
+// Gives plain TCP, Unix sockets and TLS one face. Of each direction one operation at a time is out.
+// A handler gets the error and the number of bytes, on the connection's thread, never before the
+// function has returned. Part of an HttpConnection, and lives on its thread.
+class HttpStream {
+ public:
+  // `tls` is null for plain bytes. The context lives as long as the stream.
+  HttpStream(HttpSocket socket, std::shared_ptr<boost::asio::ssl::context> tls)
+      : socket_(std::move(socket)), context_(std::move(tls)) {
+    if (context_ != nullptr) tls_.emplace(socket_, *context_);
+  }
+
+  bool has_tls() const { return tls_.has_value(); }
+  SSL* tls() { return tls_->native_handle(); }
+
+  template <typename Handler>
+  void Handshake(Handler handler) {
+    tls_->async_handshake(boost::asio::ssl::stream_base::server, std::move(handler));
+  }
+
+  template <typename Handler>
+  void Read(boost::asio::mutable_buffer target, Handler handler) {
+    if (tls_.has_value()) return tls_->async_read_some(target, std::move(handler));
+    socket_.async_read_some(target, std::move(handler));
+  }
+
+  template <typename Buffers, typename Handler>
+  void Write(const Buffers& buffers, Handler handler) {
+    if (tls_.has_value()) return tls_->async_write_some(buffers, std::move(handler));
+    socket_.async_write_some(buffers, std::move(handler));
+  }
+
+  // Nothing more is written, and the client is told so. What it still sends can be read. With TLS
+  // the handler comes when the client has answered, or Close() was called.
+  template <typename Handler>
+  void EndWriting(Handler handler) {
+    auto told = [this, handler = std::move(handler)](const boost::system::error_code&) mutable {
+      boost::system::error_code ignored;
+      socket_.shutdown(boost::asio::socket_base::shutdown_send, ignored);
+      handler();
+    };
+    if (tls_.has_value()) return tls_->async_shutdown(std::move(told));
+    boost::asio::post(socket_.get_executor(),
+                      [told = std::move(told)]() mutable { told(boost::system::error_code()); });
+  }
+
+  // Ends what is out: its handlers get an error.
+  void Close() {
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+  }
+
+ private:
+  HttpSocket socket_;
+  const std::shared_ptr<boost::asio::ssl::context> context_;
+  std::optional<boost::asio::ssl::stream<HttpSocket&>> tls_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,146 @@
+#include "server/http/http_thread.h"
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/platform.h"
+
+namespace mpsd {
+namespace {
+
+namespace asio = boost::asio;
+
+// As QueueThread has it.
+constexpr size_t kEventsBetweenDrains = 16;
+
+}  // namespace
+
+HttpThread::HttpThread(const Services& services, const HandlerMaker& make_handler)
+    : work_(io_.get_executor()),
+      completions_(services.completions),
+      handler_(make_handler(&role_)),
+      timer_(io_) {
+  context_ = {services.options,
+              &io_,
+              &role_,
+              handler_.get(),
+              services.bodies,
+              services.metrics,
+              services.clock,
+              [this](HttpConnection* connection) {
+                role_.Check();
+                Ended(connection);
+              }};
+}
+
+void HttpThread::Start(int index) {
+  thread_ = std::thread([this, index] {
+    platform::NameThread(absl::StrCat("http-", index).c_str());
+    Main();
+  });
+}
+
+size_t HttpThread::RunSome() {
+  size_t events = 0;
+  while (events < kEventsBetweenDrains && io_.poll_one() > 0) ++events;
+  return events;
+}
+
+void HttpThread::Main() {
+  role_.Bind();
+  completions_->Wake();
+  while (!io_.stopped()) {
+    const size_t events = RunSome();
+    if (completions_->Drain() > 0 || events > 0) continue;
+    if (!completions_->Park()) continue;
+    io_.run_one();
+    completions_->Wake();
+  }
+  role_.Unbind();
+  // When all threads are parked, the workers ring for the completion thread.
+  while (!completions_->Park()) {
+  }
+}
+
+void HttpThread::Add(int fd, int family, std::shared_ptr<asio::ssl::context> tls, std::string peer,
+                     std::shared_ptr<void> place) {
+  count_.fetch_add(1, std::memory_order_relaxed);
+  auto added = [this, fd, family, tls = std::move(tls), peer = std::move(peer),
+                place = std::move(place)]() mutable {
+    role_.Check();
+    HttpSocket socket(io_, asio::generic::stream_protocol(family, 0), fd);
+    auto connection = std::make_shared<HttpConnection>(&context_, std::move(socket), std::move(tls),
+                                                       std::move(peer), std::move(place));
+    connections_.emplace(connection.get(), connection);
+    connection->Start();
+    if (!keeps_) connection->EndWithReply();
+    if (ending_) connection->EndSoon();
+    LookSoon();
+  };
+  asio::post(io_, std::move(added));
+}
+
+void HttpThread::Ended(HttpConnection* connection) {
+  if (connections_.erase(connection) > 0) count_.fetch_sub(1, std::memory_order_release);
+}
+
+void HttpThread::LookSoon() {
+  if (looks_ || connections_.empty()) return;
+  looks_ = true;
+  timer_.expires_after(std::chrono::milliseconds(kLookEveryMs));
+  timer_.async_wait([this](const boost::system::error_code&) { Look(); });
+}
+
+void HttpThread::Look() {
+  role_.Check();
+  looks_ = false;
+  const int64_t now_ns = context_.clock->NowNs();
+  // A look may end the connection, and so change the table.
+  std::vector<std::shared_ptr<HttpConnection>> late;
+  for (const auto& [pointer, connection] : connections_) {
+    if (connection->IsLate(now_ns)) late.push_back(connection);
+  }
+  for (const std::shared_ptr<HttpConnection>& connection : late) connection->TimeIsUp();
+  LookSoon();
+}
+
+void HttpThread::StopKeeping() {
+  asio::post(io_, [this] {
+    role_.Check();
+    keeps_ = false;
+    for (const auto& [pointer, connection] : connections_) connection->EndWithReply();
+  });
+}
+
+void HttpThread::EndSoon() {
+  asio::post(io_, [this] {
+    role_.Check();
+    ending_ = true;
+    const auto connections = connections_;
+    for (const auto& [pointer, connection] : connections) connection->EndSoon();
+  });
+}
+
+void HttpThread::Cut() {
+  asio::post(io_, [this] {
+    role_.Check();
+    const auto connections = connections_;
+    for (const auto& [pointer, connection] : connections) connection->Cut();
+  });
+}
+
+void HttpThread::Shutdown() {
+  asio::post(io_, [this] {
+    role_.Check();
+    MPSD_CHECK(connections_.empty());
+    timer_.cancel();
+    work_.reset();
+    io_.stop();
+  });
+}
+
+}  // namespace mpsd

@@ -1,0 +1,89 @@
+// HttpThread: one thread of the HTTP server, with the connections that live on it.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "proto/base/thread_role.h"
+#include "server/entry/completion_source.h"
+#include "server/http/http_connection.h"
+
+namespace mpsd {
+
+// The HTTP door's main loop, `http-N`: between a few events of its connections it looks for
+// completed batches, as QueueThread does for gRPC. A connection lives on one thread from its start
+// to its end. Looks twice a second whose time is up, as long as there are connections.
+//
+// Owned by the HttpServer. Add(), StopKeeping(), EndSoon(), Cut() and Shutdown() may be called from
+// any thread, and take effect on this one.
+class HttpThread {
+ public:
+  // What all threads share. The referents outlive the thread.
+  struct Services {
+    const HttpServerOptions* options = nullptr;
+    CompletionSource* completions = nullptr;
+    HeldBytes* bodies = nullptr;
+    ServerMetrics* metrics = nullptr;
+    const Clock* clock = nullptr;
+  };
+
+  HttpThread(const Services& services, const HandlerMaker& make_handler);
+
+  void Start(int index);
+
+  // Takes a connection that was accepted, and owns its socket from now on. `place` is released
+  // when the connection ends.
+  void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
+           std::shared_ptr<void> place);
+
+  // From now on each reply is the last one of its connection.
+  void StopKeeping();
+
+  // Connections without a request end now, others with their reply.
+  void EndSoon();
+
+  // All connections end now.
+  void Cut();
+
+  // The thread ends. REQUIRES: no connection is left, and none comes.
+  void Shutdown();
+  void Join() { thread_.join(); }
+
+  uint32_t connection_count() const { return count_.load(std::memory_order_acquire); }
+  boost::asio::io_context* io() { return &io_; }
+
+ private:
+  static constexpr int kLookEveryMs = 500;
+
+  void Main();
+  size_t RunSome();
+  void LookSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Look();
+  void Ended(HttpConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  ThreadRole role_;
+  CompletionSource* const completions_;
+  const std::unique_ptr<HttpHandler> handler_;
+  HttpConnectionContext context_;
+  std::atomic<uint32_t> count_{0};  // with those that are on their way here
+
+  absl::flat_hash_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_
+      ABSL_GUARDED_BY(role_);
+  boost::asio::steady_timer timer_ ABSL_GUARDED_BY(role_);
+  bool looks_ ABSL_GUARDED_BY(role_) = false;  // the timer is set
+  bool keeps_ ABSL_GUARDED_BY(role_) = true;   // connections, after a reply
+  bool ending_ ABSL_GUARDED_BY(role_) = false;
+  std::thread thread_;
+};
+
+}  // namespace mpsd

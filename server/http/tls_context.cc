@@ -1,0 +1,45 @@
+#include "server/http/tls_context.h"
+
+#include <boost/asio/buffer.hpp>
+
+namespace mpsd {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using Error = boost::system::error_code;
+
+constexpr unsigned char kSessions[] = "mpsd";
+
+// Null for texts that OpenSSL refuses; the CertificateSource has checked that they belong together.
+std::shared_ptr<ssl::context> MakeContext(const CertificateTexts& texts, bool client_must_show) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  Error error;
+  context->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 |
+                           ssl::context::no_sslv3 | ssl::context::no_tlsv1 |
+                           ssl::context::no_tlsv1_1,
+                       error);
+  // A client may not make the server compute handshake after handshake on one connection.
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
+  context->use_certificate_chain(boost::asio::buffer(texts.certificate), error);
+  if (!error) context->use_private_key(boost::asio::buffer(texts.key), ssl::context::pem, error);
+  if (!error && !texts.client_ca.empty()) {
+    context->add_certificate_authority(boost::asio::buffer(texts.client_ca), error);
+    ssl::verify_mode mode = ssl::verify_peer;
+    if (client_must_show) mode |= ssl::verify_fail_if_no_peer_cert;
+    if (!error) context->set_verify_mode(mode, error);
+    // A session that a client resumes was verified here; without a name OpenSSL refuses it.
+    SSL_CTX_set_session_id_context(context->native_handle(), kSessions, sizeof(kSessions) - 1);
+  }
+  return error ? nullptr : context;
+}
+
+}  // namespace
+
+std::shared_ptr<ssl::context> TlsContexts::Next() {
+  const std::shared_ptr<const CertificateTexts> texts = source_->Next(&version_);
+  if (texts == nullptr) return context_;
+  if (auto fresh = MakeContext(*texts, client_must_show_); fresh != nullptr) context_ = fresh;
+  return context_;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,32 @@
+// TlsContext: what a TLS connection of the HTTP server proves with, and asks of its client.
+#pragma once
+
+#include <boost/asio/ssl/context.hpp>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "server/listen/certificate_source.h"
+
+namespace mpsd {
+
+// Gives each new connection the context for the certificate in force: one is made when the
+// CertificateSource has another certificate, and shared by the connections until then. TLS 1.2 and
+// 1.3. Owned by a listener. Lives on the thread that accepts.
+class TlsContexts {
+ public:
+  TlsContexts(std::shared_ptr<CertificateSource> source, bool client_must_show)
+      : source_(std::move(source)), client_must_show_(client_must_show) {}
+
+  // Null when no context could be made yet.
+  std::shared_ptr<boost::asio::ssl::context> Next();
+
+ private:
+  const std::shared_ptr<CertificateSource> source_;
+  const bool client_must_show_;
+  uint64_t version_ = 0;
+  std::shared_ptr<boost::asio::ssl::context> context_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,12 @@
+// PageFiles: the files of this folder that browsers get, as they were when the daemon was built.
+#pragma once
+
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+
+// Constants. The source is written by embed.cmake.
+extern const absl::string_view kPageFile;    // page.html, with the marks that StatusPage replaces
+extern const absl::string_view kRoutesFile;  // openapi.json
+
+}  // namespace mpsd

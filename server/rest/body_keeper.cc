@@ -1,0 +1,79 @@
+#include "server/rest/body_keeper.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "server/rest/parameter_json.h"
+
+namespace mpsd {
+
+BodyKeeper::BodyKeeper(InferBody* target, std::string body, size_t json_bytes,
+                       uint64_t message_bytes, InferMessage* message)
+    : body_(target),
+      json_bytes_(json_bytes),
+      binary_bytes_(body.size() - json_bytes),
+      message_(message) {
+  MPSD_CHECK(json_bytes <= body.size());
+  target->Clear();
+  message->id = absl::string_view();
+  message->inputs.clear();
+  message->outputs.clear();
+  message->raw_count = 0;
+  message->region_inputs = 0;
+  message->parameter_error.clear();
+  target->body_ = std::move(body);
+  if (binary_bytes_ < kBodyPadding) target->body_.append(kBodyPadding, '\0');
+  copies_.limit_bytes = message_bytes;
+}
+
+absl::Status BodyKeeper::KeepText(ondemand::value value, absl::string_view field,
+                                  absl::string_view* text) {
+  absl::string_view view;
+  absl::Status status = ReadText(value, field, &view);
+  if (status.ok()) status = Charge(view.size());
+  if (status.ok()) *text = CopyText(view);
+  return status;
+}
+
+absl::Status BodyKeeper::KeepParameter(absl::string_view name, ondemand::value value,
+                                       ParameterMap* parameters) {
+  inference::InferParameter parameter;
+  absl::Status status = Charge(sizeof(parameter) + name.size());
+  if (status.ok() && parameters->contains(std::string(name))) {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("the parameter '", name.substr(0, 128), "' comes twice"));
+  }
+  if (status.ok()) status = ReadParameter(value, name, &parameter);
+  if (status.ok()) status = Charge(parameter.string_param().size());
+  if (status.ok()) (*parameters)[std::string(name)] = std::move(parameter);
+  return status;
+}
+
+absl::Status BodyKeeper::Charge(size_t bytes) {
+  field_bytes_ += bytes;
+  if (field_bytes_ <= kMaxRequestFieldBytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("a request holds at most ",
+                                                   kMaxRequestFieldBytes >> 10,
+                                                   " KiB besides the contents of its tensors"));
+}
+
+void BodyKeeper::AddCopied(size_t begin) {
+  copied_.push_back({message_->inputs.size() - 1, begin, copies_.bytes.size() - begin});
+}
+
+void BodyKeeper::End() {
+  // A fault of a tensor's parameter stays where the request's own have none.
+  std::string fault = std::move(message_->parameter_error);
+  DescribeParameters(parameters_, message_);
+  if (message_->parameter_error.empty()) message_->parameter_error = std::move(fault);
+  body_->copied_ = std::move(copies_.bytes);
+  for (const CopiedInput& copied : copied_) {
+    message_->inputs[copied.input].payload.Append(
+        absl::string_view(body_->copied_).substr(copied.begin, copied.bytes));
+  }
+}
+
+}  // namespace mpsd

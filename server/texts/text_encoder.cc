@@ -1,0 +1,86 @@
+#include "server/texts/text_encoder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/files/whole_file.h"
+#include "server/request/too_long.h"
+#include "server/texts/letter_case.h"
+#include "server/texts/outer_spaces.h"
+
+namespace mpsd {
+namespace {
+
+absl::StatusOr<text::Tokenizer> Parse(const std::string& path, const std::string& content) {
+  if (!absl::EndsWith(path, ".txt")) {
+    const absl::Status status = CheckSettingsBeside(path, content);
+    if (!status.ok()) return status;
+    return text::Tokenizer::Load(content);
+  }
+  const absl::StatusOr<LetterCase> letter_case = ReadLetterCase(path);
+  if (!letter_case.ok()) return letter_case.status();
+  return text::Tokenizer::FromVocabulary(content, *letter_case == LetterCase::kLower);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextPolicy& policy) {
+  const std::string& path = policy.tokenizer;
+  std::error_code error;
+  const std::filesystem::file_status file = std::filesystem::status(path, error);
+  // A pipe would block until somebody writes to it.
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
+  }
+  const absl::StatusOr<std::string> content = ReadWholeFile(path, text::kMaxTokenizerBytes);
+  if (!content.ok()) return content.status();
+  absl::StatusOr<text::Tokenizer> tokenizer = Parse(path, *content);
+  if (!tokenizer.ok()) {
+    return absl::Status(tokenizer.status().code(),
+                        absl::StrCat(path, ": ", tokenizer.status().message()));
+  }
+  const bool strips =
+      std::filesystem::exists(std::filesystem::path(path).replace_filename("modules.json"), error);
+  return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, strips);
+}
+
+absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
+                                                   std::optional<absl::string_view> pair,
+                                                   size_t most_tokens,
+                                                   const TextWishes& wishes) const {
+  const size_t own_most = policy_.max_tokens;
+  const size_t most = own_most == 0 ? most_tokens : std::min(own_most, most_tokens);
+  text::EncodeOptions options;
+  options.max_tokens = most;
+  options.cut_side = wishes.cut_side.value_or(policy_.cut_side) == TextSide::kLeft
+                         ? text::EncodeOptions::Side::kLeft
+                         : text::EncodeOptions::Side::kRight;
+  absl::StatusOr<text::Encoding> row =
+      pair.has_value() ? tokenizer_.EncodePair(Stripped(text), Stripped(*pair), options)
+                       : tokenizer_.Encode(Stripped(text), options);
+  if (!row.ok()) return row;
+  if (row->cut_count > 0 && wishes.long_input.value_or(policy_.long_input) == LongInput::kError) {
+    return TooLong(absl::StrCat("it has ", row->ids.size() + row->cut_count,
+                                " tokens, but at most ", most, " are served"));
+  }
+  if (row->ids.empty()) return absl::InvalidArgumentError("it has no tokens");
+  return row;
+}
+
+absl::StatusOr<text::Encoding> TextEncoder::Tokenize(absl::string_view text,
+                                                     bool adds_special) const {
+  text::EncodeOptions options;
+  options.adds_special_tokens = adds_special;
+  return tokenizer_.Encode(Stripped(text), options);
+}
+
+absl::string_view TextEncoder::Stripped(absl::string_view text) const {
+  return strips_ ? WithoutOuterSpaces(text) : text;
+}
+
+}  // namespace mpsd

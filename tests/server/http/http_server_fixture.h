@@ -1,0 +1,272 @@
+// An HttpServer that echoes requests, and a client's end of its connections.
+#pragma once
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "proto/base/fd.h"
+#include "server/http/http_server.h"
+
+namespace mpsd {
+
+// No batches end. Thread-safe.
+class NoCompletions final : public CompletionSource {
+ public:
+  size_t Drain() override { return 0; }
+  void Wake() override {}
+  bool Park() override { return true; }
+};
+
+// What the test knows of the requests that the handlers got. Thread-safe.
+struct Served {
+  absl::Notification left;  // a request's client
+  absl::Notification held;  // a request for "/hold" has come
+  absl::Mutex mu;
+  HttpCall* holding ABSL_GUARDED_BY(mu) = nullptr;
+  std::vector<BodyEnd> ends ABSL_GUARDED_BY(mu);
+  std::atomic<int> over{0};
+};
+
+// Answers each request with its method, path and body; one for "/hold" when the test says so.
+// Lives on its connection's thread.
+class EchoTask final : public HttpTask {
+ public:
+  EchoTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+
+  void Serve(BodyEnd end) override {
+    {
+      absl::MutexLock lock(&served_->mu);
+      served_->ends.push_back(end);
+    }
+    if (end != BodyEnd::kWhole) return call_->Reply({400, "text/plain", "no body"});
+    if (call_->request().path != "/hold") return Answer();
+    absl::MutexLock lock(&served_->mu);
+    served_->holding = call_;
+    served_->held.Notify();
+  }
+  void Resumed() override { Answer(); }
+  void ClientLeft() override {
+    served_->left.Notify();
+    call_->Reply({499, "text/plain", ""});
+  }
+  void Over() override {
+    served_->over.fetch_add(1);
+    delete this;
+  }
+
+ private:
+  void Answer() {
+    const HttpRequest& request = call_->request();
+    call_->Reply({200, "text/plain",
+                  absl::StrCat(request.method, " ", request.path, " ", request.body.view())});
+  }
+
+  HttpCall* const call_;
+  Served* const served_;
+};
+
+// Answers by the parts "a", "bc" and "", and ends with "d"; ends early where a part is not taken.
+// Lives on its connection's thread.
+class PartsTask final : public HttpTask {
+ public:
+  PartsTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+
+  void Serve(BodyEnd end) override {
+    PartTaken(true);
+    absl::MutexLock lock(&served_->mu);
+    served_->ends.push_back(end);
+  }
+  void Resumed() override {}
+  void ClientLeft() override { served_->left.Notify(); }
+  void PartTaken(bool taken) override {
+    if (!taken || parts_ == kParts.size()) return call_->Reply({200, "text/plain", "d"});
+    HttpReply part(200, "text/plain", kParts[parts_++]);
+    part.AddHeader("X-First", "yes");
+    call_->ReplyPart(std::move(part));
+  }
+  void Over() override {
+    served_->over.fetch_add(1);
+    delete this;
+  }
+
+ private:
+  const std::vector<std::string> kParts = {"a", "bc", ""};
+  HttpCall* const call_;
+  Served* const served_;
+  size_t parts_ = 0;
+};
+
+// Gives large parts until the client has left. Lives on its connection's thread.
+class EndlessTask final : public HttpTask {
+ public:
+  EndlessTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+
+  void Serve(BodyEnd) override { PartTaken(true); }
+  void Resumed() override {}
+  void ClientLeft() override { served_->left.Notify(); }
+  void PartTaken(bool taken) override {
+    if (!taken) return call_->Reply({200, "text/plain", ""});
+    call_->ReplyPart({200, "text/plain", std::string(1 << 20, 'x')});
+  }
+  void Over() override {
+    served_->over.fetch_add(1);
+    delete this;
+  }
+
+ private:
+  HttpCall* const call_;
+  Served* const served_;
+};
+
+// The tasks above, by the path. Lives on the thread of its connections.
+class EchoHandler final : public HttpHandler {
+ public:
+  explicit EchoHandler(Served* served) : served_(served) {}
+  HttpTask* Arrived(HttpCall* call) override {
+    if (call->request().path == "/refused") {
+      call->Reply({403, "text/plain", "refused"});
+      return nullptr;
+    }
+    if (call->request().path == "/parts") return new PartsTask(call, served_);
+    if (call->request().path == "/endless") return new EndlessTask(call, served_);
+    return new EchoTask(call, served_);
+  }
+  HttpReply Refusal(int status, absl::string_view why) override {
+    return {status, "text/plain", std::string(why)};
+  }
+
+ private:
+  Served* const served_;
+};
+
+inline UniqueFd ConnectToPath(const std::string& path) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM, 0));
+  EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+  return fd;
+}
+
+// A client's end of a connection. Thread-compatible.
+class Client {
+ public:
+  explicit Client(UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit Client(const std::string& address) : Client(UniqueFd(socket(AF_INET, SOCK_STREAM, 0))) {
+    Connect(address);
+  }
+
+  void Connect(const std::string& address) const {
+    const uint16_t port = static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(port);
+    inet_pton(AF_INET, "127.0.0.1", &name.sin_addr);
+    EXPECT_EQ(connect(fd_.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+  }
+
+  void Send(const std::string& bytes) const {
+    EXPECT_EQ(send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+
+  // All that comes before the server ends the connection.
+  std::string ReadAll() {
+    while (ReadSome()) {
+    }
+    return std::exchange(bytes_, "");
+  }
+
+  // So many bytes.
+  std::string Read(size_t count) {
+    while (bytes_.size() < count && ReadSome()) {
+    }
+    const std::string bytes = bytes_.substr(0, count);
+    bytes_.erase(0, count);
+    return bytes;
+  }
+
+  // One reply, with its head.
+  std::string ReadReply() {
+    size_t end = 0;
+    while ((end = bytes_.find("\r\n\r\n")) == std::string::npos) {
+      if (!ReadSome()) return bytes_;
+    }
+    size_t length = 0;
+    const size_t at = bytes_.find("Content-Length: ");
+    EXPECT_TRUE(absl::SimpleAtoi(bytes_.substr(at + 16, bytes_.find('\r', at) - at - 16), &length));
+    while (bytes_.size() < end + 4 + length && ReadSome()) {
+    }
+    const std::string reply = bytes_.substr(0, end + 4 + length);
+    bytes_.erase(0, reply.size());
+    return reply;
+  }
+
+  // Whether bytes or the connection's end come within so long.
+  bool HearsWithin(int milliseconds) const {
+    pollfd waiting{fd_.get(), POLLIN, 0};
+    return poll(&waiting, 1, milliseconds) > 0;
+  }
+
+  void Close() { fd_.Reset(); }
+
+ private:
+  bool ReadSome() {
+    char buffer[4096];
+    const ssize_t count = recv(fd_.get(), buffer, sizeof(buffer), 0);
+    if (count > 0) bytes_.append(buffer, static_cast<size_t>(count));
+    return count > 0;
+  }
+
+  UniqueFd fd_;
+  std::string bytes_;
+};
+
+// A server whose times are so long that none passes in a test. Thread-compatible.
+class HttpServerTest : public testing::Test {
+ protected:
+  HttpServerTest()
+      : server_([this](const ThreadRole*) { return std::make_unique<EchoHandler>(&served_); },
+                &completions_, &metrics_, Clock::Real()) {
+    options_.addresses = {"127.0.0.1:0"};
+    options_.threads = 2;
+    options_.head_bytes = 1024;
+    options_.message_bytes = 4096;
+    options_.buffered_bytes = 8192;
+    options_.handshake_ns = options_.head_ns = options_.body_ns = options_.answer_ns =
+        options_.idle_ns = 600 * kNsPerSecond;
+  }
+
+  void Start() { ASSERT_TRUE(server_.Start(options_).ok()); }
+  Client Connect() { return Client(server_.bound()[0]); }
+
+  // What a connection gets for these bytes until the server ends it.
+  std::string Ask(const std::string& bytes) {
+    Client client = Connect();
+    client.Send(bytes);
+    return client.ReadAll();
+  }
+
+  Served served_;
+  NoCompletions completions_;
+  ServerMetrics metrics_;
+  HttpServerOptions options_;
+  HttpServer server_;
+};
+
+inline constexpr char kGet[] = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
+
+}  // namespace mpsd

@@ -1,0 +1,455 @@
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "tests/server/http/http_server_fixture.h"
+
+namespace mpsd {
+namespace {
+
+TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
+  Start();
+  Client client = Connect();
+  for (int i = 0; i < 3; ++i) {
+    client.Send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody");
+    const std::string reply = client.ReadReply();
+    EXPECT_TRUE(absl::StartsWith(reply, "HTTP/1.1 200 OK\r\n")) << reply;
+    EXPECT_TRUE(absl::EndsWith(reply, "\r\n\r\nPOST /a body")) << reply;
+  }
+}
+
+TEST_F(HttpServerTest, EachReplyCountsOnceByItsCode) {
+  const auto count = [this](int code) {
+    for (size_t i = 0; i < HttpReplies::kCodes.size(); ++i) {
+      if (HttpReplies::kCodes[i] == code) return metrics_.http_replies.Count(i);
+    }
+    return uint64_t{0};
+  };
+  Start();
+  Ask("GET /parts HTTP/1.0\r\n\r\n");
+  Ask(std::string(kGet) + "garbage\r\n\r\n");
+  Ask("POST /refused HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n");
+  EXPECT_EQ(count(200), 2U);
+  EXPECT_EQ(count(400), 1U);
+  EXPECT_EQ(count(403), 1U);
+}
+
+TEST(HttpReplies, EachCodeHasWordsOfItsOwn) {
+  std::set<std::string> words;
+  for (const int code : HttpReplies::kCodes) words.emplace(ReasonOf(code));
+  EXPECT_EQ(words.size(), HttpReplies::kCodes.size());
+}
+
+TEST_F(HttpServerTest, AnswersAPipelineInItsOrder) {
+  Start();
+  Client client = Connect();
+  std::string requests;
+  for (int i = 0; i < 100; ++i) {
+    absl::StrAppend(&requests, "GET /", i, " HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  client.Send(requests);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(absl::EndsWith(client.ReadReply(), absl::StrCat("GET /", i, " ")));
+  }
+}
+
+TEST_F(HttpServerTest, HeadHasTheHeadersOfItsGetAndNoBody) {
+  Start();
+  const std::string reply = Ask("HEAD /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(absl::StrContains(reply, "Content-Length: 8\r\n")) << reply;
+  EXPECT_TRUE(absl::EndsWith(reply, "\r\n\r\n")) << reply;
+}
+
+TEST_F(HttpServerTest, Http10EndsWithItsReply) {
+  Start();
+  const std::string reply = Ask("GET /a HTTP/1.0\r\n\r\n");
+  EXPECT_TRUE(absl::StrContains(reply, "Connection: close\r\n")) << reply;
+  EXPECT_TRUE(absl::EndsWith(reply, "GET /a "));
+}
+
+TEST_F(HttpServerTest, ReadsChunkedBodies) {
+  Start();
+  Client client = Connect();
+  client.Send("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
+  client.Send("3\r\ncde\r\n0\r\n\r\n");
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "POST /a abcde"));
+  client.Send(kGet);
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "GET /a "));
+}
+
+TEST_F(HttpServerTest, ABodyOverTheBoundIsTooLarge) {
+  Start();
+  Ask("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4097\r\n\r\n");
+  Ask("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1001\r\n");
+  absl::MutexLock lock(&served_.mu);
+  EXPECT_EQ(served_.ends, std::vector<BodyEnd>(2, BodyEnd::kTooLarge));
+}
+
+constexpr char kPostOf4096[] = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4096\r\n\r\n";
+
+// All clients of Unix sockets are one host, and those of 127.0.0.1 another one.
+TEST_F(HttpServerTest, OneHostLeavesRoomForBodiesOfOthers) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_hosts.sock");
+  options_.addresses.push_back("unix:" + path);
+  Start();
+  Client first = Connect();
+  first.Send(kPostOf4096 + std::string(4000, 'x'));
+  while (server_.body_bytes() < 4000) std::this_thread::yield();
+  EXPECT_TRUE(absl::StartsWith(Ask(kPostOf4096 + std::string(4000, 'x')), "HTTP/1.1 400"));
+  Client other(ConnectToPath(path));
+  other.Send(kPostOf4096 + std::string(4096, 'x'));
+  EXPECT_TRUE(absl::StartsWith(other.ReadReply(), "HTTP/1.1 200"));
+  first.Send(std::string(96, 'x'));
+  EXPECT_TRUE(absl::StartsWith(first.ReadReply(), "HTTP/1.1 200"));
+  while (served_.over < 3) std::this_thread::yield();
+  EXPECT_EQ(server_.body_bytes(), 0U);
+  absl::MutexLock lock(&served_.mu);
+  EXPECT_EQ(served_.ends[0], BodyEnd::kTooMany);
+}
+
+TEST_F(HttpServerTest, TheBodiesOfAllTogetherAreBounded) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_all.sock");
+  options_.addresses.push_back("unix:" + path);
+  options_.buffered_bytes = 6000;
+  Start();
+  Client first = Connect();
+  first.Send(kPostOf4096 + std::string(4000, 'x'));
+  while (server_.body_bytes() < 4000) std::this_thread::yield();
+  Client other(ConnectToPath(path));
+  other.Send(kPostOf4096 + std::string(2500, 'x'));
+  EXPECT_TRUE(absl::StartsWith(other.ReadAll(), "HTTP/1.1 400"));
+  first.Send(std::string(96, 'x'));
+  EXPECT_TRUE(absl::StartsWith(first.ReadReply(), "HTTP/1.1 200"));
+  while (served_.over < 2) std::this_thread::yield();
+  EXPECT_EQ(server_.body_bytes(), 0U);
+}
+
+TEST_F(HttpServerTest, AConnectionBeyondTheBoundIsClosed) {
+  options_.connections = 1;
+  Start();
+  Client first = Connect();
+  first.Send(kGet);
+  first.ReadReply();
+  EXPECT_EQ(Connect().ReadAll(), "");
+  EXPECT_EQ(metrics_.refused_connections, 1U);
+  first.Send(kGet);
+  EXPECT_TRUE(absl::EndsWith(first.ReadReply(), "GET /a "));
+}
+
+TEST_F(HttpServerTest, AFullAddressLeavesRoomAtAnother) {
+  options_.addresses.push_back("127.0.0.1:0");
+  options_.connections = 16;
+  Start();
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 15; ++i) {
+    clients.push_back(std::make_unique<Client>(server_.bound()[0]));
+    clients.back()->Send(kGet);
+    clients.back()->ReadReply();
+  }
+  EXPECT_EQ(Connect().ReadAll(), "");
+  Client probe(server_.bound()[1]);
+  probe.Send(kGet);
+  EXPECT_TRUE(absl::EndsWith(probe.ReadReply(), "GET /a "));
+  clients.pop_back();
+  while (server_.connection_count() > 15) std::this_thread::yield();
+  Client late = Connect();
+  late.Send(kGet);
+  EXPECT_TRUE(absl::EndsWith(late.ReadReply(), "GET /a "));
+}
+
+TEST_F(HttpServerTest, HeadersOverTheBoundAreRefused) {
+  Start();
+  EXPECT_TRUE(
+      absl::StartsWith(Ask("GET / HTTP/1.1\r\nX: " + std::string(1100, 'x')), "HTTP/1.1 431 "));
+}
+
+TEST_F(HttpServerTest, WhatIsNoRequestEndsTheConnection) {
+  Start();
+  const std::string replies = Ask(std::string(kGet) + "garbage\r\n\r\n" + kGet);
+  EXPECT_TRUE(absl::StrContains(replies, "GET /a HTTP/1.1 400 ")) << replies;
+  EXPECT_TRUE(absl::EndsWith(replies, "is not HTTP/1.1")) << replies;
+}
+
+TEST_F(HttpServerTest, ContinueIsSaidBeforeTheBody) {
+  Start();
+  Client client = Connect();
+  client.Send("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  const std::string wanted = "HTTP/1.1 100 Continue\r\n\r\n";
+  EXPECT_EQ(client.Read(wanted.size()), wanted);
+  client.Send("ab");
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "POST /a ab"));
+}
+
+// A Unix socket of which nobody reads. Made before the server starts: the thread sanitizer does not
+// see that the server opens a descriptor whose number this one has given back.
+class UnreadSocket {
+ public:
+  UnreadSocket() {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    writer_ = UniqueFd(ends[0]);
+    reader_ = UniqueFd(ends[1]);
+  }
+
+  // How many times these bytes go into it.
+  int TimesUntilFull(const std::string& bytes) const {
+    int times = 0;
+    while (send(writer_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) ++times;
+    return times;
+  }
+
+ private:
+  UniqueFd writer_;
+  UniqueFd reader_;
+};
+
+TEST_F(HttpServerTest, APartBehindAContinueThatNobodyReadsIsGivenBack) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_full.sock");
+  options_.addresses.push_back("unix:" + path);
+  const UnreadSocket full;
+  Start();
+  Client reader = Connect();
+  reader.Send(kGet);
+  const int replies = full.TimesUntilFull(reader.ReadReply());
+  Client client(ConnectToPath(path));
+  for (int i = 0; i < replies; ++i) {
+    client.Send(kGet);
+    while (served_.over < i + 2) std::this_thread::yield();
+  }
+  client.Send("GET /parts HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n");
+  client.Send("Content-Length: 1\r\n\r\n");
+  client.Send("x");
+  const auto served_count = [this] {
+    absl::MutexLock lock(&served_.mu);
+    return static_cast<int>(served_.ends.size());
+  };
+  while (served_count() < replies + 2) std::this_thread::yield();
+  client.Close();
+  while (served_.over < replies + 2) std::this_thread::yield();
+}
+
+TEST_F(HttpServerTest, ABodyThatComesAfterItsTimeIsDropped) {
+  options_.body_ns = 1;
+  options_.message_bytes = options_.buffered_bytes = 1 << 20;
+  Start();
+  Client client = Connect();
+  client.Send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nx");
+  EXPECT_TRUE(absl::StartsWith(client.ReadReply(), "HTTP/1.1 400"));
+  client.Send(std::string(100'000, 'x'));
+  EXPECT_EQ(client.ReadAll(), "");
+}
+
+TEST_F(HttpServerTest, ARefusedRequestsBodyIsNeverRead) {
+  Start();
+  const std::string reply = Ask(
+      "POST /refused HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nGET /a HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(absl::EndsWith(reply, "refused")) << reply;
+  EXPECT_TRUE(absl::StrContains(reply, "Connection: close\r\n")) << reply;
+}
+
+TEST_F(HttpServerTest, AnotherThreadMayReply) {
+  Start();
+  Client client = Connect();
+  client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+  served_.held.WaitForNotification();
+  {
+    absl::MutexLock lock(&served_.mu);
+    served_.holding->Reply({200, "text/plain", "late"});
+  }
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "\r\n\r\nlate"));
+}
+
+TEST_F(HttpServerTest, ATaskIsResumedOnItsThread) {
+  Start();
+  Client client = Connect();
+  client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+  served_.held.WaitForNotification();
+  {
+    absl::MutexLock lock(&served_.mu);
+    served_.holding->Resume();
+  }
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "GET /hold "));
+}
+
+TEST_F(HttpServerTest, AReplyMayComeInParts) {
+  Start();
+  Client client = Connect();
+  const std::string wanted =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nX-First: "
+      "yes\r\n"
+      "\r\n1\r\na\r\n2\r\nbc\r\n1\r\nd\r\n0\r\n\r\n";
+  for (int i = 0; i < 2; ++i) {
+    client.Send("GET /parts HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(client.Read(wanted.size()), wanted);
+  }
+  client.Send(kGet);
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "GET /a "));
+}
+
+TEST_F(HttpServerTest, TheEndOfTheConnectionEndsThePartsOfHttp10) {
+  Start();
+  EXPECT_EQ(Ask("GET /parts HTTP/1.0\r\n\r\n"),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-First: yes\r\nConnection: close\r\n"
+            "\r\nabcd");
+}
+
+TEST_F(HttpServerTest, PartsEndWhenTheClientLeaves) {
+  Start();
+  {
+    Client client = Connect();
+    client.Send("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n");
+    client.Read(4 << 20);
+  }
+  served_.left.WaitForNotification();
+  while (served_.over == 0) std::this_thread::yield();
+}
+
+TEST_F(HttpServerTest, AClientThatTakesNoPartIsCut) {
+  options_.answer_ns = 1;
+  Start();
+  Client client = Connect();
+  client.Send("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n");
+  served_.left.WaitForNotification();
+  while (served_.over == 0) std::this_thread::yield();
+  EXPECT_EQ(metrics_.untaken_answers, 1U);
+}
+
+TEST_F(HttpServerTest, ATaskLearnsThatItsClientHasLeft) {
+  Start();
+  {
+    Client client = Connect();
+    client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+    served_.held.WaitForNotification();
+  }
+  served_.left.WaitForNotification();
+  while (served_.over == 0) std::this_thread::yield();
+}
+
+TEST_F(HttpServerTest, ATrickledHeadIsGivenUp) {
+  options_.head_ns = 1;
+  Start();
+  EXPECT_TRUE(absl::StartsWith(Ask("GET / HT"), "HTTP/1.1 408 "));
+}
+
+TEST_F(HttpServerTest, ATrickledBodyIsGivenUp) {
+  options_.body_ns = 1;
+  Start();
+  Ask("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx");
+  Ask("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n");
+  absl::MutexLock lock(&served_.mu);
+  EXPECT_EQ(served_.ends, std::vector<BodyEnd>(2, BodyEnd::kTooSlow));
+}
+
+TEST_F(HttpServerTest, EmptyLinesBeginNoRequest) {
+  options_.head_ns = options_.idle_ns = 1;
+  Start();
+  EXPECT_EQ(Ask("\r\n"), "");
+}
+
+TEST_F(HttpServerTest, AnIdleConnectionEnds) {
+  options_.idle_ns = 1;
+  Start();
+  EXPECT_EQ(Connect().ReadAll(), "");
+}
+
+TEST_F(HttpServerTest, AnOldConnectionEndsWithItsReply) {
+  options_.age_ns = 1;
+  Start();
+  const std::string reply = Ask(kGet);
+  EXPECT_TRUE(absl::StrContains(reply, "Connection: close\r\n")) << reply;
+}
+
+TEST_F(HttpServerTest, EachReplyIsTheLastOnceNothingIsKept) {
+  Start();
+  Client kept = Connect();
+  kept.Send(kGet);
+  kept.ReadReply();
+  server_.StopKeeping();
+  // What was posted before the connection is taken is done before its request is.
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(absl::StrContains(Ask(kGet), "Connection: close\r\n"));
+  }
+  kept.Send(kGet);
+  EXPECT_TRUE(absl::StrContains(kept.ReadAll(), "Connection: close\r\n"));
+}
+
+TEST_F(HttpServerTest, AClientThatWasToldToStayMaySendItsNextRequest) {
+  Start();
+  Client client = Connect();
+  client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+  served_.held.WaitForNotification();
+  {
+    absl::MutexLock lock(&served_.mu);
+    // More than the sockets hold, so that the reply is being written until the client reads on.
+    served_.holding->Reply({200, "text/plain", std::string(32 << 20, 'x')});
+  }
+  EXPECT_EQ(client.Read(8), "HTTP/1.1");
+  server_.StopKeeping();
+  EXPECT_FALSE(absl::StrContains(client.ReadReply(), "Connection: close\r\n"));
+  client.Send(kGet);
+  EXPECT_TRUE(absl::StrContains(client.ReadAll(), "Connection: close\r\n"));
+}
+
+TEST_F(HttpServerTest, AStopEndsIdleConnectionsAndAwaitsReplies) {
+  Start();
+  Client idle = Connect();
+  idle.Send(kGet);
+  idle.ReadReply();
+  Client client = Connect();
+  client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
+  served_.held.WaitForNotification();
+  std::thread stop([this] { server_.Stop(600 * kNsPerSecond); });
+  EXPECT_EQ(idle.ReadAll(), "");
+  {
+    absl::MutexLock lock(&served_.mu);
+    served_.holding->Reply({200, "text/plain", "late"});
+  }
+  EXPECT_TRUE(absl::EndsWith(client.ReadAll(), "\r\n\r\nlate"));
+  stop.join();
+}
+
+TEST_F(HttpServerTest, AStopEndsARequestWhoseBodyIsStillComing) {
+  Start();
+  Client client = Connect();
+  client.Send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nx");
+  while (server_.body_bytes() == 0) std::this_thread::yield();
+  server_.Stop(0);
+  EXPECT_EQ(client.ReadAll(), "");
+  EXPECT_EQ(served_.over, 1);
+  absl::MutexLock lock(&served_.mu);
+  EXPECT_EQ(served_.ends, std::vector<BodyEnd>{BodyEnd::kClientLeft});
+}
+
+TEST_F(HttpServerTest, BusyPortIsAClearError) {
+  Start();
+  options_.addresses = {server_.bound()[0]};
+  HttpServer second([this](const ThreadRole*) { return std::make_unique<EchoHandler>(&served_); },
+                    &completions_, &metrics_, Clock::Real());
+  EXPECT_EQ(second.Start(options_).message(),
+            absl::StrCat("cannot listen on ", server_.bound()[0],
+                         " (listen.http): Address already in use"));
+}
+
+TEST_F(HttpServerTest, ListensAtAPath) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test.sock");
+  options_.addresses.push_back("unix:" + path);
+  Start();
+  EXPECT_EQ(server_.bound()[1], "unix:" + path);
+  Client client(ConnectToPath(path));
+  client.Send(kGet);
+  EXPECT_EQ(client.Read(15), "HTTP/1.1 200 OK");
+  server_.Stop(0);
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,155 @@
+#include "server/texts/text_encoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "server/request/too_long.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kWords[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n";
+
+TextEncoder EncoderOf(const TextPolicy& policy) {
+  return TextEncoder(*text::Tokenizer::FromVocabulary(kWords, /*lowers_case=*/true), policy);
+}
+
+// A folder of its own for each test.
+class TextEncoderLoadTest : public testing::Test {
+ protected:
+  TextEncoderLoadTest() {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~TextEncoderLoadTest() override { std::filesystem::remove_all(folder_); }
+
+  // The policy of a tokenizer of this file.
+  TextPolicy Write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name) << content;
+    TextPolicy policy;
+    policy.tokenizer = folder_ / name;
+    return policy;
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) /
+      testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(TextEncoderLoadTest, OfAVocabularyInTheCaseThatItsFolderSays) {
+  const TextPolicy policy = Write("vocab.txt", kWords);
+  auto encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_THAT((*encoder)->Encode("A b", {}, 512)->ids, ElementsAre(2, 4, 5, 3));
+  Write("tokenizer_config.json", R"({"do_lower_case": false})");
+  encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_THAT((*encoder)->Encode("A b", {}, 512)->ids, ElementsAre(2, 1, 5, 3));
+}
+
+TEST_F(TextEncoderLoadTest, OfATokenizerJson) {
+  const auto encoder = TextEncoder::Load(Write("tokenizer.json",
+                                               R"({"pre_tokenizer": {"type": "WhitespaceSplit"},
+          "model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0, "a": 1, "b": 2}}})"));
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_THAT((*encoder)->Encode("b a x", {}, 512)->ids, ElementsAre(2, 1, 0));
+}
+
+TEST_F(TextEncoderLoadTest, RefusesASettingBesideThatContradicts) {
+  const TextPolicy policy = Write("tokenizer.json",
+                                  R"({"normalizer": {"type": "BertNormalizer"},
+          "model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0}}})");
+  EXPECT_TRUE(TextEncoder::Load(policy).ok());
+  Write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_THAT(std::string(TextEncoder::Load(policy).status().message()),
+              HasSubstr("tokenizer_config.json: 'do_lower_case' must be as"));
+}
+
+TEST_F(TextEncoderLoadTest, APipeIsNoFile) {
+  const TextPolicy policy = Write("vocab.txt", kWords);
+  ASSERT_EQ(mkfifo((folder_ / "tokenizer_config.json").c_str(), 0600), 0);
+  EXPECT_THAT(std::string(TextEncoder::Load(policy).status().message()),
+              HasSubstr("tokenizer_config.json: is no file"));
+  TextPolicy pipe;
+  pipe.tokenizer = folder_ / "tokenizer_config.json";
+  EXPECT_THAT(std::string(TextEncoder::Load(pipe).status().message()), HasSubstr("is no file"));
+}
+
+TEST_F(TextEncoderLoadTest, BesideModulesTextsLoseTheSpacesAtTheirEnds) {
+  const TextPolicy policy = Write("tokenizer.json",
+                                  R"({"model": {"type": "Unigram", "unk_id": 0,
+          "vocab": [["?", 0], ["a", -1], [" ", -1], ["b", -1]]}})");
+  auto encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_THAT((*encoder)->Encode(" a b ", {}, 512)->ids, ElementsAre(2, 1, 2, 3, 2));
+  Write("modules.json", "[]");
+  encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_THAT((*encoder)->Encode(" a b ", {}, 512)->ids, ElementsAre(1, 2, 3));
+  EXPECT_THAT((*encoder)->Encode("a ", "\tb", 512)->ids, ElementsAre(1, 3));
+  EXPECT_THAT((*encoder)->Tokenize(" a ", true)->ids, ElementsAre(1));
+}
+
+TEST_F(TextEncoderLoadTest, NamesTheFileThatCannotBeUsed) {
+  TextPolicy policy = Write("tokenizer.json", R"({"model": {"type": "Morse"}})");
+  EXPECT_THAT(std::string(TextEncoder::Load(policy).status().message()),
+              HasSubstr("tokenizer.json: model: the type 'Morse' is not known"));
+  policy.tokenizer += ".missing";
+  EXPECT_EQ(TextEncoder::Load(policy).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(TextEncoder, CutsAtTheSmallerOfTheModelsAndThePolicysLength) {
+  TextPolicy policy;
+  EXPECT_THAT(EncoderOf(policy).Encode("a b c", {}, 4)->ids, ElementsAre(2, 4, 5, 3));
+  policy.max_tokens = 3;
+  EXPECT_THAT(EncoderOf(policy).Encode("a b c", {}, 4)->ids, ElementsAre(2, 4, 3));
+  EXPECT_EQ(EncoderOf(policy).Encode("a b c", {}, 4)->cut_count, 2u);
+  policy.max_tokens = 300;
+  EXPECT_THAT(EncoderOf(policy).Encode("a b c", {}, 4)->ids, ElementsAre(2, 4, 5, 3));
+}
+
+TEST(TextEncoder, CutsTheSideThatThePolicySays) {
+  TextPolicy policy;
+  policy.cut_side = TextSide::kLeft;
+  EXPECT_THAT(EncoderOf(policy).Encode("a b c", {}, 4)->ids, ElementsAre(2, 5, 6, 3));
+}
+
+TEST(TextEncoder, RefusesLongTextsWherePolicySaysError) {
+  TextPolicy policy;
+  policy.long_input = LongInput::kError;
+  EXPECT_TRUE(EncoderOf(policy).Encode("a b c", {}, 5).ok());
+  const absl::Status status = EncoderOf(policy).Encode("a b c", {}, 4).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "it has 5 tokens, but at most 4 are served");
+  EXPECT_TRUE(IsTooLong(status));
+}
+
+TEST(TextEncoder, PairsHaveBothTextsAndTheirTypes) {
+  const auto row = EncoderOf({}).Encode("a", "b c", 512);
+  ASSERT_TRUE(row.ok());
+  EXPECT_THAT(row->ids, ElementsAre(2, 4, 3, 5, 6, 3));
+  EXPECT_THAT(row->type_ids, ElementsAre(0, 0, 0, 1, 1, 1));
+}
+
+TEST(TextEncoder, WhatAClientWishesGoesBeforeThePolicy) {
+  TextPolicy policy;
+  TextWishes wishes;
+  wishes.cut_side = TextSide::kLeft;
+  EXPECT_THAT(EncoderOf(policy).Encode("a b c", {}, 4, wishes)->ids, ElementsAre(2, 5, 6, 3));
+  wishes.long_input = LongInput::kError;
+  EXPECT_TRUE(IsTooLong(EncoderOf(policy).Encode("a b c", {}, 4, wishes).status()));
+  policy.long_input = LongInput::kError;
+  wishes.long_input = LongInput::kTruncate;
+  EXPECT_TRUE(EncoderOf(policy).Encode("a b c", {}, 4, wishes).ok());
+}
+
+}  // namespace
+}  // namespace mpsd

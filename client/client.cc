@@ -119,23 +119,6 @@ absl::StatusOr<ModelMetadata> Client::GetModelMetadata(const std::string& model,
   return FromWire(response);
 }
 
-absl::StatusOr<Vocabulary> Client::GetVocabulary(const std::string& model,
-                                                 const std::string& version, absl::Time deadline) {
-  text::v1::VocabularyRequest request;
-  request.set_model_name(model);
-  request.set_model_version(version);
-  Vocabulary vocabulary;
-  for (;;) {
-    request.set_offset(vocabulary.words.size());
-    text::v1::VocabularyReply reply;
-    absl::Status status = stubs_->Call(&stubs_->text_stub, &text::v1::Text::Stub::Vocabulary,
-                                       deadline, request, &reply);
-    if (status.ok()) status = AddPiece(reply, &vocabulary);
-    if (!status.ok()) return status;
-    if (vocabulary.words.size() == reply.total_bytes()) return vocabulary;
-  }
-}
-
 absl::StatusOr<std::vector<ListedModel>> Client::ListModels(absl::Time deadline) {
   inference::RepositoryIndexResponse response;
   const absl::Status status =

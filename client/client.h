@@ -27,7 +27,6 @@
 #include "client/daemon_status.h"
 #include "client/retry_policy.h"
 #include "client/tensor.h"
-#include "proto/text/vocabulary.h"
 
 namespace mpsd::client {
 
@@ -117,12 +116,6 @@ class Client {
   // when the server has no such model or version.
   absl::StatusOr<ModelMetadata> GetModelMetadata(const std::string& model,
                                                  const std::string& version, absl::Time deadline);
-
-  // The words of a text encoder, in several calls that have `deadline` together. NOT_FOUND when the
-  // server has no such model or names no vocabulary for it, UNIMPLEMENTED when it is not mpsd,
-  // ABORTED when the vocabulary was replaced meanwhile.
-  absl::StatusOr<Vocabulary> GetVocabulary(const std::string& model, const std::string& version,
-                                           absl::Time deadline);
 
   // All versions of all models that the server knows, in the server's order. UNIMPLEMENTED when the
   // server keeps no such list.

@@ -47,6 +47,8 @@ struct ModelStatus {
   std::string platform;  // the format: "torchscript", "aoti", "synthetic"
   std::string device;
   std::string device_note;      // the gpu that "auto" passed over, and why; empty: none
+  std::string precision;        // "as_saved", "bf16", …; empty: it was not loaded yet
+  std::string precision_note;   // how "auto" came to it; empty: it was told
   std::string spec;             // the tensors: "x:FP32[-1,16] -> y:FP32[-1,4]"
   int64_t queued_requests = 0;  // that no lane has yet
   int64_t running_batches = 0;

@@ -19,7 +19,6 @@
 #include "client/retry_policy.h"
 #include "proto/control.grpc.pb.h"
 #include "proto/inference.grpc.pb.h"
-#include "proto/text.grpc.pb.h"
 
 namespace mpsd::client {
 
@@ -29,8 +28,7 @@ struct Client::Stubs {
   Stubs(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
       : authorization(token.empty() ? "" : "Bearer " + token),
         inference_stub(channel),
-        control_stub(channel),
-        text_stub(channel) {}
+        control_stub(channel) {}
 
   // Sets what every call carries: deadline and credentials.
   void Prepare(absl::Time deadline, grpc::ClientContext* context) const {
@@ -64,7 +62,6 @@ struct Client::Stubs {
   const std::string authorization;
   inference::GRPCInferenceService::Stub inference_stub;
   control::v1::Control::Stub control_stub;
-  text::v1::Text::Stub text_stub;
 
   absl::Mutex mu;
   int calls ABSL_GUARDED_BY(mu) = 0;  // asynchronous calls that have not ended

@@ -93,6 +93,8 @@ ModelStatus ModelFromWire(const control::v1::ModelStatus& wire) {
   model.lanes = wire.lanes();
   for (const auto& worker : wire.workers()) model.workers.push_back(WorkerFromWire(worker));
   model.device_note = wire.device_note();
+  model.precision = wire.precision();
+  model.precision_note = wire.precision_note();
   model.circuit = wire.circuit();
   for (const control::v1::RefusedContent& content : wire.refused_contents()) {
     model.refused_contents.push_back({content.fingerprint(), content.age_ms()});
@@ -171,26 +173,6 @@ DaemonStatus FromWire(const control::v1::StatusReply& reply) {
   }
   for (const auto& model : reply.models()) status.models.push_back(ModelFromWire(model));
   return status;
-}
-
-absl::Status AddPiece(const text::v1::VocabularyReply& reply, Vocabulary* vocabulary) {
-  std::string& words = vocabulary->words;
-  const uint64_t total_bytes = reply.total_bytes();
-  if (total_bytes > kMaxVocabularyBytes) {
-    return absl::InternalError(absl::StrCat("the vocabulary has ", total_bytes, " bytes; at most ",
-                                            kMaxVocabularyBytes, " are taken"));
-  }
-  words.append(reply.piece());
-  const bool is_stuck = reply.piece().empty() && words.size() < total_bytes;
-  if (is_stuck || words.size() > total_bytes) {
-    return absl::InternalError("the pieces of the vocabulary are not as large as the whole");
-  }
-  vocabulary->letter_case = reply.keeps_case() ? LetterCase::kKept : LetterCase::kLower;
-  vocabulary->fingerprint = reply.fingerprint();
-  if (words.size() < total_bytes || VocabularyFingerprint(words) == reply.fingerprint()) {
-    return absl::OkStatus();
-  }
-  return absl::AbortedError("the vocabulary was replaced while it was read");
 }
 
 }  // namespace mpsd::client

@@ -5,7 +5,6 @@
 //   InferReply      ◀──FromWire──   ModelInferResponse   the same; typed contents are not read
 //   ModelMetadata   ◀──FromWire──   ModelMetadataResponse
 //   DaemonStatus    ◀──FromWire──   StatusReply
-//   Vocabulary      ◀──AddPiece──   VocabularyReply, one for each piece
 //
 // A server may be anybody's, so an answer is checked before it is believed.
 #pragma once
@@ -15,7 +14,6 @@
 #include "client/client.h"
 #include "proto/control.pb.h"
 #include "proto/inference.pb.h"
-#include "proto/text.pb.h"
 
 namespace mpsd::client {
 
@@ -33,9 +31,5 @@ ModelMetadata FromWire(const inference::ModelMetadataResponse& response);
 
 // Cannot fail: a field that an older daemon does not send keeps its default.
 DaemonStatus FromWire(const control::v1::StatusReply& reply);
-
-// Appends the next piece to the words. INTERNAL when the whole is too large or the piece cannot be
-// a part of it; ABORTED when the last piece shows that the pieces are not of one vocabulary.
-absl::Status AddPiece(const text::v1::VocabularyReply& reply, Vocabulary* vocabulary);
 
 }  // namespace mpsd::client

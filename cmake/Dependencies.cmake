@@ -11,18 +11,20 @@ if(MPSD_FRONT)
   endif()
   find_package(gRPC 1.51 CONFIG REQUIRED)
   find_package(OpenSSL 3.0 REQUIRED)         # gRPC brings it
+  find_path(MPSD_BOOST_INCLUDE boost/beast/http/basic_parser.hpp REQUIRED)  # 1.74 or newer; headers only
   find_package(ZLIB 1.2.11 REQUIRED)         # likewise
   find_package(prometheus-cpp CONFIG REQUIRED)  # Debian 12's 1.0 does not say its version
   find_package(spdlog 1.10 CONFIG REQUIRED)
   find_package(CLI11 2.1 CONFIG REQUIRED)
+  find_package(simdjson CONFIG REQUIRED)     # 3.0 or newer; its package asks for one minor version
   find_program(MPSD_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
 
-  find_path(MPSD_CIVETWEB_INCLUDE CivetServer.h REQUIRED)
-  find_library(MPSD_CIVETWEB_CPP civetweb-cpp REQUIRED)
-  find_library(MPSD_CIVETWEB_C civetweb REQUIRED)
-  add_library(mpsd_civetweb INTERFACE)
-  target_include_directories(mpsd_civetweb SYSTEM INTERFACE ${MPSD_CIVETWEB_INCLUDE})
-  target_link_libraries(mpsd_civetweb INTERFACE ${MPSD_CIVETWEB_CPP} ${MPSD_CIVETWEB_C})
+  add_library(mpsd_boost INTERFACE)
+  target_include_directories(mpsd_boost SYSTEM INTERFACE ${MPSD_BOOST_INCLUDE})
+  target_compile_definitions(mpsd_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY)
+  if(MPSD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(mpsd_boost INTERFACE -Wno-tsan)  # it does not see fences, and sees locks
+  endif()
 endif()
 
 if(MPSD_TESTS)

@@ -8,27 +8,42 @@
 # folder               what it may name
 # -- proto: the contracts
 set(MPSD_EDGES_base    absl platform_libs)
+set(MPSD_EDGES_files   base absl)
 set(MPSD_EDGES_encoding base absl)
 set(MPSD_EDGES_shm     base)
-set(MPSD_EDGES_text    base json absl)
-set(MPSD_EDGES_link    base json)
+set(MPSD_EDGES_link    base files json)
 set(MPSD_EDGES_confine absl)
 set(MPSD_EDGES_proto   protobuf grpc)
+# -- text: tokenizers
+set(MPSD_EDGES_unicode   base absl)
+set(MPSD_EDGES_normalize unicode absl)
+set(MPSD_EDGES_split     unicode absl)
+set(MPSD_EDGES_subword   unicode split absl)
+set(MPSD_EDGES_tokenizer base unicode normalize split subword json absl)
 # -- server: what a request passes, in its order
 set(MPSD_EDGES_access            base absl openssl)
 set(MPSD_EDGES_telemetry         base absl prometheus)
 set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
-set(MPSD_EDGES_telemetry_http    base access telemetry telemetry_log absl json civetweb)
-set(MPSD_EDGES_request           base encoding text link telemetry absl)
-set(MPSD_EDGES_listen            base telemetry telemetry_log grpc openssl absl)
+set(MPSD_EDGES_telemetry_http    telemetry absl json)
+set(MPSD_EDGES_request           base encoding link telemetry absl)
+set(MPSD_EDGES_listen            base files telemetry telemetry_log grpc openssl absl)
 set(MPSD_EDGES_wire              base encoding request proto protobuf grpc telemetry absl)
+set(MPSD_EDGES_rest              base link request wire proto protobuf simdjson absl)
 set(MPSD_EDGES_inflate           base request grpc zlib absl)
 set(MPSD_EDGES_regions           base link request listen wire telemetry absl)
 set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
 set(MPSD_EDGES_exchange          base request listen wire regions telemetry telemetry_log absl)
-set(MPSD_EDGES_accept            base access request listen wire inflate regions exchange
+set(MPSD_EDGES_entry             base request listen absl)
+set(MPSD_EDGES_accept            base access request entry listen wire inflate regions exchange
                                  protobuf grpc telemetry telemetry_log absl)
-set(MPSD_EDGES_admit             base link request absl)
+set(MPSD_EDGES_http              base request listen entry telemetry boost openssl absl)
+set(MPSD_EDGES_embedders         base request rest texts absl)
+set(MPSD_EDGES_page              base access proto absl)
+set(MPSD_EDGES_route             base http wire embedders absl)
+set(MPSD_EDGES_door              base access request entry inflate wire exchange http rest route page
+                                 proto embedders texts telemetry telemetry_log telemetry_http absl)
+set(MPSD_EDGES_texts             base files link request telemetry tokenizer json absl)
+set(MPSD_EDGES_admit             base link request texts absl)
 set(MPSD_EDGES_schedule          absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)
 set(MPSD_EDGES_lanes             base link shm request batch absl)
@@ -36,46 +51,50 @@ set(MPSD_EDGES_dispatch          base shm request schedule batch lanes telemetry
 set(MPSD_EDGES_plane             base lanes dispatch absl)
 set(MPSD_EDGES_reply             base request absl)
 # -- server: what keeps the house
-set(MPSD_EDGES_control           base text request accept regions proto protobuf telemetry
+set(MPSD_EDGES_control           base request texts entry regions proto protobuf telemetry
                                  telemetry_log absl)
 set(MPSD_EDGES_supervise_policy  base lanes telemetry absl)
-set(MPSD_EDGES_supervise_process base link lanes telemetry telemetry_log absl)
+set(MPSD_EDGES_supervise_process base files link lanes telemetry telemetry_log absl)
 set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log request supervise_policy
                                  supervise_process absl)
-set(MPSD_EDGES_config            base link access json absl)
+set(MPSD_EDGES_config            base files link access request json absl)
 set(MPSD_EDGES_config_triton     base config proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
-set(MPSD_EDGES_place             base text link config request batch dispatch supervise telemetry
+set(MPSD_EDGES_place             base link config request texts batch dispatch supervise telemetry
                                  telemetry_log reload json absl)
-set(MPSD_EDGES_daemon            base request admit plane reply supervise supervise_process
-                                 telemetry telemetry_log telemetry_http listen regions
-                                 regions_device accept control config reload place absl)
+set(MPSD_EDGES_doctor            base files config listen link json absl)
+set(MPSD_EDGES_daemon            base files request texts embedders admit plane reply supervise
+                                 supervise_process telemetry telemetry_log telemetry_http listen regions
+                                 regions_device entry accept http door control config reload
+                                 place doctor absl)
 # -- worker
 set(MPSD_EDGES_model             base link absl)
 set(MPSD_EDGES_model_synthetic   base link model absl)
 set(MPSD_EDGES_model_torch       base link model absl torch)
 set(MPSD_EDGES_model_torchscript base link model model_torch json absl torch)
 set(MPSD_EDGES_model_aoti        link model model_torch json absl torch)
+set(MPSD_EDGES_model_encoder     base link model model_torch json absl torch)
 set(MPSD_EDGES_sandbox           base confine link absl)
-set(MPSD_EDGES_load              base link model model_synthetic model_torch model_torchscript
-                                 model_aoti sandbox json absl)
+set(MPSD_EDGES_load              base files link execute model model_synthetic model_torch
+                                 model_torchscript model_aoti model_encoder sandbox json absl)
 set(MPSD_EDGES_execute           base link shm model absl)
 set(MPSD_EDGES_consume           base link shm execute model absl)
-set(MPSD_EDGES_tools             base link model json absl torch)
+set(MPSD_EDGES_tools             link model json absl torch)
 # -- other programs
 set(MPSD_EDGES_copier  base confine link absl)
-set(MPSD_EDGES_client  base encoding text proto grpc absl)
-set(MPSD_EDGES_cli     base text link client absl json cli11)
+set(MPSD_EDGES_client  base encoding proto grpc absl)
+set(MPSD_EDGES_cli     base files link client unicode absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time
   absl::flat_hash_map absl::inlined_vector absl::span absl::random_random)
 set(MPSD_LINK_json nlohmann_json::nlohmann_json)
+set(MPSD_LINK_simdjson simdjson::simdjson)
 set(MPSD_LINK_protobuf protobuf::libprotobuf)
 set(MPSD_LINK_grpc gRPC::grpc++)
 set(MPSD_LINK_openssl OpenSSL::SSL OpenSSL::Crypto)
 set(MPSD_LINK_zlib ZLIB::ZLIB)
 set(MPSD_LINK_prometheus prometheus-cpp::core)
-set(MPSD_LINK_civetweb mpsd_civetweb)
+set(MPSD_LINK_boost mpsd_boost)
 set(MPSD_LINK_spdlog spdlog::spdlog)
 set(MPSD_LINK_cli11 CLI11::CLI11)
 set(MPSD_LINK_torch mpsd_libtorch)
@@ -144,8 +163,8 @@ function(mpsd_check_layering)
   endif()
   if(TARGET mpsd-worker)
     mpsd_reach(mpsd-worker worker)
-    foreach(bad gRPC::grpc++ protobuf::libprotobuf prometheus-cpp::core mpsd_civetweb OpenSSL::Crypto ZLIB::ZLIB
-        mpsd_request)
+    foreach(bad gRPC::grpc++ protobuf::libprotobuf prometheus-cpp::core OpenSSL::Crypto ZLIB::ZLIB
+        simdjson::simdjson mpsd_request)
       if(bad IN_LIST worker)
         message(FATAL_ERROR "layering: mpsd-worker reaches ${bad}")
       endif()

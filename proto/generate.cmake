@@ -5,7 +5,7 @@ set(proto_out ${CMAKE_BINARY_DIR}/proto)
 file(MAKE_DIRECTORY ${proto_out})
 set(proto_sources "")
 
-foreach(name inference model_config health control text reflection)
+foreach(name inference model_config health control reflection)
   set(generated ${proto_out}/${name}.pb.cc ${proto_out}/${name}.grpc.pb.cc)
   add_custom_command(
     OUTPUT ${generated} ${proto_out}/${name}.pb.h ${proto_out}/${name}.grpc.pb.h

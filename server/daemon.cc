@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -15,12 +16,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptor_limit.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
 #include "server/accept/grpc_server.h"
-#include "server/accept/method_table.h"
 #include "server/admit/admission.h"
 #include "server/config/config_reader.h"
+#include "server/config/config_warnings.h"
 #include "server/config/limit_keys.h"
 #include "server/control/model_methods.h"
 #include "server/control/model_states.h"
@@ -29,12 +31,15 @@
 #include "server/control/setting_methods.h"
 #include "server/control/shared_memory_methods.h"
 #include "server/control/status_methods.h"
-#include "server/control/text_methods.h"
 #include "server/daemon_options.h"
-#include "server/descriptor_needs.h"
+#include "server/doctor/descriptor_needs.h"
+#include "server/door/http_door.h"
+#include "server/entry/method_table.h"
 #include "server/heap.h"
 #include "server/heap_trimmer.h"
+#include "server/http/http_server.h"
 #include "server/instance_lock.h"
+#include "server/keep_awake.h"
 #include "server/listen/certificate_source.h"
 #include "server/listen/open_sockets.h"
 #include "server/place/host_survey.h"
@@ -50,11 +55,12 @@
 #include "server/supervise/process/cuda_service.h"
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
-#include "server/telemetry/http/http_server.h"
+#include "server/telemetry/http/health_source.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/log/request_log.h"
 #include "server/telemetry/log/trace_log.h"
 #include "server/telemetry/metrics_page.h"
+#include "server/texts/text_threads.h"
 
 namespace mpsd {
 namespace {
@@ -105,15 +111,17 @@ void Say(const std::string& text) {
   std::fflush(stdout);
 }
 
-void AddLimits(const LimitsConfig& limits, MetricsPage* page) {
-  for (const auto& [name, value] : LimitSeries(limits)) page->AddLimit(name, value);
-  page->AddLimit("request_field_bytes", static_cast<double>(kMaxRequestFieldBytes));
-  page->AddLimit("tensors", kMaxTensors);
-  page->AddLimit("rank", kMaxRank);
-  page->AddLimit("batch_rows", kMaxBatchRows);
-  page->AddLimit("stream_requests", kMaxStreamRequests);
-  page->AddLimit("timeout_seconds", static_cast<double>(kMaxTimeoutNs / kNsPerSecond));
-  page->AddLimit("log_lines_per_second", kLogLinesPerSecond);
+// Those that /metrics and the status show.
+std::vector<std::pair<std::string, double>> LimitsInForce(const LimitsConfig& config) {
+  std::vector<std::pair<std::string, double>> limits = LimitSeries(config);
+  limits.emplace_back("request_field_bytes", kMaxRequestFieldBytes);
+  limits.emplace_back("tensors", kMaxTensors);
+  limits.emplace_back("rank", kMaxRank);
+  limits.emplace_back("batch_rows", kMaxBatchRows);
+  limits.emplace_back("stream_requests", kMaxStreamRequests);
+  limits.emplace_back("timeout_seconds", kMaxTimeoutNs / kNsPerSecond);
+  limits.emplace_back("log_lines_per_second", kLogLinesPerSecond);
+  return limits;
 }
 
 // What clients may see of a path.
@@ -137,17 +145,20 @@ class Daemon {
                     config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
-        factory_(clock_, &answers_, &supervisor_, &page_, &survey_, config_.limits.message_bytes),
+        factory_(clock_, &answers_, &supervisor_, &page_, &survey_, &logger_,
+                 config_.limits.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
-        admission_(&models_, clock_),
+        admission_(&models_, clock_, &texts_, config.limits.text_bytes),
         regions_({config.limits.client_shared_memory_bytes, config.limits.client_cuda_memory_bytes,
                   config.limits.message_bytes, config.limits.buffered_bytes},
                  SocketsOf, &copies_, &metrics_),
         grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, &logger_, clock_, &gate_,
               &grpc_refusals_),
+        http_([this](const ThreadRole* thread) { return MakeDoor(thread); }, &completions_,
+              &metrics_, clock_),
         notifier_(ServiceNotifier::FromEnvironment()),
         lame_duck_ns_(config.limits.lame_duck_ns),
         drain_timeout_ns_(config.limits.drain_timeout_ns) {
@@ -161,6 +172,7 @@ class Daemon {
     reloader_.Stop();
     copies_.Stop();
     grpc_.Stop(0);
+    http_.Stop(0);
     supervisor_.Stop();
   }
 
@@ -175,7 +187,8 @@ class Daemon {
   absl::Status CheckDescriptorLimit();
   void AddMethods();
   absl::Status Listen();
-  absl::Status ListenForHttp();
+  absl::Status ListenForHttp(const std::shared_ptr<CertificateSource>& certificates);
+  std::unique_ptr<HttpHandler> MakeDoor(const ThreadRole* thread);
   void Announce();
   void ReopenLog();
   int Serve(const SignalWaiter& signals);
@@ -206,6 +219,7 @@ class Daemon {
   ModelFactory factory_;
   const ConfigSource source_;
   Reloader reloader_;
+  TextThreads texts_;
   Admission admission_;
   MethodTable methods_;
   Gate gate_;
@@ -213,9 +227,12 @@ class Daemon {
   std::unique_ptr<TraceLog> traces_;      // null: nothing is traced
   std::unique_ptr<RequestLog> requests_;  // null: nothing is logged
   GrpcServer grpc_;
-  std::unique_ptr<HttpServer> http_;
+  HttpGate http_gate_{&gate_, &http_refusals_};
+  HttpServer http_;
   ServiceNotifier notifier_;
   HeapTrimmer heap_{clock_, &logger_};
+  KeepAwake keep_awake_{config_.keep_awake ? AwakeAssertion::OfHost() : nullptr, clock_, &logger_};
+  std::string host_warning_;  // of CheckDescriptorLimit(), for the status
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
 };
@@ -241,7 +258,9 @@ absl::Status Daemon::OpenFiles() {
 
 void Daemon::AddMethods() {
   if (config_.compat == Compat::kTriton) page_.AddTritonNames();
-  AddLimits(config_.limits, &page_);
+  StatusFacts status{config_.server_name, LimitsInForce(config_.limits), ConfigWarnings(config_)};
+  if (!host_warning_.empty()) status.warnings.push_back(host_warning_);
+  for (const auto& [name, value] : status.limits) page_.AddLimit(name, value);
   const ServerFacts facts{config_.server_name, config_.server_version, traces_ != nullptr,
                           regions_.Takes(RegionKind::kObject), [this] { return copies_.ready(); }};
   AddInferenceMethods(&models_, facts, &methods_);
@@ -253,9 +272,8 @@ void Daemon::AddMethods() {
   AddSharedMemoryMethods(&regions_, &methods_);
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(ReflectionOf(config_), &methods_);
-  AddStatusMethods(&models_, &supervisor_, &reloader_, config_.server_name, &methods_);
+  AddStatusMethods(&models_, &supervisor_, &reloader_, status, clock_, &methods_);
   AddForgiveMethod(&models_, &logger_, &methods_);
-  AddTextMethods(&models_, &methods_);
   AddRepositoryMethods(&reloader_, &methods_);
 }
 
@@ -263,27 +281,54 @@ absl::Status Daemon::Listen() {
   GrpcServerOptions options = GrpcOptions(config_);
   options.observers = {traces_.get(), requests_.get()};
   const TlsConfig& tls = config_.listen.tls;
-  if (!tls.grpc.empty()) {
+  if (!tls.certificate.empty()) {
     auto certificates = CertificateSource::Open({tls.certificate, tls.key, tls.client_ca},
                                                 &access_metrics_, &logger_);
     if (!certificates.ok()) return certificates.status();
     options.certificates = *std::move(certificates);
   }
+  texts_.Start(options.queue_threads);
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
   page_.OnCollect([this] {
     metrics_.connections = grpc_.connection_count();
     metrics_.unread_copy_bytes = static_cast<int64_t>(grpc_.unread_copy_bytes());
     metrics_.inflated_request_bytes = static_cast<int64_t>(grpc_.inflated_bytes());
+    metrics_.http_connections = http_.connection_count();
+    metrics_.http_body_bytes = static_cast<int64_t>(http_.body_bytes());
   });
-  return ListenForHttp();
+  return ListenForHttp(options.certificates);
 }
 
-absl::Status Daemon::ListenForHttp() {
-  if (config_.listen.http.empty()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<HttpServer>> http =
-      HttpServer::Start(config_.listen.http, &page_, &health_, {&gate_, &http_refusals_});
-  if (http.ok()) http_ = *std::move(http);
-  return http.status();
+absl::Status Daemon::ListenForHttp(const std::shared_ptr<CertificateSource>& certificates) {
+  HttpServerOptions options = HttpOptions(config_);
+  if (options.addresses.empty() && options.tls_addresses.empty()) return absl::OkStatus();
+  options.certificates = certificates;
+  return http_.Start(options);
+}
+
+// Called once gRPC listens, and what the doors share is there.
+std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
+  DoorContext context;
+  context.exchange = {&admission_, &metrics_, clock_,
+                      &regions_,   thread,    {traces_.get(), requests_.get()}};
+  context.models = &models_;
+  context.methods = &methods_;
+  context.gate = &http_gate_;
+  context.open_infer_calls = grpc_.open_infer_calls();
+  context.open_other_calls = grpc_.open_other_calls();
+  context.unread = grpc_.unread_copies();
+  if (config_.limits.compressed_requests) context.inflaters = grpc_.inflaters();
+  context.inflate_bounds = grpc_.inflate_bounds();
+  context.page = &page_;
+  context.health = &health_;
+  context.message_bytes = config_.limits.message_bytes;
+  context.json_bytes = config_.limits.http_json_bytes;
+  context.text_rows = config_.limits.texts;
+  context.default_deadline_ns = config_.limits.default_deadline_ns;
+  context.origins = config_.listen.cors;
+  context.hosts = config_.listen.hosts;
+  if (config_.compat == Compat::kTriton) context.style = StatusStyle::kTriton;
+  return std::make_unique<HttpDoor>(context, thread);
 }
 
 void Daemon::Announce() {
@@ -296,10 +341,8 @@ void Daemon::Announce() {
   }
   facts.grpc = grpc_.bound();
   facts.plain_count = config_.listen.grpc.size();
-  if (http_ != nullptr) {
-    const std::string& address = config_.listen.http;
-    facts.http = absl::StrCat(address.substr(0, address.rfind(':')), ":", http_->port());
-  }
+  facts.http = http_.bound();
+  facts.plain_http_count = config_.listen.http.size();
   Say(ReadyTable(facts, models_, supervisor_));
   notifier_.Ready("serving").IgnoreError();
 }
@@ -342,15 +385,17 @@ absl::Status Daemon::StartDeviceCopies() {
 // Called once the models are placed and before their workers start.
 absl::Status Daemon::CheckDescriptorLimit() {
   DescriptorNeeds needs;
-  needs.connections = config_.limits.connections;
+  needs.connections = uint64_t{config_.limits.connections} + config_.limits.http_connections;
   for (const std::shared_ptr<ServedModel>& model : models_.models()) {
     ++needs.models;
     needs.workers += model->facts.processes;
   }
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();
-  const std::string warning = DescriptorWarning(needs, limit.rlim_cur);
-  if (!warning.empty()) logger_.Log(LogLevel::kWarn, "few_descriptors", {{"reason", warning}});
+  host_warning_ = DescriptorWarning(needs, limit.rlim_cur);
+  if (!host_warning_.empty()) {
+    logger_.Log(LogLevel::kWarn, "few_descriptors", {{"reason", host_warning_}});
+  }
   return CheckDescriptors(needs, limit.rlim_cur);
 }
 
@@ -395,6 +440,7 @@ void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
   for (int seen = 0; signals.requests() == 0;) {
     signals.WaitForNews(seen, absl::Nanoseconds(HeapTrimmer::kLookNs));
     heap_.Look(plane_.inside());
+    keep_awake_.Look(plane_.inside());
     if (signals.hangups() == seen) continue;
     seen = signals.hangups();
     Reload();
@@ -439,18 +485,26 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   const bool lame_duck = signals.requests() == 1 && lame_duck_ns_ > 0;
   models_.stage = lame_duck ? ServingStage::kLameDuck : ServingStage::kExiting;
   notifier_.Stopping("draining").IgnoreError();
+  http_.StopKeeping();
   reloader_.Stop();
   logger_.Log(LogLevel::kInfo, "draining", {{"inside", plane_.inside()}});
   if (lame_duck) signals.WaitFor(2, absl::Nanoseconds(lame_duck_ns_.load()));
   models_.stage = ServingStage::kExiting;
   const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
-  while ((plane_.inside() > 0 || copies_.pending() > 0) && clock_->NowNs() < until_ns) {
+  const auto awaits = [this] {
+    return plane_.inside() > 0 || copies_.pending() > 0 || texts_.pending() > 0;
+  };
+  while (awaits() && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;
   }
   plane_.FailAll("Server exiting");
   copies_.Stop();
   const bool hurry = signals.requests() > 1;
-  grpc_.Stop(hurry ? 0 : std::max<int64_t>(kNsPerSecond, until_ns - clock_->NowNs()));
+  const auto grace_ns = [&] {
+    return hurry ? 0 : std::max<int64_t>(kNsPerSecond, until_ns - clock_->NowNs());
+  };
+  grpc_.Stop(grace_ns());
+  http_.Stop(grace_ns());
   supervisor_.Stop();
   logger_.Log(LogLevel::kInfo, "stopped");
 }
@@ -466,11 +520,10 @@ absl::StatusOr<std::string> WorkerBinary() {
   return worker;
 }
 
-void RaiseDescriptorLimit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+// libtorch reads the variable when it is loaded, before a worker knows its model: so the workers
+// inherit it.
+void SetMpsFallback(bool wanted) {
+  setenv("PYTORCH_ENABLE_MPS_FALLBACK", wanted ? "1" : "0", /*overwrite=*/1);
 }
 
 int Complain(const absl::Status& status, int exit_code) {
@@ -492,7 +545,8 @@ int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& sig
   if (!worker.ok()) return Complain(worker.status(), kExitConfig);
   absl::StatusOr<std::unique_ptr<LogFile>> log_file = LogFile::Open(config.log.file);
   if (!log_file.ok()) return Complain(log_file.status(), kExitConfig);
-  RaiseDescriptorLimit();
+  RaiseOwnDescriptorLimit();
+  SetMpsFallback(config.mps_fallback);
   if (config.cuda_mps) CudaService::SetEnvironment(CudaServiceFolder(config));
   Daemon daemon(config, std::move(source), *std::move(log_file), *std::move(worker));
   if (absl::Status opened = daemon.OpenFiles(); !opened.ok()) return Complain(opened, kExitConfig);

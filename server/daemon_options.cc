@@ -9,6 +9,16 @@
 
 namespace mpsd {
 
+namespace {
+
+// One thread carries tens of thousands of calls a second; more only where cores are plenty.
+uint32_t DoorThreads() { return std::clamp(platform::UsableCores() / 4, 1U, 8U); }
+
+// A time of 0 stands for no bound.
+int64_t OrForever(int64_t time_ns) { return time_ns == 0 ? INT64_MAX : time_ns; }
+
+}  // namespace
+
 ReflectionAccess ReflectionOf(const Config& config) {
   switch (config.listen.reflection) {
     case Reflection::kOff:
@@ -65,12 +75,32 @@ GrpcServerOptions GrpcOptions(const Config& config) {
   options.connection_idle_ns = limits.connection_idle_ns;
   options.connection_age_ns = limits.connection_age_ns;
   if (config.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
-  // One queue thread carries tens of thousands of calls a second; more only where cores are plenty.
-  options.queue_threads = std::clamp(platform::UsableCores() / 4, 1U, 8U);
+  options.queue_threads = DoorThreads();
   options.control_address = config.listen.control;
   const TlsConfig& tls = config.listen.tls;
   options.tls_addresses = tls.grpc;
   options.client_must_show_certificate = tls.client_must_show_certificate;
+  return options;
+}
+
+HttpServerOptions HttpOptions(const Config& config) {
+  HttpServerOptions options;
+  options.addresses = config.listen.http;
+  options.tls_addresses = config.listen.tls.http;
+  options.client_must_show_certificate = config.listen.tls.client_must_show_certificate;
+  options.threads = DoorThreads();
+  const LimitsConfig& limits = config.limits;
+  options.connections = limits.http_connections;
+  options.head_bytes = limits.metadata_bytes;
+  options.message_bytes = limits.message_bytes;
+  options.buffered_bytes = limits.buffered_bytes;
+  options.handshake_ns = OrForever(limits.handshake_ns);
+  options.head_ns = OrForever(limits.http_head_ns);
+  options.body_ns = OrForever(limits.http_body_ns);
+  options.answer_ns = OrForever(limits.http_answer_ns);
+  options.idle_ns = OrForever(limits.http_idle_ns);
+  options.keepalive_ns = limits.keepalive_ns;
+  options.age_ns = OrForever(limits.connection_age_ns);
   return options;
 }
 

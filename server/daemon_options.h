@@ -11,6 +11,7 @@
 #include "server/accept/grpc_server.h"
 #include "server/config/config.h"
 #include "server/control/reflection_methods.h"
+#include "server/http/http_options.h"
 #include "server/regions/device/device_copies.h"
 #include "server/telemetry/log/log.h"
 
@@ -42,5 +43,8 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
 // Everything of the gRPC server but its certificates and observers, which are no values. One queue
 // thread for four cores, 1 to 8 of them. Asks the host for its cores.
 GrpcServerOptions GrpcOptions(const Config& config);
+
+// Everything of the HTTP server but its certificates. As many threads as gRPC has.
+HttpServerOptions HttpOptions(const Config& config);
 
 }  // namespace mpsd

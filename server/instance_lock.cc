@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "proto/base/private_folder.h"
+#include "proto/files/private_folder.h"
 
 namespace mpsd {
 namespace {

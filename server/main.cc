@@ -2,6 +2,7 @@
 // to a running daemon are the client's.
 
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
 #include "server/daemon.h"
+#include "server/doctor/doctor_verb.h"
 #include "server/signals.h"
 
 namespace mpsd {
@@ -80,7 +82,7 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   CLI::Option* config = verb->add_option("--config", flags->config,
                                          "config file; else ./mpsd.json or /etc/mpsd/mpsd.json");
   CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_file,
-                                        "serve this one model file, without a config");
+                                        "serve this one model file or folder, without a config");
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
   verb->add_option("--max-batch-size", flags->max_batch_size, "rows of a batch at most")
       ->needs(model);
@@ -94,17 +96,29 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   verb->callback([=] { *exit_code = Serve(*flags); });
 }
 
+void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("doctor", "say whether mpsd can serve on this host");
+  verb->add_option("--config", options->config,
+                   "config file; else ./mpsd.json, /etc/mpsd/mpsd.json or the defaults");
+  verb->add_option("--report", options->report, "write one file to send to others");
+  verb->add_flag("--mac-checklist", options->mac_checklist,
+                 "print what only a person with a Mac can check");
+  verb->callback([=] { *exit_code = RunDoctor(*options, std::cout, std::cerr); });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
       "mpsd serves PyTorch models over gRPC.\n\nExit codes: 0 ok, 1 the server answered an "
       "error, 64 wrong usage, 66 a file cannot be read, 69 no server there, or an address "
-      "that cannot be bound, 73 a file cannot be written, 75 it runs already, 78 wrong "
-      "config, or not enough memory for it.");
+      "that cannot be bound, 71 the doctor found a fault, 73 a file cannot be written, 75 it runs "
+      "already, 78 wrong config, or not enough memory for it.");
   app.require_subcommand(1);
   app.set_version_flag("--version", absl::StrCat("mpsd ", MPSD_VERSION));
   int exit_code = kExitOk;
   ServeFlags serve;
   AddServe(&app, &serve, &exit_code);
+  DoctorOptions doctor;
+  AddDoctor(&app, &doctor, &exit_code);
   std::string checked;
   CLI::App* check = app.add_subcommand("check", "check a config file");
   check->add_option("FILE", checked)->required();

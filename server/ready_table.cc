@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "server/embedders/text_model.h"
 
 namespace mpsd {
 namespace {
@@ -49,13 +50,25 @@ std::string ShellWord(const std::string& word) {
 
 // The inputs of an `infer` that works; empty where the command line cannot make them up.
 std::string ExampleInputs(const ServedModel& model) {
-  if (model.vocabulary.ok()) return " --text 'How far is it to the sea?'";
+  if (model.texts.ok()) return " --text 'How far is it to the sea?'";
   std::string text;
   for (const TensorSpec& input : model.spec.inputs) {
     if (input.datatype == DataType::kBytes) return "";
     absl::StrAppend(&text, " --input ", ShellWord(absl::StrCat(input.name, "=random")));
   }
   return text;
+}
+
+// For the first model that makes vectors of texts; empty where there is none.
+std::string EmbeddingExample(const std::string& url, const ModelDirectory& models) {
+  for (const TextModel& model : AllTextModels(models)) {
+    const bool takes_texts = model.served->ready && model.served->texts.ok();
+    if (!takes_texts || model.task != ModelTask::kEmbedding) continue;
+    const std::string body =
+        absl::StrCat(R"({"model":")", model.name(), R"(","input":"How far is it to the sea?"})");
+    return absl::StrCat("  curl -s ", url, "/v1/embeddings -d ", ShellWord(body), "\n");
+  }
+  return "";
 }
 
 std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models) {
@@ -68,8 +81,13 @@ std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models)
     absl::StrAppend(&text, "  ", facts.program, " infer ", model->name, inputs, options, "\n");
   }
   absl::StrAppend(&text, "  ", facts.program, " ps", options, "\n");
-  if (facts.http.empty()) return text;
-  return absl::StrCat(text, "  curl http://", Reachable(facts.http), "/metrics\n");
+  for (size_t i = 0; i < facts.plain_http_count; ++i) {
+    const std::string& address = facts.http[i];
+    if (absl::StartsWith(address, "unix:")) continue;
+    const std::string url = absl::StrCat("http://", Reachable(address));
+    return absl::StrCat(text, EmbeddingExample(url, models), "  curl ", url, "/metrics\n");
+  }
+  return text;
 }
 
 }  // namespace
@@ -90,7 +108,7 @@ std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& model
                        const WorkerStatusSource& workers) {
   std::string text = absl::StrCat("\nmpsd ", MPSD_VERSION, " takes gRPC calls on ",
                                   absl::StrJoin(facts.grpc, ", "));
-  if (!facts.http.empty()) absl::StrAppend(&text, ", http on ", facts.http);
+  if (!facts.http.empty()) absl::StrAppend(&text, ", http on ", absl::StrJoin(facts.http, ", "));
   size_t width = 5;
   for (const auto& model : models.models()) width = std::max(width, model->name.size());
   const std::vector<RefusedModel> refused = models.refused();

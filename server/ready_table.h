@@ -30,7 +30,8 @@ struct ReadyTableFacts {
   std::string program;            // as a person can type it here
   std::vector<std::string> grpc;  // bound addresses, with the ports that the system chose
   size_t plain_count = 0;         // how many of them, the first ones, are without TLS
-  std::string http;               // empty: none
+  std::vector<std::string> http;  // likewise; empty: none
+  size_t plain_http_count = 0;    // likewise
 };
 
 // The options with which a verb of the command line reaches the server at the best of its

@@ -1,5 +1,6 @@
 // mpsd-worker: runs one model for one front end, which starts it. Started by hand, it describes a
-// model file (--describe FILE) or the devices of this machine (--devices).
+// model file (--describe FILE), the devices of this machine (--devices) or what a sandbox can do
+// here (--sandbox).
 //
 // The main thread, in this order:
 //   1. enters the sandbox;
@@ -101,7 +102,9 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
 uint32_t DecideLanes(Model* model, uint32_t wanted, std::string* why) {
   const uint32_t allowed = model->LanesAllowed(wanted, why);
   if (allowed < 2 || !model->wants_self_check()) return allowed;
-  const absl::Status check = CheckConcurrency(model, allowed);
+  ConcurrencyCheckOptions options;
+  options.lane_on_main_thread = HasLaneOnMainThread(*model);
+  const absl::Status check = CheckConcurrency(model, allowed, options);
   if (check.ok()) return allowed;
   const std::string text(check.message());
   std::fprintf(stderr, "self-check: %s\n", text.c_str());
@@ -115,6 +118,9 @@ LoadReport Report(Model* model, uint32_t wanted) {
   report.spec = model->spec();
   report.device = model->device();
   report.lanes = DecideLanes(model, wanted, &report.demotion);
+  report.labels = model->labels();
+  report.precision = model->precision();
+  report.precision_note = model->precision_note();
   return report;
 }
 

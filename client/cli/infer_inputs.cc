@@ -1,6 +1,5 @@
 #include "client/cli/infer_inputs.h"
 
-#include <algorithm>
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -45,11 +44,6 @@ absl::Status Reshape(const InferPlan& plan, const std::string& name, NpyArray* a
   return absl::OkStatus();
 }
 
-NamedArray Int64Array(std::string name, const Dims& shape, const std::vector<int64_t>& values) {
-  const client::InferInput input = client::MakeInput<int64_t>(std::move(name), shape, values);
-  return {input.name, {input.datatype, shape, {input.bytes.data(), input.bytes.size()}}};
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
@@ -80,39 +74,13 @@ absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
 }
 
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,
-                                                   const WordPiece& pieces,
-                                                   const client::ModelMetadata& metadata,
-                                                   std::vector<size_t>* token_counts,
-                                                   std::vector<size_t>* cut_counts) {
-  for (const char* name : {"input_ids", "attention_mask"}) {
-    if (FindInput(metadata, name) == nullptr) {
-      return InputError(name, absl::StrCat("model '", metadata.name,
-                                           "' has none of this name: it takes no --text"));
-    }
+                                                   const client::ModelMetadata& metadata) {
+  const client::TensorMetadata* input = FindInput(metadata, "text");
+  if (input == nullptr || input->datatype != DataType::kBytes) {
+    return InputError("text", absl::StrCat("model '", metadata.name, "' takes no --text"));
   }
-  std::vector<std::vector<int64_t>> rows;
-  size_t longest = 0;
-  for (const std::string& text : texts) {
-    Tokens tokens = pieces.Encode(text);
-    cut_counts->push_back(tokens.cut_count);
-    rows.push_back(std::move(tokens.ids));
-    token_counts->push_back(rows.back().size());
-    longest = std::max(longest, rows.back().size());
-  }
-  std::vector<int64_t> ids(rows.size() * longest, pieces.pad_id());
-  std::vector<int64_t> mask(rows.size() * longest, 0);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    std::copy(rows[i].begin(), rows[i].end(), ids.begin() + static_cast<int64_t>(i * longest));
-    std::fill_n(mask.begin() + static_cast<int64_t>(i * longest), rows[i].size(), 1);
-  }
-  const Dims shape = {static_cast<int64_t>(rows.size()), static_cast<int64_t>(longest)};
-  std::vector<NamedArray> arrays = {Int64Array("input_ids", shape, ids),
-                                    Int64Array("attention_mask", shape, mask)};
-  if (FindInput(metadata, "token_type_ids") != nullptr) {
-    const std::vector<int64_t> zeros(ids.size(), 0);
-    arrays.push_back(Int64Array("token_type_ids", shape, zeros));
-  }
-  return arrays;
+  const Dims shape = {static_cast<int64_t>(texts.size()), 1};
+  return std::vector<NamedArray>{{"text", {DataType::kBytes, shape, client::PackBytes(texts)}}};
 }
 
 }  // namespace mpsd::cli

@@ -5,7 +5,7 @@
 // TextInputs(), never of both; the plan has checked that.
 //
 //   --input a=@a.npy --input b=random --shape b=2,3   TensorInputs(): a of the file, b random
-//   --text "one" --text "two words"                   TextInputs(): two rows of token ids
+//   --text "one" --text "two words"                   TextInputs(): text, two rows of BYTES
 //
 // What the server would refuse anyway is left to the server: its error text says what it expects.
 // Only mistakes without which no tensor could be made at all are found here.
@@ -18,7 +18,6 @@
 #include "absl/types/span.h"
 #include "client/cli/infer_verb.h"
 #include "client/cli/npy.h"
-#include "client/cli/text/wordpiece.h"
 #include "client/client.h"
 
 namespace mpsd::cli {
@@ -43,17 +42,9 @@ absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
                                                      const client::ModelMetadata& metadata,
                                                      int64_t batch, uint64_t seed);
 
-// The texts as one batch of rows for a BERT encoder: input_ids and attention_mask, both INT64, and
-// token_type_ids, all 0, if the model takes them. Rows are as long as the longest text has tokens;
-// shorter ones are padded with [PAD], which the mask hides. Appends each row's true length to
-// `token_counts`, for the report, and to `cut_counts` how many tokens of its end are left out, as a
-// row has at most kMaxTokens.
-//
-// INVALID_ARGUMENT when the model has no input_ids or no attention_mask. Pure, thread-safe.
+// The texts as the input "text", BYTES of the shape [n,1], which the server makes tokens of.
+// INVALID_ARGUMENT when the model has no such input. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,
-                                                   const WordPiece& pieces,
-                                                   const client::ModelMetadata& metadata,
-                                                   std::vector<size_t>* token_counts,
-                                                   std::vector<size_t>* cut_counts);
+                                                   const client::ModelMetadata& metadata);
 
 }  // namespace mpsd::cli

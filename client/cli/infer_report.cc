@@ -86,17 +86,11 @@ std::string Shortened(const std::string& text) {
   return absl::StrCat(CutAtCharacter(text, kShownTextBytes), "…");
 }
 
-std::string EmbeddingsText(const TextRows& rows, const Vectors& vectors) {
-  Table table({{"ROW", kRight},
-               {"TEXT"},
-               {"TOKENS", kRight},
-               {"DIMS", kRight},
-               {"NORM", kRight},
-               {"FIRST VALUES"}});
+std::string EmbeddingsText(absl::Span<const std::string> texts, const Vectors& vectors) {
+  Table table({{"ROW", kRight}, {"TEXT"}, {"DIMS", kRight}, {"NORM", kRight}, {"FIRST VALUES"}});
   for (size_t i = 0; i < vectors.size(); ++i) {
-    table.AddRow({absl::StrCat(i + 1), Shortened(rows.texts[i]), absl::StrCat(rows.token_counts[i]),
-                  absl::StrCat(vectors[i].size()), Formatted("%.4f", Norm(vectors[i])),
-                  FirstValues(vectors[i], "%+.4f")});
+    table.AddRow({absl::StrCat(i + 1), Shortened(texts[i]), absl::StrCat(vectors[i].size()),
+                  Formatted("%.4f", Norm(vectors[i])), FirstValues(vectors[i], "%+.4f")});
   }
   return table.Text();
 }
@@ -167,19 +161,10 @@ double Cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return lengths > 0 ? std::inner_product(a.begin(), a.end(), b.begin(), 0.0) / lengths : 0;
 }
 
-std::string CutsText(const TextRows& rows) {
-  std::string text;
-  for (size_t i = 0; i < rows.cut_counts.size(); ++i) {
-    if (rows.cut_counts[i] == 0) continue;
-    absl::StrAppend(&text, "mpsd: text ", i + 1, " is too long: its last ", rows.cut_counts[i],
-                    " tokens are left out, ", rows.token_counts[i], " are sent\n");
-  }
-  return text;
-}
-
-std::string ReportText(const InferReply& reply, const TextRows& rows, double latency_ms) {
-  const Vectors vectors = FindEmbeddings(reply, rows.texts.size());
-  std::string text = vectors.empty() ? OutputsText(reply) : EmbeddingsText(rows, vectors);
+std::string ReportText(const InferReply& reply, absl::Span<const std::string> texts,
+                       double latency_ms) {
+  const Vectors vectors = FindEmbeddings(reply, texts.size());
+  std::string text = vectors.empty() ? OutputsText(reply) : EmbeddingsText(texts, vectors);
   if (vectors.size() > 1) absl::StrAppend(&text, "\n", CosinesText(vectors));
   absl::StrAppend(&text, "\nmodel ", reply.model, " version ", reply.version);
   if (!reply.id.empty()) absl::StrAppend(&text, ", request ", reply.id);
@@ -187,7 +172,8 @@ std::string ReportText(const InferReply& reply, const TextRows& rows, double lat
   return text;
 }
 
-std::string ReportJson(const InferReply& reply, const TextRows& rows, double latency_ms) {
+std::string ReportJson(const InferReply& reply, absl::Span<const std::string> texts,
+                       double latency_ms) {
   Json report = {{"model", reply.model},
                  {"version", reply.version},
                  {"id", reply.id},
@@ -200,12 +186,9 @@ std::string ReportJson(const InferReply& reply, const TextRows& rows, double lat
          {"shape", std::vector<int64_t>(output.shape.begin(), output.shape.end())},
          {"data", ElementsJson(output)}});
   }
-  const Vectors vectors = FindEmbeddings(reply, rows.texts.size());
+  const Vectors vectors = FindEmbeddings(reply, texts.size());
   for (size_t i = 0; i < vectors.size(); ++i) {
-    report["texts"].push_back({{"text", rows.texts[i]},
-                               {"tokens", rows.token_counts[i]},
-                               {"cut_tokens", rows.cut_counts[i]},
-                               {"norm", Norm(vectors[i])}});
+    report["texts"].push_back({{"text", texts[i]}, {"norm", Norm(vectors[i])}});
     Json cosines = Json::array();
     for (const auto& other : vectors) cosines.push_back(Cosine(vectors[i], other));
     report["cosine"].push_back(std::move(cosines));

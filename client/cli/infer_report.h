@@ -11,20 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "client/client.h"
 
 namespace mpsd::cli {
-
-// The texts that were sent, with their lengths in tokens: one of each for a row. Empty for a
-// request without --text.
-struct TextRows {
-  std::vector<std::string> texts;
-  std::vector<size_t> token_counts;  // that were sent
-  std::vector<size_t> cut_counts;    // that were left out, from the text's end
-};
-
-// A line for each text whose end was left out, for stderr; empty when all were sent whole.
-std::string CutsText(const TextRows& rows);
 
 // The vectors of the first output of shape [row_count, dims]; empty when no output has it, or when
 // there are no rows. An encoder's answer is recognized by its shape, since the protocol does not
@@ -38,16 +28,19 @@ double Norm(const std::vector<double>& vector);
 // the same number of dims.
 double Cosine(const std::vector<double>& a, const std::vector<double>& b);
 
-// For people. With embeddings, one line for each text: tokens, dims, norm, first values; and for
-// two or more texts the table of their cosines. Otherwise one line for each output: datatype,
+// For people. `texts` are those that were sent, one for each row; none for a request without
+// --text. With embeddings, one line for each text: dims, norm, first values; and for two or more
+// texts the table of their cosines. Otherwise one line for each output: datatype,
 // shape, smallest, largest and mean element, first values. The last line names the model and the
 // version that answered, and `latency_ms`, the time that the client waited.
-std::string ReportText(const client::InferReply& reply, const TextRows& rows, double latency_ms);
+std::string ReportText(const client::InferReply& reply, absl::Span<const std::string> texts,
+                       double latency_ms);
 
 // The whole answer as one JSON object on one line: "model", "version", "id", "latency_ms",
 // "outputs" with name, datatype, shape and the elements in "data", flat; with embeddings also
-// "texts", with their "tokens" and "cut_tokens", and "cosine". A number that is not finite is null;
+// "texts", with their "norm", and "cosine". A number that is not finite is null;
 // 64-bit integers are exact; bytes that are not UTF-8 become U+FFFD.
-std::string ReportJson(const client::InferReply& reply, const TextRows& rows, double latency_ms);
+std::string ReportJson(const client::InferReply& reply, absl::Span<const std::string> texts,
+                       double latency_ms);
 
 }  // namespace mpsd::cli

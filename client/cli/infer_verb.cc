@@ -10,11 +10,10 @@
 #include "absl/time/clock.h"
 #include "client/cli/infer_inputs.h"
 #include "client/cli/infer_report.h"
-#include "client/cli/text/wordpiece.h"
 #include "client/client.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
-#include "proto/base/whole_file.h"
+#include "proto/files/whole_file.h"
 
 namespace mpsd::cli {
 namespace {
@@ -111,24 +110,19 @@ class InferRun {
   Failure Infer();
   Failure KeepOutputs() const;
 
-  std::string Cuts() const { return CutsText(rows_); }
   std::string Report() const {
-    return options_.server.json ? ReportJson(reply_, rows_, latency_ms_)
-                                : ReportText(reply_, rows_, latency_ms_);
+    return options_.server.json ? ReportJson(reply_, options_.texts, latency_ms_)
+                                : ReportText(reply_, options_.texts, latency_ms_);
   }
 
  private:
   absl::Time Deadline() const { return absl::Now() + plan_.timeout; }
-
-  Failure GetVocabulary(Vocabulary* vocabulary) const;
-  Failure MakeTextInputs(const client::ModelMetadata& metadata);
 
   const InferOptions& options_;
   const InferPlan plan_;
   std::vector<NpyArray> files_;
   std::unique_ptr<client::Client> client_;
   std::vector<NamedArray> arrays_;
-  TextRows rows_;
   client::InferReply reply_;
   double latency_ms_ = 0;
 };
@@ -148,43 +142,12 @@ Failure InferRun::Connect() {
   return {};
 }
 
-// A server that is not mpsd, or does not know the model's vocabulary, leaves it to the caller.
-Failure InferRun::GetVocabulary(Vocabulary* vocabulary) const {
-  const bool asks = options_.vocab.empty();
-  absl::StatusOr<Vocabulary> found =
-      asks ? client_->GetVocabulary(options_.model, options_.version, Deadline())
-           : ReadVocabulary(options_.vocab);
-  if (found.ok()) {
-    *vocabulary = *std::move(found);
-    return {};
-  }
-  const absl::Status& status = found.status();
-  if (!asks) return {kExitNoInput, status};
-  if (!absl::IsUnimplemented(status) && !absl::IsNotFound(status)) {
-    return {kExitServerError, status};
-  }
-  return {kExitUsage, absl::NotFoundError(absl::StrCat("the server has no vocabulary for model '",
-                                                       options_.model, "': say --vocab FILE"))};
-}
-
-Failure InferRun::MakeTextInputs(const client::ModelMetadata& metadata) {
-  Vocabulary vocabulary;
-  if (Failure failure = GetVocabulary(&vocabulary)) return failure;
-  const absl::StatusOr<WordPiece> pieces = WordPiece::Parse(vocabulary);
-  if (!pieces.ok()) return {kExitNoInput, pieces.status()};
-  rows_.texts = options_.texts;
-  auto arrays =
-      TextInputs(options_.texts, *pieces, metadata, &rows_.token_counts, &rows_.cut_counts);
-  if (!arrays.ok()) return {kExitUsage, arrays.status()};
-  arrays_ = *std::move(arrays);
-  return {};
-}
-
 Failure InferRun::MakeInputs() {
   const auto metadata = client_->GetModelMetadata(options_.model, options_.version, Deadline());
   if (!metadata.ok()) return {kExitServerError, metadata.status()};
-  if (!options_.texts.empty()) return MakeTextInputs(*metadata);
-  auto arrays = TensorInputs(plan_, std::move(files_), *metadata, options_.batch, options_.seed);
+  auto arrays = options_.texts.empty() ? TensorInputs(plan_, std::move(files_), *metadata,
+                                                      options_.batch, options_.seed)
+                                       : TextInputs(options_.texts, *metadata);
   if (!arrays.ok()) return {kExitUsage, arrays.status()};
   arrays_ = *std::move(arrays);
   return {};
@@ -266,7 +229,6 @@ int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err) 
        {&InferRun::ReadFiles, &InferRun::Connect, &InferRun::MakeInputs, &InferRun::Infer}) {
     if (const Failure failure = (run.*step)()) return Fail(err, failure.code, failure.status);
   }
-  err << run.Cuts();
   out << run.Report();
   if (const Failure failure = run.KeepOutputs()) return Fail(err, failure.code, failure.status);
   return kExitOk;

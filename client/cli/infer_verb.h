@@ -5,15 +5,12 @@
 //   1. MakePlan          the options are checked                    kExitUsage
 //   2. ReadInputFiles    the tensors are read                       kExitNoInput
 //   3. Connect           files of credentials, then the server      kExitNoInput, kExitNotReachable
-//   4. make the inputs   after the model's metadata was asked for   kExitServerError, kExitUsage,
-//                                                                   kExitNoInput of a vocabulary
+//   4. make the inputs   after the model's metadata was asked for   kExitServerError, kExitUsage
 //   5. Infer             the request and its answer                 kExitServerError
 //   6. report, then the files of the outputs                        kExitCannotWrite
 //
-// A text that is cut to kMaxTokens has a line on stderr that says so.
-//
-// For --text without --vocab, step 4 also asks the server for the words of the model's vocabulary.
-// The verb opens no file that a server names.
+// Texts are sent as they are: the server makes tokens of them. The verb opens no file that a server
+// names.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +38,6 @@ struct InferOptions {
   std::vector<std::string> shapes;  // NAME=1,16
   std::vector<std::string> texts;
   std::vector<std::string> outputs;  // NAME, NAME=@FILE.npy
-  std::string vocab;                 // empty: the server's vocabulary of the model
   int64_t batch = 0;                 // 0: not given
   uint64_t seed = 1;
 };
@@ -77,7 +73,7 @@ absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 absl::StatusOr<std::vector<NpyArray>> ReadInputFiles(const InferPlan& plan);
 
 // Does the steps above; writes the answer to `out`, or the error to `err`. Each call to the server
-// has the option `timeout` for itself: connecting, metadata, vocabulary and the inference. Never
+// has the option `timeout` for itself: connecting, metadata and the inference. Never
 // repeats the request. Returns an ExitCode. Thread-safe.
 int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err);
 

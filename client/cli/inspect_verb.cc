@@ -55,6 +55,9 @@ absl::StatusOr<std::string> WorkerBinary(const InspectOptions& options) {
 std::vector<std::string> Arguments(const InspectOptions& options) {
   const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
   std::vector<std::string> arguments = {"--describe", path, "--device", options.device};
+  if (options.precision != InspectOptions().precision) {
+    arguments.insert(arguments.end(), {"--precision", options.precision});
+  }
   for (const std::string& input : options.inputs) {
     arguments.insert(arguments.end(), {"--input", input});
   }
@@ -67,13 +70,10 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
   return arguments;
 }
 
-// What is wrong with the file at first sight; empty: the worker is to look.
+// Why there is nothing for the worker to look at; empty where there is something.
 std::string FileFault(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::is_directory(status)) {
-    return absl::StrCat("'", path, "' is a folder, not a model file");
-  }
   if (std::filesystem::exists(status) || error.value() == EACCES) return "";
   return absl::StrCat("there is no file '", path, "'");
 }
@@ -132,8 +132,8 @@ std::string CensusText(const ordered_json& json) {
   }
   const ordered_json& census = json["census"];
   std::string text = absl::StrCat("operators: ", TextOf(census, "operators"));
-  for (const char* kind :
-       {"layer_norm", "attention", "linear", "convolution", "matmul", "embedding", "recurrent"}) {
+  for (const char* kind : {"layer_norm", "attention", "linear", "convolution", "matmul",
+                           "embedding", "recurrent", "contiguous"}) {
     if (census.value(kind, 0) > 0) absl::StrAppend(&text, ", ", kind, " ", TextOf(census, kind));
   }
   std::vector<std::string> dtypes;
@@ -145,6 +145,21 @@ std::string CensusText(const ordered_json& json) {
                       dtypes.empty() ? "" : " ", absl::StrJoin(dtypes, ", "), "\n");
 }
 
+std::string PrecisionText(const ordered_json& json) {
+  const std::string note = json.value("precision_note", "");
+  return absl::StrCat("precision: ", TextOf(json, "precision"), note.empty() ? "" : "; ", note,
+                      "\n");
+}
+
+std::string FactsText(const ordered_json& json) {
+  std::string text;
+  if (!json.contains("facts")) return text;
+  for (const auto& fact : json["facts"].items()) {
+    absl::StrAppend(&text, fact.key(), ": ", TextOf(json["facts"], fact.key().c_str()), "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string DescriptionText(absl::string_view line) {
@@ -154,10 +169,11 @@ std::string DescriptionText(absl::string_view line) {
   std::string text = absl::StrCat(TextOf(json, "file"), ": ", TextOf(json, "format"), ", on ",
                                   TextOf(json, "device"), " with ", TextOf(json, "runtime"), " (",
                                   TextOf(json, "runtime_kind"), ")\n");
+  absl::StrAppend(&text, PrecisionText(json));
   const int64_t rows = json.value("max_batch_size", int64_t{0});
   absl::StrAppend(&text,
                   rows > 0 ? absl::StrCat("batches of up to ", rows, " rows\n") : "no batch dim\n");
-  absl::StrAppend(&text, CensusText(json), "\n", TensorsText(json), "\nconfig:\n",
+  absl::StrAppend(&text, CensusText(json), FactsText(json), "\n", TensorsText(json), "\nconfig:\n",
                   json.contains("config") ? json["config"].dump(2) : "", "\n");
   return text;
 }

@@ -1,7 +1,7 @@
 // inspect_verb: the verbs `inspect` and `init`: a description of a model file, and a config for it.
 // mpsd-worker, which has libtorch, loads the file in a process of its own.
 //
-// A model's file is code, and this program never opens it: it starts `mpsd-worker --describe FILE`
+// A model's file is code, and this program never opens it: it starts `mpsd-worker --describe PATH`
 // (worker/load/describe.h), which loads the file in its sandbox and writes one line of JSON. The
 // worker may write to a temporary folder only, which is removed when the verb ends. No daemon needs
 // to run.
@@ -21,6 +21,7 @@ struct InspectOptions {
   std::string file;
   std::string worker;  // empty: the mpsd-worker beside this program
   std::string device = "cpu";
+  std::string precision = "as_saved";
   std::vector<std::string> inputs;  // NAME:TYPE[DIMS], if the file does not tell
   std::vector<std::string> outputs;
   uint32_t max_batch_size = 0;
@@ -42,8 +43,9 @@ int RunInspect(const InspectOptions& options, std::ostream& out, std::ostream& e
 int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err);
 
 // The report of `inspect`, from the line of JSON that the worker wrote: where the model was loaded,
-// its batches, its operators and parameters, a table of its tensors with their open dims, and the
-// config. A line that is no JSON object is returned as it is. Pure.
+// its precision, its batches, its operators and parameters, the facts of its family, a table of its
+// tensors with their open dims, and the config. A line that is no JSON object is returned as it is.
+// Pure.
 std::string DescriptionText(absl::string_view line);
 
 }  // namespace mpsd::cli

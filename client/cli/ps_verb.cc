@@ -69,6 +69,11 @@ std::string WarningText(const ModelStatus& model) {
   return absl::StrCat(VersionText(model), ": warning: ", model.warning, "\n");
 }
 
+std::string PrecisionText(const ModelStatus& model) {
+  if (model.precision_note.empty()) return "";
+  return absl::StrCat(VersionText(model), ": ", model.precision, ": ", model.precision_note, "\n");
+}
+
 std::string QuarantineText(const ModelStatus& model) {
   if (model.refused_contents.empty()) return "";
   const auto describe = [](std::string* out, const client::RefusedContent& content) {
@@ -85,7 +90,8 @@ std::string QuarantineText(const ModelStatus& model) {
 std::string RemarksText(const DaemonStatus& daemon) {
   std::string text;
   for (const ModelStatus& model : daemon.models) {
-    absl::StrAppend(&text, ReasonText(model), WarningText(model), QuarantineText(model));
+    absl::StrAppend(&text, ReasonText(model), WarningText(model), PrecisionText(model),
+                    QuarantineText(model));
   }
   return text.empty() ? "" : text + "\n";
 }
@@ -96,6 +102,7 @@ std::string ModelsText(const DaemonStatus& daemon) {
                {"STATE"},
                {"PLATFORM"},
                {"DEVICE"},
+               {"PRECISION"},
                {"WORKERS", kRight},
                {"LANES", kRight},
                {"MAX BATCH", kRight},
@@ -104,7 +111,7 @@ std::string ModelsText(const DaemonStatus& daemon) {
                {"TENSORS"}});
   for (const ModelStatus& model : daemon.models) {
     table.AddRow({model.name, OrDash(model.version), ShortState(model), OrDash(model.platform),
-                  OrDash(model.device), absl::StrCat(model.workers.size()),
+                  OrDash(model.device), OrDash(model.precision), absl::StrCat(model.workers.size()),
                   absl::StrCat(model.lanes),
                   model.max_batch_size > 0 ? absl::StrCat(model.max_batch_size) : "-",
                   absl::StrCat(model.queued_requests), absl::StrCat(model.running_batches),
@@ -184,6 +191,8 @@ Json ModelJson(const ModelStatus& model) {
                  {"platform", model.platform},
                  {"device", model.device},
                  {"device_note", model.device_note},
+                 {"precision", model.precision},
+                 {"precision_note", model.precision_note},
                  {"spec", model.spec},
                  {"queued_requests", model.queued_requests},
                  {"running_batches", model.running_batches},

@@ -5,7 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/units.h"
-#include "proto/base/whole_file.h"
+#include "proto/files/whole_file.h"
 
 namespace mpsd::cli {
 namespace {

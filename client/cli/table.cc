@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
-#include "client/cli/text/unicode.h"
 #include "proto/base/check.h"
+#include "text/unicode/utf8.h"
 
 namespace mpsd::cli {
 namespace {
 
-size_t Width(const std::string& text) { return DecodeUtf8(text).size(); }
+size_t Width(const std::string& text) {
+  std::string storage;
+  return text::CharacterCount(text::ValidUtf8(text, &storage));
+}
 
 }  // namespace
 

@@ -54,10 +54,9 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   AddList(verb, "--input", &options->inputs, "NAME=@FILE.npy or NAME=random; may be repeated");
   AddList(verb, "--shape", &options->shapes, "NAME=1,16: the shape of that input");
   AddList(verb, "--text", &options->texts,
-          "a text for a text encoder; several become the rows of one batch");
+          "a text for a model that takes texts; several become the rows of one batch");
   AddList(verb, "--output", &options->outputs,
           "NAME or NAME=@FILE.npy: only these outputs; kept in the file");
-  verb->add_option("--vocab", options->vocab, "vocab.txt of the text encoder");
   verb->add_option("--batch", options->batch, "rows of the random inputs")
       ->check(CLI::PositiveNumber);
   verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
@@ -97,7 +96,9 @@ void AddForgiveVerb(CLI::App& app, int* exit_code) {
 namespace {
 
 void AddFileOptions(CLI::App* verb, InspectOptions* options) {
-  verb->add_option("FILE", options->file, "a model file: .pt or .pt2")->required();
+  verb->add_option("FILE", options->file,
+                   "a model file, .pt or .pt2, or a folder of Hugging Face's")
+      ->required();
   AddList(verb, "--input", &options->inputs,
           "what it takes, as name:FP32[-1,16], where the file does not tell");
   AddList(verb, "--output", &options->outputs, "what it gives, likewise");
@@ -111,6 +112,10 @@ void AddInspectVerbs(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<InspectOptions>();
   CLI::App* inspect = app.add_subcommand("inspect", "show what a model file takes and gives");
   AddFileOptions(inspect, options.get());
+  inspect
+      ->add_option("--precision", options->precision,
+                   "what to compute in: auto, fp32, tf32, bf16, fp16")
+      ->capture_default_str();
   inspect->add_flag("--json", options->json, "write JSON");
   inspect->callback(
       [options, exit_code] { *exit_code = RunInspect(*options, std::cout, std::cerr); });

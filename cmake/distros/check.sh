@@ -1,21 +1,30 @@
 #!/usr/bin/env bash
 # Builds mpsd in bare chroots of other distributions than the one that CI has, and runs the unit
 # tests and a first request there.
-#   check.sh CACHE [NAME...]
+#   check.sh CACHE [--syntax] [NAME...]
 # CACHE keeps the chroots and their builds, so that a second run takes minutes less. NAME: trixie
-# (Debian 13), noble (Ubuntu 24.04), sid; without one the first two. A distribution whose mirror
-# does not answer is skipped by name. Needs root, debootstrap, and a .deps/libtorch.
+# (Debian 13), noble (Ubuntu 24.04), sid, newest; without one the first two. newest is sid with the
+# gRPC, protobuf and Abseil of experimental, which are as new as Homebrew's; the sources are read
+# there with warnings as errors before they are built, and --syntax leaves it at that. A
+# distribution whose mirror does not answer is skipped by name. Needs root, debootstrap, and a
+# .deps/libtorch.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 mkdir -p "$1"
 cache=$(cd "$1" && pwd)
 shift
+built=yes
+if [ "${1:-}" = --syntax ]; then
+  built=no
+  shift
+fi
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then names=(trixie noble); fi
 
 make_chroot() { # NAME FOLDER: 2 where the mirror does not answer
-  local options=(--variant=minbase) script=()
+  local options=(--variant=minbase) script=() suite=$1
+  if [ "$1" = newest ]; then suite=sid; fi
   if [ "$1" = noble ]; then
     options+=(--components=main,universe)
     script=(/usr/share/debootstrap/scripts/gutsy) # the one of all Ubuntus
@@ -28,11 +37,17 @@ make_chroot() { # NAME FOLDER: 2 where the mirror does not answer
   fi
   rm -rf "$2"
   # An empty mirror: debootstrap's own for that distribution.
-  if ! debootstrap "${options[@]}" "$1" "$2" "" "${script[@]}" >"$cache/$1.log" 2>&1; then
+  if ! debootstrap "${options[@]}" "$suite" "$2" "" "${script[@]}" >"$cache/$1.log" 2>&1; then
     tail -5 "$cache/$1.log" >&2
     if grep -q 'Failed getting release file' "$cache/$1.log"; then return 2; fi
     return 1
   fi
+  if [ "$1" = newest ]; then
+    sed 's/ sid / experimental /' "$2/etc/apt/sources.list" \
+      >"$2/etc/apt/sources.list.d/experimental.list"
+  fi
+  # A mirror may be a snapshot, older than its index says that it may become.
+  echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90mpsd"
   touch "$2/.complete"
 }
 
@@ -67,6 +82,10 @@ check() { # NAME: 2 where it could not be had
   local folder=$cache/$1
   if [ ! -e "$folder/.complete" ]; then make_chroot "$1" "$folder" || return; fi
   fill_chroot "$folder" || return
+  if [ "$1" = newest ]; then
+    in_chroot "$folder" 'cd /mpsd && bash cmake/distros/newest.sh' || return 1
+  fi
+  if [ $built = no ]; then return 0; fi
   in_chroot "$folder" 'cd /mpsd && bash cmake/distros/inside.sh' || return 1
 }
 

@@ -43,8 +43,8 @@ link_headers() {
   local name
   rm -rf "$cache/headers"
   mkdir -p "$cache/headers/absl/base"
-  for name in google grpc grpc++ grpcpp nlohmann prometheus spdlog fmt CLI CivetServer.h \
-    civetweb.h zlib.h zconf.h; do
+  for name in google grpc grpc++ grpcpp nlohmann prometheus simdjson.h spdlog fmt CLI boost \
+    benchmark zlib.h zconf.h; do
     if [ -e "/usr/include/$name" ]; then ln -s "/usr/include/$name" "$cache/headers/"; fi
   done
   # Debian keeps those of a build's options apart.

@@ -3,8 +3,11 @@
 build_jobs() { # as many as there are cores, and no more than memory allows
   local cores free_gib
   cores=$(getconf _NPROCESSORS_ONLN)
-  free_gib=64
-  if [ -r /proc/meminfo ]; then free_gib=$(awk '/MemAvailable/ {print int($2 / 2^20)}' /proc/meminfo); fi
+  if [ -r /proc/meminfo ]; then
+    free_gib=$(awk '/MemAvailable/ {print int($2 / 2^20)}' /proc/meminfo)
+  else # all of a Mac's memory: it does not say what is free
+    free_gib=$(sysctl -n hw.memsize | awk '{print int($1 / 2^30)}')
+  fi
   # A source that includes libtorch's headers takes up to 1.5 GiB to compile.
   echo $((cores * 3 / 2 < free_gib ? cores : (free_gib * 2 / 3 > 0 ? free_gib * 2 / 3 : 1)))
 }
@@ -15,25 +18,31 @@ brew_prefix() { if [ -d /opt/homebrew ]; then echo /opt/homebrew; else echo /usr
 
 is_debian_12() { grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; }
 
-# Tests are part of a build as soon as their packages are there; serving needs neither. A warning is
-# an error with the compiler and the libraries of Debian 12 only: a newer library may call a
-# function deprecated.
+# Whether a warning is an error: for the verbs of developers and CI, with the compiler and the
+# libraries of Debian 12, since a newer library may call a function deprecated. `serve` asks for it
+# never, and neither does `build release`; they leave a folder that was configured with it as it is.
+werror=OFF
+
+warnings_are_errors() { if is_debian_12 && have_googletest; then werror=ON; fi; }
+
+# Tests are part of a build as soon as their packages are there; serving needs neither.
 configure_preset() { # PRESET
-  local tests=OFF werror=OFF
+  local tests=OFF cache=build/$1/CMakeCache.txt
   if have_googletest; then tests=ON; fi
-  if [ "$tests" = ON ] && is_debian_12; then werror=ON; fi
-  if [ -e "build/$1/build.ninja" ] && grep -q "^MPSD_TESTS:BOOL=$tests" "build/$1/CMakeCache.txt" &&
-    [ "build/$1/CMakeCache.txt" -nt CMakePresets.json ]; then
+  if [ -e "build/$1/build.ninja" ] && grep -q "^MPSD_TESTS:BOOL=$tests" "$cache" &&
+    { [ $werror = OFF ] || grep -q '^MPSD_WERROR:BOOL=ON' "$cache"; } &&
+    [ "$cache" -nt CMakePresets.json ]; then
     return 0
   fi
   step "configure $1" cmake --preset "$1" "-DMPSD_TESTS=$tests" "-DMPSD_WERROR=$werror" \
     --log-level=WARNING
-  touch "build/$1/CMakeCache.txt"
+  touch "$cache"
 }
 
 build_preset() { # PRESET [TARGETS...]: everything without targets
   local preset=$1
   shift
+  if [ "$preset" != release ]; then warnings_are_errors; fi
   configure_preset "$preset"
   if [ $# -gt 0 ]; then set -- --target "$@"; fi
   step "build $preset" cmake --build "build/$preset" -j "$(build_jobs)" "$@"

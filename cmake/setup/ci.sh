@@ -35,6 +35,7 @@ run_ci() { # [--long]
   local builds=$suite/builds.tsv presets=$suite/presets.tsv
   mkdir -p $suite
   : >$builds
+  warnings_are_errors
   for preset in "${ci_presets[@]}"; do
     build_preset "$preset"
     printf '%s\t%s\n' "$preset" "$last_step_seconds" >>$builds

@@ -7,13 +7,17 @@ our_sources() { # SUFFIXES...
   done | sort
 }
 
+# Homebrew's formula of the one version has the plain name, in a folder of its own.
 format_sources() {
-  our_sources .h .cc | xargs clang-format-14 -i
+  local program=clang-format-14
+  if [ "$(uname -s)" = Darwin ]; then program=$(brew --prefix clang-format@14)/bin/clang-format; fi
+  our_sources .h .cc | xargs "$program" -i
   say "formatted"
 }
 
 # Sources without libtorch: its headers alone take clang-tidy half a minute a file.
 lint_sources() {
+  warnings_are_errors
   build_preset release
   local sources jobs
   sources=$(our_sources .cc | grep -vE '_(macos|test)\.cc$|^tests/' |

@@ -6,6 +6,7 @@
 # DIR/nvidia, which is where the wheel's libraries look. Other platforms: their own torch wheel.
 # What was there stays until everything has arrived.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/checksum.sh"
 dir=$1
 kind=${2:-cpu}
 version=2.11.0
@@ -54,7 +55,7 @@ fetch() { # NAME==VERSION PLATFORM SHA256: download one wheel; it must be the pi
   mkdir "$work/one"
   python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: \
     --python-version 3.11 --platform "$2" -d "$work/one" "$1"
-  if [ "$(sha256sum "$work"/one/*.whl | cut -d' ' -f1)" != "$3" ]; then
+  if [ "$(sha256 "$work"/one/*.whl)" != "$3" ]; then
     echo "libtorch.sh: '$1' is not the pinned wheel" >&2
     exit 1
   fi

@@ -9,9 +9,11 @@ debian_serve_packages=(
   libprotobuf-dev protobuf-compiler   # 3.21
   libabsl-dev                         # 20220623
   nlohmann-json3-dev                  # 3.11
+  libsimdjson-dev                     # 3.0 / 3.6
   libspdlog-dev                       # 1.10 / 1.12
   libcli11-dev                        # 2.1 / 2.4
-  prometheus-cpp-dev libcivetweb-dev  # 1.0, 1.15 / 1.16
+  libboost-dev                        # 1.74 / 1.83, headers only
+  prometheus-cpp-dev                  # 1.0
   python3-pip ca-certificates         # fetches libtorch
 )
 debian_test_packages=(
@@ -26,28 +28,48 @@ debian_test_packages=(
 )
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
-  cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp civetweb python@3.11
+  cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
+  simdjson
 )
-brew_test_packages=(googletest google-benchmark clang-format@14 ccache)
+brew_test_packages=(googletest google-benchmark ccache)
+brew_format_packages=(clang-format@14)
 
-need_packages() { # serve|test
+need_packages() { # serve|test|format; the last for `./run format`, test has all but that
   local packages
   case $(uname -s) in
-    Darwin) packages=("${brew_serve_packages[@]}") ;;
-    *) packages=("${debian_serve_packages[@]}") ;;
+    Darwin)
+      need_macos
+      packages=("${brew_serve_packages[@]}")
+      case $1 in
+        test) packages+=("${brew_test_packages[@]}") ;;
+        format) packages=("${brew_format_packages[@]}") ;;
+      esac
+      ;;
+    *)
+      packages=("${debian_serve_packages[@]}")
+      if [ "$1" != serve ]; then packages+=("${debian_test_packages[@]}"); fi
+      # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
+      if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi
+      ;;
   esac
-  if [ "$1" = test ]; then
+  if ! stamped "packages-$1" "${packages[*]}"; then
     case $(uname -s) in
-      Darwin) packages+=("${brew_test_packages[@]}") ;;
-      *) packages+=("${debian_test_packages[@]}") ;;
+      Darwin) brew_packages "${packages[@]}" ;;
+      *) debian_packages "${packages[@]}" ;;
     esac
+    stamp "packages-$1" "${packages[*]}"
   fi
-  if stamped "packages-$1" "${packages[*]}"; then return 0; fi
-  case $(uname -s) in
-    Darwin) brew_packages "${packages[@]}" ;;
-    *) debian_packages "${packages[@]}" ;;
-  esac
-  stamp "packages-$1" "${packages[*]}"
+  if [ "$(uname -s)" = Darwin ]; then use_brew_python; fi
+}
+
+# Workers sleep on words of shared memory by a system call that 14.4 brought.
+need_macos() {
+  local version major minor
+  version=$(sw_vers -productVersion)
+  IFS=. read -r major minor _ <<<"$version.0"
+  if [ "$major" -lt 14 ] || { [ "$major" -eq 14 ] && [ "$minor" -lt 4 ]; }; then
+    fail "macOS 14.4 or newer is needed, and this is $version"
+  fi
 }
 
 brew_packages() {
@@ -59,6 +81,22 @@ brew_packages() {
   if [ ${#missing[@]} -gt 0 ]; then
     step "install ${missing[*]}" brew install --quiet "${missing[@]}"
   fi
+}
+
+# Puts a python3 that has pip first in the PATH. Each of Homebrew's formulas calls its program by
+# the version, and has the plain name in a folder of its own.
+use_brew_python() {
+  local formula folder
+  if python3 -m pip --version >/dev/null 2>&1; then return 0; fi
+  for formula in python3 python@3.14 python@3.13 python@3.12 python@3.11; do
+    folder=$(brew --prefix "$formula" 2>/dev/null)/libexec/bin || continue
+    if [ -x "$folder/python3" ]; then
+      PATH=$folder:$PATH
+      return 0
+    fi
+  done
+  step "install python3" brew install --quiet python3
+  PATH=$(brew --prefix python3)/libexec/bin:$PATH
 }
 
 debian_packages() {
@@ -91,8 +129,8 @@ apt_install() {
   fi
   local log
   log=$(mktemp)
-  if ! "${as_root[@]}" apt-get update -qq >"$log" 2>&1 ||
-    ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+  if ! ${as_root[@]+"${as_root[@]}"} apt-get update -qq >"$log" 2>&1 ||
+    ! ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
       --no-install-recommends "$@" >"$log" 2>&1; then
     cat "$log" >&2
     rm -f "$log"

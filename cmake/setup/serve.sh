@@ -6,7 +6,7 @@ libtorch_kind() { # ARGUMENTS of serve: the libtorch that they ask for
 
 serve() { # ARGUMENTS of `mpsd serve`, and --cuda, which was for libtorch_kind
   local bin=build/release/bin argument own_config=no arguments=()
-  build_preset release mpsd mpsd-worker mpsd-device-copier mpsd-make-models mpsd-import-bert
+  build_preset release mpsd mpsd-worker mpsd-device-copier mpsd-make-models
   for argument in "$@"; do
     case $argument in --config | --config=* | --model-repository* | [!-]*) own_config=yes ;; esac
     if [ "$argument" != --cuda ]; then arguments+=("$argument"); fi
@@ -16,7 +16,7 @@ serve() { # ARGUMENTS of `mpsd serve`, and --cuda, which was for libtorch_kind
     arguments=(--config config/demo.json ${arguments[@]+"${arguments[@]}"})
   fi
   say "exec $bin/mpsd serve ${arguments[*]}"
-  exec "$bin/mpsd" serve "${arguments[@]}"
+  exec "$bin/mpsd" serve ${arguments[@]+"${arguments[@]}"}
 }
 
 # The models of config/demo.json. They depend on what makes them only.
@@ -31,7 +31,7 @@ need_demo_models() {
 make_demo_models() {
   mkdir -p .deps/models
   build/release/bin/mpsd-make-models .deps/models || return
-  bash cmake/setup/demo_model.sh .deps/models build/release/bin
+  bash cmake/setup/demo_model.sh .deps/models
 }
 
 bench() { # ARGUMENTS of load_tests/bench/bench.sh

@@ -122,7 +122,7 @@ def model_rows(bench):
     if bench.has("minilm"):
         mean = bench.value("minilm", "mean_batch") or 0
         rows.append(beside_bare_loop(bench, "minilm", "MiniLM, lengths 8 16 30 100, c=64, mean "
-                                     f"batch {mean:.1f}, to the bare loop at b=1"))
+                                     f"batch {mean:.1f}, to a bare lane at b=1"))
     if bench.has("start"):
         ready = bench.values("start", "ready_s")
         rows.append(at_most("T13", "start to ready, small model", ready, [READY_S] * len(ready), 1,

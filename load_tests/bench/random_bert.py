@@ -16,7 +16,7 @@ CONFIG = {
 
 
 def tensor_shapes(config):
-    """Name and shape of every tensor that the importer needs."""
+    """Name and shape of every tensor of the encoder."""
     hidden, inner = config["hidden_size"], config["intermediate_size"]
     shapes = {"embeddings.word_embeddings.weight": [config["vocab_size"], hidden],
               "embeddings.position_embeddings.weight": [config["max_position_embeddings"], hidden],

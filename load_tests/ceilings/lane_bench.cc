@@ -4,7 +4,9 @@
 // Run with:
 //   mpsd-lane-bench FILE DEVICE LANES ROWS SECONDS [PARAMETER=VALUE…]
 //   mpsd-lane-bench mlp.pt cuda:0 8 64 3
+//   mpsd-lane-bench minilm cpu 1 32 3 length=16
 //
+// FILE may be a folder of Hugging Face's.
 // Inputs lie in read-only pages that are registered with the device, like those of a slab; with
 // register=off they are not registered. An open dim is 32 long, or N with length=N.
 // Prints one line of JSON: batches, samples and input bytes a second, of all lanes together.
@@ -16,8 +18,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -79,13 +83,19 @@ bool ReadParameter(const std::string& text, Options* options) {
   return true;
 }
 
+// The format that the path tells.
+ModelFormat FormatOf(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return ModelFormat::kHuggingFace;
+  return absl::EndsWith(path, ".pt2") ? ModelFormat::kAoti : ModelFormat::kTorchScript;
+}
+
 bool ReadArguments(int argc, char** argv, Options* options) {
   if (argc < 6) return false;
   LoadOrder& order = options->order;
   order.model = "bench";
   order.path = argv[1];
-  order.format =
-      absl::EndsWith(order.path, ".pt2") ? ModelFormat::kAoti : ModelFormat::kTorchScript;
+  order.format = FormatOf(order.path);
   order.device = argv[2];
   for (int i = 6; i < argc; ++i) {
     if (!ReadParameter(argv[i], options)) return false;
@@ -95,7 +105,8 @@ bool ReadArguments(int argc, char** argv, Options* options) {
          absl::SimpleAtod(argv[5], &options->seconds);
 }
 
-// One lane's inputs, all zeros. Lives on the lane's thread; the model outlives it.
+// One lane's inputs: zeros, but ones of INT64, so that an encoder's mask keeps all tokens. Lives on
+// the lane's thread; the model outlives it.
 class Inputs {
  public:
   Inputs(const Options& options, Model* model) : model_(model) {
@@ -108,8 +119,13 @@ class Inputs {
         input.dims.push_back(dim < 0 ? options.open_length : dim);
       }
       input.bytes = TensorBytes(input.datatype, input.dims).value_or(0);
-      input.data = mmap(nullptr, std::max<uint64_t>(input.bytes, 1), PROT_READ,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      const uint64_t mapped = std::max<uint64_t>(input.bytes, 1);
+      void* data = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      if (input.datatype == DataType::kInt64) {
+        std::fill_n(static_cast<int64_t*>(data), input.bytes / sizeof(int64_t), 1);
+      }
+      mprotect(data, mapped, PROT_READ);
+      input.data = data;
       if (options.register_memory) model->RegisterMemory(input.data, input.bytes);
     }
   }

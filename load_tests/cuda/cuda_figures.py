@@ -182,6 +182,31 @@ def minilm():
         attempt(f"{processes}x{lanes}", minilm_of, processes, lanes)
 
 
+def status_of(daemon, model):
+    """The model as `mpsd ps` shows it."""
+    with programs():
+        done = subprocess.run([str(BIN / "mpsd"), "ps", "--json", "--address", daemon.grpc],
+                              capture_output=True, text=True, check=False, timeout=30)
+    return next(entry for entry in json.loads(done.stdout)["models"] if entry["name"] == model)
+
+
+def precision_of(word):
+    """All batch sizes in one precision, and which one the workers took."""
+    stanzas = [stanza("minilm", rows, 1, 8, precision=word) for rows in BATCHES]
+    with serving(stanzas) as daemon:
+        for rows in BATCHES:
+            found = load(daemon, "minilm", rows, 32)
+            told = status_of(daemon, f"minilm_{rows}")
+            figure("precision", asked=word, taken=told["precision"], note=told["precision_note"],
+                   batch=rows, ready_s=daemon.ready_s, **found)
+
+
+def precision():
+    """Embeddings of 128 tokens a second, by what the model computes in."""
+    for word in ("fp32", "tf32", "bf16", "fp16", "auto"):
+        attempt(word, precision_of, word)
+
+
 def lanes():
     """One process of eight lanes, whole, without a front end, and a loop of eight threads."""
     def daemon_of(rows):
@@ -238,16 +263,6 @@ def ask_gather(daemon, index):
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1:]
 
 
-def workers_of(daemon, model):
-    """The workers as `mpsd ps` shows them."""
-    done = subprocess.run([str(BIN / "mpsd"), "ps", "--json", "--address", daemon.grpc],
-                          capture_output=True, text=True, check=False, timeout=30)
-    for entry in json.loads(done.stdout)["models"]:
-        if entry["name"] == model:
-            return entry["workers"]
-    return []
-
-
 def fault_of(processes, cuda_mps="off"):
     """The time from a request that faults the device to the next answer."""
     stanzas = [stanza("gather", 4, processes, 2), stanza("mlp", 1, 1, 1)]
@@ -263,7 +278,7 @@ def fault_of(processes, cuda_mps="off"):
         figure("fault", processes=processes, cuda_mps=cuda_mps, poison_answered_s=poison_s,
                served_again_s=served_s, poison=" ".join(poison[1]),
                neighbour_errors=neighbour["errors"],
-               exits=[worker.get("last_exit") for worker in workers_of(daemon, "gather_4")])
+               exits=[worker.get("last_exit") for worker in status_of(daemon, "gather_4")["workers"]])
 
 
 def fault():
@@ -301,7 +316,7 @@ def memory():
             ready = device_mib() - idle
             load(daemon, model, rows, 4 * processes * count)
             resident = [worker.get("resident_bytes") or worker.get("memory_bytes")
-                        for worker in workers_of(daemon, f"{model}_{rows}")]
+                        for worker in status_of(daemon, f"{model}_{rows}")["workers"]]
             figure("memory", model=model, batch=rows, processes=processes, lanes=count,
                    ready_mib=ready, loaded_mib=device_mib() - idle, resident_bytes=resident)
 
@@ -376,8 +391,8 @@ def tests():
         figure("tests", test=name, exit=done.returncode)
 
 
-PARTS = (host, models, minilm, lanes, batching, overload, fault, slab, memory, packages, mps,
-         scaling, tests)
+PARTS = (host, models, minilm, precision, lanes, batching, overload, fault, slab, memory,
+         packages, mps, scaling, tests)
 
 if __name__ == "__main__":
     {part.__name__: part for part in PARTS}[sys.argv[1]]()

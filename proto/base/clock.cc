@@ -1,17 +1,13 @@
 #include "proto/base/clock.h"
 
-#include <ctime>
+#include "proto/base/awake_time.h"
 
 namespace mpsd {
 namespace {
 
 class RealClock final : public Clock {
  public:
-  int64_t NowNs() const override {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * kNsPerSecond + now.tv_nsec;
-  }
+  int64_t NowNs() const override { return platform::AwakeNs(); }
 };
 
 }  // namespace

@@ -25,6 +25,13 @@ inline constexpr int64_t kUntakenAnswerNs = 30LL * 1'000'000'000;
 // times as much while the request is inside.
 inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
 
+// The texts of one request that are tokenized at once, on the thread that read them: within 1 ms.
+// More are for the threads texts-N.
+inline constexpr uint64_t kInlineTextBytes = 16 << 10;
+// The tensors of tokens that the texts of one request become: short texts beside a long one take as
+// much as if all were long.
+inline constexpr uint64_t kMaxTokenTensorBytes = 64 << 20;
+
 // The defaults of what a connection, or all of them, may have.
 inline constexpr uint32_t kDefaultConnections = 1024;
 inline constexpr uint32_t kDefaultOpenCalls = 8192;  // of each kind
@@ -86,6 +93,8 @@ inline constexpr size_t kMaxRegionsOfConnection = 64;
 inline constexpr size_t kMaxAccessTokens = 256;
 inline constexpr size_t kMaxAccessRules = 128;
 inline constexpr size_t kMaxRuleModels = 256;
+// Those who share each model in equal parts, and tenant 0: callers that are not told apart.
+inline constexpr uint32_t kMaxTenants = 64;
 
 // The loads, unloads and reloads that wait. A load or unload beyond them is refused.
 inline constexpr size_t kMaxReloadJobs = 64;

@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -27,9 +28,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/base/awake_time.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptor_limit.h"
+#include "proto/base/lasting_folder.h"
 #include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
+#include "proto/base/word_wait.h"
 
 namespace mpsd::platform {
 namespace {
@@ -220,7 +225,7 @@ bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {
   const timespec timeout{timeout_ns / kNsPerSecond, timeout_ns % kNsPerSecond};
   const long result = syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
-  return result == 0 || errno != ETIMEDOUT;
+  return EndWordWait(result == 0 ? 0 : errno, *word, expected, timeout_ns);
 }
 
 void WakeWord(const std::atomic<uint32_t>* word) {
@@ -489,6 +494,17 @@ uint32_t UsableCores() {
 
 // The driver creates this device when it is loaded.
 bool MayHaveGpu() { return access("/dev/nvidiactl", F_OK) == 0; }
+
+uint64_t DescriptorBound() { return 0; }
+
+// CLOCK_MONOTONIC of Linux stands still while the host sleeps.
+int64_t AwakeNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kNsPerSecond + now.tv_nsec;
+}
+
+std::string LastingFolder() { return ""; }
 
 int64_t ModifiedNs(const struct stat& status) {
   return status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec;

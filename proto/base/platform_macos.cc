@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/sysctl.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,11 +25,15 @@
 #include <cstring>
 #include <utility>
 
+#include "proto/base/awake_time.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptor_limit.h"
+#include "proto/base/lasting_folder.h"
 #include "proto/base/limits.h"
 #include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
+#include "proto/base/word_wait.h"
 
 #if __has_include(<os/os_sync_wait_on_address.h>)
 #include <os/os_sync_wait_on_address.h>
@@ -253,7 +258,7 @@ bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t ti
   const int result = os_sync_wait_on_address_with_timeout(
       AddressOf(word), expected, sizeof(uint32_t), OS_SYNC_WAIT_ON_ADDRESS_SHARED,
       OS_CLOCK_MACH_ABSOLUTE_TIME, timeout);
-  return result >= 0 || errno != ETIMEDOUT;
+  return EndWordWait(result >= 0 ? 0 : errno, *word, expected, timeout_ns);
 }
 
 void WakeWord(const std::atomic<uint32_t>* word) {
@@ -502,6 +507,17 @@ uint32_t UsableCores() {
 }
 
 bool MayHaveGpu() { return true; }
+
+uint64_t DescriptorBound() { return ReadSysctl("kern.maxfilesperproc"); }
+
+// CLOCK_MONOTONIC of macOS runs on while the host sleeps.
+int64_t AwakeNs() { return static_cast<int64_t>(clock_gettime_nsec_np(CLOCK_UPTIME_RAW)); }
+
+std::string LastingFolder() {
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || home[0] != '/') return "";
+  return std::string(home) + "/Library/Application Support";
+}
 
 int64_t ModifiedNs(const struct stat& status) {
   return status.st_mtimespec.tv_sec * kNsPerSecond + status.st_mtimespec.tv_nsec;

@@ -1,4 +1,4 @@
-// CutAtCharacter, CharacterBytes: where the characters of a text of UTF-8 begin and end.
+// CutAtCharacter, CharacterBytes, WithoutBadBytes: texts of UTF-8, character by character.
 //
 // Texts of clients, models and libraries go into error messages, logs and JSON, which are bounded.
 // Half a character there would make the whole message invalid for a strict reader.
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -42,6 +43,23 @@ inline size_t CharacterBytes(absl::string_view text) {
   const bool surrogate = lead == 0xED && next >= 0xA0;
   const bool too_large = lead == 0xF4 && next >= 0x90;
   return overlong || surrogate || too_large ? 0 : size;
+}
+
+// The text with U+FFFD in place of each byte that is no part of a character. Names of files may
+// have such bytes; readers of protobuf's strings refuse a message for one. Thread-safe.
+inline std::string WithoutBadBytes(absl::string_view text) {
+  std::string good;
+  while (!text.empty()) {
+    const size_t size = CharacterBytes(text);
+    if (size == 0) {
+      good.append("\xEF\xBF\xBD");
+      text.remove_prefix(1);
+    } else {
+      good.append(text.data(), size);
+      text.remove_prefix(size);
+    }
+  }
+  return good;
 }
 
 }  // namespace mpsd

@@ -19,6 +19,7 @@ constexpr std::pair<const char*, Count> kCounts[] = {
     {"attention", &Census::attention},     {"linear", &Census::linear},
     {"convolution", &Census::convolution}, {"matmul", &Census::matmul},
     {"embedding", &Census::embedding},     {"recurrent", &Census::recurrent},
+    {"contiguous", &Census::contiguous},
 };
 
 // The kind of an operator is the first of these that its name contains.
@@ -28,7 +29,7 @@ constexpr std::pair<const char*, Count> kKinds[] = {
     {"linear", &Census::linear},         {"addmm", &Census::linear},
     {"conv", &Census::convolution},      {"embedding", &Census::embedding},
     {"lstm", &Census::recurrent},        {"gru", &Census::recurrent},
-    {"rnn", &Census::recurrent},
+    {"rnn", &Census::recurrent},         {"contiguous", &Census::contiguous},
 };
 
 bool IsMatmul(absl::string_view name) {

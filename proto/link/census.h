@@ -28,6 +28,7 @@ struct Census {
   uint32_t matmul = 0;
   uint32_t embedding = 0;
   uint32_t recurrent = 0;
+  uint32_t contiguous = 0;  // copies into one piece
   uint64_t parameter_bytes = 0;
   std::vector<std::string> parameter_dtypes;  // "FP32", …; sorted, without duplicates
 

@@ -39,6 +39,7 @@ Json Body(const LoadOrder& order) {
           {"path", order.path},
           {"stamp", Body(order.stamp)},
           {"device", order.device},
+          {"precision", NameOf(order.precision)},
           {"warmup", NameOf(order.warmup)},
           {"warmup_samples", ToJson(order.warmup_samples)},
           {"sandbox", NameOf(order.sandbox)},
@@ -55,7 +56,10 @@ Json Body(const LoadReport& report) {
           {"spec", ToJson(report.spec)},
           {"device", report.device},
           {"lanes", report.lanes},
-          {"demotion", report.demotion}};
+          {"demotion", report.demotion},
+          {"precision", NameOf(report.precision)},
+          {"precision_note", report.precision_note},
+          {"labels", report.labels}};
 }
 
 Json Body(const AttachOrder& order) {
@@ -162,6 +166,17 @@ class Fields {
     return numbers;
   }
 
+  std::vector<std::string> Words(const char* key) {
+    std::vector<std::string> words;
+    const Json* value = Find(key);
+    if (value == nullptr || !value->is_array()) return Fail<std::vector<std::string>>();
+    for (const Json& item : *value) {
+      if (!item.is_string()) return Fail<std::vector<std::string>>();
+      words.push_back(item.get<std::string>());
+    }
+    return words;
+  }
+
   FileStamp Stamp(const char* key) {
     const std::vector<uint64_t> numbers = Numbers(key);
     if (numbers.size() != 3) return Fail<FileStamp>();
@@ -193,6 +208,7 @@ Message ParseLoad(Fields& fields) {
   order.path = fields.Text("path");
   if (fields.Has("stamp")) order.stamp = fields.Stamp("stamp");
   order.device = fields.Text("device");
+  if (fields.Has("precision")) order.precision = fields.Choice<Precision>("precision");
   order.warmup = fields.Choice<WarmUp>("warmup");
   if (fields.Has("warmup_samples")) order.warmup_samples = fields.Samples("warmup_samples");
   order.sandbox = fields.Choice<SandboxLevel>("sandbox");
@@ -213,6 +229,9 @@ Message ParseLoaded(Fields& fields) {
   report.device = fields.Text("device");
   if (fields.Has("lanes")) report.lanes = fields.Small("lanes");
   if (fields.Has("demotion")) report.demotion = fields.Text("demotion");
+  if (fields.Has("precision")) report.precision = fields.Choice<Precision>("precision");
+  if (fields.Has("precision_note")) report.precision_note = fields.Text("precision_note");
+  if (fields.Has("labels")) report.labels = fields.Words("labels");
   return report;
 }
 

@@ -25,6 +25,7 @@
 // worker that sends one, and a worker that receives one exits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -35,9 +36,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
-#include "proto/base/file_stamp.h"
+#include "proto/files/file_stamp.h"
 #include "proto/link/model_format.h"
 #include "proto/link/model_spec.h"
+#include "proto/link/precision.h"
 #include "proto/link/sandbox_level.h"
 #include "proto/link/warm_up.h"
 #include "proto/link/warm_up_sample.h"
@@ -57,6 +59,7 @@ struct LoadOrder {
   std::string path;
   FileStamp stamp;     // of the file that all workers of the generation load; all zero: of any
   std::string device;  // "auto", "cpu", "cuda:0", "mps"
+  Precision precision = Precision::kAsSaved;
   WarmUp warmup = WarmUp::kAuto;
   std::vector<WarmUpSample> warmup_samples{};  // empty: the lanes warm up with zeros
   SandboxLevel sandbox = SandboxLevel::kBasic;
@@ -68,12 +71,20 @@ struct LoadOrder {
   std::map<std::string, std::string> parameters;
 };
 
+// The labels that a model may have, and their bytes together: a report of them stays far below
+// kMaxMessageBytes, also where each byte is escaped.
+inline constexpr size_t kMaxLabels = 10'000;
+inline constexpr size_t kMaxLabelsBytes = 256 << 10;
+
 // Reports that the model is loaded. The spec is complete.
 struct LoadReport {
   ModelSpec spec;
   std::string device;
   uint32_t lanes = 0;    // that the worker will run, at most as many as ordered; 0: as ordered
   std::string demotion;  // why they are fewer
+  Precision precision = Precision::kAsSaved;  // that it computes in; never kAuto
+  std::string precision_note{};               // how kAuto came to it; empty: it was told
+  std::vector<std::string> labels{};          // of a row's classes, by number; empty: it has none
 };
 
 // Hands over the shared memory. Descriptors, in this order: mailbox, worker segment, the ring end

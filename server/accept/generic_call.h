@@ -13,11 +13,11 @@
 #include "proto/base/thread_role.h"
 #include "server/accept/call_gate.h"
 #include "server/accept/inflation.h"
-#include "server/accept/method_table.h"
-#include "server/accept/open_calls.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/watchers.h"
+#include "server/entry/method_table.h"
+#include "server/entry/open_calls.h"
 #include "server/inflate/inflater_threads.h"
 #include "server/telemetry/model_metrics.h"
 

@@ -1,6 +1,5 @@
 #include "server/accept/grpc_server.h"
 
-#include <google/protobuf/stubs/logging.h>
 #include <grpcpp/resource_quota.h>
 
 #include <chrono>
@@ -12,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
+#include "server/accept/library_log.h"
 #include "server/listen/address_probe.h"
 #include "server/listen/connection_cutter.h"
 #include "server/listen/open_sockets.h"
@@ -55,6 +55,9 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.streams));
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int>(options.metadata_bytes));
+  // A gRPC that knows this bound holds it for each listener. On Linux the accept guard comes first.
+  builder->AddChannelArgument("grpc.max_allowed_incoming_connections",
+                              static_cast<int>(options.connections));
   AddTimes(options, builder);
   // gRPC would inflate a small message to any size before it checks the limit. Inflater does not.
   builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
@@ -179,8 +182,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
     if (!control.ok()) return control.status();
     control_ = *std::move(control);
   }
-  // Protobuf would write a line to stderr for each text of a client that is not UTF-8.
-  google::protobuf::SetLogHandler(nullptr);
+  SilenceLibraries();
   grpc::ServerBuilder builder;
   Configure(options, &builder);
   const std::vector<Listening> listening = Listenings(options);
@@ -236,8 +238,9 @@ void GrpcServer::Stop(int64_t grace_ns) {
   stopping_ = true;
   control_.reset();
   streams_.EndAll();
+  // Armed calls end at once: those that are left are open, and none is of another transport.
   const ConnectionCutter cutter(bound_, grace_ns + kCancelNs,
-                                [this] { return metrics_->open_calls > 0; });
+                                [this] { return live_calls_.load(std::memory_order_acquire) > 0; });
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));
   // A queue that was shut down takes no operation. So the queues go on until every call, armed or
   // open, has learned from Arrived(false) that no further call comes, and is deleted.

@@ -13,9 +13,9 @@
 #include "proto/base/limits.h"
 #include "server/accept/call_gate.h"
 #include "server/accept/infer_service.h"
-#include "server/accept/open_calls.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_thread.h"
+#include "server/entry/open_calls.h"
 #include "server/exchange/request_ending.h"
 #include "server/inflate/inflater.h"
 #include "server/inflate/inflater_threads.h"
@@ -90,6 +90,20 @@ class GrpcServer {
 
   // The bytes of inflated requests that are still held. REQUIRES: the server was started.
   uint64_t inflated_bytes() const;
+
+  // The ledgers of open calls, which other doors share: a call counts the same, whatever door it
+  // came by. REQUIRES: the server was started.
+  OpenCalls* open_infer_calls() { return open_infer_calls_.get(); }
+  OpenCalls* open_other_calls() { return open_other_calls_.get(); }
+
+  // The copies of answers that clients leave unread, which other doors share too. REQUIRES: as
+  // above.
+  UnreadCopies* unread_copies() { return pins_->copies(); }
+
+  // The threads that inflate, and the bounds of what they make, which other doors share too.
+  // REQUIRES: as above.
+  InflaterThreads* inflaters() { return inflater_threads_.get(); }
+  const InflateBounds& inflate_bounds() const { return inflater_->bounds(); }
 
   // Stops taking calls, ends streams, cancels the calls that are open after `grace_ns`, and cuts
   // the connections whose client does not read even that. Blocks until all calls are gone and the

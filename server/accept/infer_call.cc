@@ -75,7 +75,7 @@ void InferCall::CountUnadmitted() {
 absl::Status InferCall::Read(InferMessage* message, TensorForms* forms) {
   thread_->Check();
   absl::Status status = wire_.Read(rpc_->bytes, context_->message_bytes, message);
-  if (status.ok()) *forms = {wire_.classes(), wire_.regions()};
+  if (status.ok()) *forms = wire_.forms();
   return status;
 }
 

@@ -57,6 +57,10 @@ class InferCall final : public ExchangeTransport {
   // ExchangeTransport.
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   absl::Status MayUse(absl::string_view model) override;
+  uint32_t Tenant() override {
+    thread_->Check();
+    return grant_.tenant;
+  }
   ConnectionId Connection() override { return ConnectionOf(&rpc_->server); }
   void DropPayloads() override;
   void Resume() override;

@@ -14,8 +14,17 @@ namespace mpsd {
 
 // Owns the InferCalls of a queue. Each call that arrives has another one armed in its place. So no
 // open call keeps the next one from arriving, be its model slow, or its client one that does not
-// take the answer. A call that is over is used again. Owned by the QueueThread. Lives on the
-// queue's thread, except Arm() before that thread runs and the destructor after its end.
+// take the answer. A call that is over is used again.
+//
+//   spare ── Arm() ─▶ armed ── Arrived() ─▶ open ── Over() ─▶ spare: kArmedInferCalls at most
+//                       └── Gone(), when the server stops ─▶ deleted
+//
+// Armed and open calls count in InferCallContext::live_calls: the server stops its queues once all
+// of them are back. How many may be open, OpenCalls says: a call beyond that ends at once, but
+// arrives.
+//
+// Owned by the QueueThread. Lives on the queue's thread, except Arm() before that thread runs and
+// the destructor after its end.
 class InferCalls {
  public:
   // The context outlives the calls.

@@ -6,9 +6,9 @@
 
 namespace mpsd {
 
-void Inflation::Run(Inflater* inflater) {
+void Inflation::Run() {
   status_ = is_dropped_.load(std::memory_order_relaxed) ? CallCancelled()
-                                                        : inflater->Inflate(message_, client_);
+                                                        : inflater_->Inflate(message_, client_);
   alarm_->Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), inflated_);
 }
 

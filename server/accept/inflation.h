@@ -39,6 +39,7 @@ class Inflation final : public InflationJob {
   bool Begin(InflaterThreads* threads, grpc::CompletionQueue* queue, grpc::ByteBuffer* message,
              QueueTag* inflated, absl::FunctionRef<std::string()> client) {
     if (!Inflater::IsCompressed(message)) return false;
+    inflater_ = threads->inflater();
     client_ = client();
     message_ = message;
     queue_ = queue;
@@ -56,10 +57,11 @@ class Inflation final : public InflationJob {
   // Once the tag is back: OK when the message is plain now, else what the client is told.
   const absl::Status& status() const { return status_; }
 
-  void Run(Inflater* inflater) override;
+  void Run() override;
 
  private:
   // Written by Begin(), read by Run(); the queue of the threads lies between.
+  Inflater* inflater_ = nullptr;
   std::string client_;
   grpc::ByteBuffer* message_ = nullptr;
   grpc::CompletionQueue* queue_ = nullptr;

@@ -3,7 +3,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <cstddef>
 #include <memory>
 #include <thread>
 
@@ -12,35 +11,9 @@
 #include "server/accept/infer_calls.h"
 #include "server/accept/stream_call.h"
 #include "server/accept/watchers.h"
+#include "server/entry/completion_source.h"
 
 namespace mpsd {
-
-// What a queue thread knows of dispatch/: a place to look for completed batches. Between two looks
-// it takes gRPC's events, so that under load one thread does both without ever sleeping or being
-// woken.
-//
-//   Wake ─▶ events, Drain, events, Drain … nothing to do ─▶ Park ─ true ─▶ sleep in gRPC's queue ─┐
-//     ▲                                        ▲               └─ false ─▶ go on                  │
-//     └─────────────────────────────────────────────────────────────────────── an event ──────────┘
-//
-// A thread that sleeps in gRPC's queue finds no completion: another thread that is awake does, else
-// `completions`. Implemented over dispatch/'s Plane, wired in the daemon. Thread-safe.
-class CompletionSource {
- public:
-  virtual ~CompletionSource() = default;
-
-  // Ends the requests of the batches that have completed: steps 11 to 13 of their lives run in this
-  // call, on this thread. Returns how many batches there were. Never blocks.
-  virtual size_t Drain() = 0;
-
-  // The calling thread, which is parked or new, looks for completions from now on. No worker rings
-  // while any thread is awake.
-  virtual void Wake() = 0;
-
-  // The calling thread is about to sleep. False when completions were found at the last look: then
-  // the thread is still awake, and must not sleep before another Park() returned true.
-  virtual bool Park() = 0;
-};
 
 // Owned by the GrpcServer, whose thread calls all functions: Start() once the gRPC server runs,
 // Shutdown() once all calls are gone, then Join(). Thread-compatible.

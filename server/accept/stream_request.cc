@@ -19,7 +19,7 @@ StreamRequest::StreamRequest(const StreamSource& source)
 absl::Status StreamRequest::Read(InferMessage* message, TensorForms* forms) {
   thread_->Check();
   absl::Status status = wire_.Read(*source_.bytes, source_.context->message_bytes, message);
-  if (status.ok()) *forms = {wire_.classes(), wire_.regions()};
+  if (status.ok()) *forms = wire_.forms();
   return status;
 }
 

@@ -75,6 +75,7 @@ class StreamRequest final : public ExchangeTransport {
   // ExchangeTransport.
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   absl::Status MayUse(absl::string_view model) override;
+  uint32_t Tenant() override { return source_.grant->tenant; }
   ConnectionId Connection() override { return ConnectionOf(source_.rpc); }
   void DropPayloads() override;
   void Resume() override;

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
-#include "server/accept/method_table.h"
 #include "server/accept/queue_tag.h"
+#include "server/entry/method_table.h"
 
 namespace mpsd {
 

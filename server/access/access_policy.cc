@@ -1,6 +1,8 @@
 #include "server/access/access_policy.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "proto/base/check.h"
@@ -34,6 +36,32 @@ AccessPolicy::AccessPolicy(const AccessRules& rules) : open_(rules.open) {
     MPSD_CHECK(rule.token.empty() != rule.certificate.empty());
     rules_.push_back({rule.roles, rule.certificate, {rule.models.begin(), rule.models.end()}});
   }
+  NumberTenants(rules.rules);
+}
+
+void AccessPolicy::NumberTenants(const std::vector<AccessRule>& rules) {
+  using Credential = std::pair<absl::string_view, absl::string_view>;  // one of the two is empty
+  std::vector<Credential> tenants;
+  for (const AccessRule& rule : rules) {
+    const Credential credential = {rule.token, rule.certificate};
+    const bool is_known = std::find(tenants.begin(), tenants.end(), credential) != tenants.end();
+    if (rule.roles.Meets(kModelInferAccess.roles) && !is_known) tenants.push_back(credential);
+  }
+  if (tenants.size() < 2) return;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Credential credential = {rules[i].token, rules[i].certificate};
+    const auto found = std::find(tenants.begin(), tenants.end(), credential);
+    if (found == tenants.end()) continue;
+    const auto number = static_cast<uint32_t>(found - tenants.begin()) + 1;
+    rules_[i].tenant = std::min(number, kMaxTenants - 1);
+  }
+}
+
+uint32_t AccessPolicy::TenantOf(const RuleSet& rules) const {
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (rules.test(i) && rules_[i].tenant > 0) return rules_[i].tenant;
+  }
+  return 0;
 }
 
 // Adds the rules of the caller's token. False if the token is unknown. Always compares all tokens,

@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -60,12 +61,18 @@ class AccessPolicy {
   // and gave `rules`.
   Verdict MayUse(const MethodAccess& method, const RuleSet& rules, absl::string_view model) const;
 
+  // As whom the caller shares models with others, if `rules` apply: each credential that may infer
+  // is a tenant, and a caller that has several is the one whose rule stands first. 0 while there is
+  // but one. Of more than kMaxTenants - 1 the last ones are one tenant together.
+  uint32_t TenantOf(const RuleSet& rules) const;
+
  private:
   struct Token {
     Sha256Digest digest{};
     RuleSet rules;
   };
 
+  void NumberTenants(const std::vector<AccessRule>& rules);
   bool AddTokensRules(const Credentials& credentials, RuleSet* rules) const;
   bool HasRole(const MethodAccess& method, const RuleSet& rules) const;
 
@@ -75,6 +82,7 @@ class AccessPolicy {
     RoleSet roles;
     std::string certificate;
     absl::flat_hash_set<std::string> models;
+    uint32_t tenant = 0;
   };
   std::vector<Rule> rules_;
 };

@@ -22,7 +22,9 @@ Verdict Gate::Enter(const MethodAccess& method, const Credentials& credentials,
   absl::ReaderMutexLock lock(&mu_);
   grant->version = version_;
   if (policy_ == nullptr) return Verdict::kDenied;
-  return policy_->Enter(method, credentials, &grant->rules);
+  const Verdict verdict = policy_->Enter(method, credentials, &grant->rules);
+  grant->tenant = policy_->TenantOf(grant->rules);
+  return verdict;
 }
 
 std::optional<Verdict> Gate::MayUse(const MethodAccess& method, const Grant& grant,

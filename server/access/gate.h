@@ -19,6 +19,7 @@ namespace mpsd {
 struct Grant {
   uint64_t version = 0;  // the version of the rules; 0: no grant
   RuleSet rules;
+  uint32_t tenant = 0;  // AccessPolicy::TenantOf()
 };
 
 // Holds the AccessPolicy in force and lets a reload replace it while calls arrive. The first thing

@@ -13,10 +13,12 @@ constexpr RoleSet kControl = Role::kControl;
 
 // Sorted by name. While rules are in force, nobody may call a method that is not listed here.
 constexpr MethodAccess kMethods[] = {
+    {"/docs", kAnyRole, Scope::kServer},
     {"/grpc.health.v1.Health/Check", Role::kHealth, Scope::kModelIfAny, 1},
     {"/grpc.health.v1.Health/Watch", Role::kHealth, Scope::kModelIfAny, 1},
     {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", kReflect, Scope::kServer},
     {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", kReflect, Scope::kServer},
+    {"/health", Role::kHealth, Scope::kServer},
     {"/inference.GRPCInferenceService/CudaSharedMemoryRegister", kMayInfer, Scope::kServer},
     {"/inference.GRPCInferenceService/CudaSharedMemoryStatus", kMayInfer, Scope::kServer},
     {"/inference.GRPCInferenceService/CudaSharedMemoryUnregister", kMayInfer, Scope::kServer},
@@ -37,12 +39,13 @@ constexpr MethodAccess kMethods[] = {
     {"/inference.GRPCInferenceService/SystemSharedMemoryStatus", kMayInfer, Scope::kServer},
     {"/inference.GRPCInferenceService/SystemSharedMemoryUnregister", kMayInfer, Scope::kServer},
     {"/inference.GRPCInferenceService/TraceSetting", kControl, Scope::kAllModels},
+    {"/info", kMayInfer, Scope::kModel},
     {"/livez", Role::kHealth, Scope::kServer},
     {"/metrics", Role::kMetrics, Scope::kAllModels},
     {"/mpsd.control.v1.Control/Forgive", kControl, Scope::kModel, 1},
     {"/mpsd.control.v1.Control/Status", kObserve, Scope::kAllModels},
-    {"/mpsd.text.v1.Text/Vocabulary", kMayInfer, Scope::kModel, 1},
     {"/readyz", Role::kHealth, Scope::kServer},
+    {"/v1/models", kMayInfer, Scope::kModel},
     {"/v2/health/live", Role::kHealth, Scope::kServer},
     {"/v2/health/ready", Role::kHealth, Scope::kServer},
 };

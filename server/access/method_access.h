@@ -72,6 +72,12 @@ inline constexpr MethodAccess kModelInferAccess{"/inference.GRPCInferenceService
 inline constexpr MethodAccess kModelStreamInferAccess{
     "/inference.GRPCInferenceService/ModelStreamInfer", kMayInfer, Scope::kModel, 0};
 
+// A path that there is not, or that has other methods. Whoever may call anything may know which
+// paths there are: /docs lists them.
+inline constexpr RoleSet kAnyRole =
+    RoleSet(Role::kInfer) | Role::kHealth | Role::kMetrics | Role::kControl | Role::kReflection;
+inline constexpr MethodAccess kUnknownPathAccess{"", kAnyRole, Scope::kServer, 0};
+
 // All methods of both doors, gRPC and HTTP, sorted by name. While rules are in force this is all
 // that anybody may call. Pure.
 absl::Span<const MethodAccess> AllMethodAccess();

@@ -1,12 +1,16 @@
 #include "server/admit/admission.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/admit/padding.h"
 #include "server/admit/validator.h"
 #include "server/request/served_model.h"
+#include "server/request/token_rows.h"
+#include "server/texts/text_step.h"
 
 namespace mpsd {
 namespace {
@@ -14,22 +18,64 @@ namespace {
 // How often a request looks for its model. A model is not replaced more often meanwhile.
 constexpr int kMostLooks = 3;
 
+// The time that the client allows by a parameter; 0: any.
+int64_t ClientsTimeoutNs(const InferMessage& message, const QueuePolicy& policy) {
+  const bool says_one = message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs;
+  const bool counts = policy.timeout_ns == 0 || policy.allow_timeout_override;
+  return says_one && counts ? message.timeout_us * kNsPerUs : 0;
+}
+
+// How long the request may wait, and its answer may take. Where a request yields instead of ending,
+// the client's parameter says only how soon.
+void ApplyPolicy(const QueuePolicy& policy, const InferMessage& message, Request* request) {
+  const int64_t client_ns = ClientsTimeoutNs(message, policy);
+  int64_t wait_ns = policy.timeout_ns;
+  request->yields = wait_ns > 0 && policy.timeout_action == TimeoutAction::kDelay;
+  if (request->yields && client_ns > 0) {
+    wait_ns = std::min(wait_ns, client_ns);
+  } else if (client_ns > 0) {
+    request->deadline_ns = std::min(request->deadline_ns, request->arrival_ns + client_ns);
+    request->patience_ns = 0;
+  }
+  if (wait_ns > 0) request->LimitWait(request->arrival_ns + wait_ns);
+}
+
+// Whether the request's texts were encoded with the tokenizer of this generation.
+bool HasTokens(const Request& request, const ServedModel& model) {
+  return request.tokens != nullptr && model.texts.ok() && request.tokens->encoder == *model.texts;
+}
+
+// Whether the request's texts are too long to be encoded on the thread of its call. A tokenizer
+// that cannot be used needs no time to say so.
+bool AwaitsTexts(const InferMessage& message, const ServedModel& model, const Request& request) {
+  return HasTexts(message, model) && model.texts.ok() && TextBytes(message) > kInlineTextBytes &&
+         !HasTokens(request, model);
+}
+
 }  // namespace
 
-bool Admission::Handle(const InferMessage& message, Request* request) {
-  bool copied = true;
-  absl::Status status = Admit(message, request, &copied);
+Handled Admission::Handle(const InferMessage& message, Request* request) {
+  Handled handled = Handled::kCopied;
+  absl::Status status = Admit(message, request, &handled);
   // A queue that was closed after the look-up has a successor, which accepts the request.
   for (int look = 1; absl::IsAborted(status) && look < kMostLooks; ++look) {
     request->ForgetModel();
-    status = Admit(message, request, &copied);
+    status = Admit(message, request, &handled);
   }
   if (absl::IsAborted(status)) status = absl::UnavailableError(status.message());
   if (!status.ok()) request->reply.Fail(status);
-  return copied;
+  return handled;
 }
 
-absl::Status Admission::Admit(const InferMessage& message, Request* request, bool* copied) const {
+void Admission::EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) {
+  MPSD_CHECK(request->model != nullptr);
+  texts_->Enqueue(request->tenant, [this, &message, request, waiter] {
+    waiter->TextsDone(Encode(message, request, [waiter] { return waiter->GoOn(); }));
+  });
+}
+
+absl::Status Admission::Admit(const InferMessage& message, Request* request,
+                              Handled* handled) const {
   const ServingStage stage = models_->stage;
   if (stage == ServingStage::kStarting) return absl::UnavailableError("Server not ready");
   if (stage == ServingStage::kExiting) return absl::UnavailableError("Server exiting");
@@ -39,38 +85,59 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request, boo
   request->model = *model;
   request->metrics = &(*model)->metrics;
   // A model that has lost all its workers keeps its queue: a new worker starts in a moment.
-  if (!(*model)->loaded) {
-    return absl::UnavailableError(
-        absl::StrCat("Request for model '", message.model, "' is not at ready state"));
-  }
+  if (absl::Status status = CheckLoaded(**model); !status.ok()) return status;
   if ((*model)->spec.decoupled && !message.takes_many) {
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
-  return Enter(message, model->get(), request, copied);
+  if (HasTexts(message, **model) && TextBytes(message) > text_bytes_max_) {
+    return WithId(absl::InvalidArgumentError(absl::StrCat("the texts of the request have ",
+                                                          TextBytes(message), " bytes; at most ",
+                                                          text_bytes_max_, " are served")),
+                  message.id);
+  }
+  if (AwaitsTexts(message, **model, *request)) {
+    *handled = Handled::kAwaitsTexts;
+    return absl::OkStatus();
+  }
+  return Enter(message, model->get(), request, handled);
+}
+
+absl::Status Admission::Encode(const InferMessage& message, Request* request,
+                               absl::FunctionRef<absl::Status()> go_on) const {
+  auto tokens = mpsd::EncodeTexts(message, *request->model, clock_, go_on);
+  if (!tokens.ok()) return WithId(tokens.status(), message.id);
+  request->token_count = (*tokens)->token_count;
+  request->truncated_texts = (*tokens)->truncated_texts;
+  request->tokens = *std::move(tokens);
+  return absl::OkStatus();
 }
 
 absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, Request* request,
-                              bool* copied) const {
-  if (message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs) {
-    request->deadline_ns =
-        std::min(request->deadline_ns, request->arrival_ns + message.timeout_us * kNsPerUs);
-    request->patience_ns = 0;
-  }
-  const int64_t wait_ns = model->facts.queue_timeout_ns;
-  if (wait_ns > 0) request->LimitWait(request->arrival_ns + wait_ns);
-  if (request->deadline_ns <= clock_->NowNs()) {
+                              Handled* handled) const {
+  const QueuePolicies& queue = model->facts.queue;
+  request->level = queue.LevelOf(message.priority);
+  ApplyPolicy(queue.levels[request->level], message, request);
+  if (request->expiry_ns() <= clock_->NowNs()) {
     return absl::DeadlineExceededError("Request timeout expired");
   }
-  absl::Status status = Validate(message, *model, request);
+  const bool has_texts = HasTexts(message, *model);
+  absl::Status status;
+  if (has_texts && !HasTokens(*request, *model)) {
+    status = Encode(message, request, [] { return absl::OkStatus(); });
+  }
+  if (!status.ok()) return status;
+  status = Validate(has_texts ? request->tokens->message : message, *model, request);
   if (!status.ok()) return status;
   status = ApplyPadding(model->spec, request);
   request->filler = &writer_;
   RowTargets targets;
   if (status.ok()) status = model->queue->Reserve(request, &targets);
   if (!status.ok()) return WithId(status, message.id);
-  *copied = !targets.later;
-  if (targets.later) return absl::OkStatus();
+  if (targets.later) {
+    *handled = Handled::kLater;
+    return absl::OkStatus();
+  }
   writer_.Fill(model->spec, *request, targets);
   model->queue->Commit(request);
   return absl::OkStatus();

@@ -1,19 +1,25 @@
 // Admission: decides whether a request enters its model's queue.
 #pragma once
 
+#include "absl/functional/function_ref.h"
 #include "proto/base/clock.h"
 #include "server/admit/row_writer.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
+#include "server/texts/text_threads.h"
 
 namespace mpsd {
 
 // Steps 3 to 6 of a request's life, on the thread that read the message. An exchange hands the
 // message over; a RequestQueue has the request afterwards.
 //
-//   the daemon serves → the model is found, and loaded → the deadline lies ahead → Validate()
-//     → ApplyPadding() → RequestQueue::Reserve() → RowWriter::Fill() → RequestQueue::Commit()
+//   the daemon serves → the model is found, and loaded → the deadline lies ahead → [EncodeTexts()]
+//     → Validate() → ApplyPadding() → RequestQueue::Reserve() → RowWriter::Fill()
+//     → RequestQueue::Commit()
+//
+// A request of texts is encoded first, with the tokenizer of the generation that was found, and is
+// one of tokens from then on.
 //
 // The first step that fails ends the request: its status is the client's answer. Up to Reserve()
 // no pool has been touched, so that a flood of bad requests costs the models nothing. From
@@ -25,13 +31,20 @@ namespace mpsd {
 //   its version is no number                              INVALID_ARGUMENT
 //   a unary call of a decoupled model                     UNIMPLEMENTED
 //   the deadline has passed                               DEADLINE_EXCEEDED
-//   Validate(), ApplyPadding()                            INVALID_ARGUMENT
+//   EncodeTexts(): the model's tokenizer cannot be used   UNAVAILABLE
+//   EncodeTexts(), Validate(), ApplyPadding()             INVALID_ARGUMENT
 //   Reserve(): the queue or its memory is full            RESOURCE_EXHAUSTED, with a time to return
 //   Reserve(): no worker will serve before the deadline   UNAVAILABLE
 //
 // A model may be replaced between the look-up and Reserve(). The closed queue answers ABORTED then,
 // and the look-up is made again: three times in all, and then the client gets UNAVAILABLE. The
-// parameter "timeout" of a message may bring the deadline forward, never put it off.
+// parameter "timeout" of a message may bring the deadline forward, never put it off; how far it
+// counts, and how long the request may wait, is for the policy of its priority's level to say.
+//
+// Texts of more than kInlineTextBytes together would hold up the thread's other calls. Handle()
+// says kAwaitsTexts then, with request->model set to the generation whose tokenizer is wanted, and
+// TextThreads encode them. Where another generation has replaced that one meanwhile, they are
+// encoded again.
 //
 // Knows no transport and no worker. Owned by the daemon. Never blocks. Thread-safe: has no state of
 // its own, and any number of queue threads are inside at a time.
@@ -39,21 +52,27 @@ class Admission final : public InferHandler {
  public:
   // The referents outlive the admission, and the admission outlives the requests it admitted: they
   // point to its RowWriter.
-  Admission(const ModelDirectory* models, const Clock* clock) : models_(models), clock_(clock) {}
+  Admission(const ModelDirectory* models, const Clock* clock, TextThreads* texts,
+            uint64_t text_bytes_max)
+      : models_(models), clock_(clock), texts_(texts), text_bytes_max_(text_bytes_max) {}
 
-  // Admits the request, or ends it. False where the queue has still to copy the payload, see
-  // InferHandler.
-  bool Handle(const InferMessage& message, Request* request) override;
+  Handled Handle(const InferMessage& message, Request* request) override;
+  void EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) override;
 
  private:
-  // Both set `*copied` to false where the payload is copied later. Admit() finds the generation;
-  // Enter() checks the message against it and brings the request into its queue.
-  absl::Status Admit(const InferMessage& message, Request* request, bool* copied) const;
+  // Both set `*handled` where it is not kCopied. Admit() finds the generation; Enter() checks the
+  // message against it and brings the request into its queue.
+  absl::Status Admit(const InferMessage& message, Request* request, Handled* handled) const;
   absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
-                     bool* copied) const;
+                     Handled* handled) const;
+  // Gives a request of texts the tokens of its model.
+  absl::Status Encode(const InferMessage& message, Request* request,
+                      absl::FunctionRef<absl::Status()> go_on) const;
 
   const ModelDirectory* const models_;
   const Clock* const clock_;
+  TextThreads* const texts_;
+  const uint64_t text_bytes_max_;  // of one request
   const RowWriter writer_;
 };
 

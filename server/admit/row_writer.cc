@@ -4,37 +4,10 @@
 #include <bit>
 #include <cstring>
 
-#include "proto/base/check.h"
+#include "server/request/payload_reader.h"
 
 namespace mpsd {
 namespace {
-
-// Reads a payload's pieces as one stream.
-class PayloadReader {
- public:
-  explicit PayloadReader(const Payload& payload) : payload_(payload) {}
-
-  void Read(char* target, uint64_t bytes) {
-    while (bytes > 0) {
-      MPSD_CHECK(piece_ < payload_.pieces.size());
-      const absl::string_view piece = payload_.pieces[piece_];
-      const uint64_t step = std::min<uint64_t>(bytes, piece.size() - offset_);
-      std::memcpy(target, piece.data() + offset_, step);
-      target += step;
-      bytes -= step;
-      offset_ += step;
-      if (offset_ == piece.size()) {
-        ++piece_;
-        offset_ = 0;
-      }
-    }
-  }
-
- private:
-  const Payload& payload_;
-  size_t piece_ = 0;
-  size_t offset_ = 0;
-};
 
 void Fill(char* target, uint64_t bytes, const char* element, size_t element_bytes) {
   if (std::all_of(element, element + element_bytes, [](char byte) { return byte == 0; })) {

@@ -5,7 +5,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
@@ -34,24 +33,6 @@ namespace mpsd {
 // protocol match on. After an error the request is filled in part. REQUIRES: the model is loaded.
 // Pure.
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request);
-
-// A tensor of BYTES has elements of any length, so that its shape does not tell its size. Raw bytes
-// of it are the elements in row-major order, each a length and then that many bytes:
-//
-//   | 5 0 0 0 | h e l l o | 0 0 0 0 | 2 0 0 0 | h i |      three elements: "hello", "", "hi"
-//     little endian, four bytes
-//
-// Called by Validate(), on the thread that read the message, before the payload is copied: whatever
-// a client writes into a length, nothing behind this function reads beyond the payload.
-//
-// Walks the payload's elements where they lie; a length or an element may span pieces. Copies no
-// element. INVALID_ARGUMENT, in words that clients
-// match on, unless the payload holds exactly as many elements as `dims` says: too few, too many, a
-// length that is cut off, or an element that is. `dims` are those of the whole tensor, with the
-// batch dim; a product that overflows is refused as well. `input` and `model` are names, for the
-// text. Pure.
-absl::Status CheckStrings(const Payload& payload, absl::string_view input, absl::string_view model,
-                          absl::Span<const int64_t> dims);
 
 // `status` with the request's id before its text. Clients of the protocol expect the id in refusals
 // of the request itself and of a full queue, and in no others. Returns `status` as it is when it is

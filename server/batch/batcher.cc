@@ -17,6 +17,11 @@ void Batcher::Enqueue(Request* request) {
   lines_.Add(request);
 }
 
+void Batcher::PutBack(Request* request) {
+  lines_.Refund(*request);
+  Enqueue(request);
+}
+
 void Batcher::Remove(Request* request) {
   lines_.Remove(request);
   EndRows(request->place, request->rows);
@@ -29,16 +34,19 @@ void Batcher::TakeEqual(const Request& request, std::vector<Request*>* equal) {
   EndRowsFrom(before, *equal);
 }
 
-void Batcher::TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired) {
+uint32_t Batcher::TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
+                                std::vector<Request*>* expired) {
   const size_t before = expired->size();
-  lines_.TakeExpiredOf(line, until_ns, expired);
+  const uint32_t delayed = lines_.TakeExpiredOf(line, rank, until_ns, expired);
   EndRowsFrom(before, *expired);
+  return delayed;
 }
 
-void Batcher::TakeExpired(int64_t until_ns, std::vector<Request*>* expired) {
+uint32_t Batcher::TakeExpired(int64_t until_ns, std::vector<Request*>* expired) {
   const size_t before = expired->size();
-  lines_.TakeExpired(until_ns, expired);
+  const uint32_t delayed = lines_.TakeExpired(until_ns, expired);
   EndRowsFrom(before, *expired);
+  return delayed;
 }
 
 void Batcher::EndRowsFrom(size_t first, const std::vector<Request*>& requests) {
@@ -47,17 +55,22 @@ void Batcher::EndRowsFrom(size_t first, const std::vector<Request*>& requests) {
 
 void Batcher::Form(uint32_t line, uint32_t row_limit, FormedBatch* batch) {
   batch->Clear();
-  if (line == SchedulerDecision::kSuspects) return Append(line, batch);
-  while (const Request* request = lines_.head(line)) {
-    if (!batch->HasRoom(*request, row_limit)) break;
-    Append(line, batch);
+  const int64_t row_ns = lines_.RowNs(line, row_limit);
+  if (line == SchedulerDecision::kSuspects) {
+    Append(line, row_ns, batch);
+  } else {
+    while (const Request* request = lines_.first(line)) {
+      if (!batch->HasRoom(*request, row_limit)) break;
+      Append(line, row_ns, batch);
+    }
   }
+  lines_.ShowShares();
   MPSD_CHECK(batch->row_count > 0);
 }
 
-void Batcher::Append(uint32_t line, FormedBatch* batch) {
-  Request* request = lines_.head(line);
-  lines_.Pop(line);
+void Batcher::Append(uint32_t line, int64_t row_ns, FormedBatch* batch) {
+  Request* request = lines_.first(line);
+  lines_.Pop(line, row_ns);
   batch->Append(request, slab_table().slab(request->place.slab));
 }
 

@@ -50,6 +50,9 @@ class Batcher {
   // The request joins its line. REQUIRES: its rows are filled and live.
   void Enqueue(Request* request);
 
+  // A request that was formed into a batch joins its line again, since no lane got the batch.
+  void PutBack(Request* request);
+
   // Takes a queued request out of its line and ends its rows. The caller ends the request.
   void Remove(Request* request);
 
@@ -58,10 +61,12 @@ class Batcher {
   // rows of `request` are live; it is in no line itself.
   void TakeEqual(const Request& request, std::vector<Request*>* equal);
 
-  // Take the queued requests whose deadline is not after `until_ns` out of one line (or
+  // Take the queued requests whose deadline is not after `until_ns` out of a rank of one line (or
   // SchedulerDecision::kSuspects) or of all, and end their rows. The caller ends the requests.
-  void TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired);
-  void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
+  // Return how many were delayed instead: see RequestRanks.
+  uint32_t TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
+                         std::vector<Request*>* expired);
+  uint32_t TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
 
   // Index i is line i of Form() and TakeExpiredOf(). Indices hold until a request of a new shape
   // key joins a line.
@@ -78,18 +83,18 @@ class Batcher {
   // The most rows that a batch of the model can have; 1 for a model that does not batch.
   uint32_t max_rows() const { return spec_->batches() ? spec_->max_batch_size : 1; }
 
-  // Takes requests from the head of `line` into `batch`, which loses what it had, until the next
-  // one would exceed `row_limit` rows or has no room. From SchedulerDecision::kSuspects it takes
-  // the first request alone, whatever its rows. The rows stay live: the caller ends them, request
-  // by request, when the batch is over. REQUIRES: the line is not empty; unless it is kSuspects,
-  // its head has at most `row_limit` rows.
+  // Takes requests of `line` into `batch`, which loses what it had, in the order in which they are
+  // served, until the next one would exceed `row_limit` rows or has no room. From
+  // SchedulerDecision::kSuspects it takes the first request alone, whatever its rows. The rows stay
+  // live: the caller ends them, request by request, when the batch is over. REQUIRES: the line is
+  // not empty; unless it is kSuspects, none that may be first has more than `row_limit` rows.
   void Form(uint32_t line, uint32_t row_limit, FormedBatch* batch);
 
   // CHECKs the class's invariants. Slow: for tests.
   void CheckInvariants() const;
 
  private:
-  void Append(uint32_t line, FormedBatch* batch);
+  void Append(uint32_t line, int64_t row_ns, FormedBatch* batch);
   void EndRowsFrom(size_t first, const std::vector<Request*>& requests);
 
   const ModelSpec* const spec_;

@@ -1,5 +1,7 @@
 #include "server/batch/request_lines.h"
 
+#include <algorithm>
+
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 
@@ -8,31 +10,26 @@ namespace {
 
 constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;
 
-void ForEachOf(const RequestList& list, absl::FunctionRef<void(const Request&)> visit) {
-  for (const Request* request = list.head(); request != nullptr; request = request->next) {
-    visit(*request);
-  }
-}
+// What a row is charged while nobody knows how long it takes.
+constexpr int64_t kUnknownRowNs = 1'000'000;
 
-void TakeEqualFrom(RequestList* list, absl::FunctionRef<bool(const Request&)> equal,
+void TakeEqualFrom(RequestRanks* ranks, absl::FunctionRef<bool(const Request&)> equal,
                    std::vector<Request*>* taken) {
-  for (Request* request = list->head(); request != nullptr;) {
-    Request* next = request->next;
-    if (equal(*request)) {
-      list->Remove(request);
-      taken->push_back(request);
-    }
-    request = next;
-  }
+  const size_t first = taken->size();
+  ranks->ForEach([&](Request* request) {
+    if (equal(*request)) taken->push_back(request);
+  });
+  for (size_t i = first; i < taken->size(); ++i) ranks->Remove((*taken)[i]);
 }
 
 }  // namespace
 
 void RequestLines::Add(Request* request) {
   MPSD_CHECK(request->state == RequestState::kQueued);
-  if (request->suspect) return suspects_.InsertByDeadline(request);
+  shares_.Enter(request->tenant);
+  if (request->suspect) return suspects_.Insert(request);
   Line* line = LineOf(*request);
-  line->waiting.InsertByDeadline(request);
+  line->waiting.Insert(request);
   Show(line->index);
 }
 
@@ -44,29 +41,51 @@ void RequestLines::Remove(Request* request) {
   Show(line->index);
 }
 
-void RequestLines::Pop(uint32_t line) {
-  RequestList* list = ListOf(line);
-  MPSD_CHECK(!list->empty());
-  list->Remove(list->head());
+void RequestLines::Pop(uint32_t line, int64_t row_ns) {
+  RequestRanks* ranks = RanksOf(line);
+  Request* request = ranks->first(shares_);
+  MPSD_CHECK(request != nullptr);
+  ranks->Remove(request);
+  request->charged_ns = request->rows * row_ns;
+  shares_.Charge(request->tenant, request->charged_ns);
   Show(line);
 }
 
-void RequestLines::TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired) {
-  RequestList* list = ListOf(line);
-  // Sorted by deadline: the first that is still alive ends the walk.
-  while (Request* request = list->head()) {
-    if (request->deadline_ns > until_ns) break;
-    list->Remove(request);
-    expired->push_back(request);
-  }
-  Show(line);
+int64_t RequestLines::RowNs(uint32_t line, uint32_t most_rows) const {
+  if (!shares_.is_shared()) return 0;
+  const LatencyCurve* known = curve(line);
+  if (!IsKnown(known)) return kUnknownRowNs;
+  const uint32_t rows = std::clamp(views_[line].all_rows(), 1u, most_rows);
+  return std::max<int64_t>(1, known->MeanNs(rows) / rows);
 }
 
-void RequestLines::TakeExpired(int64_t until_ns, std::vector<Request*>* expired) {
-  TakeExpiredOf(kSuspects, until_ns, expired);
+void RequestLines::ShowShares() {
+  if (!shares_.is_shared()) return;
   for (uint32_t line = 0; line < views_.size(); ++line) {
-    if (!views_[line].empty()) TakeExpiredOf(line, until_ns, expired);
+    views_[line].head_served_ns = ServedNs(by_index_[line]->waiting);
   }
+}
+
+int64_t RequestLines::ServedNs(const RequestRanks& ranks) const {
+  const Request* first = shares_.is_shared() ? ranks.first(shares_) : nullptr;
+  return first == nullptr ? 0 : shares_.served_ns(first->tenant);
+}
+
+uint32_t RequestLines::TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
+                                     std::vector<Request*>* expired) {
+  const uint32_t delayed = RanksOf(line)->TakeExpiredOf(rank, until_ns, expired);
+  Show(line);
+  return delayed;
+}
+
+uint32_t RequestLines::TakeExpired(int64_t until_ns, std::vector<Request*>* expired) {
+  uint32_t delayed = suspects_.TakeExpired(until_ns, expired);
+  for (uint32_t line = 0; line < views_.size(); ++line) {
+    if (views_[line].empty()) continue;
+    delayed += by_index_[line]->waiting.TakeExpired(until_ns, expired);
+    Show(line);
+  }
+  return delayed;
 }
 
 void RequestLines::TakeEqual(const Request& request, absl::FunctionRef<bool(const Request&)> equal,
@@ -79,27 +98,43 @@ void RequestLines::TakeEqual(const Request& request, absl::FunctionRef<bool(cons
 }
 
 void RequestLines::ForEach(absl::FunctionRef<void(const Request&)> visit) const {
-  ForEachOf(suspects_, visit);
-  for (const Line* line : by_index_) ForEachOf(line->waiting, visit);
+  const auto visit_one = [&visit](Request* request) { visit(*request); };
+  suspects_.ForEach(visit_one);
+  for (const Line* line : by_index_) line->waiting.ForEach(visit_one);
 }
 
-LineView RequestLines::ViewOf(const RequestList& list, const LatencyCurve* curve) {
-  const Request* head = list.head();
-  if (head == nullptr) return {};
-  return {.rows = list.rows(),
-          .head_rows = head->rows,
-          .head_arrival_ns = head->arrival_ns,
-          .head_deadline_ns = head->deadline_ns,
-          .head_answer_deadline_ns = head->answer_deadline_ns(),
-          .tail_deadline_ns = list.tail()->deadline_ns,
-          .curve = curve};
+LineView RequestLines::ViewOf(const RequestRanks& ranks, const LatencyCurve* curve) const {
+  LineView view;
+  for (uint32_t rank = 0; rank < ranks.ranks().size(); ++rank) {
+    const TenantLists& lists = ranks.ranks()[rank];
+    const Request* head = lists.earliest();
+    if (head == nullptr) continue;
+    if (view.empty()) {
+      view = {.rows = lists.rows(),
+              .head_rows = lists.most_first_rows(),
+              .head_arrival_ns = head->arrival_ns,
+              .head_deadline_ns = head->deadline_ns,
+              .head_answer_deadline_ns = head->answer_deadline_ns(),
+              .tail_deadline_ns = lists.latest_deadline_ns(),
+              .curve = curve,
+              .rank = rank,
+              .head_served_ns = ServedNs(ranks)};
+      continue;
+    }
+    view.later_rows += lists.rows();
+    if (head->deadline_ns >= view.later_deadline_ns) continue;
+    view.later_rank = rank;
+    view.later_deadline_ns = head->deadline_ns;
+    view.later_answer_deadline_ns = head->answer_deadline_ns();
+  }
+  return view;
 }
 
-const RequestList& RequestLines::ListOf(uint32_t line) const {
+const RequestRanks& RequestLines::RanksOf(uint32_t line) const {
   return line == kSuspects ? suspects_ : by_index_[line]->waiting;
 }
 
-RequestList* RequestLines::ListOf(uint32_t line) {
+RequestRanks* RequestLines::RanksOf(uint32_t line) {
   return line == kSuspects ? &suspects_ : &by_index_[line]->waiting;
 }
 
@@ -147,22 +182,21 @@ void RequestLines::RemoveLine(uint32_t index) {
 
 void RequestLines::CheckInvariants() const {
   MPSD_CHECK(views_.size() == lines_.size() && by_index_.size() == lines_.size());
-  const auto check = [](const Request& request) {
-    MPSD_CHECK(request.state == RequestState::kQueued);
-    MPSD_CHECK(request.next == nullptr || request.next->deadline_ns >= request.deadline_ns);
-  };
   for (const auto& entry : lines_) {
     const auto& line = *entry.second;
     MPSD_CHECK(by_index_[line.index] == &line);
-    MPSD_CHECK(views_[line.index] == ViewOf(line.waiting, line.curve));
-    ForEachOf(line.waiting, [&entry, &check](const Request& request) {
-      MPSD_CHECK(!request.suspect && request.key == entry.first);
-      check(request);
+    LineView wanted = ViewOf(line.waiting, line.curve);
+    wanted.head_served_ns = views_[line.index].head_served_ns;
+    MPSD_CHECK(views_[line.index] == wanted);
+    line.waiting.CheckInvariants();
+    line.waiting.ForEach([&entry](const Request* request) {
+      MPSD_CHECK(request->state == RequestState::kQueued);
+      MPSD_CHECK(!request->suspect && request->key == entry.first);
     });
   }
-  ForEachOf(suspects_, [&check](const Request& request) {
-    MPSD_CHECK(request.suspect);
-    check(request);
+  suspects_.CheckInvariants();
+  suspects_.ForEach([](const Request* request) {
+    MPSD_CHECK(request->state == RequestState::kQueued && request->suspect);
   });
 }
 

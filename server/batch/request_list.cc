@@ -1,28 +1,70 @@
 #include "server/batch/request_list.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "proto/base/check.h"
 
 namespace mpsd {
+namespace {
+
+constexpr size_t kFirstSize = 8;
+
+}  // namespace
 
 void RequestList::InsertByDeadline(Request* request) {
-  MPSD_CHECK(request->previous == nullptr && request->next == nullptr && head_ != request);
-  Request* before = tail_;
-  while (before != nullptr && before->deadline_ns > request->deadline_ns) before = before->previous;
-  request->previous = before;
-  request->next = before == nullptr ? head_ : before->next;
-  (before == nullptr ? head_ : before->next) = request;
-  (request->next == nullptr ? tail_ : request->next->previous) = request;
+  if (count_ == ring_.size()) Grow();
+  const size_t place = CountUntil(request->deadline_ns);
+  if (2 * place < count_) {
+    --first_;  // wraps, as entry() does
+    for (size_t i = 0; i < place; ++i) entry(i) = entry(i + 1);
+  } else {
+    for (size_t i = count_; i > place; --i) entry(i) = entry(i - 1);
+  }
+  entry(place) = {request->deadline_ns, request};
+  ++count_;
   rows_ += request->rows;
 }
 
 void RequestList::Remove(Request* request) {
-  MPSD_CHECK(rows_ >= request->rows);
-  MPSD_CHECK(request->previous != nullptr || head_ == request);
-  (request->previous == nullptr ? head_ : request->previous->next) = request->next;
-  (request->next == nullptr ? tail_ : request->next->previous) = request->previous;
-  request->previous = nullptr;
-  request->next = nullptr;
+  size_t place = 0;
+  if (head() != request) {
+    // Behind those with an earlier deadline, and maybe behind some with the same.
+    place = CountUntil(request->deadline_ns - 1);
+    while (place < count_ && at(place) != request) ++place;
+  }
+  MPSD_CHECK(place < count_ && rows_ >= request->rows);
+  if (2 * place < count_) {
+    for (size_t i = place; i > 0; --i) entry(i) = entry(i - 1);
+    ++first_;
+  } else {
+    for (size_t i = place; i + 1 < count_; ++i) entry(i) = entry(i + 1);
+  }
+  --count_;
   rows_ -= request->rows;
+}
+
+// How many have a deadline that is not later.
+size_t RequestList::CountUntil(int64_t deadline_ns) const {
+  if (empty() || entry(count_ - 1).deadline_ns <= deadline_ns) return count_;
+  size_t begin = 0;
+  size_t end = count_ - 1;  // this one's is later
+  while (begin < end) {
+    const size_t middle = begin + (end - begin) / 2;
+    if (entry(middle).deadline_ns <= deadline_ns) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+void RequestList::Grow() {
+  std::vector<Entry> larger(std::max(kFirstSize, 2 * ring_.size()));
+  for (size_t i = 0; i < count_; ++i) larger[i] = entry(i);
+  ring_ = std::move(larger);
+  first_ = 0;
 }
 
 }  // namespace mpsd

@@ -93,6 +93,18 @@ void CheckPlain(const std::string& address, const std::string& path, const Liste
                                  "proxy or a firewall stands before it"));
 }
 
+// Who reaches these addresses must be known, or allowed something without being known.
+void CheckKnown(const std::vector<std::string>& addresses, const std::string& path,
+                const Config& config, JsonErrors* errors) {
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (config.access.in_force || IsOnThisHostOnly(addresses[i])) continue;
+    errors->Add(JsonPath(path, i),
+                absl::StrCat("'", addresses[i],
+                             "' can be reached from other hosts, and nothing says who may do what "
+                             "there: say it in access, were it only \"open\": [\"infer\"]"));
+  }
+}
+
 }  // namespace
 
 void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
@@ -112,14 +124,13 @@ void CheckWhoGetsIn(const Config& config, JsonErrors* errors) {
   for (size_t i = 0; i < listen.grpc.size(); ++i) {
     CheckPlain(listen.grpc[i], JsonPath("listen.grpc", i), listen, errors);
   }
-  if (!listen.http.empty()) CheckPlain(listen.http, "listen.http", listen, errors);
-  for (size_t i = 0; i < listen.tls.grpc.size(); ++i) {
-    if (config.access.in_force || IsOnThisHostOnly(listen.tls.grpc[i])) continue;
-    errors->Add(JsonPath("listen.tls.grpc", i),
-                absl::StrCat("'", listen.tls.grpc[i],
-                             "' can be reached from other hosts, and nothing says who may do what "
-                             "there: say it in access, were it only \"open\": [\"infer\"]"));
+  for (size_t i = 0; i < listen.http.size(); ++i) {
+    const bool is_text = listen.http.size() == 1;
+    CheckPlain(listen.http[i], is_text ? "listen.http" : JsonPath("listen.http", i), listen,
+               errors);
   }
+  CheckKnown(listen.tls.grpc, "listen.tls.grpc", config, errors);
+  CheckKnown(listen.tls.http, "listen.tls.http", config, errors);
   for (size_t i = 0; i < config.access.rules.size(); ++i) {
     if (config.access.rules[i].certificate.empty() || !listen.tls.client_ca.empty()) continue;
     errors->Add(JsonPath(JsonPath("access.rules", i), "certificate"),

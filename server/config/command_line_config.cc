@@ -19,9 +19,12 @@ namespace {
 
 constexpr uint32_t kDefaultMaxBatchSize = 64;
 
-// A name that clients may use, made from the name of a file.
-std::string NameOfFile(const std::string& path) {
-  std::string name = std::filesystem::path(path).stem().string();
+// A name that clients may use, made from the name of a file, or of a folder.
+std::string NameOfModel(const std::string& written_path, ModelFormat format) {
+  std::filesystem::path path(written_path);
+  if (!path.has_filename()) path = path.parent_path();  // it ends in a slash
+  const bool is_folder = format == ModelFormat::kHuggingFace;
+  std::string name = is_folder ? path.filename().string() : path.stem().string();
   for (char& c : name) {
     if (!ServableNameFault(std::string("x") + c).empty()) c = '-';
   }
@@ -85,9 +88,9 @@ absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places
 absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
                                            std::vector<TensorSpec> inputs,
                                            uint32_t max_batch_size) {
-  const std::string fault = FileFault(model_file);
+  const std::optional<ModelFormat> format = FormatOfPath(model_file);
+  const std::string fault = format == ModelFormat::kHuggingFace ? "" : FileFault(model_file);
   if (!fault.empty()) return absl::NotFoundError(fault);
-  const std::optional<ModelFormat> format = FormatOfFile(model_file);
   if (!format.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", model_file, "' ends in neither .pt nor .pt2"));
@@ -95,10 +98,12 @@ absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
   absl::StatusOr<std::string> path = AbsolutePath(model_file);
   if (!path.ok()) return path.status();
   ModelConfig model;
-  model.name = NameOfFile(*path);
+  model.name = NameOfModel(*path, *format);
   model.path = *std::move(path);
   model.stamp = StampOf(model.path);
   model.format = *format;
+  if (*format == ModelFormat::kHuggingFace) model.text.tokenizer = TokenizerIn(model.path);
+  if (!model.text.tokenizer.empty()) model.tokenizer_stamp = StampOf(model.text.tokenizer);
   const absl::Status status = SetInputs(std::move(inputs), max_batch_size, &model.spec);
   if (!status.ok()) return status;
   Config config = ConfigWhereNothingIsSaid();

@@ -36,9 +36,10 @@ inline constexpr std::string_view kConfigPlaces[] = {"mpsd.json", "/etc/mpsd/mps
 // Main calls it once: a reload reads the same file again, wherever another one has appeared since.
 absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places);
 
-// The config of a daemon that serves one model file and nothing else. The model is named for the
-// file without its suffix: characters that a name may not have become '-', and those before the
-// first letter or digit go. "model" where nothing is left.
+// The config of a daemon that serves one model file, or one folder of Hugging Face's, and nothing
+// else. The model is named for the file without its suffix, or for the folder: characters that a
+// name may not have become '-', and those before the first letter or digit go. "model" where
+// nothing is left.
 //
 // The shapes of `inputs` are whole, unlike those of a config: if the first dim of all of them is -1
 // the model batches, up to `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/check.h"
+#include "proto/base/lasting_folder.h"
 #include "proto/link/json_object.h"
 #include "server/config/config_reader.h"
 #include "server/config/config_values.h"
@@ -82,10 +83,13 @@ std::vector<std::string> DefaultGrpcAddresses(const std::string& state_dir) {
   return {"127.0.0.1:8001", absl::StrCat("unix:", state_dir, "/mpsd.sock")};
 }
 
-std::string DefaultStateDir() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+std::string StateDirOf(const char* runtime, const std::string& lasting, uint32_t user) {
   if (runtime != nullptr && runtime[0] == '/') return absl::StrCat(runtime, "/mpsd");
-  return absl::StrCat("/tmp/mpsd-", getuid());
+  return lasting.empty() ? absl::StrCat("/tmp/mpsd-", user) : absl::StrCat(lasting, "/mpsd");
+}
+
+std::string DefaultStateDir() {
+  return StateDirOf(std::getenv("XDG_RUNTIME_DIR"), platform::LastingFolder(), getuid());
 }
 
 }  // namespace mpsd

@@ -22,15 +22,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/base/file_stamp.h"
 #include "proto/base/limits.h"
+#include "proto/files/file_stamp.h"
 #include "proto/link/model_format.h"
 #include "proto/link/model_spec.h"
+#include "proto/link/precision.h"
 #include "proto/link/sandbox_level.h"
 #include "proto/link/warm_up.h"
 #include "proto/link/warm_up_sample.h"
 #include "server/access/access_rules.h"
 #include "server/config/limits_config.h"
+#include "server/request/model_task.h"
+#include "server/request/queue_policy.h"
+#include "server/request/text_policy.h"
 
 namespace mpsd {
 
@@ -51,13 +55,15 @@ struct PlacementConfig {
 
 // How batches are made.
 struct BatchingConfig {
-  int64_t max_delay_ns = 0;  // how long a free lane may wait for more requests
+  int64_t max_delay_ns = 0;               // how long a free lane may wait for more requests
+  std::vector<uint32_t> preferred_sizes;  // of a batch, in rows; rising
 
   bool operator==(const BatchingConfig&) const = default;
 };
 
-// The most that placement.threads and queue_timeout_ns of a model may be.
+// The most that placement.threads and the timeout of a queue's level may be.
 inline constexpr uint32_t kMaxThreads = 256;
+inline constexpr size_t kMaxPreferredSizes = 64;
 inline constexpr int64_t kMaxQueueTimeoutNs = 24LL * 3600 * 1'000'000'000;
 
 // How long the phases of a worker may take, and when workers rest or are replaced. Obeyed by
@@ -93,6 +99,7 @@ struct ModelConfig {
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "mps"
+  Precision precision = Precision::kAsSaved;
   PlacementConfig placement;
   ModelSpec spec;  // what the config says; the file says the rest
   WarmUp warmup = WarmUp::kAuto;
@@ -100,10 +107,13 @@ struct ModelConfig {
   std::optional<SandboxLevel> sandbox;       // nothing: as the daemon
   BatchingConfig batching;
   SupervisionConfig supervision;
-  uint32_t queue_requests = kDefaultQueueRequests;  // that no lane has yet, at most
-  uint64_t queue_bytes = kDefaultQueueBytes;        // of their inputs; holds the largest message
-  int64_t queue_timeout_ns = 0;                     // the longest wait for a batch; 0: any
-  std::map<std::string, std::string> parameters;    // for the worker, and clients may read them
+  QueuePolicies queue;
+  uint64_t queue_bytes = kDefaultQueueBytes;      // of what waits; holds the largest message
+  int64_t queue_target_ns = 0;                    // the longest wait in a standing queue; 0: any
+  TextPolicy text;                                // of a folder with a tokenizer that one
+  FileStamp tokenizer_stamp;                      // of the file at `text.tokenizer`
+  ModelTask task = ModelTask::kAuto;              // what it makes of texts
+  std::map<std::string, std::string> parameters;  // for the worker, and clients may read them
   // What a config.pbtxt says of tensors that only clients look at, by name.
   std::map<std::string, std::string> input_formats;        // "FORMAT_NCHW"
   std::map<std::string, std::string> label_files;          // of outputs, in the model's folder
@@ -116,11 +126,12 @@ struct ModelConfig {
 // Who may read the descriptors of the services.
 enum class Reflection { kLocal, kOff, kOn };
 
-// gRPC with TLS. Its addresses are others than those without TLS. The files were there when the
-// config was read; CertificateSource reads their contents.
+// gRPC and HTTP with TLS. Their addresses are others than those without TLS. The files were there
+// when the config was read; CertificateSource reads their contents.
 struct TlsConfig {
-  std::vector<std::string> grpc;  // empty: no TLS
-  std::string certificate;
+  std::vector<std::string> grpc;
+  std::vector<std::string> http;
+  std::string certificate;  // empty: no TLS
   std::string key;
   std::string client_ca;  // empty: clients show no certificate
   bool client_must_show_certificate = true;
@@ -130,9 +141,11 @@ struct TlsConfig {
 struct ListenConfig {
   std::vector<std::string> grpc;  // by default DefaultGrpcAddresses()
   TlsConfig tls;
-  std::string control;                  // "unix:PATH" for control calls; empty: none
-  bool plaintext = false;               // other hosts may reach addresses without TLS
-  std::string http = "127.0.0.1:8002";  // empty: none
+  std::string control;     // "unix:PATH" for control calls; empty: none
+  bool plaintext = false;  // other hosts may reach addresses without TLS
+  std::vector<std::string> http = {"127.0.0.1:8000", "127.0.0.1:8002"};  // empty: none
+  std::vector<std::string> cors;   // sites whose pages may call over HTTP; "*": all
+  std::vector<std::string> hosts;  // further names by which clients of loopback use HTTP
   Reflection reflection = Reflection::kLocal;
 };
 
@@ -167,7 +180,9 @@ struct Config {
   AccessRules access;
   TraceConfig trace;
   SandboxLevel sandbox = SandboxLevel::kBasic;
-  bool cuda_mps = false;  // the daemon runs CUDA's Multi-Process Service
+  bool cuda_mps = false;      // the daemon runs CUDA's Multi-Process Service
+  bool mps_fallback = false;  // on mps, operators without a kernel run on the cpu
+  bool keep_awake = true;     // a Mac does not fall asleep while requests are inside
   Compat compat = Compat::kNone;
   ModelControlMode model_control = ModelControlMode::kNone;
   bool strict_readiness = true;     // ready only while all models are
@@ -186,7 +201,12 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& fil
 // the file system.
 absl::StatusOr<Config> ReadConfig(const std::string& file);
 
-// The default of state_dir: $XDG_RUNTIME_DIR/mpsd, else /tmp/mpsd-<uid>. Reads the environment.
+// The folder "mpsd" in `runtime`, the value of $XDG_RUNTIME_DIR, if that is a path; else in
+// `lasting`, which is platform::LastingFolder(); else /tmp/mpsd-<user>. Systems tidy /tmp up after
+// some days: a daemon's lock in it would go, and a second daemon could start beside it. Pure.
+std::string StateDirOf(const char* runtime, const std::string& lasting, uint32_t user);
+
+// The default of state_dir: StateDirOf() this process. Reads the environment.
 std::string DefaultStateDir();
 
 // The default of listen.grpc: loopback, and a socket in `state_dir`.

@@ -17,10 +17,11 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 15> kConfigKeys = {
+constexpr std::array<std::string_view, 17> kConfigKeys = {
     "listen",           "server_name",   "server_version", "state_dir", "models",
     "model_repository", "model_control", "limits",         "log",       "trace",
-    "sandbox",          "cuda_mps",      "compat",         "access",    "readiness"};
+    "sandbox",          "cuda_mps",      "compat",         "access",    "readiness",
+    "mps_fallback",     "keep_awake"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
@@ -193,6 +194,12 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   size_t cuda_mps = 0;
   object.GetChoice("cuda_mps", kOffOn, &cuda_mps);
   config->cuda_mps = cuda_mps == 1;
+  size_t mps_fallback = 0;
+  object.GetChoice("mps_fallback", kOffOn, &mps_fallback);
+  config->mps_fallback = mps_fallback == 1;
+  size_t keep_awake = 1;
+  object.GetChoice("keep_awake", kOffOn, &keep_awake);
+  config->keep_awake = keep_awake == 1;
   size_t compat = 0;
   object.GetChoice("compat", kCompats, &compat);
   config->compat = static_cast<Compat>(compat);

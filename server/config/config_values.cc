@@ -1,6 +1,7 @@
 #include "server/config/config_values.h"
 
 #include <arpa/inet.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -17,7 +18,8 @@
 namespace mpsd {
 namespace {
 
-constexpr size_t kMaxSocketPathBytes = 107;  // of a sockaddr_un, without the final zero
+// Without the final zero: 107 on Linux, 103 on macOS.
+constexpr size_t kMaxSocketPathBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 std::string HostFault(absl::string_view host) {
   if (host.empty()) return "has no host; 0.0.0.0 stands for all of them";
@@ -78,7 +80,25 @@ std::string FileFault(const std::string& path) {
   return absl::StrCat("'", path, "' cannot be looked at: ", error.message());
 }
 
-std::optional<ModelFormat> FormatOfFile(const std::string& path) {
+std::string ModelPathFault(const std::string& path, ModelFormat format) {
+  if (format != ModelFormat::kHuggingFace) return FileFault(path);
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return "";
+  if (std::filesystem::exists(path, error)) return absl::StrCat("'", path, "' is not a folder");
+  return absl::StrCat("there is no folder '", path, "'");
+}
+
+std::string TokenizerIn(const std::string& folder) {
+  for (const char* name : {"tokenizer.json", "vocab.txt"}) {
+    std::string path = absl::StrCat(folder, "/", name);
+    if (FileFault(path).empty()) return path;
+  }
+  return "";
+}
+
+std::optional<ModelFormat> FormatOfPath(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return ModelFormat::kHuggingFace;
   if (absl::EndsWith(path, ".pt")) return ModelFormat::kTorchScript;
   if (absl::EndsWith(path, ".pt2")) return ModelFormat::kAoti;
   return std::nullopt;

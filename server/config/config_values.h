@@ -8,7 +8,7 @@
 //   const std::string fault = ServableNameFault(name);
 //   if (!fault.empty()) object.Fail("name", fault);   // "models[0].name: must be 1 to 128 …"
 //
-// All functions are thread-safe and keep nothing. Only AbsolutePath() and FileFault() ask the file
+// All functions are thread-safe and keep nothing. Those that are about files ask the file
 // system. None is called on the request's path.
 #pragma once
 
@@ -37,9 +37,17 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path);
 // Why `path` is not a regular file, or a link to one, as a whole sentence.
 std::string FileFault(const std::string& path);
 
-// The format that the suffix of a model's file tells: .pt is TorchScript, .pt2 is AOTInductor;
-// nothing for another suffix. The worker finds out whether the contents are of that format.
-std::optional<ModelFormat> FormatOfFile(const std::string& path);
+// The same for a model's path: a model of the format "huggingface" is a folder, others are files.
+std::string ModelPathFault(const std::string& path, ModelFormat format);
+
+// The file in a model's folder that says how texts become tokens: tokenizer.json, else vocab.txt.
+// Empty where neither is there.
+std::string TokenizerIn(const std::string& folder);
+
+// The format that a model's path tells: .pt is TorchScript, .pt2 is AOTInductor, a folder is one of
+// Hugging Face's; nothing for another file. The worker finds out whether the contents are of that
+// format.
+std::optional<ModelFormat> FormatOfPath(const std::string& path);
 
 // Addresses have three forms: host:port, [v6]:port and unix:path. The host may be a name.
 inline constexpr absl::string_view kUnixScheme = "unix:";

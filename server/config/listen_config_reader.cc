@@ -11,14 +11,16 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 6> kListenKeys = {"grpc", "tls",        "control",
-                                                         "http", "reflection", "plaintext"};
-constexpr std::array<std::string_view, 5> kTlsKeys = {"grpc", "certificate", "key", "client_ca",
-                                                      "client_certificate"};
+constexpr std::array<std::string_view, 8> kListenKeys = {
+    "grpc", "tls", "control", "http", "cors", "hosts", "reflection", "plaintext"};
+constexpr std::array<std::string_view, 6> kTlsKeys = {"grpc", "http",      "certificate",
+                                                      "key",  "client_ca", "client_certificate"};
 constexpr std::array<std::string_view, 3> kReflections = {"local", "off", "on"};
 constexpr std::array<std::string_view, 2> kClientCertificates = {"required", "optional"};
 
 constexpr size_t kMaxAddresses = 16;
+constexpr size_t kMaxOrigins = 16;
+constexpr size_t kMaxHosts = 16;
 constexpr unsigned kOthers = 0007;
 
 std::string ReadAddress(const nlohmann::json& json, const std::string& path,
@@ -36,25 +38,36 @@ std::string ReadAddress(const nlohmann::json& json, const std::string& path,
   return address;
 }
 
-// Reads the list at "grpc". No address may stand twice, nor in `listen` as an address without TLS.
-std::vector<std::string> ReadAddresses(const JsonObject& object, const std::string& folder,
-                                       bool unix_allowed, const ListenConfig& listen) {
+// Addresses that stand elsewhere, and what the error says of one that stands there too.
+struct OtherAddresses {
+  const std::vector<std::string>* addresses;
+  std::string_view what;
+};
+
+void CheckIsNew(const std::string& address, const std::string& path,
+                const std::vector<OtherAddresses>& others, JsonErrors* errors) {
+  for (const OtherAddresses& other : others) {
+    for (const std::string& taken : *other.addresses) {
+      if (SameAddress(taken, address)) errors->Add(path, std::string(other.what));
+    }
+  }
+}
+
+// Reads the list at `key`. No address may stand twice, nor among `others`.
+std::vector<std::string> ReadAddresses(const JsonObject& object, std::string_view key,
+                                       const std::string& folder, bool unix_allowed,
+                                       std::vector<OtherAddresses> others) {
   std::vector<std::string> addresses;
+  others.push_back({&addresses, "stands twice"});
   const auto add = [&](const nlohmann::json& element, const std::string& path) {
     std::string address = ReadAddress(element, path, folder, unix_allowed, object.errors());
-    for (const std::string& other : addresses) {
-      if (SameAddress(other, address)) object.errors()->Add(path, "stands twice");
-    }
-    for (const std::string& other : listen.grpc) {
-      if (unix_allowed || !SameAddress(other, address)) continue;
-      object.errors()->Add(path, "is an address without TLS too");
-    }
+    CheckIsNew(address, path, others, object.errors());
     addresses.push_back(std::move(address));
   };
-  object.GetList("grpc", kMaxAddresses, add);
-  const nlohmann::json* grpc = object.Find("grpc");
-  if (grpc != nullptr && grpc->is_array() && grpc->empty()) {
-    object.Fail("grpc", "must hold at least one address");
+  object.GetList(key, kMaxAddresses, add);
+  const nlohmann::json* list = object.Find(key);
+  if (list != nullptr && list->is_array() && list->empty()) {
+    object.Fail(key, "must hold at least one address");
   }
   return addresses;
 }
@@ -73,8 +86,12 @@ void ReadTls(const nlohmann::json& json, const std::string& folder, JsonErrors* 
              ListenConfig* listen) {
   const JsonObject object(json, "listen.tls", kTlsKeys, errors);
   TlsConfig& tls = listen->tls;
-  for (const std::string_view key : {"grpc", "certificate", "key"}) object.Require(key);
-  tls.grpc = ReadAddresses(object, folder, /*unix_allowed=*/false, *listen);
+  for (const std::string_view key : {"certificate", "key"}) object.Require(key);
+  if (object.Find("http") == nullptr) object.Require("grpc");
+  const OtherAddresses plain{&listen->grpc, "is an address without TLS too"};
+  tls.grpc = ReadAddresses(object, "grpc", folder, /*unix_allowed=*/false, {plain});
+  tls.http = ReadAddresses(object, "http", folder, /*unix_allowed=*/false,
+                           {plain, {&tls.grpc, "is an address of grpc too"}});
   ReadFilePath(object, "certificate", folder, &tls.certificate);
   ReadFilePath(object, "key", folder, &tls.key);
   ReadFilePath(object, "client_ca", folder, &tls.client_ca);
@@ -101,24 +118,59 @@ void ReadControl(const JsonObject& object, const std::string& folder, ListenConf
   }
 }
 
+// A text stands for a list of one; "" for none.
 void ReadHttp(const JsonObject& object, const std::string& folder, ListenConfig* listen) {
+  const std::vector<OtherAddresses> others = {{&listen->grpc, "is an address of grpc too"},
+                                              {&listen->tls.grpc, "is an address of tls.grpc too"},
+                                              {&listen->tls.http, "is an address of tls.http too"}};
   const nlohmann::json* http = object.Find("http");
-  if (http != nullptr && *http == "") {
-    listen->http.clear();
+  const std::string path = object.PathOf("http");
+  if (http == nullptr) {
+    for (const std::string& address : listen->http) {
+      CheckIsNew(address, path, others, object.errors());
+    }
     return;
   }
-  const std::string path = object.PathOf("http");
-  if (http != nullptr) {
-    listen->http = ReadAddress(*http, path, folder, /*unix_allowed=*/false, object.errors());
+  if (http->is_array()) {
+    listen->http = ReadAddresses(object, "http", folder, /*unix_allowed=*/true, others);
+    return;
   }
-  for (const std::string& other : listen->grpc) {
-    if (SameAddress(other, listen->http)) object.errors()->Add(path, "is an address of grpc too");
-  }
-  for (const std::string& other : listen->tls.grpc) {
-    if (SameAddress(other, listen->http)) {
-      object.errors()->Add(path, "is an address of tls.grpc too");
+  listen->http.clear();
+  if (*http == "") return;
+  listen->http.push_back(ReadAddress(*http, path, folder, /*unix_allowed=*/true, object.errors()));
+  CheckIsNew(listen->http[0], path, others, object.errors());
+}
+
+// As a browser writes it: a scheme, a host and perhaps a port.
+bool IsOrigin(const std::string& text) {
+  if (text == "*") return true;
+  const size_t scheme = text.find("://");
+  const bool is_web = text.substr(0, scheme) == "http" || text.substr(0, scheme) == "https";
+  return is_web && text.size() > scheme + 3 &&
+         text.find_first_of("/ *?#@,\t\r\n", scheme + 3) == std::string::npos;
+}
+
+void ReadOrigins(const JsonObject& object, ListenConfig* listen) {
+  object.GetList("cors", kMaxOrigins, [&](const nlohmann::json& element, const std::string& path) {
+    if (!element.is_string() || !IsOrigin(element.get<std::string>())) {
+      return object.errors()->Add(path, "must be \"*\" or a site like 'https://app.example:8443'");
     }
-  }
+    listen->cors.push_back(element.get<std::string>());
+  });
+}
+
+// As a browser writes it, without the port.
+bool IsHostName(const std::string& text) {
+  return !text.empty() && text.find_first_of("/: *?#@,\t\r\n") == std::string::npos;
+}
+
+void ReadHosts(const JsonObject& object, ListenConfig* listen) {
+  object.GetList("hosts", kMaxHosts, [&](const nlohmann::json& element, const std::string& path) {
+    if (!element.is_string() || !IsHostName(element.get<std::string>())) {
+      return object.errors()->Add(path, "must be a name like 'mpsd.example', without a port");
+    }
+    listen->hosts.push_back(element.get<std::string>());
+  });
 }
 
 }  // namespace
@@ -126,7 +178,7 @@ void ReadHttp(const JsonObject& object, const std::string& folder, ListenConfig*
 void ReadListenConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       ListenConfig* listen) {
   const JsonObject object(json, "listen", kListenKeys, errors);
-  std::vector<std::string> grpc = ReadAddresses(object, folder, /*unix_allowed=*/true, *listen);
+  std::vector<std::string> grpc = ReadAddresses(object, "grpc", folder, /*unix_allowed=*/true, {});
   if (object.Find("grpc") != nullptr) listen->grpc = std::move(grpc);
   if (const nlohmann::json* tls = object.Find("tls"); tls != nullptr) {
     ReadTls(*tls, folder, errors, listen);
@@ -137,6 +189,8 @@ void ReadListenConfig(const nlohmann::json& json, const std::string& folder, Jso
   object.GetChoice("reflection", kReflections, &reflection);
   listen->reflection = static_cast<Reflection>(reflection);
   ReadHttp(object, folder, listen);
+  ReadOrigins(object, listen);
+  ReadHosts(object, listen);
 }
 
 }  // namespace mpsd

@@ -2,6 +2,7 @@
 #include <array>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -19,14 +20,25 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 21> kModelKeys = {
-    "name",           "version",    "path",     "format",       "device",         "placement",
-    "max_batch_size", "inputs",     "outputs",  "pad",          "warmup",         "sandbox",
-    "batching",       "queue",      "circuit",  "load_timeout", "warmup_timeout", "run_timeout",
-    "recycle",        "parameters", "decoupled"};
+constexpr std::array<std::string_view, 24> kModelKeys = {
+    "name",           "version",    "path",      "format",       "device",         "placement",
+    "max_batch_size", "inputs",     "outputs",   "pad",          "warmup",         "sandbox",
+    "batching",       "queue",      "circuit",   "load_timeout", "warmup_timeout", "run_timeout",
+    "recycle",        "parameters", "decoupled", "text",         "task",           "precision"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
-constexpr std::array<std::string_view, 1> kBatchingKeys = {"max_delay"};
-constexpr std::array<std::string_view, 3> kQueueKeys = {"requests", "bytes", "timeout"};
+constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
+constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
+                                                        "bytes",
+                                                        "timeout",
+                                                        "timeout_action",
+                                                        "allow_timeout_override",
+                                                        "priorities",
+                                                        "default_priority",
+                                                        "target"};
+constexpr std::array<std::string_view, 4> kPolicyKeys = {"requests", "timeout", "timeout_action",
+                                                         "allow_timeout_override"};
+constexpr std::array<std::string_view, 4> kTextKeys = {"tokenizer", "max_tokens", "long_input",
+                                                       "side"};
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
@@ -51,10 +63,11 @@ bool IsDevice(absl::string_view device) {
   return index <= kMaxDeviceIndex && device == absl::StrCat(index);
 }
 
-void ReadFormat(const JsonObject& object, const std::string& written_path, ModelFormat* format) {
+void ReadFormat(const JsonObject& object, const std::string& folder,
+                const std::string& written_path, ModelFormat* format) {
   if (object.Find("format") != nullptr) return object.GetChoice("format", format);
   if (written_path.empty()) return;
-  const std::optional<ModelFormat> told = FormatOfFile(written_path);
+  const std::optional<ModelFormat> told = FormatOfPath(ResolvePath(folder, written_path));
   if (told.has_value()) {
     *format = *told;
     return;
@@ -66,7 +79,7 @@ void ReadFormat(const JsonObject& object, const std::string& written_path, Model
 void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig* model) {
   std::string path;
   object.Get("path", &path);
-  ReadFormat(object, path, &model->format);
+  ReadFormat(object, folder, path, &model->format);
   if (model->format == ModelFormat::kSynthetic) {
     if (object.Find("path") != nullptr) object.Fail("path", "a synthetic model has no file");
     object.Require("inputs");
@@ -77,9 +90,9 @@ void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig
   }
   object.Require("path");
   if (object.Find("path") == nullptr || !object.Find("path")->is_string()) return;
-  if (path.empty()) return object.Fail("path", "must name a file");
+  if (path.empty()) return object.Fail("path", "must name a file or folder");
   model->path = ResolvePath(folder, path);
-  const std::string fault = FileFault(model->path);
+  const std::string fault = ModelPathFault(model->path, model->format);
   if (!fault.empty()) object.Fail("path", fault);
   model->stamp = StampOf(model->path);
 }
@@ -91,6 +104,16 @@ void ReadDevice(const JsonObject& object, std::string* device) {
                                                                "mps"};
   object.Fail("device", absl::StrCat("there is no ", JsonText(nlohmann::json(*device)), " here",
                                      DidYouMean(*device, kDevices, "the choices are")));
+}
+
+// A synthetic model has no arithmetic that could be another one.
+void ReadPrecision(const JsonObject& object, ModelConfig* model) {
+  object.GetChoice("precision", &model->precision);
+  const bool is_fixed =
+      model->precision != Precision::kAsSaved && model->precision != Precision::kAuto;
+  if (!is_fixed || model->format != ModelFormat::kSynthetic) return;
+  object.Fail("precision",
+              "a synthetic model computes nothing; only as_saved and auto are allowed");
 }
 
 void ReadSandbox(const JsonObject& object, std::optional<SandboxLevel>* sandbox) {
@@ -116,11 +139,50 @@ void ReadPlacement(const JsonObject& model, PlacementConfig* placement) {
   ReadCount(object, "threads", kMaxThreads, &placement->threads);
 }
 
+void ReadPreferredSizes(const JsonObject& object, std::vector<uint32_t>* sizes) {
+  object.GetList("preferred_sizes", kMaxPreferredSizes,
+                 [&](const nlohmann::json& json, const std::string& path) {
+                   const uint64_t size = json.is_number_unsigned() ? json.get<uint64_t>() : 0;
+                   if (size >= 1 && size <= kMaxBatchRows) {
+                     return sizes->push_back(static_cast<uint32_t>(size));
+                   }
+                   object.errors()->Add(
+                       path, absl::StrCat("must be a whole number from 1 to ", kMaxBatchRows,
+                                          ", not ", JsonText(json)));
+                 });
+  std::sort(sizes->begin(), sizes->end());
+}
+
 void ReadBatching(const JsonObject& model, BatchingConfig* batching) {
   const nlohmann::json* json = model.Find("batching");
   if (json == nullptr) return;
   const JsonObject object(*json, model.PathOf("batching"), kBatchingKeys, model.errors());
   object.GetDuration("max_delay", kMaxDelayNs, &batching->max_delay_ns);
+  ReadPreferredSizes(object, &batching->preferred_sizes);
+}
+
+void ReadPolicy(const JsonObject& object, QueuePolicy* policy) {
+  object.Get("requests", 1, kMaxQueueRequests, &policy->requests);
+  object.GetDuration("timeout", kMaxQueueTimeoutNs, &policy->timeout_ns);
+  object.GetChoice("timeout_action", &policy->timeout_action);
+  object.Get("allow_timeout_override", &policy->allow_timeout_override);
+}
+
+// What a level does not say, the queue says for all. Without a word of its own a request is of the
+// last level: who is urgent says so.
+void ReadPriorities(const JsonObject& queue, QueuePolicies* policies) {
+  const QueuePolicy usual = policies->levels[0];
+  std::vector<QueuePolicy> levels;
+  queue.GetList("priorities", kMaxPriorityLevels,
+                [&](const nlohmann::json& json, const std::string& path) {
+                  levels.push_back(usual);
+                  const JsonObject object(json, path, kPolicyKeys, queue.errors());
+                  ReadPolicy(object, &levels.back());
+                });
+  if (!levels.empty()) policies->levels = std::move(levels);
+  auto number = static_cast<uint32_t>(policies->levels.size());
+  queue.Get("default_priority", 1, number, &number);
+  policies->default_level = number - 1;
 }
 
 // One legal request must always fit, so a larger limit on messages raises the default of the queue.
@@ -129,8 +191,9 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
   const nlohmann::json* json = model.Find("queue");
   if (json == nullptr) return;
   const JsonObject object(*json, model.PathOf("queue"), kQueueKeys, model.errors());
-  object.Get("requests", 1, kMaxQueueRequests, &config->queue_requests);
-  object.GetDuration("timeout", kMaxQueueTimeoutNs, &config->queue_timeout_ns);
+  ReadPolicy(object, &config->queue.levels[0]);
+  ReadPriorities(object, &config->queue);
+  object.GetDuration("target", kMaxQueueTimeoutNs, &config->queue_target_ns);
   object.GetBytes("bytes", 1, kMaxQueueBytes, &config->queue_bytes);
   if (config->queue_bytes >= limits.message_bytes) return;
   const nlohmann::json* written = object.Find("bytes");
@@ -139,12 +202,38 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
                                     BytesText(limits.message_bytes), ", not ", JsonText(*written)));
 }
 
+void ReadTokenizer(const JsonObject& object, const std::string& folder, std::string* tokenizer) {
+  if (object.Find("tokenizer") == nullptr) return;
+  std::string path;
+  object.Get("tokenizer", &path);
+  if (!object.Find("tokenizer")->is_string()) return;
+  if (path.empty()) return object.Fail("tokenizer", "must name a file");
+  *tokenizer = ResolvePath(folder, path);
+  const std::string fault = FileFault(*tokenizer);
+  if (!fault.empty()) object.Fail("tokenizer", fault);
+}
+
+void ReadText(const JsonObject& model, const std::string& folder, ModelConfig* config) {
+  TextPolicy& text = config->text;
+  if (config->format == ModelFormat::kHuggingFace) text.tokenizer = TokenizerIn(config->path);
+  const nlohmann::json* json = model.Find("text");
+  if (json != nullptr) {
+    const JsonObject object(*json, model.PathOf("text"), kTextKeys, model.errors());
+    ReadTokenizer(object, folder, &text.tokenizer);
+    object.Get("max_tokens", 1, kMostConfiguredTokens, &text.max_tokens);
+    object.GetChoice("long_input", &text.long_input);
+    object.GetChoice("side", &text.cut_side);
+    if (text.tokenizer.empty()) object.Require("tokenizer");
+  }
+  if (!text.tokenizer.empty()) config->tokenizer_stamp = StampOf(text.tokenizer);
+}
+
 std::string ParameterText(const nlohmann::json& json) {
   return json.is_string() ? json.get<std::string>() : json.dump();
 }
 
 void ReadParameter(const std::string& key, const nlohmann::json& json, const std::string& path,
-                   const std::string& folder, ModelConfig* model, JsonErrors* errors) {
+                   ModelConfig* model, JsonErrors* errors) {
   if (!json.is_string() && !json.is_number() && !json.is_boolean()) {
     return errors->Add(path, WrongType("a string, a number or a boolean", json));
   }
@@ -153,15 +242,10 @@ void ReadParameter(const std::string& key, const nlohmann::json& json, const std
     return errors->Add(path, absl::StrCat("a parameter's name is 1 to ", kMaxNameBytes,
                                           " bytes, its value at most ", kMaxParameterBytes));
   }
-  if (key == "vocab") {
-    text = ResolvePath(folder, text);
-    const std::string fault = FileFault(text);
-    if (!fault.empty()) return errors->Add(path, fault);
-  }
   model->parameters[key] = std::move(text);
 }
 
-void ReadParameters(const JsonObject& object, const std::string& folder, ModelConfig* model) {
+void ReadParameters(const JsonObject& object, ModelConfig* model) {
   const nlohmann::json* json = object.Find("parameters");
   if (json == nullptr) return;
   if (!json->is_object()) return object.Fail("parameters", WrongType("an object", *json));
@@ -171,8 +255,7 @@ void ReadParameters(const JsonObject& object, const std::string& folder, ModelCo
   }
   const std::string path = object.PathOf("parameters");
   for (const auto& item : json->items()) {
-    ReadParameter(item.key(), item.value(), JsonPath(path, item.key()), folder, model,
-                  object.errors());
+    ReadParameter(item.key(), item.value(), JsonPath(path, item.key()), model, object.errors());
   }
 }
 
@@ -251,6 +334,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   model.version = absl::StrCat(version);
   ReadSource(object, folder, &model);
   ReadDevice(object, &model.device);
+  ReadPrecision(object, &model);
   ReadPlacement(object, &model.placement);
   ReadModelSpec(object, &model.spec);
   object.GetChoice("warmup", &model.warmup);
@@ -258,7 +342,9 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadBatching(object, &model.batching);
   ReadQueue(object, limits, &model);
   ReadSupervisionConfig(object, &model.supervision);
-  ReadParameters(object, folder, &model);
+  ReadText(object, folder, &model);
+  object.GetChoice("task", &model.task);
+  ReadParameters(object, &model);
   return model;
 }
 

@@ -13,12 +13,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/health.pb.h"
 #include "proto/inference.pb.h"
 #include "server/telemetry/answer_statistics.h"
 #include "server/telemetry/inference_statistics.h"
+#include "server/texts/told_inputs.h"
 
 namespace mpsd {
 namespace {
@@ -61,9 +63,9 @@ void Describe(const TensorSpec& tensor, bool batches,
 }
 
 // The names of the inputs that a request may leave out: "B,C". The message has no other place.
-std::string OptionalInputs(const ModelSpec& spec) {
+std::string OptionalInputs(absl::Span<const TensorSpec> inputs) {
   std::vector<absl::string_view> names;
-  for (const TensorSpec& input : spec.inputs) {
+  for (const TensorSpec& input : inputs) {
     if (input.optional) names.push_back(input.name);
   }
   return absl::StrJoin(names, ",");
@@ -72,12 +74,8 @@ std::string OptionalInputs(const ModelSpec& spec) {
 absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataRequest& request,
                       pb::ModelMetadataResponse* response) {
   const absl::StatusOr<std::shared_ptr<ServedModel>> model =
-      FindServed(models, request.name(), request.version());
+      FindLoaded(models, request.name(), request.version());
   if (!model.ok()) return model.status();
-  if (!(*model)->loaded) {
-    return absl::UnavailableError(
-        absl::StrCat("Request for model '", request.name(), "' is not at ready state"));
-  }
   const ModelSpec& spec = (*model)->spec;
   response->set_name((*model)->name);
   const bool all = request.version().empty();
@@ -86,7 +84,8 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
     response->add_versions(std::move(version));
   }
   response->set_platform((*model)->platform);
-  for (const TensorSpec& input : spec.inputs) {
+  const std::vector<TensorSpec> inputs = ToldInputs(**model);
+  for (const TensorSpec& input : inputs) {
     Describe(input, spec.batches(), response->add_inputs());
   }
   for (const TensorSpec& output : spec.outputs) {
@@ -94,7 +93,7 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
   }
   auto& properties = *response->mutable_properties();
   properties["max_batch_size"] = absl::StrCat(spec.max_batch_size);
-  const std::string optional = OptionalInputs(spec);
+  const std::string optional = OptionalInputs(inputs);
   if (!optional.empty()) properties["optional_inputs"] = optional;
   return absl::OkStatus();
 }
@@ -132,8 +131,9 @@ void DescribeInput(const TensorSpec& spec, const ModelFacts& facts, pb::ModelInp
   input->set_optional(spec.optional);
   const auto written = facts.input_formats.find(spec.name);
   pb::ModelInput::Format format = pb::ModelInput::FORMAT_NONE;
-  if (written != facts.input_formats.end()) pb::ModelInput::Format_Parse(written->second, &format);
-  input->set_format(format);
+  const bool known = written != facts.input_formats.end() &&
+                     pb::ModelInput::Format_Parse(written->second, &format);
+  input->set_format(known ? format : pb::ModelInput::FORMAT_NONE);
 }
 
 void DescribeOutput(const TensorSpec& spec, const ModelFacts& facts, pb::ModelOutput* output) {
@@ -159,13 +159,33 @@ void DescribeInstances(const ServedModel& model, pb::ModelInstanceGroup* group) 
   group->add_gpus(index);
 }
 
+void DescribePolicy(const QueuePolicy& policy, pb::ModelQueuePolicy* target) {
+  target->set_max_queue_size(policy.requests);
+  target->set_default_timeout_microseconds(static_cast<uint64_t>(policy.timeout_ns / kNsPerUs));
+  target->set_allow_timeout_override(policy.allow_timeout_override);
+  if (policy.timeout_action == TimeoutAction::kDelay) {
+    target->set_timeout_action(pb::ModelQueuePolicy::DELAY);
+  }
+}
+
+void DescribeQueue(const QueuePolicies& queue, pb::ModelDynamicBatching* batching) {
+  if (queue.levels.size() == 1) {
+    return DescribePolicy(queue.levels[0], batching->mutable_default_queue_policy());
+  }
+  batching->set_priority_levels(queue.levels.size());
+  batching->set_default_priority_level(queue.default_level + 1);
+  for (size_t i = 0; i < queue.levels.size(); ++i) {
+    DescribePolicy(queue.levels[i], &(*batching->mutable_priority_queue_policy())[i + 1]);
+  }
+}
+
 void Describe(const ServedModel& model, pb::ModelConfig* config) {
   const ModelSpec& spec = model.spec;
   config->set_name(model.name);
   config->set_platform(model.platform);
   config->set_backend(model.facts.backend);
   config->set_max_batch_size(static_cast<int32_t>(spec.max_batch_size));
-  for (const TensorSpec& input : spec.inputs) {
+  for (const TensorSpec& input : ToldInputs(model)) {
     DescribeInput(input, model.facts, config->add_input());
   }
   for (const TensorSpec& output : spec.outputs) {
@@ -173,7 +193,6 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   }
   DescribeInstances(model, config->add_instance_group());
   for (const auto& [name, value] : model.parameters) {
-    if (name == "vocab") continue;  // a path: clients get the file's words (text_methods.h)
     (*config->mutable_parameters())[name].set_string_value(value);
   }
   config->mutable_model_transaction_policy()->set_decoupled(spec.decoupled);
@@ -181,11 +200,10 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
   batching->set_max_queue_delay_microseconds(
       static_cast<uint64_t>(model.facts.max_delay_ns / kNsPerUs));
-  pb::ModelQueuePolicy* queue = batching->mutable_default_queue_policy();
-  queue->set_max_queue_size(model.facts.queue_requests);
-  queue->set_default_timeout_microseconds(
-      static_cast<uint64_t>(model.facts.queue_timeout_ns / kNsPerUs));
-  queue->set_allow_timeout_override(true);
+  for (const uint32_t size : model.facts.preferred_sizes) {
+    batching->add_preferred_batch_size(static_cast<int32_t>(size));
+  }
+  DescribeQueue(model.facts.queue, batching);
 }
 
 // The policy that leads to the versions that are served.
@@ -323,12 +341,8 @@ void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table) {
       InferenceMethodName("ModelConfig"), MethodTable::Kind::kUnary,
       [models](const CallerInfo&, const auto& request, auto* response) {
         const absl::StatusOr<std::shared_ptr<ServedModel>> model =
-            FindServed(*models, request.name(), request.version());
+            FindLoaded(*models, request.name(), request.version());
         if (!model.ok()) return model.status();
-        if (!(*model)->loaded) {
-          return absl::UnavailableError(
-              absl::StrCat("Request for model '", request.name(), "' is not at ready state"));
-        }
         Describe(**model, response->mutable_config());
         DescribeVersions(models->Versions(request.name()),
                          response->mutable_config()->mutable_version_policy());

@@ -18,10 +18,11 @@ std::vector<ModelStateSample> ModelStates(const ModelDirectory& models,
   std::vector<ModelStateSample> samples;
   for (const std::shared_ptr<ServedModel>& model : models.models()) {
     const ModelState state = StateOf(*model, workers.Workers(*model), nullptr);
-    samples.push_back({model->name, model->version, state});
+    const char* const precision = model->loaded ? NameOf(model->precision) : "";
+    samples.push_back({model->name, model->version, state, precision});
   }
   for (const RefusedModel& model : models.refused()) {
-    samples.push_back({model.name, model.version, ModelState::kRefused});
+    samples.push_back({model.name, model.version, ModelState::kRefused, ""});
   }
   return samples;
 }

@@ -13,7 +13,6 @@
 #include "proto/health.pb.h"
 #include "proto/inference.pb.h"
 #include "proto/reflection.pb.h"
-#include "proto/text.pb.h"
 
 namespace mpsd {
 namespace {
@@ -22,12 +21,9 @@ namespace reflection_pb = grpc::reflection::v1;
 using google::protobuf::DescriptorPool;
 using google::protobuf::FileDescriptor;
 
-constexpr const char* kServices[] = {"inference.GRPCInferenceService",
-                                     "grpc.health.v1.Health",
-                                     "mpsd.control.v1.Control",
-                                     "mpsd.text.v1.Text",
-                                     "grpc.reflection.v1.ServerReflection",
-                                     "grpc.reflection.v1alpha.ServerReflection"};
+constexpr const char* kServices[] = {
+    "inference.GRPCInferenceService", "grpc.health.v1.Health", "mpsd.control.v1.Control",
+    "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"};
 
 constexpr const char* kPackage = "grpc.reflection.v1";
 constexpr const char* kOlderPackage = "grpc.reflection.v1alpha";
@@ -68,7 +64,7 @@ void AddWithImports(const FileDescriptor* file, std::unordered_set<std::string>*
   if (!seen->insert(std::string(file->name())).second) return;
   google::protobuf::FileDescriptorProto proto;
   file->CopyTo(&proto);
-  proto.SerializeToString(response->add_file_descriptor_proto());
+  MPSD_CHECK(proto.SerializeToString(response->add_file_descriptor_proto()));
   for (int i = 0; i < file->dependency_count(); ++i) {
     AddWithImports(file->dependency(i), seen, response);
   }
@@ -118,9 +114,9 @@ void AnswerReflection(const DescriptorPool& pool,
 
 // Links in the descriptors of files that nothing else refers to.
 void LinkDescriptors() {
-  mpsd::control::v1::StatusRequest::descriptor();
-  grpc::health::v1::HealthCheckRequest::descriptor();
-  inference::ServerLiveRequest::descriptor();
+  MPSD_CHECK(mpsd::control::v1::StatusRequest::descriptor() != nullptr);
+  MPSD_CHECK(grpc::health::v1::HealthCheckRequest::descriptor() != nullptr);
+  MPSD_CHECK(inference::ServerLiveRequest::descriptor() != nullptr);
 }
 
 }  // namespace

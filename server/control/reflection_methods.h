@@ -2,7 +2,7 @@
 // files.
 #pragma once
 
-#include "server/accept/method_table.h"
+#include "server/entry/method_table.h"
 
 namespace mpsd {
 

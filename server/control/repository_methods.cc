@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/limits.h"
+#include "proto/base/utf8.h"
 #include "proto/inference.pb.h"
 #include "server/request/retry_info.h"
 
@@ -101,7 +102,7 @@ absl::Status Index(const ModelControl& control, const pb::RepositoryIndexRequest
     index->set_name(listing.name);
     index->set_version(listing.version);
     index->set_state(listing.state);
-    index->set_reason(WithoutPathsAndErrnos(listing.reason));
+    index->set_reason(WithoutBadBytes(WithoutPathsAndErrnos(listing.reason)));
   }
   return absl::OkStatus();
 }
@@ -162,7 +163,7 @@ std::vector<std::pair<std::string, std::string>> SystemWords() {
 
 std::string WithoutPathsAndErrnos(absl::string_view text) {
   static const auto* const kSystemWords = new auto(SystemWords());
-  return absl::StrReplaceAll(WithoutPaths(text.substr(0, kMaxTextBytes)), *kSystemWords);
+  return absl::StrReplaceAll(WithoutPaths(CutAtCharacter(text, kMaxTextBytes)), *kSystemWords);
 }
 
 void AddRepositoryMethods(ModelControl* control, MethodTable* table) {

@@ -1,7 +1,7 @@
 // SharedMemoryMethods: the methods by which clients register their own memory.
 #pragma once
 
-#include "server/accept/method_table.h"
+#include "server/entry/method_table.h"
 #include "server/regions/client_regions.h"
 
 namespace mpsd {

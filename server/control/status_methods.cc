@@ -4,6 +4,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/clock.h"
+#include "proto/base/utf8.h"
 #include "proto/control.pb.h"
 #include "server/control/model_states.h"
 
@@ -42,9 +43,27 @@ std::string StateText(const ServedModel& model, const std::vector<WorkerInfo>& w
 }
 
 void Describe(const RefusedModel& model, control_pb::ModelStatus* status) {
-  status->set_name(model.name);
-  status->set_version(model.version);
-  status->set_state(absl::StrCat("refused: ", model.reason));
+  // Names of folders may be any bytes.
+  status->set_name(WithoutBadBytes(model.name));
+  status->set_version(WithoutBadBytes(model.version));
+  status->set_state(absl::StrCat("refused: ", WithoutBadBytes(model.reason)));
+}
+
+void Describe(const InferenceStatistics::Totals& totals, control_pb::ModelCounts* counts) {
+  counts->set_answered_requests(totals.success.count);
+  counts->set_failed_requests(totals.fail.count);
+  counts->set_answered_rows(totals.inference_count);
+  counts->set_batches(totals.execution_count);
+  counts->set_total_ns(totals.success.ns);
+  counts->set_queue_ns(totals.queue.ns);
+  counts->set_infer_ns(totals.compute_infer.ns);
+}
+
+std::string TextsOf(const ServedModel& model) {
+  if (model.texts.ok()) return "taken";
+  return absl::IsUnimplemented(model.texts.status())
+             ? ""
+             : WithoutBadBytes(model.texts.status().message());
 }
 
 void DescribeQuarantine(const ServedModel& model, control_pb::ModelStatus* status) {
@@ -71,6 +90,8 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_queued_requests(model.metrics.queued_requests);
   status->set_running_batches(model.metrics.running_batches);
   DescribeQuarantine(model, status);
+  Describe(model.metrics.inference.Read(), status->mutable_counts());
+  status->set_texts(TextsOf(model));
   for (const auto& [name, value] : model.parameters) (*status->mutable_parameters())[name] = value;
   uint32_t lanes = 0;
   for (const WorkerInfo& worker : workers) {
@@ -88,6 +109,8 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_lanes(lanes);
   if (!model.loaded) return;
   const ModelSpec& spec = model.spec;
+  status->set_precision(NameOf(model.precision));
+  status->set_precision_note(model.precision_note);
   status->set_max_batch_size(spec.max_batch_size);
   status->set_spec(SpecText(spec));
 }
@@ -95,7 +118,20 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
 void Describe(const ReloadReport& report, control_pb::ReloadStatus* status) {
   status->set_ok(report.ok);
   status->set_time_ms(report.time_ms);
-  status->set_text(report.text);
+  status->set_text(WithoutBadBytes(report.text));
+}
+
+void Describe(const StatusFacts& facts, control_pb::StatusReply* reply) {
+  reply->set_server_name(facts.server_name);
+  reply->set_server_version(MPSD_VERSION);
+  for (const auto& [name, value] : facts.limits) {
+    control_pb::Limit* const limit = reply->add_limits();
+    limit->set_name(name);
+    limit->set_value(value);
+  }
+  for (const std::string& warning : facts.warnings) {
+    reply->add_warnings(WithoutBadBytes(warning));
+  }
 }
 
 absl::Status CheckLocal(const CallerInfo& caller) {
@@ -127,16 +163,17 @@ void AddForgiveMethod(const ModelDirectory* models, Logger* logger, MethodTable*
 }
 
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
-                      const ModelControl* control, const std::string& server_name,
+                      const ModelControl* control, const StatusFacts& facts, const Clock* clock,
                       MethodTable* table) {
   const int64_t start_time_ms = absl::ToUnixMillis(absl::Now());
+  const int64_t start_ns = clock->NowNs();
   table->AddTyped<control_pb::StatusRequest, control_pb::StatusReply>(
       "/mpsd.control.v1.Control/Status", MethodTable::Kind::kUnary,
       [=](const CallerInfo& caller, const auto&, auto* reply) {
         if (absl::Status local = CheckLocal(caller); !local.ok()) return local;
-        reply->set_server_name(server_name);
-        reply->set_server_version(MPSD_VERSION);
+        Describe(facts, reply);
         reply->set_start_time_ms(start_time_ms);
+        reply->set_uptime_ms((clock->NowNs() - start_ns) / kNsPerMs);
         reply->set_ready(models->IsReady());
         Describe(control->LastReload(), reply->mutable_last_reload());
         for (const auto& model : models->models()) {

@@ -1,9 +1,12 @@
-// StatusMethods: mpsd.control.v1.Control, for `mpsd ps` and `mpsd forgive`.
+// StatusMethods: mpsd.control.v1.Control, for `mpsd ps`, `mpsd forgive` and the page at "/".
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "server/accept/method_table.h"
+#include "proto/base/clock.h"
+#include "server/entry/method_table.h"
 #include "server/request/model_control.h"
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"
@@ -11,11 +14,19 @@
 
 namespace mpsd {
 
+// What the daemon tells of itself for as long as it runs. A value.
+struct StatusFacts {
+  std::string server_name;
+  std::vector<std::pair<std::string, double>> limits;  // by the names of mpsd_limit
+  std::vector<std::string> warnings;                   // about the config and the host
+};
+
 // Adds Status, of the daemon's own service; proto/control.proto describes its reply.
-// It is the operator's view: for each published generation its state, its spec and its workers with
-// pids, restarts, last exits and last lines, and how the last reload went. The workers of a
-// generation that is loading or draining beside it stand in the same list, and are marked. A model
-// that is refused has a row without workers, whose state is the reason.
+// It is the operator's view: for each published generation its state, its spec, its counts and its
+// workers with pids, restarts, last exits and last lines; and how the last reload went. The workers
+// of a generation that is loading or draining beside it stand in the same list, and are marked. A
+// model that is refused has a row without workers, whose state is the reason. All texts are UTF-8,
+// whatever the names of files are.
 //
 // The parts of a reply are read one after the other without a common lock, each from a source that
 // is thread-safe: a reply may show a worker as it was a moment before its model. It runs on the
@@ -25,7 +36,7 @@ namespace mpsd {
 // PERMISSION_DENIED for callers from other hosts, because the answer names pids and files; this is
 // asked besides the gate, which may have no rules. The referents outlive the table.
 void AddStatusMethods(const ModelDirectory* models, const WorkerStatusSource* workers,
-                      const ModelControl* control, const std::string& server_name,
+                      const ModelControl* control, const StatusFacts& facts, const Clock* clock,
                       MethodTable* table);
 
 // Adds Forgive: all versions of a model take again the contents that they refuse. The log has a

@@ -43,9 +43,9 @@ class AnsweringList {
 
   // Gives up the requests whose deadline is not after `until_ns`.
   void GiveUpExpired(int64_t until_ns, const absl::Status& status) {
-    for (Request* request = list_.head(); request != nullptr; request = request->next) {
-      if (request->deadline_ns > until_ns) return;
-      GiveUp(request, status);
+    for (size_t i = 0; i < list_.size(); ++i) {
+      if (list_.at(i)->deadline_ns > until_ns) return;
+      GiveUp(list_.at(i), status);
     }
   }
 
@@ -54,9 +54,9 @@ class AnsweringList {
   // For the pool's invariants: the requests here, and the rows that they hold.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    for (const Request* request = list_.head(); request != nullptr; request = request->next) {
-      MPSD_CHECK(request->state == RequestState::kAnswering);
-      visit(*request);
+    for (size_t i = 0; i < list_.size(); ++i) {
+      MPSD_CHECK(list_.at(i)->state == RequestState::kAnswering);
+      visit(*list_.at(i));
     }
   }
 

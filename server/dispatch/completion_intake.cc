@@ -55,9 +55,11 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   if (batch == nullptr) return condemn("it completed a batch that it does not have");
   const WorkerLink& link = *inflight_->link(worker);
   MPSD_CHECK(batch->life.with_lane() && IsOfEpoch(batch->id, link.epoch()));
+  const int64_t now_ns = clock_->NowNs();
   uint64_t needed_bytes = 0;
-  const absl::Status status = ReadCompletion(port->report->records[slot], Expect(*batch, link),
-                                             model_->spec, &batch->completed, &needed_bytes);
+  const absl::Status status =
+      ReadCompletion(port->report->records[slot], Expect(*batch, link, now_ns), model_->spec,
+                     &batch->completed, &needed_bytes);
   if (!status.ok()) return condemn(std::string(status.message()));
   // The lane rang before it announced the completion, and nobody has cleared the bell since.
   const bool missed = work->after_timeout && port->WasAnnounced() &&
@@ -67,19 +69,19 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   ++port->completed;
   batch->life.Go(SlotState::kCompleted);
   CountCompletion(*batch, worker);
-  NoteTime({lane, slot}, *batch);
+  NoteTime({lane, slot}, *batch, now_ns);
   if (needed_bytes > 0) {
     RetryWithLargerLease(batch, needed_bytes, link, work);
   } else if (!batch->completed.outputs.empty()) {
     estimate_->Use(UsedBytes(batch->completed), batch->formed.row_count);
   }
-  EndEntries(batch, work);
+  EndEntries(batch, now_ns, work);
   work->completed.push_back(inflight_->TakeOut({lane, slot}));
   return true;
 }
 
-ExpectedCompletion CompletionIntake::Expect(const InflightBatch& batch,
-                                            const WorkerLink& link) const {
+ExpectedCompletion CompletionIntake::Expect(const InflightBatch& batch, const WorkerLink& link,
+                                            int64_t now_ns) const {
   ExpectedCompletion expected;
   expected.batch_id = batch.id;
   expected.row_count = batch.formed.row_count;
@@ -87,7 +89,7 @@ ExpectedCompletion CompletionIntake::Expect(const InflightBatch& batch,
   expected.lease_bytes = batch.lease->bytes();
   expected.lease_data = link.OutputData(batch.lease->offset());
   expected.batched_ns = batch.batched_ns;
-  expected.now_ns = clock_->NowNs();
+  expected.now_ns = now_ns;
   return expected;
 }
 
@@ -101,22 +103,22 @@ void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t work
 }
 
 // A batch that failed or was skipped says nothing about those that run.
-void CompletionIntake::NoteTime(InflightTable::Position position, const InflightBatch& batch) {
-  const int64_t took_ns = inflight_->NoteRun(position, clock_->NowNs());
+void CompletionIntake::NoteTime(InflightTable::Position position, const InflightBatch& batch,
+                                int64_t now_ns) {
+  const int64_t took_ns = inflight_->NoteRun(position, now_ns);
   if (batch.curve == nullptr || !batch.completed.failure.ok()) return;
   batch.curve->Note(batch.formed.row_count, took_ns);
 }
 
 // The rows end, unless the request is to have a further answer. Requests that have not ended yet
 // get their reply, or a part of it, from PoolCarrier::Carry().
-void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
+void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, DeferredWork* work) {
   CompletedBatch& completed = batch->completed;
   completed.spec = &model_->spec;
   completed.metrics = &model_->metrics;
   completed.memory = batch->lease;
   completed.batched_ns = batch->batched_ns;
   completed.entries.swap(batch->formed.entries);
-  const int64_t now_ns = clock_->NowNs();
   uint64_t answered = 0;
   for (const BatchEntry& entry : completed.entries) {
     if (completed.part == AnswerPart::kOneOfMany && entry.request != nullptr) {
@@ -125,11 +127,11 @@ void CompletionIntake::EndEntries(InflightBatch* batch, DeferredWork* work) {
     }
     queue_->EndRows(entry.place, entry.row_count);
     if (entry.request == nullptr) continue;
-    NoteDeadline(*entry.request, now_ns, margin_);
+    NoteAnswered(*entry.request, now_ns, margin_);
     work->EndAnswered(entry.request);
     ++answered;
   }
-  queue_->rate()->Count(answered);
+  queue_->ledger()->rate()->Count(answered);
   returns_->Answered(static_cast<uint32_t>(answered), now_ns);
 }
 

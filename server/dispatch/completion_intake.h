@@ -51,13 +51,14 @@ class CompletionIntake {
 
  private:
   bool TakeOne(uint32_t lane, DeferredWork* work);
-  ExpectedCompletion Expect(const InflightBatch& batch, const WorkerLink& link) const;
+  ExpectedCompletion Expect(const InflightBatch& batch, const WorkerLink& link,
+                            int64_t now_ns) const;
   void CountCompletion(const InflightBatch& batch, uint32_t worker);
-  void NoteTime(InflightTable::Position position, const InflightBatch& batch);
+  void NoteTime(InflightTable::Position position, const InflightBatch& batch, int64_t now_ns);
   void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                             DeferredWork* work);
   absl::Status RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes, bool fits) const;
-  void EndEntries(InflightBatch* batch, DeferredWork* work);
+  void EndEntries(InflightBatch* batch, int64_t now_ns, DeferredWork* work);
 
   ServedModel* const model_;
   const Clock* const clock_;

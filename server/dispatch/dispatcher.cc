@@ -18,8 +18,10 @@ constexpr double kUsualShare = 1.0 / 4;
 }  // namespace
 
 void Dispatcher::Dispatch(DeferredWork* work) {
-  if (queue_->requests() == 0) return;
-  const int64_t now_ns = clock_->NowNs();
+  if (queue_->ledger()->requests() > 0) DispatchAt(clock_->NowNs(), work);
+}
+
+void Dispatcher::DispatchAt(int64_t now_ns, DeferredWork* work) {
   ClearOutputRoom();
   while (true) {
     const SchedulerDecision decision = scheduler_->Decide(Snapshot(now_ns), now_ns);
@@ -58,15 +60,17 @@ void Dispatcher::ClearOutputRoom() {
 }
 
 void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
-  queue_->TakeExpiredOf(decision.line, decision.at_ns, &dropped_);
-  MPSD_CHECK(!dropped_.empty());
+  const uint32_t delayed =
+      queue_->TakeExpiredOf(decision.line, decision.rank, decision.at_ns, &dropped_);
+  MPSD_CHECK(delayed > 0 || !dropped_.empty());
   const auto given_up =
       std::count_if(dropped_.begin(), dropped_.end(),
                     [&](const Request* request) { return request->deadline_ns > now_ns; });
   model_->metrics.given_up_requests.fetch_add(static_cast<uint64_t>(given_up),
                                               std::memory_order_relaxed);
+  // Those that are given up are as good as late.
   for (const Request* request : dropped_) {
-    NoteDeadline(*request, request->answer_deadline_ns(), margin_);
+    NoteUnanswered(*request, request->deadline_ns, margin_);
   }
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
@@ -93,11 +97,22 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   batch->life.Go(SlotState::kLeased);
   batch->id = BatchIdOf(next_batch_++, link->epoch());
   batch->batched_ns = now_ns;
+  NoteWait(batch->formed, now_ns);
   usual_rows_ += (batch->formed.row_count - usual_rows_) * kUsualShare;
   // A decoupled model takes one request at a time.
   batch->completed.answer_index = batch->formed.entries.front().request->answers;
   Submit(std::move(batch), decision.lane, work);
   return true;
+}
+
+// How long the first of those without a deadline of their own has waited.
+void Dispatcher::NoteWait(const FormedBatch& formed, int64_t now_ns) {
+  const auto is_patient = [](const BatchEntry& entry) {
+    return entry.request->patience_ns > 0 && entry.request->answers == 0;
+  };
+  const auto first = std::find_if(formed.entries.begin(), formed.entries.end(), is_patient);
+  if (first == formed.entries.end()) return;
+  standing_->NoteWait(now_ns - first->request->arrival_ns, now_ns);
 }
 
 void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work) {

@@ -14,6 +14,7 @@
 #include "server/schedule/admission_margin.h"
 #include "server/schedule/return_forecast.h"
 #include "server/schedule/scheduler.h"
+#include "server/schedule/standing_queue.h"
 
 namespace mpsd {
 
@@ -29,7 +30,7 @@ class Dispatcher {
   // All outlive the dispatcher.
   Dispatcher(ServedModel* model, const Scheduler* scheduler, const Clock* clock, PoolQueue* queue,
              InflightTable* inflight, const ReturnForecast* returns, AdmissionMargin* margin,
-             const OutputEstimate* estimate)
+             StandingQueue* standing, const OutputEstimate* estimate)
       : model_(model),
         scheduler_(scheduler),
         clock_(clock),
@@ -37,11 +38,14 @@ class Dispatcher {
         inflight_(inflight),
         returns_(returns),
         margin_(margin),
+        standing_(standing),
         estimate_(estimate) {}
 
   // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
-  // room for its outputs: then the next drain or tick tries again.
+  // room for its outputs: then the next drain or tick tries again. Reads the clock only where a
+  // request waits; DispatchAt() is for callers that have read it.
   void Dispatch(DeferredWork* work);
+  void DispatchAt(int64_t now_ns, DeferredWork* work);
 
   // Takes a batch whose replies were given, for the next one.
   void Recycle(std::unique_ptr<InflightBatch> batch);
@@ -52,6 +56,7 @@ class Dispatcher {
  private:
   void ClearOutputRoom();
   void Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
+  void NoteWait(const FormedBatch& formed, int64_t now_ns);
   bool Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   void Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work);
   uint64_t LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const;
@@ -64,6 +69,7 @@ class Dispatcher {
   InflightTable* const inflight_;
   const ReturnForecast* const returns_;
   AdmissionMargin* const margin_;
+  StandingQueue* const standing_;
   const OutputEstimate* const estimate_;
   uint64_t next_batch_ = 1;
   double usual_rows_ = 1;     // of a batch

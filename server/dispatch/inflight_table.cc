@@ -6,6 +6,19 @@
 #include "proto/base/check.h"
 
 namespace mpsd {
+namespace {
+
+// Where nobody waits for the batch any more it is abandoned, and the lane may skip it.
+void CancelIfDead(InflightBatch* batch, BatchRecord* record) {
+  if (batch->life.state() == SlotState::kAbandoned) return;
+  const std::vector<BatchEntry>& entries = batch->formed.entries;
+  const auto dead = [](const BatchEntry& entry) { return entry.request == nullptr; };
+  if (!std::all_of(entries.begin(), entries.end(), dead)) return;
+  batch->life.Go(SlotState::kAbandoned);
+  record->cancelled.store(1, std::memory_order_release);
+}
+
+}  // namespace
 
 InflightTable::~InflightTable() {
   for (const Worker& worker : workers_) worker.link->Detach();
@@ -104,7 +117,7 @@ void InflightTable::Abandon(Request* request) {
       if (entry.request != request) continue;
       entry.request = nullptr;
       ++found;
-      CancelIfDead(position);
+      CancelIfDead(batch, &lanes_[position.lane].port->mailbox->records[position.slot]);
     }
   });
   MPSD_CHECK(found == 1);
@@ -116,20 +129,8 @@ void InflightTable::TakeExpired(int64_t until_ns, std::vector<Request*>* expired
       if (entry.request == nullptr || entry.request->deadline_ns > until_ns) continue;
       expired->push_back(std::exchange(entry.request, nullptr));
     }
-    CancelIfDead(position);
+    CancelIfDead(batch, &lanes_[position.lane].port->mailbox->records[position.slot]);
   });
-}
-
-// Nobody waits for the batch any more: it is abandoned, and the lane may skip it.
-void InflightTable::CancelIfDead(Position position) {
-  InflightBatch* batch = At(position);
-  if (batch->life.state() == SlotState::kAbandoned) return;
-  const std::vector<BatchEntry>& entries = batch->formed.entries;
-  const auto dead = [](const BatchEntry& entry) { return entry.request == nullptr; };
-  if (!std::all_of(entries.begin(), entries.end(), dead)) return;
-  batch->life.Go(SlotState::kAbandoned);
-  LaneMailbox* mailbox = lanes_[position.lane].port->mailbox;
-  mailbox->records[position.slot].cancelled.store(1, std::memory_order_release);
 }
 
 void InflightTable::CheckInvariants() const {

@@ -132,8 +132,6 @@ class InflightTable {
     std::array<std::unique_ptr<InflightBatch>, kRingEntries> slots;
   };
 
-  void CancelIfDead(Position position);
-
   ServedModel* const model_;
   PoolKeeper* const keeper_;
   std::vector<Worker> workers_;

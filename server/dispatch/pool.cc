@@ -27,7 +27,8 @@ absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
   absl::Status status;
   {
     absl::MutexLock lock(&parts_.mu);
-    status = refuse ? parts_.queue.FullError() : Admit(request, bytes, targets, &tick_by_ns);
+    status =
+        refuse ? parts_.queue.ledger()->FullError() : Admit(request, bytes, targets, &tick_by_ns);
   }
   if (tick_by_ns != DeferredWork::kNoTick) parts_.keeper->WakeBy(tick_by_ns);
   return status;
@@ -75,12 +76,12 @@ void Pool::Cancel(Request* request) {
         return;
       case RequestState::kWaiting:
       case RequestState::kQueued:
-        NoteDeadline(*request, parts_.clock->NowNs(), &parts_.margin);
+        NoteUnanswered(*request, parts_.clock->NowNs(), &parts_.margin);
         parts_.queue.Remove(request);
         work.End(request, CancelledByClient());
         break;
       case RequestState::kRunning:
-        NoteDeadline(*request, parts_.clock->NowNs(), &parts_.margin);
+        NoteUnanswered(*request, parts_.clock->NowNs(), &parts_.margin);
         parts_.inflight.Abandon(request);
         work.End(request, CancelledByClient());
         break;
@@ -145,7 +146,7 @@ void Pool::Tick() {
     EndExpired(now_ns, absl::StatusCode::kDeadlineExceeded, "Request timeout expired", &work);
     parts_.queue.PlaceWaiting(&work.fills, &work.tick_by_ns);
     parts_.dispatcher.Dispatch(&work);
-    parts_.queue.rate()->Measure(now_ns);
+    parts_.queue.ledger()->rate()->Measure(now_ns);
     parts_.queue.NoteSlabs();
     parts_.link_gauges.Note(parts_.inflight);
     parts_.link_gauges.NoteWakeups(parts_.inflight);
@@ -169,7 +170,7 @@ void Pool::EndExpired(int64_t until_ns, absl::StatusCode code, const char* text,
   parts_.queue.TakeExpired(until_ns, taken);
   parts_.inflight.TakeExpired(until_ns, taken);
   if (code == absl::StatusCode::kDeadlineExceeded) {
-    for (const Request* request : *taken) NoteDeadline(*request, until_ns, &parts_.margin);
+    for (const Request* request : *taken) NoteUnanswered(*request, until_ns, &parts_.margin);
   }
   // A status is made only where there is a request to end, since it takes memory from the heap.
   if (!taken->empty()) work->EndAll(taken, absl::Status(code, text));

@@ -29,7 +29,8 @@ void PoolCarrier::Commit(Request* request) {
   {
     absl::MutexLock lock(&parts_->mu);
     parts_->queue.Commit(request);
-    parts_->returns.Arrived(parts_->clock->NowNs());
+    const int64_t now_ns = parts_->clock->NowNs();
+    parts_->returns.Arrived(now_ns);
     if (request->cancelled) {
       parts_->queue.Remove(request);
       work.End(request, CancelledByClient());
@@ -38,7 +39,7 @@ void PoolCarrier::Commit(Request* request) {
       work.End(request, WorkerLoss::CrashedItsWorker());
       parts_->model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
     } else {
-      parts_->dispatcher.Dispatch(&work);
+      parts_->dispatcher.DispatchAt(now_ns, &work);
     }
   }
   Carry(&work);

@@ -29,7 +29,7 @@ void PoolMemory::Refuse() {
     PoolQueue& queue = parts_->queue;
     queue.growth()->Refused(parts_->clock->NowNs());
     queue.TakeWaiting(INT64_MAX, &parts_->taken);
-    work.EndAll(&parts_->taken, queue.FullError());
+    work.EndAll(&parts_->taken, queue.ledger()->FullError());
   }
   carrier_->Carry(&work);
 }

@@ -15,7 +15,8 @@ namespace {
 std::unique_ptr<const Scheduler> OrPredictive(std::unique_ptr<const Scheduler> scheduler,
                                               const PoolOptions& options) {
   if (scheduler != nullptr) return scheduler;
-  return std::make_unique<PredictiveScheduler>(options.lane_depth, options.max_delay_ns);
+  return std::make_unique<PredictiveScheduler>(options.lane_depth, options.max_delay_ns,
+                                               options.preferred_rows);
 }
 
 }  // namespace
@@ -30,7 +31,9 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       queue(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
       inflight(model, keeper),
       answering(&queue),
-      dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &estimate),
+      standing(options.queue_target_ns),
+      dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &standing,
+                 &estimate),
       intake(model, clock, &queue, &inflight, &answering, &returns, &margin, &estimate,
              options.max_answer_bytes),
       loss(model, &queue, &inflight),
@@ -46,27 +49,32 @@ absl::Status PoolParts::NoWorkerInTime() const {
 
 absl::Status PoolParts::RefusalInAdvance(const Request& request) {
   const int64_t now_ns = clock->NowNs();
+  const bool is_patient = request.patience_ns > 0;
+  const int64_t wait_ns = is_patient ? standing.LongestWaitNs() : StandingQueue::kAnyNs;
   const Arrival arrival = {
       .curve = queue.curve(request.key),
       .rows = request.rows,
-      .rows_ahead = queue.rows(),
-      .deadline_ns = request.deadline_ns,
+      .rows_ahead = queue.ledger()->RowsBefore(request),
+      .deadline_ns = std::min(request.expiry_ns(), now_ns + wait_ns),
       .answer_deadline_ns = margin.BackByNs(request.arrival_ns, request.answer_deadline_ns())};
   const int64_t late_ns = LatenessNs(arrival, dispatcher.Snapshot(now_ns), now_ns);
   if (late_ns == 0) return absl::OkStatus();
   returns.Arrived(now_ns);
   model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
   return WithRetryAfter(
-      absl::ResourceExhaustedError("no lane is free in time for the request's deadline"),
+      absl::ResourceExhaustedError(standing.stands() && is_patient
+                                       ? "the queue does not drain: queue.target is exceeded"
+                                       : "no lane is free in time for the request's deadline"),
       std::clamp(late_ns, CompletionRate::kMinRetryNs, CompletionRate::kMaxRetryNs));
 }
 
 void PoolParts::CheckInvariants() const {
   absl::MutexLock lock(&mu);
-  uint64_t rows = queue.CheckInvariants() + loss.struck_rows();
+  const QueueLedger::Sum queued = queue.CheckInvariants();
+  uint64_t rows = queued.rows + loss.struck_rows();
   inflight.CheckInvariants();
   const Batcher& batcher = queue.batcher();
-  int64_t requests = queue.requests();
+  int64_t requests = queued.requests;
   inflight.ForEach([&](InflightTable::Position, const InflightBatch* batch) {
     CheckCovers(batch->formed, batcher.slab_table());
     rows += batch->formed.row_count;

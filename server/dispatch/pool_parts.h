@@ -25,15 +25,18 @@
 #include "server/schedule/admission_margin.h"
 #include "server/schedule/return_forecast.h"
 #include "server/schedule/scheduler.h"
+#include "server/schedule/standing_queue.h"
 
 namespace mpsd {
 
 struct PoolOptions {
-  uint32_t lane_depth = 1;   // batches a lane has at most: 1 on a cpu, 2 on a gpu
-  int64_t max_delay_ns = 0;  // for which a batch that is not full waits for company
+  uint32_t lane_depth = 1;               // batches a lane has at most: 1 on a cpu, 2 on a gpu
+  int64_t max_delay_ns = 0;              // for which a batch that is not full waits for company
+  std::vector<uint32_t> preferred_rows;  // sizes of batches, rising
   // What may be inside without a lane: beyond it a request is refused as RESOURCE_EXHAUSTED.
-  uint32_t queue_requests = kDefaultQueueRequests;
-  uint64_t queue_bytes = kDefaultQueueBytes;  // of payload
+  std::vector<uint32_t> queue_requests = {kDefaultQueueRequests};  // of each priority level
+  uint64_t queue_bytes = kDefaultQueueBytes;                       // of payload
+  int64_t queue_target_ns = 0;                                     // of StandingQueue; 0: none
   // Workers get memory for one answer of this size when such an answer comes.
   uint64_t max_answer_bytes = kDefaultQueueBytes;
 };
@@ -49,8 +52,8 @@ struct PoolOptions {
 //
 // Beside these: `answering` has the requests (of decoupled models) of which one of several answers
 // is on its way to the client; `returns` foresees who comes back; `margin` learns how far
-// forecasts can be trusted; `estimate` learns how large answers are; `quarantine` remembers
-// requests that have crashed a worker ("struck").
+// forecasts can be trusted; `standing` sees that the queue does not drain; `estimate` learns how
+// large answers are; `quarantine` remembers requests that have crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() holds the parts to:
 //  1. A request that is inside is in exactly one part: queue, inflight or answering.
@@ -69,8 +72,9 @@ struct PoolParts {
   // UNAVAILABLE, for a request whose deadline comes before a worker is expected to serve.
   absl::Status NoWorkerInTime() const;
 
-  // RESOURCE_EXHAUSTED, for a new request that would be answered too late as far as anybody can
-  // tell. It is refused at once: it would take time from those that can be answered.
+  // RESOURCE_EXHAUSTED, for a new request that would be answered too late, or without a deadline of
+  // its own would stand in a queue that does not drain, as far as anybody can tell. It is refused
+  // at once: it would take time from those that can be answered.
   absl::Status RefusalInAdvance(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // CHECKs the invariants above and those of the parts. Locks `mu`. Slow: for tests.
@@ -93,6 +97,7 @@ struct PoolParts {
   AnsweringList answering ABSL_GUARDED_BY(mu);
   ReturnForecast returns ABSL_GUARDED_BY(mu);
   AdmissionMargin margin ABSL_GUARDED_BY(mu);
+  StandingQueue standing ABSL_GUARDED_BY(mu);
   OutputEstimate estimate ABSL_GUARDED_BY(mu);
   Dispatcher dispatcher ABSL_GUARDED_BY(mu);
   CompletionIntake intake ABSL_GUARDED_BY(mu);

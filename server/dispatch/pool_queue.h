@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "proto/base/clock.h"
-#include "proto/base/limits.h"
 #include "server/batch/batcher.h"
-#include "server/dispatch/completion_rate.h"
+#include "server/batch/request_ranks.h"
+#include "server/dispatch/queue_ledger.h"
 #include "server/dispatch/slab_growth.h"
 #include "server/request/served_model.h"
 #include "server/telemetry/gauge_share.h"
@@ -25,23 +25,17 @@ namespace mpsd {
 // being filled ("reserved"), or it is in a line of the batcher.
 //
 // Invariants, which CheckInvariants() holds it to:
-//  1. requests(), rows() and bytes are those of the waiting, the reserved and the queued requests
-//     together.
+//  1. The ledger counts the waiting, the reserved and the queued requests together.
 //  2. Waiting requests have no rows; reserved and queued ones have.
-//  3. The batcher's own invariants.
+//  3. The batcher's and the ledger's own invariants.
 class PoolQueue {
  public:
-  struct Limits {
-    uint32_t requests = kDefaultQueueRequests;
-    uint64_t bytes = kDefaultQueueBytes;
-  };
-
-  PoolQueue(const ServedModel* model, ModelMetrics* metrics, const Limits& limits,
+  PoolQueue(const ServedModel* model, ModelMetrics* metrics, const QueueLedger::Limits& limits,
             const Clock* clock);
 
   // Reserves rows for a new request of `bytes` bytes, or lets it wait for memory that may come
-  // (`targets->later`). RESOURCE_EXHAUSTED, with the time to come again, when the queue is full or
-  // no memory is to be expected. Sets `tick_by_ns` when memory was asked for.
+  // (`targets->later`). QueueLedger::FullError() when a limit is reached or no memory is to be
+  // expected. Sets `tick_by_ns` when memory was asked for.
   absl::Status Admit(Request* request, uint64_t bytes, RowTargets* targets, int64_t* tick_by_ns);
 
   // A reserved request's rows are filled: it joins its line.
@@ -54,10 +48,12 @@ class PoolQueue {
   void Remove(Request* request);
 
   // Take out requests, which the caller ends: all that wait or are queued and whose deadline is not
-  // after `until_ns`; those alone of one line, or SchedulerDecision::kSuspects; all that wait; all
-  // queued ones that hold the same as `request`.
+  // after `until_ns`; those alone of a rank of one line, or SchedulerDecision::kSuspects; all that
+  // wait; all queued ones that hold the same as `request`. Requests that yield are delayed instead.
+  // TakeExpiredOf() returns how many were.
   void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
-  void TakeExpiredOf(uint32_t line, int64_t until_ns, std::vector<Request*>* expired);
+  uint32_t TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
+                         std::vector<Request*>* expired);
   void TakeWaiting(int64_t until_ns, std::vector<Request*>* expired);
   void TakeEqual(const Request& request, std::vector<Request*>* equal);
 
@@ -74,16 +70,11 @@ class PoolQueue {
 
   void EndRows(const RowPlace& place, uint32_t rows) { batcher_.EndRows(place, rows); }
 
-  // How a request is refused that finds no room.
-  absl::Status FullError() const;
-
-  uint32_t requests() const { return requests_; }
-  uint64_t rows() const { return rows_; }
+  QueueLedger* ledger() { return &ledger_; }
   const Batcher& batcher() const { return batcher_; }
   LatencyCurve* curve(const ShapeKey& key) { return batcher_.curve(key); }
   SlabTable* slabs() { return batcher_.slabs(); }
   SlabGrowth* growth() { return &growth_; }
-  CompletionRate* rate() { return &rate_; }
 
   // Closes idle slabs, and then retires a segment that has idled: SlabTable::RetireIdle().
   std::optional<uint32_t> RetireIdle(uint32_t idle_calls);
@@ -91,38 +82,28 @@ class PoolQueue {
   // Shows on the gauges what the slabs take.
   void NoteSlabs();
 
-  // CHECKs the class's invariants, and returns the rows that the queue's requests hold. Slow: for
-  // tests.
-  uint64_t CheckInvariants() const;
+  // CHECKs the class's invariants, and returns the queue's requests with the rows that they hold.
+  // Slow: for tests.
+  QueueLedger::Sum CheckInvariants() const;
 
  private:
-  struct Sum {
-    uint32_t requests = 0;
-    uint64_t bytes = 0;
-    uint64_t rows = 0;
-
-    void Add(const Request& request);
-  };
-
+  void NoteDelayed(uint32_t requests);
   void AskForGrowth(int64_t* tick_by_ns);
   void Count(const Request& request, int sign);
   void NoteQueue();
 
   const ServedModel* const model_;
-  const Limits limits_;
+  ModelMetrics* const metrics_;
   const Clock* const clock_;
   GaugeShare requests_gauge_;
   GaugeShare bytes_gauge_;
   GaugeShare slabs_gauge_;
   GaugeShare segment_bytes_gauge_;
   Batcher batcher_;
-  RequestList waiting_;  // admitted, for whose rows there is no room yet
+  RequestRanks waiting_;  // admitted, for whose rows there is no room yet
   SlabGrowth growth_;
-  CompletionRate rate_;
-  uint32_t requests_ = 0;
-  uint64_t bytes_ = 0;
-  uint64_t rows_ = 0;
-  Sum reserved_;
+  QueueLedger ledger_;
+  QueueLedger::Sum reserved_;
 };
 
 }  // namespace mpsd

@@ -13,8 +13,8 @@ namespace mpsd {
 
 // One request's side of a transport. Only the transport knows the request's bytes, its client's
 // connection and credentials, and how an answer becomes bytes. Implemented by accept/'s InferCall
-// and StreamRequest; an HTTP call would read and write JSON here. Owns the InferExchange that calls
-// these functions, or lives as long.
+// and StreamRequest, and by door/'s InferTask and TextPart. Owns the InferExchange that calls these
+// functions, or lives as long.
 //
 //   the call's thread   Read → MayUse → [Connection] → [DropPayloads]
 //   the copier's        Resume, once inputs on a device are copied
@@ -36,6 +36,9 @@ class ExchangeTransport {
 
   // Whether the caller may use the model: OK, UNAUTHENTICATED or PERMISSION_DENIED.
   virtual absl::Status MayUse(absl::string_view model) = 0;
+
+  // The caller's number among those who share the model in equal parts. Asked after MayUse().
+  virtual uint32_t Tenant() = 0;
 
   // The connection whose registered memory the request may name. Asked only of a request that
   // names some.

@@ -55,7 +55,9 @@ absl::Status InferExchange::Read() {
   message_.takes_many = answers_ == Answers::kMany;
   traced_ = context_->observers.WantTrace(message_.model, *trace_);
   if (status.ok()) status = transport_->MayUse(message_.model);
-  return status.ok() ? LoadRegions() : status;
+  if (!status.ok()) return status;
+  request_.tenant = transport_->Tenant();
+  return LoadRegions();
 }
 
 absl::Status InferExchange::LoadRegions() {
@@ -73,21 +75,38 @@ void InferExchange::Admit(const absl::Status& status) {
 absl::Status InferExchange::LoadFromDevice() {
   return context_->regions->copier()->Enqueue([this] {
     const bool late = request_.deadline_ns <= context_->clock->NowNs();
-    device_status_ = late ? absl::OkStatus() : regions_.LoadFromDevice();
+    resumed_status_ = late ? absl::OkStatus() : regions_.LoadFromDevice();
     transport_->Resume();
   });
 }
 
 void InferExchange::Resumed() {
   thread_->Check();
-  Handle(client_left_ ? CallCancelled() : device_status_);
+  Handle(client_left_ ? CallCancelled() : resumed_status_);
 }
 
 void InferExchange::Handle(const absl::Status& status) {
   if (!status.ok()) return request_.reply.Fail(status);
-  if (!context_->handler->Handle(message_, &request_)) return;
-  transport_->DropPayloads();
-  regions_.DropInputs();
+  switch (context_->handler->Handle(message_, &request_)) {
+    case Handled::kLater:
+      return;
+    case Handled::kAwaitsTexts:
+      return context_->handler->EncodeTexts(message_, &request_, this);
+    case Handled::kCopied:
+      transport_->DropPayloads();
+      regions_.DropInputs();
+      request_.tokens.reset();
+  }
+}
+
+absl::Status InferExchange::GoOn() const {
+  if (client_left_) return CallCancelled();
+  return CheckInTime(request_, context_->clock->NowNs());
+}
+
+void InferExchange::TextsDone(const absl::Status& status) {
+  resumed_status_ = status;
+  transport_->Resume();
 }
 
 void InferExchange::ClientLeft() {

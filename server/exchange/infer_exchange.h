@@ -1,6 +1,7 @@
 // InferExchange: one inference request of a call, from its bytes to its one ending.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "absl/base/thread_annotations.h"
@@ -47,25 +48,25 @@ struct Arrival {
 // transport needs, and used again for request after request. Depends on no particular transport,
 // model or worker.
 //
-//   Begin → Read → Admit → (Resumed) → SendPart, any number of times → one ending → Clear
+//   Begin → Read → Admit → (Resumed)* → SendPart, any number of times → one ending → Clear
 //
 // Lives on its call's thread, which calls Begin(), CheckAwaited(), Read(), Admit(), Resumed(),
 // ClientLeft() and Clear(); the exchange CHECKs that. Any thread may call Continue(), StopAnswers()
 // and the ReplySink's functions: the thread that finds a completion, that cancels, or that copies
 // to a device. Answers come through the Reply that the exchange has lent to its Request, one at a
 // time. No function blocks: a copy from or to a device is a task of the DeviceCopier, which runs on
-// the copier's thread.
+// the copier's thread, and long texts are encoded on a thread of the handler's.
 //
 // Invariants:
 //   1. Each request that began ends exactly once: one of the transport's SendLast(), SendNoMore()
 //      and SendError() is called, once.
 //   2. The metrics and the observers get the ending before the transport sends it.
 //   3. After these calls the exchange touches none of its members: an ending of the transport, the
-//      transport's SendPart(), DeviceCopier::Enqueue(). By then the request may have ended on
-//      another thread, and the exchange may be in use for the next one.
+//      transport's SendPart(), DeviceCopier::Enqueue(), InferHandler::EncodeTexts(). By then the
+//      request may have ended on another thread, and the exchange may be in use for the next one.
 //   4. The memory that the payloads lie in is freed when InferHandler::Handle() says that nobody
 //      reads them any more; where it does not, in Clear().
-class InferExchange final : public ReplySink {
+class InferExchange final : public ReplySink, private TextWaiter {
  public:
   // How many answers a request may have: unary calls have room for one.
   enum class Answers { kOne, kMany };
@@ -89,11 +90,12 @@ class InferExchange final : public ReplySink {
 
   // Hands the request to the InferHandler, or ends it with `status`. If inputs lie on devices, it
   // starts their copy and returns: when the copy is done the transport's Resume() is called, on the
-  // copier's thread, and the transport has its call's thread call Resumed(). The request may have
-  // ended when this returns.
+  // copier's thread, and the transport has its call's thread call Resumed(). The same where texts
+  // are long, whose tokens another thread makes. The request may have ended when this returns.
   void Admit(const absl::Status& status);
 
-  // The inputs on devices were copied, or could not be: admission goes on.
+  // The inputs on devices were copied, or the long texts encoded, or could not be: admission goes
+  // on.
   void Resumed();
 
   // Nobody awaits the request any more: it is cancelled, now or at its next step. Does nothing for
@@ -128,6 +130,9 @@ class InferExchange final : public ReplySink {
 
   absl::Status LoadRegions();
   absl::Status LoadFromDevice();
+  // TextWaiter: on a thread of TextThreads.
+  absl::Status GoOn() const override;
+  void TextsDone(const absl::Status& status) override;
   void Handle(const absl::Status& status);
 
   void Give(const Answer& answer, bool is_last);
@@ -144,7 +149,7 @@ class InferExchange final : public ReplySink {
   const ThreadRole* const thread_;
   const Answers answers_;
 
-  bool client_left_ ABSL_GUARDED_BY(thread_) = false;
+  std::atomic<bool> client_left_{false};  // written on the call's thread; GoOn() reads it elsewhere
 
   // Written by the call's thread until the request is admitted. Then the request's queue says who
   // may write, and the answers, which never overlap, write the rest.
@@ -155,8 +160,8 @@ class InferExchange final : public ReplySink {
   TensorForms forms_;
   Request request_;
   RequestRegions regions_;
-  absl::Status device_status_;  // of the copy of inputs from devices
-  absl::Status refusal_;        // why an answer of several could not be sent; the request's ending
+  absl::Status resumed_status_;  // of the copy of inputs from devices, or of the texts
+  absl::Status refusal_;         // why an answer of several could not be sent; the request's ending
   AnswerCounter counter_;
 };
 

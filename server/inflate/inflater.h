@@ -1,4 +1,4 @@
-// Inflater: decompresses clients' messages, within bounds.
+// Inflater: decompresses the messages of gRPC's clients, within bounds.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -7,7 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "server/inflate/held_bytes.h"
+#include "server/inflate/inflate_bounds.h"
+#include "server/request/held_bytes.h"
 
 namespace mpsd {
 
@@ -15,13 +16,13 @@ namespace mpsd {
 // request). Keeps nothing from one message to the next. gRPC never inflates for us, because it
 // checks the limit only after it has inflated the whole message (decision 0013).
 //
-// A message of 64 KiB can inflate to 64 MiB. So memory is taken piece by piece as bytes come out,
-// and nothing is believed that the message says of its size:
+// A message of 64 KiB can inflate to 64 MiB. So memory is taken piece by piece as bytes come out
+// (InflateStream):
 //
 //   1 to 16 KiB | twice as much | … | 1 MiB | 1 MiB | …      each piece is a slice of the plain one
 //   ^ four times the compressed size
 //
-// Two limits hold, whatever comes:
+// Two limits hold, whatever comes, and BodyInflation shares them for HTTP:
 //   1. One message has at most `message_bytes` plain bytes, limits.message.
 //   2. All inflated messages that somebody still holds have at most `held_limit_bytes` of pieces,
 //      limits.buffered, and those of one client at most half of that, or one message. A piece is
@@ -33,7 +34,7 @@ class Inflater {
  public:
   // The limits of one message, and of all inflated messages that somebody still holds.
   Inflater(uint64_t message_bytes, uint64_t held_limit_bytes)
-      : message_bytes_(message_bytes), held_(held_limit_bytes, message_bytes) {}
+      : held_(held_limit_bytes, message_bytes), bounds_{message_bytes, &held_} {}
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
@@ -49,12 +50,15 @@ class Inflater {
   // `client` is the client's address as gRPC writes it: that of a connection, or of a Unix socket.
   absl::Status Inflate(grpc::ByteBuffer* message, absl::string_view client);
 
+  // The same bounds for the messages of another transport, which count as these do.
+  const InflateBounds& bounds() const { return bounds_; }
+
   // The memory of all inflated messages that somebody still holds.
   uint64_t held_bytes() const { return held_.taken_bytes(); }
 
  private:
-  const uint64_t message_bytes_;
   HeldBytes held_;
+  const InflateBounds bounds_;
 };
 
 }  // namespace mpsd

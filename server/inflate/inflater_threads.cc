@@ -43,7 +43,7 @@ void InflaterThreads::Main() {
       next = waiting_.front();
       waiting_.pop_front();
     }
-    next->Run(inflater_);
+    next->Run();
   }
 }
 

@@ -1,4 +1,4 @@
-// InflaterThreads: inflate compressed messages, so that the gRPC threads can go on meanwhile.
+// InflaterThreads: inflate compressed messages, so that the doors' threads can go on meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,29 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "server/inflate/inflater.h"
 
 namespace mpsd {
 
-// A message that waits for a thread. Owned by its call, which is accept/'s Inflation.
-// Thread-compatible.
+class Inflater;
+
+// A message that waits for a thread. Owned by its call: it is accept/'s Inflation or door/'s
+// BodyInflation. Thread-compatible.
 class InflationJob {
  public:
   virtual ~InflationJob() = default;
 
   // Called once for each Enqueue(), on one of the threads. Whoever the job tells that it is done
   // may enqueue or destroy it before this returns; the threads never touch it afterwards.
-  virtual void Run(Inflater* inflater) = 0;
+  virtual void Run() = 0;
 };
 
 // A few threads with one queue of messages. Inflating the largest message takes a tenth of a
-// second, in which a gRPC thread would answer none of its calls.
+// second, in which a thread of a door would answer none of its calls.
 //
 //   grpc-N                                inflate-N                    grpc-N
 //   a compressed message: Enqueue() ──▶   Run(): inflate, alarm ──▶    the tag Inflated
+//   http-N                                                             http-N
+//   a compressed body: Enqueue() ──▶      Run(): inflate, Resume() ──▶ Resumed()
 //
 // A call waits in the queue with its message and nothing else. The queue needs no bound of its own:
 // open calls and the bytes of arriving messages are bounded. Messages are taken in the order in
@@ -35,6 +38,7 @@ class InflationJob {
 // ones. Owned by the server; outlives the calls. Thread-safe, except for Start().
 class InflaterThreads {
  public:
+  // `inflater` is for the jobs of gRPC, and outlives the threads.
   explicit InflaterThreads(Inflater* inflater) : inflater_(inflater) {}
   InflaterThreads(const InflaterThreads&) = delete;
   InflaterThreads& operator=(const InflaterThreads&) = delete;
@@ -43,6 +47,8 @@ class InflaterThreads {
 
   // Starts `count` threads, named `inflate-N`. Called once.
   void Start(uint32_t count);
+
+  Inflater* inflater() const { return inflater_; }
 
   // Has a thread run the job, when all jobs that were enqueued before have been taken. Never
   // blocks. REQUIRES: the job lives until Run() is called, and is enqueued once until then.

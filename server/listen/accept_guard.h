@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "proto/base/fd.h"
 #include "server/listen/frame_meter.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/model_metrics.h"
@@ -31,7 +32,15 @@ struct ConnectionBounds {
 //   client learns that it must go elsewhere, and the listener goes on.
 // - recvmsg() ends a ReadRound in time, and cuts a connection whose FrameMeter says that it floods.
 //
-// Sockets that were not accepted this way are left alone. Does nothing on macOS.
+// Sockets that were not accepted this way are left alone. Does nothing on macOS, where
+// gRPC is new enough to hold a bound for each listener.
+
+// Accepts a connection for a listener of ours, which guards its own number of connections: not
+// blocking, and no child inherits it. The connection is in the table, and does not count against
+// the bound. Invalid when none could be taken; `needs_descriptor` is set when the process has no
+// descriptor for the next one, which goes on waiting: the caller looks again after a moment.
+// Thread-safe.
+UniqueFd AcceptConnection(int listener, bool* needs_descriptor);
 
 // Called before the first listener. Fails when no descriptor can be kept back. Thread-safe.
 absl::Status GuardAccept();

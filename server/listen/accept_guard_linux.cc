@@ -207,6 +207,13 @@ void BoundConnections(const ConnectionBounds* bounds) {
 
 void GuardConnection(int connection) { Enter(connection, Bounds(), std::nullopt); }
 
+UniqueFd AcceptConnection(int listener, bool* needs_descriptor) {
+  UniqueFd fd(SystemAccept(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  *needs_descriptor = !fd.valid() && (errno == EMFILE || errno == ENFILE);
+  if (fd.valid()) GuardConnection(fd.get());
+  return fd;
+}
+
 absl::Status GuardAccept() {
   if (Spare().Open()) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, "cannot keep a descriptor back");

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/base/file_stamp.h"
+#include "proto/files/file_stamp.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/model_metrics.h"
 

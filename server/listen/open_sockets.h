@@ -14,11 +14,12 @@ namespace mpsd {
 // ConnectionTable, and find only connections that the accept guard knows. Thread-safe.
 std::vector<int> ConnectionsOn(const std::vector<std::string>& addresses);
 
-// One socket. Its inode tells it from another socket that gets the same descriptor later.
-// Thread-safe.
+// One socket. Its identity is a number of the kernel's that tells it from another socket which gets
+// the same descriptor later: the inode on Linux; on macOS, where the inode of every TCP socket is
+// 0, the generation count of its connection. Thread-safe.
 struct OpenSocket {
   int fd = -1;
-  uint64_t inode = 0;
+  uint64_t identity = 0;
 
   // True while this very socket is open.
   bool IsOpen() const;

@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-std::optional<uint64_t> InodeOf(int fd) {
+std::optional<uint64_t> IdentityOf(int fd) {
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISSOCK(info.st_mode)) return std::nullopt;
   return static_cast<uint64_t>(info.st_ino);
@@ -27,7 +27,7 @@ std::vector<int> ConnectionsOn(const std::vector<std::string>& addresses) {
   return connections;
 }
 
-bool OpenSocket::IsOpen() const { return InodeOf(fd) == inode; }
+bool OpenSocket::IsOpen() const { return IdentityOf(fd) == identity; }
 
 std::vector<OpenSocket> SocketsOf(absl::string_view peer) {
   std::vector<OpenSocket> sockets;
@@ -35,8 +35,8 @@ std::vector<OpenSocket> SocketsOf(absl::string_view peer) {
   if (port == 0) return sockets;
   ConnectionTable::OfProcess().ForEach([&sockets, port](int fd, const ConnectionPlace& place) {
     if (place.local_peer_port() != port) return;
-    const std::optional<uint64_t> inode = InodeOf(fd);
-    if (inode.has_value()) sockets.push_back({fd, *inode});
+    const std::optional<uint64_t> identity = IdentityOf(fd);
+    if (identity.has_value()) sockets.push_back({fd, *identity});
   });
   return sockets;
 }

@@ -1,5 +1,7 @@
+#include <libproc.h>
+#include <sys/proc_info.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -19,10 +21,17 @@ bool IsListener(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0 || listens != 0;
 }
 
-std::optional<uint64_t> InodeOf(int fd) {
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !S_ISSOCK(info.st_mode)) return std::nullopt;
-  return static_cast<uint64_t>(info.st_ino);
+// None for what is no TCP socket. A connection whose count were 0 could not be told from another,
+// so its client is treated like one of another host.
+std::optional<uint64_t> IdentityOf(int fd) {
+  socket_fdinfo info{};
+  const int got = proc_pidfdinfo(getpid(), fd, PROC_PIDFDSOCKETINFO, &info, sizeof(info));
+  if (got != static_cast<int>(sizeof(info)) || info.psi.soi_kind != SOCKINFO_TCP) {
+    return std::nullopt;
+  }
+  const uint64_t count = info.psi.soi_proto.pri_tcp.tcpsi_ini.insi_gencnt;
+  if (count == 0) return std::nullopt;
+  return count;
 }
 
 std::vector<int> OpenDescriptors() {
@@ -45,15 +54,15 @@ std::vector<int> ConnectionsOn(const std::vector<std::string>& addresses) {
   return connections;
 }
 
-bool OpenSocket::IsOpen() const { return InodeOf(fd) == inode; }
+bool OpenSocket::IsOpen() const { return IdentityOf(fd) == identity; }
 
 std::vector<OpenSocket> SocketsOf(absl::string_view peer) {
   std::vector<OpenSocket> sockets;
   const uint32_t port = PortOf(peer);
   if (port == 0) return sockets;
   for (const int fd : OpenDescriptors()) {
-    const std::optional<uint64_t> inode = InodeOf(fd);
-    if (inode.has_value() && LocalPeerPort(fd) == port) sockets.push_back({fd, *inode});
+    const std::optional<uint64_t> identity = IdentityOf(fd);
+    if (identity.has_value() && LocalPeerPort(fd) == port) sockets.push_back({fd, *identity});
   }
   return sockets;
 }

@@ -15,8 +15,27 @@
 namespace mpsd {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Loading libtorch's code for a gpu takes seconds.
 constexpr int64_t kAnswerNs = 60 * kNsPerSecond;
+
+uint64_t BytesOfFile(const fs::path& path) {
+  std::error_code error;
+  const uint64_t bytes = fs::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
+// Of its weights, which may be in several files.
+uint64_t BytesOfFolder(const fs::path& folder) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::directory_iterator file(folder, error), end; !error && file != end;
+       file.increment(error)) {
+    if (file->path().extension() == ".safetensors") bytes += BytesOfFile(file->path());
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -78,8 +97,8 @@ std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models) {
   std::vector<uint64_t> bytes;
   for (const ModelConfig& model : models) {
     std::error_code error;
-    const uint64_t size = std::filesystem::file_size(model.path, error);
-    bytes.push_back(error ? 0 : size);
+    const bool is_folder = fs::is_directory(model.path, error);
+    bytes.push_back(is_folder ? BytesOfFolder(model.path) : BytesOfFile(model.path));
   }
   return bytes;
 }

@@ -57,8 +57,8 @@ class HostSurvey {
 // CUDA device that its config names, is placed without asking a worker. Pure.
 bool DependsOnDevices(const ModelConfig& model);
 
-// The size of each model's file, which stands for the memory of its weights; 0 where there is none.
-// Asks the file system.
+// The size of each model's file, or of the weight files of its folder, which stands for the memory
+// of its weights; 0 where there is none. Asks the file system.
 std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models);
 
 // Reads the line that `mpsd-worker --devices` writes into `host`: the first device of its list is

@@ -5,10 +5,10 @@
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
-#include "proto/text/vocabulary.h"
 #include "server/batch/slab_sizing.h"
 #include "server/dispatch/pool.h"
 #include "server/place/host_survey.h"
+#include "server/texts/text_encoder.h"
 
 namespace mpsd {
 namespace {
@@ -19,6 +19,8 @@ const char* PlatformName(ModelFormat format) {
       return "pytorch_libtorch";
     case ModelFormat::kAoti:
       return "torch_aoti";
+    case ModelFormat::kHuggingFace:
+      return "huggingface";
     case ModelFormat::kSynthetic:
       return "synthetic";
   }
@@ -52,10 +54,11 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.processes = placement.processes;
   facts.lanes = placement.lanes;
   facts.max_delay_ns = model.batching.max_delay_ns;
-  facts.queue_requests = model.queue_requests;
-  facts.queue_timeout_ns = model.queue_timeout_ns;
+  facts.preferred_sizes = model.batching.preferred_sizes;
+  facts.queue = model.queue;
   facts.input_formats = model.input_formats;
   facts.label_files = model.label_files;
+  facts.task = model.task;
   return facts;
 }
 
@@ -66,6 +69,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.path = model.path;
   order.stamp = model.stamp;
   order.device = placement.device;
+  order.precision = model.precision;
   order.memory_share_percent = placement.memory_share_percent;
   order.warmup = model.warmup;
   order.warmup_samples = model.warmup_samples;
@@ -79,6 +83,16 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
 
 }  // namespace
 
+void ModelFactory::LoadTexts(const ModelConfig& model, ServedModel* served) const {
+  if (model.text.tokenizer.empty()) return;
+  served->texts = TextEncoder::Load(model.text);
+  if (served->texts.ok()) return;
+  logger_->Log(LogLevel::kWarn, "texts_unavailable",
+               {{"model", model.name},
+                {"version", model.version},
+                {"reason", std::string(served->texts.status().message())}});
+}
+
 std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
                                                  absl::Span<const ModelConfig> others,
                                                  std::shared_ptr<ModelMetrics> counters) {
@@ -88,14 +102,18 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->platform = PlatformName(model.format);
   served->parameters = model.parameters;
   served->labels = model.labels;
-  const auto vocab = model.parameters.find("vocab");
-  if (vocab != model.parameters.end()) served->vocabulary = ReadVocabulary(vocab->second);
+  LoadTexts(model, served.get());
   const Placement placement = PlacementOf(model, others, survey_);
   served->facts = FactsOf(model, placement);
   PoolOptions options;
   options.lane_depth = placement.lane_depth;
   options.max_delay_ns = model.batching.max_delay_ns;
-  options.queue_requests = model.queue_requests;
+  options.preferred_rows = model.batching.preferred_sizes;
+  options.queue_target_ns = model.queue_target_ns;
+  options.queue_requests.clear();
+  for (const QueuePolicy& level : model.queue.levels) {
+    options.queue_requests.push_back(level.requests);
+  }
   options.queue_bytes = model.queue_bytes;
   options.max_answer_bytes = message_bytes_;
   auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_);
@@ -106,7 +124,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.order = OrderOf(model, placement);
   supervised.processes = placement.processes;
   supervised.first_segment_bytes =
-      [bounds = ArrivalBounds{model.queue_requests, model.queue_bytes, message_bytes_,
+      [bounds = ArrivalBounds{model.queue.requests(), model.queue_bytes, message_bytes_,
                               platform::PageBytes()}](const ModelSpec& spec) {
         return SlabSegmentBytes(spec, bounds);
       };

@@ -13,13 +13,16 @@
 #include "server/reload/generation_maker.h"
 #include "server/request/completed_batch.h"
 #include "server/supervise/supervisor.h"
+#include "server/telemetry/log/log.h"
 #include "server/telemetry/metrics_page.h"
 
 namespace mpsd {
 
 // Where each part of a ModelConfig goes:
 //
-//   path, format, spec, parameters, sandbox, warmup   LoadOrder            the worker
+//   path, format, spec, parameters, sandbox, warmup,  LoadOrder            the worker
+//   precision
+//   text                                              TextEncoder          requests of texts
 //   batching, queue                                   PoolOptions          the pool
 //   timeouts, circuit, recycle                        SupervisionLimits    the supervisor
 //   what was decided of it all                        ModelFacts           clients and operators
@@ -32,17 +35,19 @@ namespace mpsd {
 // `reloader` from then on; never on a request's path. Owns nothing of what it makes: the caller
 // gets the generation, which owns its pool; the supervisor has it until its last worker is gone;
 // the page holds its counters weakly. Owned by the daemon; the referents outlive it. Thread-safe;
-// only WaitUntilServing() and the first Start() block (see HostSurvey).
+// WaitUntilServing() blocks, the first Start() too (see HostSurvey), and each Start() for the
+// reading of a tokenizer.
 class ModelFactory final : public GenerationMaker {
  public:
   // `message_bytes`: the largest message of a client, by which open dims are bounded.
   ModelFactory(const Clock* clock, CompletionSink* replies, Supervisor* supervisor,
-               MetricsPage* page, HostSurvey* survey, uint64_t message_bytes)
+               MetricsPage* page, HostSurvey* survey, Logger* logger, uint64_t message_bytes)
       : clock_(clock),
         replies_(replies),
         supervisor_(supervisor),
         page_(page),
         survey_(survey),
+        logger_(logger),
         message_bytes_(message_bytes) {}
 
   // Cannot fail: a model that cannot be loaded is found out by its workers, and WaitUntilServing()
@@ -57,11 +62,16 @@ class ModelFactory final : public GenerationMaker {
   void Retire(const std::shared_ptr<ServedModel>& model) override { supervisor_->Retire(model); }
 
  private:
+  // Reads the model's tokenizer. A model whose tokenizer cannot be used serves tensors alone, and
+  // the log says why.
+  void LoadTexts(const ModelConfig& model, ServedModel* served) const;
+
   const Clock* const clock_;
   CompletionSink* const replies_;
   Supervisor* const supervisor_;
   MetricsPage* const page_;
   HostSurvey* const survey_;
+  Logger* const logger_;
   const uint64_t message_bytes_;
 };
 

@@ -44,6 +44,7 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   const TlsConfig& tls = before.listen.tls;
   const TlsConfig& other = after.listen.tls;
   compare("listen.tls.grpc", tls.grpc, other.grpc);
+  compare("listen.tls.http", tls.http, other.http);
   compare("listen.tls.certificate", tls.certificate, other.certificate);
   compare("listen.tls.key", tls.key, other.key);
   compare("listen.tls.client_ca", tls.client_ca, other.client_ca);
@@ -51,11 +52,15 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
           other.client_must_show_certificate);
   compare("listen.control", before.listen.control, after.listen.control);
   compare("listen.http", before.listen.http, after.listen.http);
+  compare("listen.cors", before.listen.cors, after.listen.cors);
+  compare("listen.hosts", before.listen.hosts, after.listen.hosts);
   compare("listen.reflection", before.listen.reflection, after.listen.reflection);
   compare("server_name", before.server_name, after.server_name);
   compare("server_version", before.server_version, after.server_version);
   compare("compat", before.compat, after.compat);
   compare("cuda_mps", before.cuda_mps, after.cuda_mps);
+  compare("mps_fallback", before.mps_fallback, after.mps_fallback);
+  compare("keep_awake", before.keep_awake, after.keep_awake);
   compare("state_dir", before.state_dir, after.state_dir);
   for (std::string& key : LimitsThatNeedARestart(before.limits, after.limits)) {
     keys.push_back(std::move(key));

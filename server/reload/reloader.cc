@@ -373,6 +373,8 @@ absl::StatusOr<std::vector<ModelConfig>> Reloader::SourcesOf(const std::string& 
   std::erase_if(sources, [&name](const ModelConfig& model) { return model.name != name; });
   for (ModelConfig& source : sources) {
     if (!source.path.empty()) source.stamp = StampOf(source.path);
+    const std::string& tokenizer = source.text.tokenizer;
+    if (!tokenizer.empty()) source.tokenizer_stamp = StampOf(tokenizer);
   }
   for (ModelConfig& source : sources) Complete(config_, &source);
   if (!sources.empty()) return sources;

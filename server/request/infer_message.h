@@ -5,8 +5,10 @@
 #include <string>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "server/request/text_policy.h"
 
 namespace mpsd {
 
@@ -49,8 +51,32 @@ struct InferMessage {
   uint32_t region_inputs = 0;                         // inputs that lie in the client's memory
   std::string parameter_error;                        // why a parameter is refused; empty: none is
   int64_t timeout_us = 0;                             // the "timeout" parameter; 0: none
+  uint64_t priority = 0;                              // the "priority" parameter; 0: none
   bool wants_final_flag = false;  // the "triton_enable_empty_final_response" parameter
   bool takes_many = false;        // the call can carry any number of answers to the request
+  TextWishes texts;               // of its texts, if it has any
+};
+
+// What became of a request that an InferHandler was given.
+enum class Handled : uint8_t {
+  kCopied,  // admitted or ended: nobody reads the message's payloads any more
+  kLater,   // it waits for memory to copy the payloads to: the caller keeps the message and its
+            // bytes unchanged until the reply is given
+  kAwaitsTexts,  // its texts are long, and it owes its reply: the caller has EncodeTexts() encode
+                 // them, and then gives it to Handle() again
+};
+
+// What an exchange is told while the texts of its request are encoded. Lives on the thread that
+// encodes: both functions are called there.
+class TextWaiter {
+ public:
+  virtual ~TextWaiter() = default;
+
+  // Asked before each text. An error, for a request that nobody awaits any more, ends the work.
+  virtual absl::Status GoOn() const = 0;
+
+  // Called once, last of all. The request may be handled again, and end, before this returns.
+  virtual void TextsDone(const absl::Status& status) = 0;
 };
 
 // The next step after a transport has read a request: an exchange knows its handler by this
@@ -60,10 +86,14 @@ class InferHandler {
   virtual ~InferHandler() = default;
 
   // Admits or refuses the request, whose reply is given exactly once, now or later, on any thread.
-  // Never blocks. After true nobody reads the message's payloads any more. After false the request
-  // waits for memory to copy them to: the caller keeps the message and its bytes unchanged until
-  // the reply is given.
-  virtual bool Handle(const InferMessage& message, struct Request* request) = 0;
+  // Never blocks.
+  virtual Handled Handle(const InferMessage& message, struct Request* request) = 0;
+
+  // Has another thread encode the texts into request->tokens. Never blocks. After an error, which
+  // the waiter gets, the caller gives it as the reply. Until TextsDone() the message and its bytes
+  // stay unchanged, and nobody writes to the request. REQUIRES: Handle() returned kAwaitsTexts.
+  virtual void EncodeTexts(const InferMessage& message, struct Request* request,
+                           TextWaiter* waiter) = 0;
 };
 
 }  // namespace mpsd

@@ -12,7 +12,11 @@ void Request::ForgetModel() {
   key.clear();
   inputs.clear();
   wanted_outputs.clear();
+  tokens.reset();
+  token_count = truncated_texts = 0;
   filler = nullptr;
+  level = 0;
+  yields = false;
   EndWait();
 }
 
@@ -20,6 +24,12 @@ void Request::LimitWait(int64_t until_ns) {
   MPSD_CHECK(state == RequestState::kNew && final_deadline_ns == 0);
   if (until_ns >= deadline_ns) return;
   final_deadline_ns = std::exchange(deadline_ns, until_ns);
+}
+
+void Request::Delay() {
+  MPSD_CHECK(MayBeDelayed(deadline_ns) && !delayed);
+  EndWait();
+  delayed = true;
 }
 
 void Request::EndWait() {
@@ -31,11 +41,13 @@ void Request::Reset() {
   state = RequestState::kNew;
   ForgetModel();
   queue = nullptr;
+  tenant = 0;
   arrival_ns = 0;
   patience_ns = 0;
   deadline_ns = 0;
   cancelled = false;
   suspect = false;
+  delayed = false;
   dispatches = 0;
   answers = 0;
   given_up = absl::OkStatus();
@@ -44,8 +56,7 @@ void Request::Reset() {
   sums = {};
   is_answered = false;
   queued_bytes = 0;
-  previous = nullptr;
-  next = nullptr;
+  charged_ns = 0;
 }
 
 }  // namespace mpsd

@@ -18,6 +18,7 @@ struct ModelMetrics;
 struct ServedModel;
 struct ModelSpec;
 struct Payload;
+struct TokenRows;
 
 // The non-batch dims of all inputs in a row, after padding. Those of an optional input follow a 1;
 // if it is left out, there is a 0 instead. Requests with equal keys can share a batch.
@@ -115,7 +116,13 @@ struct Request {
   ShapeKey key;
   absl::InlinedVector<RequestInput, 4> inputs;
   absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
+  std::shared_ptr<const TokenRows> tokens;          // what the payloads point into, if texts came
+  uint64_t token_count = 0;                         // of its texts, as TokenRows counts them
+  uint64_t truncated_texts = 0;                     // likewise
   const RowFiller* filler = nullptr;                // null: the request cannot wait for memory
+  uint32_t tenant = 0;  // below kMaxTenants; 0: callers are not told apart
+  uint32_t level = 0;   // of its priority (QueuePolicies); the first is served first
+  bool yields = false;  // after its wait it lets the others of its level go first, and does not end
   Reply reply;
 
   // Guarded by the queue's mutex from Reserve() on.
@@ -124,6 +131,7 @@ struct Request {
   RequestState state = RequestState::kNew;
   bool cancelled = false;  // by the client, while its rows were being filled
   bool suspect = false;    // runs alone: its worker crashed, or its batch had too large outputs
+  bool delayed = false;    // it has waited, and yields
   uint8_t dispatches = 0;  // how many batches it has been in
   uint32_t answers = 0;    // of a decoupled model, given so far
   absl::Status given_up;   // not OK: the ending once the current answer is taken
@@ -132,8 +140,7 @@ struct Request {
   StageSums sums;             // likewise
   bool is_answered = false;   // likewise; the model's statistics count it as answered
   uint64_t queued_bytes = 0;  // counted against the queue's limit
-  Request* previous = nullptr;
-  Request* next = nullptr;
+  int64_t charged_ns = 0;     // lane time, to its tenant, for the batch that it is in
 
   // An answer has come or was taken: the next one has its full time, unless the client gave the
   // deadline. REQUIRES: the request is in no list that its deadline orders.
@@ -151,6 +158,19 @@ struct Request {
 
   // The request waits in the queue no longer than until then. REQUIRES: kNew.
   void LimitWait(int64_t until_ns);
+
+  // The place of the request among those of its shape: those of a lower rank are served first.
+  uint32_t rank() const { return 2 * level + (delayed ? 1 : 0); }
+
+  // When it ends, if it is still in the queue then.
+  int64_t expiry_ns() const { return yields ? answer_deadline_ns() : deadline_ns; }
+
+  // Its wait ends by `until_ns`, but not the time for its answer, and it yields.
+  bool MayBeDelayed(int64_t until_ns) const { return yields && final_deadline_ns > until_ns; }
+
+  // It has waited: from now on it goes behind those of its level that have not. REQUIRES:
+  // MayBeDelayed(), and that the request is in no list that its rank or deadline orders.
+  void Delay();
 
   // The request is in a batch: from now on only the deadline of its answer counts.
   void EndWait();

@@ -165,4 +165,19 @@ absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& mo
   return model;
 }
 
+absl::Status CheckLoaded(const ServedModel& model) {
+  if (model.loaded) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("Request for model '", model.name, "' is not at ready state"));
+}
+
+absl::StatusOr<std::shared_ptr<ServedModel>> FindLoaded(const ModelDirectory& models,
+                                                        absl::string_view name,
+                                                        absl::string_view version) {
+  absl::StatusOr<std::shared_ptr<ServedModel>> model = FindServed(models, name, version);
+  if (!model.ok()) return model;
+  if (absl::Status status = CheckLoaded(**model); !status.ok()) return status;
+  return model;
+}
+
 }  // namespace mpsd

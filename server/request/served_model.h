@@ -16,11 +16,15 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/link/model_spec.h"
-#include "proto/text/vocabulary.h"
+#include "proto/link/precision.h"
+#include "server/request/model_task.h"
+#include "server/request/queue_policy.h"
 #include "server/request/request.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
+
+class TextEncoder;
 
 // How a model is run, for the answer to ModelConfig. Decided by the model's config and its
 // placement. Constant once the model is in the directory.
@@ -31,10 +35,11 @@ struct ModelFacts {
   uint32_t processes = 1;
   uint32_t lanes = 1;  // of a process
   int64_t max_delay_ns = 0;
-  uint32_t queue_requests = 0;
-  int64_t queue_timeout_ns = 0;                      // the longest wait for a batch; 0: any
+  std::vector<uint32_t> preferred_sizes;  // of a batch
+  QueuePolicies queue;
   std::map<std::string, std::string> input_formats;  // of inputs, by name: "FORMAT_NCHW"
   std::map<std::string, std::string> label_files;    // of outputs, by name
+  ModelTask task = ModelTask::kAuto;                 // as the config says
 };
 
 // One generation of a model and version, as the request's path sees it. Shared by the directory
@@ -51,10 +56,17 @@ struct ServedModel {
   std::string platform;                           // "pytorch_libtorch", "synthetic"
   std::map<std::string, std::string> parameters;  // from the config, for operators
   ModelFacts facts;
-  std::map<std::string, std::vector<std::string>> labels;  // of the classes of an output, by name
-  // Of a text encoder. UNIMPLEMENTED where the config names none; else why it cannot be used.
-  absl::StatusOr<Vocabulary> vocabulary = absl::UnimplementedError("the config names none");
+  // Of the classes of an output, by name: the config's, else the model's own; complete once `spec`
+  // is.
+  std::map<std::string, std::vector<std::string>> labels;
+  // How texts become tokens. UNIMPLEMENTED where the model takes tensors alone; else why the
+  // tokenizer cannot be used, for operators.
+  absl::StatusOr<std::shared_ptr<const TextEncoder>> texts =
+      absl::UnimplementedError("the model takes no texts");
   ModelSpec spec;  // complete once `ready` was true
+  // What all workers compute in, and how "auto" came to it; complete once `spec` is.
+  Precision precision = Precision::kAsSaved;
+  std::string precision_note;
   const std::shared_ptr<ModelMetrics> shared_metrics;
   ModelMetrics& metrics;
   std::atomic<bool> ready{false};       // at least one worker serves it now
@@ -163,6 +175,14 @@ class ModelDirectory {
 // The model found may be neither loaded nor ready: the caller decides whether that matters.
 // Thread-safe.
 absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,
+                                                        absl::string_view name,
+                                                        absl::string_view version);
+
+// UNAVAILABLE, with the protocol's text, for a model that is not loaded. Thread-safe.
+absl::Status CheckLoaded(const ServedModel& model);
+
+// As FindServed(), for callers that need a loaded model: the model's spec is complete. Thread-safe.
+absl::StatusOr<std::shared_ptr<ServedModel>> FindLoaded(const ModelDirectory& models,
                                                         absl::string_view name,
                                                         absl::string_view version);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/schedule/lane_forecast.h"
+
 namespace mpsd {
 namespace {
 
@@ -17,7 +19,7 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   for (const LaneView& lane : snapshot.lanes) {
     if (!snapshot.workers[lane.worker].takes_lines()) continue;
     ++lanes.count;
-    lanes.free_ns = std::min(lanes.free_ns, std::max(lane.free_at_ns, now_ns));
+    lanes.free_ns = std::min(lanes.free_ns, ExpectedFreeNs(lane, now_ns));
     lanes.one_is_free = lanes.one_is_free || lane.batches == 0;
   }
   return lanes;

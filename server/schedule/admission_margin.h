@@ -27,13 +27,20 @@ class AdmissionMargin {
     return deadline_ns - AnswerNs(whole_ns) - margin_ns;
   }
 
-  // Such a request, which was let in, ends at `now_ns`, with its answer or without.
-  void NoteEnd(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
-    if (now_ns > deadline_ns - AnswerNs(deadline_ns - arrival_ns)) {
-      share_ = std::min(kMostShare, share_ + kStep);
-    } else if (2 * (now_ns - arrival_ns) >= BackByNs(arrival_ns, deadline_ns) - arrival_ns) {
+  // The batch of such a request, which was let in, is back at `now_ns`.
+  void NoteAnswer(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
+    NoteNoAnswer(arrival_ns, deadline_ns, now_ns);
+    const int64_t back_by_ns = BackByNs(arrival_ns, deadline_ns);
+    const bool is_telling = 2 * (now_ns - arrival_ns) >= back_by_ns - arrival_ns;
+    if (is_telling && !IsLate(arrival_ns, deadline_ns, now_ns)) {
       share_ = std::max(0.0, share_ - kStep / kInTimeForOneLate);
     }
+  }
+
+  // Such a request, which was let in, ends at `now_ns` without an answer. If it still had time
+  // then, its end says nothing.
+  void NoteNoAnswer(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
+    if (IsLate(arrival_ns, deadline_ns, now_ns)) share_ = std::min(kMostShare, share_ + kStep);
   }
 
  private:
@@ -44,6 +51,11 @@ class AdmissionMargin {
 
   // The way of an answer. The longer a client waits at most, the less a little room matters to it.
   static int64_t AnswerNs(int64_t whole_ns) { return std::max(kLeastAnswerNs, whole_ns / 20); }
+
+  // An answer that leaves at `now_ns` is too late for the client.
+  static bool IsLate(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
+    return now_ns > deadline_ns - AnswerNs(deadline_ns - arrival_ns);
+  }
 
   double share_ = 0;
 };

@@ -20,19 +20,18 @@ double RowsAliveAt(const LineView& line, int64_t at_ns) {
   return line.rows * static_cast<double>(line.tail_deadline_ns - at_ns) / std::max(1.0, spread_ns);
 }
 
-}  // namespace
-
-SizeChoice ChooseSize(const LineView& line, uint32_t max_rows, int64_t now_ns) {
+// The choice as far as the head's rank goes.
+SizeChoice ChooseForHead(const LineView& line, uint32_t max_rows, int64_t now_ns) {
   const LatencyCurve& curve = *line.curve;
   const uint32_t wanted = std::min(line.rows, max_rows);
   const int64_t head_left_ns = line.head_answer_deadline_ns - now_ns;
   const uint32_t borne = curve.RowsWithin(head_left_ns, max_rows);
-  const SizeChoice as_borne = {std::max(line.head_rows, borne), 0};
-  const bool is_alone = line.rows == line.head_rows;
+  const SizeChoice as_borne = {std::max(line.head_rows, borne)};
+  const bool is_alone = line.all_rows() == line.head_rows;
   // A wait that is shorter than the answer's time says nothing of the answer.
   const bool waits_for_less = line.head_answer_deadline_ns > line.head_deadline_ns;
   if (borne >= wanted || is_alone || waits_for_less) return as_borne;
-  if (curve.MeanNs(line.head_rows) > head_left_ns) return {0, line.head_deadline_ns};
+  if (curve.MeanNs(line.head_rows) > head_left_ns) return {0, line.head_deadline_ns, line.rank};
   const double pace = PaceOf(curve, as_borne.rows, as_borne.rows);
   const auto left_ns = static_cast<double>(line.tail_deadline_ns - now_ns);
   if (line.rows <= pace * left_ns) return as_borne;
@@ -45,9 +44,21 @@ SizeChoice ChooseSize(const LineView& line, uint32_t max_rows, int64_t now_ns) {
     const double larger_pace = PaceOf(curve, rows, served);
     if (larger_pace <= best_pace) continue;
     best_pace = larger_pace;
-    best = {0, until_ns - 1};
+    best = {0, until_ns - 1, line.rank};
   }
   return best;
+}
+
+}  // namespace
+
+SizeChoice ChooseSize(const LineView& line, uint32_t max_rows, int64_t now_ns) {
+  const SizeChoice choice = ChooseForHead(line, max_rows, now_ns);
+  const uint32_t rows = std::min(choice.rows, line.all_rows());
+  const bool later_fill_it = choice.drop_until_ns == 0 && rows > line.rows;
+  if (!later_fill_it || line.later_answer_deadline_ns > line.later_deadline_ns) return choice;
+  const int64_t until_ns = now_ns + line.curve->LateNs(rows);
+  if (line.later_deadline_ns >= until_ns) return choice;
+  return {0, until_ns - 1, line.later_rank};
 }
 
 }  // namespace mpsd

@@ -1,8 +1,10 @@
 #include "server/schedule/predictive_scheduler.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "server/schedule/batch_size_policy.h"
+#include "server/schedule/lane_forecast.h"
 
 namespace mpsd {
 namespace {
@@ -29,6 +31,13 @@ bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
   return std::none_of(snapshot.lines.begin(), snapshot.lines.end(), is_other);
 }
 
+// Lines are served by the ranks of their heads, those of one rank by what their tenants have had,
+// and those of equal tenants by their deadlines.
+bool IsBefore(const LineView& line, const LineView& other) {
+  return std::tuple(line.rank, line.head_served_ns, line.head_deadline_ns) <
+         std::tuple(other.rank, other.head_served_ns, other.head_deadline_ns);
+}
+
 // How many times more a wait must bring than it costs: forecasts err.
 constexpr double kLeastGain = 1.05;
 
@@ -40,36 +49,50 @@ SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
     const std::optional<SchedulerDecision> decision = DecideSuspects(snapshot, now_ns);
     if (decision.has_value()) return *decision;
   }
-  const std::optional<uint32_t> lane = FreeLane(snapshot);
+  const std::optional<uint32_t> lane = FreeLane(snapshot, now_ns);
   if (!lane.has_value()) return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
   int64_t next_due_ns = SchedulerDecision::kNever;
-  std::optional<uint32_t> earliest;
+  std::optional<uint32_t> first;
   for (uint32_t i = 0; i < snapshot.lines.size(); ++i) {
     const LineView& line = snapshot.lines[i];
     if (line.empty()) continue;
     const int64_t due_ns = DueNs(line, snapshot.max_batch_rows);
     next_due_ns = std::min(next_due_ns, due_ns);
     if (due_ns > now_ns) continue;
-    if (!earliest.has_value() ||
-        line.head_deadline_ns < snapshot.lines[*earliest].head_deadline_ns) {
-      earliest = i;
-    }
+    if (!first.has_value() || IsBefore(line, snapshot.lines[*first])) first = i;
   }
-  if (!earliest.has_value()) return SchedulerDecision::WaitUntil(next_due_ns);
-  return RunLine(snapshot, *earliest, *lane, now_ns);
+  if (!first.has_value()) return SchedulerDecision::WaitUntil(next_due_ns);
+  return RunLine(snapshot, *first, *lane, now_ns);
 }
 
 SchedulerDecision PredictiveScheduler::RunLine(const SchedulerSnapshot& snapshot, uint32_t index,
                                                uint32_t lane, int64_t now_ns) const {
   const LineView& line = snapshot.lines[index];
-  if (line.head_deadline_ns <= now_ns) return SchedulerDecision::Drop(index, now_ns);
+  if (line.head_deadline_ns <= now_ns) return SchedulerDecision::Drop(index, now_ns, line.rank);
+  if (line.later_deadline_ns <= now_ns) {
+    return SchedulerDecision::Drop(index, now_ns, line.later_rank);
+  }
   if (PaysToWait(snapshot, line, lane, now_ns)) {
     return SchedulerDecision::WaitUntil(snapshot.returns.by_ns);
   }
-  if (!IsKnown(line.curve)) return SchedulerDecision::Run(index, lane, snapshot.max_batch_rows);
+  if (!IsKnown(line.curve)) {
+    const uint32_t rows = AsPreferred(line, snapshot.max_batch_rows, now_ns);
+    return SchedulerDecision::Run(index, lane, rows);
+  }
   const SizeChoice choice = ChooseSize(line, snapshot.max_batch_rows, now_ns);
-  if (choice.drop_until_ns > 0) return SchedulerDecision::Drop(index, choice.drop_until_ns);
-  return SchedulerDecision::Run(index, lane, choice.rows);
+  if (choice.drop_until_ns > 0) {
+    return SchedulerDecision::Drop(index, choice.drop_until_ns, choice.drop_rank);
+  }
+  return SchedulerDecision::Run(index, lane, AsPreferred(line, choice.rows, now_ns));
+}
+
+uint32_t PredictiveScheduler::AsPreferred(const LineView& line, uint32_t rows,
+                                          int64_t now_ns) const {
+  if (max_delay_ns_ > 0 && now_ns >= line.head_arrival_ns + max_delay_ns_) return rows;
+  const uint32_t filled = std::min(rows, line.all_rows());
+  const auto beyond = std::upper_bound(preferred_rows_.begin(), preferred_rows_.end(), filled);
+  if (beyond == preferred_rows_.begin() || *(beyond - 1) < line.head_rows) return rows;
+  return *(beyond - 1);
 }
 
 // Compares the requests that are answered a second: those of a batch at once, and those of a larger
@@ -78,14 +101,15 @@ bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const Li
                                      uint32_t lane, int64_t now_ns) const {
   const ExpectedReturns& returns = snapshot.returns;
   if (max_delay_ns_ > 0 || returns.requests == 0 || returns.by_ns <= now_ns) return false;
-  if (!IsKnown(line.curve) || line.rows >= snapshot.max_batch_rows) return false;
+  if (!IsKnown(line.curve) || line.all_rows() >= snapshot.max_batch_rows) return false;
   if (!IsOnlyLine(snapshot, line) || HasOtherFreeLane(snapshot, lane)) return false;
-  const uint32_t more = std::min(line.rows + returns.requests, snapshot.max_batch_rows);
+  const uint32_t rows = line.all_rows();
+  const uint32_t more = std::min(rows + returns.requests, snapshot.max_batch_rows);
   if (returns.by_ns + line.curve->LateNs(more) > line.head_answer_deadline_ns) return false;
   if (returns.by_ns >= line.head_deadline_ns) return false;
-  const auto at_once_ns = static_cast<double>(line.curve->MeanNs(line.rows));
+  const auto at_once_ns = static_cast<double>(line.curve->MeanNs(rows));
   const auto later_ns = static_cast<double>(returns.by_ns - now_ns + line.curve->MeanNs(more));
-  return more * at_once_ns > kLeastGain * line.rows * later_ns;
+  return more * at_once_ns > kLeastGain * rows * later_ns;
 }
 
 bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, uint32_t lane) const {
@@ -106,14 +130,16 @@ std::optional<SchedulerDecision> PredictiveScheduler::DecideSuspects(
   if (worker.batches > 0 || !worker.has_output_room) return std::nullopt;
   constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;
   if (snapshot.suspects.head_deadline_ns <= now_ns) {
-    return SchedulerDecision::Drop(kSuspects, now_ns);
+    return SchedulerDecision::Drop(kSuspects, now_ns, snapshot.suspects.rank);
   }
   return SchedulerDecision::Run(kSuspects, worker.first_lane, snapshot.max_batch_rows);
 }
 
-std::optional<uint32_t> PredictiveScheduler::FreeLane(const SchedulerSnapshot& snapshot) const {
-  const auto load = [&snapshot](const LaneView& lane) {
-    return std::pair(lane.batches, snapshot.workers[lane.worker].batches);
+std::optional<uint32_t> PredictiveScheduler::FreeLane(const SchedulerSnapshot& snapshot,
+                                                      int64_t now_ns) const {
+  const auto load = [&snapshot, now_ns](const LaneView& lane) {
+    return std::tuple(lane.batches, ExpectedFreeNs(lane, now_ns),
+                      snapshot.workers[lane.worker].batches);
   };
   std::optional<uint32_t> best;
   for (uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
@@ -127,7 +153,8 @@ std::optional<uint32_t> PredictiveScheduler::FreeLane(const SchedulerSnapshot& s
 }
 
 int64_t PredictiveScheduler::DueNs(const LineView& line, uint32_t max_batch_rows) const {
-  if (max_delay_ns_ == 0 || line.rows >= max_batch_rows) {
+  const uint32_t enough = preferred_rows_.empty() ? max_batch_rows : preferred_rows_.front();
+  if (max_delay_ns_ == 0 || line.all_rows() >= std::min(enough, max_batch_rows)) {
     return std::numeric_limits<int64_t>::min();
   }
   return line.head_arrival_ns + max_delay_ns_;

@@ -21,15 +21,20 @@ struct ExpectedReturns {
 // Each answer leaves a debt, and each arrival pays the oldest one. The time between the two is
 // averaged, and so is the share of debts that are paid in time. Arrivals that have nothing to do
 // with answers pay debts too, but at times so far apart that the forecast is late, and nobody waits
-// for it.
+// for it. A client that is away for more than 50 ms is not waited for in any case.
+//
+//   CompletionIntake ── Answered(4) ─▶ 4 debts
+//   the pool ── Arrived() ─▶ 3 debts        ── Expect() ─▶ a snapshot: 3 more, by 12 ms from now
 class ReturnForecast {
  public:
   // So many requests were answered.
   void Answered(uint32_t requests, int64_t now_ns);
 
-  // A request has arrived.
+  // A request has arrived, also one that was refused in advance: its client is back all the same.
   void Arrived(int64_t now_ns);
 
+  // How many of the debts will be paid, and by when almost all of them. Costs a step for each batch
+  // whose debts are open, kGroups at most.
   ExpectedReturns Expect(int64_t now_ns) const;
 
  private:

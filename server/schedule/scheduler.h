@@ -10,20 +10,33 @@
 
 namespace mpsd {
 
-// A line of queued requests whose rows are filled. Sorted by deadline; the head is the request
-// whose deadline is the earliest. The requests of a line have equal shape keys, so that they can
-// share a batch; but for the line of suspects (requests that have seen a worker die), of which each
-// runs alone. Times are those of the monotonic clock (proto/base/clock.h).
+// A line of queued requests whose rows are filled. Sorted by rank (0 is served first: it says of
+// which priority a request is, and whether it has to yield to others of that), and within a rank by
+// deadline; tenants share a rank. The head is the one with the earliest deadline of the first rank.
+// The requests of a line have equal shape keys, so that they can share a batch; but for the line of
+// suspects (requests that have seen a worker die), of which each runs alone. Times are those of the
+// monotonic clock (proto/base/clock.h).
 struct LineView {
-  uint32_t rows = 0;  // 0: nobody waits, and the other fields mean nothing
-  uint32_t head_rows = 0;
+  uint32_t rows = 0;       // of the head's rank. 0: nobody waits, and the other fields mean nothing
+  uint32_t head_rows = 0;  // the most that one has that may be first in a batch
   int64_t head_arrival_ns = 0;
   int64_t head_deadline_ns = 0;         // of its wait
   int64_t head_answer_deadline_ns = 0;  // not before that of its wait
-  int64_t tail_deadline_ns = 0;         // of the last one's wait
+  int64_t tail_deadline_ns = 0;         // of the wait of the last one of the head's rank
   const LatencyCurve* curve = nullptr;  // of the line's batches; null: nothing is known of them
+  uint32_t rank = 0;                    // the head's
+  // Of the ranks behind that one, which fill its batches: the one whose head has the earliest
+  // deadline, and the deadlines of that head.
+  uint32_t later_rows = 0;
+  uint32_t later_rank = 0;
+  int64_t later_deadline_ns = std::numeric_limits<int64_t>::max();
+  int64_t later_answer_deadline_ns = 0;
+  // Lane time that the tenant has had of which the next request is (TenantShares): of lines with
+  // heads of one rank the least is served first. 0 where there is but one tenant.
+  int64_t head_served_ns = 0;
 
   bool empty() const { return rows == 0; }
+  uint32_t all_rows() const { return rows + later_rows; }
   friend bool operator==(const LineView&, const LineView&) = default;
 };
 
@@ -62,7 +75,8 @@ struct SchedulerDecision {
   enum class Step : uint8_t {
     kWait,        // nothing, until something changes or `at_ns` has come
     kKeepWorker,  // `worker` is reserved for suspects, until another line runs there
-    kDrop,        // requests of `line` whose deadline is not after `at_ns` end as expired
+    kDrop,        // requests of `rank` of `line` whose deadline is not after `at_ns` end as
+                  // expired, or go to a later rank
     kRun,         // `lane` gets a batch of at most `max_rows` rows from the head of `line`
   };
 
@@ -71,6 +85,7 @@ struct SchedulerDecision {
 
   Step step = Step::kWait;
   uint32_t line = 0;
+  uint32_t rank = 0;
   uint32_t lane = 0;
   uint32_t worker = 0;
   uint32_t max_rows = 0;
@@ -80,8 +95,8 @@ struct SchedulerDecision {
   static SchedulerDecision KeepWorker(uint32_t worker) {
     return {.step = Step::kKeepWorker, .worker = worker};
   }
-  static SchedulerDecision Drop(uint32_t line, int64_t until_ns) {
-    return {.step = Step::kDrop, .line = line, .at_ns = until_ns};
+  static SchedulerDecision Drop(uint32_t line, int64_t until_ns, uint32_t rank = 0) {
+    return {.step = Step::kDrop, .line = line, .rank = rank, .at_ns = until_ns};
   }
   static SchedulerDecision Run(uint32_t line, uint32_t lane, uint32_t max_rows) {
     return {.step = Step::kRun, .line = line, .lane = lane, .max_rows = max_rows};
@@ -99,7 +114,7 @@ struct SchedulerDecision {
 //
 // The pool CHECKs that each decision can be carried out and changes something:
 //  1. kKeepWorker names a worker that takes batches; no worker that takes batches is kept.
-//  2. kDrop names a line whose head has a deadline that is not after `at_ns`.
+//  2. kDrop names a rank of a line whose first request has a deadline that is not after `at_ns`.
 //  3. kRun names a line that is not empty, and a lane whose worker takes batches and which has
 //     fewer than kMaxLaneDepth (proto/base/limits.h) of them. How many a lane should have, 1 on a
 //     cpu, is the scheduler's own to know. `max_rows` is not below the head's rows.

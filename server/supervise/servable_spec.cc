@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "proto/base/shape.h"
+#include "proto/link/messages.h"
 
 namespace mpsd {
 namespace {
@@ -80,6 +81,20 @@ absl::Status CheckServable(const ModelSpec& spec) {
     if (status.ok()) status = CheckPad(spec, rule);
   }
   return status;
+}
+
+absl::Status CheckLabels(absl::Span<const std::string> labels) {
+  size_t bytes = 0;
+  for (const std::string& label : labels) bytes += label.size();
+  if (labels.size() <= kMaxLabels && bytes <= kMaxLabelsBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError("the model has more labels than can be served");
+}
+
+absl::Status CheckPrecision(Precision ordered, Precision reported) {
+  const bool is_open = ordered == Precision::kAsSaved || ordered == Precision::kAuto;
+  if (reported != Precision::kAuto && (is_open || reported == ordered)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("it computes in ", NameOf(reported), ", not in ", NameOf(ordered)));
 }
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// CheckServable: the limits of a spec that a worker, which is not trusted, may report. Pure.
+// CheckServable: the limits of what a worker, which is not trusted, may report. Pure.
 //
 // The config says as much of a model's inputs and outputs as its author wrote; the file says the
 // rest, and only a worker has read the file. So the spec by which the front end checks requests,
@@ -13,8 +13,12 @@
 // nothing else.
 #pragma once
 
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "proto/link/model_spec.h"
+#include "proto/link/precision.h"
 
 namespace mpsd {
 
@@ -27,5 +31,15 @@ namespace mpsd {
 // Called by WorkerGroup for the first LoadReport of a generation, on the supervisor's thread. The
 // caller kills the worker, and the model's state says the reason. Thread-safe.
 absl::Status CheckServable(const ModelSpec& spec);
+
+// INVALID_ARGUMENT unless these are at most kMaxLabels labels of kMaxLabelsBytes together: each
+// output of classes keeps them for as long as the model is served. Called beside CheckServable().
+// Thread-safe.
+absl::Status CheckLabels(absl::Span<const std::string> labels);
+
+// INVALID_ARGUMENT unless a worker that was ordered to compute in `ordered` may report `reported`:
+// the same one where the order named one, and never "auto". Called beside CheckServable().
+// Thread-safe.
+absl::Status CheckPrecision(Precision ordered, Precision reported);
 
 }  // namespace mpsd

@@ -86,6 +86,8 @@ void SupervisedWorker::Start() {
   MoveTo(WorkerState::kLoading);
   LoadOrder order = model.order;
   order.epoch = epoch_;
+  order.lanes = LanesToOrder();
+  order.precision = PrecisionToOrder();
   if (absl::Status status = run_->process->Send(order, {}); !status.ok()) {
     GiveUp(WorkerExit::kProtocol, std::string(status.message()));
   }
@@ -124,19 +126,35 @@ void SupervisedWorker::OnLoadReport(const LoadReport& report) {
   GiveUp(WorkerExit::kLoad, std::string(status.message()));
 }
 
+uint32_t SupervisedWorker::LanesToOrder() const {
+  return crashed_at_load_ ? 1 : owner_->model().order.lanes;
+}
+
+// The first worker that has loaded the model decides for all, so that equal requests have equal
+// answers. A trial that crashed is not made again.
+Precision SupervisedWorker::PrecisionToOrder() const {
+  const Precision told = owner_->model().order.precision;
+  if (told != Precision::kAuto) return told;
+  if (served()->loaded) return served()->precision;
+  return crashed_at_load_ ? Precision::kFp32 : told;
+}
+
 void SupervisedWorker::TakeLanes(const LoadReport& report) {
   services_->thread.Check();
   MPSD_CHECK(state_ == WorkerState::kLoading && run_->link == nullptr);
   const uint32_t ordered = owner_->model().order.lanes;
-  note_.info.lanes = report.lanes > 0 ? std::min(report.lanes, ordered) : ordered;
+  const uint32_t asked = LanesToOrder();
+  note_.info.lanes = report.lanes > 0 ? std::min(report.lanes, asked) : asked;
   if (note_.info.lanes == ordered) return;
+  const std::string reason =
+      crashed_at_load_ ? "it crashed before it had compared its lanes" : Printable(report.demotion);
   served()->metrics.lane_demotions.fetch_add(1);
   services_->logger->Log(LogLevel::kWarn, "lanes_demoted",
                          {{"model", served()->name},
                           {"worker", index_},
                           {"lanes", note_.info.lanes},
                           {"ordered", ordered},
-                          {"reason", Printable(report.demotion)}});
+                          {"reason", reason}});
 }
 
 absl::Status SupervisedWorker::AttachSegments() {
@@ -470,6 +488,10 @@ void SupervisedWorker::Ended(int wait_status) {
   LogDroppedLines();
   if (state_ != WorkerState::kEnding) before_end_ = state_;
   LogDeath(death.reason, moved_ns);
+  // Between its order and its report a worker loads its model and compares its lanes. A fault of
+  // the model itself comes again with one lane.
+  const bool at_load = before_end_ == WorkerState::kLoading;
+  if (at_load && death.reason.exit == WorkerExit::kSignal) crashed_at_load_ = true;
   if (death.struck) {
     services_->logger->Log(LogLevel::kWarn, "request_quarantined",
                            {{"model", served()->name}, {"worker", index_}});

@@ -80,8 +80,8 @@ class SupervisedWorker {
   void EndNow();
 
   // Takes the number of lanes that the worker reports, when it is lower than what was ordered: its
-  // libtorch cannot bear more, or the lanes disturbed each other. REQUIRES: kLoading, and no memory
-  // was attached yet.
+  // libtorch cannot bear more, or the lanes disturbed each other. After an incarnation that crashed
+  // before it could report, it is one. REQUIRES: kLoading, and no memory was attached yet.
   void TakeLanes(const LoadReport& report);
 
   // Makes the worker's own segments and sends them with the pool's first one; moves to kWarming. On
@@ -120,6 +120,8 @@ class SupervisedWorker {
   void MoveTo(WorkerState state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 
   // Its start.
+  uint32_t LanesToOrder() const;
+  Precision PrecisionToOrder() const;
   void OnSpawnFailed(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void OnLoadReport(const LoadReport& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   absl::Status SendAttachOrder() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
@@ -175,6 +177,7 @@ class SupervisedWorker {
   int64_t start_at_ns_ = 0;
   int64_t serving_since_ns_ = 0;  // 0 while it does not serve
   bool has_run_ = false;          // there was an incarnation
+  bool crashed_at_load_ = false;  // one crashed before its report: the next ones try out nothing
   bool leaving_ = false;
   WorkerOutput output_;  // of all incarnations: people read why one died after the next has begun
   StatusBoard::WorkerNote note_;

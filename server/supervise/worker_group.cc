@@ -138,6 +138,11 @@ absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& r
     if (absl::Status status = CompleteSpec(report); !status.ok()) return status;
   } else if (!(report.spec == served()->spec)) {
     return absl::FailedPreconditionError("the model file is not the one that is served");
+  } else if (report.precision != served()->precision) {
+    // Its next incarnation is told that precision.
+    return absl::UnavailableError(absl::StrCat("it computes in ", NameOf(report.precision),
+                                               ", and the model's other workers in ",
+                                               NameOf(served()->precision)));
   }
   worker->TakeLanes(report);
   return worker->AttachSegments();
@@ -148,7 +153,15 @@ absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& r
 absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   MPSD_CHECK(slabs_ == nullptr);
   if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
+  if (absl::Status status = CheckLabels(report.labels); !status.ok()) return status;
+  if (absl::Status status = CheckPrecision(model_.order.precision, report.precision);
+      !status.ok()) {
+    return status;
+  }
   served()->spec = report.spec;
+  served()->precision = report.precision;
+  served()->precision_note = Printable(report.precision_note);
+  TakeLabels(report.labels);
   const uint64_t bytes = model_.first_segment_bytes(served()->spec);
   absl::Status status = TakeMemory(bytes, absl::StrCat("model '", served()->name, "'"));
   if (!status.ok()) return status;
@@ -162,6 +175,16 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   served()->loaded = true;
   for (const auto& worker : workers_) worker->StartAfterAll();
   return absl::OkStatus();
+}
+
+// The labels are those of each output that has a number a class. The config's go before them.
+void WorkerGroup::TakeLabels(const std::vector<std::string>& labels) {
+  if (labels.empty()) return;
+  for (const TensorSpec& output : served()->spec.outputs) {
+    const bool is_of_classes =
+        !output.dims.empty() && output.dims.back() == static_cast<int64_t>(labels.size());
+    if (is_of_classes) served()->labels.emplace(output.name, labels);
+  }
 }
 
 absl::Status WorkerGroup::TakeMemory(uint64_t bytes, const std::string& what) {

@@ -111,6 +111,7 @@ class WorkerGroup final : public WorkerOwner {
   uint32_t FreeIndex() const;
   SupervisedWorker* FindByLink(const WorkerLink* link);
   absl::Status CompleteSpec(const LoadReport& report);
+  void TakeLabels(const std::vector<std::string>& labels);
   void Sweep();
   bool MayStart(SupervisedWorker* worker);
   int64_t EarliestStartNs(const SupervisedWorker& worker) const;

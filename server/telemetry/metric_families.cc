@@ -44,6 +44,9 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
     {"mpsd_given_up_requests_total",
      "Requests ended before their deadline, since others could still be in time without them.",
      &ModelMetrics::given_up_requests},
+    {"mpsd_delayed_requests_total",
+     "Requests that had waited for their queue's timeout, and let others go first from then on.",
+     &ModelMetrics::delayed_requests},
     {"mpsd_quarantined_requests_total",
      "Requests ended unseen by a worker, since one that held the same had crashed its worker.",
      &ModelMetrics::quarantined_requests},
@@ -51,6 +54,10 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
      &ModelMetrics::timeout_wakeups},
     {"mpsd_copied_replies_total", "Large replies copied, since too much output was pinned.",
      &ModelMetrics::copied_replies},
+    {"mpsd_text_tokens_total", "Tokens of texts, special ones included and padding not.",
+     &ModelMetrics::text_tokens},
+    {"mpsd_truncated_texts_total", "Texts that were cut to the longest row that the model takes.",
+     &ModelMetrics::truncated_texts},
     {"mpsd_worker_restarts_total", "Workers started again after a death.",
      &ModelMetrics::worker_restarts},
     {"mpsd_worker_recycles_total", "Workers replaced for their memory, requests or age.",
@@ -107,12 +114,16 @@ constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
 };
 
 constexpr MetricRow<ServerMetrics, int64_t> kServerGauges[] = {
-    {"mpsd_open_calls", "gRPC calls that are open.", &ServerMetrics::open_calls},
+    {"mpsd_open_calls", "Calls of gRPC and inferences of HTTP that are open.",
+     &ServerMetrics::open_calls},
     {"mpsd_connections", "gRPC connections that are open.", &ServerMetrics::connections},
     {"mpsd_unread_copy_bytes", "Copies of large replies that clients have not read yet.",
      &ServerMetrics::unread_copy_bytes},
     {"mpsd_inflated_request_bytes", "Held of requests that came compressed and were inflated.",
      &ServerMetrics::inflated_request_bytes},
+    {"mpsd_http_connections", "HTTP connections that are open.", &ServerMetrics::http_connections},
+    {"mpsd_http_body_bytes", "Held of the bodies of HTTP requests, as they came.",
+     &ServerMetrics::http_body_bytes},
     {"mpsd_client_regions", "Memory regions that clients have registered.",
      &ServerMetrics::client_regions},
     {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
@@ -179,7 +190,8 @@ struct Stage {
   StageHistogram ModelMetrics::*histogram;
 };
 
-constexpr Stage kStages[] = {{"queue", &ModelMetrics::queue},
+constexpr Stage kStages[] = {{"texts", &ModelMetrics::text_encoding},
+                             {"queue", &ModelMetrics::queue},
                              {"dispatch", &ModelMetrics::dispatch},
                              {"execute", &ModelMetrics::execute},
                              {"respond", &ModelMetrics::respond}};
@@ -342,6 +354,16 @@ MetricFamily RefusedFamily(const ServerMetrics& server) {
   return family;
 }
 
+MetricFamily HttpRepliesFamily(const HttpReplies& replies) {
+  MetricFamily family =
+      Family("mpsd_http_replies_total", "Replies over HTTP, by status code.", MetricType::Counter);
+  for (size_t i = 0; i < HttpReplies::kCodes.size(); ++i) {
+    const std::string code = std::to_string(HttpReplies::kCodes[i]);
+    family.metric.push_back(CounterMetric(static_cast<double>(replies.Count(i)), {{"code", code}}));
+  }
+  return family;
+}
+
 }  // namespace
 
 MetricFamily BuildFamily(absl::Span<const std::pair<std::string, std::string>> build) {
@@ -379,6 +401,18 @@ MetricFamily StatesFamily(absl::Span<const ModelStateSample> samples) {
   return family;
 }
 
+MetricFamily PrecisionFamily(absl::Span<const ModelStateSample> samples) {
+  MetricFamily family =
+      Family("mpsd_model_precision", "1, with what a version computes in.", MetricType::Gauge);
+  for (const ModelStateSample& sample : samples) {
+    if (sample.precision.empty()) continue;
+    family.metric.push_back(GaugeMetric(
+        1,
+        {{"model", sample.model}, {"version", sample.version}, {"precision", sample.precision}}));
+  }
+  return family;
+}
+
 std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models) {
   std::vector<MetricFamily> families;
   if (models.empty()) return families;
@@ -399,6 +433,7 @@ std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> m
 std::vector<MetricFamily> ServerFamilies(const ServerMetrics& server) {
   std::vector<MetricFamily> families;
   families.push_back(RefusedFamily(server));
+  families.push_back(HttpRepliesFamily(server.http_replies));
   AppendRows(kServerCounters, {&server}, &families);
   AppendRows(kServerGauges, {&server}, &families);
   return families;

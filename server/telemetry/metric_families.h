@@ -53,6 +53,10 @@ std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetric
 // mpsd_model_state: for each version a gauge for each state, 1 for the state that it is in.
 prometheus::MetricFamily StatesFamily(absl::Span<const ModelStateSample> samples);
 
+// mpsd_model_precision: for each version that was loaded a gauge that is 1, with the precision that
+// the version computes in.
+prometheus::MetricFamily PrecisionFamily(absl::Span<const ModelStateSample> samples);
+
 // The metrics that Triton's dashboards and autoscalers read, so that tools built around Triton go
 // on; the page has them with "compat": "triton". Nothing is counted twice for them: all but the
 // gauge come from InferenceStatistics, and those of one model are of one moment. Requests that were

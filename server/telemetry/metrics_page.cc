@@ -61,7 +61,11 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
   const std::vector<std::shared_ptr<const ModelMetrics>> owned = Models();
   std::vector<const ModelMetrics*> models;
   for (const std::shared_ptr<const ModelMetrics>& model : owned) models.push_back(model.get());
-  if (states_) families.push_back(StatesFamily(states_()));
+  if (states_) {
+    const std::vector<ModelStateSample> states = states_();
+    families.push_back(StatesFamily(states));
+    families.push_back(PrecisionFamily(states));
+  }
   Append(ModelFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);
   Append(ServerFamilies(*server_), &families);

@@ -17,6 +17,7 @@
 
 #include "absl/types/span.h"
 #include "server/telemetry/answer_statistics.h"
+#include "server/telemetry/http_replies.h"
 #include "server/telemetry/inference_statistics.h"
 #include "server/telemetry/worker_exit.h"
 
@@ -116,6 +117,11 @@ struct ModelMetrics {
   StageHistogram execute;   // from the start of the lane to its end
   StageHistogram respond;   // from the end of the lane to the transport
 
+  // Written where texts become tokens (server/texts), before the request is admitted.
+  alignas(128) StageHistogram text_encoding;  // of all texts of a request
+  std::atomic<uint64_t> text_tokens{0};       // special ones included, padding not
+  std::atomic<uint64_t> truncated_texts{0};   // of which something was cut
+
   // Written when a batch ends, or its worker dies.
   alignas(128) BatchHistogram batch_rows;
   std::atomic<uint64_t> batches{0};
@@ -124,6 +130,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> dispatched_again{0};      // requests of a worker that died
   std::atomic<uint64_t> refused_in_advance{0};    // no lane is free in time, as far as is known
   std::atomic<uint64_t> given_up_requests{0};     // while they waited, for those who can be in time
+  std::atomic<uint64_t> delayed_requests{0};      // that had waited, and yielded to others
   std::atomic<uint64_t> quarantined_requests{0};  // same content as one that crashed a worker
   std::atomic<uint64_t> timeout_wakeups{0};       // each of them is a bug
   std::atomic<uint64_t> copied_replies{0};        // large answers, because too much was pinned
@@ -168,7 +175,10 @@ struct ServerMetrics {
   std::atomic<uint64_t> untaken_answers{0};   // whose calls were cancelled
   std::atomic<int64_t> unread_copy_bytes{0};  // of large answers
   std::atomic<int64_t> inflated_request_bytes{0};
-  std::atomic<int64_t> client_regions{0};  // registered by clients
+  HttpReplies http_replies;
+  std::atomic<int64_t> http_connections{0};
+  std::atomic<int64_t> http_body_bytes{0};  // of requests
+  std::atomic<int64_t> client_regions{0};   // registered by clients
   std::atomic<int64_t> client_region_bytes{0};
   std::atomic<uint64_t> device_copier_deaths{0};
   std::atomic<uint64_t> lost_traces{0};  // the file was full or slow

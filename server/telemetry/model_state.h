@@ -19,6 +19,7 @@ struct ModelStateSample {
   std::string model;
   std::string version;  // empty: the versions of a refused model cannot be listed
   ModelState state = ModelState::kLoading;
+  std::string precision;  // that it computes in; empty: it was not loaded yet
 };
 
 }  // namespace mpsd

@@ -12,6 +12,7 @@
 #include "server/request/reply.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/wire/pin_ledger.h"
+#include "server/wire/reply_head.h"
 
 namespace mpsd {
 
@@ -26,15 +27,6 @@ namespace mpsd {
 //
 // What lies in `scratch` between two such slices counts as a copy itself where it is over
 // kCopiedReplyBytes: many small outputs, or a long id, are much for a client to leave unread.
-
-// The fields of the answer that stand before its tensors. Views of the request.
-struct ReplyHead {
-  absl::string_view model;
-  absl::string_view version;
-  absl::string_view id;
-  bool final_flag = false;  // the answer says whether it is the request's last
-  bool is_final = true;     // it is
-};
 
 // Who holds the answer's memory while the answer is sent. Read only for large answers, see
 // MayBeLarge(): others need not find out the address, which costs a string.

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
@@ -79,50 +77,6 @@ class SliceReader {
 
 absl::string_view View(const std::string& text) { return text; }
 
-using Choice = inference::InferParameter::ParameterChoiceCase;
-
-// The types that a known parameter may have. Parameters of other names may have any type.
-struct KnownParameter {
-  absl::string_view name;
-  absl::Span<const Choice> choices;
-  absl::string_view expected;
-};
-
-constexpr Choice kInt[] = {Choice::kInt64Param};
-constexpr Choice kAnyInt[] = {Choice::kInt64Param, Choice::kUint64Param};
-constexpr Choice kBool[] = {Choice::kBoolParam};
-constexpr Choice kSequence[] = {Choice::kInt64Param, Choice::kUint64Param, Choice::kStringParam};
-constexpr absl::string_view kFinalFlag = "triton_enable_empty_final_response";
-
-constexpr KnownParameter kKnownParameters[] = {
-    {"timeout", kInt, "int64_param"},
-    {"priority", kAnyInt, "int64_param or uint64_param"},
-    {"sequence_id", kSequence, "int64_param or string_param"},
-    {"sequence_start", kBool, "bool_param"},
-    {"sequence_end", kBool, "bool_param"},
-    {kFinalFlag, kBool, "bool_param"},
-};
-
-// Why the parameter is refused; empty when it is accepted.
-std::string ParameterFault(absl::string_view name, Choice choice) {
-  for (const KnownParameter& known : kKnownParameters) {
-    if (name != known.name) continue;
-    if (absl::c_linear_search(known.choices, choice)) return "";
-    return absl::StrCat("invalid value type for '", name, "' parameter, expected ", known.expected,
-                        ".");
-  }
-  if (absl::StartsWith(name, "triton_")) {
-    return absl::StrCat(
-        "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following "
-        "keys starting with 'triton_' are allowed: ",
-        kFinalFlag);
-  }
-  if (choice != Choice::PARAMETER_CHOICE_NOT_SET) return "";
-  return absl::StrCat("invalid value type for '", name,
-                      "' parameter, expected bool_param, int64_param, string_param, double_param "
-                      "or uint64_param.");
-}
-
 }  // namespace
 
 absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes,
@@ -162,8 +116,7 @@ void RequestWire::Clear() {
   fields_.clear();
   raw_.clear();
   raw_count_ = 0;
-  classes_.clear();
-  regions_.clear();
+  forms_.Clear();
   typed_.clear();
 }
 
@@ -244,7 +197,7 @@ void RequestWire::Describe(InferMessage* message) {
   typed_.reserve(static_cast<size_t>(parsed_.inputs_size()));
   // One more than is allowed, so that the validator sees the excess and refuses it.
   const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
-  DescribeParameters(message);
+  DescribeParameters(parsed_.parameters(), message);
   for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
   DescribeOutputs(message);
 }
@@ -255,46 +208,9 @@ void RequestWire::DescribeOutputs(InferMessage* message) {
     const auto& output = parsed_.outputs(i);
     message->outputs.push_back(View(output.name()));
     if (output.parameters().empty()) continue;
-    const size_t classes = classes_.size();
-    DescribeClasses(output.parameters(), output.name(), message);
-    const bool in_region = DescribeRegion(output.parameters(), output.name(), /*is_output=*/true,
-                                          static_cast<size_t>(i), message);
-    if (in_region && classes_.size() > classes) {
-      message->parameter_error =
-          absl::StrCat("output '", output.name(), "' cannot be both classes and in shared memory");
-    }
+    DescribeOutputForms(output.parameters(), output.name(), static_cast<size_t>(i), message,
+                        &forms_);
   }
-}
-
-void RequestWire::DescribeClasses(const ParameterMap& parameters, absl::string_view output,
-                                  InferMessage* message) {
-  const auto found = parameters.find("classification");
-  if (found == parameters.end()) return;
-  const int64_t count = found->second.int64_param();
-  if (found->second.parameter_choice_case() != Choice::kInt64Param) {
-    message->parameter_error =
-        "invalid value type for 'classification' parameter, expected int64_param.";
-  } else if (count <= 0) {
-    // Clients know this text; 0 is refused all the same.
-    message->parameter_error = "invalid value for 'classification' parameter, expected >= 0";
-  } else {
-    classes_.push_back({output, count});
-  }
-}
-
-// Notes the region that the tensor lies in. True when it lies in one.
-bool RequestWire::DescribeRegion(const ParameterMap& parameters, absl::string_view tensor,
-                                 bool is_output, size_t index, InferMessage* message) {
-  RegionUse use;
-  use.is_output = is_output;
-  use.tensor = index;
-  std::string fault = ReadRegionUse(parameters, tensor, &use);
-  if (fault.empty()) {
-    if (!use.region.empty()) regions_.push_back(use);
-  } else {
-    message->parameter_error = std::move(fault);
-  }
-  return !use.region.empty();
 }
 
 void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTensor& source,
@@ -305,7 +221,7 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
   input.datatype = View(source.datatype());
   input.dims = absl::MakeConstSpan(source.shape().data(), static_cast<size_t>(source.shape_size()));
   if (!source.parameters().empty() &&
-      DescribeRegion(source.parameters(), source.name(), /*is_output=*/false, index, message)) {
+      DescribeInputForms(source.parameters(), source.name(), index, message, &forms_)) {
     ++message->region_inputs;
     if (!source.has_contents()) return;
     input.has_typed = true;
@@ -338,25 +254,6 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
   typed_.push_back(*std::move(bytes));
   input.has_data = true;
   input.payload.Append(typed_.back());
-}
-
-void RequestWire::DescribeParameters(InferMessage* message) const {
-  message->parameter_error.clear();
-  message->timeout_us = 0;
-  message->wants_final_flag = false;
-  for (const auto& [name, value] : parsed_.parameters()) {
-    std::string fault = ParameterFault(name, value.parameter_choice_case());
-    if (!fault.empty()) {
-      message->parameter_error = std::move(fault);
-      return;
-    }
-    if (name == "priority" && value.int64_param() < 0) {
-      message->parameter_error = "invalid value for 'priority', expected value >= 0.";
-      return;
-    }
-    if (name == "timeout") message->timeout_us = value.int64_param();
-    if (name == kFinalFlag) message->wants_final_flag = value.bool_param();
-  }
 }
 
 }  // namespace mpsd

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "proto/inference.pb.h"
 #include "server/request/infer_message.h"
+#include "server/wire/request_parameters.h"
 #include "server/wire/tensor_forms.h"
 
 namespace mpsd {
@@ -42,12 +43,10 @@ class RequestWire {
   // `message_bytes` of memory.
   absl::Status Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes, InferMessage* message);
 
-  // The outputs that the client wants as classes. Valid as long as the message.
-  const std::vector<ClassRequest>& classes() const { return classes_; }
-
-  // The tensors that lie in the client's own memory. Inputs among them have no payload yet:
-  // RequestRegions gives them one. Valid as long as the message.
-  const std::vector<RegionUse>& regions() const { return regions_; }
+  // The outputs that the client wants as classes, and the tensors that lie in the client's own
+  // memory. Inputs among them have no payload yet: RequestRegions gives them one. Valid as long as
+  // the message.
+  TensorForms forms() const { return forms_.View(); }
 
   // Forgets the request and releases the transport's buffers. Done by Read() too.
   void Clear();
@@ -64,11 +63,6 @@ class RequestWire {
   void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,
                      InferMessage* message);
   void DescribeOutputs(InferMessage* message);
-  void DescribeClasses(const ParameterMap& parameters, absl::string_view output,
-                       InferMessage* message);
-  bool DescribeRegion(const ParameterMap& parameters, absl::string_view tensor, bool is_output,
-                      size_t index, InferMessage* message);
-  void DescribeParameters(InferMessage* message) const;
 
   std::vector<grpc::Slice> slices_;  // the message; payloads are views of it
   std::string fields_;               // the bytes of all fields but the raw contents
@@ -76,8 +70,7 @@ class RequestWire {
   uint32_t raw_count_ = 0;           // all of them, those not kept included
   bool is_large_ = false;            // its memory is not kept for the next request
   inference::ModelInferRequest parsed_;
-  std::vector<ClassRequest> classes_;
-  std::vector<RegionUse> regions_;
+  TensorFormLists forms_;
   std::vector<std::string> typed_;  // typed contents, as raw bytes; payloads are views of it
 };
 

@@ -44,12 +44,15 @@ std::string CutToHeaderLimit(absl::string_view text) {
   return absl::StrCat(CutAtCharacter(text, kMaxTextBytes), "...");
 }
 
-grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
-  if (status.ok()) return grpc::Status::OK;
+absl::StatusCode ToldCode(const absl::Status& status, StatusStyle style) {
   const bool unavailable =
       style == StatusStyle::kTriton && (IsQueueFull(status) || absl::IsDeadlineExceeded(status));
-  const auto code =
-      unavailable ? grpc::StatusCode::UNAVAILABLE : static_cast<grpc::StatusCode>(status.code());
+  return unavailable ? absl::StatusCode::kUnavailable : status.code();
+}
+
+grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
+  if (status.ok()) return grpc::Status::OK;
+  const auto code = static_cast<grpc::StatusCode>(ToldCode(status, style));
   std::string text = CutToHeaderLimit(status.message());
   const std::string details = Details(status);
   if (details.empty()) return grpc::Status(code, std::move(text));

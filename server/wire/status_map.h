@@ -17,6 +17,9 @@ enum class StatusStyle {
   kTriton,
 };
 
+// The code of `status` as clients of this style are told it. Pure.
+absl::StatusCode ToldCode(const absl::Status& status, StatusStyle style);
+
 // Cuts an error's text to 2 KiB, at the end of a character, and ends it in "..." then. A text that
 // quotes what a client sent may be of any length, but travels in a header of the answer, of which
 // clients accept a few KiB. Drops nothing else. Pure.

@@ -44,5 +44,15 @@ TEST(CharacterBytes, IsZeroWhereNoCharacterBegins) {
   }
 }
 
+TEST(WithoutBadBytes, BytesThatAreNoCharacterAreReplaced) {
+  EXPECT_EQ(WithoutBadBytes(""), "");
+  EXPECT_EQ(WithoutBadBytes("na\xC3\xAFve \xF0\x9F\x98\x80"), "na\xC3\xAFve \xF0\x9F\x98\x80");
+  EXPECT_EQ(WithoutBadBytes("a\xFF"
+                            "b"),
+            "a\xEF\xBF\xBD"
+            "b");
+  EXPECT_EQ(WithoutBadBytes("\xE2\x82"), "\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
 }  // namespace
 }  // namespace mpsd

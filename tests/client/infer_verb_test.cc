@@ -8,9 +8,8 @@
 
 #include "absl/strings/match.h"
 #include "client/cli/npy.h"
-#include "client/cli/text/wordpiece.h"
 #include "client/tensor.h"
-#include "proto/base/whole_file.h"
+#include "proto/files/whole_file.h"
 #include "tests/fakes/fake_inference_server.h"
 
 namespace mpsd::cli {
@@ -60,21 +59,7 @@ class InferVerbTest : public testing::Test {
     options_.model = "m";
   }
 
-  // Makes the model a text encoder whose vocabulary the server hands out, a few bytes at a time.
-  void ServeTexts() {
-    server_.metadata.clear_inputs();
-    AddInput(&server_.metadata, "input_ids", "INT64", {-1, -1});
-    AddInput(&server_.metadata, "attention_mask", "INT64", {-1, -1});
-    server_.vocabulary = [this](auto&, const text::v1::VocabularyRequest& request,
-                                text::v1::VocabularyReply* reply) {
-      EXPECT_EQ(request.model_name(), "m");
-      reply->set_piece(vocabulary_.words.substr(request.offset(), 7));
-      reply->set_total_bytes(vocabulary_.words.size());
-      reply->set_fingerprint(VocabularyFingerprint(vocabulary_.words));
-      reply->set_keeps_case(vocabulary_.letter_case == LetterCase::kKept);
-      return grpc::Status::OK;
-    };
-  }
+  void ServeTexts() { AddInput(&server_.metadata, "text", "BYTES", {-1, 1}); }
 
   int Run() {
     server_.Start();
@@ -82,7 +67,6 @@ class InferVerbTest : public testing::Test {
   }
 
   FakeInferenceServer server_;
-  Vocabulary vocabulary_{"[PAD]\n[UNK]\n[CLS]\n[SEP]\nhello\nworld\n"};
   InferOptions options_;
   std::ostringstream out_;
   std::ostringstream err_;
@@ -127,55 +111,18 @@ TEST_F(InferVerbTest, TakesTheShapeThatWasAskedFor) {
   EXPECT_EQ(server_.LastInfer().inputs(0).shape(1), 7);
 }
 
-TEST_F(InferVerbTest, SendsTextsAsRowsFilledUpBehindTheMask) {
+TEST_F(InferVerbTest, SendsTextsAsTheyAre) {
   ServeTexts();
-  options_.texts = {"Hello", "hello world"};
+  options_.texts = {"Hello", "hello w\xff"};
   EXPECT_EQ(Run(), 0) << err_.str();
   const ModelInferRequest sent = server_.LastInfer();
-  ASSERT_EQ(sent.inputs_size(), 2);
+  ASSERT_EQ(sent.inputs_size(), 1);
+  EXPECT_EQ(sent.inputs(0).name(), "text");
+  EXPECT_EQ(sent.inputs(0).datatype(), "BYTES");
   EXPECT_EQ(sent.inputs(0).shape(0), 2);
-  EXPECT_EQ(sent.inputs(0).shape(1), 4);
-  EXPECT_EQ(sent.raw_input_contents(0), BytesOf<int64_t>({2, 4, 3, 0, 2, 4, 5, 3}));
-  EXPECT_EQ(sent.raw_input_contents(1), BytesOf<int64_t>({1, 1, 1, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(sent.inputs(0).shape(1), 1);
+  EXPECT_EQ(sent.raw_input_contents(0), client::PackBytes(options_.texts));
   EXPECT_TRUE(absl::StrContains(out_.str(), "2  0.7071  1.0000")) << out_.str();
-}
-
-TEST_F(InferVerbTest, SaysThatATextIsCut) {
-  ServeTexts();
-  std::string text;
-  for (size_t i = 0; i < kMaxTokens; ++i) text += "hello ";
-  options_.texts = {"hello", text};
-  options_.server.json = true;
-  EXPECT_EQ(Run(), 0) << err_.str();
-  EXPECT_EQ(err_.str(), "mpsd: text 2 is too long: its last 2 tokens are left out, 256 are sent\n");
-  EXPECT_EQ(nlohmann::json::parse(out_.str())["texts"][1]["cut_tokens"], 2);
-}
-
-TEST_F(InferVerbTest, KeepsTheCaseOfATextForACasedVocabulary) {
-  ServeTexts();
-  vocabulary_.letter_case = LetterCase::kKept;
-  options_.texts = {"Hello hello"};
-  EXPECT_EQ(Run(), 0) << err_.str();
-  EXPECT_EQ(server_.LastInfer().raw_input_contents(0), BytesOf<int64_t>({2, 1, 4, 3}));
-}
-
-TEST_F(InferVerbTest, Exits66BesideATokenizerThatItDoesNotKnow) {
-  ServeTexts();
-  options_.vocab = server_.folder() + "/vocab.txt";
-  ASSERT_TRUE(WriteWholeFile(options_.vocab, vocabulary_.words).ok());
-  const std::string config = server_.folder() + "/tokenizer_config.json";
-  ASSERT_TRUE(WriteWholeFile(config, R"({"do_lower_case": "no"})").ok());
-  options_.texts = {"hello"};
-  EXPECT_EQ(Run(), 66);
-  EXPECT_TRUE(absl::StrContains(err_.str(), "'do_lower_case' must be true or false")) << err_.str();
-}
-
-TEST_F(InferVerbTest, SendsTokenTypesWhereTheModelTakesThem) {
-  ServeTexts();
-  AddInput(&server_.metadata, "token_type_ids", "INT64", {-1, -1});
-  options_.texts = {"hello"};
-  EXPECT_EQ(Run(), 0) << err_.str();
-  EXPECT_EQ(server_.LastInfer().raw_input_contents(2), BytesOf<int64_t>({0, 0, 0}));
 }
 
 TEST_F(InferVerbTest, WritesJsonForPrograms) {
@@ -186,7 +133,7 @@ TEST_F(InferVerbTest, WritesJsonForPrograms) {
   const auto report = nlohmann::json::parse(out_.str());
   EXPECT_EQ(report["outputs"][0]["data"], nlohmann::json({1.0, 0.0, 1.0, 1.0}));
   EXPECT_EQ(report["outputs"][0]["shape"], nlohmann::json({2, 2}));
-  EXPECT_EQ(report["texts"][1]["tokens"], 3);
+  EXPECT_EQ(report["texts"][1]["text"], "world");
   EXPECT_NEAR(report["cosine"][0][1].get<double>(), 0.70710678, 1e-6);
 }
 
@@ -240,83 +187,15 @@ TEST_F(InferVerbTest, Exits64ForAnInputThatTheModelHasNot) {
 }
 
 TEST_F(InferVerbTest, Exits64WhereTheModelTakesNoTexts) {
-  ServeTexts();
-  server_.metadata.clear_inputs();
   options_.texts = {"hello"};
   EXPECT_EQ(Run(), 64);
-}
-
-TEST_F(InferVerbTest, Exits64WhereTheServerHasNoVocabulary) {
-  options_.texts = {"hello"};
-  EXPECT_EQ(Run(), 64);
-  EXPECT_TRUE(absl::StrContains(err_.str(), "say --vocab FILE")) << err_.str();
-}
-
-TEST_F(InferVerbTest, TakesAVocabularyOfTheCallersBeforeTheServers) {
-  ServeTexts();
-  server_.vocabulary = nullptr;
-  options_.texts = {"hello"};
-  options_.vocab = server_.folder() + "/vocab.txt";
-  ASSERT_TRUE(WriteWholeFile(options_.vocab, "[CLS]\n[SEP]\n[UNK]\nhello\n").ok());
-  EXPECT_EQ(Run(), 0) << err_.str();
-  EXPECT_EQ(server_.LastInfer().raw_input_contents(0), BytesOf<int64_t>({0, 3, 1}));
-}
-
-TEST_F(InferVerbTest, NeverOpensAFileThatTheServerNames) {
-  server_.status = [](auto&, auto&, control::v1::StatusReply* reply) {
-    auto* model = reply->add_models();
-    model->set_name("m");
-    (*model->mutable_parameters())["vocab"] = "/dev/null";
-    return grpc::Status::OK;
-  };
-  options_.texts = {"hello"};
-  EXPECT_EQ(Run(), 64);
-}
-
-TEST_F(InferVerbTest, Exits1WhereThisCallerMayNotHaveTheVocabulary) {
-  ServeTexts();
-  server_.vocabulary = [](auto&, auto&, auto*) {
-    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "no");
-  };
-  options_.texts = {"hello"};
-  EXPECT_EQ(Run(), 1);
-}
-
-TEST_F(InferVerbTest, Exits1WhereTheVocabularyIsReplacedMeanwhile) {
-  ServeTexts();
-  server_.vocabulary = [](auto&, const text::v1::VocabularyRequest& request,
-                          text::v1::VocabularyReply* reply) {
-    const std::string words = request.offset() == 0 ? "[UNK]\n[CLS]\n" : "[SEP]\n[CLS]\n";
-    reply->set_piece(words.substr(request.offset(), 6));
-    reply->set_total_bytes(words.size());
-    reply->set_fingerprint(VocabularyFingerprint(words));
-    return grpc::Status::OK;
-  };
-  options_.texts = {"hello"};
-  EXPECT_EQ(Run(), 1);
-  EXPECT_TRUE(absl::StrContains(err_.str(), "replaced")) << err_.str();
-}
-
-TEST_F(InferVerbTest, Exits1WhereTheVocabularyHasNoEnd) {
-  ServeTexts();
-  server_.vocabulary = [](auto&, auto&, text::v1::VocabularyReply* reply) {
-    reply->set_total_bytes(100);
-    return grpc::Status::OK;
-  };
-  options_.texts = {"hello"};
-  EXPECT_EQ(Run(), 1);
+  EXPECT_EQ(err_.str(), "mpsd: input 'text': model 'm' takes no --text\n");
 }
 
 TEST_F(InferVerbTest, Exits66ForAFileThatCannotBeRead) {
   options_.inputs = {"x=@" + server_.folder() + "/none.npy"};
   EXPECT_EQ(Run(), 66);
   EXPECT_TRUE(absl::StrContains(err_.str(), "none.npy")) << err_.str();
-}
-
-TEST_F(InferVerbTest, Exits66ForAVocabularyThatCannotBeRead) {
-  options_.texts = {"hello"};
-  options_.vocab = server_.folder() + "/none.txt";
-  EXPECT_EQ(Run(), 66);
 }
 
 TEST_F(InferVerbTest, Exits69WhereNobodyListens) {

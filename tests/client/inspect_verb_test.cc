@@ -20,11 +20,13 @@ using testing::HasSubstr;
 
 constexpr char kLine[] =
     R"({"file": "/m.pt", "format": "torchscript", "device": "cpu", "runtime": "torch 2.11.0", )"
-    R"("runtime_kind": "stock", "max_batch_size": 8, )"
+    R"("runtime_kind": "stock", "precision": "bf16", "precision_note": "it agrees", )"
+    R"("max_batch_size": 8, )"
     R"("inputs": [{"name": "ids", "datatype": "INT64", "shape": [-1, 3]}], )"
     R"("outputs": [{"name": "y", "datatype": "FP32", "shape": [4]}], )"
     R"("census": {"known": true, "operators": 9, "linear": 2, "layer_norm": 1, )"
     R"("parameter_bytes": 2048, "parameter_dtypes": ["FP32"]}, )"
+    R"("facts": {"family": "bert", "pooling": "mean"}, )"
     R"("config": {"models": [{"name": "m"}]}})";
 
 // A worker of two lines of shell, so that no libtorch is needed.
@@ -59,9 +61,9 @@ TEST_F(InspectVerb, ShowsTensorsCensusAndConfig) {
   WorkerThatSays(kLine);
   EXPECT_EQ(RunInspect(options_, out_, err_), kExitOk) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("torchscript, on cpu with torch 2.11.0 (stock)"));
-  EXPECT_THAT(out_.str(), HasSubstr("batches of up to 8 rows"));
+  EXPECT_THAT(out_.str(), HasSubstr("\nprecision: bf16; it agrees\nbatches of up to 8 rows"));
   EXPECT_THAT(out_.str(), HasSubstr("operators: 9, layer_norm 1, linear 2\n"));
-  EXPECT_THAT(out_.str(), HasSubstr("parameters: 2 KiB FP32"));
+  EXPECT_THAT(out_.str(), HasSubstr("parameters: 2 KiB FP32\nfamily: bert\npooling: mean\n"));
   EXPECT_THAT(out_.str(), HasSubstr("input   ids   INT64  [-1,3]  0"));
   EXPECT_THAT(out_.str(), HasSubstr("output  y     FP32   [4]     none"));
   EXPECT_THAT(out_.str(), HasSubstr("\"name\": \"m\""));
@@ -81,11 +83,11 @@ TEST_F(InspectVerb, AnInputThatIsWrittenWronglyIsTheCallersMistake) {
   EXPECT_EQ(RunInit(options_, out_, err_), kExitUsage);
 }
 
-TEST_F(InspectVerb, AFolderIsCalledOne) {
-  WorkerThatSays(kLine);
+TEST_F(InspectVerb, AFolderIsForTheWorkerToJudge) {
+  WorkerThat(R"(printf '{"error": "%s"}\n' "$2"; exit 65)");
   options_.file = testing::TempDir();
   EXPECT_EQ(RunInspect(options_, out_, err_), kExitNoInput);
-  EXPECT_EQ(err_.str(), "mpsd: '" + testing::TempDir() + "' is a folder, not a model file\n");
+  EXPECT_EQ(err_.str(), "mpsd: " + testing::TempDir() + "\n");
 }
 
 TEST_F(InspectVerb, AFileThatIsNotThereIsNamed) {
@@ -114,10 +116,11 @@ TEST_F(InspectVerb, TheWorkersFolderGoesWithIt) {
 TEST_F(InspectVerb, PassesOnWhatTheFileDoesNotTell) {
   WorkerThat(R"(printf '{"error": "%s"}\n' "$*"; exit 65)");
   options_.inputs = {"x:FP32[-1,2]"};
+  options_.precision = "auto";
   options_.max_batch_size = 4;
   RunInspect(options_, out_, err_);
-  EXPECT_THAT(err_.str(),
-              HasSubstr(model_ + " --device cpu --input x:FP32[-1,2] --max-batch-size 4"));
+  EXPECT_THAT(err_.str(), HasSubstr(model_ + " --device cpu --precision auto --input x:FP32[-1,2] "
+                                             "--max-batch-size 4"));
 }
 
 TEST_F(InspectVerb, InitWritesTheConfigOnce) {

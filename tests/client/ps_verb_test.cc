@@ -23,6 +23,8 @@ grpc::Status OneModel(grpc::ServerContext&, const control::v1::StatusRequest&,
   model->set_version("1");
   model->set_state("ready");
   model->set_device("cpu");
+  model->set_precision("bf16");
+  model->set_precision_note("it agrees with fp32");
   model->set_max_batch_size(8);
   model->set_lanes(2);
   model->set_queued_requests(17);
@@ -96,9 +98,11 @@ TEST_F(PsVerbTest, ShowsModelsAndWorkersInColumns) {
   EXPECT_EQ(Run(), 0) << err_.str();
   const std::string text = out_.str();
   EXPECT_TRUE(absl::StartsWith(text, "mpsd 0.1.0 at unix:")) << text;
-  EXPECT_TRUE(absl::StrContains(text, "\nmlp    1        ready  -         cpu           1      2"))
+  EXPECT_TRUE(absl::StrContains(
+      text, "\nmlp    1        ready  -         cpu     bf16             1      2"))
       << text;
   EXPECT_TRUE(absl::StrContains(text, "64 MiB         2   1h 2m  signal 11 (SIGSEGV)\n")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "\nmlp 1: bf16: it agrees with fp32\n")) << text;
   EXPECT_FALSE(absl::StrContains(text, " \n")) << text;
 }
 
@@ -123,6 +127,8 @@ TEST_F(PsVerbTest, WritesJsonForPrograms) {
   EXPECT_EQ(Run(), 0) << err_.str();
   const auto report = nlohmann::json::parse(out_.str());
   EXPECT_EQ(report["models"][0]["queued_requests"], 17);
+  EXPECT_EQ(report["models"][0]["precision"], "bf16");
+  EXPECT_EQ(report["models"][0]["precision_note"], "it agrees with fp32");
   EXPECT_EQ(report["models"][0]["workers"][0]["pid"], 4711);
   EXPECT_EQ(report["models"][0]["workers"][0]["last_lines"][0], "cannot open shared object file");
 }

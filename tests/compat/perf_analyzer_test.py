@@ -99,6 +99,15 @@ class PerfAnalyzer(programs.ProgramTest):
             self.check_exact("Concurrency", 2, "--concurrency-range", "2", "--input-data", "zero",
                              "--grpc-compression-algorithm", encoding)
 
+    def test_http_is_its_default(self):
+        """No -i: JSON of the metadata, binary tensors. Client and server count the same."""
+        statistics = Statistics(self.stub, "identity")
+        text = run(self.client, "-m", "identity", "-u", self.daemon.http, "--request-count", "500",
+                   "--concurrency-range", "4", limit_s=110)
+        print(text, flush=True)
+        statistics.check(self, 500, rows=500)
+        self.assertIn("  Request count: 500\n", text)
+
     # The MLP.
 
     @with_torch

@@ -16,7 +16,7 @@ from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from daemon import Daemon, MODELS, WITH_TORCH  # noqa: E402
-from models import synthetic, tensor, torchscript  # noqa: E402
+from models import huggingface, synthetic, tensor, torchscript  # noqa: E402
 
 NUMPY_TYPES = (np.bool_, np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32,
                np.int64, np.float16, np.float32, np.float64)
@@ -168,7 +168,7 @@ class TorchScript(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.daemon = cls.enterClassContext(Daemon([torchscript(MLP), torchscript("minilm")]))
+        cls.daemon = cls.enterClassContext(Daemon([torchscript(MLP), huggingface("minilm")]))
         cls.client = triton.InferenceServerClient(cls.daemon.address)
         cls.addClassCleanup(cls.client.close)
 

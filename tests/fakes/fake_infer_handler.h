@@ -65,11 +65,12 @@ inline Answer FakeAnswer(const std::vector<float>& values) {
 // Thread-safe, except what is set before the first request.
 class FakeInferHandler final : public InferHandler {
  public:
-  bool Handle(const InferMessage& message, Request* request) override ABSL_LOCKS_EXCLUDED(mu_) {
+  Handled Handle(const InferMessage& message, Request* request) override ABSL_LOCKS_EXCLUDED(mu_) {
     if (!refusal.ok()) {
       request->reply.Fail(refusal);
-      return true;
+      return Handled::kCopied;
     }
+    if (awaits_texts) return Handled::kAwaitsTexts;
     {
       absl::MutexLock lock(&mu_);
       ids_.emplace_back(message.id);
@@ -80,7 +81,11 @@ class FakeInferHandler final : public InferHandler {
       requests_.push_back(request);
     }
     if (answers_at_once) request->reply.Send(FakeAnswer({1}));
-    return copies;
+    return copies ? Handled::kCopied : Handled::kLater;
+  }
+  void EncodeTexts(const InferMessage&, Request*, TextWaiter* waiter) override {
+    texts = waiter;
+    waiters.push_back(waiter);
   }
 
   // The requests that were admitted, in their order, and the ids that their clients gave them.
@@ -106,9 +111,12 @@ class FakeInferHandler final : public InferHandler {
     return ModelOf(name);
   }
 
-  absl::Status refusal;          // of every request
-  bool copies = true;            // the payloads, before Handle() returns
-  bool answers_at_once = false;  // before Handle() returns
+  absl::Status refusal;              // of every request
+  bool copies = true;                // the payloads, before Handle() returns
+  bool awaits_texts = false;         // every request does
+  TextWaiter* texts = nullptr;       // who awaits them, the last one
+  std::vector<TextWaiter*> waiters;  // all of them
+  bool answers_at_once = false;      // before Handle() returns
   FakeRequestQueue queue;
 
  private:

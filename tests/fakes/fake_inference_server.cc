@@ -94,20 +94,6 @@ class FakeInferenceServer::ControlService final : public control::v1::Control::S
   FakeInferenceServer* const fake_;
 };
 
-class FakeInferenceServer::TextService final : public text::v1::Text::Service {
- public:
-  explicit TextService(FakeInferenceServer* fake) : fake_(fake) {}
-
-  grpc::Status Vocabulary(grpc::ServerContext* context, const text::v1::VocabularyRequest* request,
-                          text::v1::VocabularyReply* reply) override {
-    if (!fake_->vocabulary) return {grpc::StatusCode::UNIMPLEMENTED, ""};
-    return fake_->vocabulary(*context, *request, reply);
-  }
-
- private:
-  FakeInferenceServer* const fake_;
-};
-
 FakeInferenceServer::FakeInferenceServer() {
   std::string folder = std::filesystem::temp_directory_path() / "mpsd-test-XXXXXX";
   MPSD_CHECK(mkdtemp(folder.data()) != nullptr);
@@ -122,12 +108,10 @@ FakeInferenceServer::~FakeInferenceServer() {
 void FakeInferenceServer::Start() {
   inference_service_ = std::make_unique<InferenceService>(this);
   control_service_ = std::make_unique<ControlService>(this);
-  text_service_ = std::make_unique<TextService>(this);
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address(), grpc::InsecureServerCredentials());
   builder.RegisterService(inference_service_.get());
   builder.RegisterService(control_service_.get());
-  builder.RegisterService(text_service_.get());
   server_ = builder.BuildAndStart();
   MPSD_CHECK(server_ != nullptr);
 }

@@ -10,7 +10,6 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/control.grpc.pb.h"
 #include "proto/inference.grpc.pb.h"
-#include "proto/text.grpc.pb.h"
 
 namespace mpsd {
 
@@ -41,7 +40,6 @@ class FakeInferenceServer {
   Handler<inference::ModelInferRequest, inference::ModelStreamInferResponse> stream_infer;
   Handler<control::v1::StatusRequest, control::v1::StatusReply> status;
   Handler<control::v1::ForgiveRequest, control::v1::ForgiveReply> forgive;
-  Handler<text::v1::VocabularyRequest, text::v1::VocabularyReply> vocabulary;
   Handler<inference::CudaSharedMemoryRegisterRequest, inference::CudaSharedMemoryRegisterResponse>
       register_device_region;
   Handler<inference::CudaSharedMemoryUnregisterRequest,
@@ -51,12 +49,10 @@ class FakeInferenceServer {
  private:
   class InferenceService;
   class ControlService;
-  class TextService;
 
   std::string folder_;
   std::unique_ptr<InferenceService> inference_service_;
   std::unique_ptr<ControlService> control_service_;
-  std::unique_ptr<TextService> text_service_;
   std::unique_ptr<grpc::Server> server_;
   mutable absl::Mutex mu_;
   inference::ModelInferRequest last_infer_ ABSL_GUARDED_BY(mu_);

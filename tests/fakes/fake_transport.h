@@ -35,6 +35,7 @@ class FakeTransport final : public ExchangeTransport {
     return may_use;
   }
 
+  uint32_t Tenant() override { return tenant; }
   ConnectionId Connection() override { return connection; }
   void DropPayloads() override { Note("drop payloads"); }
   void Resume() override { Note("resume"); }
@@ -65,6 +66,7 @@ class FakeTransport final : public ExchangeTransport {
   absl::Status read_status;
 
   absl::Status may_use;
+  uint32_t tenant = 0;
   ConnectionId connection;
   absl::Status write_status;
   std::function<void()> when_ended;  // called while the ending is being sent

@@ -16,10 +16,8 @@ void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
 
 // The last holder of a status frees it; only the status's count orders that after the others'
-// reads. civetweb's threads share gmtime()'s result for the Date of an error's header.
-const char* __tsan_default_suppressions() {
-  return "race:absl::*::Status::UnrefNonInlined\ncalled_from_lib:libcivetweb.so\n";
-}
+// reads.
+const char* __tsan_default_suppressions() { return "race:absl::*::Status::UnrefNonInlined\n"; }
 }
 
 namespace {

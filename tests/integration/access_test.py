@@ -1,6 +1,7 @@
 """Who gets in: TLS, certificates, tokens, rules, the control socket; and that nothing is left open."""
 import contextlib
 import hashlib
+import http.client
 import json
 import os
 import pathlib
@@ -42,13 +43,13 @@ METHODS = {
         "CudaSharedMemoryRegister", "CudaSharedMemoryUnregister", "TraceSetting", "LogSettings")),
     "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch",
     "/mpsd.control.v1.Control/Forgive", "/mpsd.control.v1.Control/Status",
-    "/mpsd.text.v1.Text/Vocabulary",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 }
 NO_METHODS = {"/a.B/C", INFERENCE, INFERENCE + "modelInfer", INFERENCE + "ModelInfer/", "/", "/x"}
-PATHS = ("/metrics", "/livez", "/readyz", "/v2/health/live", "/v2/health/ready", "/", "/nothing",
-         "/metrics/", "/v2/models/m/infer")
+OF_METRICS = ("/metrics", "/metrics/", "/", "/mpsd/status", "/docs")
+PATHS = (*OF_METRICS, "/livez", "/readyz", "/v2/health/live", "/v2/health/ready", "/nothing",
+         "/v2/models/m/infer")
 ALL_ROLES = ["infer", "health", "metrics", "control", "reflection"]
 
 
@@ -197,9 +198,10 @@ class Access(unittest.TestCase):
                 self.assertEqual(daemon.get(path)[0], status, path)
         daemon.wait_logged('"call_refused","reason":"unauthenticated","method":"/metrics"')
         daemon.http_headers = {"Authorization": "Bearer ops-secret"}
-        self.assertEqual(daemon.get("/metrics")[0], 200)
-        for path in PATHS[1:]:
-            self.assertEqual(daemon.get(path)[0], 403, path)
+        for path in PATHS:
+            status = {"/nothing": 404, "/v2/models/m/infer": 405}.get(
+                path, 200 if path in OF_METRICS else 403)
+            self.assertEqual(daemon.get(path)[0], status, path)
 
     def test_what_is_open_is_open_and_nothing_else(self):
         daemon = self.serve([{"token": "ops", "roles": ["metrics"]}], open=["health"])
@@ -320,6 +322,55 @@ class Access(unittest.TestCase):
                          UNAVAILABLE)
         self.assertEqual(self.infer(self.plain(address), "app-secret"), UNAVAILABLE)
 
+    def https(self, address, headers, path="/v2/models/m/ready", client=None, authority=None):
+        """The status of a GET over TLS."""
+        context = ssl.create_default_context(cafile=str((authority or self.authority).pem))
+        if client is not None:
+            context.load_cert_chain(*map(str, client))
+        host, port = address.split(":")
+        connection = http.client.HTTPSConnection(host, int(port), timeout=20, context=context)
+        self.addCleanup(connection.close)
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse().status
+
+    def test_http_with_tls_and_a_token(self):
+        daemon = self.serve([{"token": "ops", "roles": ["metrics", "control"]},
+                             {"token": "app", "roles": ["infer"]}], tls={"http": ["127.0.0.1:0"]})
+        address = daemon.http_listeners[1]
+        self.assertEqual(self.https(address, {"X-Api-Key": "app-secret"}), 200)
+        self.assertEqual(self.https(address, {"Authorization": "Bearer app-secret"}), 200)
+        self.assertEqual(self.https(address, {"X-Api-Key": "app-secret"}, "/metrics"), 403)
+        self.assertEqual(self.https(address, {}), 401)
+        with self.assertRaises(ssl.SSLError):
+            self.https(address, {}, authority=self.strangers)
+
+    def last_bytes_with_tls(self, address, context, session=None):
+        """(reply, session) of a GET that ends its connection; the end must be said with TLS."""
+        host, port = address.split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as plain, context.wrap_socket(
+                plain, server_hostname=host, suppress_ragged_eofs=False, session=session) as client:
+            self.assertEqual(client.session_reused, session is not None)
+            client.sendall(b"GET /v2/models/m/ready HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Connection: close\r\n\r\n")
+            received = b""
+            while piece := client.recv(65536):
+                received += piece
+            return received, client.session
+
+    def test_http_resumes_sessions_of_clients_with_certificates(self):
+        daemon = self.serve([{"token": "ops", "roles": ["metrics"]},
+                             {"certificate": "app", "roles": ["infer"]}],
+                            tls={"client_ca": str(self.clients.pem), "http": ["127.0.0.1:0"]})
+        context = ssl.create_default_context(cafile=str(self.authority.pem))
+        context.load_cert_chain(*map(str, self.clients.issue("app")))
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            context.maximum_version = version
+            session = None
+            for _ in range(2):
+                reply, session = self.last_bytes_with_tls(daemon.http_listeners[1], context,
+                                                          session)
+                self.assertTrue(reply.startswith(b"HTTP/1.1 200 "), reply)
+
     def test_the_command_line_and_the_library_with_tls(self):
         daemon = self.serve([{"token": "ops", "roles": ["metrics", "control"]},
                              {"token": "app", "roles": ["infer"]}], tls={})
@@ -354,12 +405,12 @@ class Access(unittest.TestCase):
         self.assertIn("without TLS", done.stderr)
 
     def test_a_text_needs_no_more_than_the_right_to_infer(self):
-        """The caller sees neither the status of the daemon nor the path of the vocabulary."""
-        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "hello", *(f"word{i}" for i in range(20000))]
+        """The caller sees neither the status of the daemon nor the path of the tokenizer."""
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "hello"]
         vocab = self.work / "vocab.txt"
         vocab.write_text("".join(f"{word}\n" for word in words))
         inputs = [tensor(name, [-1], "INT64") for name in ("input_ids", "attention_mask")]
-        models = [synthetic(name, inputs, parameters={"vocab": str(vocab)}) for name in ("m", "n")]
+        models = [synthetic(name, inputs, text={"tokenizer": str(vocab)}) for name in ("m", "n")]
         daemon = self.serve([{"token": "ops", "roles": ["metrics", "control"]},
                              {"token": "app", "roles": ["infer"], "models": ["m"]}], tls={},
                             models=models)
@@ -367,15 +418,14 @@ class Access(unittest.TestCase):
         (self.work / "app").write_text("app-secret")
         how = ("--address", address, "--tls-ca", self.authority.pem, "--token-file",
                self.work / "app")
-        done = mpsd("infer", "m", "--text", "Hello word19999", "--json", *how)
+        done = mpsd("infer", "m", "--text", "Hello", "--json", *how)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)["texts"][0]["tokens"], 4)
+        self.assertEqual(json.loads(done.stdout)["outputs"][0]["data"], [2, 4, 3])
+        done = mpsd("infer", "n", "--text", "Hello", *how)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("these credentials do not allow this call", done.stderr)
 
-        channel = self.channel(address)
-        code, text = code_of(channel, "/mpsd.text.v1.Text/Vocabulary", bearer("app-secret"),
-                             b"\x0a\x01n")
-        self.assertEqual((code, text), (DENIED, "these credentials do not allow this call"))
-        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(self.channel(address))
         config = stub.ModelConfig(service_pb2.ModelConfigRequest(name="m"),
                                   metadata=bearer("app-secret"), timeout=20)
         self.assertNotIn(str(self.work), str(config))
@@ -410,7 +460,7 @@ class Access(unittest.TestCase):
             [{"token": "ops", "roles": ["metrics"]},
              {"certificate": "app.example", "roles": ["infer"], "models": ["m"]},
              {"certificate": "boss", "roles": ["infer", "control"]}],
-            tls={"client_ca": str(self.clients.pem)})
+            tls={"client_ca": str(self.clients.pem), "http": ["127.0.0.1:0"]})
         address = daemon.listeners[1]
         app = self.clients.issue("someone", "DNS:app.example,URI:spiffe://x/app")
         boss = self.clients.issue("boss", "DNS:nobody.example")
@@ -423,6 +473,13 @@ class Access(unittest.TestCase):
         self.assertEqual(got, {"app": (OK, DENIED), "boss": (OK, OK), "other": (DENIED, DENIED),
                                "stranger": (UNAVAILABLE, UNAVAILABLE),
                                "none": (UNAVAILABLE, UNAVAILABLE)})
+        got = {name: [self.https(daemon.http_listeners[1], {}, f"/v2/models/{model}/ready", pair)
+                      for model in "mn"]
+               for name, pair in (("app", app), ("boss", boss), ("other", other))}
+        self.assertEqual(got, {"app": [200, 403], "boss": [200, 200], "other": [403, 403]})
+        for pair in (stranger, None):
+            with self.assertRaises(OSError):
+                self.https(daemon.http_listeners[1], {}, client=pair)
         # A plain listener of the same daemon asks for a token: nobody is known there by name.
         self.assertEqual(self.infer(self.plain(daemon.listeners[0])), UNAUTHENTICATED)
         done = mpsd("infer", "m", "--input", "x=random", "--address", address, "--tls-ca",

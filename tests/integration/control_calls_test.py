@@ -19,7 +19,7 @@ UNIMPLEMENTED = grpc.StatusCode.UNIMPLEMENTED
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection", "inference.GRPCInferenceService",
-            "mpsd.control.v1.Control", "mpsd.text.v1.Text"]
+            "mpsd.control.v1.Control"]
 # Those that no config turns off.
 EXTENSIONS = ["classification", "logging", "model_configuration", "model_repository", "parameters",
               "statistics"]

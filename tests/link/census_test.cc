@@ -12,10 +12,10 @@ TEST(Census, CountsOperatorsByKind) {
   for (const char* name :
        {"aten::layer_norm", "aten.native_layer_norm.default", "aten::scaled_dot_product_attention",
         "aten::linear", "aten.addmm.default", "aten::conv1d", "aten::_convolution", "aten::matmul",
-        "aten.bmm.default", "aten::embedding", "aten::lstm", "aten::relu"}) {
+        "aten.bmm.default", "aten::embedding", "aten::lstm", "aten::contiguous", "aten::relu"}) {
     CountOperator(name, &census);
   }
-  EXPECT_EQ(census.operators, 12u);
+  EXPECT_EQ(census.operators, 13u);
   EXPECT_EQ(census.layer_norm, 2u);
   EXPECT_EQ(census.attention, 1u);
   EXPECT_EQ(census.linear, 2u);
@@ -23,6 +23,7 @@ TEST(Census, CountsOperatorsByKind) {
   EXPECT_EQ(census.matmul, 2u);
   EXPECT_EQ(census.embedding, 1u);
   EXPECT_EQ(census.recurrent, 1u);
+  EXPECT_EQ(census.contiguous, 1u);
 }
 
 TEST(Census, ComesBackFromJson) {

@@ -26,7 +26,7 @@ std::string NamesUpTo(Enum last) {
 }
 
 TEST(EnumNames, AreTheWordsOfConfigFilesAndMessages) {
-  EXPECT_EQ(NamesUpTo(ModelFormat::kSynthetic), "torchscript aoti synthetic ");
+  EXPECT_EQ(NamesUpTo(ModelFormat::kSynthetic), "torchscript aoti huggingface synthetic ");
   EXPECT_EQ(NamesUpTo(WarmUp::kAll), "auto none smallest all ");
   EXPECT_EQ(NamesUpTo(SandboxLevel::kStrict), "off basic strict ");
   EXPECT_EQ(NamesUpTo(RuntimeKind::kUpstreamGuard), "stock patched upstream_pool upstream_guard ");

@@ -46,6 +46,7 @@ LoadOrder SomeLoadOrder() {
   order.stamp = {UINT64_MAX, 1ULL << 40, -1};
   order.device = "cuda:0";
   order.warmup = WarmUp::kAll;
+  order.precision = Precision::kTf32;
   order.sandbox = SandboxLevel::kStrict;
   order.epoch = UINT32_MAX;
   order.lanes = 4;
@@ -115,6 +116,7 @@ TEST_F(Messages, CarryALoadOrder) {
   EXPECT_EQ(got.stamp, sent.stamp);
   EXPECT_EQ(got.device, sent.device);
   EXPECT_EQ(got.warmup, sent.warmup);
+  EXPECT_EQ(got.precision, sent.precision);
   EXPECT_EQ(got.sandbox, sent.sandbox);
   EXPECT_EQ(got.epoch, sent.epoch);
   EXPECT_EQ(got.lanes, sent.lanes);
@@ -143,9 +145,20 @@ TEST_F(Messages, CarryHowManyLanesAWorkerRuns) {
   sent.spec = SomeSpec();
   sent.lanes = 1;
   sent.demotion = "two were one too many";
+  sent.precision = Precision::kBf16;
+  sent.precision_note = "it agrees";
   const LoadReport got = Echo(sent);
   EXPECT_EQ(got.lanes, sent.lanes);
   EXPECT_EQ(got.demotion, sent.demotion);
+  EXPECT_EQ(got.precision, sent.precision);
+  EXPECT_EQ(got.precision_note, sent.precision_note);
+}
+
+TEST_F(Messages, CarryTheLabelsOfClasses) {
+  LoadReport sent;
+  sent.spec = SomeSpec();
+  sent.labels = {"anger", "", "joy \u00e9"};
+  EXPECT_EQ(Echo(sent).labels, sent.labels);
 }
 
 TEST_F(Messages, CarryAnAttachOrder) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/server/embedders/text_models.h"
 
 namespace mpsd {
 namespace {
@@ -57,8 +58,20 @@ TEST_F(ReadyTableTest, AnExampleHasAllInputs) {
 }
 
 TEST_F(ReadyTableTest, ATextEncoderGetsAText) {
-  Add("m", {{"input_ids", DataType::kInt64, {-1}}})->vocabulary = Vocabulary();
+  Add("m", {{"input_ids", DataType::kInt64, {-1}}})->texts = std::shared_ptr<const TextEncoder>();
   EXPECT_THAT(Table(), HasSubstr("infer m --text 'How far is it to the sea?'\n"));
+}
+
+TEST_F(ReadyTableTest, AnEmbedderOfTextsIsAskedAsOpenAisClientsAsk) {
+  const std::shared_ptr<ServedModel> model = ServedEmbedder("m");
+  model->ready = true;
+  models_.Publish(model);
+  facts_.http = {"127.0.0.1:8000"};
+  facts_.plain_http_count = 1;
+  EXPECT_THAT(Table(), Not(HasSubstr("/v1/embeddings")));  // it takes tokens alone
+  model->texts = std::shared_ptr<const TextEncoder>();
+  EXPECT_THAT(Table(), HasSubstr("\n  curl -s http://127.0.0.1:8000/v1/embeddings -d "
+                                 "'{\"model\":\"m\",\"input\":\"How far is it to the sea?\"}'\n"));
 }
 
 TEST_F(ReadyTableTest, InputsThatNobodyCanMakeUpHaveNoExample) {
@@ -94,7 +107,9 @@ TEST_F(ReadyTableTest, AWildcardAddressIsReachedByLoopback) {
   EXPECT_EQ(ClientOptions(facts_), " --address 127.0.0.1:9001");
   Listen({"[::]:9001"});
   EXPECT_EQ(ClientOptions(facts_), " --address '[::1]:9001'");
-  facts_.http = "0.0.0.0:8002";
+  facts_.http = {"unix:/run/http.sock", "0.0.0.0:8002", "127.0.0.1:8443"};
+  EXPECT_THAT(Table(), Not(HasSubstr("curl")));  // all have TLS
+  facts_.plain_http_count = 2;
   EXPECT_THAT(Table(), HasSubstr("curl http://127.0.0.1:8002/metrics"));
 }
 

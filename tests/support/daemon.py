@@ -30,7 +30,7 @@ KEEP_LITTLE = {"ASAN_OPTIONS": "quarantine_size_mb=8"}
 # What must be zero when no call is inside.
 GAUGES_AT_REST = ("mpsd_queue_requests", "mpsd_queue_bytes", "mpsd_running_batches",
                   "mpsd_output_leases", "mpsd_pinned_output_bytes", "mpsd_unread_copy_bytes",
-                  "mpsd_inflated_request_bytes")
+                  "mpsd_inflated_request_bytes", "mpsd_http_body_bytes")
 
 
 def wait_until(condition, limit_s, what):
@@ -128,10 +128,11 @@ class Daemon:
         self.table = ""
         for line in stdout:
             self.table += line
-            where = re.search(r"takes gRPC calls on (.*), http on (\S+)", line)
+            where = re.search(r"takes gRPC calls on (.*), http on (.*)$", line)
             if where:
                 self.listeners = where[1].split(", ")
-                self.address, self.http = self.listeners[0], where[2]
+                self.http_listeners = where[2].split(", ")
+                self.address, self.http = self.listeners[0], self.http_listeners[0]
             if line.startswith("Try:"):
                 self._ready.set()
         stdout.close()

@@ -27,5 +27,9 @@ def torchscript(name, file=None, **more):
             **more}
 
 
+def huggingface(name, folder=None, **more):
+    return {"name": name, "path": str(daemon.MODELS / (folder or name)), "device": "cpu", **more}
+
+
 def placement(processes=1, lanes=1, threads=1):
     return {"processes": processes, "lanes": lanes, "threads": threads}

@@ -14,21 +14,24 @@ import tree
 # What an #include line names, by its first folder. Abseil is the common vocabulary of all code.
 LIBRARIES = {
     "grpc": "grpc", "grpcpp": "grpc", "google": "protobuf", "torch": "torch", "ATen": "torch",
-    "c10": "torch", "prometheus": "prometheus", "CivetServer.h": "civetweb",
-    "civetweb.h": "civetweb", "spdlog": "spdlog", "fmt": "spdlog", "CLI": "cli11",
-    "nlohmann": "json", "openssl": "openssl", "zlib.h": "zlib",
+    "c10": "torch", "prometheus": "prometheus",
+    "spdlog": "spdlog", "fmt": "spdlog", "CLI": "cli11",
+    "nlohmann": "json", "simdjson.h": "simdjson", "openssl": "openssl", "zlib.h": "zlib",
+    "boost": "boost",
 }
-FRONT_ONLY = {"grpc", "protobuf", "prometheus", "civetweb", "proto", "openssl",
-              "zlib"}
+FRONT_ONLY = {"grpc", "protobuf", "prometheus", "proto", "openssl",
+              "zlib", "simdjson", "boost"}
 
 # What a top folder must never name, whatever the table says of the folders in it: libraries, and
 # other top folders.
 FORBIDDEN_TARGETS = {
-    "proto": {"torch", "prometheus", "civetweb"}, "worker": FRONT_ONLY, "server": {"torch"},
+    "proto": {"torch", "prometheus", "boost"}, "text": FRONT_ONLY | {"torch"},
+    "worker": FRONT_ONLY, "server": {"torch"},
     "copier": FRONT_ONLY | {"torch"}, "client": {"torch"}, "load_tests": set(), "tests": set(),
 }
 FORBIDDEN_FOLDERS = {
-    "proto": {"server", "worker", "copier", "client", "load_tests", "tests"},
+    "proto": {"text", "server", "worker", "copier", "client", "load_tests", "tests"},
+    "text": {"server", "worker", "copier", "client", "load_tests", "tests"},
     "worker": {"server", "copier", "client", "load_tests", "tests"},
     "server": {"worker", "copier", "client", "load_tests", "tests"},
     "copier": {"server", "worker", "client", "load_tests", "tests"},
@@ -42,7 +45,7 @@ MAY_NAME_CLIENT = "server/main.cc"
 
 FORBIDDEN_LIBRARIES = {
     "mpsd": r"libtorch|libc10|libcuda",
-    "mpsd-worker": r"libgrpc|libgpr|libprotobuf|libprometheus|libcivetweb",
+    "mpsd-worker": r"libgrpc|libgpr|libprotobuf|libprometheus|libsimdjson",
     "mpsd-worker-synthetic": r"libgrpc|libgpr|libprotobuf|libtorch|libc10|libcuda",
     "mpsd-device-copier": r"libgrpc|libgpr|libprotobuf|libtorch|libc10|libcuda",
 }
@@ -94,7 +97,7 @@ def target_of(include, table, owners):
     parts = include.parts
     if parts[0] in LIBRARIES:
         return LIBRARIES[parts[0]]
-    if parts[0] in ("proto", "server", "worker", "copier", "client"):
+    if parts[0] in ("proto", "text", "server", "worker", "copier", "client"):
         return owner_of(include, table, owners) or parts[0]
     return parts[0] if parts[0] in ("tests", "load_tests") else None
 
@@ -226,6 +229,8 @@ def self_test():
     planted("worker/tools/a.cc", "<prometheus/counter.h>", "worker/ must not include prometheus")
     planted("worker/main.cc", '"server/config/config.h"', "worker/ must not include server/")
     planted("client/a.cc", '"server/config/config.h"', "client/ must not include server/")
+    planted("text/unicode/a.cc", '"server/config/config.h"', "text/ must not include server/")
+    planted("text/unicode/a.cc", "<grpcpp/grpcpp.h>", "text/ must not include grpcpp")
     planted("proto/base/a.cc", '"tests/fakes/clock.h"', "proto/ must not include tests/")
     planted("server/batch/a.cc", '"server/config/config_reader.h"', "'batch' must not name 'config'")
     edges = {"cmake/Layering.cmake": "set(MPSD_EDGES_base absl)\nset(MPSD_EDGES_batch base json absl)",

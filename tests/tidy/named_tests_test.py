@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each test that the tables of tests/README.md and docs/systems.md name is there."""
+"""Each test that the tables of tests/README.md, docs/systems.md and docs/macos.md name is there."""
 import fnmatch
 import re
 import sys
@@ -10,7 +10,7 @@ PAGE = "tests/README.md"
 FILE = re.compile(r"`(tests/[\w./]+_test\.(?:py|cc))`((?:,? `\w+`)*)")
 LEAST_ROWS = 40
 # `Suite.Name` and `Suite.*`; a parameterized suite stands as `All/Suite.Name/*`.
-SYSTEMS = "docs/systems.md"
+SYSTEMS, MACOS = "docs/systems.md", "docs/macos.md"
 NAMED = re.compile(r"`(?:All/)?([A-Z]\w*\.[A-Z*][\w*]*)(?:/\*)?`")
 
 
@@ -21,13 +21,13 @@ def tests_of(text, suffix):
     return set(re.findall(r"^TEST(?:_F|_P)?\(\w+, (\w+)\)", text, re.MULTILINE))
 
 
-def check_systems(root):
-    if not (root / SYSTEMS).exists():
-        return [f"{SYSTEMS}: is not there"]
+def check_suites(root, page):
+    if not (root / page).exists():
+        return [f"{page}: is not there"]
     known = {".".join(names) for file in tree.files(root / "tests", ".cc")
              for names in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", file.read_text(), re.M)}
-    text = (root / SYSTEMS).read_text()
-    return [f"{SYSTEMS}:{tree.line_of(text, match.start())}: there is no test {match[1]}"
+    text = (root / page).read_text()
+    return [f"{page}:{tree.line_of(text, match.start())}: there is no test {match[1]}"
             for match in NAMED.finditer(text) if not fnmatch.filter(known, match[1])]
 
 
@@ -55,13 +55,14 @@ def check_readme(root, least_rows):
 
 
 def check(root, least_rows=LEAST_ROWS):
-    return check_readme(root, least_rows) + check_systems(root)
+    return (check_readme(root, least_rows) + check_suites(root, SYSTEMS) +
+            check_suites(root, MACOS))
 
 
 def self_test():
-    def planted(page, *wanted, systems=""):
+    def planted(page, *wanted, systems="", macos=""):
         tree.expect(lambda root: check(root, least_rows=1),
-                    {PAGE: page, SYSTEMS: systems, "tests/a_test.py": "class A:\n    def test_one(self):\n",
+                    {PAGE: page, SYSTEMS: systems, MACOS: macos, "tests/a_test.py": "class A:\n    def test_one(self):\n",
                      "tests/b_test.cc": "TEST_F(Bee, Two) {\n}\nTEST_P(Bees, Three) {\n"},
                     *wanted)
 
@@ -74,7 +75,8 @@ def self_test():
     planted(row, systems="`Bee.Two`, `Bee.T*`, `Bees.*`, `All/Bees.Three/*`; `Lane::RunHere`\n")
     planted(row, "docs/systems.md:2: there is no test Bee.Three", systems="\n`Bee.Three`\n")
     planted(row, "there is no test Wasps.*", systems="`Wasps.*`\n")
-    tree.expect(check, {"a.cc": ""}, "is not there", "is not there")
+    planted(row, "docs/macos.md:1: there is no test Wasps.*", macos="`Wasps.*`\n")
+    tree.expect(check, {"a.cc": ""}, "is not there", "is not there", "is not there")
 
 
 if __name__ == "__main__":

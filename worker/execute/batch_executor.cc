@@ -76,7 +76,7 @@ absl::Status BatchExecutor::RunWhole(const Batch& batch, CompletionRecord* recor
   if (can_split && row_cap_ > 0 && batch.row_count > row_cap_) {
     return RunParts(batch, Chunks(batch.row_count, row_cap_), sink);
   }
-  const absl::Status status = model_->Run(lane_, gather_.Inputs(batch), batch.row_count, sink);
+  const absl::Status status = row_buckets_.Run(gather_.Inputs(batch), batch.row_count, sink);
   if (status.ok()) return status;
   Note(status, batch.row_count);
   if (!can_split || !MayHelpToSplit(status)) return status;
@@ -119,7 +119,7 @@ absl::Status BatchExecutor::RunPart(absl::Span<const InputTensor> inputs, uint32
                                     const BatchPart& part, PartSink* sink) {
   sink->Begin(part);
   const std::vector<InputTensor> rows = RowsOf(inputs, row_count, part);
-  const absl::Status status = model_->Run(lane_, rows, part.row_count, sink);
+  const absl::Status status = row_buckets_.Run(rows, part.row_count, sink);
   if (!status.ok()) {
     Note(status, part.row_count);
     return status;

@@ -13,6 +13,7 @@
 #include "worker/execute/gather.h"
 #include "worker/execute/lease_sink.h"
 #include "worker/execute/part_sink.h"
+#include "worker/execute/row_buckets.h"
 #include "worker/execute/split_policy.h"
 #include "worker/model/model.h"
 
@@ -33,7 +34,7 @@ namespace mpsd {
 class BatchExecutor {
  public:
   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
-      : lane_(lane), model_(model), clock_(clock) {}
+      : lane_(lane), model_(model), clock_(clock), row_buckets_(lane, model) {}
 
   // Runs the batch and fills `record` whole: outcome, outputs, failed rows, text, times. Blocks
   // until the model has returned and the outputs lie in the lease. Never fails itself: a failure is
@@ -60,6 +61,7 @@ class BatchExecutor {
   Model* const model_;
   const Clock* const clock_;
   Gather gather_;
+  RowBuckets row_buckets_;
   uint32_t memory_failures_ = 0;
   uint32_t row_cap_ = 0;
   bool device_lost_ = false;

@@ -2,54 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
-#include <random>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
+#include "worker/execute/trial_run.h"
 #include "worker/model/elements.h"
-#include "worker/model/trial_dims.h"
 
 namespace mpsd {
 namespace {
 
-constexpr uint32_t kMaxRows = 4;
-constexpr int kRounds = 8;
-
-struct KeptOutput {
-  DataType datatype = DataType::kInvalid;
-  std::string bytes;
-};
-
-// Keeps the outputs of one run.
-class KeepingSink final : public OutputSink {
- public:
-  void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
-    return Keep(datatype, TensorBytes(datatype, dims).value_or(0));
-  }
-  void* AddBytes(absl::Span<const int64_t>, uint64_t bytes) override {
-    return Keep(DataType::kBytes, bytes);
-  }
-  void FailRow(uint32_t, absl::string_view) override {}
-
-  std::vector<std::unique_ptr<KeptOutput>> outputs;
-
- private:
-  void* Keep(DataType datatype, uint64_t bytes) {
-    outputs.push_back(std::make_unique<KeptOutput>());
-    outputs.back()->datatype = datatype;
-    outputs.back()->bytes.resize(bytes);
-    return outputs.back()->bytes.data();
-  }
-};
-
 // The largest relative difference of two runs that differ only in the order of their sums.
-double Tolerance(DataType datatype) {
+double ToleranceOf(DataType datatype) {
   switch (datatype) {
     case DataType::kFp64:
       return 1e-10;
@@ -64,10 +33,19 @@ double Tolerance(DataType datatype) {
   }
 }
 
-bool Agree(const KeptOutput& a, const KeptOutput& b) {
+// The same of a model that computes in less than its outputs show.
+double Tolerance(DataType datatype, Precision precision) {
+  const double shown = ToleranceOf(datatype);
+  if (shown == 0) return 0;
+  if (precision == Precision::kBf16) return std::max(shown, ToleranceOf(DataType::kBf16));
+  const bool is_half = precision == Precision::kFp16 || precision == Precision::kTf32;
+  return is_half ? std::max(shown, ToleranceOf(DataType::kFp16)) : shown;
+}
+
+bool Agree(const KeptOutput& a, const KeptOutput& b, Precision precision) {
   if (a.datatype != b.datatype || a.bytes.size() != b.bytes.size()) return false;
   if (a.bytes == b.bytes) return true;
-  const double tolerance = Tolerance(a.datatype);
+  const double tolerance = Tolerance(a.datatype, precision);
   const size_t element_bytes = ElementBytes(a.datatype);
   if (tolerance == 0 || element_bytes == 0) return false;
   for (size_t at = 0; at < a.bytes.size(); at += element_bytes) {
@@ -81,57 +59,29 @@ bool Agree(const KeptOutput& a, const KeptOutput& b) {
   return true;
 }
 
-bool Agree(const KeepingSink& a, const KeepingSink& b) {
-  return std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(),
-                    [](const auto& left, const auto& right) { return Agree(*left, *right); });
+bool Agree(const KeptOutputs& a, const KeptOutputs& b, Precision precision) {
+  return std::equal(
+      a.outputs().begin(), a.outputs().end(), b.outputs().begin(), b.outputs().end(),
+      [precision](const auto& left, const auto& right) { return Agree(*left, *right, precision); });
 }
 
-// Small numbers: floats from 1 to 2; integers 0 and 1, which are valid indices of any table.
-void Fill(DataType datatype, std::mt19937* random, std::string* bytes) {
-  const size_t size = ElementBytes(datatype);
-  for (size_t at = 0; size > 0 && at + size <= bytes->size(); at += size) {
-    const uint32_t noise = (*random)();
-    uint64_t bits = noise & 1;
-    if (datatype == DataType::kFp32) bits = 0x3F800000U | (noise & 0x7FFFFF);
-    if (datatype == DataType::kFp64) bits = 0x3FF0000000000000ULL | noise;
-    if (datatype == DataType::kFp16) bits = 0x3C00U | (noise & 0x3FF);
-    if (datatype == DataType::kBf16) bits = 0x3F80U | (noise & 0x7F);
-    std::memcpy(bytes->data() + at, &bits, size);
-  }
-}
-
-// One lane's inputs, and the outputs that the model gives for them when no other lane runs.
+// One lane's inputs of a shape, and the outputs that the model gives for them.
 class Trial {
  public:
-  Trial(const ModelSpec& spec, uint32_t lane)
-      : rows_(spec.batches() ? std::min(spec.max_batch_size, kMaxRows) : 1), lane_(lane) {
-    std::mt19937 random(lane + 1);
-    for (const TensorSpec& tensor : spec.inputs) {
-      InputTensor& input = inputs_.emplace_back();
-      input.datatype = tensor.datatype;
-      input.dims = TrialDims(spec, tensor, rows_, /*step=*/0, /*open_length=*/2);
-      // Elements of BYTES are empty strings: a length of 0 each.
-      const DataType fill =
-          tensor.datatype == DataType::kBytes ? DataType::kUint32 : tensor.datatype;
-      auto memory = std::make_unique<std::string>(TensorBytes(fill, input.dims).value_or(0), '\0');
-      if (fill == tensor.datatype) Fill(fill, &random, memory.get());
-      input.bytes = memory->size();
-      input.data = memory->data();
-      memory_.push_back(std::move(memory));
-    }
+  Trial(const Model& model, TrialShape shape, uint32_t lane)
+      : inputs_(model, shape, TrialFill::kPositive, lane + 1), lane_(lane) {}
+
+  absl::Status Run(Model* model, KeptOutputs* sink) const {
+    return model->Run(lane_, inputs_.tensors(), inputs_.rows(), sink);
   }
 
-  absl::Status Run(Model* model, KeepingSink* sink) const {
-    return model->Run(lane_, inputs_, rows_, sink);
-  }
-
-  KeepingSink expected;
+  KeptOutputs cold;      // together with the other lanes, before any other run of the shape
+  absl::Status started;  // how that run ended
+  KeptOutputs expected;  // alone
 
  private:
-  const uint32_t rows_;
+  const TrialInputs inputs_;
   const uint32_t lane_;
-  std::vector<InputTensor> inputs_;
-  std::vector<std::unique_ptr<std::string>> memory_;
 };
 
 using Trials = std::vector<std::unique_ptr<Trial>>;
@@ -141,7 +91,7 @@ using Trials = std::vector<std::unique_ptr<Trial>>;
 absl::Status RunAlone(Model* model, const Trials& trials) {
   for (uint32_t lane = 0; lane < trials.size(); ++lane) {
     if (absl::Status status = model->BindLane(lane); !status.ok()) return status;
-    KeepingSink again;
+    KeptOutputs again;
     absl::Status status = trials[lane]->Run(model, &trials[lane]->expected);
     if (status.ok()) status = trials[lane]->Run(model, &again);
     model->ReleaseLane(lane);
@@ -149,7 +99,7 @@ absl::Status RunAlone(Model* model, const Trials& trials) {
       return absl::UnavailableError(
           absl::StrCat("the lanes cannot be compared: ", status.message()));
     }
-    if (!Agree(trials[lane]->expected, again)) {
+    if (!Agree(trials[lane]->expected, again, model->precision())) {
       return absl::UnavailableError(
           "the lanes cannot be compared: the model answers the same inputs differently each time");
     }
@@ -157,47 +107,80 @@ absl::Status RunAlone(Model* model, const Trials& trials) {
   return absl::OkStatus();
 }
 
-absl::Status RunRounds(Model* model, const Trial& trial) {
-  for (int round = 0; round < kRounds; ++round) {
-    KeepingSink sink;
-    const absl::Status status = trial.Run(model, &sink);
-    if (!status.ok()) {
-      return absl::AbortedError(
-          absl::StrCat("lanes that run at the same time fail: ", status.message()));
-    }
-    if (!Agree(trial.expected, sink)) {
-      return absl::AbortedError("lanes that run at the same time give other answers than alone");
-    }
+// Compares what a run in company gave with what the trial gave alone.
+absl::Status Compare(const absl::Status& ran, const KeptOutputs& given, const Trial& trial,
+                     Precision precision) {
+  if (!ran.ok()) {
+    return absl::AbortedError(
+        absl::StrCat("lanes that run at the same time fail: ", ran.message()));
+  }
+  if (Agree(trial.expected, given, precision)) return absl::OkStatus();
+  return absl::AbortedError("lanes that run at the same time give other answers than alone");
+}
+
+absl::Status RunRounds(Model* model, const Trial& trial, const Clock* clock) {
+  const int64_t until_ns = clock->NowNs() + kConcurrencyRoundsNs;
+  for (int round = 0; round < kConcurrencyRounds; ++round) {
+    if (round >= kFewestConcurrencyRounds && clock->NowNs() >= until_ns) break;
+    KeptOutputs sink;
+    const absl::Status ran = trial.Run(model, &sink);
+    if (absl::Status same = Compare(ran, sink, trial, model->precision()); !same.ok()) return same;
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status CheckConcurrency(Model* model, uint32_t lanes) {
-  if (lanes < 2) return absl::OkStatus();
-  Trials trials;
-  for (uint32_t lane = 0; lane < lanes; ++lane) {
-    trials.push_back(std::make_unique<Trial>(model->spec(), lane));
-  }
-  absl::Status alone;
-  std::thread([&] { alone = RunAlone(model, trials); }).join();
-  if (!alone.ok()) return alone;
-
+// Calls `run` for each lane, on a thread that is bound to it. All of them begin at the same time.
+// Returns the first error of a lane.
+absl::Status Together(Model* model, uint32_t lanes, bool lane_on_main_thread,
+                      absl::FunctionRef<absl::Status(uint32_t lane)> run) {
   std::vector<absl::Status> outcomes(lanes);
+  auto* begin = new absl::Barrier(static_cast<int>(lanes));
+  const auto work = [&, begin](uint32_t lane) {
+    const absl::Status bound = model->BindLane(lane);
+    if (begin->Block()) delete begin;
+    outcomes[lane] = bound.ok() ? run(lane) : bound;
+    if (bound.ok()) model->ReleaseLane(lane);
+  };
   std::vector<std::thread> threads;
-  auto* together = new absl::Barrier(static_cast<int>(lanes));
-  for (uint32_t lane = 0; lane < lanes; ++lane) {
-    threads.emplace_back([&, lane] {
-      const absl::Status bound = model->BindLane(lane);
-      if (together->Block()) delete together;
-      outcomes[lane] = bound.ok() ? RunRounds(model, *trials[lane]) : bound;
-      if (bound.ok()) model->ReleaseLane(lane);
-    });
+  for (uint32_t lane = lane_on_main_thread ? 1 : 0; lane < lanes; ++lane) {
+    threads.emplace_back(work, lane);
   }
+  if (lane_on_main_thread) work(0);
   for (std::thread& thread : threads) thread.join();
   for (const absl::Status& outcome : outcomes) {
     if (!outcome.ok()) return outcome;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShape(Model* model, uint32_t lanes, TrialShape shape,
+                        const ConcurrencyCheckOptions& options) {
+  Trials trials;
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    trials.push_back(std::make_unique<Trial>(*model, shape, lane));
+  }
+  absl::Status status = Together(model, lanes, options.lane_on_main_thread, [&](uint32_t lane) {
+    trials[lane]->started = trials[lane]->Run(model, &trials[lane]->cold);
+    return absl::OkStatus();  // a model that fails alone too is no fault of the lanes
+  });
+  if (!status.ok()) return status;
+  std::thread([&] { status = RunAlone(model, trials); }).join();
+  if (!status.ok()) return status;
+  for (const std::unique_ptr<Trial>& trial : trials) {
+    status = Compare(trial->started, trial->cold, *trial, model->precision());
+    if (!status.ok()) return status;
+  }
+  return Together(model, lanes, options.lane_on_main_thread,
+                  [&](uint32_t lane) { return RunRounds(model, *trials[lane], options.clock); });
+}
+
+}  // namespace
+
+absl::Status CheckConcurrency(Model* model, uint32_t lanes,
+                              const ConcurrencyCheckOptions& options) {
+  if (lanes < 2) return absl::OkStatus();
+  for (const TrialShape& shape : TrialShapes(model->spec())) {
+    if (absl::Status status = CheckShape(model, lanes, shape, options); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "proto/base/limits.h"
+#include "worker/execute/row_buckets.h"
 #include "worker/execute/sample_inputs.h"
 #include "worker/model/trial_dims.h"
 
@@ -30,7 +30,7 @@ absl::Status RunOnce(Model* model, uint32_t lane, absl::Span<const InputTensor> 
                      uint32_t rows) {
   Scratch scratch;
   if (model->spec().decoupled) return model->Answer(lane, inputs, /*index=*/0, &scratch).status();
-  return model->Run(lane, inputs, rows, &scratch);
+  return RowBuckets(lane, model).Run(inputs, rows, &scratch);
 }
 
 absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
@@ -62,12 +62,6 @@ absl::Status RunSample(Model* model, uint32_t lane, const WarmUpSample& sample) 
   return status;
 }
 
-size_t BucketSteps(const ModelSpec& spec) {
-  size_t steps = 1;
-  for (const PadRule& rule : spec.pad) steps = std::max(steps, rule.buckets.size());
-  return steps;
-}
-
 }  // namespace
 
 absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
@@ -79,8 +73,7 @@ absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
   if (!samples.empty()) return absl::OkStatus();
   const bool all = warmup == WarmUp::kAll || (warmup == WarmUp::kAuto && model->device() != "cpu");
   const ModelSpec& spec = model->spec();
-  std::set<uint32_t> batches = {1};
-  if (all && spec.batches()) batches.insert(spec.max_batch_size);
+  const std::vector<uint32_t> batches = all ? RowCountsOf(*model) : std::vector<uint32_t>{1};
   const size_t steps = all ? BucketSteps(spec) : 1;
   for (size_t step = 0; step < steps; ++step) {
     for (const uint32_t rows : batches) {

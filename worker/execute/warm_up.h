@@ -21,11 +21,13 @@ namespace mpsd {
 //   kNone      no run
 //   kSmallest  one row, every padded dim at its first bucket
 //   kAll       every step from a padded dim's first bucket to its last, each with one row and with
-//              max_batch_size rows
+//              max_batch_size rows, and with each number of rows that the model is ever run with
+//              where it wants row buckets (row_buckets.h)
 //   kAuto      kSmallest on the cpu, kAll elsewhere
 //
-// At most twice as many runs as the longest padding rule has buckets (kMaxBuckets). A decoupled
-// model is asked for its first answer only. Elements of BYTES are empty strings.
+// At most twice as many runs as the longest padding rule has buckets (kMaxBuckets), or eleven times
+// as many with row buckets. A decoupled model is asked for its first answer only. Elements of BYTES
+// are empty strings.
 //
 // Where there are `samples`, the lane runs those instead, each as often as it says, unless `warmup`
 // is kNone.

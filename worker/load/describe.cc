@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +19,7 @@
 #include "worker/load/load_in_sandbox.h"
 #include "worker/load/load_model.h"
 #include "worker/model/model.h"
+#include "worker/sandbox/sandbox.h"
 
 namespace mpsd {
 namespace {
@@ -49,12 +51,19 @@ absl::Status ReadFlag(const std::string& flag, const std::string& value, LoadOrd
   if (flag == "--format") {
     const std::optional<ModelFormat> format = FromName<ModelFormat>(value);
     if (!format.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown format '", value, "'; there are torchscript, aoti, synthetic"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown format '", value, "'; there are torchscript, aoti, huggingface, synthetic"));
     }
     order->format = *format;
   } else if (flag == "--device") {
     order->device = value;
+  } else if (flag == "--precision") {
+    const std::optional<Precision> precision = FromName<Precision>(value);
+    if (!precision.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown precision '", value, "'; there are as_saved, auto, fp32, tf32, bf16, fp16"));
+    }
+    order->precision = *precision;
   } else if (flag == "--input") {
     return ReadTensor(value, &order->spec, &order->spec.inputs);
   } else if (flag == "--output") {
@@ -68,12 +77,20 @@ absl::Status ReadFlag(const std::string& flag, const std::string& value, LoadOrd
   return absl::OkStatus();
 }
 
+ModelFormat FormatOf(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return ModelFormat::kHuggingFace;
+  return absl::EndsWith(path, ".pt2") ? ModelFormat::kAoti : ModelFormat::kTorchScript;
+}
+
 absl::StatusOr<LoadOrder> ReadArguments(int argc, char** argv) {
   LoadOrder order;
   order.path = argv[2];
-  order.model = std::filesystem::path(order.path).stem().string();
-  order.format =
-      absl::EndsWith(order.path, ".pt2") ? ModelFormat::kAoti : ModelFormat::kTorchScript;
+  order.format = FormatOf(order.path);
+  std::filesystem::path path(order.path);
+  if (!path.has_filename()) path = path.parent_path();  // it ends in a slash
+  const bool is_folder = order.format == ModelFormat::kHuggingFace;
+  order.model = is_folder ? path.filename().string() : path.stem().string();
   order.device = "auto";
   for (int i = 3; i + 1 < argc; i += 2) {
     if (absl::Status status = ReadFlag(argv[i], argv[i + 1], &order); !status.ok()) return status;
@@ -97,11 +114,21 @@ ordered_json TensorsJson(const std::vector<TensorSpec>& tensors) {
   return json;
 }
 
+ordered_json FactsJson(const std::vector<ModelFact>& facts) {
+  ordered_json json = ordered_json::object();
+  for (const ModelFact& fact : facts) json[fact.name] = fact.text;
+  return json;
+}
+
 // A complete config file for the model.
 ordered_json ConfigOf(const LoadOrder& order, const ModelSpec& spec) {
   ordered_json model = {
       {"name", order.model}, {"path", order.path}, {"format", NameOf(order.format)}};
+  if (order.precision != Precision::kAsSaved) model["precision"] = NameOf(order.precision);
   if (spec.batches()) model["max_batch_size"] = spec.max_batch_size;
+  if (order.format == ModelFormat::kHuggingFace) {  // the rest follows from the folder
+    return {{"models", ordered_json::array({model})}};
+  }
   model["inputs"] = TensorsJson(spec.inputs);
   model["outputs"] = TensorsJson(spec.outputs);
   if (!spec.pad.empty()) model["pad"] = ToJson(spec)["pad"];
@@ -121,15 +148,37 @@ int DescribeModel(const LoadOrder& order) {
   Print({{"file", order.path},
          {"format", NameOf(order.format)},
          {"device", (*model)->device()},
+         {"precision", NameOf((*model)->precision())},
+         {"precision_note", (*model)->precision_note()},
          {"runtime", RuntimeName()},
          {"runtime_kind", LoadedRuntimeKindName()},
          {"max_batch_size", spec.max_batch_size},
          {"inputs", TensorsJson(spec.inputs)},
          {"outputs", TensorsJson(spec.outputs)},
          {"census", ToJson((*model)->census())},
+         {"facts", FactsJson((*model)->facts())},
          {"lanes_allowed", lanes},
          {"lanes_reason", why},
          {"config", ConfigOf(order, spec)}});
+  return 0;
+}
+
+// Gives the rights up for good, since a host that has a call may still refuse it.
+absl::Status EnterStrictSandbox() {
+  LoadOrder order;
+  order.format = ModelFormat::kSynthetic;
+  order.sandbox = SandboxLevel::kStrict;
+  const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(Sandbox::OptionsOf(order));
+  return sandbox.ok() ? sandbox->Seal() : sandbox.status();
+}
+
+int DescribeSandbox() {
+  const absl::Status entered = EnterStrictSandbox();
+  if (entered.ok()) {
+    Print({{"sandbox", NameOf(SandboxLevel::kStrict)}});
+  } else {
+    Print({{"error", std::string(entered.message())}});
+  }
   return 0;
 }
 
@@ -144,8 +193,9 @@ int Describe(int argc, char** argv) {
            {"runtime_kind", LoadedRuntimeKindName()}});
     return 0;
   }
+  if (verb == "--sandbox" && argc == 2) return DescribeSandbox();
   if (verb != "--describe" || argc < 3) {
-    std::fprintf(stderr, "usage: mpsd-worker --describe FILE [FLAGS…] | --devices\n");
+    std::fprintf(stderr, "usage: mpsd-worker --describe FILE [FLAGS…] | --devices | --sandbox\n");
     return kExitUsage;
   }
   const absl::StatusOr<LoadOrder> order = ReadArguments(argc, argv);

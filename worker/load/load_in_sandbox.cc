@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/failpoint.h"
-#include "proto/base/file_stamp.h"
+#include "proto/files/file_stamp.h"
 #include "worker/load/load_model.h"
 #include "worker/sandbox/sandbox.h"
 

@@ -1,12 +1,16 @@
 #include "worker/load/load_model.h"
 
 #include "absl/strings/str_cat.h"
+#include "worker/execute/precision_choice.h"
 #include "worker/model/synthetic/repeating_model.h"
+#include "worker/model/synthetic/synthetic_encoder.h"
 #include "worker/model/synthetic/synthetic_model.h"
 #include "worker/model/synthetic/synthetic_options.h"
 #ifdef MPSD_WITH_TORCH
 #include "worker/model/aoti/aoti_model.h"
+#include "worker/model/encoder/encoder_model.h"
 #include "worker/model/torch/torch_device.h"
+#include "worker/model/torch/torch_precision.h"
 #include "worker/model/torchscript/torchscript_model.h"
 #endif
 
@@ -16,6 +20,7 @@ namespace {
 #ifdef MPSD_WITH_TORCH
 absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
   if (order.format == ModelFormat::kTorchScript) return LoadTorchScript(order);
+  if (order.format == ModelFormat::kHuggingFace) return LoadEncoder(order);
   return LoadAoti(order);
 }
 #else
@@ -29,6 +34,9 @@ absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
 absl::StatusOr<std::unique_ptr<Model>> LoadSynthetic(const LoadOrder& order) {
   const absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
   if (options.ok() && options->repeat) return RepeatingModel::Load(order, SyntheticEffects::Real());
+  if (options.ok() && options->encode) {
+    return SyntheticEncoder::Load(order, SyntheticEffects::Real());
+  }
   return SyntheticModel::Load(order, SyntheticEffects::Real());
 }
 
@@ -38,15 +46,43 @@ absl::Status NotDecoupled(const LoadOrder& order) {
                    NameOf(order.format), " gives one answer to a request"));
 }
 
-}  // namespace
+absl::Status NoPrecision(const LoadOrder& order) {
+  return absl::InvalidArgumentError(absl::StrCat("a synthetic model computes nothing, so not in '",
+                                                 NameOf(order.precision), "'"));
+}
 
-absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
-  if (order.format == ModelFormat::kSynthetic) return LoadSynthetic(order);
+// In the order's precision, which is not "auto".
+absl::StatusOr<std::unique_ptr<Model>> LoadAsOrdered(const LoadOrder& order) {
+  if (order.format == ModelFormat::kSynthetic) {
+    return order.precision == Precision::kAsSaved ? LoadSynthetic(order) : NoPrecision(order);
+  }
   const bool may_be_decoupled = order.format == ModelFormat::kTorchScript;
   if (order.spec.decoupled && !may_be_decoupled) return NotDecoupled(order);
   absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
   // Where the config is silent, the model's file says whether it is decoupled.
   if (model.ok() && (*model)->spec().decoupled && !may_be_decoupled) return NotDecoupled(order);
+  return model;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
+  if (order.precision != Precision::kAuto) return LoadAsOrdered(order);
+  PrecisionChoiceOptions options;
+  options.samples = order.warmup_samples;
+#ifdef MPSD_WITH_TORCH
+  options.cpu_has_bf16 = CpuMultipliesBf16();
+#endif
+  absl::StatusOr<std::unique_ptr<Model>> model = ChoosePrecision(
+      [&order](Precision precision) {
+        LoadOrder tried = order;
+        tried.precision = precision;
+        return LoadAsOrdered(tried);
+      },
+      options);
+#ifdef MPSD_WITH_TORCH
+  if (model.ok()) RoundProductsFor((*model)->precision());
+#endif
   return model;
 }
 

@@ -6,6 +6,7 @@
 //
 //   kTorchScript   worker/model/torchscript   on worker/model/torch
 //   kAoti          worker/model/aoti          on worker/model/torch
+//   kHuggingFace   worker/model/encoder       on worker/model/torch
 //   kSynthetic     worker/model/synthetic     needs no libtorch
 #pragma once
 
@@ -28,8 +29,10 @@ absl::Status StartRuntime(const LoadOrder& order);
 // Loads the model that the order names, whose spec is complete from then on. Called on the main
 // thread, after StartRuntime(). Blocks while the file is read and the weights go to the device. The
 // text of an error tells the operator what to do; it may hold the model's path, so it is not for
-// clients. UNIMPLEMENTED: this binary was built without libtorch. INVALID_ARGUMENT: among others, a
-// decoupled model of a format whose models give one answer to a request.
+// clients. A precision of "auto" is decided here, by ChoosePrecision() (worker/execute): up to four
+// loads. UNIMPLEMENTED: this binary was built without libtorch. INVALID_ARGUMENT: among others, a
+// decoupled model of a format whose models give one answer to a request, and a precision that the
+// model cannot be converted to.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
 // The runtime of this binary's models: "torch 2.11.0", or "synthetic" when built without libtorch.

@@ -35,6 +35,11 @@ double FromBfloat(uint16_t bits) {
 
 }  // namespace
 
+bool IsFloat(DataType datatype) {
+  return datatype == DataType::kFp64 || datatype == DataType::kFp32 ||
+         datatype == DataType::kFp16 || datatype == DataType::kBf16;
+}
+
 double ReadElement(DataType datatype, const void* data) {
   switch (datatype) {
     case DataType::kBool:

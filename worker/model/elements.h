@@ -22,6 +22,9 @@
 
 namespace mpsd {
 
+// Whether elements of the datatype are floats of any size.
+bool IsFloat(DataType datatype);
+
 // One element of any datatype, as a number. NaN for BYTES, whose elements are no numbers. Integers
 // beyond 2^53 are rounded. `data` need not be aligned; it points to ElementBytes(datatype) readable
 // bytes.

@@ -34,15 +34,24 @@ absl::string_view FirstLineAtMargin(absl::string_view text) {
   return "";
 }
 
+// Of Metal's errors of a command buffer, the names that the driver puts at the end of the text.
+constexpr absl::string_view kMetalError = "kIOGPUCommandBufferCallbackError";
+
 // "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory …"
+// "Invalid buffer size: 72.00 GB" is more than Metal gives in one piece.
 bool IsOutOfMemory(absl::string_view line) {
-  return absl::StrContains(line, "can't allocate memory") ||
-         absl::StrContains(line, "out of memory") || absl::StrContains(line, "std::bad_alloc");
+  constexpr absl::string_view kTexts[] = {
+      "can't allocate memory", "out of memory", "std::bad_alloc",
+      "Invalid buffer size: ", "kIOGPUCommandBufferCallbackErrorOutOfMemory"};
+  return std::any_of(std::begin(kTexts), std::end(kTexts),
+                     [line](absl::string_view text) { return absl::StrContains(line, text); });
 }
 
 // After one of these every further call of the process fails: an error of CUDA stays in its
-// context.
+// context. Metal's driver ignores a process that it found at fault, and what was encoded behind a
+// buffer that failed may have run or not.
 bool IsDeviceLost(absl::string_view what) {
+  if (absl::StrContains(what, kMetalError)) return true;
   constexpr absl::string_view kTexts[] = {
       "device-side assert",
       "illegal memory access",

@@ -27,8 +27,8 @@ std::string MeaningfulLine(absl::string_view what);
 
 // "PyTorch execute failure: …" with the same line, fit for a client: words that look like absolute
 // paths are "(path)". RESOURCE_EXHAUSTED when the line says that memory did not suffice; the text
-// is then "out of memory" and no more. DATA_LOSS when the text is one that a CUDA device gives once
-// it answers nothing more to this process. INTERNAL otherwise. Thread-safe.
+// is then "out of memory" and no more. DATA_LOSS when the text is one that a device of CUDA or
+// Metal gives once this process has no use of it any more. INTERNAL otherwise. Thread-safe.
 absl::Status ExecuteFailure(absl::string_view what);
 
 // Calls `function`, which returns a Status. If it throws, returns failure(text of the exception)

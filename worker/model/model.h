@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "proto/link/census.h"
 #include "proto/link/messages.h"
 #include "proto/link/model_spec.h"
+#include "proto/link/precision.h"
 
 namespace mpsd {
 
@@ -33,6 +35,12 @@ struct InputTensor {
   Dims dims;
 
   bool is_left_out() const { return datatype == DataType::kInvalid; }
+};
+
+// One thing that a model's files say of it, for `mpsd inspect` to show. Plain data.
+struct ModelFact {
+  std::string name;
+  std::string text;
 };
 
 // Takes the outputs of one run. Made by the executor for one Run() or Answer(), and called by the
@@ -84,12 +92,37 @@ class Model {
   // The model's operators, counted by kind, and its size. Constant. Thread-safe.
   virtual Census census() const { return Census(); }
 
+  // What the model's files say of it beyond its spec, for people: "family", "bert"; and which of
+  // its operators the device lacks. Constant. Thread-safe.
+  virtual std::vector<ModelFact> facts() const { return {}; }
+
+  // The names of a row's classes, by number, as the model's files say; empty where they say none.
+  // At most kMaxLabels of kMaxLabelsBytes together. Constant. Thread-safe.
+  virtual std::vector<std::string> labels() const { return {}; }
+
+  // What the model computes in; never kAuto. Constant. Thread-safe.
+  virtual Precision precision() const { return Precision::kAsSaved; }
+
+  // How "auto" came to that precision, for operators; empty where it was told. Set while the model
+  // is loaded, by ChoosePrecision(); thread-safe afterwards.
+  const std::string& precision_note() const { return precision_note_; }
+  void set_precision_note(std::string note) { precision_note_ = std::move(note); }
+
+  // The least and the largest whole number that this input of the spec takes in any place: trial
+  // runs stay between the two. Constant. Thread-safe.
+  virtual std::pair<int64_t, int64_t> trial_range(size_t /*input*/) const { return {0, 1}; }
+
   // How many of `wanted` lanes the device and its runtime can bear, at least 1. Sets `why` when
   // that is fewer than `wanted`.
   virtual uint32_t LanesAllowed(uint32_t wanted, std::string* /*why*/) const { return wanted; }
 
   // Whether the worker compares the lanes' outputs before they serve.
   virtual bool wants_self_check() const { return false; }
+
+  // Whether batches are to have a few numbers of rows only, filled up with copies of a row, because
+  // each new number costs the device a compilation. Only of a model that batches, and whose inputs
+  // and outputs have no strings. Constant. Thread-safe.
+  virtual bool wants_row_buckets() const { return false; }
 
   // Announces memory that inputs will lie in, which a device may then read without staging. Called
   // before a batch names the memory; UnregisterMemory() is called with the same address before the
@@ -122,6 +155,9 @@ class Model {
                                       uint32_t /*index*/, OutputSink* /*sink*/) {
     return absl::UnimplementedError("the model gives one answer to a request");
   }
+
+ private:
+  std::string precision_note_;
 };
 
 }  // namespace mpsd

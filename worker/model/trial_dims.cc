@@ -27,4 +27,10 @@ Dims TrialDims(const ModelSpec& spec, const TensorSpec& input, uint32_t rows, si
   return dims;
 }
 
+size_t BucketSteps(const ModelSpec& spec) {
+  size_t steps = 1;
+  for (const PadRule& rule : spec.pad) steps = std::max(steps, rule.buckets.size());
+  return steps;
+}
+
 }  // namespace mpsd

@@ -6,7 +6,7 @@
 //
 //   run                                 step                   open_length
 //   trial runs that learn the outputs   0, then 1              1 + step: a dim that differs is open
-//   self-check of the lanes             0                      2
+//   self-check of the lanes             0, then the last       2
 //   warm-up                             0 to the last bucket   1
 #pragma once
 
@@ -24,5 +24,8 @@ namespace mpsd {
 // gets `open_length`. Pure.
 Dims TrialDims(const ModelSpec& spec, const TensorSpec& input, uint32_t rows, size_t step,
                int64_t open_length);
+
+// How many steps there are: the buckets of the longest padding rule, at least 1. Pure.
+size_t BucketSteps(const ModelSpec& spec);
 
 }  // namespace mpsd

@@ -5,7 +5,9 @@
 //
 //   every model        libraries, locales, time zones, single files about this machine, /dev/null
 //                      and its like, what /proc says of this process, the program itself
-//   its own            the model's file to read, the temporary folder to write to
+//   its own            the model's file or folder to read, with the .json and .safetensors that
+//                      links in the folder lead to, inside of the folder or of Hugging Face's
+//                      cache of the same model; the temporary folder to write to
 //   not on the cpu     the device's nodes, and what its driver reads in /etc, /proc and /sys
 //
 // What /proc says of other processes, other models, and the home folder are not on it; everything

@@ -2,9 +2,12 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <string>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -112,6 +115,53 @@ void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPat
   }
 }
 
+// Where the links in a model's folder may lead: into the folder itself, and from a snapshot in
+// Hugging Face's cache to the files that the snapshots of the same model share.
+std::vector<std::filesystem::path> LinkRoots(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::canonical(folder, error);
+  if (error) return {};
+  std::vector<std::filesystem::path> roots = {own};
+  if (own.parent_path().filename() != "snapshots") return roots;
+  const auto shared = std::filesystem::canonical(own / "../../blobs", error);
+  if (!error) roots.push_back(shared);
+  return roots;
+}
+
+bool IsBelow(const std::filesystem::path& root, const std::filesystem::path& path) {
+  return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
+}
+
+bool IsReadByLoader(const std::filesystem::path& file) {
+  return file.extension() == ".json" || file.extension() == ".safetensors";
+}
+
+// Adds the file that a link in a model's folder leads to. A folder may come from strangers, so a
+// link to anything else of the host opens nothing. The file and not the link goes on the list:
+// nobody can bend it between this look and the rule.
+void AddLinked(const std::filesystem::path& link, const std::vector<std::filesystem::path>& roots,
+               std::vector<AllowedPath>* allowed) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(link, error);
+  if (error || !IsReadByLoader(link) || !std::filesystem::is_regular_file(target, error)) return;
+  for (const std::filesystem::path& root : roots) {
+    if (!IsBelow(root, target)) continue;
+    allowed->push_back({target.string(), FileUse::kRead});
+    return;
+  }
+}
+
+void AddModel(const std::string& path, std::vector<AllowedPath>* allowed) {
+  allowed->push_back({path, FileUse::kRead});
+  const std::vector<std::filesystem::path> roots = LinkRoots(path);
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator files(path, error), end;
+       !error && files != end; files.increment(error)) {
+    if (files.depth() > 0) files.disable_recursion_pending();
+    if (files->is_symlink(error)) AddLinked(files->path(), roots, allowed);
+  }
+}
+
 }  // namespace
 
 std::vector<AllowedPath> AllowedFiles(const SandboxOptions& options) {
@@ -125,7 +175,7 @@ std::vector<AllowedPath> AllowedFiles(const SandboxOptions& options) {
     allowed.push_back({*program, FileUse::kRead});
   }
   if (options.device != "cpu") AddGpu(library_folders, &allowed);
-  if (!options.model_file.empty()) allowed.push_back({options.model_file, FileUse::kRead});
+  if (!options.model_file.empty()) AddModel(options.model_file, &allowed);
   if (!options.temporary_folder.empty()) {
     allowed.push_back({options.temporary_folder, FileUse::kScratch});
   }

@@ -35,7 +35,7 @@ KINDS = [
     ("layer_norm", "layer_norm"), ("attention", "attention"), ("multi_head", "attention"),
     ("transformer_encoder", "attention"), ("linear", "linear"), ("addmm", "linear"),
     ("conv", "convolution"), ("embedding", "embedding"), ("lstm", "recurrent"),
-    ("gru", "recurrent"), ("rnn", "recurrent"),
+    ("gru", "recurrent"), ("rnn", "recurrent"), ("contiguous", "contiguous"),
 ]
 MATMULS = {"matmul", "mm", "bmm", "einsum", "baddbmm"}
 EXAMPLE_LENGTHS = {True: 3, False: 8}  # of an open dim: the batch, any other

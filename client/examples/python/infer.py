@@ -2,7 +2,7 @@
 """Asks a running server through Triton's own Python client, which knows nothing of mpsd.
 
 infer.py [--address HOST:PORT] mlp
-infer.py [--address HOST:PORT] minilm --vocab vocab.txt TEXT [TEXT ...]
+infer.py [--address HOST:PORT] minilm TEXT [TEXT ...]
 With TLS and a token: --tls-ca ca.pem --token-file token
 """
 import argparse
@@ -38,22 +38,12 @@ def infer_mlp(client, model, headers):
         print(f"{described.name} {list(values.shape)}: {values.ravel()[:8]}")
 
 
-def infer_minilm(client, model, vocab, texts, headers):
-    """Prints the embeddings of the texts, and how close each is to the first."""
-    from tokenizers import BertWordPieceTokenizer
-
-    with open(vocab, encoding="utf-8") as file:
-        ids = {line.rstrip("\n"): number for number, line in enumerate(file)}
-    tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
-    tokenizer.enable_truncation(256)
-    tokenizer.enable_padding()
-    rows = tokenizer.encode_batch(texts)
-    inputs = [
-        tensor("input_ids", np.array([row.ids for row in rows], dtype=np.int64)),
-        tensor("attention_mask", np.array([row.attention_mask for row in rows], dtype=np.int64)),
-    ]
+def infer_minilm(client, model, texts, headers):
+    """Prints how close the embedding of each text is to the first's."""
+    sent = triton.InferInput("text", [len(texts), 1], "BYTES")
+    sent.set_data_from_numpy(np.array([[text.encode()] for text in texts], dtype=object))
     output = client.get_model_metadata(model, headers=headers).outputs[0].name
-    answer = client.infer(model, inputs, headers=headers, client_timeout=TIMEOUT_S)
+    answer = client.infer(model, [sent], headers=headers, client_timeout=TIMEOUT_S)
     embeddings = answer.as_numpy(output)
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
     for text, cosine in zip(texts, unit @ unit[0]):
@@ -68,25 +58,24 @@ def main():
     models = parser.add_subparsers(dest="model", required=True)
     models.add_parser("mlp")
     minilm = models.add_parser("minilm")
-    minilm.add_argument("--vocab", required=True)
     minilm.add_argument("texts", nargs="+", metavar="TEXT")
     arguments = parser.parse_args()
 
-    headers = {}
-    if arguments.token_file:
-        with open(arguments.token_file, encoding="utf-8") as file:
-            headers = {"authorization": f"Bearer {file.read().strip()}"}
-    with triton.InferenceServerClient(arguments.address, ssl=arguments.tls_ca is not None,
-                                      root_certificates=arguments.tls_ca) as client:
-        try:
+    try:
+        headers = {}
+        if arguments.token_file:
+            with open(arguments.token_file, encoding="utf-8") as file:
+                headers = {"authorization": f"Bearer {file.read().strip()}"}
+        with triton.InferenceServerClient(arguments.address, ssl=arguments.tls_ca is not None,
+                                          root_certificates=arguments.tls_ca) as client:
             if arguments.model == "mlp":
                 infer_mlp(client, arguments.model, headers)
             else:
-                infer_minilm(client, arguments.model, arguments.vocab, arguments.texts, headers)
-        except InferenceServerException as error:
-            sys.exit(f"{error.status()}: {error.message()}")
-        except OSError as error:
-            sys.exit(str(error))
+                infer_minilm(client, arguments.model, arguments.texts, headers)
+    except InferenceServerException as error:
+        sys.exit(f"{error.status()}: {error.message()}")
+    except OSError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

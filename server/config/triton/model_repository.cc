@@ -234,7 +234,7 @@ absl::StatusOr<ModelConfig> ModelRepository::ReadVersion(const ModelConfig& base
     }
     model.path = fs::canonical(path, error).string();
     model.stamp = StampOf(model.path);
-    model.format = FormatOfFile(name).value_or(model.format);
+    model.format = FormatOfPath(name).value_or(model.format);
     return model;
   }
   return absl::InvalidArgumentError(

@@ -59,14 +59,17 @@ absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
 
 void NoteWhatIsIgnored(const pb::ModelConfig& triton, TritonNotes* notes) {
   const pb::ModelDynamicBatching& batching = triton.dynamic_batching();
+  const bool has_levels = batching.priority_levels() > 0;
   const std::pair<bool, const char*> keys[] = {
       {triton.has_optimization(), "optimization"},
       {triton.metric_tags_size() > 0, "metric_tags"},
       {triton.has_model_metrics(), "model_metrics"},
       {!triton.runtime().empty(), "runtime"},
-      {batching.preferred_batch_size_size() > 0, "dynamic_batching.preferred_batch_size"},
       {batching.preserve_ordering(), "dynamic_batching.preserve_ordering"},
-      {batching.default_priority_level() > 0, "dynamic_batching.default_priority_level"},
+      {!has_levels && batching.default_priority_level() > 0,
+       "dynamic_batching.default_priority_level"},
+      {!has_levels && batching.priority_queue_policy_size() > 0,
+       "dynamic_batching.priority_queue_policy"},
   };
   for (const auto& [is_there, key] : keys) Ignore(is_there, key, notes);
 }
@@ -239,32 +242,89 @@ absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, T
   return absl::OkStatus();
 }
 
+// What the policy says replaces what `level` says. Triton's 0 is "no bound" for all of them; the
+// number of requests is always bounded here, so that it means the default.
+absl::Status ApplyPolicy(const std::string& key, const pb::ModelQueuePolicy& policy,
+                         QueuePolicy* level) {
+  if (policy.default_timeout_microseconds() > uint64_t{kMaxQueueTimeoutNs / kNsPerUs}) {
+    return Refused(key + ".default_timeout_microseconds", "must be at most a day");
+  }
+  if (policy.max_queue_size() > kMaxQueueRequests) {
+    return Refused(key + ".max_queue_size", absl::StrCat("must be at most ", kMaxQueueRequests));
+  }
+  if (policy.max_queue_size() > 0) level->requests = policy.max_queue_size();
+  if (policy.default_timeout_microseconds() > 0) {
+    level->timeout_ns = static_cast<int64_t>(policy.default_timeout_microseconds()) * kNsPerUs;
+    level->timeout_action = TimeoutAction::kReject;
+    level->allow_timeout_override = policy.allow_timeout_override();
+  }
+  if (policy.timeout_action() == pb::ModelQueuePolicy::DELAY) {
+    level->timeout_action = TimeoutAction::kDelay;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyLevels(const pb::ModelDynamicBatching& batching, QueuePolicies* queue) {
+  const uint64_t levels = batching.priority_levels();
+  if (levels > kMaxPriorityLevels) {
+    return Refused("dynamic_batching.priority_levels",
+                   absl::StrCat("must be at most ", kMaxPriorityLevels));
+  }
+  if (batching.default_priority_level() < 1 || batching.default_priority_level() > levels) {
+    return Refused("dynamic_batching.default_priority_level",
+                   absl::StrCat("must be 1 to ", levels));
+  }
+  queue->default_level = static_cast<uint32_t>(batching.default_priority_level() - 1);
+  queue->levels.assign(levels, QueuePolicy());
+  for (const auto& [number, policy] : batching.priority_queue_policy()) {
+    if (number >= 1 && number <= levels) continue;
+    return Refused("dynamic_batching.priority_queue_policy",
+                   absl::StrCat("must have a level from 1 to ", levels, ", not ", number));
+  }
+  for (uint64_t number = 1; number <= levels; ++number) {
+    const auto own = batching.priority_queue_policy().find(number);
+    const bool has_own = own != batching.priority_queue_policy().end();
+    const absl::Status status = ApplyPolicy(
+        has_own ? absl::StrCat("dynamic_batching.priority_queue_policy[", number, "]")
+                : "dynamic_batching.default_queue_policy",
+        has_own ? own->second : batching.default_queue_policy(), &queue->levels[number - 1]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyPreferredSizes(const pb::ModelDynamicBatching& batching, ModelConfig* model) {
+  if (batching.preferred_batch_size_size() == 0) return absl::OkStatus();
+  const char* const key = "dynamic_batching.preferred_batch_size";
+  if (batching.preferred_batch_size_size() > static_cast<int>(kMaxPreferredSizes)) {
+    return Refused(key, absl::StrCat("must have at most ", kMaxPreferredSizes, " sizes"));
+  }
+  const uint32_t most = model->spec.max_batch_size > 0 ? model->spec.max_batch_size : kMaxBatchRows;
+  std::vector<uint32_t> sizes;
+  for (const int32_t size : batching.preferred_batch_size()) {
+    if (size < 1 || size > static_cast<int64_t>(most)) {
+      return Refused(key, absl::StrCat("must be 1 to ", most, ", not ", size));
+    }
+    sizes.push_back(static_cast<uint32_t>(size));
+  }
+  absl::c_sort(sizes);
+  model->batching.preferred_sizes = std::move(sizes);
+  return absl::OkStatus();
+}
+
 absl::Status ApplyBatching(const pb::ModelDynamicBatching& batching, ModelConfig* model) {
-  const pb::ModelQueuePolicy& queue = batching.default_queue_policy();
-  if (batching.priority_levels() > 0) return NotSupported("dynamic_batching.priority_levels");
-  if (batching.priority_queue_policy_size() > 0) {
-    return NotSupported("dynamic_batching.priority_queue_policy");
-  }
-  if (queue.timeout_action() != pb::ModelQueuePolicy::REJECT) {
-    return Refused("dynamic_batching.default_queue_policy.timeout_action", "must be REJECT");
-  }
-  // A request may always have its own timeout, so allow_timeout_override changes nothing.
-  if (queue.default_timeout_microseconds() > uint64_t{kMaxQueueTimeoutNs / kNsPerUs}) {
-    return Refused("dynamic_batching.default_queue_policy.default_timeout_microseconds",
-                   "must be at most a day");
-  }
-  if (queue.max_queue_size() > kMaxQueueRequests) {
-    return Refused("dynamic_batching.default_queue_policy.max_queue_size",
-                   absl::StrCat("must be at most ", kMaxQueueRequests));
-  }
   const uint64_t delay_us = batching.max_queue_delay_microseconds();
   if (delay_us > 10'000'000) {
     return Refused("dynamic_batching.max_queue_delay_microseconds", "must be at most 10 s");
   }
   if (delay_us > 0) model->batching.max_delay_ns = static_cast<int64_t>(delay_us) * 1000;
-  if (queue.max_queue_size() > 0) model->queue_requests = queue.max_queue_size();
-  if (queue.default_timeout_microseconds() > 0) {
-    model->queue_timeout_ns = static_cast<int64_t>(queue.default_timeout_microseconds()) * kNsPerUs;
+  const absl::Status sizes = ApplyPreferredSizes(batching, model);
+  if (!sizes.ok()) return sizes;
+  if (batching.priority_levels() > 0) return ApplyLevels(batching, &model->queue);
+  for (QueuePolicy& level : model->queue.levels) {
+    const absl::Status status = ApplyPolicy("dynamic_batching.default_queue_policy",
+                                            batching.default_queue_policy(), &level);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -461,14 +521,29 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
   return absl::OkStatus();
 }
 
+namespace {
+
+// Escapes of a text format may stand for any bytes, which no client could read.
+bool HoldsOnlyUtf8(const pb::ModelConfig& triton) {
+  pb::ModelConfig again;
+  return again.ParseFromString(triton.SerializeAsString());
+}
+
+}  // namespace
+
 absl::Status ApplyTritonText(const std::string& text, ModelConfig* model, TritonNotes* notes) {
   if (text.size() > kMaxTextBytes) return absl::InvalidArgumentError("config.pbtxt is too large");
   pb::ModelConfig triton;
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
-  if (parser.ParseFromString(text, &triton)) return Readable(Apply(triton, model, notes));
-  return Readable(absl::InvalidArgumentError(absl::StrCat("config.pbtxt: ", error.text)));
+  if (!parser.ParseFromString(text, &triton)) {
+    return Readable(absl::InvalidArgumentError(absl::StrCat("config.pbtxt: ", error.text)));
+  }
+  if (!HoldsOnlyUtf8(triton)) {
+    return absl::InvalidArgumentError("config.pbtxt has a text that is not UTF-8");
+  }
+  return Readable(Apply(triton, model, notes));
 }
 
 }  // namespace mpsd

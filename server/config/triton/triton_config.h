@@ -7,7 +7,7 @@
 //   mapped    name, platform, backend, input, output, max_batch_size, instance_group, parameters, …
 //   refused   sequence_batching, ensemble_scheduling, response_cache, …: mpsd does not do it, and
 //             answers would differ
-//   ignored   optimization, metric_tags, preferred_batch_size, …: answers are the same without it;
+//   ignored   optimization, metric_tags, preserve_ordering, …: answers are the same without it;
 //             the key is noted, and the log names it
 //
 // Both functions go through the same steps, and stop at the first error:

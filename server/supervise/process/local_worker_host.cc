@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
-#include "proto/base/private_folder.h"
+#include "proto/files/private_folder.h"
 #include "server/supervise/process/spawned_worker_process.h"
 
 namespace mpsd {

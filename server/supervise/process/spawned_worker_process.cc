@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
-#include "proto/base/private_folder.h"
+#include "proto/files/private_folder.h"
 #include "server/supervise/process/child_environment.h"
 
 namespace mpsd {

@@ -49,7 +49,8 @@ class BadStart(unittest.TestCase):
     def test_help_names_every_exit_code(self):
         """Those of the daemon and of the verbs."""
         text = "".join((ROOT / header).read_text()
-                       for header in ("server/daemon.h", "client/cli/exit_code.h"))
+                       for header in ("server/daemon.h", "server/doctor/doctor_verb.h",
+                                      "client/cli/exit_code.h"))
         codes = set(re.findall(r"\bkExit\w+ = (\d+)", text))
         self.assertIn("73", codes)
         done = mpsd("--help")

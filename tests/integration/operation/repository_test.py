@@ -123,7 +123,8 @@ class ModelControl(Checks):
             self.assertEqual(daemon.ps()["m"]["parameters"], {"delay": "1ms"})
             self.assertTrue(daemon.reload()["ok"])
             self.assertEqual(daemon.ps()["m"]["max_batch_size"], 2, "the stanza did not change")
-            for config, fault in (('{"max_batchsize": 4}', "max_batchsize"), ("{{", "is no model configuration")):
+            for config, fault in (('{"max_batchsize": 4}', "max_batchsize"),
+                                  ("{{", "is no model configuration")):
                 for text in (fault, "failed to load 'm', failed to poll from model repository"):
                     self.check_refused("INVALID_ARGUMENT", text, client.load_model, "m",
                                        config=config)

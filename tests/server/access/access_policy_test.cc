@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "proto/base/limits.h"
 #include "tests/server/access/rules.h"
@@ -38,6 +39,48 @@ TEST(AccessPolicy, RefusesEveryMethodWithoutCredentials) {
     EXPECT_EQ(Judge(policy, method, {}), kUnauthenticated) << method.name;
   }
   EXPECT_EQ(Judge(policy, AccessOf("/a.B/C"), {}), kUnauthenticated);
+}
+
+uint32_t TenantOf(const AccessPolicy& policy, const Credentials& credentials) {
+  RuleSet rules;
+  policy.Enter(kModelInferAccess, credentials, &rules);
+  return policy.TenantOf(rules);
+}
+
+TEST(AccessPolicy, CredentialsThatMayInferAreTenants) {
+  const std::vector<absl::string_view> names = {"client"};
+  const Credentials certificate = {"", false, names};
+  const AccessPolicy policy(
+      TestRules({TokenRule("idle", Role::kMetrics), TokenRule("ops", Role::kInfer, {"a"}),
+                 TokenRule("ops", Role::kInfer, {"b"}), TokenRule("embedder", Role::kInfer),
+                 CertificateRule("client", Role::kInfer)}));
+  EXPECT_EQ(TenantOf(policy, Header("Bearer ops-secret")), 1u);
+  EXPECT_EQ(TenantOf(policy, Header("Bearer embedder-secret")), 2u);
+  EXPECT_EQ(TenantOf(policy, certificate), 3u);
+  EXPECT_EQ(TenantOf(policy, {"Bearer ops-secret", false, names}), 1u) << "the first rule's";
+  EXPECT_EQ(TenantOf(policy, Header("Bearer idle-secret")), 0u);
+}
+
+TEST(AccessPolicy, OneCredentialIsNoTenant) {
+  const AccessPolicy policy(
+      TestRules({TokenRule("ops", Role::kInfer, {"a"}), TokenRule("ops", Role::kInfer, {"b"})}));
+  EXPECT_EQ(TenantOf(policy, Header("Bearer ops-secret")), 0u);
+}
+
+TEST(AccessPolicy, TheLastOfManyTenantsAreOneTogether) {
+  std::vector<AccessRule> rules;
+  for (uint32_t i = 0; i < kMaxTenants + 3; ++i) {
+    rules.push_back(CertificateRule(std::to_string(i), Role::kInfer));
+  }
+  const AccessPolicy policy(TestRules(rules));
+  const auto tenant_of = [&policy](const std::string& name) {
+    const std::vector<absl::string_view> names = {name};
+    return TenantOf(policy, {"", false, names});
+  };
+  EXPECT_EQ(tenant_of("0"), 1u);
+  EXPECT_EQ(tenant_of(std::to_string(kMaxTenants - 3)), kMaxTenants - 2);
+  EXPECT_EQ(tenant_of(std::to_string(kMaxTenants - 2)), kMaxTenants - 1);
+  EXPECT_EQ(tenant_of(std::to_string(kMaxTenants + 2)), kMaxTenants - 1);
 }
 
 TEST(AccessPolicy, WithoutARuleNothingIsAllowed) {

@@ -57,8 +57,8 @@ TEST(MethodAccess, WhatTellsOfTheServerTakesMetricsOrControl) {
 
 TEST(MethodAccess, ProbesTakeHealth) {
   EXPECT_THAT(MethodsOf(Role::kHealth),
-              UnorderedElementsAre("Check", "Watch", "/livez", "/readyz", "/v2/health/live",
-                                   "/v2/health/ready"));
+              UnorderedElementsAre("Check", "Watch", "/health", "/livez", "/readyz",
+                                   "/v2/health/live", "/v2/health/ready"));
   EXPECT_THAT(MethodsOf(RoleSet(Role::kHealth) | Role::kInfer),
               UnorderedElementsAre("ModelReady", "ServerLive", "ServerReady"));
 }
@@ -71,8 +71,10 @@ TEST(MethodAccess, EachOfTheOthersTakesInferOrReflection) {
                                    "ServerMetadata", "SystemSharedMemoryRegister",
                                    "SystemSharedMemoryStatus", "SystemSharedMemoryUnregister",
                                    "CudaSharedMemoryRegister", "CudaSharedMemoryStatus",
-                                   "CudaSharedMemoryUnregister", "Vocabulary"));
-  EXPECT_EQ(AllMethodAccess().size(), 32u) << "the methods of all these tests";
+                                   "CudaSharedMemoryUnregister", "/info", "/v1/models"));
+  EXPECT_EQ(AccessOf("/docs").roles, RoleSet(Role::kInfer) | Role::kHealth | Role::kMetrics |
+                                         Role::kControl | Role::kReflection);
+  EXPECT_EQ(AllMethodAccess().size(), 35u) << "the methods of all these tests";
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 
 #include <cstring>
 #include <functional>
+#include <semaphore>
 
 #include "proto/base/limits.h"
 #include "server/request/retry_info.h"
+#include "server/texts/text_encoder.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/recording_reply_sink.h"
 #include "tests/server/admit/message_builder.h"
@@ -71,7 +73,7 @@ class AdmissionTest : public testing::Test {
     request_.arrival_ns = clock_.NowNs();
     request_.deadline_ns = clock_.NowNs() + timeout_ns;
     request_.patience_ns = patience_ns;
-    copied_ = admission_.Handle(*message_, &request_);
+    copied_ = admission_.Handle(*message_, &request_) == Handled::kCopied;
     if (request_.reply.owed()) request_.reply.Fail(absl::OkStatus());
     EXPECT_EQ(sink.endings(), 1);
     return sink.status();
@@ -84,7 +86,8 @@ class AdmissionTest : public testing::Test {
   bool copied_ = false;
   MessageBuilder message_;
   Request request_;
-  Admission admission_{&models_, &clock_};
+  TextThreads text_threads_;
+  Admission admission_{&models_, &clock_, &text_threads_, /*text_bytes_max=*/20'000};
 };
 
 TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
@@ -124,6 +127,142 @@ TEST_F(AdmissionTest, LooksAgainWhenTheModelWasReplaced) {
   EXPECT_EQ(queue_.commits, 1);
   EXPECT_EQ(queue_.memory, "xxx\7xxx\7xxxx");
   EXPECT_EQ(request_.model, model_);
+}
+
+// A model of rows of tokens with this vocabulary.
+std::shared_ptr<ServedModel> TextModel(const char* words) {
+  auto model = std::make_shared<ServedModel>();
+  model->name = "m";
+  model->spec.max_batch_size = 4;
+  model->spec.inputs = {{"input_ids", DataType::kInt64, {-1}},
+                        {"attention_mask", DataType::kInt64, {-1}}};
+  model->spec.pad = {{"input_ids", 0, {4}, 0, {}}, {"attention_mask", 0, {4}, 0, {}}};
+  model->texts = std::make_shared<const TextEncoder>(
+      *text::Tokenizer::FromVocabulary(words, /*lowers_case=*/true), TextPolicy());
+  model->loaded = true;
+  return model;
+}
+
+class TextAdmissionTest : public AdmissionTest {
+ protected:
+  TextAdmissionTest() {
+    models_.Publish(text_model_);
+    *message_.operator->() = *texts_.Strings("text", {"a"});
+  }
+
+  // The numbers of the two tensors of the row that was copied.
+  std::vector<int64_t> Copied() const {
+    std::vector<int64_t> numbers(text_queue_.memory.size() / sizeof(int64_t));
+    std::memcpy(numbers.data(), text_queue_.memory.data(), text_queue_.memory.size());
+    return numbers;
+  }
+
+  std::shared_ptr<ServedModel> text_model_ = TextModel("[UNK]\n[CLS]\n[SEP]\na\n");
+  FakeQueue& text_queue_ =
+      static_cast<FakeQueue&>(*(text_model_->queue = std::make_unique<FakeQueue>()));
+  MessageBuilder texts_;
+};
+
+TEST_F(TextAdmissionTest, TextsEnterTheQueueAsPaddedTokens) {
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(text_queue_.commits, 1);
+  EXPECT_EQ(Copied(), (std::vector<int64_t>{1, 3, 2, 0, 1, 1, 1, 0}));
+}
+
+TEST_F(TextAdmissionTest, TextsAreEncodedAgainWhenTheModelWasReplaced) {
+  auto old = TextModel("[UNK]\n[SEP]\n[CLS]\n");
+  old->queue = std::make_unique<ClosedQueue>([this] { models_.Publish(text_model_); });
+  models_.Publish(old);
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(Copied(), (std::vector<int64_t>{1, 3, 2, 0, 1, 1, 1, 0}));
+}
+
+TEST_F(TextAdmissionTest, RefusalsOfTextsCarryTheId) {
+  message_->inputs[0].dims = {};
+  message_->id = "17";
+  EXPECT_EQ(Handle(),
+            absl::InvalidArgumentError("[request id: 17] unexpected shape for input 'text' for "
+                                       "model 'm'. Expected [-1,1], got []."));
+  EXPECT_EQ(text_queue_.commits, 0);
+}
+
+// Lets one request go on, and remembers how its texts ended.
+class FakeTextWaiter final : public TextWaiter {
+ public:
+  absl::Status GoOn() const override { return awaited; }
+  void TextsDone(const absl::Status& status) override {
+    ended = status;
+    done.release();
+  }
+
+  absl::Status awaited;
+  absl::Status ended;
+  std::binary_semaphore done{0};
+};
+
+class LongTextAdmissionTest : public TextAdmissionTest {
+ protected:
+  LongTextAdmissionTest() {
+    text_threads_.Start(1);
+    MessageBuilder& message = long_texts_;
+    message.Strings("text", {"a " + std::string(kInlineTextBytes, 'b')}).Id("17");
+    *message_.operator->() = *message;
+    request_.reply = Reply(&sink_);
+    request_.arrival_ns = clock_.NowNs();
+    request_.deadline_ns = clock_.NowNs() + kNsPerSecond;
+  }
+
+  absl::Status EncodeElsewhere() {
+    FakeTextWaiter waiter;
+    waiter.awaited = awaited_;
+    admission_.EncodeTexts(*message_, &request_, &waiter);
+    waiter.done.acquire();
+    return waiter.ended;
+  }
+
+  MessageBuilder long_texts_;
+  RecordingReplySink sink_;
+  absl::Status awaited_;
+};
+
+TEST_F(LongTextAdmissionTest, LongTextsAreEncodedOnAnotherThread) {
+  ASSERT_EQ(admission_.Handle(*message_, &request_), Handled::kAwaitsTexts);
+  EXPECT_EQ(text_queue_.commits, 0);
+  EXPECT_EQ(sink_.endings(), 0);
+  ASSERT_TRUE(EncodeElsewhere().ok());
+  EXPECT_EQ(admission_.Handle(*message_, &request_), Handled::kCopied);
+  EXPECT_EQ(text_queue_.commits, 1);
+  EXPECT_EQ(Copied(), (std::vector<int64_t>{1, 3, 0, 2, 1, 1, 1, 1}));
+}
+
+TEST_F(LongTextAdmissionTest, TextsBeyondTheBoundOfARequestAreRefused) {
+  message_->inputs[0].payload.bytes = 20'001;
+  EXPECT_EQ(admission_.Handle(*message_, &request_), Handled::kCopied);
+  EXPECT_EQ(sink_.status(),
+            absl::InvalidArgumentError("[request id: 17] the texts of the request have 20001 "
+                                       "bytes; at most 20000 are served"));
+}
+
+TEST_F(LongTextAdmissionTest, LongTextsAreEncodedAgainWhenTheModelWasReplaced) {
+  ASSERT_EQ(admission_.Handle(*message_, &request_), Handled::kAwaitsTexts);
+  ASSERT_TRUE(EncodeElsewhere().ok());
+  auto fresh = TextModel("[UNK]\n[CLS]\n[SEP]\nc\na\n");
+  auto queue = std::make_unique<FakeQueue>();
+  FakeQueue& fresh_queue = *queue;
+  fresh->queue = std::move(queue);
+  models_.Publish(fresh);
+  ASSERT_EQ(admission_.Handle(*message_, &request_), Handled::kAwaitsTexts);
+  ASSERT_TRUE(EncodeElsewhere().ok());
+  EXPECT_EQ(admission_.Handle(*message_, &request_), Handled::kCopied);
+  EXPECT_EQ(fresh_queue.commits, 1);
+  EXPECT_EQ(text_queue_.commits, 0);
+}
+
+TEST_F(LongTextAdmissionTest, NobodyAwaitsTheTexts) {
+  ASSERT_EQ(admission_.Handle(*message_, &request_), Handled::kAwaitsTexts);
+  awaited_ = absl::CancelledError("gone");
+  EXPECT_EQ(EncodeElsewhere(), absl::CancelledError("[request id: 17] gone"));
+  request_.reply.Fail(awaited_);
 }
 
 TEST_F(AdmissionTest, AModelThatIsReplacedWithoutEndIsUnavailable) {
@@ -253,7 +392,7 @@ TEST_F(AdmissionTest, TheTimeoutParameterNeverLengthensTheDeadline) {
 }
 
 TEST_F(AdmissionTest, TheQueuesTimeoutIsOfTheWaitAlone) {
-  model_->facts.queue_timeout_ns = kNsPerMs;
+  model_->facts.queue.levels[0].timeout_ns = kNsPerMs;
   EXPECT_TRUE(Handle().ok());
   EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerMs);
   EXPECT_EQ(request_.final_deadline_ns, clock_.NowNs() + kNsPerSecond);
@@ -263,6 +402,49 @@ TEST_F(AdmissionTest, TheQueuesTimeoutIsOfTheWaitAlone) {
   EXPECT_TRUE(Handle(kNsPerMs / 2).ok());
   EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerMs / 2);
   EXPECT_EQ(request_.final_deadline_ns, 0);
+}
+
+TEST_F(AdmissionTest, ThePriorityParameterNamesALevel) {
+  QueuePolicies& queue = model_->facts.queue;
+  queue.levels.resize(3);
+  queue.default_level = 1;
+  const std::pair<uint64_t, uint32_t> rows[] = {{0, 1}, {1, 0}, {3, 2}, {4, 1}, {UINT64_MAX, 1}};
+  for (const auto& [priority, level] : rows) {
+    message_->priority = priority;
+    EXPECT_TRUE(Handle().ok());
+    EXPECT_EQ(request_.level, level) << priority;
+  }
+  request_.ForgetModel();
+  EXPECT_EQ(request_.level, 0u) << "another generation has levels of its own";
+}
+
+TEST_F(AdmissionTest, ALevelMayForbidThatTheClientShortensItsTimeout) {
+  QueuePolicy& policy = model_->facts.queue.levels[0];
+  policy.allow_timeout_override = false;
+  message_->timeout_us = 1000;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + kNsPerMs) << "there is none to shorten";
+  request_.ForgetModel();
+  policy.timeout_ns = 5 * kNsPerMs;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + 5 * kNsPerMs);
+  EXPECT_EQ(request_.final_deadline_ns, clock_.NowNs() + kNsPerSecond);
+}
+
+TEST_F(AdmissionTest, WhoYieldsKeepsTheTimeForItsAnswer) {
+  QueuePolicy& policy = model_->facts.queue.levels[0];
+  policy.timeout_ns = 5 * kNsPerMs;
+  policy.timeout_action = TimeoutAction::kDelay;
+  for (const int64_t timeout_us : {0, 1000, 10'000}) {
+    message_->timeout_us = timeout_us;
+    EXPECT_TRUE(Handle().ok());
+    EXPECT_TRUE(request_.yields);
+    const int64_t wait_ns = timeout_us == 1000 ? kNsPerMs : policy.timeout_ns;
+    EXPECT_EQ(request_.deadline_ns, clock_.NowNs() + wait_ns) << timeout_us;
+    EXPECT_EQ(request_.final_deadline_ns, clock_.NowNs() + kNsPerSecond);
+    request_.ForgetModel();
+  }
+  EXPECT_FALSE(request_.yields);
 }
 
 TEST_F(AdmissionTest, ATimeoutOfZeroOrLessIsNone) {

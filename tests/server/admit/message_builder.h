@@ -24,6 +24,20 @@ class MessageBuilder {
     return *this;
   }
 
+  // An input of BYTES with these elements as raw contents, of the shape [n,1].
+  MessageBuilder& Strings(const std::string& name, const std::vector<std::string>& elements) {
+    InputMessage& input = Declare(name, "BYTES", {static_cast<int64_t>(elements.size()), 1});
+    std::string& bytes = texts_.emplace_back();
+    for (const std::string& element : elements) {
+      const auto length = static_cast<uint32_t>(element.size());
+      bytes.append(reinterpret_cast<const char*>(&length), sizeof(length)).append(element);
+    }
+    input.has_data = true;
+    input.payload.Append(bytes);
+    ++message_.raw_count;
+    return *this;
+  }
+
   // The same with typed contents, or with an error that they have.
   MessageBuilder& Typed(const std::string& name, const std::string& datatype,
                         std::vector<int64_t> dims, uint64_t bytes, const std::string& error = "") {
@@ -33,6 +47,12 @@ class MessageBuilder {
     if (!error.empty()) return *this;
     input.has_data = true;
     input.payload.Append(texts_.emplace_back(bytes, 'x'));
+    return *this;
+  }
+
+  // How its texts are to be cut.
+  MessageBuilder& Texts(const TextWishes& wishes) {
+    message_.texts = wishes;
     return *this;
   }
 

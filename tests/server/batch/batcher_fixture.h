@@ -66,7 +66,7 @@ class BatcherFixture : public testing::Test {
       const SchedulerDecision decision = Decide(*batcher, now_ns);
       switch (decision.step) {
         case SchedulerDecision::Step::kDrop:
-          batcher->TakeExpiredOf(decision.line, decision.at_ns, &expired_);
+          batcher->TakeExpiredOf(decision.line, decision.rank, decision.at_ns, &expired_);
           continue;
         case SchedulerDecision::Step::kRun:
           batcher->Form(decision.line, decision.max_rows, &batch_);

@@ -39,6 +39,10 @@ class RandomBatcher : public BatcherFixture, public testing::WithParamInterface<
     Request* request =
         NewRequest(static_cast<uint32_t>(random_() % 4 + 1), length, now_ns_ + 1 + random_() % 200);
     request->arrival_ns = now_ns_;
+    request->level = static_cast<uint32_t>(random_() % 3);
+    request->tenant = static_cast<uint32_t>(random_() % 3);
+    request->yields = random_() % 2 == 0;
+    request->LimitWait(now_ns_ + 1 + random_() % 100);
     RowTargets targets;
     if (!batcher_.Reserve(request, &targets).ok()) return;
     reserved_.push_back(request);
@@ -59,18 +63,23 @@ class RandomBatcher : public BatcherFixture, public testing::WithParamInterface<
   void FormOne() {
     expired_.clear();
     const bool suspects = random_() % 2 == 0;
-    if (suspects) {
-      batcher_.TakeExpiredOf(SchedulerDecision::kSuspects, now_ns_, &expired_);
+    while (suspects && !batcher_.suspects().empty() &&
+           batcher_.suspects().head_deadline_ns <= now_ns_) {
+      const uint32_t rank = batcher_.suspects().rank;
+      batcher_.TakeExpiredOf(SchedulerDecision::kSuspects, rank, now_ns_, &expired_);
     }
     const bool formed = suspects ? FormSuspect() != nullptr : FormNext(&batcher_, now_ns_);
     for (Request* request : expired_) Forget(request);
     if (!formed) return;
     std::vector<Request*> batch;
     uint32_t rows = 0;
+    uint32_t rank = 0;
     for (const BatchEntry& entry : batch_.entries) {
       EXPECT_EQ(entry.first_row, rows);
       EXPECT_EQ(entry.request->key, batch_.entries[0].request->key);
       EXPECT_EQ(entry.request->suspect, suspects);
+      EXPECT_GE(entry.request->rank(), rank) << "who is served before, is first in the batch";
+      rank = entry.request->rank();
       EXPECT_GT(entry.request->deadline_ns, now_ns_);
       rows += entry.row_count;
       batch.push_back(entry.request);

@@ -253,7 +253,7 @@ TEST_F(BatcherTest, ASuspectMayExpireOrBeRemoved) {
     batcher_.Enqueue(request);
   }
   batcher_.Remove(removed);
-  batcher_.TakeExpiredOf(SchedulerDecision::kSuspects, kNow + 10, &expired_);
+  batcher_.TakeExpiredOf(SchedulerDecision::kSuspects, 0, kNow + 10, &expired_);
   EXPECT_THAT(expired_, ElementsAre(expired));
   EXPECT_TRUE(batcher_.suspects().empty());
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <random>
 #include <vector>
@@ -11,13 +12,16 @@ namespace mpsd {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
+
+std::vector<const Request*> All(const RequestList& list) {
+  std::vector<const Request*> all;
+  for (size_t i = 0; i < list.size(); ++i) all.push_back(list.at(i));
+  return all;
+}
 
 std::vector<int64_t> Deadlines(const RequestList& list) {
   std::vector<int64_t> deadlines;
-  for (const Request* at = list.head(); at != nullptr; at = at->next) {
-    deadlines.push_back(at->deadline_ns);
-  }
+  for (const Request* request : All(list)) deadlines.push_back(request->deadline_ns);
   return deadlines;
 }
 
@@ -38,14 +42,19 @@ class RequestListTest : public testing::Test {
 TEST_F(RequestListTest, IsSortedByDeadline) {
   for (const int64_t deadline : {30, 10, 40, 20}) Insert(deadline);
   EXPECT_THAT(Deadlines(list_), ElementsAre(10, 20, 30, 40));
+  EXPECT_EQ(list_.head()->deadline_ns, 10);
+  EXPECT_EQ(list_.tail()->deadline_ns, 40);
 }
 
 TEST_F(RequestListTest, EqualDeadlinesKeepTheirOrder) {
   const Request* first = Insert(10);
-  const Request* second = Insert(10);
-  Insert(5);
-  EXPECT_EQ(list_.head()->next, first);
-  EXPECT_EQ(first->next, second);
+  const Request* later = Insert(20);
+  Request* second = Insert(10);
+  const Request* third = Insert(10);
+  const Request* earlier = Insert(5);
+  EXPECT_THAT(All(list_), ElementsAre(earlier, first, second, third, later));
+  list_.Remove(second);
+  EXPECT_THAT(All(list_), ElementsAre(earlier, first, third, later));
 }
 
 TEST_F(RequestListTest, RemovesFromAnyPlace) {
@@ -58,9 +67,10 @@ TEST_F(RequestListTest, RemovesFromAnyPlace) {
   list_.Remove(last);
   list_.Remove(first);
   EXPECT_THAT(Deadlines(list_), ElementsAre(25));
-  EXPECT_EQ(first->next, nullptr);
   list_.Remove(list_.head());
   EXPECT_TRUE(list_.empty());
+  EXPECT_EQ(list_.head(), nullptr);
+  EXPECT_EQ(list_.tail(), nullptr);
   Insert(1);
   EXPECT_THAT(Deadlines(list_), ElementsAre(1));
 }
@@ -73,24 +83,33 @@ TEST_F(RequestListTest, CountsRows) {
   EXPECT_EQ(list_.rows(), 4u);
 }
 
-TEST_F(RequestListTest, StaysSortedUnderRandomInsertsAndRemovals) {
+TEST_F(RequestListTest, DoesNotRemoveOneThatIsNotHere) {
+  Insert(10);
+  Request stranger;
+  stranger.deadline_ns = 10;
+  EXPECT_DEATH(list_.Remove(&stranger), "check failed");
+}
+
+// The ring goes round and grows meanwhile; beside it a vector does the same the simple way.
+TEST_F(RequestListTest, IsRightUnderRandomInsertsAndRemovals) {
   std::mt19937 random(3);
-  std::vector<Request*> inside;
-  for (int step = 0; step < 3000; ++step) {
-    if (inside.empty() || random() % 5 < 3) {
-      inside.push_back(Insert(random() % 50));
-    } else {
-      const size_t which = random() % inside.size();
-      list_.Remove(inside[which]);
-      inside.erase(inside.begin() + static_cast<ptrdiff_t>(which));
+  std::vector<const Request*> wanted;
+  const auto is_before = [](const Request* one, const Request* other) {
+    return one->deadline_ns < other->deadline_ns;
+  };
+  for (int step = 0; step < 4000; ++step) {
+    const size_t target = step % 1000 < 500 ? 100 : 3;
+    if (wanted.size() < random() % (2 * target)) {
+      // In turn like clients that all wait for as long, and like clients that do not.
+      const Request* request = Insert(step % 200 < 100 ? step : static_cast<int>(random() % 4000));
+      wanted.insert(std::upper_bound(wanted.begin(), wanted.end(), request, is_before), request);
+    } else if (!wanted.empty()) {
+      const size_t which = random() % 2 == 0 ? 0 : random() % wanted.size();
+      list_.Remove(const_cast<Request*>(wanted[which]));
+      wanted.erase(wanted.begin() + static_cast<ptrdiff_t>(which));
     }
-    const std::vector<int64_t> deadlines = Deadlines(list_);
-    ASSERT_EQ(deadlines.size(), inside.size());
-    ASSERT_TRUE(std::is_sorted(deadlines.begin(), deadlines.end()));
-    if (inside.size() > 60) {
-      for (Request* request : inside) list_.Remove(request);
-      inside.clear();
-    }
+    ASSERT_EQ(All(list_), wanted) << step;
+    ASSERT_EQ(list_.rows(), wanted.size());
   }
 }
 

@@ -111,9 +111,9 @@ TEST_F(AccessConfig, WhichAddressesOtherHostsReach) {
 TEST_F(AccessConfig, MistakesOfTls) {
   EXPECT_EQ(Error("\"listen\": {\"tls\": {\"certificat\": 1}}"),
             "c.json:2: listen.tls.certificat: unknown key; did you mean 'certificate'?\n"
-            "c.json:2: listen.tls: 'grpc' is missing\n"
             "c.json:2: listen.tls: 'certificate' is missing\n"
-            "c.json:2: listen.tls: 'key' is missing");
+            "c.json:2: listen.tls: 'key' is missing\n"
+            "c.json:2: listen.tls: 'grpc' is missing");
   const std::string open = ", \"access\": {}";
   EXPECT_EQ(
       Error(absl::StrCat("\"listen\": {", kTls, ", \"client_certificate\": \"required\"}}", open)),

@@ -111,6 +111,18 @@ TEST(ConfigFromModelFile, MakesANameThatClientsMayUse) {
   EXPECT_EQ(name(std::string(200, 'a') + ".pt"), std::string(128, 'a'));
 }
 
+TEST(ConfigFromModelFile, AFolderIsOneOfHuggingFaces) {
+  const ConfigFiles files({"all-MiniLM-L6.v2/config.json"});
+  for (const std::string end : {"", "/"}) {
+    const absl::StatusOr<Config> config =
+        ConfigFromModelFile(files.folder() + "/all-MiniLM-L6.v2" + end, {}, 0);
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->models[0].format, ModelFormat::kHuggingFace);
+    EXPECT_EQ(config->models[0].name, "all-MiniLM-L6.v2");
+    EXPECT_NE(config->models[0].stamp, FileStamp{});
+  }
+}
+
 TEST(ConfigFromModelFile, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1,16]"), Tensor("y:FP32[16]")}, 0),
             "either all inputs begin with a batch dim of -1 or none does");

@@ -1,4 +1,6 @@
 // Each mistake that a config can hold, with the exact text and line that its operator reads.
+#include <sys/un.h>
+
 #include <algorithm>
 #include <string>
 
@@ -9,6 +11,15 @@
 
 namespace mpsd {
 namespace {
+
+// What a socket's path has room for on this platform, without the final zero.
+constexpr size_t kSocketPathBytes = sizeof(sockaddr_un::sun_path) - 1;
+
+// The complaint about an address whose path has one byte too many.
+std::string TooLong() {
+  return absl::StrCat("' has a path of ", kSocketPathBytes + 1, " bytes; a socket's holds at most ",
+                      kSocketPathBytes);
+}
 
 // `keys` are the last ones of a config that is whole otherwise; they begin on line 3.
 std::string Error(const std::string& keys) {
@@ -124,13 +135,11 @@ TEST(ConfigError, ServerName) {
 }
 
 TEST(ConfigError, StateDirThatLeavesNoRoomForASocket) {
-  const std::string dir = "/" + std::string(97, 'd');
-  EXPECT_EQ(
-      Error("\"state_dir\": \"" + dir + "\""),
-      "c.json:3: state_dir: 'unix:" + dir +
-          "/mpsd.sock' has a path of 108 bytes; a socket's holds at most 107; listen.grpc may "
-          "name another");
-  EXPECT_EQ(Error("\"state_dir\": \"/" + std::string(96, 'd') + "\""), "");
+  const std::string dir = "/" + std::string(kSocketPathBytes - 10, 'd');
+  EXPECT_EQ(Error("\"state_dir\": \"" + dir + "\""), "c.json:3: state_dir: 'unix:" + dir +
+                                                         "/mpsd.sock" + TooLong() +
+                                                         "; listen.grpc may name another");
+  EXPECT_EQ(Error("\"state_dir\": \"" + dir.substr(0, dir.size() - 1) + "\""), "");
   EXPECT_EQ(Error("\"state_dir\": \"" + dir + "\", \"listen\": {\"grpc\": [\"localhost:1\"]}"), "");
 }
 
@@ -147,7 +156,7 @@ TEST(ConfigError, AddressWithoutAPort) {
             "c.json:4: listen.grpc[0]: '[::1]' has no port; it must be host:port, [v6]:port or "
             "unix:path");
   EXPECT_EQ(Error("\"listen\": {\"http\": \"x\"}"),
-            "c.json:3: listen.http: 'x' has no port; it must be host:port, [v6]:port");
+            "c.json:3: listen.http: 'x' has no port; it must be host:port, [v6]:port or unix:path");
 }
 
 TEST(ConfigError, PortBounds) {
@@ -174,13 +183,21 @@ TEST(ConfigError, Hosts) {
 }
 
 TEST(ConfigError, SocketPaths) {
-  EXPECT_EQ(ListenError("\"unix:/" + std::string(106, 'a') + "\""), "");
-  EXPECT_EQ(ListenError("\"unix:/" + std::string(107, 'a') + "\""),
-            "c.json:4: listen.grpc[0]: 'unix:/" + std::string(34, 'a') +
-                "…' has a path of 108 bytes; a socket's holds at most 107");
+  const std::string longest = "/" + std::string(kSocketPathBytes - 1, 'a');
+  EXPECT_EQ(ListenError("\"unix:" + longest + "\""), "");
+  EXPECT_EQ(ListenError("\"unix:" + longest + "a\""),
+            "c.json:4: listen.grpc[0]: 'unix:/" + std::string(34, 'a') + "…" + TooLong());
   EXPECT_EQ(ListenError("\"unix:\""), "c.json:4: listen.grpc[0]: 'unix:' has no path");
-  EXPECT_EQ(Error("\"listen\": {\"http\": \"unix:/a\"}"),
-            "c.json:3: listen.http: 'unix:/a' must be host:port");
+  for (const char* site : {"\"app.example\"", "\"https://a/b\"", "\"https://*.a\"", "\"\"", "1"}) {
+    EXPECT_EQ(Error(std::string("\"listen\": {\"cors\": [\"*\", ") + site + "]}"),
+              "c.json:3: listen.cors[1]: must be \"*\" or a site like 'https://app.example:8443'");
+  }
+  for (const char* name : {"\"a:80\"", "\"https://a\"", "\"*\"", "\"\"", "1"}) {
+    EXPECT_EQ(Error(std::string("\"listen\": {\"hosts\": [\"a\", ") + name + "]}"),
+              "c.json:3: listen.hosts[1]: must be a name like 'mpsd.example', without a port");
+  }
+  EXPECT_EQ(Error("\"listen\": {\"http\": [\"[::1]:1\", 2]}"),
+            "c.json:3: listen.http[1]: must be an address like '127.0.0.1:8001', not a number");
 }
 
 TEST(ConfigError, AddressIsNoString) {
@@ -199,6 +216,8 @@ TEST(ConfigError, AddressThatStandsTwice) {
   EXPECT_EQ(ListenError("\"a:1\",\n\"a:1\""), "c.json:5: listen.grpc[1]: stands twice");
   EXPECT_EQ(Error("\"listen\": {\"grpc\": [\"localhost:1\"],\n\"http\": \"localhost:1\"}"),
             "c.json:4: listen.http: is an address of grpc too");
+  EXPECT_EQ(Error("\"listen\": {\"http\": [\"[::1]:1\", \"[::1]:1\"]}"),
+            "c.json:3: listen.http[1]: stands twice");
   EXPECT_EQ(ListenError("\"127.0.0.1:8002\""), "c.json:3: listen.http: is an address of grpc too");
 }
 
@@ -280,7 +299,7 @@ TEST(ConfigError, ModelNameThatStandsTwice) {
 
 TEST(ConfigError, ModelWithoutAPath) {
   EXPECT_EQ(ModelError("\"device\": \"cpu\""), "c.json:1: models[0]: 'path' is missing");
-  EXPECT_EQ(ModelError("\"path\": \"\""), "c.json:3: models[0].path: must name a file");
+  EXPECT_EQ(ModelError("\"path\": \"\""), "c.json:3: models[0].path: must name a file or folder");
   EXPECT_EQ(ModelError("\"path\": 1"), "c.json:3: models[0].path: must be a string, not a number");
 }
 
@@ -368,6 +387,24 @@ TEST(ConfigError, WarmUp) {
             "c.json:3: models[0].warmup: there is no 'smalest' here; did you mean 'smallest'?");
 }
 
+TEST(ConfigError, Precision) {
+  EXPECT_EQ(ModelErrorWithPath("\"precision\": \"bf6\""),
+            "c.json:3: models[0].precision: there is no 'bf6' here; did you mean 'bf16'?");
+  EXPECT_EQ(ModelErrorWithPath("\"precision\": \"auto\""), "");
+}
+
+TEST(ConfigError, ASyntheticModelHasNoPrecision) {
+  constexpr char kInput[] = "{\"name\": \"x\", \"datatype\": \"FP32\", \"shape\": [1]}";
+  const auto error_of = [&](const std::string& precision) {
+    return ModelError(absl::StrCat("\"format\": \"synthetic\", \"inputs\": [", kInput,
+                                   "],\n\"precision\": \"", precision, "\""));
+  };
+  EXPECT_EQ(error_of("auto"), "");
+  EXPECT_EQ(error_of("bf16"),
+            "c.json:4: models[0].precision: a synthetic model computes nothing; only as_saved and "
+            "auto are allowed");
+}
+
 TEST(ConfigError, Queue) {
   EXPECT_EQ(ModelErrorWithPath("\"queue\": {\"requests\": 0}"),
             "c.json:3: models[0].queue.requests: must be a whole number from 1 to 65536, not 0");
@@ -406,14 +443,21 @@ TEST(ConfigError, Parameters) {
             "c.json:3: models[0].parameters: has 65 members; at most 64 are allowed");
 }
 
-TEST(ConfigError, VocabularyThatIsNotThere) {
+TEST(ConfigError, TextWithoutATokenizer) {
+  EXPECT_EQ(ModelErrorWithPath("\"text\": {\"max_tokens\": 9}"),
+            "c.json:3: models[0].text: 'tokenizer' is missing");
+  EXPECT_EQ(ModelErrorWithPath("\"text\": {\"tokenizer\": \"\"}"),
+            "c.json:3: models[0].text.tokenizer: must name a file");
+}
+
+TEST(ConfigError, TokenizerThatIsNotThere) {
   const ConfigFiles files({"m.pt"});
   EXPECT_EQ(files
-                .Parse("{\"models\": [{\"name\": \"m\", \"path\": \"m.pt\",\n\"parameters\": "
-                       "{\"vocab\": \"v\"}}]}")
+                .Parse("{\"models\": [{\"name\": \"m\", \"path\": \"m.pt\",\n\"text\": "
+                       "{\"tokenizer\": \"v\"}}]}")
                 .status()
                 .message(),
-            files.folder() + "/c.json:2: models[0].parameters.vocab: there is no file '" +
+            files.folder() + "/c.json:2: models[0].text.tokenizer: there is no file '" +
                 files.folder() + "/v'");
 }
 

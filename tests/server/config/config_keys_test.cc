@@ -34,9 +34,9 @@ Json ReadJson(const std::string& name) {
 // A config as one finds it: in a folder `config`, beside the files that it names.
 absl::StatusOr<Config> ParseHere(std::string_view text) {
   const ConfigFiles files({"config/models/encoder.pt", "config/models/vocab.txt",
-                           ".deps/models/minilm.pt", ".deps/models/vocab.txt",
-                           ".deps/models/mlp_1024x6.pt", "config/tls/server.pem",
-                           "config/tls/server.key", "config/tls/clients.pem"});
+                           ".deps/models/minilm/tokenizer.json", ".deps/models/mlp_1024x6.pt",
+                           "config/tls/server.pem", "config/tls/server.key",
+                           "config/tls/clients.pem"});
   files.WriteSecret("config/tls/tokens", "embedder " + std::string(64, 'a'));
   files.WriteSecret("config/tls/server.key", "");
   return ParseConfig(text, files.folder() + "/config/c.json");
@@ -152,7 +152,13 @@ constexpr char kValues[] = R"({
   "models/0/batching/max_delay":      {"taken": ["0", "10s"],       "refused": ["1", 0]},
   "models/0/queue/requests":          {"taken": [1, 65536],         "refused": [0, 65537]},
   "models/0/queue/timeout":           {"taken": ["0", "24h"],       "refused": ["1", 0]},
+  "models/0/queue/target":            {"taken": ["0", "50ms"],      "refused": ["1", 0]},
+  "models/0/batching/preferred_sizes/0": {"taken": [1, 1024],       "refused": [0, 1025]},
+  "models/0/queue/default_priority":  {"taken": [1, 2],             "refused": [0, 17, "1"]},
+  "models/0/queue/priorities/0/requests": {"taken": [1, 65536],     "refused": [0, 65537]},
+  "models/0/queue/priorities/0/timeout":  {"taken": ["0", "24h"],   "refused": ["1", 0]},
   "models/0/queue/bytes":             {"taken": ["1TiB"],           "refused": ["0", "1"]},
+  "models/0/text/max_tokens":         {"taken": [1, 65536],         "refused": [0, 65537]},
   "models/0/load_timeout":            {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
   "models/0/warmup_timeout":          {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
   "models/0/run_timeout":             {"taken": ["auto", "0", "1s", "24h"], "refused": ["1", 0]},
@@ -239,12 +245,15 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->models[0].device, model.device);
   EXPECT_EQ(config->models[0].placement.lanes, model.placement.lanes);
   EXPECT_EQ(config->models[0].warmup, model.warmup);
+  EXPECT_EQ(config->models[0].precision, model.precision);
   EXPECT_EQ(config->sandbox, Config().sandbox);
   EXPECT_EQ(config->cuda_mps, Config().cuda_mps);
+  EXPECT_EQ(config->mps_fallback, Config().mps_fallback);
+  EXPECT_EQ(config->keep_awake, Config().keep_awake);
   EXPECT_EQ(config->models[0].batching.max_delay_ns, model.batching.max_delay_ns);
-  EXPECT_EQ(config->models[0].queue_requests, model.queue_requests);
+  EXPECT_EQ(config->models[0].queue.levels[0].requests, model.queue.levels[0].requests);
   EXPECT_EQ(config->models[0].queue_bytes, model.queue_bytes);
-  EXPECT_EQ(config->models[0].queue_timeout_ns, model.queue_timeout_ns);
+  EXPECT_EQ(config->models[0].queue.levels[0].timeout_ns, model.queue.levels[0].timeout_ns);
   const SupervisionConfig& supervision = config->models[0].supervision;
   EXPECT_EQ(supervision.load_timeout_ns, model.supervision.load_timeout_ns);
   EXPECT_EQ(supervision.warmup_timeout_ns, model.supervision.warmup_timeout_ns);

@@ -6,8 +6,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/base/clock.h"
+#include "proto/base/lasting_folder.h"
 #include "server/config/command_line_config.h"
 #include "tests/server/config/config_files.h"
 
@@ -22,7 +25,7 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(
       config->listen.grpc,
       (std::vector<std::string>{"127.0.0.1:8001", "unix:" + DefaultStateDir() + "/mpsd.sock"}));
-  EXPECT_EQ(config->listen.http, "127.0.0.1:8002");
+  EXPECT_EQ(config->listen.http, (std::vector<std::string>{"127.0.0.1:8000", "127.0.0.1:8002"}));
   EXPECT_EQ(config->server_name, "mpsd");
   EXPECT_EQ(config->server_version, MPSD_VERSION);
   EXPECT_EQ(config->state_dir, DefaultStateDir());
@@ -34,6 +37,8 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(config->log.file, "");
   EXPECT_EQ(config->sandbox, SandboxLevel::kBasic);
   EXPECT_FALSE(config->cuda_mps);
+  EXPECT_FALSE(config->mps_fallback);
+  EXPECT_TRUE(config->keep_awake);
   ASSERT_EQ(config->models.size(), 1U);
   const ModelConfig& model = config->models[0];
   EXPECT_EQ(model.path, files.folder() + "/m.pt");
@@ -44,9 +49,10 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(model.placement.threads, 0U);
   EXPECT_EQ(model.spec, ModelSpec());
   EXPECT_EQ(model.warmup, WarmUp::kAuto);
+  EXPECT_EQ(model.precision, Precision::kAsSaved);
   EXPECT_EQ(model.sandbox, std::nullopt);
   EXPECT_EQ(model.batching.max_delay_ns, 0);
-  EXPECT_EQ(model.queue_requests, kDefaultQueueRequests);
+  EXPECT_EQ(model.queue.levels[0].requests, kDefaultQueueRequests);
   EXPECT_EQ(model.queue_bytes, kDefaultQueueBytes);
   EXPECT_TRUE(model.parameters.empty());
 }
@@ -117,7 +123,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
     "listen": {"grpc": ["0.0.0.0:1", "[::1]:2", "unix:run/s.sock"], "http": "localhost:0",
                "plaintext": true},
     "server_name": "gpu-7", "server_version": "2.60.0", "state_dir": "../state",
-    "sandbox": "strict", "cuda_mps": "on",
+    "sandbox": "strict", "cuda_mps": "on", "mps_fallback": "on", "keep_awake": "off",
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "buffered": "5MiB", "shared_memory": "4GiB",
                "compressed_requests": false,
@@ -131,7 +137,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(
       config->listen.grpc,
       (std::vector<std::string>{"0.0.0.0:1", "[::1]:2", "unix:" + files.folder() + "/run/s.sock"}));
-  EXPECT_EQ(config->listen.http, "localhost:0");
+  EXPECT_EQ(config->listen.http, std::vector<std::string>{"localhost:0"});
   EXPECT_EQ(config->server_name, "gpu-7");
   EXPECT_EQ(config->server_version, "2.60.0");
   EXPECT_EQ(config->state_dir + "/",
@@ -155,26 +161,32 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->trace.rate, 9U);
   EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
   EXPECT_TRUE(config->cuda_mps);
+  EXPECT_TRUE(config->mps_fallback);
+  EXPECT_FALSE(config->keep_awake);
 }
 
 TEST(Config, ReadsEveryKeyOfAModel) {
   const ConfigFiles files({"m.bin", "vocab.txt"});
   const absl::StatusOr<Config> config = files.Parse(R"({"models": [{
-    "name": "m", "path": "m.bin", "format": "aoti", "device": "cuda:1",
+    "name": "m", "path": "m.bin", "format": "aoti", "device": "cuda:1", "precision": "tf32",
     "placement": {"processes": 2, "lanes": 4, "threads": "auto"}, "max_batch_size": 8,
     "inputs": [{"name": "x", "datatype": "INT64", "shape": [-1]}],
     "outputs": [{"name": "y", "datatype": "FP32", "shape": [16]}],
     "pad": [{"input": "x", "dim": 0, "buckets": [8, 16], "value": 1}],
-    "warmup": "all", "sandbox": "off", "batching": {"max_delay": "500us"},
+    "warmup": "all", "sandbox": "off",
+    "batching": {"max_delay": "500us", "preferred_sizes": [8, 4]},
     "queue": {"requests": 10, "bytes": "1GiB"},
     "load_timeout": "2s", "warmup_timeout": "3s", "run_timeout": "4s",
     "circuit": {"deaths": 7, "period": "8s"},
     "recycle": {"resident_memory": "9MiB", "requests": 10, "age": "11s"},
-    "parameters": {"vocab": "vocab.txt", "text": "a", "count": 3, "share": 0.5, "on": true}}]})");
+    "text": {"tokenizer": "vocab.txt", "max_tokens": 12, "long_input": "error", "side": "left"},
+    "task": "rerank",
+    "parameters": {"text": "a", "count": 3, "share": 0.5, "on": true}}]})");
   ASSERT_TRUE(config.ok()) << config.status();
   const ModelConfig& model = config->models[0];
   EXPECT_EQ(model.format, ModelFormat::kAoti);
   EXPECT_EQ(model.device, "cuda:1");
+  EXPECT_EQ(model.precision, Precision::kTf32);
   EXPECT_EQ(model.placement.processes, 2U);
   EXPECT_EQ(model.placement.lanes, 4U);
   EXPECT_EQ(model.placement.threads, 0U);
@@ -184,10 +196,12 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   spec.outputs = {{"y", DataType::kFp32, {16}}};
   spec.pad = {{"x", 0, {8, 16}, 1, {}}};
   EXPECT_EQ(model.spec, spec);
+  EXPECT_EQ(model.task, ModelTask::kRerank);
   EXPECT_EQ(model.warmup, WarmUp::kAll);
   EXPECT_EQ(model.sandbox, SandboxLevel::kOff);
   EXPECT_EQ(model.batching.max_delay_ns, 500 * kNsPerUs);
-  EXPECT_EQ(model.queue_requests, 10U);
+  EXPECT_EQ(model.batching.preferred_sizes, (std::vector<uint32_t>{4, 8}));
+  EXPECT_EQ(model.queue.levels[0].requests, 10U);
   EXPECT_EQ(model.queue_bytes, 1ULL << 30);
   EXPECT_EQ(model.supervision.load_timeout_ns, 2'000'000'000);
   EXPECT_EQ(model.supervision.warmup_timeout_ns, 3'000'000'000);
@@ -197,25 +211,66 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   EXPECT_EQ(model.supervision.recycle_resident_bytes, 9ULL << 20);
   EXPECT_EQ(model.supervision.recycle_requests, 10U);
   EXPECT_EQ(model.supervision.recycle_age_ns, 11'000'000'000);
-  const std::map<std::string, std::string> parameters = {{"vocab", files.folder() + "/vocab.txt"},
-                                                         {"text", "a"},
-                                                         {"count", "3"},
-                                                         {"share", "0.5"},
-                                                         {"on", "true"}};
+  const TextPolicy text = {files.folder() + "/vocab.txt", 12, LongInput::kError, TextSide::kLeft};
+  EXPECT_EQ(model.text, text);
+  EXPECT_EQ(model.tokenizer_stamp, StampOf(text.tokenizer));
+  const std::map<std::string, std::string> parameters = {
+      {"text", "a"}, {"count", "3"}, {"share", "0.5"}, {"on", "true"}};
   EXPECT_EQ(model.parameters, parameters);
 }
 
-TEST(Config, TellsTheFormatByTheSuffix) {
-  const ConfigFiles files({"a.pt", "b.pt2"});
+constexpr char kModelWithQueue[] = R"({"models": [{
+  "name": "m", "format": "synthetic", "max_batch_size": 8,
+  "inputs": [{"name": "x", "datatype": "FP32", "shape": [1]}], "queue": %s}]})";
+
+absl::StatusOr<Config> ParseQueue(const std::string& queue) {
+  const ConfigFiles files({});
+  return files.Parse(absl::StrReplaceAll(kModelWithQueue, {{"%s", queue}}));
+}
+
+TEST(Config, APrioritySaysWhatIsOtherThanInTheQueue) {
+  const absl::StatusOr<Config> config = ParseQueue(
+      R"({"requests": 9, "timeout": "1s", "timeout_action": "delay",
+          "priorities": [{}, {"requests": 3, "timeout_action": "reject"},
+                         {"timeout": "2s", "allow_timeout_override": false}],
+          "default_priority": 2})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  QueuePolicies wanted;
+  wanted.levels = {{9, kNsPerSecond, TimeoutAction::kDelay, true},
+                   {3, kNsPerSecond, TimeoutAction::kReject, true},
+                   {9, 2 * kNsPerSecond, TimeoutAction::kDelay, false}};
+  wanted.default_level = 1;
+  EXPECT_EQ(config->models[0].queue, wanted);
+}
+
+TEST(Config, AQueueMayHaveATarget) {
+  const absl::StatusOr<Config> config = ParseQueue(R"({"target": "50ms"})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].queue_target_ns, 50 * kNsPerMs);
+}
+
+TEST(Config, WithoutAWordARequestIsOfTheLastPriority) {
+  const absl::StatusOr<Config> config = ParseQueue(R"({"priorities": [{}, {}, {}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].queue.default_level, 2u);
+  EXPECT_THAT(ParseQueue(R"({"priorities": [{}], "default_priority": 2})").status().message(),
+              testing::HasSubstr("models[0].queue.default_priority: must be a whole number from 1 "
+                                 "to 1, not 2"));
+}
+
+TEST(Config, TellsTheFormatByThePath) {
+  const ConfigFiles files({"a.pt", "b.pt2", "encoder.pt/config.json"});
   const absl::StatusOr<Config> config = files.Parse(
       R"({"models": [{"name": "a", "path": "a.pt"}, {"name": "b", "path": "b.pt2"},
                      {"name": "c", "format": "synthetic",
-                      "inputs": [{"name": "x", "datatype": "FP32", "shape": [4]}]}]})");
+                      "inputs": [{"name": "x", "datatype": "FP32", "shape": [4]}]},
+                     {"name": "d", "path": "encoder.pt"}]})");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->models[0].format, ModelFormat::kTorchScript);
   EXPECT_EQ(config->models[1].format, ModelFormat::kAoti);
   EXPECT_EQ(config->models[2].format, ModelFormat::kSynthetic);
   EXPECT_EQ(config->models[2].path, "");
+  EXPECT_EQ(config->models[3].format, ModelFormat::kHuggingFace);
 }
 
 TEST(Config, AbsolutePathsStay) {
@@ -236,7 +291,7 @@ TEST(Config, EmptyHttpMeansNone) {
   const absl::StatusOr<Config> config =
       files.Parse(R"({"listen": {"http": ""}, "models": [{"name": "m", "path": "m.pt"}]})");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->listen.http, "");
+  EXPECT_TRUE(config->listen.http.empty());
 }
 
 TEST(Config, AFreePortMayBeAskedForTwice) {
@@ -285,13 +340,19 @@ TEST(ReadConfig, RefusesAFileThatIsTooLarge) {
   EXPECT_EQ(ReadConfig(path).status().message(), path + ":1: is larger than 1048576 bytes");
 }
 
-TEST(DefaultStateDir, IsTheUsersRuntimeFolderOrATemporaryOne) {
+TEST(StateDir, IsTheRuntimeFolderElseALastingOneElseATemporaryOne) {
+  EXPECT_EQ(StateDirOf("/run/user/7", "/Users/a/lasting", 7), "/run/user/7/mpsd");
+  EXPECT_EQ(StateDirOf("relative", "/Users/a/lasting", 7), "/Users/a/lasting/mpsd");
+  EXPECT_EQ(StateDirOf(nullptr, "/Users/a/lasting", 7), "/Users/a/lasting/mpsd");
+  EXPECT_EQ(StateDirOf("", "", 7), "/tmp/mpsd-7");
+  EXPECT_EQ(StateDirOf(nullptr, "", 7), "/tmp/mpsd-7");
+}
+
+TEST(StateDir, IsByDefaultWhatTheEnvironmentAndTheSystemSay) {
   ASSERT_EQ(setenv("XDG_RUNTIME_DIR", "/run/user/7", 1), 0);
   EXPECT_EQ(DefaultStateDir(), "/run/user/7/mpsd");
-  ASSERT_EQ(setenv("XDG_RUNTIME_DIR", "relative", 1), 0);
-  EXPECT_EQ(DefaultStateDir(), absl::StrCat("/tmp/mpsd-", getuid()));
   ASSERT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
-  EXPECT_EQ(DefaultStateDir(), absl::StrCat("/tmp/mpsd-", getuid()));
+  EXPECT_EQ(DefaultStateDir(), StateDirOf(nullptr, platform::LastingFolder(), getuid()));
 }
 
 }  // namespace

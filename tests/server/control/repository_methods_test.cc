@@ -162,6 +162,12 @@ TEST_F(RepositoryMethodsTest, TextsForClients) {
             "open failed: (…): (…), or (…)");
   EXPECT_EQ(WithoutPathsAndErrnos(""), "");
   EXPECT_EQ(WithoutPathsAndErrnos(std::string(1 << 20, 'x')), std::string(4096, 'x'));
+  EXPECT_EQ(WithoutPathsAndErrnos(std::string(4095, 'x') + "é"), std::string(4095, 'x'));
+}
+
+TEST_F(RepositoryMethodsTest, ReasonsMayHaveAnyBytes) {
+  control_.listings = {{"m", "", "UNAVAILABLE", "labels 'a\xFF' are not there"}};
+  EXPECT_EQ(Index(false).models(0).reason(), "labels 'a\xEF\xBF\xBD' are not there");
 }
 
 TEST_F(RepositoryMethodsTest, TheIndexListsWhatIsKnownOrOnlyWhatIsReady) {

@@ -7,6 +7,7 @@
 
 #include "proto/control.pb.h"
 #include "server/control/model_states.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_infer_handler.h"
 
 namespace mpsd {
@@ -32,7 +33,10 @@ class OneReload final : public ModelControl {
 class StatusMethodsTest : public testing::Test {
  protected:
   StatusMethodsTest() {
-    AddStatusMethods(&models_, &workers_, &control_, "name", &table_);
+    AddStatusMethods(
+        &models_, &workers_, &control_,
+        {"name", {{"rank", 8}, {"drain_timeout_seconds", 0.5}}, {"the sandbox is off"}}, &clock_,
+        &table_);
     AddForgiveMethod(&models_, &logger_, &table_);
   }
 
@@ -66,6 +70,7 @@ class StatusMethodsTest : public testing::Test {
     return status;
   }
 
+  FakeClock clock_;
   ModelDirectory models_;
   FakeWorkers workers_;
   OneReload control_;
@@ -84,12 +89,79 @@ TEST_F(StatusMethodsTest, CallersOnThisHostAreToldAll) {
   }
 }
 
+TEST_F(StatusMethodsTest, TheDaemonTellsItsLimitsItsWarningsAndItsAge) {
+  clock_.Advance(7 * kNsPerSecond);
+  ASSERT_TRUE(Ask("unix:").ok());
+  ASSERT_EQ(reply_.limits_size(), 2);
+  EXPECT_EQ(reply_.limits(1).name(), "drain_timeout_seconds");
+  EXPECT_EQ(reply_.limits(1).value(), 0.5);
+  ASSERT_EQ(reply_.warnings_size(), 1);
+  EXPECT_EQ(reply_.warnings(0), "the sandbox is off");
+  EXPECT_EQ(reply_.uptime_ms(), 7000);
+}
+
+TEST_F(StatusMethodsTest, CountsAreThoseOfTheModelsStatistics) {
+  const std::shared_ptr<ServedModel> model = Serve("m");
+  ExecutedBatch batch;
+  batch.row_count = 3;
+  batch.infer_ns = 5;
+  batch.answered_requests = 2;
+  batch.answered_rows = 3;
+  batch.queue_ns = 4;
+  batch.total_ns = 20;
+  model->metrics.inference.AddBatch(batch);
+  model->metrics.inference.AddFailure(9);
+  ASSERT_TRUE(Ask("unix:").ok());
+  const control::v1::ModelCounts& counts = reply_.models(0).counts();
+  EXPECT_EQ(counts.answered_requests(), 2U);
+  EXPECT_EQ(counts.failed_requests(), 1U);
+  EXPECT_EQ(counts.answered_rows(), 3U);
+  EXPECT_EQ(counts.batches(), 1U);
+  EXPECT_EQ(counts.total_ns(), 20U);
+  EXPECT_EQ(counts.queue_ns(), 4U);
+  EXPECT_EQ(counts.infer_ns(), 10U);  // of each of the two requests
+}
+
+TEST_F(StatusMethodsTest, ATokenizerThatCannotBeUsedIsTold) {
+  auto model = std::make_shared<ServedModel>();
+  model->texts = absl::UnavailableError("no type 'Lattice'");
+  models_.Publish(model);
+  ASSERT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).texts(), "no type 'Lattice'");
+  model->texts = absl::UnimplementedError("none");
+  ASSERT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).texts(), "");
+}
+
+TEST_F(StatusMethodsTest, NamesOfFilesMayHaveAnyBytes) {
+  models_.SetRefused({{"m\xFF", "1\xC3", "no file 'a\xFF\xFE.pt'"}});
+  ASSERT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).name(), "m\xEF\xBF\xBD");
+  EXPECT_EQ(reply_.models(0).version(), "1\xEF\xBF\xBD");
+  EXPECT_EQ(reply_.models(0).state(), "refused: no file 'a\xEF\xBF\xBD\xEF\xBF\xBD.pt'");
+}
+
 TEST_F(StatusMethodsTest, AModelSaysWhichDeviceWasPassedOver) {
   auto model = std::make_shared<ServedModel>();
   model->facts.device_note = "passed over cuda: libcudnn.so.9: none";
   models_.Publish(model);
   EXPECT_TRUE(Ask("unix:").ok());
   EXPECT_EQ(reply_.models(0).device_note(), "passed over cuda: libcudnn.so.9: none");
+}
+
+TEST_F(StatusMethodsTest, AModelThatWasLoadedSaysItsPrecision) {
+  auto model = std::make_shared<ServedModel>();
+  model->precision = Precision::kBf16;
+  model->precision_note = "it agrees";
+  models_.Publish(model);
+  EXPECT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).precision(), "");
+  EXPECT_EQ(ModelStates(models_, workers_).front().precision, "");
+  model->loaded = true;
+  EXPECT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).precision(), "bf16");
+  EXPECT_EQ(reply_.models(0).precision_note(), "it agrees");
+  EXPECT_EQ(ModelStates(models_, workers_).front().precision, "bf16");
 }
 
 TEST_F(StatusMethodsTest, CallersFromElsewhereAreToldNothing) {

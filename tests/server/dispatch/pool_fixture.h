@@ -97,7 +97,11 @@ class PoolFixture : public testing::Test {
   // Reserves, fills with `value` and commits a request.
   FakeCall* Submit(float value, uint32_t rows = 1, int64_t timeout_ns = kTimeoutNs,
                    bool keep_memory = false) {
-    FakeCall* call = NewCall(rows, timeout_ns, keep_memory);
+    return Enter(NewCall(rows, timeout_ns, keep_memory), value);
+  }
+
+  // The same with a request that the test has made.
+  FakeCall* Enter(FakeCall* call, float value) {
     RowTargets targets;
     const absl::Status status = pool_->Reserve(&call->request, &targets);
     if (!status.ok()) {

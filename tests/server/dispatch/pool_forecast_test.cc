@@ -95,6 +95,14 @@ class PoolMarginTest : public PoolForecastTest {
     clock_.Advance(kDeadlineNs);
   }
 
+  // So that the pool knows it.
+  void BeAsFastAsEver() {
+    for (int i = 0; i < 100; ++i) {
+      Submit(1);
+      RunBatch(worker_);
+    }
+  }
+
   // Whether a request is let in behind a batch that has just begun: there is time for both.
   bool IsLetInBehindOne() {
     Serve(worker_);
@@ -131,6 +139,33 @@ TEST_F(PoolMarginTest, ClientsThatLeaveAtTheirDeadlineMakeForecastsCareful) {
   EXPECT_FALSE(IsLetInBehindOne());
 }
 
+TEST_F(PoolMarginTest, ClientsThatLeaveBeforeTeachNothing) {
+  MissDeadlines();
+  pool_->Tick();
+  EXPECT_FALSE(IsLetInBehindOne());
+  for (int i = 0; i < 300 * 20; ++i) {
+    FakeCall* call = Submit(1, 1, kDeadlineNs);
+    clock_.Advance(2 * kDeadlineNs / 3);
+    pool_->Cancel(&call->request);
+    Serve(worker_);
+  }
+  BeAsFastAsEver();
+  EXPECT_FALSE(IsLetInBehindOne());
+}
+
+TEST_F(PoolMarginTest, TheLimitOfAWaitTeachesNothing) {
+  MakePool();
+  worker_ = AddWorker();
+  Submit(1);
+  for (int i = 0; i < 200; ++i) {
+    FakeCall* call = NewCall(1, kDeadlineNs);
+    call->request.LimitWait(clock_.NowNs() + kBatchNs / 2);
+    Enter(call, 2);
+  }
+  RunBatch(worker_);
+  EXPECT_TRUE(IsLetInBehindOne());
+}
+
 TEST_F(PoolMarginTest, LateAnswersMakeForecastsCareful) {
   MakePool();
   worker_ = AddWorker();
@@ -141,11 +176,7 @@ TEST_F(PoolMarginTest, LateAnswersMakeForecastsCareful) {
     worker_->Complete(*job);
     Drain();
   }
-  // The lane is as fast as ever again.
-  for (int i = 0; i < 100; ++i) {
-    Submit(1);
-    RunBatch(worker_);
-  }
+  BeAsFastAsEver();
   EXPECT_FALSE(IsLetInBehindOne());
 }
 
@@ -158,10 +189,7 @@ TEST_F(PoolMarginTest, AnswersInTimeMakeForecastsTrustedAgain) {
     clock_.Advance(kBatchNs / 2);
     RunBatch(worker_);
   }
-  for (int i = 0; i < 100; ++i) {  // as fast as ever again
-    Submit(1);
-    RunBatch(worker_);
-  }
+  BeAsFastAsEver();
   EXPECT_TRUE(IsLetInBehindOne());
 }
 
@@ -188,6 +216,36 @@ TEST_F(PoolForecastTest, AFreeLaneWaitsForClientsThatComeBack) {
   ASSERT_TRUE(both.has_value());
   EXPECT_EQ(both->row_count, 2u);
   worker->Complete(*both);
+  Serve(worker);
+}
+
+// Clients without deadlines send four rows while a batch of four runs, and one more now and then.
+TEST_F(PoolForecastTest, AQueueThatDoesNotDrainIsCutBackToItsTarget) {
+  PoolOptions options;
+  options.queue_target_ns = 2 * kBatchNs;
+  MakePool(options);
+  FakeWorker* worker = AddKnownWorker();
+  const auto submit = [this](int64_t patience_ns) {
+    FakeCall* call = NewCall(1, 100 * kBatchNs);
+    call->request.patience_ns = patience_ns;
+    return Enter(call, 1);
+  };
+  for (int row = 0; row < 16; ++row) EXPECT_EQ(submit(kTimeoutNs)->endings(), 0);
+  FakeCall* refused = nullptr;
+  for (int batch = 0; batch < 40 && refused == nullptr; ++batch) {
+    RunBatch(worker);
+    for (int row = 0; row < 5; ++row) {
+      FakeCall* call = submit(kTimeoutNs);
+      if (call->endings() > 0) refused = call;
+    }
+  }
+  ASSERT_NE(refused, nullptr);
+  EXPECT_TRUE(absl::IsResourceExhausted(refused->status()));
+  EXPECT_EQ(refused->status().message(), "the queue does not drain: queue.target is exceeded");
+  EXPECT_TRUE(RetryAfterNs(refused->status()).has_value());
+  EXPECT_EQ(submit(0)->endings(), 0) << "the client gave a deadline, which is far";
+  Serve(worker);
+  EXPECT_EQ(submit(kTimeoutNs)->endings(), 0) << "the lane is free";
   Serve(worker);
 }
 

@@ -76,7 +76,7 @@ class PoolQueueTest : public testing::Test {
   RowTargets targets_;
   int64_t tick_ns_ = kNever;
   std::vector<Request*> taken_;
-  PoolQueue queue_{&model_, &model_.metrics, {4, kMaxBytes}, &clock_};
+  PoolQueue queue_{&model_, &model_.metrics, {{4}, kMaxBytes}, &clock_};
 };
 
 TEST_F(PoolQueueTest, ARequestIsCountedUntilItIsTakenOut) {
@@ -84,23 +84,23 @@ TEST_F(PoolQueueTest, ARequestIsCountedUntilItIsTakenOut) {
   Request* request = NewRequest(2);
   ASSERT_TRUE(Admit(request).ok());
   EXPECT_THAT(targets_.inputs, SizeIs(1));
-  EXPECT_EQ(queue_.requests(), 1u) << "while its rows are filled too";
-  EXPECT_EQ(queue_.CheckInvariants(), 2u);
+  EXPECT_EQ(queue_.ledger()->requests(), 1u) << "while its rows are filled too";
+  EXPECT_EQ(queue_.CheckInvariants().rows, 2u);
   EXPECT_EQ(model_.metrics.queued_bytes, kRowBytes);
   queue_.Commit(request);
-  EXPECT_EQ(queue_.requests(), 1u);
+  EXPECT_EQ(queue_.ledger()->requests(), 1u);
   FormedBatch batch;
   queue_.Form(0, 4, &batch);
   queue_.CheckInvariants();
-  EXPECT_EQ(queue_.requests(), 0u);
+  EXPECT_EQ(queue_.ledger()->requests(), 0u);
   EXPECT_EQ(model_.metrics.queued_requests, 0);
   EXPECT_EQ(model_.metrics.queued_bytes, 0);
   queue_.PutBack(&batch);
   queue_.CheckInvariants();
-  EXPECT_EQ(queue_.requests(), 1u);
+  EXPECT_EQ(queue_.ledger()->requests(), 1u);
   EXPECT_EQ(model_.metrics.queued_bytes, kRowBytes);
   queue_.Remove(request);
-  EXPECT_EQ(queue_.requests(), 0u);
+  EXPECT_EQ(queue_.ledger()->requests(), 0u);
 }
 
 TEST_F(PoolQueueTest, NoMoreRequestsThanItsLimit) {
@@ -119,6 +119,51 @@ TEST_F(PoolQueueTest, NoMoreBytesThanItsLimit) {
   EXPECT_TRUE(Admit(NewRequest(), kRowBytes).ok()) << "to the last byte";
 }
 
+class TenantQueueTest : public PoolQueueTest {
+ protected:
+  absl::Status AdmitOf(uint32_t tenant, uint64_t bytes = kRowBytes, uint32_t rows = 1) {
+    Request* request = NewRequest(rows);
+    request->tenant = tenant;
+    return Admit(request, bytes);
+  }
+
+  uint64_t RowsBefore(uint32_t tenant) {
+    Request* request = NewRequest(2);
+    request->tenant = tenant;
+    return queue_.ledger()->RowsBefore(*request);
+  }
+};
+
+TEST_F(TenantQueueTest, OneTenantHasAtMostWhatIsLeftForAllOthers) {
+  AddMemory();
+  EXPECT_TRUE(AdmitOf(1).ok());
+  EXPECT_TRUE(AdmitOf(1).ok());
+  EXPECT_FALSE(AdmitOf(1).ok()) << "half of four";
+  EXPECT_TRUE(AdmitOf(2).ok());
+  EXPECT_FALSE(AdmitOf(2).ok()) << "one is left, and it has one";
+  EXPECT_TRUE(AdmitOf(3).ok());
+  EXPECT_FALSE(AdmitOf(4).ok()) << "the queue is full";
+}
+
+TEST_F(TenantQueueTest, AndAtMostSoManyBytes) {
+  AddMemory();
+  ASSERT_TRUE(AdmitOf(1, kMaxBytes / 2).ok());
+  EXPECT_FALSE(AdmitOf(1).ok());
+  EXPECT_TRUE(AdmitOf(2, kMaxBytes / 2).ok()) << "it had nothing";
+}
+
+TEST_F(TenantQueueTest, BeforeARequestAreItsTenantsRowsAndAsManyOfEachOther) {
+  AddMemory();
+  ASSERT_TRUE(AdmitOf(1, kRowBytes, 4).ok());
+  ASSERT_TRUE(AdmitOf(1, kRowBytes, 4).ok());
+  EXPECT_EQ(RowsBefore(1), 8u);
+  EXPECT_EQ(RowsBefore(2), 2u) << "of the other as many as its own two";
+  ASSERT_TRUE(AdmitOf(2, kRowBytes, 1).ok());
+  EXPECT_EQ(RowsBefore(2), 1u + 3u);
+  EXPECT_EQ(RowsBefore(1), 8u + 1u);
+  EXPECT_EQ(RowsBefore(3), 2u + 1u);
+}
+
 TEST_F(PoolQueueTest, ARequestWithoutRoomWaitsForMemory) {
   Request* request = NewRequest(1, 100, /*may_wait=*/true);
   AddMemory();
@@ -130,7 +175,7 @@ TEST_F(PoolQueueTest, ARequestWithoutRoomWaitsForMemory) {
   EXPECT_EQ(large->state, RequestState::kWaiting);
   EXPECT_EQ(tick_ns_, clock_.NowNs()) << "the supervisor is woken";
   EXPECT_TRUE(queue_.growth()->expected());
-  EXPECT_EQ(queue_.requests(), 1u);
+  EXPECT_EQ(queue_.ledger()->requests(), 1u);
   ASSERT_TRUE(Admit(request).ok());
   EXPECT_FALSE(targets_.later) << "for the small one there is room";
   queue_.growth()->Granted();
@@ -147,7 +192,7 @@ TEST_F(PoolQueueTest, ARequestThatCannotWaitIsRefused) {
   Request* request = NewRequest();
   EXPECT_FALSE(Admit(request).ok());
   EXPECT_EQ(request->state, RequestState::kNew);
-  EXPECT_EQ(queue_.requests(), 0u);
+  EXPECT_EQ(queue_.ledger()->requests(), 0u);
 }
 
 TEST_F(PoolQueueTest, ARequestIsRefusedWhereNoMemoryWillCome) {
@@ -164,7 +209,7 @@ TEST_F(PoolQueueTest, TakesExpiredRequestsWhereverTheyWait) {
   queue_.TakeExpired(10, &taken_);
   queue_.CheckInvariants();
   EXPECT_THAT(taken_, ElementsAre(waiting, queued));
-  EXPECT_EQ(queue_.requests(), 1u);
+  EXPECT_EQ(queue_.ledger()->requests(), 1u);
   queue_.Remove(live);
 }
 
@@ -178,7 +223,7 @@ TEST_F(PoolQueueTest, TakesThoseThatWaitAlone) {
   queue_.TakeWaiting(kNever, &taken_);
   queue_.CheckInvariants();
   EXPECT_THAT(taken_, ElementsAre(waiting));
-  EXPECT_EQ(queue_.requests(), 1u);
+  EXPECT_EQ(queue_.ledger()->requests(), 1u);
 }
 
 }  // namespace

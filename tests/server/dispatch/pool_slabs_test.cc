@@ -46,7 +46,7 @@ class PoolSlabs : public PoolFixture {
   template <typename EndOne>
   std::optional<int64_t> RetryDelayAfter(const EndOne& end_one) {
     PoolOptions options;
-    options.queue_requests = 4;
+    options.queue_requests = {4};
     MakeSmallPool(options);
     FakeWorker* worker = AddWorker();
     pool_->Tick();
@@ -199,7 +199,7 @@ TEST_F(PoolSlabs, WhoeverWaitsIsRefusedWhenThereIsNoMemory) {
 
 TEST_F(PoolSlabs, WhatTheLimitsForbidDoesNotWait) {
   PoolOptions options;
-  options.queue_requests = kFirstRows;
+  options.queue_requests = {kFirstRows};
   MakeSmallPool(options);
   FillFirstSegment();
   EXPECT_TRUE(absl::IsResourceExhausted(SubmitPatient(9)->status()));
@@ -209,7 +209,7 @@ TEST_F(PoolSlabs, WhatTheLimitsForbidDoesNotWait) {
 
 TEST_F(PoolSlabs, WaitingRequestsCountAsQueued) {
   PoolOptions options;
-  options.queue_requests = kFirstRows + 1;
+  options.queue_requests = {kFirstRows + 1};
   MakeSmallPool(options);
   FillFirstSegment();
   SubmitPatient(9);

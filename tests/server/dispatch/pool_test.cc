@@ -131,7 +131,7 @@ TEST_F(PoolTest, ParkingTellsEveryWorkerToRing) {
 
 TEST_F(PoolTest, QueueFullByCount) {
   PoolOptions options;
-  options.queue_requests = 2;
+  options.queue_requests = {2};
   MakePool(options);
   Submit(1);
   Submit(2);
@@ -158,7 +158,7 @@ TEST_F(PoolTest, QueueFullByBytes) {
 
 TEST_F(PoolTest, ReservedRequestsCountAsQueued) {
   PoolOptions options;
-  options.queue_requests = 1;
+  options.queue_requests = {1};
   MakePool(options);
   FakeCall* slow = NewCall();
   RowTargets targets;

@@ -95,8 +95,10 @@ class InferExchangeTest : public testing::Test {
 
 TEST_F(InferExchangeTest, TakesARequestFromItsBytesToItsAnswer) {
   call_.id = "7";
+  call_.tenant = 3;
   Serve(&call_);
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("read", "may use m", "drop payloads"));
+  EXPECT_EQ(handler_.last()->tenant, 3u);
   EXPECT_THAT(handler_.ids(), ElementsAre("7"));
   EXPECT_EQ(handler_.last()->arrival_ns, clock_.NowNs());
   EXPECT_EQ(handler_.last()->deadline_ns, clock_.NowNs() + kTimeoutNs);
@@ -282,6 +284,48 @@ TEST_F(InferExchangeTest, InputsOnADeviceAreCopiedBeforeAdmission) {
   call_.exchange.Clear();
 }
 
+TEST_F(InferExchangeTest, LongTextsAreEncodedBeforeAdmission) {
+  handler_.awaits_texts = true;
+  Serve(&call_);
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("read", "may use m"));
+  ASSERT_NE(handler_.texts, nullptr);
+  EXPECT_TRUE(handler_.texts->GoOn().ok());
+  handler_.texts->TextsDone(absl::OkStatus());
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("resume"));
+  EXPECT_EQ(handler_.count(), 0u) << "not on the thread that encodes";
+  handler_.awaits_texts = false;
+  call_.exchange.Resumed();
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("drop payloads"));
+  handler_.last()->reply.Send(FakeAnswer({1}));
+  call_.exchange.Clear();
+}
+
+TEST_F(InferExchangeTest, TextsThatCannotBeEncodedAreTheRequestsFailure) {
+  handler_.awaits_texts = true;
+  Serve(&call_);
+  handler_.texts->TextsDone(absl::InvalidArgumentError("text 3: it is too long"));
+  call_.TakeNotes();
+  call_.exchange.Resumed();
+  EXPECT_THAT(call_.TakeNotes(),
+              ElementsAre("send error INVALID_ARGUMENT: text 3: it is too long"));
+  call_.exchange.Clear();
+}
+
+TEST_F(InferExchangeTest, TextsAreNotEncodedForAClientThatLeftOrADeadlineThatPassed) {
+  handler_.awaits_texts = true;
+  for (const bool leaves : {true, false}) {
+    Serve(&call_);
+    leaves ? call_.exchange.ClientLeft() : clock_.Advance(kTimeoutNs);
+    const absl::Status status = handler_.texts->GoOn();
+    EXPECT_EQ(status.code(),
+              leaves ? absl::StatusCode::kCancelled : absl::StatusCode::kDeadlineExceeded);
+    handler_.texts->TextsDone(status);
+    call_.exchange.Resumed();
+    EXPECT_EQ(handler_.count(), 0u);
+    call_.exchange.Clear();
+  }
+}
+
 TEST_F(InferExchangeTest, ACopyFromADeviceThatFailsIsTheAnswer) {
   RegisterDevice();
   call_.regions = {Input("gpu")};
@@ -377,13 +421,14 @@ TEST_F(InferExchangeTest, OutputsThatCannotBeStoredAreTheRequestsFailure) {
 TEST_F(InferExchangeTest, TakesNoMemoryOnceWarm) {
   call_.takes_notes = false;
   struct Handler final : InferHandler {
-    bool Handle(const InferMessage&, Request* request) override {
+    Handled Handle(const InferMessage&, Request* request) override {
       request->model = model;
       request->metrics = &model->metrics;
       request->queue = &queue;
       request->reply.Send(answer);
-      return true;
+      return Handled::kCopied;
     }
+    void EncodeTexts(const InferMessage&, Request*, TextWaiter*) override {}
     std::shared_ptr<ServedModel> model = std::make_shared<ServedModel>();
     FakeRequestQueue queue;
     Answer answer;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -49,6 +50,20 @@ TEST(HostSurvey, OnlyModelsThatLeaveItOpenDependOnDevices) {
     model.format = ModelFormat::kSynthetic;
     EXPECT_FALSE(DependsOnDevices(model)) << device;
   }
+}
+
+TEST(HostSurvey, AFolderHasTheBytesOfItsWeightFiles) {
+  const std::filesystem::path folder =
+      testing::TempDir() + "mpsd_host_survey_folder_" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "model-00001-of-00002.safetensors") << "12345";
+  std::ofstream(folder / "model-00002-of-00002.safetensors") << "123";
+  std::ofstream(folder / "tokenizer.json") << "1234567";
+  std::vector<ModelConfig> models(2);
+  models[0].path = folder;
+  models[1].path = "/nowhere/folder";
+  EXPECT_EQ(FileBytes(models), (std::vector<uint64_t>{8, 0}));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(HostSurvey, AModelWithoutAFileHasNoBytes) {

@@ -56,6 +56,7 @@ TEST(ReloadPlan, EveryKeyOfAModelCounts) {
       [](ModelConfig* m) { m->stamp.bytes = 1; },
       [](ModelConfig* m) { m->format = ModelFormat::kAoti; },
       [](ModelConfig* m) { m->device = "cpu"; },
+      [](ModelConfig* m) { m->precision = Precision::kAuto; },
       [](ModelConfig* m) { m->placement.processes = 2; },
       [](ModelConfig* m) { m->placement.lanes = 2; },
       [](ModelConfig* m) { m->placement.threads = 2; },
@@ -63,7 +64,7 @@ TEST(ReloadPlan, EveryKeyOfAModelCounts) {
       [](ModelConfig* m) { m->spec.pad.emplace_back(); },
       [](ModelConfig* m) { m->warmup = WarmUp::kAll; },
       [](ModelConfig* m) { m->batching.max_delay_ns = 2; },
-      [](ModelConfig* m) { m->queue_requests = 2; },
+      [](ModelConfig* m) { m->queue.levels[0].requests = 2; },
       [](ModelConfig* m) { m->queue_bytes = 2; },
       [](ModelConfig* m) { m->parameters["a"] = "b"; },
   };
@@ -84,11 +85,15 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.models.push_back(AModel("m"));
   EXPECT_EQ(KeysThatNeedARestart(before, after), Words{}) << "these take effect at once";
   after.listen.grpc = {"127.0.0.1:1"};
-  after.listen.http = "";
+  after.listen.http.clear();
+  after.listen.cors = {"*"};
+  after.listen.hosts = {"a"};
   after.listen.reflection = Reflection::kOff;
   after.server_name = "other";
   after.server_version = "other";
   after.compat = Compat::kTriton;
+  after.mps_fallback = true;
+  after.keep_awake = false;
   after.state_dir = "/elsewhere";
   after.limits.message_bytes = 1;
   after.limits.buffered_bytes = 1;
@@ -107,10 +112,14 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.log.file = "/log";
   EXPECT_EQ(KeysThatNeedARestart(before, after), (Words{"listen.grpc",
                                                         "listen.http",
+                                                        "listen.cors",
+                                                        "listen.hosts",
                                                         "listen.reflection",
                                                         "server_name",
                                                         "server_version",
                                                         "compat",
+                                                        "mps_fallback",
+                                                        "keep_awake",
                                                         "state_dir",
                                                         "limits.message",
                                                         "limits.buffered",

@@ -21,7 +21,7 @@ class AdmissionForecastTest : public testing::Test {
 
   void AddLane(int64_t free_at_ns, bool takes_batches = true) {
     const auto worker = static_cast<uint32_t>(workers_.size());
-    const uint32_t batches = free_at_ns > kNow ? 1 : 0;
+    const uint32_t batches = free_at_ns > 0 ? 1 : 0;
     workers_.push_back({worker, batches, takes_batches});
     lanes_.push_back({worker, batches, free_at_ns});
   }
@@ -83,6 +83,14 @@ TEST_F(AdmissionForecastTest, LanesShareWhatIsAhead) {
   AddLane(kNow + 500);
   AddLane(kNow + 700);
   EXPECT_EQ(Lateness(32, 6000), 0) << "500 + 2 * 1800 + 1100";
+}
+
+TEST_F(AdmissionForecastTest, ALaneThatIsLateIsExpectedToTakeAsLongAgain) {
+  AddLane(kNow - 2000);
+  EXPECT_EQ(Lateness(0, 2000 + 1100), 0);
+  EXPECT_EQ(Lateness(0, 2000 + 1000), 100);
+  AddLane(kNow + 500);
+  EXPECT_EQ(Lateness(0, 2000), 0) << "the other lane is free before";
 }
 
 TEST_F(AdmissionForecastTest, ALaneThatTakesNothingIsNotWaitedFor) {

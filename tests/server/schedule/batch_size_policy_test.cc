@@ -49,6 +49,44 @@ TEST_F(BatchSizePolicyTest, WhenAllWouldBeLateTheFirstAreGivenUp) {
   EXPECT_LT(choice.drop_until_ns, kNow + 5000);
 }
 
+TEST_F(BatchSizePolicyTest, NobodyIsGivenUpForThoseOfALaterRank) {
+  LineView line = {.rows = 4,
+                   .head_rows = 1,
+                   .head_deadline_ns = kNow + 1400,
+                   .head_answer_deadline_ns = kNow + 1400,
+                   .tail_deadline_ns = kNow + 1500,
+                   .curve = &curve_};
+  line.later_rows = 60;
+  line.later_deadline_ns = kNow + 5000;
+  const SizeChoice choice = ChooseSize(line, kMaxRows, kNow);
+  EXPECT_EQ(choice.drop_until_ns, 0);
+  EXPECT_EQ(choice.rows, 4u);
+  line.head_answer_deadline_ns = line.head_deadline_ns = kNow + 4000;
+  EXPECT_GT(ChooseSize(line, kMaxRows, kNow).rows, 20u) << "but they fill what the head bears";
+}
+
+TEST_F(BatchSizePolicyTest, ThoseOfALaterRankThatWouldBeLateInTheBatchAreGivenUp) {
+  LineView line = {.rows = 2,
+                   .head_rows = 1,
+                   .head_deadline_ns = kNow + 9000,
+                   .head_answer_deadline_ns = kNow + 9000,
+                   .tail_deadline_ns = kNow + 9000,
+                   .curve = &curve_,
+                   .rank = 2};
+  line.later_rows = 8;
+  line.later_rank = 4;
+  line.later_deadline_ns = line.later_answer_deadline_ns = kNow + 1500;
+  const SizeChoice choice = ChooseSize(line, kMaxRows, kNow);
+  EXPECT_EQ(choice.drop_rank, 4u);
+  EXPECT_GE(choice.drop_until_ns, line.later_deadline_ns);
+  line.later_deadline_ns = line.later_answer_deadline_ns = kNow + 3000;
+  EXPECT_EQ(ChooseSize(line, kMaxRows, kNow).drop_until_ns, 0) << "in time";
+  line.later_deadline_ns = kNow + 1500;
+  EXPECT_EQ(ChooseSize(line, kMaxRows, kNow).drop_until_ns, 0) << "only the wait is short";
+  line.later_answer_deadline_ns = line.later_deadline_ns;
+  EXPECT_EQ(ChooseSize(line, 2, kNow).drop_until_ns, 0) << "they are not in this batch";
+}
+
 TEST_F(BatchSizePolicyTest, NobodyIsGivenUpWhereOnlyTheWaitIsShort) {
   const LineView line = {.rows = 40,
                          .head_rows = 1,

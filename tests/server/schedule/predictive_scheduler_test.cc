@@ -170,6 +170,20 @@ INSTANTIATE_TEST_SUITE_P(
              {{0, 1, true, false}, {2, 0, true, false}},
              {{0, 1}, {0, 0}, {1, 0}, {1, 0}},
              RunLine(0, 2)},
+        Case{"OfEqualLanesTheOneThatIsFreeFirst",
+             {kLate},
+             {},
+             {{0, 1, true, false}, {1, 1, true, false}},
+             {{0, 1, kNow + 20}, {1, 1, kNow + 10}},
+             RunLine(0, 1),
+             2},
+        Case{"OneThatIsLateIsAvoided",
+             {kLate},
+             {},
+             {{0, 1, true, false}, {1, 1, true, false}},
+             {{0, 1, kNow - 20}, {1, 1, kNow + 10}},
+             RunLine(0, 1),
+             2},
         Case{"OfEqualLanesTheFirst",
              {kLate},
              {},
@@ -255,6 +269,81 @@ INSTANTIATE_TEST_SUITE_P(Suspects, PredictiveSchedulerTable,
                                               {{0, 0}, {0, 0}},
                                               RunLine(0, 0)}),
                          NameOf);
+
+// A line whose head is of that rank.
+LineView OfRank(uint32_t rank, LineView line) {
+  line.rank = rank;
+  return line;
+}
+
+SchedulerDecision DecideFor(const std::vector<LineView>& lines, int64_t max_delay_ns = 0) {
+  return PredictiveScheduler(1, max_delay_ns)
+      .Decide({lines, kEmpty, kIdleLane, kIdleWorker, kMaxRows}, kNow);
+}
+
+TEST(PredictiveScheduler, TheLowestRankGoesBeforeTheEarliestDeadline) {
+  EXPECT_EQ(DecideFor({OfRank(2, kEarly), OfRank(1, kLate)}), RunLine(1, 0));
+  EXPECT_EQ(DecideFor({OfRank(1, kLate), OfRank(1, kEarly)}), RunLine(1, 0));
+}
+
+TEST(PredictiveScheduler, InARankTheTenantThatHasHadTheLeastGoesBeforeTheEarliestDeadline) {
+  LineView of_greedy = OfRank(1, kEarly);
+  of_greedy.head_served_ns = 2;
+  LineView of_modest = OfRank(1, kLate);
+  of_modest.head_served_ns = 1;
+  EXPECT_EQ(DecideFor({of_greedy, of_modest}), RunLine(1, 0));
+  EXPECT_EQ(DecideFor({OfRank(0, of_greedy), of_modest}), RunLine(0, 0));
+}
+
+TEST(PredictiveScheduler, ExpiredRequestsOfALaterRankAreDroppedBeforeTheyFillABatch) {
+  LineView line = kEarly;
+  line.later_rows = 1;
+  line.later_rank = 3;
+  line.later_deadline_ns = kNow;
+  EXPECT_EQ(DecideFor({line}), SchedulerDecision::Drop(0, kNow, 3));
+  line.later_deadline_ns = kNow + 1;
+  EXPECT_EQ(DecideFor({line}), RunLine(0, 0));
+  EXPECT_EQ(DecideFor({OfRank(5, kExpired)}), SchedulerDecision::Drop(0, kNow, 5));
+}
+
+TEST(PredictiveScheduler, RowsOfAllRanksFillABatch) {
+  LineView line = kYoung;
+  EXPECT_EQ(DecideFor({line}, kDelay), Wait(line.head_arrival_ns + kDelay));
+  line.later_rows = 1;
+  EXPECT_EQ(DecideFor({line}, kDelay), RunLine(0, 0)) << "it is full";
+}
+
+// With 2 and 3 as preferred sizes.
+SchedulerDecision DecidePreferred(const LineView& line, int64_t max_delay_ns = 0,
+                                  int64_t now_ns = kNow) {
+  return PredictiveScheduler(1, max_delay_ns, {2, 3})
+      .Decide({{&line, 1}, kEmpty, kIdleLane, kIdleWorker, kMaxRows}, now_ns);
+}
+
+TEST(PredictiveScheduler, ABatchHasTheLargestPreferredSizeThatIsFilled) {
+  LineView line = kLate;
+  const std::pair<uint32_t, uint32_t> rows[] = {{1, kMaxRows}, {2, 2}, {3, 3}, {4, 3}, {9, 3}};
+  for (const auto& [waiting, wanted] : rows) {
+    line.rows = waiting;
+    EXPECT_EQ(DecidePreferred(line), SchedulerDecision::Run(0, 0, wanted)) << waiting;
+  }
+  line.rows = 9;
+  line.head_rows = 4;
+  EXPECT_EQ(DecidePreferred(line), RunLine(0, 0)) << "the head alone is larger";
+}
+
+TEST(PredictiveScheduler, APreferredSizeDoesNotWaitForTheDelay) {
+  LineView line = {1, 1, kNow, kNow + 1000};
+  EXPECT_EQ(DecidePreferred(line, kDelay), Wait(kNow + kDelay));
+  line.rows = 2;
+  EXPECT_EQ(DecidePreferred(line, kDelay), SchedulerDecision::Run(0, 0, 2));
+}
+
+TEST(PredictiveScheduler, AfterTheDelayAllWhoWaitRun) {
+  const LineView line = {4, 1, kNow, kNow + 1000};
+  EXPECT_EQ(DecidePreferred(line, kDelay), SchedulerDecision::Run(0, 0, 3));
+  EXPECT_EQ(DecidePreferred(line, kDelay, kNow + kDelay), RunLine(0, 0));
+}
 
 TEST(PredictiveScheduler, TakesAnyNumberOfLanes) {
   std::vector<WorkerView> workers;

@@ -1,6 +1,7 @@
 // SimulatedPool: a scheduler's decisions carried out on simulated lanes, by events in virtual time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,7 +10,10 @@
 #include <vector>
 
 #include "server/schedule/admission_forecast.h"
+#include "server/schedule/admission_margin.h"
 #include "server/schedule/scheduler.h"
+#include "server/schedule/standing_queue.h"
+#include "server/schedule/tenant_shares.h"
 
 namespace mpsd {
 
@@ -21,7 +25,19 @@ struct SimulatedLoad {
   uint32_t clients = 0;       // of the closed loop
   int64_t return_ns = 0;      // from a client's answer to its next request, on average
   int64_t deadline_ns = 0;    // 0: none
+  double urgent_share = 0;    // of the requests: their rank is 0, that of the others then is 2
+  double victim_share = 0;    // of the requests: their tenant is 1, that of the others 0
   int64_t length_ns = 0;
+};
+
+struct OutcomeOfTenant {
+  uint64_t ended = 0;  // in whichever way
+  uint64_t good = 0;
+  double lane_ns = 0;            // its part of the batches that it was in
+  std::vector<int64_t> took_ns;  // of each that was answered, from arrival to answer
+
+  double GoodShare() const { return static_cast<double>(good) / static_cast<double>(ended); }
+  int64_t P99Ns() const;
 };
 
 struct SimulatedOutcome {
@@ -32,49 +48,70 @@ struct SimulatedOutcome {
   uint64_t dropped = 0;  // while they waited
   uint64_t batches = 0;
   uint64_t rows = 0;
-  double wait_ns = 0;  // of all that were answered, from arrival to answer
+  uint64_t urgent_offered = 0;
+  uint64_t urgent_good = 0;
+  int64_t longest_wait_ns = 0;  // from arrival to batch, in the second half of the time
+  double wait_ns = 0;           // of all that were answered, from arrival to answer
   double seconds = 0;
+  std::array<OutcomeOfTenant, 2> tenants;
 
   double GoodPerS() const { return static_cast<double>(good) / seconds; }
   double MeanBatch() const { return static_cast<double>(rows) / static_cast<double>(batches); }
   double MeanNs() const { return wait_ns / static_cast<double>(good + late); }
 };
 
-// One line of requests of one row each, one worker, and what a pool knows: the curve, the returns,
-// the usual batch. Deterministic by its seed. Lives on the test's thread.
+// One line of requests of one row each, of one rank or two and one tenant or two, one worker, and
+// what a pool learns: the curve, the returns, the usual batch, the margin. Deterministic by its
+// seed. Lives on the test's thread.
 class SimulatedPool {
  public:
   struct Options {
     uint32_t lanes = 1;
     uint32_t max_batch_rows = 64;
     uint64_t queue_requests = 512;
-    bool refuses = true;  // in advance
-    bool knows = true;    // the curve; without it the scheduler is eager
-    double noise = 0.1;   // a batch takes as much more or less, at random
+    bool refuses = true;     // in advance
+    int64_t target_ns = 0;   // of a StandingQueue, for requests without a deadline
+    bool knows = true;       // the curve; without it the scheduler is eager
+    bool is_fair = true;     // to tenants
+    bool is_careful = true;  // as its AdmissionMargin says
+    double noise = 0.1;      // a batch takes as much more or less, at random
+    int64_t lag_ns = 0;      // of an answer on its way to its client, on average
     uint32_t seed = 1;
   };
 
   SimulatedPool(const Scheduler* scheduler, TrueCurve curve, const Options& options);
 
+  // What waits or runs at the end is still there in the next run; its clients are not.
   SimulatedOutcome Run(const SimulatedLoad& load);
 
  private:
   struct Waiting {
     int64_t arrival_ns = 0;
     int64_t deadline_ns = 0;
+    uint32_t rank = 0;
+    uint32_t tenant = 0;
   };
+  using Line = std::multimap<int64_t, Waiting>;  // by deadline
   struct Lane {
     std::vector<Waiting> batch;
     int64_t begun_ns = 0;
     int64_t ends_ns = 0;
   };
 
-  void Arrive();
+  void Arrive(uint32_t run);
   void Dispatch();
   void Start(uint32_t lane, uint32_t max_rows);
   void End(Lane* lane);
   SchedulerSnapshot Snapshot();
   LineView View() const;
+  int64_t BackByNs(int64_t deadline_ns) const;
+  int64_t LagNs();
+  bool Happens(double share);
+  Waiting NewRequest();
+  void Count(const Waiting& request, int64_t took_ns, bool is_good);
+  bool IsFull(const Waiting& request) const;
+  uint64_t RowsBefore(const Waiting& request) const;
+  Line::iterator First(Line* line) const;
   void At(int64_t when_ns, std::function<void()> event) {
     events_.emplace(when_ns, std::move(event));
   }
@@ -90,10 +127,15 @@ class SimulatedPool {
   std::mt19937_64 random_;
   int64_t now_ns_ = 1;
   std::multimap<int64_t, std::function<void()>> events_;
-  std::multimap<int64_t, Waiting> line_;  // by deadline
+  std::map<uint32_t, Line> ranks_;  // none of them is empty
   std::vector<Lane> lanes_;
   LatencyCurve curve_;
   ReturnForecast returns_;
+  AdmissionMargin margin_;
+  StandingQueue standing_;
+  TenantShares shares_;
+  int64_t end_ns_ = 0;
+  uint32_t run_ = 0;  // whose arrivals count
   double usual_rows_ = 1;
   // The snapshot's spans.
   std::vector<LineView> line_views_;

@@ -68,6 +68,48 @@ TEST(Simulation, OverloadIsServedLikeFullLoad) {
   }
 }
 
+// Forecasts err by a few per cent, and answers take a while to their clients.
+Options Lagging(int64_t lag_ns, bool is_careful) {
+  Options options;
+  options.noise = 0.05;
+  options.lag_ns = lag_ns;
+  options.is_careful = is_careful;
+  return options;
+}
+
+double PeakPerS(int64_t deadline_ns, const Options& options) {
+  double peak = 0;
+  for (const double rate : {3200., 4800., 6400., 8000.}) {
+    peak = std::max(peak, Simulate(Affine, Open(rate, deadline_ns), options).GoodPerS());
+  }
+  return peak;
+}
+
+double OverloadedPerS(int64_t deadline_ns, const Options& options) {
+  double least = 1e9;
+  for (const double rate : {12'000., 16'000., 24'000.}) {
+    least = std::min(least, Simulate(Affine, Open(rate, deadline_ns), options).GoodPerS());
+  }
+  return least;
+}
+
+TEST(Simulation, OverloadIsServedLikeFullLoadWhenAnswersLag) {
+  for (const int64_t deadline_ns : {5 * kMs, 15 * kMs, 30 * kMs}) {
+    const Options lagging = Lagging(deadline_ns / 30, true);
+    EXPECT_GE(OverloadedPerS(deadline_ns, lagging), 0.9 * PeakPerS(deadline_ns, lagging))
+        << deadline_ns / kMs << " ms";
+  }
+}
+
+TEST(Simulation, WithoutTheMarginAnswersThatLagAreTooLate) {
+  for (const int64_t deadline_ns : {15 * kMs, 30 * kMs}) {
+    const int64_t lag_ns = deadline_ns / 30;
+    EXPECT_LT(OverloadedPerS(deadline_ns, Lagging(lag_ns, false)),
+              0.9 * PeakPerS(deadline_ns, Lagging(lag_ns, true)))
+        << deadline_ns / kMs << " ms: or the margin is good for nothing";
+  }
+}
+
 TEST(Simulation, EagerlyOverloadIsNotServedAtAll) {
   EXPECT_LT(Simulate(Affine, Open(12'000, 15 * kMs), Eager()).GoodPerS(), 1000)
       << "or the tests above say nothing";
@@ -90,8 +132,13 @@ TEST(Simulation, BelowItsCapacityNobodyIsRefused) {
 TEST(Simulation, WithTightDeadlinesItIsNotMuchWorseThanAnEagerOne) {
   for (const TrueCurve& curve : {TrueCurve(Affine), TrueCurve(Stepped)}) {
     for (const double rate : {800., 1600., 2400., 3200., 4800.}) {
-      const double eager = Simulate(curve, Open(rate, 5 * kMs), Eager()).GoodPerS();
-      EXPECT_GE(Simulate(curve, Open(rate, 5 * kMs)).GoodPerS(), 0.9 * eager) << rate;
+      Options eager = Eager();
+      eager.lag_ns = 150'000;
+      Options options;
+      options.lag_ns = eager.lag_ns;
+      const double eager_per_s = Simulate(curve, Open(rate, 5 * kMs), eager).GoodPerS();
+      EXPECT_GE(Simulate(curve, Open(rate, 5 * kMs), options).GoodPerS(), 0.9 * eager_per_s)
+          << rate;
     }
   }
 }
@@ -111,6 +158,98 @@ TEST(Simulation, ClientsInAClosedLoopShareABatch) {
   const double bare = 1e9 * 16 / Affine(16);
   EXPECT_GE(Simulate(Affine, Closed(16)).GoodPerS(), 0.8 * bare);
   EXPECT_LT(Simulate(Affine, Closed(16), Eager()).GoodPerS(), 0.77 * bare) << "two halves";
+}
+
+// Half of what the model can do is urgent; with the others it is three times as much.
+TEST(Simulation, UrgentRequestsAreServedAsIfTheOthersWereNotThere) {
+  SimulatedLoad load = Open(24'000, 30 * kMs);
+  load.urgent_share = 1.0 / 6;
+  const SimulatedOutcome outcome = Simulate(Affine, load);
+  EXPECT_GE(static_cast<double>(outcome.urgent_good), 0.98 * outcome.urgent_offered);
+  load.urgent_share = 0;
+  EXPECT_GE(outcome.GoodPerS(), 0.9 * Simulate(Affine, load).GoodPerS())
+      << "the others fill the batches";
+}
+
+constexpr int64_t kTarget = 20 * kMs;
+
+// As many may wait as take a quarter of a second.
+Options Bounded(int64_t target_ns = kTarget) {
+  Options options;
+  options.queue_requests = 2048;
+  options.target_ns = target_ns;
+  return options;
+}
+
+TEST(Simulation, WithoutDeadlinesAStandingQueueIsCutBackAndThePeakStays) {
+  const double peak = 1e9 * kMostRows / Affine(kMostRows);
+  for (const double rate : {12'000., 16'000., 24'000.}) {
+    const SimulatedOutcome outcome = Simulate(Affine, Open(rate, 0), Bounded());
+    EXPECT_GE(outcome.GoodPerS(), 0.9 * peak) << rate;
+    EXPECT_LE(outcome.longest_wait_ns, kTarget + static_cast<int64_t>(Affine(kMostRows))) << rate;
+    EXPECT_GT(Simulate(Affine, Open(rate, 0), Bounded(0)).longest_wait_ns, 5 * kTarget)
+        << "or the bound says nothing";
+  }
+}
+
+TEST(Simulation, BelowItsCapacityNoQueueStands) {
+  for (const double rate : {1600., 4800., 7200.}) {
+    EXPECT_EQ(Simulate(Affine, Open(rate, 0), Bounded()).refused, 0u) << rate;
+  }
+}
+
+TEST(Simulation, ABurstIsLetInWithoutDeadlines) {
+  const PredictiveScheduler scheduler(1, 0);
+  SimulatedPool pool(&scheduler, Affine, Bounded());
+  pool.Run(Open(4000, 0));
+  SimulatedLoad burst = Open(24'000, 0);
+  burst.length_ns = 20 * kMs;
+  EXPECT_EQ(pool.Run(burst).refused, 0u);
+  EXPECT_EQ(pool.Run(Open(4000, 0)).refused, 0u);
+}
+
+// A tenant, and another one that offers a hundred times as much.
+SimulatedLoad Flooded(double victim_per_s, int64_t deadline_ns, int64_t length_ns) {
+  SimulatedLoad load = Open(101 * victim_per_s, deadline_ns);
+  load.victim_share = 1.0 / 101;
+  load.length_ns = length_ns;
+  return load;
+}
+
+Options Unfair() {
+  Options options;
+  options.is_fair = false;
+  return options;
+}
+
+double JainOfLaneTime(const SimulatedOutcome& outcome) {
+  const double one = outcome.tenants[0].lane_ns;
+  const double other = outcome.tenants[1].lane_ns;
+  return (one + other) * (one + other) / (2 * (one * one + other * other));
+}
+
+TEST(Simulation, TenantsThatBothAskForTooMuchHaveEqualLaneTime) {
+  for (const int64_t deadline_ns : {int64_t{0}, 30 * kMs}) {
+    const SimulatedLoad load = Flooded(8000, deadline_ns, 200 * kMs);
+    EXPECT_GE(JainOfLaneTime(Simulate(Affine, load)), 0.95) << deadline_ns;
+    EXPECT_LT(JainOfLaneTime(Simulate(Affine, load, Unfair())), 0.6) << "or the bound says nothing";
+  }
+}
+
+// A batch that runs is not taken back, and the victim's own batch is filled with the other's rows.
+TEST(Simulation, ATenantThatAsksForLessThanItsShareWaitsForNoMoreThanTwoBatches) {
+  const auto two_batches = static_cast<int64_t>(2.2 * Affine(kMostRows));
+  for (const int64_t deadline_ns : {int64_t{0}, 30 * kMs}) {
+    for (const double rate : {100., 800., 3000.}) {
+      const OutcomeOfTenant victim =
+          Simulate(Affine, Flooded(rate, deadline_ns, 500 * kMs)).tenants[1];
+      EXPECT_GE(victim.GoodShare(), 0.97) << rate;
+      EXPECT_LE(victim.P99Ns(), two_batches) << rate;
+    }
+  }
+  const SimulatedLoad load = Flooded(800, 30 * kMs, 500 * kMs);
+  EXPECT_LT(Simulate(Affine, load, Unfair()).tenants[1].GoodShare(), 0.2)
+      << "or the bounds say nothing";
 }
 
 TEST(Simulation, ManyLanesShareTheLoad) {

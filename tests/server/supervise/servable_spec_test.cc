@@ -1,6 +1,10 @@
 #include "server/supervise/servable_spec.h"
 
+#include <string>
+#include <vector>
+
 #include "gtest/gtest.h"
+#include "proto/link/messages.h"
 
 namespace mpsd {
 namespace {
@@ -66,6 +70,28 @@ TEST(ServableSpec, TakesStringsButPadsAndCutsNone) {
   spec = Sane();
   spec.inputs[0].datatype = DataType::kBytes;
   EXPECT_FALSE(CheckServable(spec).ok());
+}
+
+TEST(ServableSpec, AWorkerMayNotChooseAPrecisionThatWasNotLeftToIt) {
+  EXPECT_TRUE(CheckPrecision(Precision::kFp16, Precision::kFp16).ok());
+  EXPECT_FALSE(CheckPrecision(Precision::kFp16, Precision::kFp32).ok());
+  for (const Precision open : {Precision::kAsSaved, Precision::kAuto}) {
+    EXPECT_TRUE(CheckPrecision(open, Precision::kAsSaved).ok());
+    EXPECT_TRUE(CheckPrecision(open, Precision::kBf16).ok());
+    EXPECT_FALSE(CheckPrecision(open, Precision::kAuto).ok());
+  }
+}
+
+TEST(ServableSpec, LabelsAreBoundedByCountAndBytes) {
+  EXPECT_TRUE(CheckLabels({}).ok());
+  std::vector<std::string> labels(kMaxLabels);
+  EXPECT_TRUE(CheckLabels(labels).ok());
+  labels.emplace_back();
+  EXPECT_FALSE(CheckLabels(labels).ok());
+  labels = {std::string(kMaxLabelsBytes - 1, 'x'), "y"};
+  EXPECT_TRUE(CheckLabels(labels).ok());
+  labels[1] = "yz";
+  EXPECT_FALSE(CheckLabels(labels).ok());
 }
 
 }  // namespace

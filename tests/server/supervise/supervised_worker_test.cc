@@ -633,6 +633,42 @@ TEST_F(SupervisedWorkerTest, ItTakesFewerLanesButNeverMore) {
   EXPECT_EQ(Info().lanes, 3u);
 }
 
+// Threads that race may crash the comparison of the lanes before it can say anything.
+TEST_F(SupervisedWorkerTest, ACrashBeforeTheReportLeavesOneLane) {
+  owner_.mutable_model()->order.lanes = 3;
+  worker_->Start();
+  EXPECT_EQ(process().LastSent<LoadOrder>()->lanes, 3u);
+  process().DieOf(SIGSEGV);
+  Pump();
+  worker_->Start();
+  EXPECT_EQ(process().LastSent<LoadOrder>()->lanes, 1u);
+  LoadReport report = Report();
+  report.lanes = 3;
+  process().Say(report);
+  Pump();
+  EXPECT_EQ(Info().lanes, 1u);
+  EXPECT_EQ(owner_.model().served->metrics.lane_demotions, 1u);
+}
+
+TEST_F(SupervisedWorkerTest, ACrashBeforeTheReportLeavesNoTrialOfPrecisions) {
+  owner_.mutable_model()->order.precision = Precision::kAuto;
+  worker_->Start();
+  EXPECT_EQ(process().LastSent<LoadOrder>()->precision, Precision::kAuto);
+  process().DieOf(SIGSEGV);
+  Pump();
+  worker_->Start();
+  EXPECT_EQ(process().LastSent<LoadOrder>()->precision, Precision::kFp32);
+}
+
+TEST_F(SupervisedWorkerTest, ACrashInServiceLeavesTheLanes) {
+  owner_.mutable_model()->order.lanes = 3;
+  Serve();
+  process().DieOf(SIGSEGV);
+  Pump();
+  worker_->Start();
+  EXPECT_EQ(process().LastSent<LoadOrder>()->lanes, 3u);
+}
+
 // ---- its end ----
 
 TEST_F(SupervisedWorkerTest, OneThatDoesNotLeaveAfterItsDismissalIsKilled) {

@@ -20,6 +20,7 @@ class WorkerGroupTest : public SuperviseFixture {
     pool_ = model.pool;
     plane_.Add(pool_);
     board_.Open(*served_);
+    model.order.precision = order_precision_;
     served_->metrics.workers_configured = processes;
     group_.emplace(std::move(model), &services_);
     group_->StartDue();
@@ -81,6 +82,7 @@ class WorkerGroupTest : public SuperviseFixture {
 
   WorkerState StateOf(uint32_t index) { return group_->Find(index)->state(); }
 
+  Precision order_precision_ = Precision::kAsSaved;
   std::shared_ptr<ServedModel> served_;
   Pool* pool_ = nullptr;
   std::optional<WorkerGroup> group_;
@@ -103,6 +105,31 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatTheModelTakes) {
   EXPECT_EQ(StateOf(0), WorkerState::kServing);
 }
 
+TEST_F(WorkerGroupTest, LabelsGoToTheOutputsThatHaveANumberAClass) {
+  MakeGroup(1);
+  LoadReport report = Report();
+  report.spec.outputs = {{"kept", DataType::kFp32, {2}},
+                         {"scores", DataType::kFp32, {2}},
+                         {"other", DataType::kFp32, {3}}};
+  report.labels = {"no", "yes"};
+  served_->labels["kept"] = {"from", "config"};
+  host_.last().Say(report);
+  Pump();
+  EXPECT_EQ(served_->labels.size(), 2u);
+  EXPECT_EQ(served_->labels["kept"][0], "from");
+  EXPECT_EQ(served_->labels["scores"][1], "yes");
+}
+
+TEST_F(WorkerGroupTest, MoreLabelsThanCanBeServedAreRefused) {
+  MakeGroup(1);
+  LoadReport report = Report();
+  report.labels.resize(kMaxLabels + 1);
+  host_.last().Say(report);
+  Pump();
+  EXPECT_TRUE(served_->labels.empty());
+  EXPECT_FALSE(served_->loaded);
+}
+
 TEST_F(WorkerGroupTest, AnotherSpecThanTheServedOneIsRefused) {
   MakeGroup(2);
   Serve(1);
@@ -112,6 +139,37 @@ TEST_F(WorkerGroupTest, AnotherSpecThanTheServedOneIsRefused) {
   Pump();
   EXPECT_EQ(StateOf(1), WorkerState::kWaiting);
   EXPECT_EQ(board_.Workers(*served_)[1].last_words, "the model file is not the one that is served");
+}
+
+TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatAllComputeIn) {
+  order_precision_ = Precision::kAuto;
+  MakeGroup(2);
+  LoadReport report = Report();
+  report.precision = Precision::kBf16;
+  report.precision_note = "it agrees";
+  host_.process(1).Say(report);
+  Pump();
+  EXPECT_EQ(served_->precision, Precision::kBf16);
+  EXPECT_EQ(served_->precision_note, "it agrees");
+  report.precision = Precision::kFp32;
+  host_.process(2).Say(report);
+  Pump();
+  EXPECT_EQ(StateOf(1), WorkerState::kWaiting);
+  EXPECT_EQ(board_.Workers(*served_)[1].last_words,
+            "it computes in fp32, and the model's other workers in bf16");
+  group_->Find(1)->Start();
+  EXPECT_EQ(host_.last().LastSent<LoadOrder>()->precision, Precision::kBf16);
+}
+
+TEST_F(WorkerGroupTest, AnotherPrecisionThanTheOrderedOneIsRefused) {
+  order_precision_ = Precision::kFp32;
+  MakeGroup(1);
+  LoadReport report = Report();
+  report.precision = Precision::kBf16;
+  host_.last().Say(report);
+  Pump();
+  EXPECT_FALSE(served_->loaded);
+  EXPECT_EQ(board_.Workers(*served_)[0].last_words, "it computes in bf16, not in fp32");
 }
 
 TEST_F(WorkerGroupTest, ASpecThatCannotBeServedIsRefused) {

@@ -49,16 +49,18 @@ class MetricsPageTest : public testing::Test {
   MetricsPage page_{&server_, {{"version", "1.2.3"}, {"grpc", "1.51.1"}}};
 };
 
-TEST_F(MetricsPageTest, ShowsTheStateOfEachVersion) {
+TEST_F(MetricsPageTest, ShowsTheStateAndPrecisionOfEachVersion) {
   page_.SetModelStates([] {
-    return std::vector<ModelStateSample>{{"m", "1", ModelState::kReady},
-                                         {"n", "", ModelState::kRefused}};
+    return std::vector<ModelStateSample>{{"m", "1", ModelState::kReady, "bf16"},
+                                         {"n", "", ModelState::kRefused, ""}};
   });
   EXPECT_EQ(Value(R"(mpsd_model_state{model="m",version="1",state="ready"})"), 1);
   EXPECT_EQ(Value(R"(mpsd_model_state{model="m",version="1",state="refused"})"), 0);
   EXPECT_EQ(Value(R"(mpsd_model_state{model="n",version="",state="refused"})"), 1);
   EXPECT_EQ(Value(R"(mpsd_model_state{model="n",version="",state="loading"})"), 0);
   EXPECT_EQ(Value(R"(mpsd_model_state{model="n",version="",state="unavailable"})"), 0);
+  EXPECT_EQ(Value(R"(mpsd_model_precision{model="m",version="1",precision="bf16"})"), 1);
+  EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_model_precision{model="n")"));
 }
 
 TEST_F(MetricsPageTest, CountsRequestsByTheNameOfTheirCode) {
@@ -186,6 +188,9 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.quarantined_requests = 20;
   model_.refused_in_advance = 21;
   model_.given_up_requests = 22;
+  model_.delayed_requests = 23;
+  model_.text_tokens = 24;
+  model_.truncated_texts = 25;
   const char* names[] = {"mpsd_batches_total",
                          "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total",
@@ -207,7 +212,10 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_circuit_open",
                          "mpsd_quarantined_requests_total",
                          "mpsd_refused_in_advance_total",
-                         "mpsd_given_up_requests_total"};
+                         "mpsd_given_up_requests_total",
+                         "mpsd_delayed_requests_total",
+                         "mpsd_text_tokens_total",
+                         "mpsd_truncated_texts_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
@@ -231,6 +239,17 @@ TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {
   EXPECT_EQ(Value("mpsd_log_lines_dropped_total"), 2);
   EXPECT_EQ(Value("mpsd_open_calls"), 3);
   EXPECT_EQ(Value(R"(mpsd_build_info{version="1.2.3",grpc="1.51.1"})"), 1);
+}
+
+TEST_F(MetricsPageTest, ShowsTheRepliesOfHttp) {
+  for (const int code : {200, 404, 404, 500, 299}) server_.http_replies.Add(code);
+  server_.http_connections = 3;
+  EXPECT_EQ(Value(R"(mpsd_http_replies_total{code="200"})"), 1);
+  EXPECT_EQ(Value(R"(mpsd_http_replies_total{code="404"})"), 2);
+  EXPECT_EQ(Value(R"(mpsd_http_replies_total{code="500"})"), 2) << "and what nobody knows";
+  EXPECT_EQ(Value(R"(mpsd_http_replies_total{code="503"})"), 0)
+      << "a rate needs the zero before the one";
+  EXPECT_EQ(Value("mpsd_http_connections"), 3);
 }
 
 TEST_F(MetricsPageTest, ShowsLimitsAndWhatIsReadWhenAsked) {

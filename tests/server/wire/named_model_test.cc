@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "proto/control.pb.h"
 #include "proto/inference.pb.h"
-#include "proto/text.pb.h"
 #include "server/access/method_access.h"
 
 namespace mpsd {
@@ -41,10 +41,10 @@ TEST(NamedModel, TheFieldOfEachMethodIsItsModelsName) {
   const google::protobuf::DescriptorPool& pool =
       *inference::ModelReadyRequest::descriptor()->file()->pool();
   ASSERT_NE(control::v1::ForgiveRequest::descriptor(), nullptr) << "its file is in the pool too";
-  ASSERT_NE(text::v1::VocabularyRequest::descriptor(), nullptr) << "likewise";
   std::set<std::string> names;
   for (const MethodAccess& method : AllMethodAccess()) {
-    if (method.scope != Scope::kModel) continue;
+    const bool is_path = !absl::StrContains(method.name, '.');  // of HTTP
+    if (is_path || method.scope != Scope::kModel) continue;
     const size_t slash = method.name.rfind('/');
     const std::string name(method.name.substr(slash + 1));
     const auto* const service =
@@ -61,7 +61,7 @@ TEST(NamedModel, TheFieldOfEachMethodIsItsModelsName) {
   }
   EXPECT_EQ(names, (std::set<std::string>{"Forgive", "ModelConfig", "ModelMetadata", "ModelReady",
                                           "ModelStatistics", "RepositoryModelLoad",
-                                          "RepositoryModelUnload", "Vocabulary"}))
+                                          "RepositoryModelUnload"}))
       << "the requests of the others are read elsewhere";
 }
 

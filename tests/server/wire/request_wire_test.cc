@@ -299,8 +299,6 @@ TEST_F(RequestWireTest, GroupsThatDoNotEndOrBeginAreMalformed) {
       << "what follows is in no group, and not copied";
 }
 
-// ---- parameters ----
-
 // Raw contents are taken out before protobuf's parser sees the bytes.
 TEST_F(RequestWireTest, KeysAndLengthsHaveFiveBytesAtMost) {
   const std::string no_more = std::string("\x80\x80\x80\x80\x00", 5);
@@ -311,6 +309,8 @@ TEST_F(RequestWireTest, KeysAndLengthsHaveFiveBytesAtMost) {
   EXPECT_TRUE(ReadBytes(key + "\x01x").ok());
   EXPECT_FALSE(ReadBytes(std::string("\xba\x80\x80\x80\x80\x00", 6) + "\x01x").ok());
 }
+
+// ---- parameters ----
 
 TEST_F(RequestWireTest, TimeoutIsAnInt64) {
   inference::InferParameter value;
@@ -326,10 +326,12 @@ TEST_F(RequestWireTest, TimeoutIsAnInt64) {
 
 TEST_F(RequestWireTest, PriorityIsAnInt64OrUint64) {
   inference::InferParameter value;
-  value.set_int64_param(1);
+  value.set_int64_param(2);
   EXPECT_EQ(ParameterError("priority", value), "");
-  value.set_uint64_param(1);
+  EXPECT_EQ(message_.priority, 2u);
+  value.set_uint64_param(UINT64_MAX);
   EXPECT_EQ(ParameterError("priority", value), "");
+  EXPECT_EQ(message_.priority, UINT64_MAX);
   value.set_string_param("1");
   EXPECT_EQ(ParameterError("priority", value),
             "invalid value type for 'priority' parameter, expected int64_param or uint64_param.");
@@ -355,7 +357,7 @@ TEST_F(RequestWireTest, ClassificationIsAboveZero) {
   classification.set_int64_param(1);
   ASSERT_TRUE(Read().ok());
   EXPECT_EQ(message_.parameter_error, "");
-  EXPECT_THAT(wire_.classes(), SizeIs(1));
+  EXPECT_THAT(wire_.forms().classes, SizeIs(1));
 }
 
 TEST_F(RequestWireTest, KeysOfTritonsOwnAreReserved) {
@@ -376,6 +378,7 @@ TEST_F(RequestWireTest, NothingOfTheRequestBeforeIsLeft) {
   request_.add_outputs()->set_name("X");
   request_.add_raw_input_contents("x");
   (*request_.mutable_parameters())["timeout"].set_int64_param(5);
+  (*request_.mutable_parameters())["priority"].set_int64_param(5);
   (*request_.mutable_parameters())["triton_x"].set_int64_param(5);
   ASSERT_TRUE(Read().ok());
   ASSERT_TRUE(ReadBytes("").ok());
@@ -385,6 +388,7 @@ TEST_F(RequestWireTest, NothingOfTheRequestBeforeIsLeft) {
   EXPECT_THAT(message_.outputs, IsEmpty());
   EXPECT_EQ(message_.raw_count, 0u);
   EXPECT_EQ(message_.timeout_us, 0);
+  EXPECT_EQ(message_.priority, 0u);
   EXPECT_EQ(message_.parameter_error, "");
 }
 
@@ -443,17 +447,17 @@ TEST_F(RequestWireTest, TellsWhichTensorsLieInRegions) {
   EXPECT_EQ(Joined(message_.inputs[0].payload), "for A");
   EXPECT_FALSE(message_.inputs[1].has_data);
   EXPECT_EQ(Joined(message_.inputs[2].payload), "for C");
-  ASSERT_THAT(wire_.regions(), SizeIs(2));
-  EXPECT_FALSE(wire_.regions()[0].is_output);
-  EXPECT_EQ(wire_.regions()[0].tensor, 1u);
-  EXPECT_EQ(wire_.regions()[0].region, "r");
-  EXPECT_EQ(wire_.regions()[0].offset, 8u);
-  EXPECT_EQ(wire_.regions()[0].bytes, 16u);
-  EXPECT_TRUE(wire_.regions()[1].is_output);
-  EXPECT_EQ(wire_.regions()[1].region, "s");
+  ASSERT_THAT(wire_.forms().regions, SizeIs(2));
+  EXPECT_FALSE(wire_.forms().regions[0].is_output);
+  EXPECT_EQ(wire_.forms().regions[0].tensor, 1u);
+  EXPECT_EQ(wire_.forms().regions[0].region, "r");
+  EXPECT_EQ(wire_.forms().regions[0].offset, 8u);
+  EXPECT_EQ(wire_.forms().regions[0].bytes, 16u);
+  EXPECT_TRUE(wire_.forms().regions[1].is_output);
+  EXPECT_EQ(wire_.forms().regions[1].region, "s");
   request_.Clear();
   ASSERT_TRUE(Read().ok());
-  EXPECT_THAT(wire_.regions(), IsEmpty());
+  EXPECT_THAT(wire_.forms().regions, IsEmpty());
   EXPECT_EQ(message_.region_inputs, 0u);
 }
 

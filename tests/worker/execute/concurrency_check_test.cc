@@ -6,10 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_model.h"
 
 namespace mpsd {
@@ -72,6 +78,94 @@ TEST(ConcurrencyCheck, LeavesNoLaneBound) {
   EXPECT_TRUE(absl::IsResourceExhausted(CheckConcurrency(&model, 4)));
   EXPECT_EQ(model.bound(), 0);
   EXPECT_EQ(model.faults, 0);
+}
+
+// Keeps the threads and shapes of its runs.
+class NotingModel {
+ public:
+  explicit NotingModel(ModelSpec spec) : model_(std::move(spec), Echo()) {}
+  Model* model() { return &model_; }
+
+  std::mutex mu;
+  std::vector<Dims> dims;
+  std::set<std::thread::id> threads;
+  FakeClock clock;
+  int64_t run_ns = 0;
+
+ private:
+  FakeModel::RunFunction Echo() {
+    return [this](absl::Span<const InputTensor> inputs, uint32_t rows, OutputSink* sink) {
+      const std::lock_guard<std::mutex> lock(mu);
+      dims.push_back(inputs[0].dims);
+      threads.insert(std::this_thread::get_id());
+      clock.Advance(run_ns);
+      return EchoInputs(inputs, rows, sink);
+    };
+  }
+
+  FakeModel model_;
+};
+
+// One run in the cold, two alone, and then the rounds, of each lane.
+constexpr size_t RunsOf(size_t lanes, int rounds) { return lanes * (1 + 2 + rounds); }
+
+TEST(ConcurrencyCheck, RunsAsManyRoundsAsItsProbabilityNeeds) {
+  EXPECT_LT(std::pow(0.9, kConcurrencyRounds), 0.01);
+  EXPECT_NEAR(std::pow(0.9, kFewestConcurrencyRounds), 0.43, 0.005);
+  NotingModel noting(Rows());
+  EXPECT_TRUE(CheckConcurrency(noting.model(), 3, {.clock = &noting.clock}).ok());
+  EXPECT_EQ(noting.dims.size(), RunsOf(3, kConcurrencyRounds));
+}
+
+TEST(ConcurrencyCheck, ASlowModelRunsTheFewestRounds) {
+  NotingModel noting(Rows());
+  noting.run_ns = kConcurrencyRoundsNs;
+  EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
+  EXPECT_EQ(noting.dims.size(), RunsOf(2, kFewestConcurrencyRounds));
+}
+
+TEST(ConcurrencyCheck, ComparesTheSmallestAndTheLargestShape) {
+  ModelSpec spec = Rows();
+  spec.max_batch_size = 16;
+  spec.inputs[0].dims = {-1};
+  spec.pad = {{"x", 0, {8, 32}, 0, {}}};
+  NotingModel noting(spec);
+  EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
+  EXPECT_EQ(noting.dims.size(), 2 * RunsOf(2, kConcurrencyRounds));
+  EXPECT_EQ(noting.dims.front(), (Dims{4, 8}));
+  EXPECT_EQ(noting.dims.back(), (Dims{16, 32}));
+}
+
+TEST(ConcurrencyCheck, TheLargestShapeFitsItsBytes) {
+  ModelSpec spec = Rows();
+  spec.max_batch_size = 1024;
+  spec.inputs[0].dims = {1 << 18};  // 1 MiB a row
+  NotingModel noting(spec);
+  noting.run_ns = kConcurrencyRoundsNs;
+  EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
+  EXPECT_EQ(noting.dims.back(), (Dims{16, 1 << 18}));
+}
+
+TEST(ConcurrencyCheck, ALaneOfTheMainThreadIsTriedThere) {
+  NotingModel elsewhere(Rows());
+  EXPECT_TRUE(CheckConcurrency(elsewhere.model(), 2, {.clock = &elsewhere.clock}).ok());
+  EXPECT_EQ(elsewhere.threads.count(std::this_thread::get_id()), 0u);
+  NotingModel here(Rows());
+  EXPECT_TRUE(CheckConcurrency(here.model(), 2, {true, &here.clock}).ok());
+  EXPECT_EQ(here.threads.count(std::this_thread::get_id()), 1u);
+}
+
+// What races while code is compiled does so in the first runs alone.
+TEST(ConcurrencyCheck, CatchesAFaultOfTheFirstRunsInCompany) {
+  std::atomic<int> calls{0};
+  FakeModel model(Rows(),
+                  [&](absl::Span<const InputTensor> inputs, uint32_t rows, OutputSink* sink) {
+                    if (calls++ == 1) return absl::InternalError("compiled twice");
+                    return EchoInputs(inputs, rows, sink);
+                  });
+  const absl::Status status = CheckConcurrency(&model, 2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("compiled twice"));
 }
 
 // Behaves like a module that keeps its intermediate results in one buffer.

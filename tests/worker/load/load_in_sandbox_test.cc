@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/file_stamp.h"
+#include "proto/files/file_stamp.h"
 #include "proto/link/messages.h"
 
 namespace mpsd {

@@ -29,6 +29,20 @@ TEST(LoadModel, LoadsSyntheticModels) {
   EXPECT_TRUE(LoadModel(order).ok());
 }
 
+TEST(LoadModel, ASyntheticModelHasNoPrecision) {
+  LoadOrder order;
+  order.format = ModelFormat::kSynthetic;
+  order.spec.inputs = {{"INPUT0", DataType::kFp32, {1}}};
+  order.precision = Precision::kBf16;
+  EXPECT_EQ(LoadModel(order).status(),
+            absl::InvalidArgumentError("a synthetic model computes nothing, so not in 'bf16'"));
+  order.precision = Precision::kAuto;
+  const absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->precision(), Precision::kAsSaved);
+  EXPECT_EQ((*model)->precision_note(), "a synthetic model computes nothing, so not in 'fp32'");
+}
+
 TEST(LoadModel, APackageAndAMirrorAreNotDecoupled) {
   LoadOrder order;
   order.model = "m";

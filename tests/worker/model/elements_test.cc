@@ -32,5 +32,14 @@ TEST(StringElements, MustFillTheirBytes) {
   EXPECT_TRUE(ReadElements(nullptr, 0, 0).ok());
 }
 
+TEST(Elements, FourDatatypesAreFloats) {
+  int floats = 0;
+  for (uint32_t i = 0; i < kDataTypeCount; ++i) floats += IsFloat(static_cast<DataType>(i)) ? 1 : 0;
+  EXPECT_EQ(floats, 4);
+  EXPECT_TRUE(IsFloat(DataType::kBf16));
+  EXPECT_FALSE(IsFloat(DataType::kInt64));
+  EXPECT_FALSE(IsFloat(DataType::kBytes));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -61,7 +61,10 @@ TEST(ForeignErrors, ClientsSeeNoErrnoOfAnAllocator) {
 
 TEST(ForeignErrors, OutOfMemoryIsToldByItsCode) {
   for (const char* what : {"CUDA out of memory. Tried to allocate 2.00 GiB.",
-                           "MPS backend out of memory (MPS allocated: 9 GB)", "std::bad_alloc"}) {
+                           "MPS backend out of memory (MPS allocated: 9 GB)", "std::bad_alloc",
+                           "Invalid buffer size: 72.00 GB",
+                           "Insufficient Memory "
+                           "(00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)"}) {
     const absl::Status status = ExecuteFailure(what);
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << what;
     EXPECT_EQ(status.message(), "PyTorch execute failure: out of memory");
@@ -71,11 +74,14 @@ TEST(ForeignErrors, OutOfMemoryIsToldByItsCode) {
 TEST(ForeignErrors, ALostDeviceIsToldByItsCode) {
   for (const char* what : {"CUDA error: device-side assert triggered",
                            "CUDA error: an illegal memory access was encountered",
-                           "CUDA error: unspecified launch failure"}) {
+                           "CUDA error: unspecified launch failure",
+                           "Caused GPU Hang Error (00000003:kIOGPUCommandBufferCallbackErrorHang)",
+                           "Ignored (for causing prior/excessive GPU errors) "
+                           "(00000004:kIOGPUCommandBufferCallbackErrorSubmissionsIgnored)"}) {
     EXPECT_EQ(ExecuteFailure(what).code(), absl::StatusCode::kDataLoss) << what;
   }
   for (const char* what : {"CUDA error: invalid argument", "an illegal memory access, says a model",
-                           "device-side assert"}) {
+                           "the command buffer of this model is full", "device-side assert"}) {
     EXPECT_EQ(ExecuteFailure(what).code(), absl::StatusCode::kInternal) << what;
   }
 }

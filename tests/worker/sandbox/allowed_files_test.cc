@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +39,59 @@ TEST(AllowedFiles, TheModelIsReadAndTheTemporaryFolderWritten) {
   EXPECT_EQ(std::count_if(allowed.begin(), allowed.end(),
                           [](const AllowedPath& path) { return path.use == FileUse::kScratch; }),
             1);
+}
+
+// A cache of Hugging Face's with one snapshot, and a file of the host beside it.
+class ModelLinksTest : public testing::Test {
+ protected:
+  ModelLinksTest() {
+    std::filesystem::create_directories(snapshot_ / "1_Pooling");
+    std::filesystem::create_directories(root_ / "cache/blobs");
+    for (const char* file : {"secret.json", "cache/blobs/weights", "cache/blobs/words"}) {
+      std::ofstream(root_ / file) << "text";
+    }
+  }
+  ~ModelLinksTest() override { std::filesystem::remove_all(root_); }
+
+  void Link(const std::string& target, const std::string& name) const {
+    std::filesystem::create_symlink(target, snapshot_ / name);
+  }
+  std::optional<FileUse> UseOfFile(const std::string& file) const {
+    SandboxOptions options = CpuOptions();
+    options.model_file = snapshot_.string();
+    return UseOf(AllowedFiles(options), std::filesystem::canonical(root_ / file).string());
+  }
+
+  const std::filesystem::path root_ =
+      std::filesystem::path(testing::TempDir()) / absl::StrCat("mpsd_links_", getpid());
+  const std::filesystem::path snapshot_ = root_ / "cache/snapshots/0123";
+};
+
+TEST_F(ModelLinksTest, LeadToTheFilesThatSnapshotsShare) {
+  Link("../../blobs/weights", "model.safetensors");
+  Link("../../../blobs/words", "1_Pooling/config.json");
+  EXPECT_EQ(UseOfFile("cache/blobs/weights"), FileUse::kRead);
+  EXPECT_EQ(UseOfFile("cache/blobs/words"), FileUse::kRead);
+}
+
+TEST_F(ModelLinksTest, OpenNothingElseOfTheHost) {
+  Link("../../../secret.json", "model.safetensors");
+  Link((root_ / "secret.json").string(), "1_Pooling/config.json");
+  EXPECT_EQ(UseOfFile("secret.json"), std::nullopt);
+}
+
+TEST_F(ModelLinksTest, OfNamesThatNoLoaderReadsAreNotFollowed) {
+  Link("../../blobs/weights", "model.bin");
+  EXPECT_EQ(UseOfFile("cache/blobs/weights"), std::nullopt);
+}
+
+TEST_F(ModelLinksTest, FromAnyOtherFolderLeadNotToItsNeighbours) {
+  std::filesystem::rename(root_ / "cache/snapshots", root_ / "cache/models");
+  SandboxOptions options = CpuOptions();
+  options.model_file = (root_ / "cache/models/0123").string();
+  std::filesystem::create_symlink("../../blobs/weights", options.model_file + "/a.safetensors");
+  const auto target = std::filesystem::canonical(root_ / "cache/blobs/weights").string();
+  EXPECT_EQ(UseOf(AllowedFiles(options), target), std::nullopt);
 }
 
 TEST(AllowedFiles, OfProcOnlyTheOwnFolder) {

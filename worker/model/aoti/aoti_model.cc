@@ -124,6 +124,7 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
 
 absl::StatusOr<std::unique_ptr<Model>> LoadAoti(const LoadOrder& order) {
   if (absl::Status status = CheckModelFile(order); !status.ok()) return status;
+  if (absl::Status status = CheckPackagePrecision(order.precision); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<TorchRuntime>> runtime = TorchRuntime::Create(order);
   if (!runtime.ok()) return runtime.status();
   absl::StatusOr<std::unique_ptr<Model>> model;

@@ -25,8 +25,8 @@ namespace mpsd {
 // stays as long as the model, and opens one instance of the model for each lane of the order, since
 // an instance runs one call at a time. FAILED_PRECONDITION when the package was compiled for
 // another device or machine, or the libtorch in use runs no packages on the device.
-// INVALID_ARGUMENT when the file is no package, or package and config together leave inputs or
-// outputs unsaid. Called on the main thread, after StartTorch().
+// INVALID_ARGUMENT when the order asks for a precision, the file is no package, or package and
+// config together leave inputs or outputs unsaid. Called on the main thread, after StartTorch().
 absl::StatusOr<std::unique_ptr<Model>> LoadAoti(const LoadOrder& order);
 
 }  // namespace mpsd

@@ -65,6 +65,13 @@ absl::Status CheckPackageFits(const PackageFacts& facts, const std::string& devi
   return absl::OkStatus();
 }
 
+absl::Status CheckPackagePrecision(Precision precision) {
+  if (precision == Precision::kAsSaved) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a package computes in what it was compiled for, not in '", NameOf(precision),
+                   "'; export the model in that precision"));
+}
+
 absl::StatusOr<ModelSpec> MergePackageSpec(const LoadOrder& order, const PackageFacts& facts) {
   ModelSpec spec = facts.spec;
   if (order.spec.max_batch_size > 0) spec.max_batch_size = order.spec.max_batch_size;

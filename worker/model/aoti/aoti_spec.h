@@ -35,6 +35,10 @@ absl::StatusOr<PackageFacts> ReadPackageFacts(const PackageMetadata& metadata);
 absl::Status CheckPackageFits(const PackageFacts& facts, const std::string& device,
                               const std::string& machine);
 
+// INVALID_ARGUMENT unless the order leaves the package as it was saved: its code and its weights
+// were compiled together. Pure.
+absl::Status CheckPackagePrecision(Precision precision);
+
 // The spec of `facts`, with each part that the order gives (batch size, inputs, outputs, pad) in
 // place of its own. INVALID_ARGUMENT, with the stanza to add to the config, when inputs or outputs
 // are still missing, and for BYTES, which packages do not know. Pure.

@@ -15,9 +15,9 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 11> kKeys = {
+constexpr std::array<std::string_view, 12> kKeys = {
     "delay",   "delay_per_row", "lane_delay_factor", "fail_if",       "throw_if", "crash_if",
-    "hang_if", "load_delay",    "fail_at_load",      "crash_at_load", "repeat"};
+    "hang_if", "load_delay",    "fail_at_load",      "crash_at_load", "repeat",   "encode"};
 constexpr uint32_t kMaxLaneDelayFactor = 1000;
 
 absl::Status Read(const std::string& text, int64_t* duration_ns) {
@@ -63,6 +63,7 @@ absl::Status ReadOne(const std::string& key, const std::string& text, SyntheticO
   if (key == "fail_at_load") return Read(text, &options->fail_at_load);
   if (key == "crash_at_load") return Read(text, &options->crash_at_load);
   if (key == "repeat") return Read(text, &options->repeat);
+  if (key == "encode") return Read(text, &options->encode);
   if (key == "vocab") return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("unknown parameter", DidYouMean(key, kKeys, "a synthetic model has")));

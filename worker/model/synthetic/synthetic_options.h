@@ -33,6 +33,7 @@ struct SyntheticOptions {
   bool fail_at_load = false;       // loading fails, with INTERNAL
   bool crash_at_load = false;      // the process dies while it loads
   bool repeat = false;             // the model is a RepeatingModel
+  bool encode = false;             // the model is a SyntheticEncoder
 
   // INVALID_ARGUMENT names the parameter at fault: a key that is none of the above, with the
   // nearest one, or a text that is no duration, number or "true" or "false". "vocab" is for clients

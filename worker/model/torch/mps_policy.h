@@ -12,6 +12,15 @@
 //   mps      patched                is not known                 1
 //   mps      patched                none of them                 at most kPatchedMpsLanes
 //
+// The table is the second of three looks at a model's lanes, each of which only takes some away. It
+// is pure, so that all of its lines are tested without a Mac:
+//
+//   TorchModel::LanesAllowed()   a decoupled model has one lane, on any device
+//   LanesAllowed()               the table above
+//   CheckConcurrency()           lanes that disturb each other when they are tried out: one
+//
+// `mpsd inspect` asks the same for a file that nobody serves yet.
+//
 // libtorch's limits on mps are shares of the whole device, so each of several workers would take
 // all of it. The front end divides the device among the processes
 // (LoadOrder::memory_share_percent), and TorchRuntime::SetEnvironment() hands libtorch the share,
@@ -31,7 +40,8 @@ namespace mpsd {
 // How many lanes a worker may run on `device`: at most `wanted`, by the table above. Several
 // threads crash a stock libtorch on mps. With a patched one LayerNorm runs one thread at a time and
 // attention has a race. Sets `why` when the result is below `wanted`, and leaves it alone
-// otherwise. Pure.
+// otherwise. The text is for the operator, to whom the LoadReport brings it. A `wanted` of 0 or 1
+// is never too many. Pure.
 uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& census,
                       uint32_t wanted, std::string* why);
 
@@ -43,7 +53,9 @@ struct MpsWatermarks {
 };
 
 // For one process of several that share the device, `share_percent` of the whole: low is 75 % of
-// the share, high is 95 % of it. Shares outside of 1 to 100 are brought there. Pure.
+// the share, high is 95 % of it. Shares outside of 1 to 100 are brought there: an order without a
+// share (0) means that libtorch's own limits stay, and the caller asks for no watermarks then.
+// Pure.
 MpsWatermarks DivideWatermarks(uint32_t share_percent);
 
 }  // namespace mpsd

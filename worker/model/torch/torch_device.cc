@@ -7,8 +7,9 @@
 
 #include "ATen/Version.h"
 #include "absl/strings/str_cat.h"
+#include "c10/core/CachingDeviceAllocator.h"
 #include "c10/core/impl/VirtualGuardImpl.h"
-#include "torch/headeronly/version.h"
+#include "torch/version.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/shared_library.h"
 #include "worker/model/torch/runtime_detection.h"
@@ -73,9 +74,15 @@ class GuardStreams final : public StreamDevice {
     guard_.setDevice(device_);
     guard_.exchangeStream(Stream(stream));
   }
+  // A stock libtorch's guard of mps knows one stream, throws here, and waits for the device alone.
   absl::Status Synchronize(int64_t stream) override {
-    return CatchForeign([&] {
+    const absl::Status status = CatchForeign([&] {
       guard_.synchronizeStream(Stream(stream));
+      return absl::OkStatus();
+    });
+    if (status.ok() || !device_.is_mps()) return status;
+    return CatchForeign([&] {
+      guard_.synchronizeDevice(device_.index());
       return absl::OkStatus();
     });
   }
@@ -144,6 +151,14 @@ uint32_t StreamCount(c10::Device device) { return device.is_mps() ? 31 : 32; }
 void SynchronizeDevice(c10::Device device) {
   if (device.is_cpu()) return;
   c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+}
+
+void ReleaseUnusedMemory(c10::Device device) {
+  if (device.is_cpu()) return;
+  CatchForeign([&] {
+    c10::getDeviceAllocator(device.type())->emptyCache();
+    return absl::OkStatus();
+  }).IgnoreError();  // the memory then stays with libtorch
 }
 
 RuntimeFacts LoadedRuntime() {

@@ -50,6 +50,9 @@ uint32_t StreamCount(c10::Device device);
 // while serving.
 void SynchronizeDevice(c10::Device device);
 
+// Gives memory that libtorch keeps for later back to the device, if it can. Never fails.
+void ReleaseUnusedMemory(c10::Device device);
+
 // The libtorch that this process has loaded: its version, as its own description of its build says
 // it, its kind, the path of the library, and the version that this binary was compiled against.
 // What the preflight compares with the parameters.

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <utility>
@@ -25,6 +26,15 @@ uint32_t TorchModel::LanesAllowed(uint32_t wanted, std::string* why) const {
     return 1;
   }
   return mpsd::LanesAllowed(device(), runtime_->kind(), census_, wanted, why);
+}
+
+bool TorchModel::wants_row_buckets() const {
+  const auto is_string = [](const TensorSpec& tensor) {
+    return tensor.datatype == DataType::kBytes;
+  };
+  return Wanted(runtime_->options().row_buckets, runtime_->device().is_mps()) && spec_.batches() &&
+         !spec_.decoupled && std::none_of(spec_.inputs.begin(), spec_.inputs.end(), is_string) &&
+         std::none_of(spec_.outputs.begin(), spec_.outputs.end(), is_string);
 }
 
 void TorchModel::RegisterMemory(const void* data, uint64_t bytes) {

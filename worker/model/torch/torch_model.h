@@ -28,7 +28,9 @@ class TorchModel : public Model {
   const ModelSpec& spec() const final { return spec_; }
   std::string device() const final { return runtime_->device().str(); }
   Census census() const final { return census_; }
+  Precision precision() const override { return runtime_->precision(); }
   bool wants_self_check() const final { return runtime_->options().self_check; }
+  bool wants_row_buckets() const final;
   uint32_t LanesAllowed(uint32_t wanted, std::string* why) const final;
   void RegisterMemory(const void* data, uint64_t bytes) final;
   void UnregisterMemory(const void* data) final;

@@ -12,8 +12,10 @@
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/mps_policy.h"
+#include "worker/model/torch/precision_support.h"
 #include "worker/model/torch/preflight.h"
 #include "worker/model/torch/scalar_types.h"
+#include "worker/model/torch/torch_precision.h"
 
 namespace mpsd {
 namespace {
@@ -58,6 +60,9 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   if (absl::Status status = CheckRuntime(LoadedRuntime(), *options); !status.ok()) {
     return Explain(order, status);
   }
+  if (absl::Status status = CheckPrecisionThere(order.precision, device->str()); !status.ok()) {
+    return Explain(order, status);
+  }
   const std::string objection =
       ProfilerObjection(device->str(), order.lanes, [](const char* name) { return getenv(name); });
   if (!objection.empty() && !options->allow_profiler) {
@@ -68,7 +73,8 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   const absl::Status status = CatchForeign(
       [&] {
         SizeThreadPools(threads);
-        runtime.reset(new TorchRuntime(*device, *std::move(options), threads));
+        RoundProductsFor(order.precision);
+        runtime.reset(new TorchRuntime(*device, order.precision, *std::move(options), threads));
         return absl::OkStatus();
       },
       [&](absl::string_view what) {
@@ -87,8 +93,10 @@ absl::Status TorchRuntime::SetEnvironment(const LoadOrder& order) {
   return absl::OkStatus();
 }
 
-TorchRuntime::TorchRuntime(c10::Device device, TorchOptions options, int threads)
+TorchRuntime::TorchRuntime(c10::Device device, Precision precision, TorchOptions options,
+                           int threads)
     : device_(device),
+      precision_(precision),
       options_(std::move(options)),
       kind_(LoadedRuntimeKind()),
       threads_(threads),
@@ -100,6 +108,8 @@ TorchRuntime::TorchRuntime(c10::Device device, TorchOptions options, int threads
                                          options_.stream_exhaustion);
   streams_->InitializeMainThread();
 }
+
+TorchRuntime::~TorchRuntime() { ReleaseUnusedMemory(device_); }
 
 absl::Status TorchRuntime::BindLane(uint32_t lane) {
   MPSD_CHECK(lane < kMaxLanes);

@@ -31,8 +31,9 @@ namespace mpsd {
 // Thread-safe. The functions that take a lane are called on that lane's thread.
 class TorchRuntime {
  public:
-  // Reads the order's switches, checks the libtorch in use (preflight), opens the device, and sizes
-  // the process's thread pools, which can be done once. An error tells the operator what to do.
+  // Reads the order's switches, checks the libtorch in use (preflight), opens the device, sets how
+  // it rounds products (torch_precision.h), and sizes the process's thread pools, which can be done
+  // once. An error tells the operator what to do.
   static absl::StatusOr<std::unique_ptr<TorchRuntime>> Create(const LoadOrder& order);
 
   // Sets the environment variables that libtorch reads when it first touches the device, as the
@@ -42,6 +43,7 @@ class TorchRuntime {
 
   c10::Device device() const { return device_; }
   const TorchOptions& options() const { return options_; }
+  Precision precision() const { return precision_; }  // of the order
   RuntimeKind kind() const { return kind_; }
 
   // Sets the calling thread's thread count and gives it a stream of its own; on mps the main
@@ -67,13 +69,18 @@ class TorchRuntime {
   // Blocks until the calling lane's stream is done; waits for no other lane.
   absl::Status Finish(uint32_t lane) const;
 
+  // Gives the memory that its model had back to the device: the worker goes on with another model,
+  // where "auto" has tried this one.
+  ~TorchRuntime();
+
   DeviceGate* gate() { return &gate_; }
 
  private:
-  TorchRuntime(c10::Device device, TorchOptions options, int threads);
+  TorchRuntime(c10::Device device, Precision precision, TorchOptions options, int threads);
   bool IsRegistered(const void* data, uint64_t bytes) const;
 
   const c10::Device device_;
+  const Precision precision_;
   const TorchOptions options_;
   const RuntimeKind kind_;
   const int threads_;

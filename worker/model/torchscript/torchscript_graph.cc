@@ -1,8 +1,11 @@
 #include "worker/model/torchscript/torchscript_graph.h"
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "ATen/core/dispatch/Dispatcher.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "torch/csrc/jit/api/compilation_unit.h"
@@ -12,11 +15,12 @@
 #include "torch/csrc/jit/passes/dead_code_elimination.h"
 #include "torch/csrc/jit/passes/inliner.h"
 #include "worker/model/torch/scalar_types.h"
+#include "worker/model/torchscript/attention_pattern.h"
+#include "worker/model/torchscript/graph_nodes.h"
 
 namespace mpsd {
 namespace {
 
-using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 
@@ -30,30 +34,54 @@ def mpsd_linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
     return torch.matmul(x, transposed) + bias
 )";
 
-template <typename Visit>
-void VisitNodes(Block* block, const Visit& visit) {
-  for (Node* node : block->nodes()) {
-    visit(node);
-    for (Block* inner : node->blocks()) VisitNodes(inner, visit);
-  }
+// libtorch's Inline() does not look into what a fork starts.
+void InlineCalls(const std::shared_ptr<Graph>& graph) {
+  torch::jit::Inline(*graph);
+  std::vector<std::shared_ptr<Graph>> started;
+  VisitNodes(graph->block(), [&started](const Node* node) {
+    if (node->hasAttribute(torch::jit::attr::Subgraph)) {
+      started.push_back(node->g(torch::jit::attr::Subgraph));
+    }
+  });
+  for (const std::shared_ptr<Graph>& inner : started) InlineCalls(inner);
 }
 
 std::shared_ptr<Graph> InlinedForward(const torch::jit::Module& module) {
   std::shared_ptr<Graph> graph = module.get_method("forward").graph()->copy();
-  torch::jit::Inline(*graph);
+  InlineCalls(graph);
   return graph;
 }
 
-}  // namespace
+// A call that is left, such as one of an interface's method, may do anything.
+bool IsCall(const Node* node) {
+  return node->kind() == torch::jit::prim::CallMethod ||
+         node->kind() == torch::jit::prim::CallFunction;
+}
 
-Census TakeCensus(const torch::jit::Module& module) {
+// An operator that libtorch makes of others has a kernel for each backend that those have.
+bool HasKernel(const c10::OperatorHandle& op, c10::DispatchKey backend) {
+  return op.hasKernelForDispatchKey(backend) ||
+         op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) ||
+         op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd);
+}
+
+Census CountOperators(const torch::jit::Module& module) {
   Census census;
   census.known = true;
   const std::shared_ptr<Graph> graph = InlinedForward(module);
   VisitNodes(graph->block(), [&census](const Node* node) {
     const std::string name = node->kind().toQualString();
     if (absl::StartsWith(name, "aten::")) CountOperator(name, &census);
+    if (IsCall(node)) census.known = false;
   });
+  census.attention += CountWrittenOutAttention(graph->block());
+  return census;
+}
+
+}  // namespace
+
+Census TakeCensus(const torch::jit::Module& module) {
+  Census census = CountOperators(module);
   absl::flat_hash_set<const void*> seen;
   std::vector<bool> dtypes(kDataTypeCount, false);
   const auto count = [&](const at::Tensor& weight) {
@@ -70,6 +98,16 @@ Census TakeCensus(const torch::jit::Module& module) {
   return census;
 }
 
+void AddFrozen(const torch::jit::Module& frozen, Census* census) {
+  const Census runs = CountOperators(frozen);
+  census->known = runs.known;
+  for (const auto count :
+       {&Census::layer_norm, &Census::attention, &Census::linear, &Census::convolution,
+        &Census::matmul, &Census::embedding, &Census::recurrent, &Census::contiguous}) {
+    census->*count = std::max(census->*count, runs.*count);
+  }
+}
+
 bool MayWriteInputs(const torch::jit::Module& module) {
   const std::shared_ptr<Graph> graph = InlinedForward(module);
   const torch::jit::AliasDb aliases(graph);
@@ -80,6 +118,7 @@ bool MayWriteInputs(const torch::jit::Module& module) {
 }
 
 size_t RewriteLinear(const std::shared_ptr<Graph>& graph) {
+  InlineCalls(graph);
   std::vector<Node*> found;
   VisitNodes(graph->block(), [&found](Node* node) {
     if (node->kind() == c10::aten::linear) found.push_back(node);
@@ -92,13 +131,27 @@ size_t RewriteLinear(const std::shared_ptr<Graph>& graph) {
   for (Node* node : found) {
     const torch::jit::WithInsertPoint here(node);
     const std::vector<torch::jit::Value*> outputs =
-        torch::jit::insertGraph(*graph, *body, node->inputs());
+        torch::jit::insertGraph(*node->owningGraph(), *body, node->inputs());
     outputs.at(0)->setType(node->output()->type());
     node->output()->replaceAllUsesWith(outputs.at(0));
     node->destroy();
   }
   torch::jit::EliminateDeadCode(graph);
   return found.size();
+}
+
+std::vector<std::string> OperatorsWithoutKernel(const torch::jit::Module& module,
+                                                c10::DispatchKey backend) {
+  const std::shared_ptr<Graph> graph = InlinedForward(module);
+  std::set<std::string> names;
+  VisitNodes(graph->block(), [&names, backend](const Node* node) {
+    const c10::FunctionSchema* schema = node->maybeSchema();
+    if (schema == nullptr) return;
+    const auto op = c10::Dispatcher::singleton().findOp(schema->operator_name());
+    if (!op.has_value() || HasKernel(*op, backend)) return;
+    names.insert(c10::toString(op->operator_name()));
+  });
+  return {names.begin(), names.end()};
 }
 
 }  // namespace mpsd

@@ -2,15 +2,19 @@
 //
 // While loading, between reading the archive and the first run (TorchScriptProgram::Load()):
 //
-//   TakeCensus       on the module as it was saved    how many lanes are safe; `mpsd inspect`
-//   freeze           libtorch's own
-//   RewriteLinear    on the frozen graph              on mps, or where the operator asks for it
-//   MayWriteInputs   on what will run                 whether slabs can be lent out without a copy
+//   TakeCensus              on the module as saved    how many lanes are safe; `mpsd inspect`
+//   freeze                  libtorch's own
+//   AddFrozen               on the frozen module      the same, where freezing shows more
+//   RewriteLinear           on the frozen graph       on mps, or where the operator asks for it
+//   OperatorsWithoutKernel  on what will run          on mps, for `mpsd inspect` and the log
+//   MayWriteInputs          on what will run          whether slabs can be lent without a copy
 //
-// All three may throw what libtorch throws. Called on the main thread.
+// All may throw what libtorch throws. Called on the main thread.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "proto/link/census.h"
 #include "torch/csrc/jit/api/module.h"
@@ -18,18 +22,31 @@
 
 namespace mpsd {
 
-// Counts the operators of the module's forward and of all functions that it calls, and the bytes of
-// its parameters and buffers, each tensor once however many names it has. Called before freezing,
-// which folds the weights into the graph.
+// Counts the operators of the module's forward, of all functions that it calls and of all that it
+// forks, and the bytes of its parameters and buffers, each tensor once however many names it has.
+// Attention counts too where it is written out (attention_pattern.h). Called before freezing, which
+// folds the weights into the graph. Not known where a call is left that cannot be followed.
 Census TakeCensus(const torch::jit::Module& module);
+
+// Raises the counts of kinds to those of the frozen module: freezing follows calls of interfaces.
+// A call that is left there too makes the census unknown.
+void AddFrozen(const torch::jit::Module& frozen, Census* census);
 
 // Whether forward may write into an input, always or for some data. If so, inputs must be copied,
 // because slabs are shared. Errs on the side of true.
 bool MayWriteInputs(const torch::jit::Module& module);
 
 // Replaces each aten::linear of the graph by addmm (for matrices) or by matmul and add. They
-// compute the same, without the kernel that is not thread-safe on mps. Returns how many there were.
-// Called while loading, on a graph that nothing runs yet.
+// compute the same, without the kernel that is not thread-safe on mps. Inlines all calls before,
+// and looks into what is forked. Returns how many there were. Called while loading, on a graph that
+// nothing runs yet.
 size_t RewriteLinear(const std::shared_ptr<torch::jit::Graph>& graph);
+
+// The operators of forward, "aten::name.overload", for which the loaded libtorch has neither a
+// kernel of this backend nor one that is made of other operators. A backend's fallback counts as
+// none: on mps it is an error, or a run on the cpu. An operator that is made of others may lack a
+// kernel further in, which the graph does not show. Sorted, without duplicates.
+std::vector<std::string> OperatorsWithoutKernel(const torch::jit::Module& module,
+                                                c10::DispatchKey backend);
 
 }  // namespace mpsd

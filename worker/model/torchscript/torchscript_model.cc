@@ -9,13 +9,15 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "c10/core/InferenceMode.h"
-#include "torch/headeronly/version.h"
+#include "torch/version.h"
 #include "worker/model/elements.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/scalar_types.h"
 #include "worker/model/torch/torch_model.h"
+#include "worker/model/torch/torch_precision.h"
 #include "worker/model/torchscript/kept_answers.h"
 #include "worker/model/torchscript/torchscript_program.h"
 #include "worker/model/torchscript/torchscript_spec.h"
@@ -33,6 +35,11 @@ class TorchScriptModel final : public TorchModel {
       : TorchModel(std::move(spec), program.census(), std::move(runtime)),
         program_(std::move(program)) {}
 
+  std::vector<ModelFact> facts() const override {
+    if (program_.without_kernel().empty()) return {};
+    return {{"without a kernel for mps", absl::StrJoin(program_.without_kernel(), ", ")}};
+  }
+
  private:
   absl::StatusOr<c10::IValue> Borrow(const InputTensor& input) const;
   absl::StatusOr<c10::IValue> Call(absl::Span<const InputTensor> inputs) const;
@@ -40,6 +47,7 @@ class TorchScriptModel final : public TorchModel {
                        OutputSink* sink) const override;
   absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> inputs, uint32_t index,
                                   OutputSink* sink) override;
+  at::Tensor Shown(const at::Tensor& tensor, const TensorSpec& output) const;
   absl::Status EmitAll(const c10::IValue& returned, uint32_t row_count, OutputSink* sink) const;
   absl::Status EmitStrings(const c10::IValue& value, const TensorSpec& output, uint32_t row_count,
                            OutputSink* sink) const;
@@ -113,6 +121,14 @@ absl::StatusOr<bool> TorchScriptModel::GiveAnswer(absl::Span<const InputTensor> 
   return true;
 }
 
+// Clients see the floats that the spec says, whatever the module computes in.
+at::Tensor TorchScriptModel::Shown(const at::Tensor& tensor, const TensorSpec& output) const {
+  const std::optional<c10::ScalarType> type = ToScalarType(output.datatype);
+  const bool is_cast = program_.is_converted() && tensor.defined() && tensor.is_floating_point() &&
+                       type.has_value() && c10::isFloatingType(*type);
+  return is_cast ? tensor.to(*type) : tensor;
+}
+
 absl::Status TorchScriptModel::EmitAll(const c10::IValue& returned, uint32_t row_count,
                                        OutputSink* sink) const {
   const absl::StatusOr<OutputValues> values = OrderOutputs(returned, spec().outputs);
@@ -120,8 +136,9 @@ absl::Status TorchScriptModel::EmitAll(const c10::IValue& returned, uint32_t row
   for (size_t i = 0; i < values->size(); ++i) {
     const c10::IValue& value = (*values)[i];
     const TensorSpec& output = spec().outputs[i];
-    const absl::Status status = value.isTensor() ? Emit(value.toTensor(), output, row_count, sink)
-                                                 : EmitStrings(value, output, row_count, sink);
+    const absl::Status status = value.isTensor()
+                                    ? Emit(Shown(value.toTensor(), output), output, row_count, sink)
+                                    : EmitStrings(value, output, row_count, sink);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -168,6 +185,13 @@ absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptPro
   return answers->front();
 }
 
+// libtorch names only the first one that the run met.
+std::string MissingKernels(const TorchScriptProgram& program) {
+  if (program.without_kernel().empty()) return "";
+  return absl::StrCat("; without a kernel for mps: ",
+                      absl::StrJoin(program.without_kernel(), ", "));
+}
+
 absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& program,
                              c10::Device device, ModelSpec* spec) {
   if (!spec->outputs.empty()) return absl::OkStatus();
@@ -185,10 +209,32 @@ absl::Status CompleteOutputs(const LoadOrder& order, const TorchScriptProgram& p
         absl::StrCat("model '", order.model,
                      "' does not tell its outputs, and a trial run on zeros that was to "
                      "show them failed: ",
-                     status.message(), "; say them, for example --output output:FP32[-1,…]"));
+                     status.message(), MissingKernels(program),
+                     "; say them, for example --output output:FP32[-1,…]"));
   }
   spec->outputs = *std::move(outputs);
   return absl::OkStatus();
+}
+
+absl::Status TrialOnZeros(const ModelSpec& spec, const TorchScriptProgram& program,
+                          c10::Device device) {
+  return CatchForeign(
+      [&] { return RunZeros(spec, program, device, /*rows=*/1, /*step=*/0).status(); },
+      [](absl::string_view what) { return absl::InternalError(MeaningfulLine(what)); });
+}
+
+// Converts the program where the order asks for a precision. A module that takes zeros before and
+// throws afterwards has an operator that does not compute in it.
+absl::Status Convert(const LoadOrder& order, const ModelSpec& spec, c10::Device device,
+                     TorchScriptProgram* program) {
+  const std::optional<c10::ScalarType> type = ConvertedType(order.precision);
+  if (!type.has_value()) return absl::OkStatus();
+  const bool takes_zeros = TrialOnZeros(spec, *program, device).ok();
+  absl::Status status = program->Convert(*type);
+  if (status.ok() && takes_zeros) status = TrialOnZeros(spec, *program, device);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat("model '", order.model, "' cannot compute in ",
+                                                 NameOf(order.precision), ": ", status.message()));
 }
 
 absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& archive_json,
@@ -240,6 +286,8 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
         absl::StatusOr<ModelSpec> spec =
             BindSpec(order, archive_json, program_options.device, &*program);
         if (!spec.ok()) return spec.status();
+        const absl::Status converted = Convert(order, *spec, program_options.device, &*program);
+        if (!converted.ok()) return converted;
         SynchronizeDevice(program_options.device);
         model = std::make_unique<TorchScriptModel>(*std::move(spec), *std::move(program),
                                                    *std::move(runtime));

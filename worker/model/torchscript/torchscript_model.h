@@ -8,6 +8,7 @@
 //   MergeSpecs                        archive's spec, config's over it       torchscript_spec.h
 //   MatchArguments, Program::Bind     which argument each input is           torchscript_spec.h
 //   LearnOutputs                      if nobody names them: trial runs       forward_outputs.h
+//   Program::Convert                  where the order asks for a precision   graph_precision.h
 //
 // The model that comes out is a TorchModel (worker/model/torch), which does all that does not
 // depend on the format.
@@ -28,8 +29,9 @@ absl::Status StartTorch(const LoadOrder& order);
 // As LoadModel(), for the format "torchscript". Sizes libtorch's thread pools for the process.
 // Outputs that neither archive nor order names are learned from trial runs on zeros.
 // FAILED_PRECONDITION for a module in training mode, unless the parameters allow it.
-// INVALID_ARGUMENT when the file is no TorchScript archive, or the spec cannot be completed; the
-// text says which flag or key to add. Called on the main thread, after StartTorch().
+// INVALID_ARGUMENT when the file is no TorchScript archive, the module cannot compute in the
+// order's precision, or the spec cannot be completed; the text says which flag or key to add.
+// Called on the main thread, after StartTorch().
 absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order);
 
 // The libtorch that this binary was compiled against, for example "torch 2.11.0".

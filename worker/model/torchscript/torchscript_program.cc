@@ -1,14 +1,16 @@
 #include "worker/model/torchscript/torchscript_program.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "proto/base/check.h"
-#include "torch/csrc/jit/passes/inliner.h"
 #include "torch/csrc/jit/runtime/graph_executor.h"
 #include "torch/csrc/jit/serialization/import.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torchscript/graph_precision.h"
 #include "worker/model/torchscript/torchscript_graph.h"
 
 namespace mpsd {
@@ -69,18 +71,27 @@ absl::StatusOr<TorchScriptProgram> TorchScriptProgram::Load(const ProgramOptions
   }
   Census census = TakeCensus(module);
   torch::jit::Module frozen = Freeze(options.name, module);
+  AddFrozen(frozen, &census);
   if (options.rewrite_linear) {
-    const std::shared_ptr<torch::jit::Graph> graph = frozen.get_method("forward").graph();
-    torch::jit::Inline(*graph);
-    RewriteLinear(graph);
+    RewriteLinear(frozen.get_method("forward").graph());
   }
-  return TorchScriptProgram(std::move(frozen), std::move(census));
+  std::vector<std::string> without_kernel;
+  if (options.device.is_mps()) {
+    without_kernel = OperatorsWithoutKernel(frozen, c10::DispatchKey::MPS);
+  }
+  if (!without_kernel.empty()) {
+    std::fprintf(stderr, "model '%s': without a kernel for mps: %s\n", options.name.c_str(),
+                 absl::StrJoin(without_kernel, ", ").c_str());
+  }
+  return TorchScriptProgram(std::move(frozen), std::move(census), std::move(without_kernel));
 }
 
-TorchScriptProgram::TorchScriptProgram(torch::jit::Module module, Census census)
+TorchScriptProgram::TorchScriptProgram(torch::jit::Module module, Census census,
+                                       std::vector<std::string> without_kernel)
     : module_(std::move(module)),
       forward_(&module_.get_method("forward").function()),
       census_(std::move(census)),
+      without_kernel_(std::move(without_kernel)),
       writes_inputs_(MayWriteInputs(module_)) {}
 
 std::vector<std::string> TorchScriptProgram::InputArguments() const {
@@ -138,11 +149,35 @@ absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
   return absl::OkStatus();
 }
 
+// A clone, because a function that has run keeps the code that was made of its graph.
+absl::Status TorchScriptProgram::Convert(c10::ScalarType type) {
+  const std::vector<std::string>& dtypes = census_.parameter_dtypes;
+  const auto has = [&dtypes](const char* name) {
+    return std::find(dtypes.begin(), dtypes.end(), name) != dtypes.end();
+  };
+  if (has("FP64") && !has("FP32") && !has("FP16") && !has("BF16")) {
+    return absl::InvalidArgumentError("its weights are FP64, and would lose what they are for");
+  }
+  const bool has_halves = has("FP16") || has("BF16") || has("FP64");
+  if (type == c10::ScalarType::Float && !has_halves) return absl::OkStatus();
+  torch::jit::Module converted = module_.clone();
+  if (absl::Status status = ConvertPrecision(type, &converted); !status.ok()) return status;
+  module_ = std::move(converted);
+  forward_ = &module_.get_method("forward").function();
+  blank_stack_[0] = module_._ivalue();
+  type_ = type;
+  return absl::OkStatus();
+}
+
 c10::IValue TorchScriptProgram::Forward(absl::Span<const c10::IValue> inputs) const {
   MPSD_CHECK(inputs.size() == stack_index_of_input_.size());
   torch::jit::Stack stack = blank_stack_;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].isNone()) stack[stack_index_of_input_[i]] = inputs[i];
+    if (inputs[i].isNone()) continue;
+    const bool is_cast =
+        type_.has_value() && inputs[i].isTensor() && inputs[i].toTensor().is_floating_point();
+    stack[stack_index_of_input_[i]] =
+        is_cast ? c10::IValue(inputs[i].toTensor().to(*type_)) : inputs[i];
   }
   forward_->run(stack);
   MPSD_CHECK(stack.size() == 1);

@@ -47,6 +47,15 @@ class TorchScriptProgram {
   // BYTES and its argument is no list of strings, or the reverse.
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
+  // Makes forward compute in floats of `type` (graph_precision.h): from now on Forward() casts
+  // inputs of floats to it, and returns floats of any type. INVALID_ARGUMENT names what cannot be
+  // converted; the program means nothing then. Does nothing where the weights are float and so is
+  // `type`. REQUIRES: Bind() was OK, and no other thread has the program.
+  absl::Status Convert(c10::ScalarType type);
+
+  // Whether Convert() has changed it.
+  bool is_converted() const { return type_.has_value(); }
+
   // Runs forward on the calling thread with these inputs, in the order of Bind(), and returns its
   // result. For an input that is None, which must be optional, forward gets its argument's default.
   // CHECKs that there are as many inputs as Bind() was given.
@@ -57,14 +66,21 @@ class TorchScriptProgram {
 
   const Census& census() const { return census_; }
 
+  // On mps the operators that this libtorch has no kernel for there; empty on other devices, and
+  // where there is none.
+  const std::vector<std::string>& without_kernel() const { return without_kernel_; }
+
  private:
-  TorchScriptProgram(torch::jit::Module module, Census census);
+  TorchScriptProgram(torch::jit::Module module, Census census,
+                     std::vector<std::string> without_kernel);
 
   torch::jit::Module module_;
   torch::jit::Function* forward_;             // of module_
   torch::jit::Stack blank_stack_;             // the module, then forward's arguments' defaults
   std::vector<size_t> stack_index_of_input_;  // in the stack
   Census census_;
+  std::vector<std::string> without_kernel_;
+  std::optional<c10::ScalarType> type_;  // of its floats; nullopt: as they were saved
   bool writes_inputs_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/clock.h"
 
 namespace mpsd {
 namespace {
@@ -53,7 +54,7 @@ TEST_F(TritonConfigTest, CarriesOverWhatBothHave) {
   EXPECT_EQ(model_.device, "cpu");
   EXPECT_EQ(model_.placement.lanes, 2u);
   EXPECT_EQ(model_.batching.max_delay_ns, 100'000);
-  EXPECT_EQ(model_.queue_requests, 17u);
+  EXPECT_EQ(model_.queue.levels[0].requests, 17u);
   EXPECT_EQ(model_.parameters.at("INFERENCE_MODE"), "true");
   EXPECT_TRUE(notes_.ignored.empty());
 }
@@ -197,11 +198,47 @@ TEST_F(TritonConfigTest, LabelsAreThoseOfTheFileThatIsNamed) {
 TEST_F(TritonConfigTest, TheQueueMayHaveATimeout) {
   EXPECT_EQ(
       Text("dynamic_batching { default_queue_policy { default_timeout_microseconds: 1500 } }"), "");
-  EXPECT_EQ(model_.queue_timeout_ns, 1'500'000);
+  EXPECT_EQ(model_.queue.levels[0].timeout_ns, 1'500'000);
   EXPECT_EQ(Text("dynamic_batching { default_queue_policy { "
                  "default_timeout_microseconds: 86400000001 } }"),
             "'dynamic_batching.default_queue_policy.default_timeout_microseconds' must be at most "
             "a day");
+}
+
+TEST_F(TritonConfigTest, ALevelHasThePolicyThatIsItsOwnOrTheDefault) {
+  EXPECT_EQ(Text(R"pb(dynamic_batching {
+                        priority_levels: 3
+                        default_priority_level: 2
+                        default_queue_policy {
+                          default_timeout_microseconds: 1000
+                          allow_timeout_override: true
+                          max_queue_size: 9
+                        }
+                        priority_queue_policy {
+                          key: 1
+                          value { max_queue_size: 5 }
+                        }
+                        priority_queue_policy {
+                          key: 3
+                          value { timeout_action: DELAY default_timeout_microseconds: 7 }
+                        }
+                      })pb"),
+            "");
+  QueuePolicies wanted;
+  wanted.levels = {{5, 0, TimeoutAction::kReject, true},
+                   {9, kNsPerMs, TimeoutAction::kReject, true},
+                   {kDefaultQueueRequests, 7 * kNsPerUs, TimeoutAction::kDelay, false}};
+  wanted.default_level = 1;
+  EXPECT_EQ(model_.queue, wanted);
+  EXPECT_TRUE(notes_.ignored.empty());
+}
+
+TEST_F(TritonConfigTest, PreferredSizesAreOfBatchesThatTheModelTakes) {
+  EXPECT_EQ(Text("max_batch_size: 8 dynamic_batching { preferred_batch_size: [ 8, 4 ] }"), "");
+  EXPECT_EQ(model_.batching.preferred_sizes, (std::vector<uint32_t>{4, 8}));
+  const std::string key = "'dynamic_batching.preferred_batch_size' must be 1 to 8, not ";
+  EXPECT_EQ(Text("max_batch_size: 8 dynamic_batching { preferred_batch_size: 9 }"), key + "9");
+  EXPECT_EQ(Text("max_batch_size: 8 dynamic_batching { preferred_batch_size: 0 }"), key + "0");
 }
 
 TEST_F(TritonConfigTest, SwitchesOfThePyTorchBackendAreNoted) {
@@ -240,6 +277,12 @@ TEST_F(TritonConfigTest, VersionPolicies) {
   EXPECT_EQ(notes_.versions.latest, 0u);
   EXPECT_EQ(Text("version_policy { specific { versions: [ 1, 3 ] } }"), "");
   EXPECT_EQ(notes_.versions.specific, (std::vector<int64_t>{1, 3}));
+}
+
+TEST_F(TritonConfigTest, TextsThatAreNotUtf8AreRefused) {
+  const std::string refused = "config.pbtxt has a text that is not UTF-8";
+  EXPECT_EQ(Text(R"(default_model_filename: "caf\351.pt")"), refused);
+  EXPECT_EQ(Text("default_model_filename: \"caf\xe9.pt\""), refused);
 }
 
 TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
@@ -285,12 +328,18 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
       {"instance_group { secondary_devices { device_id: 1 } }",
        "'instance_group.secondary_devices' is not supported"},
       {"instance_group { count: 33 }", "'instance_group.count' must be at most 32"},
+      {"dynamic_batching { priority_levels: 17 default_priority_level: 1 }",
+       "'dynamic_batching.priority_levels' must be at most 16"},
       {"dynamic_batching { priority_levels: 2 }",
-       "'dynamic_batching.priority_levels' is not supported"},
-      {"dynamic_batching { priority_queue_policy { key: 1 value {} } }",
-       "'dynamic_batching.priority_queue_policy' is not supported"},
-      {"dynamic_batching { default_queue_policy { timeout_action: DELAY } }",
-       "'dynamic_batching.default_queue_policy.timeout_action' must be REJECT"},
+       "'dynamic_batching.default_priority_level' must be 1 to 2"},
+      {"dynamic_batching { priority_levels: 2 default_priority_level: 3 }",
+       "'dynamic_batching.default_priority_level' must be 1 to 2"},
+      {"dynamic_batching { priority_levels: 2 default_priority_level: 1 "
+       "priority_queue_policy { key: 3 value {} } }",
+       "'dynamic_batching.priority_queue_policy' must have a level from 1 to 2, not 3"},
+      {"dynamic_batching { priority_levels: 2 default_priority_level: 1 "
+       "priority_queue_policy { key: 1 value { max_queue_size: 65537 } } }",
+       "'dynamic_batching.priority_queue_policy[1].max_queue_size' must be at most 65536"},
       {"dynamic_batching { default_queue_policy { max_queue_size: 65537 } }",
        "'dynamic_batching.default_queue_policy.max_queue_size' must be at most 65536"},
       {"dynamic_batching { max_queue_delay_microseconds: 10000001 }",
@@ -355,13 +404,9 @@ TEST_F(TritonConfigTest, WhatModelConfigSaysMayBeGivenBack) {
 TEST_F(TritonConfigTest, WhatMakesNoDifferenceIsNoted) {
   EXPECT_EQ(Text(R"pb(optimization {}
                       metric_tags { key: "a" value: "b" }
-                      dynamic_batching {
-                        preferred_batch_size: [ 4, 8 ]
-                        preserve_ordering: true
-                      })pb"),
+                      dynamic_batching { preserve_ordering: true })pb"),
             "");
   EXPECT_EQ(notes_.ignored, (std::vector<std::string>{"optimization", "metric_tags",
-                                                      "dynamic_batching.preferred_batch_size",
                                                       "dynamic_batching.preserve_ordering"}));
 }
 
@@ -438,7 +483,7 @@ TEST_F(TritonConfigTest, AnUnknownKeyIsRefusedByItsName) {
 }
 
 TEST_F(TritonConfigTest, AFaultIsReadableWhateverTheFileHolds) {
-  EXPECT_EQ(Text("backend: \"\xff\""), "'backend' is '\\377', which is not supported");
+  EXPECT_EQ(Text("backend: \"\xff\""), "config.pbtxt has a text that is not UTF-8");
   EXPECT_EQ(Text("name\xff: \"m\"").find('\xff'), std::string::npos);
 }
 

@@ -216,13 +216,15 @@ TEST_F(DeviceCopiesTest, OneThatCannotConfineItselfIsOfUseUnlessStrict) {
   CopierThat(unconfined);
   Start();
   EXPECT_TRUE(Within20s([&] { return copies_->ready(); }));
-  EXPECT_TRUE(Within20s([&] { return Log().find("not_confined") != std::string::npos; }));
+  EXPECT_TRUE(
+      Within20s([&] { return Log().find("device_copier_not_confined") != std::string::npos; }));
 
   options_.sandbox = SandboxLevel::kStrict;
   Start();
   const FakeDeviceMemory memory("memory", 64);
   EXPECT_TRUE(absl::IsUnimplemented(OpenError(memory, 64)));
   EXPECT_FALSE(copies_->ready());
+  EXPECT_NE(Log().find("device_copier_not_confined"), std::string::npos);
 }
 
 TEST_F(DeviceCopiesTest, ACopyThatTheDriverRefusesEndsNothing) {

@@ -90,5 +90,13 @@ TEST(PackageSpec, HasNoStrings) {
               HasSubstr("'s' is BYTES"));
 }
 
+TEST(PackagePrecision, IsTheOneThatItWasCompiledFor) {
+  EXPECT_TRUE(CheckPackagePrecision(Precision::kAsSaved).ok());
+  EXPECT_EQ(CheckPackagePrecision(Precision::kBf16).message(),
+            "a package computes in what it was compiled for, not in 'bf16'; export the model in "
+            "that precision");
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckPackagePrecision(Precision::kFp32)));
+}
+
 }  // namespace
 }  // namespace mpsd

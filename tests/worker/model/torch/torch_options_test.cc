@@ -18,6 +18,7 @@ TEST(TorchOptions, ReadsEverySwitch) {
   const absl::StatusOr<TorchOptions> options = TorchOptions::Parse({
       {"linear_rewrite", "on"},
       {"force_graph_path", "off"},
+      {"row_buckets", "on"},
       {"training_mode", "evaluate"},
       {"profiler", "allow"},
       {"self_check", "off"},
@@ -30,6 +31,7 @@ TEST(TorchOptions, ReadsEverySwitch) {
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->linear_rewrite, Switch::kOn);
   EXPECT_EQ(options->force_graph_path, Switch::kOff);
+  EXPECT_EQ(options->row_buckets, Switch::kOn);
   EXPECT_TRUE(options->allow_training_mode);
   EXPECT_TRUE(options->allow_profiler);
   EXPECT_FALSE(options->self_check);

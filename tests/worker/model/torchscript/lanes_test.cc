@@ -13,8 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "ATen/TensorOperators.h"
+#include "ATen/ops/equal.h"
+#include "ATen/ops/full.h"
+#include "ATen/ops/ones.h"
 #include "tests/worker/model/torchscript/script_rig.h"
 #include "worker/execute/concurrency_check.h"
+#include "worker/model/torch/torch_device.h"
 
 namespace mpsd {
 namespace {
@@ -156,8 +161,26 @@ TEST_F(Lanes, ThreadChurn) {
   for (int generation = 0; generation < 25; ++generation) RunLanes(model.get(), 4, 1, {1, 16});
 }
 
-// One lane's answer is another lane's input, and all lanes share the weights.
+// What one stream has made is used on another one, once its maker was waited for.
 TEST_F(Lanes, CrossStreamTensor) {
+  const c10::Device device = *PickDevice(TestDevice());
+  if (device.is_cpu()) GTEST_SKIP() << "a cpu has no streams";
+  const std::unique_ptr<StreamDevice> streams = MakeStreamDevice(device);
+  streams->MakeCurrent(streams->MainStream());
+  at::Tensor made;
+  for (int hop = 0; hop < 8; ++hop) {
+    std::thread([&] {
+      const int64_t stream = streams->NextStream();
+      streams->MakeCurrent(stream);
+      made = hop == 0 ? at::ones({1 << 24}, at::TensorOptions().device(device)) : made * 2 + 1;
+      ASSERT_TRUE(streams->Synchronize(stream).ok());
+    }).join();
+  }
+  EXPECT_TRUE(at::equal(made.cpu(), at::full({1 << 24}, 255.0)));
+}
+
+// One lane's answer is another lane's input, and all lanes share the weights.
+TEST_F(Lanes, AnswersPassFromLaneToLane) {
   const auto model = Source("    return x * 2 + 1\n", {16});
   std::vector<float> rows(16, 1);
   for (uint32_t lane = 0; lane < 8; ++lane) {
@@ -210,9 +233,21 @@ TEST_F(Lanes, OutOfMemoryRecovery) {
   EXPECT_EQ(sink.Elements<float>(0), std::vector<float>(16, 1));
 }
 
+// A program that ends by exit() destroys the model with its streams, and then libtorch's statics.
+TEST_F(Lanes, StaticDestructionAfterLanesRan) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        static const std::unique_ptr<Model> model = Source(kTinyLinear, {16});
+        RunLanes(model.get(), 2, 20, {1, 16});
+        std::exit(42);
+      },
+      testing::ExitedWithCode(42), "");
+}
+
 // A process that ends as a worker does, without destructors and in the middle of everything, must
 // end with its own exit code.
-TEST_F(Lanes, StaticDestructionWhileLanesRun) {
+TEST_F(Lanes, ItEndsWhileLanesRun) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {

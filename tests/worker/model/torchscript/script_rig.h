@@ -39,6 +39,7 @@ class ScriptRig : public testing::Test {
     order.format = ModelFormat::kTorchScript;
     order.path = path_;
     order.device = TestDevice();
+    order.precision = precision_;
     order.spec = spec;
     order.parameters = parameters;
     return LoadModel(order);
@@ -58,6 +59,7 @@ class ScriptRig : public testing::Test {
     return status;
   }
 
+  Precision precision_ = Precision::kAsSaved;
   const std::string path_ = testing::TempDir() + "mpsd_rig_" + std::to_string(getpid()) + ".pt";
 };
 

@@ -1,0 +1,17 @@
+// JsonBounds: how deep and how large a JSON text may be, asked before a parser spends memory on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+
+enum class JsonBound : uint8_t { kWithin, kTooDeep, kTooManyValues };
+
+// Looks at quotes, brackets and commas only. What a malformed text counts is still a bound of what
+// a parser makes of it before it gives up. Pure.
+JsonBound CheckJsonBounds(absl::string_view text, size_t most_depth, size_t most_values);
+
+}  // namespace mpsd

@@ -1,0 +1,18 @@
+#include "server/accept/library_log.h"
+
+#if __has_include(<google/protobuf/stubs/logging.h>)
+#include <google/protobuf/stubs/logging.h>
+#else
+#include "absl/base/log_severity.h"
+#include "absl/log/globals.h"
+#endif
+
+namespace mpsd {
+
+#if __has_include(<google/protobuf/stubs/logging.h>)
+void SilenceLibraries() { google::protobuf::SetLogHandler(nullptr); }
+#else
+void SilenceLibraries() { absl::SetStderrThreshold(absl::LogSeverityAtLeast::kFatal); }
+#endif
+
+}  // namespace mpsd

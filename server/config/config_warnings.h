@@ -1,0 +1,21 @@
+// ConfigWarnings: what an operator should know of a config that is right, but less safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/config/config.h"
+
+namespace mpsd {
+
+// A sentence for each of these, for operators; the page at "/" shows them:
+//
+//   sandbox "off", of the daemon or of models   a model's code may do what the daemon's user may
+//   listen.plaintext without access             whoever reaches the address may call
+//   listen.plaintext with access                tokens cross the network in the clear
+//   listen.cors "*" without access              every site's page may call from a browser here
+//
+// Pure.
+std::vector<std::string> ConfigWarnings(const Config& config);
+
+}  // namespace mpsd

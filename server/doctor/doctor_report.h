@@ -1,0 +1,29 @@
+// DoctorReport: the findings of `mpsd doctor` as text, for a terminal and for a file to send.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/doctor/examination.h"
+#include "server/doctor/finding.h"
+
+namespace mpsd {
+
+// A line for each finding, a line with the remedy below those that need one, and then what was not
+// tried:
+//
+//   OK    host: Linux 6.1.0 x86_64, 2 cores, pages of 4 KiB
+//   WARN  sandbox: landlock is not there
+//         do: workers go on with less: serve trusted files alone
+//   not tried: whether a device computes: …
+//
+// Pure.
+std::string FindingsText(const std::vector<Finding>& findings,
+                         const std::vector<std::string>& not_tried);
+
+// `findings_text` between the version and what only a developer reads: the worker's answers as it
+// wrote them, and the environment that libtorch reads. Holds no token and no content of a request.
+// Pure.
+std::string ReportText(const Examination& seen, const std::string& findings_text);
+
+}  // namespace mpsd

@@ -1,0 +1,72 @@
+#include "server/doctor/doctor_verb.h"
+
+#include <filesystem>
+
+#include "absl/status/statusor.h"
+#include "proto/base/platform.h"
+#include "proto/files/whole_file.h"
+#include "server/config/command_line_config.h"
+#include "server/config/config.h"
+#include "server/doctor/diagnosis_policy.h"
+#include "server/doctor/doctor_report.h"
+#include "server/doctor/examine.h"
+#include "server/doctor/mac_checklist.h"
+
+namespace mpsd {
+namespace {
+
+Config DefaultConfig() {
+  Config config;
+  config.state_dir = DefaultStateDir();
+  config.listen.grpc = DefaultGrpcAddresses(config.state_dir);
+  return config;
+}
+
+std::string WorkerPath(const DoctorOptions& options) {
+  if (!options.worker.empty()) return options.worker;
+  const absl::StatusOr<std::string> program = platform::ExecutablePath();
+  const std::filesystem::path folder = program.ok() ? *program : "";
+  return (folder.parent_path() / "mpsd-worker").string();
+}
+
+// The config's file, or nothing where the command line names none and none is in its places.
+std::string ConfigFileOf(const DoctorOptions& options) {
+  if (!options.config.empty()) return options.config;
+  return FindConfig(kConfigPlaces).value_or("");
+}
+
+Examination ExamineWith(const DoctorOptions& options) {
+  const std::string file = ConfigFileOf(options);
+  const absl::StatusOr<Config> config =
+      file.empty() ? absl::StatusOr<Config>(DefaultConfig()) : ReadConfig(file);
+  Examination seen = Examine(config.ok() ? *config : DefaultConfig(), WorkerPath(options));
+  seen.config_file = file;
+  seen.config = config.status();
+  return seen;
+}
+
+}  // namespace
+
+int RunDoctor(const DoctorOptions& options, std::ostream& out, std::ostream& err) {
+  if (options.mac_checklist) {
+    out << MacChecklistText();
+    return 0;
+  }
+  const Examination seen = ExamineWith(options);
+  const std::vector<Finding> findings = Diagnose(seen);
+  const std::string text = FindingsText(findings, NotTried(seen));
+  out << text;
+  int exit_code = 0;
+  if (!options.report.empty()) {
+    const absl::Status written = WriteWholeFile(options.report, ReportText(seen, text));
+    if (written.ok()) {
+      out << "\n" << options.report << " is written\n";
+    } else {
+      err << "mpsd: " << written.message() << "\n";
+      exit_code = kExitNoReport;
+    }
+  }
+  return WorstOf(findings) == Verdict::kFail ? kExitUnfit : exit_code;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,53 @@
+#include "server/doctor/mac_checklist.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+
+std::vector<MacCheck> MacChecklist() {
+  return {
+      {"`./run serve` on a fresh clone",
+       "the table of addresses, within 30 minutes; no error of the compiler"},
+      {"`./run build dev && build/dev/tests/base_test`",
+       "`PASSED` for each test, of which `SharedMemory.*` show that a reader cannot write"},
+      {R"(`ls -ld ~/Library/Application\ Support/mpsd` while it serves)",
+       "`drwx------`, with `mpsd.lock` and `mpsd.sock` inside"},
+      {"`build/release/bin/mpsd infer mlp --input input=random`, ten times with 2 s between",
+       "an answer each; no line `does not wait on shared memory` in the log"},
+      {"`curl -s 127.0.0.1:8002/metrics | grep process_max_fds` after a start from a terminal",
+       "more than 256"},
+      {"`kill -9 PID` of a worker of `build/release/bin/mpsd ps`, then `ps` again within 2 s",
+       "the next epoch, state `serving`"},
+      {R"(with `"limits": {"connections": 4}`: )"
+       "`for i in 1 2 3 4 5 6; do nc 127.0.0.1 8001 & done`",
+       "two of the six end at once"},
+      {"`tests/integration/shared_memory_test.py`", "`OK`"},
+      {"`pmset -g assertions` while `build/release/bin/mpsd-bench` runs, and 10 s after it",
+       "`PreventUserIdleSystemSleep … mpsd serves requests`; then none"},
+      {"a call with a deadline of 60 s to a model that takes 30 s; `pmset sleepnow` for two "
+       "minutes "
+       "in between",
+       "an answer, not DEADLINE_EXCEEDED; no `worker_killed` in the log"},
+      {R"(`build/release/bin/mpsd serve config/demo.json` with `"device": "mps"` for `mlp`)",
+       "the model `ready` on `mps` in `mpsd ps`"},
+      {"the LaunchAgent of deploy/, then the LaunchDaemon, each with that model",
+       "`ready` in `mpsd ps`; how long until then"},
+      {R"(`"sandbox": "strict"`)", "a refusal that names the sandbox, exit code 78"},
+      {"a model whose batch needs more than the memory of the Mac, on mps",
+       "RESOURCE_EXHAUSTED `out of memory`; the next call is answered by the same worker"},
+      {"`build/release/bin/mpsd doctor --report doctor.txt`",
+       "no line that begins with FAIL; send doctor.txt with the rest"},
+  };
+}
+
+std::string MacChecklistText() {
+  std::string text;
+  int number = 0;
+  for (const MacCheck& check : MacChecklist()) {
+    absl::StrAppend(&text, ++number, ". ", check.command, "\n   must print: ", check.must_print,
+                    "\n");
+  }
+  return text;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,24 @@
+// InflateBounds: the bounds that inflated messages of all transports share.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "server/request/held_bytes.h"
+#include "server/request/retry_info.h"
+
+namespace mpsd {
+
+// How large a plain message may be, and the ledger of all that somebody still holds, which outlives
+// its users. A value. Thread-safe.
+struct InflateBounds {
+  uint64_t message_bytes = 0;
+  HeldBytes* held = nullptr;
+};
+
+// RESOURCE_EXHAUSTED, with a time to try again: the ledger has no room. Pure.
+inline absl::Status TooManyInflated() {
+  return Busy("too many compressed messages are being inflated");
+}
+
+}  // namespace mpsd

@@ -1,0 +1,56 @@
+// KeepAwake: keeps the host from falling asleep while requests are inside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "proto/base/clock.h"
+#include "server/telemetry/log/log.h"
+
+namespace mpsd {
+
+// What the system knows as an assertion against its own idle sleep. A part of the seam to the
+// operating system. Lives on one thread. It ends with the process, whatever becomes of it.
+class AwakeAssertion {
+ public:
+  virtual ~AwakeAssertion() = default;
+
+  // From now on the host does not fall asleep by itself. The error says why it still may.
+  virtual absl::Status Take() = 0;
+  virtual void GiveBack() = 0;
+
+  // That of this host; null where nothing needs one: a Linux server does not sleep unasked.
+  // Implemented in awake_assertion_linux.cc and awake_assertion_macos.cc.
+  static std::unique_ptr<AwakeAssertion> OfHost();
+};
+
+// Beside the request's path: the daemon owns it, and its thread `main` looks once a second, while a
+// host that idles takes a minute at least before it sleeps. The assertion is held from the first
+// look that finds requests inside until none was for kQuietNs. Without an assertion it does
+// nothing. Where the system refuses one, that is logged once, and the host may sleep. Lives on one
+// thread.
+class KeepAwake {
+ public:
+  static constexpr int64_t kQuietNs = 5 * kNsPerSecond;
+
+  // Clock and logger outlive it.
+  KeepAwake(std::unique_ptr<AwakeAssertion> assertion, const Clock* clock, Logger* logger)
+      : assertion_(std::move(assertion)), clock_(clock), logger_(logger) {}
+  ~KeepAwake();
+
+  // `inside` is how many requests the daemon has.
+  void Look(int64_t inside);
+
+ private:
+  void Take();
+
+  const std::unique_ptr<AwakeAssertion> assertion_;
+  const Clock* const clock_;
+  Logger* const logger_;
+  int64_t busy_ns_ = 0;  // the last look that found requests
+  bool held_ = false;
+  bool refused_ = false;
+};
+
+}  // namespace mpsd

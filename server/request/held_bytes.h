@@ -1,0 +1,63 @@
+// HeldBytes: bounds the bytes that clients have others hold, and each client's share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+// The bytes of all pieces together and those of each client. One client may have half of the limit,
+// so that one alone keeps nobody out; but always a message of the largest size. A client is a
+// number that its holder makes up, the hash of an address. The Inflater has one for inflated
+// messages, the HttpServer one for the bodies that arrive. Outlives all pieces. Thread-safe.
+class HeldBytes {
+ public:
+  // REQUIRES: message_bytes <= limit_bytes.
+  HeldBytes(uint64_t limit_bytes, uint64_t message_bytes)
+      : limit_bytes_(limit_bytes), share_bytes_(std::max(limit_bytes / 2, message_bytes)) {
+    MPSD_CHECK(message_bytes <= limit_bytes);
+  }
+
+  // Takes `bytes` more. False when the client or all together would have too much; nothing has
+  // changed then.
+  bool TryTake(uint64_t client, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    const auto found = of_client_.find(client);
+    const uint64_t has = found == of_client_.end() ? 0 : found->second;
+    if (bytes > limit_bytes_ - taken_bytes_ || bytes > share_bytes_ - has) return false;
+    taken_bytes_ += bytes;
+    of_client_[client] = has + bytes;
+    return true;
+  }
+
+  // Gives back what one TryTake() of the client took.
+  void GiveBack(uint64_t client, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    const auto found = of_client_.find(client);
+    MPSD_CHECK(found != of_client_.end() && found->second >= bytes && taken_bytes_ >= bytes);
+    taken_bytes_ -= bytes;
+    found->second -= bytes;
+    if (found->second == 0) of_client_.erase(found);
+  }
+
+  uint64_t taken_bytes() const ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    return taken_bytes_;
+  }
+
+ private:
+  const uint64_t limit_bytes_;
+  const uint64_t share_bytes_;
+
+  mutable absl::Mutex mu_;
+  uint64_t taken_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  // Of those that hold any.
+  absl::flat_hash_map<uint64_t, uint64_t> of_client_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

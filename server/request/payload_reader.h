@@ -1,0 +1,72 @@
+// PayloadReader: a payload's pieces, read as one stream.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "proto/base/check.h"
+#include "server/request/infer_message.h"
+
+namespace mpsd {
+
+// A cursor over the bytes of a Payload, which lie in any number of pieces. The steps of a request
+// that look into payloads use it: the check of BYTES elements, the reading of texts, the copy into
+// rows. A value on the stack of the thread that handles the request; the payload outlives it.
+// Thread-compatible.
+//
+// REQUIRES of Read(), Skip() and Length(): that many bytes are left. The callers have compared the
+// client's counts with left() before, so a false one is a CHECK.
+class PayloadReader {
+ public:
+  explicit PayloadReader(const Payload& payload) : payload_(payload), left_(payload.bytes) {}
+
+  uint64_t left() const { return left_; }
+
+  void Read(char* target, uint64_t bytes) {
+    while (bytes > 0) {
+      const uint64_t step = Step(bytes);
+      std::memcpy(target, payload_.pieces[piece_].data() + offset_, step);
+      Advance(step);
+      target += step;
+      bytes -= step;
+    }
+  }
+
+  void Skip(uint64_t bytes) {
+    while (bytes > 0) {
+      const uint64_t step = Step(bytes);
+      Advance(step);
+      bytes -= step;
+    }
+  }
+
+  // The length that stands before each element of BYTES.
+  uint32_t Length() {
+    uint32_t length = 0;
+    Read(reinterpret_cast<char*>(&length), sizeof(length));
+    return length;
+  }
+
+ private:
+  // How many of `bytes` bytes lie in the current piece.
+  uint64_t Step(uint64_t bytes) const {
+    MPSD_CHECK(bytes <= left_ && piece_ < payload_.pieces.size());
+    return std::min<uint64_t>(bytes, payload_.pieces[piece_].size() - offset_);
+  }
+
+  void Advance(uint64_t step) {
+    left_ -= step;
+    offset_ += step;
+    if (offset_ < payload_.pieces[piece_].size()) return;
+    ++piece_;
+    offset_ = 0;
+  }
+
+  const Payload& payload_;
+  uint64_t left_;
+  size_t piece_ = 0;
+  size_t offset_ = 0;
+};
+
+}  // namespace mpsd

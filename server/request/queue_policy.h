@@ -1,0 +1,56 @@
+// QueuePolicies: how many requests of each priority may wait, how long, and what then.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/base/limits.h"
+#include "proto/link/enum_names.h"
+
+namespace mpsd {
+
+// What becomes of a request that has waited for as long as its policy allows.
+enum class TimeoutAction : uint8_t {
+  kReject,  // it ends
+  kDelay,   // it goes behind those of its level that have not waited so long
+};
+
+template <>
+inline constexpr std::array<std::string_view, 2> kNamesOf<TimeoutAction> = {"reject", "delay"};
+
+// Of the requests of one priority level. A value.
+struct QueuePolicy {
+  uint32_t requests = kDefaultQueueRequests;  // that no lane has yet, at most
+  int64_t timeout_ns = 0;                     // the longest wait for a batch; 0: any
+  TimeoutAction timeout_action = TimeoutAction::kReject;
+  // The parameter "timeout" of a request may shorten its wait. Without `timeout_ns` it always may.
+  bool allow_timeout_override = true;
+
+  bool operator==(const QueuePolicy&) const = default;
+};
+
+inline constexpr uint32_t kMaxPriorityLevels = 16;
+
+// The levels of one model: the first is served first. A value, as Triton's users know it: what they
+// call level 1 is levels[0].
+struct QueuePolicies {
+  std::vector<QueuePolicy> levels = {QueuePolicy()};  // 1 to kMaxPriorityLevels
+  uint32_t default_level = 0;                         // an index of `levels`
+
+  // The level of a request whose parameter "priority" says this; 0 or no level: the default.
+  uint32_t LevelOf(uint64_t priority) const {
+    const bool is_level = priority > 0 && priority <= levels.size();
+    return is_level ? static_cast<uint32_t>(priority - 1) : default_level;
+  }
+
+  // That may wait in all levels together.
+  uint32_t requests() const {
+    uint32_t sum = 0;
+    for (const QueuePolicy& level : levels) sum += level.requests;
+    return sum;
+  }
+
+  bool operator==(const QueuePolicies&) const = default;
+};
+
+}  // namespace mpsd

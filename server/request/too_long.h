@@ -1,0 +1,25 @@
+// TooLong: the refusal of a text that has more tokens than are served.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+
+inline constexpr absl::string_view kTooLongType = "mpsd/too-long";
+
+// INVALID_ARGUMENT, with a payload that only this process sees: HTTP has a code of its own for what
+// is too large. Pure.
+inline absl::Status TooLong(absl::string_view text) {
+  absl::Status status = absl::InvalidArgumentError(text);
+  status.SetPayload(kTooLongType, absl::Cord());
+  return status;
+}
+
+// Whether TooLong() made the status, or WithText() of such a one. Pure.
+inline bool IsTooLong(const absl::Status& status) {
+  return status.GetPayload(kTooLongType).has_value();
+}
+
+}  // namespace mpsd

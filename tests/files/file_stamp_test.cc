@@ -1,0 +1,84 @@
+#include "proto/files/file_stamp.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "proto/base/clock.h"
+
+namespace mpsd {
+namespace {
+
+class FileStampTest : public testing::Test {
+ protected:
+  FileStampTest() { Write(path_, "content"); }
+  ~FileStampTest() override { unlink(path_.c_str()); }
+
+  static void Write(const std::string& path, const std::string& content) {
+    std::ofstream(path, std::ios::trunc) << content;
+  }
+
+  static void SetModified(const std::string& path, timespec modified) {
+    const timespec times[] = {modified, modified};  // of the last access, of the last change
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }
+
+  const std::string path_ = testing::TempDir() + "/file_stamp_test." + std::to_string(getpid());
+};
+
+TEST_F(FileStampTest, IsTheSameAsLongAsTheFileIs) {
+  EXPECT_EQ(StampOf(path_), StampOf(path_));
+  EXPECT_EQ(StampOf(path_).bytes, 7U);
+  EXPECT_NE(StampOf(path_).inode, 0U);
+}
+
+TEST_F(FileStampTest, HasTheTimeToTheNanosecond) {
+  SetModified(path_, {.tv_sec = 1'700'000'000, .tv_nsec = 123'456'789});
+  EXPECT_EQ(StampOf(path_).modified_ns, 1'700'000'000 * kNsPerSecond + 123'456'789);
+}
+
+TEST_F(FileStampTest, IsAnotherOneAfterAChange) {
+  const FileStamp before = StampOf(path_);
+  Write(path_, "other content");
+  EXPECT_NE(StampOf(path_), before);
+}
+
+TEST_F(FileStampTest, IsAnotherOneForAFileThatTookThePlace) {
+  const timespec modified = {.tv_sec = 1'700'000'000, .tv_nsec = 0};
+  SetModified(path_, modified);
+  const FileStamp before = StampOf(path_);
+  Write(path_ + ".new", "CONTENT");
+  SetModified(path_ + ".new", modified);
+  ASSERT_EQ(std::rename((path_ + ".new").c_str(), path_.c_str()), 0);
+  EXPECT_EQ(StampOf(path_).bytes, before.bytes);
+  EXPECT_NE(StampOf(path_), before);
+}
+
+TEST_F(FileStampTest, OfAFolderChangesWithAFileInIt) {
+  const std::string folder = path_ + ".folder";
+  std::filesystem::create_directories(folder + "/1_Pooling");
+  Write(folder + "/config.json", "content");
+  Write(folder + "/1_Pooling/config.json", "content");
+  const FileStamp first = StampOf(folder);
+  EXPECT_EQ(StampOf(folder), first);
+  EXPECT_EQ(first.bytes, 14U);
+  SetModified(folder + "/1_Pooling/config.json", {.tv_sec = 1'700'000'000, .tv_nsec = 0});
+  const FileStamp second = StampOf(folder);
+  EXPECT_NE(second, first);
+  Write(folder + "/.DS_Store", "left by a desktop");
+  EXPECT_EQ(StampOf(folder), second);
+  std::filesystem::rename(folder + "/config.json", folder + "/other.json");
+  EXPECT_NE(StampOf(folder), second);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(FileStampTest, OfNoFileIsZero) { EXPECT_EQ(StampOf(path_ + ".none"), FileStamp{}); }
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,313 @@
+"""OpenAI's and the embedders' routes over HTTP: recorded requests of their clients, and OpenAI's own."""
+import base64
+import contextlib
+import http.client
+import json
+import pathlib
+import struct
+import tempfile
+import threading
+import unittest
+import urllib.request
+
+import openai
+
+from daemon import Daemon, MODELS, ROOT, WITH_TORCH
+from models import huggingface, synthetic, tensor
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]
+CLS, SEP = 2, 3
+TOKENS = [tensor("input_ids", [-1], "INT64"), tensor("attention_mask", [-1], "INT64"),
+          {**tensor("token_type_ids", [-1], "INT64"), "optional": True}]
+EMBEDDING = [tensor("sentence_embedding", [8])]
+MOST_TOKENS = 6
+
+
+def tokens_of(text, pair=None):
+    ids = [CLS, *(WORDS.index(word) for word in text.split()), SEP]
+    return ids if pair is None else [*ids, *tokens_of(pair)[1:]]
+
+
+def numbers_of(ids, width=8):
+    """What a synthetic encoder gives for a row of tokens."""
+    return [float(sum(one * (place + 3) % 17 - 8 for one in ids)) for place in range(width)]
+
+
+def unit(vector):
+    length = sum(number * number for number in vector) ** 0.5
+    return [number / length for number in vector]
+
+
+class Embeddings(unittest.TestCase):
+    def serve(self, *more, **config):
+        """A daemon with the embedder "e", and with further models that `more` names."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        vocab = folder / "vocab.txt"
+        vocab.write_text("".join(f"{word}\n" for word in WORDS))
+        text = {"tokenizer": str(vocab), "max_tokens": MOST_TOKENS}
+
+        def model(name, outputs):
+            return synthetic(name, TOKENS, max_batch_size=4, outputs=outputs, text=text,
+                             parameters={"encode": "true"})
+
+        models = {"e": model("e", EMBEDDING),
+                  "r": model("r", [tensor("logits", [1]), tensor("scores", [1])]),
+                  "c": model("c", [tensor("scores", [3])]),
+                  "image": synthetic("image")}
+        self.daemon = self.enterContext(Daemon([models[name] for name in ("e", *more)], **config))
+
+    def ask(self, method, path, body=None, **headers):
+        """(status, headers, answer) of one request."""
+        connection = http.client.HTTPConnection(self.daemon.http, timeout=30)
+        with contextlib.closing(connection):
+            sent = body if body is None or isinstance(body, (str, bytes)) else json.dumps(body)
+            connection.request(method, path, sent,
+                               {"Content-Type": "application/json", **headers})
+            answer = connection.getresponse()
+            read = answer.read()
+            return answer.status, answer.headers, json.loads(read) if read else None
+
+    def post(self, path, **body):
+        status, _, answer = self.ask("POST", path, body)
+        self.assertEqual(status, 200, answer)
+        return answer
+
+    def refused(self, code, path, **body):
+        status, _, answer = self.ask("POST", path, body)
+        self.assertEqual(status, code, answer)
+        return answer
+
+    def check_close(self, got, wanted):
+        self.assertEqual(len(got), len(wanted))
+        for one, other in zip(got, wanted):
+            self.assertAlmostEqual(one, other, delta=1e-6)
+
+    # OpenAI.
+
+    def test_a_text_and_a_list_of_texts(self):
+        self.serve()
+        answer = self.post("/v1/embeddings", model="e", input="a b")
+        self.assertEqual(answer["object"], "list")
+        self.assertEqual(answer["model"], "e")
+        self.assertEqual(answer["usage"], {"prompt_tokens": 4, "total_tokens": 4})
+        self.check_close(answer["data"][0]["embedding"], unit(numbers_of(tokens_of("a b"))))
+        answer = self.post("/v1/embeddings", input=["a", "", "c d"])
+        self.assertEqual([one["index"] for one in answer["data"]], [0, 1, 2])
+        self.assertEqual(answer["usage"]["total_tokens"], 9)
+        for one, text in zip(answer["data"], ["a", "", "c d"]):
+            self.check_close(one["embedding"], unit(numbers_of(tokens_of(text))))
+
+    def test_tokens_in_place_of_texts(self):
+        self.serve()
+        rows = [[5, 6, 7], [4]]
+        answer = self.post("/v1/embeddings", input=rows)
+        for one, row in zip(answer["data"], rows):
+            self.check_close(one["embedding"], unit(numbers_of(row)))
+        self.assertEqual(answer["usage"]["prompt_tokens"], 4)
+        answer = self.post("/v1/embeddings", input=rows[0])
+        self.check_close(answer["data"][0]["embedding"], unit(numbers_of(rows[0])))
+
+    def test_base64_and_dimensions(self):
+        self.serve()
+        answer = self.post("/v1/embeddings", input="a", encoding_format="base64", dimensions=3)
+        got = struct.unpack("<3f", base64.b64decode(answer["data"][0]["embedding"]))
+        self.check_close(got, unit(numbers_of(tokens_of("a"))[:3]))
+        for dimensions in (0, 9, -1, 1.5, "3"):
+            error = self.refused(400, "/v1/embeddings", input="a", dimensions=dimensions)
+            self.assertEqual(error["error"]["type"], "invalid_request_error")
+
+    def test_many_texts_are_several_batches(self):
+        self.serve()
+        texts = [" ".join(WORDS[4 + i % 8] for i in range(place % 4)) for place in range(101)]
+        answer = self.post("/v1/embeddings", input=texts)
+        for one, text in zip(answer["data"], texts):
+            self.check_close(one["embedding"], unit(numbers_of(tokens_of(text))))
+        self.assertEqual(answer["usage"]["total_tokens"],
+                         sum(len(tokens_of(text)) for text in texts))
+        self.assertIn("at most 256 rows",
+                      self.refused(413, "/v1/embeddings", input=["a"] * 257)["error"]["message"])
+        self.refused(413, "/v1/embeddings", input=["a"] * 2049)
+
+    def test_long_texts_are_cut_and_told(self):
+        self.serve()
+        status, headers, answer = self.ask("POST", "/v1/embeddings",
+                                           {"input": ["a b c d e f", "a"]})
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(headers["x-mpsd-truncated"], "1")
+        self.check_close(answer["data"][0]["embedding"], unit(numbers_of(tokens_of("a b c d"))))
+        self.assertEqual(self.daemon.metric("mpsd_truncated_texts_total", model="e"), 1)
+        long = ["a"] * 5 + ["a b c d e f"]
+        error = self.refused(413, "/v1/embeddings", input=long, truncate=False)["error"]
+        self.assertEqual(error["message"],
+                         "text 5: it has 8 tokens, but at most 6 are served")
+        self.assertEqual(error["code"], "context_length_exceeded")
+
+    def test_a_megabyte_of_texts(self):
+        self.serve()
+        texts = ["a " * (1 << 16), "b " * (1 << 16)] * 4
+        answer = self.post("/v1/embeddings", input=texts)
+        for one, text in zip(answer["data"], ["a a a a", "b b b b"] * 4):
+            self.check_close(one["embedding"], unit(numbers_of(tokens_of(text))))
+
+    def test_the_list_of_models(self):
+        self.serve("r", "c", "image")
+        _, _, answer = self.ask("GET", "/v1/models")
+        self.assertEqual({one["id"]: one["task"] for one in answer["data"]},
+                         {"e": "embedding", "r": "rerank", "c": "classify"})
+        status, _, answer = self.ask("GET", "/v1/models/r")
+        self.assertEqual((status, answer["id"]), (200, "r"))
+        status, _, answer = self.ask("GET", "/v1/models/x")
+        self.assertEqual((status, answer["error"]["code"]), (404, "model_not_found"))
+
+    def test_errors_of_openai(self):
+        self.serve("r", "image")
+        error = self.refused(404, "/v1/embeddings", model="gpt", input="a")["error"]
+        self.assertEqual(sorted(error), ["code", "message", "param", "type"])
+        self.refused(400, "/v1/embeddings", model="image", input="a")
+        self.refused(400, "/v1/embeddings", model="r", input="a")
+        self.assertIn("'model' must name one of the 2 models",
+                      self.refused(400, "/v1/embeddings", input="a")["error"]["message"])
+        for body in (b"", b"{", b"[]", b'{"input":"\xff"}', b'{"input":["a",1],"model":"e"}',
+                     b'{"input":[],"model":"e"}', b'{"input":"\\ud800","model":"e"}'):
+            status, _, answer = self.ask("POST", "/v1/embeddings", body)
+            self.assertEqual(status, 400, (body, answer))
+            self.assertIn("message", answer["error"])
+        status, headers, _ = self.ask("GET", "/v1/embeddings")
+        self.assertEqual((status, headers["Allow"]), (405, "POST"))
+
+    def test_openais_own_client(self):
+        self.serve("r")
+        client = openai.OpenAI(base_url=f"http://{self.daemon.http}/v1", api_key="none",
+                               max_retries=0)
+        self.assertEqual({model.id for model in client.models.list()}, {"e", "r"})
+        answer = client.embeddings.create(model="e", input=["a b", "c"])  # by base64
+        self.check_close(answer.data[1].embedding, unit(numbers_of(tokens_of("c"))))
+        self.assertEqual(answer.usage.prompt_tokens, 7)
+        answer = client.embeddings.create(model="e", input="a", encoding_format="float")
+        self.check_close(answer.data[0].embedding, unit(numbers_of(tokens_of("a"))))
+        with self.assertRaises(openai.NotFoundError) as caught:
+            client.embeddings.create(model="x", input="a")
+        self.assertEqual(caught.exception.code, "model_not_found")
+        with self.assertRaises(openai.BadRequestError):
+            client.embeddings.create(model="e", input=[])
+
+    # The embedders.
+
+    def test_embed_of_tei(self):
+        self.serve()
+        (vector,) = self.post("/embed", inputs="a")
+        self.check_close(vector, unit(numbers_of(tokens_of("a"))))
+        vectors = self.post("/embed", inputs=["a", "b"], normalize=False)
+        self.assertEqual(vectors, [numbers_of(tokens_of("a")), numbers_of(tokens_of("b"))])
+        (vector,) = self.post("/embed", inputs="a b c d e f", normalize=False, truncate=True,
+                              truncation_direction="Left")
+        self.assertEqual(vector, numbers_of(tokens_of("c d e f")))
+        error = self.refused(422, "/embed", inputs=[])
+        self.assertEqual(error["error_type"], "Validation")
+        status, _, info = self.ask("GET", "/info")
+        self.assertEqual((status, info["model_id"], info["max_input_length"]),
+                         (200, "e", MOST_TOKENS))
+        with urllib.request.urlopen(f"http://{self.daemon.http}/health", timeout=30) as answer:
+            self.assertEqual(answer.status, 200)
+
+    def test_tokenize_of_tei(self):
+        self.serve()
+        (tokens,) = self.post("/tokenize", inputs="a b")
+        self.assertEqual([token["id"] for token in tokens], tokens_of("a b"))
+        self.assertEqual([token["special"] for token in tokens], [True, False, False, True])
+        rows = self.post("/tokenize", inputs=["a b c d e f g h", ""], add_special_tokens=False)
+        self.assertEqual([len(row) for row in rows], [8, 0])
+
+    def test_embed_of_ollama(self):
+        self.serve()
+        answer = self.post("/api/embed", model="e", input=["a", "b c"])
+        self.check_close(answer["embeddings"][1], unit(numbers_of(tokens_of("b c"))))
+        self.assertEqual(answer["prompt_eval_count"], 7)
+        self.assertGreater(answer["total_duration"], 0)
+
+    def test_rerank_of_cohere_and_jina(self):
+        self.serve("r")
+        texts = ["b", "f", "c", "f"]
+        scores = [numbers_of(tokens_of("a", text), 1)[0] for text in texts]
+        order = sorted(range(4), key=lambda index: (-scores[index], index))
+        for path in ("/v1/rerank", "/v2/rerank", "/rerank"):
+            answer = self.post(path, model="r", query="a", documents=texts)
+            self.assertEqual([(one["index"], one["relevance_score"]) for one in answer["results"]],
+                             [(index, scores[index]) for index in order])
+            self.assertEqual(answer["usage"]["total_tokens"], 4 * 5)
+        answer = self.post("/v2/rerank", model="r", query="a", top_n=2, return_documents=True,
+                           documents=[{"text": text} for text in texts])
+        self.assertEqual([one["document"]["text"] for one in answer["results"]],
+                         [texts[index] for index in order[:2]])
+        self.assertEqual(sorted(answer), ["id", "model", "results", "usage"])
+
+    def test_rerank_of_tei(self):
+        self.serve("r")
+        answer = self.post("/rerank", model="r", query="a", texts=["b", "c"], return_text=True,
+                           raw_scores=True)
+        wanted = {text: numbers_of(tokens_of("a", text), 1)[0] for text in ("b", "c")}
+        self.assertEqual({one["text"]: one["score"] for one in answer}, wanted)
+        self.refused(422, "/rerank", model="e", query="a", texts=["b"])
+
+    def test_predict_of_tei(self):
+        self.serve("c")
+        scores = numbers_of(tokens_of("a"), 3)
+        answer = self.post("/predict", model="c", inputs="a")
+        self.assertEqual({one["label"]: one["score"] for one in answer},
+                         {f"LABEL_{i}": score for i, score in enumerate(scores)})
+        self.assertEqual([one["score"] for one in answer], sorted(scores, reverse=True))
+        (first, second) = self.post("/predict", model="c", inputs=[["a", "b"], ["c", "d"]])
+        self.assertEqual(sorted(one["score"] for one in second),
+                         sorted(numbers_of(tokens_of("c", "d"), 3)))
+        self.assertEqual(len(first), 3)
+
+    # The house.
+
+    def test_requests_count_as_those_of_every_way_in(self):
+        self.serve()
+        before = self.daemon.metric("mpsd_batches_total")
+        self.post("/embed", inputs=["a"] * 9)
+        self.assertGreater(self.daemon.metric("mpsd_batches_total"), before)
+        status, headers, _ = self.ask("POST", "/embed", {"inputs": "a"}, **{
+            "X-Request-Id": "seven", "Request-Timeout": "0"})
+        self.assertEqual((status, headers["X-Request-Id"]), (504, "seven"))
+
+    def test_many_clients_at_once(self):
+        self.serve()
+        faults = []
+
+        def work(number):
+            text = " ".join(WORDS[4 + (number + i) % 8] for i in range(number % 4))
+            try:
+                for _ in range(20):
+                    (vector,) = self.post("/embed", inputs=text, normalize=False)
+                    if vector != numbers_of(tokens_of(text)):
+                        faults.append((text, vector))
+            except AssertionError as error:
+                faults.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(faults, [])
+
+
+@unittest.skipUnless(WITH_TORCH and (MODELS / "minilm/config.json").exists(), "there is no minilm")
+class MiniLm(unittest.TestCase):
+    def test_the_demos_vectors_are_those_of_sentence_transformers(self):
+        entries = json.loads((ROOT / "tests/compat/minilm/reference.json").read_text())
+        with Daemon([huggingface("minilm")]) as daemon:
+            connection = http.client.HTTPConnection(daemon.http, timeout=60)
+            connection.request("POST", "/v1/embeddings", json.dumps(
+                {"model": "minilm", "input": [entry["text"] for entry in entries]}))
+            answer = json.loads(connection.getresponse().read())
+            connection.close()
+        for one, entry in zip(answer["data"], entries):
+            farthest = max(abs(a - b) for a, b in zip(one["embedding"], entry["embedding"]))
+            self.assertLessEqual(farthest, 1e-5, entry["text"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

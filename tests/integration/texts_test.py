@@ -1,0 +1,153 @@
+"""Texts, with Triton's own client: the server makes tokens of them, and the model gives these back."""
+import pathlib
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+import tritonclient.grpc as triton
+
+from daemon import Daemon
+from models import synthetic, tensor
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c"]
+CLS, SEP, A, B, C = 2, 3, 4, 5, 6
+TOKENS = [tensor("input_ids", [-1], "INT64"), tensor("attention_mask", [-1], "INT64"),
+          {**tensor("token_type_ids", [-1], "INT64"), "optional": True}]
+
+
+def strings(name, *texts, dims=None):
+    made = triton.InferInput(name, dims or [len(texts), 1], "BYTES")
+    made.set_data_from_numpy(np.array(texts, dtype=object).reshape(dims or [len(texts), 1]))
+    return made
+
+
+class Texts(unittest.TestCase):
+    def serve(self, words=WORDS, **text):
+        """A daemon with a model that answers OUTPUT0: ids, OUTPUT1: mask, OUTPUT2: types."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        self.vocab = folder / "vocab.txt"
+        self.write_words(words)
+        self.daemon = self.enterContext(Daemon(
+            [synthetic("m", TOKENS, text={"tokenizer": str(self.vocab), **text})]))
+        self.client = self.enterContext(triton.InferenceServerClient(self.daemon.address))
+
+    def write_words(self, words):
+        self.vocab.write_text("".join(f"{word}\n" for word in words))
+
+    def ids(self, *texts, **more):
+        answer = self.client.infer("m", [strings("text", *texts)], **more)
+        return answer.as_numpy("OUTPUT0").tolist()
+
+    def check_refused(self, inputs, text):
+        with self.assertRaises(triton.InferenceServerException) as caught:
+            self.client.infer("m", inputs)
+        self.assertEqual(caught.exception.status(), "StatusCode.INVALID_ARGUMENT")
+        self.assertIn(text, caught.exception.message())
+
+    def test_texts_become_rows_of_tokens(self):
+        self.serve()
+        answer = self.client.infer("m", [strings("text", "a b c", "b", "")])
+        self.assertEqual(answer.as_numpy("OUTPUT0").tolist(),
+                         [[CLS, A, B, C, SEP], [CLS, B, SEP, 0, 0], [CLS, SEP, 0, 0, 0]])
+        self.assertEqual(answer.as_numpy("OUTPUT1").tolist(),
+                         [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])
+        self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="m"), 10)
+
+    def test_a_list_of_texts_needs_no_second_dim(self):
+        self.serve()
+        answer = self.client.infer("m", [strings("text", "a", "b", dims=[2])])
+        self.assertEqual(answer.as_numpy("OUTPUT0").tolist(), [[CLS, A, SEP], [CLS, B, SEP]])
+
+    def test_pairs(self):
+        self.serve()
+        answer = self.client.infer("m", [strings("text", "a"), strings("text_pair", "b c")])
+        self.assertEqual(answer.as_numpy("OUTPUT0").tolist(), [[CLS, A, SEP, B, C, SEP]])
+        self.assertEqual(answer.as_numpy("OUTPUT2").tolist(), [[0, 0, 0, 1, 1, 1]])
+
+    def test_tokens_are_taken_as_before(self):
+        self.serve()
+        tokens = np.array([[CLS, A, SEP]], dtype=np.int64)
+        inputs = [triton.InferInput(name, [1, 3], "INT64")
+                  for name in ("input_ids", "attention_mask")]
+        for one in inputs:
+            one.set_data_from_numpy(tokens)
+        answer = self.client.infer("m", inputs)
+        self.assertEqual(answer.as_numpy("OUTPUT0").tolist(), tokens.tolist())
+        self.check_refused([*inputs, strings("text", "a")],
+                           "unexpected inference input 'input_ids' beside 'text' for model 'm'")
+
+    def test_long_texts_are_cut_at_the_side_that_the_config_says(self):
+        self.serve(max_tokens=4, side="left")
+        self.assertEqual(self.ids("a b c"), [[CLS, B, C, SEP]])
+        self.assertEqual(self.daemon.metric("mpsd_truncated_texts_total", model="m"), 1)
+
+    def test_long_texts_are_refused_where_the_config_says_so(self):
+        self.serve(max_tokens=4, long_input="error")
+        self.assertEqual(self.ids("a b"), [[CLS, A, B, SEP]])
+        self.check_refused([strings("text", "a", "a b c")],
+                           "text 1: it has 5 tokens, but at most 4 are served")
+
+    def test_a_megabyte_is_encoded_beside_the_calls(self):
+        self.serve()
+        long = "a " * (1 << 19)
+        results = []
+        thread = threading.Thread(target=lambda: results.append(self.ids(long, client_timeout=60)))
+        thread.start()
+        for _ in range(20):
+            self.assertEqual(self.ids("b"), [[CLS, B, SEP]])
+        thread.join()
+        self.assertEqual(results, [[[CLS] + [A] * 510 + [SEP]]])
+
+    def test_bytes_that_are_no_text(self):
+        self.serve()
+        made = triton.InferInput("text", [1, 1], "BYTES")
+        made.set_data_from_numpy(np.array([[b"\xff\0\xed\xa0\x80"]], dtype=object))
+        answer = self.client.infer("m", [made])
+        self.assertEqual(answer.as_numpy("OUTPUT0").tolist()[0][0], CLS)
+
+    def test_clients_are_told_of_both_ways_in(self):
+        self.serve()
+        metadata = self.client.get_model_metadata("m")
+        self.assertEqual([(one.name, one.datatype) for one in metadata.inputs],
+                         [("text", "BYTES"), ("text_pair", "BYTES"), ("input_ids", "INT64"),
+                          ("attention_mask", "INT64"), ("token_type_ids", "INT64")])
+        config = self.client.get_model_config("m").config
+        self.assertEqual([one.optional for one in config.input], [False, True, True, True, True])
+
+    def test_a_reload_takes_the_new_words_and_loses_no_request(self):
+        self.serve()
+        wanted = {"old": [[CLS, A, SEP]], "new": [[CLS, C, SEP]]}
+        self.assertEqual(self.ids("a"), wanted["old"])
+        seen, stop = [], threading.Event()
+
+        def ask():
+            with triton.InferenceServerClient(self.daemon.address) as client:
+                while not stop.is_set():
+                    answer = client.infer("m", [strings("text", "a")])
+                    seen.append(answer.as_numpy("OUTPUT0").tolist())
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        self.write_words([*WORDS[:4], "c", "b", "a"])
+        self.daemon.reload()
+        self.assertEqual(self.ids("a"), wanted["new"])
+        stop.set()
+        for thread in threads:
+            thread.join()
+        self.assertTrue(all(one in wanted.values() for one in seen))
+
+    def test_a_tokenizer_that_cannot_be_used_leaves_tokens(self):
+        self.serve(words=["no", "special", "words"])
+        with self.assertRaises(triton.InferenceServerException) as caught:
+            self.ids("a")
+        self.assertEqual(caught.exception.status(), "StatusCode.UNAVAILABLE")
+        self.assertNotIn(str(self.vocab), caught.exception.message())
+        self.assertTrue(self.client.is_model_ready("m"))
+        self.assertIn("texts_unavailable", self.daemon.log())
+        self.assertEqual(len(self.client.get_model_metadata("m").inputs), 3)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

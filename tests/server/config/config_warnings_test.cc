@@ -1,0 +1,49 @@
+#include "server/config/config_warnings.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(ConfigWarnings, ADefaultConfigHasNone) { EXPECT_THAT(ConfigWarnings(Config()), IsEmpty()); }
+
+TEST(ConfigWarnings, ASandboxThatIsOff) {
+  Config config;
+  config.sandbox = SandboxLevel::kOff;
+  EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("sandbox: for models, ")));
+  config.sandbox = SandboxLevel::kBasic;
+  for (const char* name : {"a", "b", "c"}) config.models.emplace_back().name = name;
+  config.models[0].sandbox = SandboxLevel::kOff;
+  config.models[1].sandbox = SandboxLevel::kStrict;
+  config.models[2].sandbox = SandboxLevel::kOff;
+  EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("sandbox: for a, c, ")));
+}
+
+TEST(ConfigWarnings, AnAddressInTheClear) {
+  Config config;
+  config.listen.plaintext = true;
+  EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("whoever reaches the address")));
+  config.access.in_force = true;
+  EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("tokens may cross")));
+}
+
+TEST(ConfigWarnings, PagesOfAllSites) {
+  Config config;
+  config.listen.cors = {"https://a.b", "*"};
+  EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("listen.cors")));
+  config.access.in_force = true;
+  EXPECT_THAT(ConfigWarnings(config), IsEmpty());
+  config.access.in_force = false;
+  config.listen.cors = {"https://a.b"};
+  EXPECT_THAT(ConfigWarnings(config), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -1,0 +1,34 @@
+#include "server/doctor/descriptor_needs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr DescriptorNeeds kNeeds{.models = 3, .workers = 5, .connections = 1024};
+
+TEST(DescriptorNeeds, TooFewForTheWorkersAreAnError) {
+  const uint64_t fewest = kNeeds.ToServe() + kFewestConnections;
+  EXPECT_TRUE(CheckDescriptors(kNeeds, fewest).ok());
+  const absl::Status status = CheckDescriptors(kNeeds, fewest - 1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_EQ(status.message(),
+            "this process may have 87 descriptors (ulimit -Hn), but 5 workers of 3 models take "
+            "about 80, and each client one more; raise the limit");
+}
+
+TEST(DescriptorNeeds, TooFewForAllConnectionsAreAWarning) {
+  EXPECT_EQ(DescriptorWarning(kNeeds, kNeeds.InAll()), "");
+  EXPECT_THAT(DescriptorWarning(kNeeds, kNeeds.InAll() - 1),
+              HasSubstr("limits.connections 1024 more"));
+}
+
+TEST(DescriptorNeeds, ASmallDaemonDoesWithSixtyFour) {
+  EXPECT_TRUE(CheckDescriptors({.models = 1, .workers = 2, .connections = 1024}, 64).ok());
+}
+
+}  // namespace
+}  // namespace mpsd

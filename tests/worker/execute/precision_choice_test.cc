@@ -1,0 +1,198 @@
+#include "worker/execute/precision_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tests/fakes/fake_clock.h"
+
+namespace mpsd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// How a precision behaves in the test.
+struct Behaviour {
+  float factor = 1;            // of each second number
+  int64_t run_ns = 1'000'000;  // of a run
+  absl::Status load;
+  absl::Status run;
+};
+
+// Multiplies each second number of its input.
+class ScalingModel final : public Model {
+ public:
+  ScalingModel(Precision precision, std::string device, const Behaviour& behaviour,
+               FakeClock* clock, int* bound)
+      : precision_(precision),
+        device_(std::move(device)),
+        behaviour_(behaviour),
+        clock_(clock),
+        bound_(bound) {
+    spec_.max_batch_size = 4;
+    spec_.inputs = {{"x", DataType::kFp32, {8}}};
+    spec_.outputs = {{"y", DataType::kFp32, {8}}};
+  }
+
+  const ModelSpec& spec() const override { return spec_; }
+  std::string device() const override { return device_; }
+  Precision precision() const override { return precision_; }
+  absl::Status BindLane(uint32_t) override {
+    ++*bound_;
+    return absl::OkStatus();
+  }
+  void ReleaseLane(uint32_t) override { --*bound_; }
+  absl::Status Run(uint32_t, absl::Span<const InputTensor> inputs, uint32_t,
+                   OutputSink* sink) override {
+    EXPECT_EQ(*bound_, 1);
+    clock_->Advance(behaviour_.run_ns);
+    if (!behaviour_.run.ok()) return behaviour_.run;
+    std::vector<float> numbers(inputs[0].bytes / sizeof(float));
+    std::memcpy(numbers.data(), inputs[0].data, inputs[0].bytes);
+    for (size_t i = 0; i < numbers.size(); i += 2) numbers[i] *= behaviour_.factor;
+    std::memcpy(sink->Add(DataType::kFp32, inputs[0].dims), numbers.data(), inputs[0].bytes);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Precision precision_;
+  const std::string device_;
+  const Behaviour behaviour_;
+  FakeClock* const clock_;
+  int* const bound_;
+  ModelSpec spec_;
+};
+
+class PrecisionChoice : public testing::Test {
+ protected:
+  PrecisionChoice() {
+    behaviours_[Precision::kFp32].run_ns = 3'000'000;
+    options_.clock = &clock_;
+  }
+
+  absl::StatusOr<std::unique_ptr<Model>> Choose() {
+    return ChoosePrecision(
+        [this](Precision precision) -> absl::StatusOr<std::unique_ptr<Model>> {
+          loads_.push_back(precision);
+          const Behaviour& behaviour = behaviours_[precision];
+          if (!behaviour.load.ok()) return behaviour.load;
+          return std::make_unique<ScalingModel>(precision, device_, behaviour, &clock_, &bound_);
+        },
+        options_);
+  }
+
+  // Expects this choice, and returns how it was made.
+  std::string NoteOf(Precision wanted) {
+    const absl::StatusOr<std::unique_ptr<Model>> model = Choose();
+    EXPECT_EQ(bound_, 0);
+    if (!model.ok()) return std::string(model.status().message());
+    EXPECT_EQ((*model)->precision(), wanted);
+    return (*model)->precision_note();
+  }
+
+  std::string device_ = "cuda:0";
+  std::map<Precision, Behaviour> behaviours_;
+  std::vector<Precision> loads_;
+  FakeClock clock_;
+  int bound_ = 0;
+  PrecisionChoiceOptions options_;
+};
+
+TEST_F(PrecisionChoice, TakesTheCoarsestThatAgreesAndIsFaster) {
+  behaviours_[Precision::kBf16].factor = 1.001F;
+  EXPECT_THAT(NoteOf(Precision::kBf16), HasSubstr("its cosine to fp32 is 1.000000"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32, Precision::kBf16));
+}
+
+TEST_F(PrecisionChoice, GoesToTheNextFinerOneWhereItDoesNotAgree) {
+  behaviours_[Precision::kBf16].factor = 1.5F;
+  const std::string note = NoteOf(Precision::kTf32);
+  EXPECT_THAT(note, HasSubstr("not bf16: its cosine to fp32 is 0.9"));
+  EXPECT_THAT(note, HasSubstr("in output 'y', below 0.9995; its cosine"));
+}
+
+TEST_F(PrecisionChoice, StaysInFp32WhereNoneAgrees) {
+  behaviours_[Precision::kBf16].factor = 1.5F;
+  behaviours_[Precision::kTf32].factor = 1.03F;
+  EXPECT_THAT(NoteOf(Precision::kFp32), HasSubstr("not tf32: it differs from fp32 by 0.0"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32, Precision::kBf16, Precision::kTf32));
+}
+
+TEST_F(PrecisionChoice, AnotherAnswerMustBeFaster) {
+  behaviours_[Precision::kBf16].run_ns = 2'900'000;
+  behaviours_[Precision::kTf32].run_ns = 3'100'000;
+  EXPECT_EQ(NoteOf(Precision::kFp32),
+            "not bf16: it takes 2.9 ms where fp32 takes 3 ms; "
+            "not tf32: it takes 3.1 ms where fp32 takes 3 ms");
+}
+
+TEST_F(PrecisionChoice, OneThatCannotBeLoadedOrRunIsPassedOver) {
+  behaviours_[Precision::kBf16].load = absl::ResourceExhaustedError("no memory beside fp32");
+  behaviours_[Precision::kTf32].run = absl::InternalError("no kernel");
+  EXPECT_EQ(NoteOf(Precision::kFp32), "not bf16: no memory beside fp32; not tf32: no kernel");
+}
+
+TEST_F(PrecisionChoice, ACpuWithoutUnitsIsNotTried) {
+  device_ = "cpu";
+  EXPECT_THAT(NoteOf(Precision::kFp32), HasSubstr("not faster in another one"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32));
+  options_.cpu_has_bf16 = true;
+  EXPECT_THAT(NoteOf(Precision::kBf16), HasSubstr("its cosine"));
+}
+
+TEST_F(PrecisionChoice, AModelThatCannotBeConvertedStaysAsItWasSaved) {
+  behaviours_[Precision::kFp32].load = absl::InvalidArgumentError("a package is compiled");
+  EXPECT_EQ(NoteOf(Precision::kAsSaved), "a package is compiled");
+}
+
+TEST_F(PrecisionChoice, AModelThatIsNotThereFailsAsItWasSaved) {
+  behaviours_[Precision::kFp32].load = absl::NotFoundError("no file");
+  behaviours_[Precision::kAsSaved].load = absl::NotFoundError("no file as saved");
+  EXPECT_EQ(Choose().status(), absl::NotFoundError("no file as saved"));
+}
+
+TEST_F(PrecisionChoice, AModelThatRefusesTheTrialStaysInFp32) {
+  behaviours_[Precision::kFp32].run = absl::InternalError("it takes no noise");
+  EXPECT_EQ(NoteOf(Precision::kFp32), "no other one can be tried: it takes no noise");
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32));
+}
+
+TEST_F(PrecisionChoice, ADeviceThatIsLostEndsTheTrial) {
+  behaviours_[Precision::kBf16].run = absl::DataLossError("the device is lost");
+  EXPECT_TRUE(absl::IsDataLoss(Choose().status()));
+  behaviours_[Precision::kFp32].run = absl::DataLossError("the device is lost");
+  EXPECT_TRUE(absl::IsDataLoss(Choose().status()));
+}
+
+TEST_F(PrecisionChoice, SamplesOfTheConfigAreAskedAndAllowHalf) {
+  WarmUpSample sample;
+  sample.rows = 2;
+  const std::vector<float> row = {1, 2, 3, 4, 5, 6, 7, 8};
+  sample.inputs = {{"x",
+                    DataType::kFp32,
+                    {8},
+                    WarmUpFill::kData,
+                    std::string(reinterpret_cast<const char*>(row.data()), 32)}};
+  const std::vector<WarmUpSample> samples = {sample};
+  options_.samples = samples;
+  behaviours_[Precision::kBf16].factor = 2;
+  EXPECT_THAT(NoteOf(Precision::kFp16), HasSubstr("not bf16"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32, Precision::kBf16, Precision::kFp16));
+}
+
+TEST_F(PrecisionChoice, ASampleThatDoesNotFitTheModelStaysInFp32) {
+  const std::vector<WarmUpSample> samples(1);
+  options_.samples = samples;
+  EXPECT_THAT(NoteOf(Precision::kFp32), HasSubstr("no other one can be tried: the sample's input"));
+}
+
+}  // namespace
+}  // namespace mpsd

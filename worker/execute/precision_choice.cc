@@ -1,0 +1,227 @@
+#include "worker/execute/precision_choice.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "worker/execute/answer_agreement.h"
+#include "worker/execute/sample_inputs.h"
+#include "worker/execute/trial_run.h"
+#include "worker/model/elements.h"
+
+namespace mpsd {
+namespace {
+
+// The last question is asked again to see how fast the model is, up to this often and this long.
+constexpr int kTimedRuns = 3;
+constexpr int64_t kTimedRunsNs = kNsPerSecond;
+
+// The inputs of one trial run, of whatever origin. Borrows them.
+struct Asked {
+  absl::Span<const InputTensor> tensors;
+  uint32_t rows = 1;
+};
+
+// All inputs of the trial, the largest last. Owns them.
+class Questions {
+ public:
+  static absl::StatusOr<Questions> Make(const Model& model,
+                                        absl::Span<const WarmUpSample> samples) {
+    Questions questions;
+    for (const WarmUpSample& sample : samples) {
+      absl::StatusOr<SampleInputs> inputs = MakeSampleInputs(model.spec(), sample);
+      if (!inputs.ok()) return inputs.status();
+      questions.samples_.push_back(*std::move(inputs));
+      questions.sample_rows_.push_back(sample.rows);
+    }
+    if (!samples.empty()) return questions;
+    const std::vector<TensorSpec>& inputs = model.spec().inputs;
+    const bool has_signs = std::any_of(inputs.begin(), inputs.end(), [](const TensorSpec& input) {
+      return IsFloat(input.datatype);
+    });
+    uint32_t seed = 0;
+    for (const TrialShape& shape : TrialShapes(model.spec())) {
+      for (const TrialFill fill : {TrialFill::kPositive, TrialFill::kSigned}) {
+        if (fill == TrialFill::kSigned && !has_signs) continue;
+        questions.random_.push_back(std::make_unique<TrialInputs>(model, shape, fill, ++seed));
+      }
+    }
+    return questions;
+  }
+
+  std::vector<Asked> All() const {
+    std::vector<Asked> all;
+    for (size_t i = 0; i < samples_.size(); ++i) {
+      all.push_back({samples_[i].tensors, sample_rows_[i]});
+    }
+    for (const auto& inputs : random_) all.push_back({inputs->tensors(), inputs->rows()});
+    return all;
+  }
+
+ private:
+  std::vector<SampleInputs> samples_;
+  std::vector<uint32_t> sample_rows_;
+  std::vector<std::unique_ptr<TrialInputs>> random_;
+};
+
+// The answers to all questions, and how long the last of them took at best.
+struct Answers {
+  std::vector<std::unique_ptr<KeptOutputs>> kept;
+  int64_t took_ns = INT64_MAX;
+};
+
+absl::Status AskOnce(Model* model, const Asked& asked, KeptOutputs* kept) {
+  if (model->spec().decoupled) return model->Answer(0, asked.tensors, /*index=*/0, kept).status();
+  return model->Run(0, asked.tensors, asked.rows, kept);
+}
+
+absl::Status Ask(Model* model, const std::vector<Asked>& questions, const Clock* clock,
+                 Answers* answers) {
+  int64_t began_ns = clock->NowNs();
+  for (const Asked& asked : questions) {
+    answers->kept.push_back(std::make_unique<KeptOutputs>());
+    began_ns = clock->NowNs();
+    absl::Status status = AskOnce(model, asked, answers->kept.back().get());
+    if (!status.ok()) return status;
+  }
+  answers->took_ns = clock->NowNs() - began_ns;
+  const int64_t until_ns = clock->NowNs() + kTimedRunsNs;
+  for (int run = 0; run < kTimedRuns && clock->NowNs() < until_ns; ++run) {
+    KeptOutputs dropped;
+    began_ns = clock->NowNs();
+    absl::Status status = AskOnce(model, questions.back(), &dropped);
+    if (!status.ok()) return status;
+    answers->took_ns = std::min(answers->took_ns, clock->NowNs() - began_ns);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Answers> AnswersOf(Model* model, const std::vector<Asked>& questions,
+                                  const Clock* clock) {
+  if (absl::Status bound = model->BindLane(0); !bound.ok()) return bound;
+  Answers answers;
+  const absl::Status status = Ask(model, questions, clock, &answers);
+  model->ReleaseLane(0);
+  if (!status.ok()) return status;
+  return answers;
+}
+
+// Tries one precision after the other against the answers of fp32.
+class PrecisionTrial {
+ public:
+  PrecisionTrial(LoadInPrecision load, const PrecisionChoiceOptions& options, const Model& fp32,
+                 std::vector<Asked> questions, Answers expected)
+      : load_(load),
+        options_(options),
+        spec_(fp32.spec()),
+        questions_(std::move(questions)),
+        expected_(std::move(expected)) {}
+
+  // Null where this one is not taken; note() says why.
+  absl::StatusOr<std::unique_ptr<Model>> Try(Precision precision) {
+    absl::StatusOr<std::unique_ptr<Model>> model = load_(precision);
+    if (!model.ok()) return PassOver(precision, model.status());
+    const absl::StatusOr<Answers> given = AnswersOf(model->get(), questions_, options_.clock);
+    if (!given.ok()) return PassOver(precision, given.status());
+    const std::string fault = FaultOf(*given);
+    if (fault.empty()) return model;
+    return PassOver(precision, absl::InternalError(fault));
+  }
+
+  const std::string& note() const { return note_; }
+
+ private:
+  absl::StatusOr<std::unique_ptr<Model>> PassOver(Precision precision, const absl::Status& why) {
+    if (absl::IsDataLoss(why)) return why;
+    absl::StrAppend(&note_, note_.empty() ? "" : "; ", "not ", NameOf(precision), ": ",
+                    why.message());
+    return nullptr;
+  }
+
+  // Empty for answers that are taken: the note tells how far they are from those of fp32.
+  std::string FaultOf(const Answers& given) {
+    double cosine = 1;
+    double error = 0;
+    uint64_t compared = 0;
+    for (size_t i = 0; i < questions_.size(); ++i) {
+      for (const Agreement& agreement :
+           CompareAnswers(spec_, questions_[i].rows, *expected_.kept[i], *given.kept[i])) {
+        if (std::string fault = AgreementFault(agreement); !fault.empty()) return fault;
+        cosine = std::min(cosine, agreement.cosine);
+        error = std::max(error, agreement.relative_error);
+        compared += agreement.compared;
+      }
+    }
+    if (compared == 0) return "the trial runs gave nothing to compare";
+    if (std::string fault = GainFault(expected_.took_ns, given.took_ns); !fault.empty()) {
+      return fault;
+    }
+    absl::StrAppendFormat(&note_, "%sits cosine to fp32 is %.6f, its largest error %.2g",
+                          note_.empty() ? "" : "; ", cosine, error);
+    return "";
+  }
+
+  const LoadInPrecision load_;
+  const PrecisionChoiceOptions& options_;
+  const ModelSpec& spec_;
+  const std::vector<Asked> questions_;
+  const Answers expected_;
+  std::string note_;
+};
+
+bool AreReal(absl::Span<const WarmUpSample> samples) {
+  return std::any_of(samples.begin(), samples.end(), [](const WarmUpSample& sample) {
+    return std::any_of(sample.inputs.begin(), sample.inputs.end(),
+                       [](const WarmUpInput& input) { return input.fill == WarmUpFill::kData; });
+  });
+}
+
+bool WasSavedInHalf(const Census& census) {
+  const std::vector<std::string>& dtypes = census.parameter_dtypes;
+  return std::find(dtypes.begin(), dtypes.end(), "FP16") != dtypes.end();
+}
+
+std::unique_ptr<Model> Noted(std::unique_ptr<Model> model, std::string note) {
+  model->set_precision_note(std::move(note));
+  return model;
+}
+
+absl::StatusOr<std::unique_ptr<Model>> AsSaved(LoadInPrecision load, const absl::Status& why) {
+  absl::StatusOr<std::unique_ptr<Model>> model = load(Precision::kAsSaved);
+  if (!model.ok()) return model;
+  return Noted(*std::move(model), std::string(why.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
+                                                       const PrecisionChoiceOptions& options) {
+  absl::StatusOr<std::unique_ptr<Model>> fp32 = load(Precision::kFp32);
+  if (!fp32.ok()) return AsSaved(load, fp32.status());
+  const std::vector<Precision> candidates =
+      PrecisionCandidates({(*fp32)->device(), options.cpu_has_bf16, AreReal(options.samples),
+                           WasSavedInHalf((*fp32)->census())});
+  if (candidates.empty()) {
+    return Noted(*std::move(fp32), "this device is not faster in another one");
+  }
+  const absl::StatusOr<Questions> questions = Questions::Make(**fp32, options.samples);
+  absl::StatusOr<Answers> expected = questions.ok()
+                                         ? AnswersOf(fp32->get(), questions->All(), options.clock)
+                                         : absl::StatusOr<Answers>(questions.status());
+  if (absl::IsDataLoss(expected.status())) return expected.status();
+  if (!expected.ok()) {
+    return Noted(*std::move(fp32),
+                 absl::StrCat("no other one can be tried: ", expected.status().message()));
+  }
+  PrecisionTrial trial(load, options, **fp32, questions->All(), *std::move(expected));
+  for (const Precision candidate : candidates) {
+    absl::StatusOr<std::unique_ptr<Model>> model = trial.Try(candidate);
+    if (!model.ok()) return model.status();
+    if (*model != nullptr) return Noted(*std::move(model), trial.note());
+  }
+  return Noted(*std::move(fp32), trial.note());
+}
+
+}  // namespace mpsd

@@ -1,0 +1,60 @@
+// RowBuckets: runs batches of any size as batches of a few sizes.
+//
+// Some devices compile a graph for each shape that they see and keep it: mps takes tens of
+// milliseconds and some memory for each new number of rows, in the middle of serving. So batches
+// for such a model have 1, 2, 4, 8, … or max_batch_size rows. What is missing are copies of the
+// batch's last row, whose answers are dropped: a model takes them where it takes that row, which
+// zeros would not promise.
+//
+//   5 rows, max_batch_size 6:   a b c d e  ─▶  a b c d e e  ─▶ model ─▶  A B C D E E  ─▶  A B C D E
+//
+// On a request's path inside step 9, between BatchExecutor and Model::Run(). Warm-up runs each
+// bucket on each lane (warm_up.h), so that no other size is met later.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+
+// The bucket of `row_count` rows: the next power of two, or `rows_max` where that is smaller. Pure.
+// REQUIRES: 1 <= row_count <= rows_max.
+inline uint32_t RowBucketOf(uint32_t row_count, uint32_t rows_max) {
+  return std::min(std::bit_ceil(row_count), rows_max);
+}
+
+// The row counts with which a model is run: each bucket of one that wants buckets, otherwise the
+// smallest and the largest batch, which stand for all. Sorted, without duplicates. Pure.
+std::vector<uint32_t> RowCountsOf(const Model& model);
+
+// Owned by a lane's executor, one for each lane; lives on the lane's thread. Keeps its memory from
+// run to run, which is bounded by the largest batch and its outputs. The model outlives it.
+class RowBuckets {
+ public:
+  RowBuckets(uint32_t lane, Model* model) : lane_(lane), model_(model) {}
+
+  // Model::Run(), with the rows of the bucket where the model wants that and each input that is
+  // there has a first dim of `row_count`. An output whose first dim is not the bucket passes as it
+  // is. `sink` sees `row_count` rows either way, and no failure of an added row; its outputs are
+  // complete when the call returns. Costs a copy of inputs and outputs where rows are missing.
+  // Fails as Model::Run() does; the outputs then mean nothing.
+  absl::Status Run(absl::Span<const InputTensor> inputs, uint32_t row_count, OutputSink* sink);
+
+ private:
+  std::vector<InputTensor> Padded(absl::Span<const InputTensor> inputs, uint32_t row_count,
+                                  uint32_t bucket);
+
+  const uint32_t lane_;
+  Model* const model_;
+  std::vector<std::string> inputs_;  // one piece of memory for each input, and so below
+  std::vector<std::string> outputs_;
+};
+
+}  // namespace mpsd

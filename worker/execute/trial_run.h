@@ -1,0 +1,81 @@
+// trial_run: runs of a model before it serves, whose outputs are kept and compared.
+//
+// The self-check of the lanes (concurrency_check.h) and the choice of a precision
+// (precision_choice.h) both ask a model for answers that no client waits for:
+//
+//   TrialShapes()   which shapes: the smallest and the largest that the model is served with
+//   TrialInputs     random numbers of one shape
+//   KeptOutputs     the sink that keeps the answers
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "proto/link/model_spec.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+
+// The largest shape has fewer rows where an input would take more than this.
+inline constexpr uint64_t kTrialInputBytes = 16ULL << 20;
+
+// The rows of a trial run, and which bucket its padded dims have (trial_dims.h). A value.
+struct TrialShape {
+  uint32_t rows = 1;
+  size_t step = 0;
+
+  bool operator==(const TrialShape&) const = default;
+};
+
+// Four rows at the first bucket, and max_batch_size rows at the last; one of them where they are
+// equal. The smallest comes first. Pure.
+std::vector<TrialShape> TrialShapes(const ModelSpec& spec);
+
+// kPositive: floats from 1 to 2, which every operator takes. kSigned: from -2 to -1 and from 1 to
+// 2, whose sums are not all of one sign.
+enum class TrialFill { kPositive, kSigned };
+
+// The inputs of one trial run, in memory of their own: floats as `fill` says, whole numbers in the
+// range that the model says for the input, empty strings. Equal seeds make equal inputs.
+// Thread-compatible.
+class TrialInputs {
+ public:
+  TrialInputs(const Model& model, TrialShape shape, TrialFill fill, uint32_t seed);
+
+  absl::Span<const InputTensor> tensors() const { return tensors_; }
+  uint32_t rows() const { return rows_; }
+
+ private:
+  const uint32_t rows_;
+  std::vector<InputTensor> tensors_;
+  std::vector<std::unique_ptr<std::string>> memory_;
+};
+
+// One output of a trial run. Plain data.
+struct KeptOutput {
+  DataType datatype = DataType::kInvalid;
+  std::string bytes;
+};
+
+// Keeps the outputs of one run. Lives on the thread of the run, and is constant afterwards.
+class KeptOutputs final : public OutputSink {
+ public:
+  void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
+  void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
+  void FailRow(uint32_t row, absl::string_view why) override;
+
+  const std::vector<std::unique_ptr<KeptOutput>>& outputs() const { return outputs_; }
+  const std::set<uint32_t>& failed_rows() const { return failed_rows_; }
+
+ private:
+  void* Keep(DataType datatype, uint64_t bytes);
+
+  std::vector<std::unique_ptr<KeptOutput>> outputs_;  // their bytes stay where they are
+  std::set<uint32_t> failed_rows_;
+};
+
+}  // namespace mpsd

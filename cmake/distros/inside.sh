@@ -10,7 +10,7 @@ DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
 ./run build release
 # The suites that need other clients or the network's packages stay with CI.
 ctest --test-dir build/release -j "$(nproc)" --output-on-failure --timeout 300 \
-  -E '^(integration|compat|crash|tidy|model|load|deploy)\.' | tail -15
+  -E '^(integration|compat|crash|tidy|model|load|deploy|text)\.' | tail -15
 
 bin=build/release/bin
 # The chroot has the host's network: other ports than the default ones, in this copy of the config.

@@ -2,6 +2,8 @@
 // matrices.
 #pragma once
 
+#include <cstdint>
+
 #include "torch/csrc/jit/ir/ir.h"
 
 namespace mpsd {

@@ -1,6 +1,7 @@
 // FamilyFolder: a small model of a family, written for one test, and transformers' answers to it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

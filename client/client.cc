@@ -9,10 +9,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "client/async_infer.h"
 #include "client/connect_fault.h"
+#include "client/credentials.h"
 #include "client/stubs.h"
+#include "client/this_host.h"
 #include "client/wire.h"
 
 namespace mpsd::client {
@@ -22,21 +25,12 @@ constexpr int kMaxReplyBytes = 1 << 30;
 // A call on a channel that has failed ends at once; this is for one that connects after all.
 constexpr absl::Duration kFaultWait = absl::Seconds(1);
 
-// Whether nobody outside this host can listen: "127.0.0.1:8001", "[::1]:8001", "localhost:8001",
-// "unix:/path".
-bool StaysOnThisHost(absl::string_view address) {
-  for (const absl::string_view start : {"unix:", "[::1]:", "localhost:"}) {
-    if (absl::StartsWith(address, start)) return true;
-  }
-  // A host name may begin with these digits too.
-  const absl::string_view host = address.substr(0, address.rfind(':'));
-  return absl::StartsWith(host, "127.") &&
-         host.find_first_not_of("0123456789.") == absl::string_view::npos;
-}
-
-std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const ConnectOptions& options) {
-  if (!options.tls) return grpc::InsecureChannelCredentials();
-  return grpc::SslCredentials({options.tls_ca, options.tls_key, options.tls_certificate});
+// "unix:/path" and the hosts of StaysOnThisHost(), with a port.
+bool IsLocal(absl::string_view address) {
+  if (absl::StartsWith(address, "unix:")) return true;
+  absl::string_view host = address.substr(0, address.rfind(':'));
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  return StaysOnThisHost(host);
 }
 
 grpc::ChannelArguments ChannelArguments() {
@@ -84,7 +78,7 @@ Client::~Client() { stubs_->WaitForCalls(); }
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
                                                         absl::Time deadline,
                                                         const ConnectOptions& options) {
-  if (!options.token.empty() && !options.tls && !StaysOnThisHost(address)) {
+  if (!options.token.empty() && !options.tls && !IsLocal(address)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a token is not sent to ", address, " without TLS"));
   }
@@ -130,6 +124,22 @@ absl::StatusOr<std::vector<ListedModel>> Client::ListModels(absl::Time deadline)
     models.push_back({model.name(), model.version(), model.state(), model.reason()});
   }
   return models;
+}
+
+absl::StatusOr<ModelRuns> Client::GetModelRuns(const std::string& model, absl::Time deadline) {
+  inference::ModelStatisticsRequest request;
+  request.set_name(model);
+  inference::ModelStatisticsResponse response;
+  const absl::Status status =
+      stubs_->Call(&stubs_->inference_stub, &inference::GRPCInferenceService::Stub::ModelStatistics,
+                   deadline, request, &response);
+  if (!status.ok()) return status;
+  ModelRuns runs;
+  for (const auto& version : response.model_stats()) {
+    runs.rows += version.inference_count();
+    runs.batches += version.execution_count();
+  }
+  return runs;
 }
 
 absl::StatusOr<InferReply> Client::Infer(const InferRequest& request, absl::Time deadline) {

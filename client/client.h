@@ -54,6 +54,12 @@ struct ListedModel {
   std::string reason;  // why it is not ready; may be empty
 };
 
+// How much a model has run since it was loaded, in all its versions.
+struct ModelRuns {
+  uint64_t rows = 0;
+  uint64_t batches = 0;  // in which these rows ran
+};
+
 // One request. Borrows its inputs' bytes, see InferInput.
 struct InferRequest {
   std::string model;
@@ -72,6 +78,7 @@ struct InferReply {
   std::string version;  // the version that answered
   std::string id;
   std::vector<InferOutput> outputs;
+  uint64_t truncated_texts = 0;  // how many of the request's texts the server cut
 };
 
 // How to reach a server, and with which credentials. All texts are contents, not paths.
@@ -120,6 +127,10 @@ class Client {
   // All versions of all models that the server knows, in the server's order. UNIMPLEMENTED when the
   // server keeps no such list.
   absl::StatusOr<std::vector<ListedModel>> ListModels(absl::Time deadline);
+
+  // The rows and batches that the model has run. NOT_FOUND when the server has no such model;
+  // UNIMPLEMENTED when it keeps no such counts.
+  absl::StatusOr<ModelRuns> GetModelRuns(const std::string& model, absl::Time deadline);
 
   // Runs one inference, and sleeps between tries if it is repeated. The tensors of `request` must
   // stay valid until the call returns. Answers of up to 1 GiB. INVALID_ARGUMENT, with nothing sent,

@@ -22,6 +22,10 @@ struct WorkerStatus {
   std::string state;
   uint32_t lanes = 0;
   std::string device;
+  std::string runtime;       // what runs the model: "torch 2.11.0"; empty: it was not loaded yet
+  std::string runtime_kind;  // of libtorch: "stock", "patched", …
+  std::string runtime_path;  // of libtorch's library
+  std::string driver_guard;  // "none", "held", "missing": whether the gpu's driver is guarded
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;

@@ -16,15 +16,17 @@ void SetRange(const RegionRange& range, Parameters* parameters) {
   (*parameters)["shared_memory_offset"].set_int64_param(static_cast<int64_t>(range.offset));
 }
 
+// 0 where there is no such parameter.
+uint64_t NumberOf(const char* name, const Parameters& parameters) {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? 0 : static_cast<uint64_t>(found->second.int64_param());
+}
+
 RegionRange RangeFromWire(const Parameters& parameters) {
-  const auto number = [&parameters](const char* name) {
-    const auto found = parameters.find(name);
-    return found == parameters.end() ? 0 : static_cast<uint64_t>(found->second.int64_param());
-  };
   const auto region = parameters.find("shared_memory_region");
   if (region == parameters.end()) return {};
-  return {region->second.string_param(), number("shared_memory_offset"),
-          number("shared_memory_byte_size")};
+  return {region->second.string_param(), NumberOf("shared_memory_offset", parameters),
+          NumberOf("shared_memory_byte_size", parameters)};
 }
 
 absl::StatusOr<InferOutput> OutputFromWire(
@@ -67,6 +69,10 @@ WorkerStatus WorkerFromWire(const control::v1::WorkerStatus& wire) {
   worker.state = wire.state();
   worker.lanes = wire.lanes();
   worker.device = wire.device();
+  worker.runtime = wire.runtime();
+  worker.runtime_kind = wire.runtime_kind();
+  worker.runtime_path = wire.runtime_path();
+  worker.driver_guard = wire.driver_guard();
   worker.resident_bytes = wire.resident_bytes();
   worker.restarts = wire.restarts();
   worker.uptime_ms = wire.uptime_ms();
@@ -144,6 +150,7 @@ absl::StatusOr<InferReply> FromWire(inference::ModelInferResponse&& response) {
                                             response.raw_output_contents_size()));
   }
   InferReply reply{response.model_name(), response.model_version(), response.id(), {}};
+  reply.truncated_texts = NumberOf("truncated_texts", response.parameters());
   for (int i = 0; i < response.outputs_size(); ++i) {
     absl::StatusOr<InferOutput> output =
         OutputFromWire(response.outputs(i), std::move(*response.mutable_raw_output_contents(i)));

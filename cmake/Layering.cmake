@@ -25,7 +25,8 @@ set(MPSD_EDGES_access            base absl openssl)
 set(MPSD_EDGES_telemetry         base absl prometheus)
 set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
 set(MPSD_EDGES_telemetry_http    telemetry absl json)
-set(MPSD_EDGES_request           base encoding link telemetry absl)
+set(MPSD_EDGES_graph             base link absl)
+set(MPSD_EDGES_request           base encoding graph link telemetry absl)
 set(MPSD_EDGES_listen            base files telemetry telemetry_log grpc openssl absl)
 set(MPSD_EDGES_wire              base encoding request proto protobuf grpc telemetry absl)
 set(MPSD_EDGES_rest              base link request wire proto protobuf simdjson absl)
@@ -43,7 +44,9 @@ set(MPSD_EDGES_route             base http wire embedders absl)
 set(MPSD_EDGES_door              base access request entry inflate wire exchange http rest route page
                                  proto embedders texts telemetry telemetry_log telemetry_http absl)
 set(MPSD_EDGES_texts             base files link request telemetry tokenizer json absl)
+set(MPSD_EDGES_cache             base access request telemetry absl)
 set(MPSD_EDGES_admit             base link request texts absl)
+set(MPSD_EDGES_steps             base graph request texts exchange telemetry absl)
 set(MPSD_EDGES_schedule          absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)
 set(MPSD_EDGES_lanes             base link shm request batch absl)
@@ -57,23 +60,25 @@ set(MPSD_EDGES_supervise_policy  base lanes telemetry absl)
 set(MPSD_EDGES_supervise_process base files link lanes telemetry telemetry_log absl)
 set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log request supervise_policy
                                  supervise_process absl)
-set(MPSD_EDGES_config            base files link access request json absl)
-set(MPSD_EDGES_config_triton     base config proto protobuf json absl)
+set(MPSD_EDGES_config            base files link access graph request json absl)
+set(MPSD_EDGES_config_triton     base config graph proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
-set(MPSD_EDGES_place             base link config request texts batch dispatch supervise telemetry
-                                 telemetry_log reload json absl)
+set(MPSD_EDGES_place             base link config graph request texts cache steps batch dispatch
+                                 supervise telemetry telemetry_log reload json absl)
 set(MPSD_EDGES_doctor            base files config listen link json absl)
-set(MPSD_EDGES_daemon            base files request texts embedders admit plane reply supervise
+set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
                                  regions_device entry accept http door control config reload
                                  place doctor absl)
 # -- worker
+set(MPSD_EDGES_metal             base link absl)
 set(MPSD_EDGES_model             base link absl)
 set(MPSD_EDGES_model_synthetic   base link model absl)
-set(MPSD_EDGES_model_torch       base link model absl torch)
+set(MPSD_EDGES_model_torch       base link metal model absl torch)
 set(MPSD_EDGES_model_torchscript base link model model_torch json absl torch)
 set(MPSD_EDGES_model_aoti        link model model_torch json absl torch)
-set(MPSD_EDGES_model_encoder     base link model model_torch json absl torch)
+set(MPSD_EDGES_model_encoder_config base link json absl)
+set(MPSD_EDGES_model_encoder     base link model model_torch model_encoder_config json absl torch)
 set(MPSD_EDGES_sandbox           base confine link absl)
 set(MPSD_EDGES_load              base files link execute model model_synthetic model_torch
                                  model_torchscript model_aoti model_encoder sandbox json absl)
@@ -83,7 +88,12 @@ set(MPSD_EDGES_tools             link model json absl torch)
 # -- other programs
 set(MPSD_EDGES_copier  base confine link absl)
 set(MPSD_EDGES_client  base encoding proto grpc absl)
-set(MPSD_EDGES_cli     base files link client unicode absl json cli11)
+set(MPSD_EDGES_web     client boost openssl absl json)
+set(MPSD_EDGES_traffic base link client proto protobuf grpc absl)
+set(MPSD_EDGES_bench   base client traffic absl)
+set(MPSD_EDGES_tune    base files link client bench json absl)
+set(MPSD_EDGES_format  base files client unicode absl)
+set(MPSD_EDGES_cli     base files link client web bench tune format absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time
   absl::flat_hash_map absl::inlined_vector absl::span absl::random_random)

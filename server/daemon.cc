@@ -21,6 +21,7 @@
 #include "proto/base/platform.h"
 #include "server/accept/grpc_server.h"
 #include "server/admit/admission.h"
+#include "server/cache/response_cache.h"
 #include "server/config/config_reader.h"
 #include "server/config/config_warnings.h"
 #include "server/config/limit_keys.h"
@@ -52,6 +53,7 @@
 #include "server/reply/answer_step.h"
 #include "server/sd_notify.h"
 #include "server/start_progress.h"
+#include "server/steps/step_context.h"
 #include "server/supervise/process/cuda_service.h"
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
@@ -90,7 +92,7 @@ class DirectoryHealth final : public HealthSource {
     readiness.ready = models_->IsReady();
     if (readiness.ready) return readiness;
     for (const auto& model : models_->models()) {
-      if (!model->ready) readiness.unready_models.push_back(model->name);
+      if (!model->IsReady()) readiness.unready_models.push_back(model->name);
     }
     for (const RefusedModel& model : models_->refused()) {
       if (model.wanted) readiness.unready_models.push_back(model.name);
@@ -137,6 +139,7 @@ class Daemon {
       : config_(config),
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
+        kept_answers_(config.limits.response_cache_bytes),
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
@@ -145,13 +148,14 @@ class Daemon {
                     config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
-        factory_(clock_, &answers_, &supervisor_, &page_, &survey_, &logger_,
-                 config_.limits.message_bytes),
+        admission_(&models_, clock_, &texts_, config.limits.text_bytes),
+        steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
+        factory_(clock_, &answers_, &kept_answers_, &steps_, &supervisor_, &page_, &survey_,
+                 &logger_, config_.limits.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
-        admission_(&models_, clock_, &texts_, config.limits.text_bytes),
         regions_({config.limits.client_shared_memory_bytes, config.limits.client_cuda_memory_bytes,
                   config.limits.message_bytes, config.limits.buffered_bytes},
                  SocketsOf, &copies_, &metrics_),
@@ -207,6 +211,7 @@ class Daemon {
   RefusalLog grpc_refusals_{&access_metrics_, &logger_, clock_};
   RefusalLog http_refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
+  ResponseCache kept_answers_;
   ModelDirectory models_;
   DirectoryHealth health_;
   AnswerStep answers_;
@@ -216,11 +221,12 @@ class Daemon {
   Supervisor supervisor_;
   DeviceCopies copies_;  // not started where no client's device memory is taken
   HostSurvey survey_;
+  TextThreads texts_;
+  Admission admission_;
+  StepContext steps_;
   ModelFactory factory_;
   const ConfigSource source_;
   Reloader reloader_;
-  TextThreads texts_;
-  Admission admission_;
   MethodTable methods_;
   Gate gate_;
   ClientRegions regions_;
@@ -295,6 +301,12 @@ absl::Status Daemon::Listen() {
     metrics_.inflated_request_bytes = static_cast<int64_t>(grpc_.inflated_bytes());
     metrics_.http_connections = http_.connection_count();
     metrics_.http_body_bytes = static_cast<int64_t>(http_.body_bytes());
+    const ResponseCache::Usage kept = kept_answers_.usage();
+    metrics_.kept_answers = static_cast<int64_t>(kept.answers);
+    metrics_.kept_answer_bytes = static_cast<int64_t>(kept.bytes);
+    metrics_.evicted_answers = kept.evicted;
+    metrics_.step_requests = steps_.inside.load();
+    metrics_.step_copy_bytes = static_cast<int64_t>(steps_.copies.taken_bytes());
   });
   return ListenForHttp(options.certificates);
 }
@@ -411,6 +423,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
     return kExitConfig;
   }
   AddMethods();
+  reloader_.Start();
   if (absl::Status status = Listen(); !status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
     return absl::IsInvalidArgument(status) ? kExitConfig : kExitCannotListen;
@@ -436,7 +449,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
 }
 
 void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
-  reloader_.Start();
+  reloader_.Begin();
   for (int seen = 0; signals.requests() == 0;) {
     signals.WaitForNews(seen, absl::Nanoseconds(HeapTrimmer::kLookNs));
     heap_.Look(plane_.inside());
@@ -492,11 +505,13 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   models_.stage = ServingStage::kExiting;
   const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
   const auto awaits = [this] {
-    return plane_.inside() > 0 || copies_.pending() > 0 || texts_.pending() > 0;
+    return plane_.inside() > 0 || steps_.inside > 0 || copies_.pending() > 0 ||
+           texts_.pending() > 0;
   };
   while (awaits() && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;
   }
+  steps_.closed = true;
   plane_.FailAll("Server exiting");
   copies_.Stop();
   const bool hurry = signals.requests() > 1;

@@ -39,7 +39,8 @@ class KeepAwake {
       : assertion_(std::move(assertion)), clock_(clock), logger_(logger) {}
   ~KeepAwake();
 
-  // `inside` is how many requests the daemon has.
+  // Takes or gives back the assertion. `inside` is how many requests the daemon has: those of all
+  // models, also those that wait for a batch.
   void Look(int64_t inside);
 
  private:

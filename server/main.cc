@@ -16,6 +16,7 @@
 #include "server/daemon.h"
 #include "server/doctor/doctor_verb.h"
 #include "server/signals.h"
+#include "server/thread_room.h"
 
 namespace mpsd {
 namespace {
@@ -62,6 +63,9 @@ absl::Status NameConfig(ServeFlags* flags) {
 }
 
 int Serve(ServeFlags flags) {
+  if (absl::Status room = CheckThreadRoom(ThreadsToServe()); !room.ok()) {
+    return Complain(room, kExitConfig);
+  }
   const SignalWaiter signals;
   if (absl::Status named = NameConfig(&flags); !named.ok()) return Complain(named, kExitConfig);
   const absl::StatusOr<Config> config = ConfigOf(flags);
@@ -109,9 +113,10 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
 int Main(int argc, char** argv) {
   CLI::App app(
       "mpsd serves PyTorch models over gRPC.\n\nExit codes: 0 ok, 1 the server answered an "
-      "error, 64 wrong usage, 66 a file cannot be read, 69 no server there, or an address "
+      "error, or nothing meets an SLO, 64 wrong usage, 66 a file cannot be read, 69 no server "
+      "there, or an address "
       "that cannot be bound, 71 the doctor found a fault, 73 a file cannot be written, 75 it runs "
-      "already, 78 wrong config, or not enough memory for it.");
+      "already, 78 wrong config, or not enough memory or threads for it.");
   app.require_subcommand(1);
   app.set_version_flag("--version", absl::StrCat("mpsd ", MPSD_VERSION));
   int exit_code = kExitOk;
@@ -129,7 +134,10 @@ int Main(int argc, char** argv) {
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);
   cli::AddListVerb(app, &exit_code);
+  cli::AddBenchVerb(app, &exit_code);
+  cli::AddTuneVerb(app, &exit_code);
   cli::AddForgiveVerb(app, &exit_code);
+  cli::AddTextVerbs(app, &exit_code);
   cli::AddInspectVerbs(app, &exit_code);
   cli::AddHelpVerb(app);
   return cli::ParseAndRun(app, argc, argv, &exit_code);

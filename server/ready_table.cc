@@ -27,9 +27,12 @@ std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers
   const WorkerInfo first = workers.empty() ? WorkerInfo{} : workers.front();
   std::string what = "waits for its worker";
   if (!first.last_words.empty()) what = first.last_words;
-  if (model.loaded && model.ready) what = SpecText(model.spec);
+  if (model.members != nullptr) {
+    what = std::string(model.members->Check(MemberNeed::kReady).message());
+  }
+  if (model.loaded && model.IsReady()) what = SpecText(model.spec);
   return absl::StrFormat("  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
-                         model.ready ? "ready" : "NOT READY",
+                         model.IsReady() ? "ready" : "NOT READY",
                          first.device.empty() ? "-" : first.device,
                          absl::StrCat(workers.size(), "x", first.lanes), what);
 }
@@ -62,7 +65,7 @@ std::string ExampleInputs(const ServedModel& model) {
 // For the first model that makes vectors of texts; empty where there is none.
 std::string EmbeddingExample(const std::string& url, const ModelDirectory& models) {
   for (const TextModel& model : AllTextModels(models)) {
-    const bool takes_texts = model.served->ready && model.served->texts.ok();
+    const bool takes_texts = model.served->IsReady() && model.served->texts.ok();
     if (!takes_texts || model.task != ModelTask::kEmbedding) continue;
     const std::string body =
         absl::StrCat(R"({"model":")", model.name(), R"(","input":"How far is it to the sea?"})");
@@ -76,7 +79,7 @@ std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models)
   std::string text = "\nTry:\n";
   size_t count = 0;
   for (const auto& model : models.models()) {
-    const std::string inputs = model->ready ? ExampleInputs(*model) : "";
+    const std::string inputs = model->IsReady() ? ExampleInputs(*model) : "";
     if (inputs.empty() || ++count > kMostExamples) continue;
     absl::StrAppend(&text, "  ", facts.program, " infer ", model->name, inputs, options, "\n");
   }

@@ -35,6 +35,7 @@
 #include "worker/execute/concurrency_check.h"
 #include "worker/load/describe.h"
 #include "worker/load/load_in_sandbox.h"
+#include "worker/load/load_model.h"
 #include "worker/model/model.h"
 
 namespace mpsd {
@@ -84,6 +85,7 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
   for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real()));
   }
+  std::string told;  // what lanes say of their records, which is the same of most
   // One lane after another: the first runs of a model compile code, which lanes must not do at
   // once.
   for (const std::unique_ptr<Lane>& lane : *lanes) {
@@ -93,6 +95,10 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
         here ? lane->WarmUpHere(order.warmup, order.warmup_samples) : lane->WarmedUp();
     if (!status.ok()) return status;
     if (warning->empty()) *warning = lane->warning();
+    if (lane->records() != told) {
+      told = lane->records();
+      std::fprintf(stderr, "records: %s\n", told.c_str());
+    }
   }
   return absl::OkStatus();
 }
@@ -121,6 +127,8 @@ LoadReport Report(Model* model, uint32_t wanted) {
   report.labels = model->labels();
   report.precision = model->precision();
   report.precision_note = model->precision_note();
+  report.runtime = {RuntimeName(), LoadedRuntimeKindName(), LoadedRuntimePath(),
+                    model->driver_guard()};
   return report;
 }
 
@@ -175,6 +183,8 @@ int Serve() {
     const absl::Span<const char> segment = attachment->SlabSegment(number);
     if (!segment.empty()) (*model)->RegisterMemory(segment.data(), segment.size());
   }
+  const absl::Span<char> outputs = attachment->OutputArea();
+  (*model)->RegisterOutputMemory(outputs.data(), outputs.size());
 
   MPSD_FAILPOINT("worker.after_attach");
   Lanes lanes;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/client.h"
 
@@ -17,11 +18,11 @@ int RunForgive(const ForgiveOptions& options, std::ostream& out, std::ostream& e
   if (!contents.ok()) return Fail(err, kExitServerError, contents.status());
   if (options.server.json) {
     const nlohmann::json report = {{"model", options.model}, {"contents", *contents}};
-    out << report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  } else {
-    out << options.model << " takes " << *contents << " contents again\n";
+    return WriteReport(
+        out, err, report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  return kExitOk;
+  return WriteReport(out, err,
+                     absl::StrCat(options.model, " takes ", *contents, " contents again\n"));
 }
 
 }  // namespace mpsd::cli

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/elements.h"
+#include "client/format/elements.h"
 
 namespace mpsd::cli {
 namespace {

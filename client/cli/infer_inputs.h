@@ -17,8 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/cli/infer_verb.h"
-#include "client/cli/npy.h"
 #include "client/client.h"
+#include "client/format/npy.h"
 
 namespace mpsd::cli {
 

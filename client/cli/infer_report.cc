@@ -7,9 +7,8 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/elements.h"
-#include "client/cli/table.h"
-#include "proto/base/utf8.h"
+#include "client/format/elements.h"
+#include "client/format/table.h"
 
 namespace mpsd::cli {
 namespace {
@@ -20,7 +19,6 @@ using Json = nlohmann::json;
 using Vectors = std::vector<std::vector<double>>;
 
 constexpr size_t kShownValues = 4;
-constexpr size_t kShownTextBytes = 40;
 
 // `value` as printf formats it.
 std::string Formatted(const char* format, double value) {
@@ -77,21 +75,6 @@ std::string OutputsText(const InferReply& reply) {
                {"MEAN", kRight},
                {"FIRST VALUES"}});
   for (const InferOutput& output : reply.outputs) table.AddRow(OutputRow(output));
-  return table.Text();
-}
-
-// At most kShownTextBytes of `text`, cut between characters.
-std::string Shortened(const std::string& text) {
-  if (text.size() <= kShownTextBytes) return text;
-  return absl::StrCat(CutAtCharacter(text, kShownTextBytes), "…");
-}
-
-std::string EmbeddingsText(absl::Span<const std::string> texts, const Vectors& vectors) {
-  Table table({{"ROW", kRight}, {"TEXT"}, {"DIMS", kRight}, {"NORM", kRight}, {"FIRST VALUES"}});
-  for (size_t i = 0; i < vectors.size(); ++i) {
-    table.AddRow({absl::StrCat(i + 1), Shortened(texts[i]), absl::StrCat(vectors[i].size()),
-                  Formatted("%.4f", Norm(vectors[i])), FirstValues(vectors[i], "%+.4f")});
-  }
   return table.Text();
 }
 
@@ -161,6 +144,15 @@ double Cosine(const std::vector<double>& a, const std::vector<double>& b) {
   return lengths > 0 ? std::inner_product(a.begin(), a.end(), b.begin(), 0.0) / lengths : 0;
 }
 
+std::string EmbeddingsText(absl::Span<const std::string> texts, const Vectors& vectors) {
+  Table table({{"ROW", kRight}, {"TEXT"}, {"DIMS", kRight}, {"NORM", kRight}, {"FIRST VALUES"}});
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    table.AddRow({absl::StrCat(i + 1), ShortCell(texts[i]), absl::StrCat(vectors[i].size()),
+                  Formatted("%.4f", Norm(vectors[i])), FirstValues(vectors[i], "%+.4f")});
+  }
+  return table.Text();
+}
+
 std::string ReportText(const InferReply& reply, absl::Span<const std::string> texts,
                        double latency_ms) {
   const Vectors vectors = FindEmbeddings(reply, texts.size());
@@ -170,6 +162,12 @@ std::string ReportText(const InferReply& reply, absl::Span<const std::string> te
   if (!reply.id.empty()) absl::StrAppend(&text, ", request ", reply.id);
   absl::StrAppend(&text, ", ", Formatted("%.2f", latency_ms), " ms\n");
   return text;
+}
+
+std::string CutsText(const InferReply& reply, size_t text_count) {
+  if (reply.truncated_texts == 0) return "";
+  return absl::StrCat("mpsd: ", reply.truncated_texts, " of ", text_count,
+                      " texts had too many tokens for the model: their rest was cut\n");
 }
 
 std::string ReportJson(const InferReply& reply, absl::Span<const std::string> texts,
@@ -186,6 +184,7 @@ std::string ReportJson(const InferReply& reply, absl::Span<const std::string> te
          {"shape", std::vector<int64_t>(output.shape.begin(), output.shape.end())},
          {"data", ElementsJson(output)}});
   }
+  if (!texts.empty()) report["truncated_texts"] = reply.truncated_texts;
   const Vectors vectors = FindEmbeddings(reply, texts.size());
   for (size_t i = 0; i < vectors.size(); ++i) {
     report["texts"].push_back({{"text", texts[i]}, {"norm", Norm(vectors[i])}});

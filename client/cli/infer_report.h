@@ -28,6 +28,10 @@ double Norm(const std::vector<double>& vector);
 // the same number of dims.
 double Cosine(const std::vector<double>& a, const std::vector<double>& b);
 
+// One line for each text: dims, norm, first values. REQUIRES: as many vectors as texts.
+std::string EmbeddingsText(absl::Span<const std::string> texts,
+                           const std::vector<std::vector<double>>& vectors);
+
 // For people. `texts` are those that were sent, one for each row; none for a request without
 // --text. With embeddings, one line for each text: dims, norm, first values; and for two or more
 // texts the table of their cosines. Otherwise one line for each output: datatype,
@@ -36,9 +40,13 @@ double Cosine(const std::vector<double>& a, const std::vector<double>& b);
 std::string ReportText(const client::InferReply& reply, absl::Span<const std::string> texts,
                        double latency_ms);
 
+// A line for stderr that says how many of the texts the server cut; empty when it cut none.
+std::string CutsText(const client::InferReply& reply, size_t text_count);
+
 // The whole answer as one JSON object on one line: "model", "version", "id", "latency_ms",
 // "outputs" with name, datatype, shape and the elements in "data", flat; with embeddings also
-// "texts", with their "norm", and "cosine". A number that is not finite is null;
+// "texts", with their "norm", and "cosine"; for texts also "truncated_texts", how many the server
+// cut. A number that is not finite is null;
 // 64-bit integers are exact; bytes that are not UTF-8 become U+FFFD.
 std::string ReportJson(const client::InferReply& reply, absl::Span<const std::string> texts,
                        double latency_ms);

@@ -3,14 +3,13 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "client/cli/infer_inputs.h"
 #include "client/cli/infer_report.h"
 #include "client/client.h"
+#include "client/format/named_value.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/files/whole_file.h"
@@ -18,21 +17,11 @@
 namespace mpsd::cli {
 namespace {
 
-absl::Status Wrong(absl::string_view option, absl::string_view value, absl::string_view wanted) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", option, " ", value, ": ", wanted, " is expected"));
-}
-
-// Splits "name=rest"; the rest is empty without a '='.
-std::pair<std::string, absl::string_view> SplitName(absl::string_view value) {
-  return absl::StrSplit(value, absl::MaxSplits('=', 1));
-}
-
 absl::StatusOr<InputSource> ParseInput(const std::string& value) {
   auto [name, source] = SplitName(value);
   if (!name.empty() && source == "random") return InputSource{name, ""};
   if (name.empty() || !absl::ConsumePrefix(&source, "@") || source.empty()) {
-    return Wrong("input", value, "NAME=@FILE.npy or NAME=random");
+    return WrongOption("input", value, "NAME=@FILE.npy or NAME=random");
   }
   return InputSource{name, std::string(source)};
 }
@@ -41,23 +30,9 @@ absl::StatusOr<OutputTarget> ParseOutput(const std::string& value) {
   auto [name, target] = SplitName(value);
   if (!name.empty() && name == value) return OutputTarget{name, ""};
   if (name.empty() || !absl::ConsumePrefix(&target, "@") || target.empty()) {
-    return Wrong("output", value, "NAME or NAME=@FILE.npy");
+    return WrongOption("output", value, "NAME or NAME=@FILE.npy");
   }
   return OutputTarget{name, std::string(target)};
-}
-
-absl::StatusOr<std::pair<std::string, Dims>> ParseShape(const std::string& value) {
-  const auto [name, list] = SplitName(value);
-  if (name.empty() || list.empty()) return Wrong("shape", value, "NAME=1,16");
-  Dims dims;
-  for (const absl::string_view item : absl::StrSplit(list, ',')) {
-    int64_t dim = 0;
-    if (!absl::SimpleAtoi(item, &dim) || dim < 0 || dims.size() > kMaxRank) {
-      return Wrong("shape", value, "NAME=1,16");
-    }
-    dims.push_back(dim);
-  }
-  return std::make_pair(name, dims);
 }
 
 absl::Status CheckCombination(const InferOptions& options, const InferPlan& plan) {
@@ -90,14 +65,6 @@ absl::Status ParseAll(const std::vector<std::string>& values,
   return absl::OkStatus();
 }
 
-// The failure of a step: its error, and the verb's exit code.
-struct Failure {
-  ExitCode code = kExitOk;
-  absl::Status status;
-
-  explicit operator bool() const { return !status.ok(); }
-};
-
 // One run of the verb; each step leaves what the next one needs. Lives on one thread.
 class InferRun {
  public:
@@ -114,6 +81,7 @@ class InferRun {
     return options_.server.json ? ReportJson(reply_, options_.texts, latency_ms_)
                                 : ReportText(reply_, options_.texts, latency_ms_);
   }
+  std::string Cuts() const { return CutsText(reply_, options_.texts.size()); }
 
  private:
   absl::Time Deadline() const { return absl::Now() + plan_.timeout; }
@@ -229,9 +197,10 @@ int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err) 
        {&InferRun::ReadFiles, &InferRun::Connect, &InferRun::MakeInputs, &InferRun::Infer}) {
     if (const Failure failure = (run.*step)()) return Fail(err, failure.code, failure.status);
   }
-  out << run.Report();
+  const int code = WriteReport(out, err, run.Report());
+  err << run.Cuts();
   if (const Failure failure = run.KeepOutputs()) return Fail(err, failure.code, failure.status);
-  return kExitOk;
+  return code;
 }
 
 }  // namespace mpsd::cli

@@ -21,8 +21,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cli/npy.h"
 #include "client/cli/server_options.h"
+#include "client/format/npy.h"
 #include "proto/base/shape.h"
 
 namespace mpsd::cli {

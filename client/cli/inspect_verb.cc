@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/server_options.h"
-#include "client/cli/table.h"
+#include "client/format/table.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
@@ -182,8 +182,7 @@ int RunInspect(const InspectOptions& options, std::ostream& out, std::ostream& e
   ExitCode code = kExitOk;
   const absl::StatusOr<std::string> line = Describe(options, &code);
   if (!line.ok()) return Fail(err, code, line.status());
-  out << (options.json ? absl::StrCat(*line, "\n") : DescriptionText(*line));
-  return kExitOk;
+  return WriteReport(out, err, options.json ? absl::StrCat(*line, "\n") : DescriptionText(*line));
 }
 
 int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err) {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
-#include "client/cli/table.h"
 #include "client/client.h"
+#include "client/format/table.h"
 
 namespace mpsd::cli {
 namespace {
@@ -51,8 +51,7 @@ int RunList(const ServerOptions& options, std::ostream& out, std::ostream& err) 
   if (!client.ok()) return Fail(err, code, client.status());
   const auto models = (*client)->ListModels(absl::Now() + *timeout);
   if (!models.ok()) return Fail(err, kExitServerError, models.status());
-  out << (options.json ? ListJson(*models) : ListText(*models));
-  return kExitOk;
+  return WriteReport(out, err, options.json ? ListJson(*models) : ListText(*models));
 }
 
 }  // namespace mpsd::cli

@@ -10,8 +10,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "client/cli/table.h"
 #include "client/client.h"
+#include "client/format/table.h"
 #include "proto/base/units.h"
 
 namespace mpsd::cli {
@@ -120,6 +120,14 @@ std::string ModelsText(const DaemonStatus& daemon) {
   return table.Text();
 }
 
+// "torch 2.9.1 patched, driver guard held"; without what does not apply.
+std::string RuntimeText(const WorkerStatus& worker) {
+  if (worker.runtime.empty()) return "-";
+  const bool is_guarded = !worker.driver_guard.empty() && worker.driver_guard != "none";
+  return absl::StrCat(worker.runtime, worker.runtime_kind.empty() ? "" : " ", worker.runtime_kind,
+                      is_guarded ? ", driver guard " : "", is_guarded ? worker.driver_guard : "");
+}
+
 std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus& worker) {
   return {model.name,
           absl::StrCat(worker.index),
@@ -128,6 +136,7 @@ std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus&
           worker.generation.empty() ? OrDash(worker.state)
                                     : absl::StrCat(worker.state, " (", worker.generation, ")"),
           OrDash(worker.device),
+          RuntimeText(worker),
           absl::StrCat(worker.lanes),
           BytesText(worker.resident_bytes),
           absl::StrCat(worker.restarts),
@@ -155,6 +164,7 @@ std::string WorkersText(const DaemonStatus& daemon) {
                {"EPOCH", kRight},
                {"STATE"},
                {"DEVICE"},
+               {"RUNTIME"},
                {"LANES", kRight},
                {"MEMORY", kRight},
                {"RESTARTS", kRight},
@@ -173,6 +183,10 @@ Json WorkerJson(const WorkerStatus& worker) {
           {"state", worker.state},
           {"lanes", worker.lanes},
           {"device", worker.device},
+          {"runtime", worker.runtime},
+          {"runtime_kind", worker.runtime_kind},
+          {"runtime_path", worker.runtime_path},
+          {"driver_guard", worker.driver_guard},
           {"resident_bytes", worker.resident_bytes},
           {"restarts", worker.restarts},
           {"uptime_ms", worker.uptime_ms},
@@ -275,16 +289,13 @@ int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
       return Fail(err, kExitServerError, absl::NotFoundError(text));
     }
   }
-  if (options.server.json) {
-    out << DaemonJson(*daemon);
-  } else if (options.why) {
-    out << WhyText(*daemon);
-  } else {
-    out << HeadText(*daemon, options.server.address) << ReloadText(daemon->last_reload) << "\n"
-        << ModelsText(*daemon) << DeviceNotesText(*daemon) << "\n"
-        << RemarksText(*daemon) << WorkersText(*daemon);
-  }
-  return kExitOk;
+  if (options.server.json) return WriteReport(out, err, DaemonJson(*daemon));
+  if (options.why) return WriteReport(out, err, WhyText(*daemon));
+  return WriteReport(
+      out, err,
+      absl::StrCat(HeadText(*daemon, options.server.address), ReloadText(daemon->last_reload), "\n",
+                   ModelsText(*daemon), DeviceNotesText(*daemon), "\n", RemarksText(*daemon),
+                   WorkersText(*daemon)));
 }
 
 }  // namespace mpsd::cli

@@ -12,6 +12,19 @@ namespace {
 
 constexpr uint64_t kMaxSecretBytes = 1 << 20;
 
+// The steps that both ways to a server share.
+template <class Server>
+absl::StatusOr<std::unique_ptr<Server>> ConnectTo(const std::string& where,
+                                                  const ServerOptions& options, absl::Time deadline,
+                                                  ExitCode* code) {
+  const absl::StatusOr<client::ConnectOptions> read = ReadConnectOptions(options);
+  *code = kExitNoInput;
+  if (!read.ok()) return read.status();
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Connect(where, deadline, *read);
+  *code = absl::IsInvalidArgument(server.status()) ? kExitUsage : kExitNotReachable;
+  return server;
+}
+
 }  // namespace
 
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options) {
@@ -43,13 +56,13 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
 
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code) {
-  const absl::StatusOr<client::ConnectOptions> read = ReadConnectOptions(options);
-  *code = kExitNoInput;
-  if (!read.ok()) return read.status();
-  absl::StatusOr<std::unique_ptr<client::Client>> client =
-      client::Client::Connect(options.address, deadline, *read);
-  *code = absl::IsInvalidArgument(client.status()) ? kExitUsage : kExitNotReachable;
-  return client;
+  return ConnectTo<client::Client>(options.address, options, deadline, code);
+}
+
+absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const ServerOptions& options,
+                                                                absl::Time deadline,
+                                                                ExitCode* code) {
+  return ConnectTo<client::HttpClient>(options.url, options, deadline, code);
 }
 
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {
@@ -60,6 +73,12 @@ int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {
   if (status.message() == "Deadline Exceeded") err << ": no answer came within --timeout";
   err << "\n";
   return code;
+}
+
+int WriteReport(std::ostream& out, std::ostream& err, const std::string& report) {
+  out << report << std::flush;
+  if (out.good()) return kExitOk;
+  return Fail(err, kExitCannotWrite, absl::DataLossError("the output cannot be written"));
 }
 
 }  // namespace mpsd::cli

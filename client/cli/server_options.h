@@ -7,6 +7,8 @@
 //   ExitCode code = kExitOk;
 //   const auto client = Connect(options.server, absl::Now() + *timeout, &code);
 //   if (!client.ok()) return Fail(err, code, client.status());
+//
+// A verb that talks HTTP has ConnectHttp() instead.
 #pragma once
 
 #include <memory>
@@ -18,14 +20,16 @@
 #include "absl/time/time.h"
 #include "client/cli/exit_code.h"
 #include "client/client.h"
+#include "client/web/http_client.h"
 
 namespace mpsd::cli {
 
 // The options as they stand on the command line, unchecked. verbs.cc fills them. The token stands
 // in a file and never on the command line, which every user of the host can read.
 struct ServerOptions {
-  std::string address = "127.0.0.1:8001";  // or "unix:/path"
-  std::string timeout = "30s";             // for each call
+  std::string address = "127.0.0.1:8001";  // of gRPC, or "unix:/path"
+  std::string url = "http://127.0.0.1:8000";
+  std::string timeout = "30s";  // for each call
   bool json = false;
   bool tls = false;
   std::string tls_ca;  // this and the next two are paths
@@ -45,13 +49,30 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code);
 
+// The same over HTTP, to the option `url`.
+absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const ServerOptions& options,
+                                                                absl::Time deadline,
+                                                                ExitCode* code);
+
 // The option `timeout`, a number with a unit such as "500ms", which must be positive;
 // INVALID_ARGUMENT says why it is not. Thread-safe.
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);
+
+// The failure of a step: its error, and the verb's exit code. False where there is none.
+struct Failure {
+  ExitCode code = kExitOk;
+  absl::Status status;
+
+  explicit operator bool() const { return !status.ok(); }
+};
 
 // Writes "mpsd: TEXT" to `err` and returns `code`, as the last step of a verb that failed. With
 // kExitServerError the text begins with the name of the status code, such as "NOT_FOUND: ". Where
 // the option `timeout` has ended the wait the text says so.
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status);
+
+// Writes a verb's report to `out`, as the last step of one that succeeded. Returns kExitOk once the
+// system has taken it all, else Fail()s with kExitCannotWrite.
+int WriteReport(std::ostream& out, std::ostream& err, const std::string& report);
 
 }  // namespace mpsd::cli

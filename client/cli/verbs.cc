@@ -1,5 +1,7 @@
 #include "client/cli/verbs.h"
 
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 #include <string>
@@ -7,25 +9,25 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/bench/load_point.h"
+#include "client/cli/bench_verb.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/forgive_verb.h"
 #include "client/cli/infer_verb.h"
 #include "client/cli/inspect_verb.h"
 #include "client/cli/list_verb.h"
 #include "client/cli/ps_verb.h"
+#include "client/cli/text_verbs.h"
+#include "client/cli/tune_verb.h"
 #include "proto/link/json_object.h"
 
 namespace mpsd::cli {
 namespace {
 
-void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
-  verb->add_option("--address", options->address, "the server: HOST:PORT or unix:PATH")
-      ->envname("MPSD_ADDRESS")
-      ->capture_default_str();
+// What a verb needs of any server.
+void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
-  verb->add_flag("--json", options->json, "write JSON");
-  verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
   verb->add_option("--tls-ca", options->tls_ca,
                    "with TLS; trusts the authorities in this PEM file");
   CLI::Option* certificate =
@@ -35,6 +37,15 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   key->needs(certificate);
   verb->add_option("--token-file", options->token_file, "a file that holds the token to show")
       ->envname("MPSD_TOKEN_FILE");
+}
+
+void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
+  verb->add_option("--address", options->address, "the server: HOST:PORT or unix:PATH")
+      ->envname("MPSD_ADDRESS")
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "write JSON");
+  verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
+  AddAccessOptions(verb, options);
 }
 
 // Takes one value for each occurrence of the option, even if the value begins like an option.
@@ -84,6 +95,75 @@ void AddListVerb(CLI::App& app, int* exit_code) {
   verb->callback([options, exit_code] { *exit_code = RunList(*options, std::cout, std::cerr); });
 }
 
+namespace {
+
+void AddLoadInputOptions(CLI::App* verb, LoadInputOptions* options) {
+  AddList(verb, "--input", &options->inputs,
+          "NAME, NAME=3, NAME=0..99 (elements, or words of a text) or NAME=@FILE.npy; only these "
+          "inputs are sent; default: `text` where the model has it, else all");
+  AddList(verb, "--shape", &options->shapes, "NAME=1,16: the shape of that --input");
+  verb->add_option("--lengths", options->lengths,
+                   "sizes of open dims; each request has one of them (default 16)")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--rows", options->rows, "rows of each request")->check(CLI::PositiveNumber);
+  verb->add_option("--seed", options->seed, "of contents and arrivals")->capture_default_str();
+}
+
+}  // namespace
+
+void AddBenchVerb(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<BenchOptions>();
+  CLI::App* verb = app.add_subcommand("bench", "measure a model of a running server under load");
+  verb->add_option("model", options->model, "the model's name")->required();
+  verb->add_option("--clients", options->clients,
+                   "1,4,16,64: so many clients that each wait for their answer (default)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65536));
+  verb->add_option("--rate", options->rates,
+                   "100,200: so many requests a second, whenever answers come")
+      ->delimiter(',')
+      ->check(CLI::Range(bench::kMinRate, bench::kMaxRate));
+  verb->add_option("--seconds", options->seconds, "how long each load is measured")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  verb->add_option("--slo", options->slo,
+                   "p99=20ms: find the highest rate at which 99 of 100 answers come in time");
+  AddLoadInputOptions(verb, &options->requests);
+  AddCommonOptions(verb, &options->server);
+  verb->callback([options, exit_code] { *exit_code = RunBench(*options, std::cout, std::cerr); });
+}
+
+void AddTuneVerb(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<TuneOptions>();
+  CLI::App* verb =
+      app.add_subcommand("tune", "find by measurement the config with which a model serves most");
+  verb->add_option("model", options->model, "the model's name in the config")->required();
+  verb->add_option("--slo", options->slo,
+                   "p99=20ms: 99 of 100 answers must come in time; what serves most then is best")
+      ->required();
+  verb->add_option("--config", options->config,
+                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json");
+  verb->add_option("--output", options->output, "write the whole config, changed, to this file");
+  verb->add_flag("--force", options->force, "overwrite that file");
+  verb->add_option("--budget", options->budget, "how long to search, as 90s or 10m")
+      ->capture_default_str();
+  verb->add_option("--seconds", options->seconds,
+                   "how long each load is measured, at least ten times the SLO")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
+  verb->add_option("--start-timeout", options->start_timeout,
+                   "how long the model may take to be ready")
+      ->capture_default_str();
+  verb->add_option("--precision", options->precisions,
+                   "bf16,fp16: try these too; the answers change a little")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"as_saved", "auto", "fp32", "tf32", "bf16", "fp16"}));
+  verb->add_flag("--json", options->json, "write JSON");
+  AddLoadInputOptions(verb, &options->requests);
+  verb->callback([options, exit_code] { *exit_code = RunTune(*options, std::cout, std::cerr); });
+}
+
 void AddForgiveVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<ForgiveOptions>();
   CLI::App* verb = app.add_subcommand(
@@ -91,6 +171,48 @@ void AddForgiveVerb(CLI::App& app, int* exit_code) {
   verb->add_option("model", options->model, "the model's name")->required();
   AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
+}
+
+namespace {
+
+Console ThisConsole() {
+  return {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1, isatty(STDERR_FILENO) == 1};
+}
+
+void AddTextOptions(CLI::App* verb, TextOptions* options, const char* file, const char* outputs) {
+  verb->add_option("TEXT", options->texts,
+                   "the texts; behind -- also those that begin with a dash");
+  verb->add_option(file, options->file, "a file of further texts, one a line; - is stdin");
+  verb->add_option("--model", options->model, "default: the only one that does this");
+  verb->add_option("--output", options->output, outputs)->capture_default_str();
+  verb->add_option("--output-file", options->output_file, "the file to write; default: stdout");
+  verb->add_option("--server", options->server.url,
+                   "the server: http://HOST:PORT or https://HOST:PORT")
+      ->envname("MPSD_SERVER")
+      ->capture_default_str();
+  AddAccessOptions(verb, &options->server);
+}
+
+}  // namespace
+
+void AddTextVerbs(CLI::App& app, int* exit_code) {
+  const auto embed = std::make_shared<TextOptions>();
+  CLI::App* verb = app.add_subcommand("embed", "make vectors of texts");
+  AddTextOptions(verb, embed.get(), "--file", "table, json or npy");
+  verb->callback([embed, exit_code] { *exit_code = RunEmbed(*embed, ThisConsole()); });
+
+  const auto rerank = std::make_shared<RerankOptions>();
+  verb = app.add_subcommand("rerank", "sort documents by how well they answer a query");
+  verb->add_option("QUERY", rerank->query, "the query")->required();
+  AddTextOptions(verb, rerank.get(), "--documents", "table or json");
+  verb->add_option("--top-n", rerank->top_count, "only the best so many")
+      ->check(CLI::PositiveNumber);
+  verb->callback([rerank, exit_code] { *exit_code = RunRerank(*rerank, ThisConsole()); });
+
+  const auto tokenize = std::make_shared<TextOptions>();
+  verb = app.add_subcommand("tokenize", "show the tokens of texts, uncut");
+  AddTextOptions(verb, tokenize.get(), "--file", "table or json");
+  verb->callback([tokenize, exit_code] { *exit_code = RunTokenize(*tokenize, ThisConsole()); });
 }
 
 namespace {

@@ -5,7 +5,10 @@
 //   mpsd::cli::AddInferVerb(app, &exit_code);
 //   mpsd::cli::AddPsVerb(app, &exit_code);
 //   mpsd::cli::AddListVerb(app, &exit_code);
+//   mpsd::cli::AddBenchVerb(app, &exit_code);
+//   mpsd::cli::AddTuneVerb(app, &exit_code);
 //   mpsd::cli::AddForgiveVerb(app, &exit_code);
+//   mpsd::cli::AddTextVerbs(app, &exit_code);
 //   mpsd::cli::AddInspectVerbs(app, &exit_code);
 //   mpsd::cli::AddHelpVerb(app);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
@@ -34,8 +37,19 @@ void AddPsVerb(CLI::App& app, int* exit_code);
 
 // list: the models that a server of the protocol knows.
 void AddListVerb(CLI::App& app, int* exit_code);
+
+// bench MODEL [--clients N,…] [--rate R,…] [--slo p99=20ms]: latency and rate under load.
+void AddBenchVerb(CLI::App& app, int* exit_code);
+
+// tune MODEL --slo p99=20ms [--output FILE]: the config with which a model serves the most, found
+// with daemons of its own.
+void AddTuneVerb(CLI::App& app, int* exit_code);
+
 // forgive MODEL [--json]: has a model take again the contents that crashed its workers.
 void AddForgiveVerb(CLI::App& app, int* exit_code);
+
+// embed TEXT …, rerank QUERY TEXT … and tokenize TEXT …: what a model makes of texts, over HTTP.
+void AddTextVerbs(CLI::App& app, int* exit_code);
 
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
 // that serves it.

@@ -14,6 +14,10 @@ root=$(cd "$here/../.." && pwd)
 mkdir -p "$1"
 cache=$(cd "$1" && pwd)
 shift
+if ! command -v debootstrap >/dev/null; then
+  echo "debootstrap is missing; install it with: apt-get install debootstrap" >&2
+  exit 1
+fi
 built=yes
 if [ "${1:-}" = --syntax ]; then
   built=no

@@ -25,17 +25,34 @@ werror=OFF
 
 warnings_are_errors() { if is_debian_12 && have_googletest; then werror=ON; fi; }
 
+# MPSD_LIBTORCH as cmake keeps it: absolute, without a slash at its end. A relative one is meant from
+# where ./run was called. One that is no folder stays as it is, to be named as it was written.
+if [ -n "${MPSD_LIBTORCH-}" ]; then
+  MPSD_LIBTORCH=$(cd "$called_from" && CDPATH='' cd "$MPSD_LIBTORCH" 2>/dev/null && pwd ||
+    echo "$MPSD_LIBTORCH")
+fi
+
+# Whether a configured folder has the libtorch that MPSD_LIBTORCH names; without the variable each
+# keeps its own.
+has_wanted_libtorch() { # CACHE
+  [ -z "${MPSD_LIBTORCH-}" ] || grep -Fqx "MPSD_LIBTORCH:PATH=$MPSD_LIBTORCH" "$1"
+}
+
 # Tests are part of a build as soon as their packages are there; serving needs neither.
 configure_preset() { # PRESET
-  local tests=OFF cache=build/$1/CMakeCache.txt
+  local tests=OFF cache=build/$1/CMakeCache.txt libtorch=()
   if have_googletest; then tests=ON; fi
+  if [ -n "${MPSD_LIBTORCH-}" ]; then # cmake would remember where it found the last one
+    libtorch=("-DMPSD_LIBTORCH:PATH=$MPSD_LIBTORCH" -U MPSD_TORCH_CPU -U MPSD_TORCH_C10)
+  fi
   if [ -e "build/$1/build.ninja" ] && grep -q "^MPSD_TESTS:BOOL=$tests" "$cache" &&
+    has_wanted_libtorch "$cache" &&
     { [ $werror = OFF ] || grep -q '^MPSD_WERROR:BOOL=ON' "$cache"; } &&
-    [ "$cache" -nt CMakePresets.json ]; then
+    [ ! CMakePresets.json -nt "$cache" ]; then
     return 0
   fi
   step "configure $1" cmake --preset "$1" "-DMPSD_TESTS=$tests" "-DMPSD_WERROR=$werror" \
-    --log-level=WARNING
+    --log-level=WARNING ${libtorch[@]+"${libtorch[@]}"}
   touch "$cache"
 }
 

@@ -2,7 +2,8 @@
 # Fetches libtorch into DIR/libtorch: headers and the shared objects that torch_cpu needs.
 #   libtorch.sh DIR [cuda]
 # Linux x86-64: the CUDA wheel of torch without its CUDA dependencies, plus the two small CUDA
-# wheels that torch_cpu is linked against. With "cuda" also libtorch_cuda, and what it needs in
+# wheels that torch_cpu is linked against, with the headers of CUDA's runtime in
+# DIR/libtorch/cuda-include, which worker/cuda is compiled with. With "cuda" also libtorch_cuda, and what it needs in
 # DIR/nvidia, which is where the wheel's libraries look. Other platforms: their own torch wheel.
 # What was there stays until everything has arrived.
 set -euo pipefail
@@ -11,11 +12,12 @@ dir=$1
 kind=${2:-cpu}
 version=2.11.0
 target=$dir/libtorch
-stamp=$target/.complete-$version
+stamp=$target/.complete-$version-headers
 if [ -e "$stamp" ] && { [ "$kind" = cpu ] || [ -e "$stamp-cuda" ]; }; then exit 0; fi
 
 torch_sha=7aa2f9bbc6d4595ba72138026b2074be1233186150e9292865e04b7a63b8c67a
 runtime_sha=7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548
+crt_sha=2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4
 cupti_sha=4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8
 mac_torch_sha=7b6a60d48062809f58595509c524b88e6ddec3ebe25833d6462eeab81e5f2ce4
 # The other libraries that torch 2.11.0 asks for on Linux: NAME==VERSION PLATFORM and SHA256.
@@ -67,6 +69,7 @@ case "$(uname -s)-$(uname -m)-$kind" in
   Linux-x86_64-*)
     fetch "torch==$version" manylinux_2_28_x86_64 $torch_sha
     fetch nvidia-cuda-runtime==13.0.96 manylinux2014_x86_64 $runtime_sha
+    fetch nvidia-cuda-crt==13.0.88 manylinux2014_x86_64 $crt_sha
     fetch nvidia-cuda-cupti==13.0.85 manylinux_2_25_x86_64 $cupti_sha
     if [ "$kind" = cuda ]; then
       while read -r name platform && read -r sha; do
@@ -93,10 +96,13 @@ if kind == "cpu":
     skipped += ("libtorch_cuda", "libtorch_nvshmem", "libcaffe2_nvrtc")
 
 
-def targets(parts):
+def targets(wheel, parts):
     """Where in `work` a wheel's file goes: the CUDA libraries of torch_cpu beside it, too."""
     if parts[0] == "torch" and parts[1] in ("include", "lib"):
         yield pathlib.Path("libtorch", *parts[1:])
+    name = wheel.name.replace("-", "_")
+    if name.startswith(("nvidia_cuda_runtime", "nvidia_cuda_crt")) and "include" in parts:
+        yield pathlib.Path("libtorch/cuda-include", *parts[parts.index("include") + 1:])
     if parts[-1].startswith(("libcudart.so", "libcupti.so")):
         yield pathlib.Path("libtorch/lib", parts[-1])
     if kind == "cuda" and parts[0] == "nvidia" and ".so" in parts[-1]:
@@ -109,7 +115,7 @@ for wheel in downloads.glob("*.whl"):
             parts = name.split("/")
             if name.endswith("/") or parts[-1].startswith(skipped):
                 continue
-            for target in targets(parts):
+            for target in targets(wheel, parts):
                 path = work / target
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(name) as source, open(path, "wb") as sink:

@@ -25,7 +25,10 @@ debian_test_packages=(
   systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used
   spin                                # verifies tests/model/slots.pml
   libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
+  libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal
+  ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew
 )
+bench_packages=(wrk)                  # 4.1: loads the door of HTTP; Homebrew's name too
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
@@ -34,7 +37,7 @@ brew_serve_packages=(
 brew_test_packages=(googletest google-benchmark ccache)
 brew_format_packages=(clang-format@14)
 
-need_packages() { # serve|test|format; the last for `./run format`, test has all but that
+need_packages() { # serve|test|bench|format; the last for `./run format`, test has all but those
   local packages
   case $(uname -s) in
     Darwin)
@@ -42,12 +45,16 @@ need_packages() { # serve|test|format; the last for `./run format`, test has all
       packages=("${brew_serve_packages[@]}")
       case $1 in
         test) packages+=("${brew_test_packages[@]}") ;;
+        bench) packages+=("${bench_packages[@]}") ;;
         format) packages=("${brew_format_packages[@]}") ;;
       esac
       ;;
     *)
       packages=("${debian_serve_packages[@]}")
-      if [ "$1" != serve ]; then packages+=("${debian_test_packages[@]}"); fi
+      case $1 in
+        test | format) packages+=("${debian_test_packages[@]}") ;;
+        bench) packages+=("${bench_packages[@]}") ;;
+      esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
       if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi
       ;;
@@ -139,9 +146,15 @@ apt_install() {
   rm -f "$log"
 }
 
-# Once fetched with CUDA it stays so.
+# Once fetched with CUDA it stays so. Where MPSD_LIBTORCH names one, nothing is fetched.
 need_libtorch() { # [cuda]
   local made_from kind=${1:-cpu} what='libtorch'
+  if [ -n "${MPSD_LIBTORCH-}" ]; then
+    if [ ! -d "$MPSD_LIBTORCH/include/ATen" ] || [ ! -d "$MPSD_LIBTORCH/lib" ]; then
+      fail "MPSD_LIBTORCH: $MPSD_LIBTORCH has no include/ATen or no lib"
+    fi
+    return 0
+  fi
   made_from=$(fingerprint cmake/setup/libtorch.sh)
   if compgen -G '.deps/libtorch/.complete-*-cuda' >/dev/null; then kind=cuda; fi
   if stamped libtorch "$made_from $kind" && [ -d .deps/libtorch/lib ]; then return 0; fi

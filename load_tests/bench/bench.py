@@ -17,10 +17,11 @@ import time
 
 sys.dont_write_bytecode = True
 import random_bert  # noqa: E402
-from bench_figures import bare_rate, mean_batch, median, metric, mixed_rate, table  # noqa: E402
+import bench_http  # noqa: E402
+from bench_figures import Samples, bare_rate, mean_batch, metric, mixed_rate, table  # noqa: E402
 from bench_processes import ONE_THREAD, Daemon, Echo, children, pin, run_json  # noqa: E402
-from bench_rows import (ceiling_rows, honesty_rows, hop_rows, model_rows, null_rows,  # noqa: E402
-                        sweep_rows)
+from bench_rows import (ceiling_rows, honesty_rows, hop_rows, http_rows, idle_rows,  # noqa: E402
+                        model_rows, null_rows, step_rows, sweep_rows)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SMALL = "INPUT0:FP32[1,256]"
@@ -78,15 +79,15 @@ def model_file(arguments, folder, name):
     return path
 
 
-class Bench:
+class Bench(Samples, bench_http.HttpLoads):
     """One run: its servers, its samples, and one method for each measurement."""
 
     def __init__(self, arguments, folder, models, daemon, echo, echo_unix):
+        super().__init__()
         self.arguments = arguments
         self.folder = folder
         self.models = {model["name"]: model for model in models}
         self.daemon, self.echo, self.echo_unix = daemon, echo, echo_unix
-        self.samples = {}
         self.failed = []
 
     # ---- loads ----
@@ -178,6 +179,12 @@ class Bench:
     def null_stream_c64(self):
         return self.load_daemon("--verify-identity", "--concurrency", "64", "--streams", "1")
 
+    def steps_c1(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "1", model="chain")
+
+    def steps_c64(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "64", model="chain")
+
     def null_image(self):
         return self.load_daemon("--verify-identity", "--concurrency", "4", model="image",
                                 inputs=(IMAGE,))
@@ -221,21 +228,6 @@ class Bench:
                       flush=True)
                 self.samples.setdefault(name, []).append(getattr(self, name)())
 
-    def values(self, name, *keys):
-        """One figure, of every round."""
-        values = self.samples.get(name, [])
-        for key in keys:
-            values = [value[key] for value in values]
-        return values
-
-    def value(self, name, *keys):
-        """The median of the rounds."""
-        return median(self.values(name, *keys))
-
-    def has(self, *names):
-        """Whether each of these was measured."""
-        return all(name in self.samples for name in names)
-
     def sweep(self):
         """Goodput of the MLP under Poisson arrivals, by share of the closed loop's capacity."""
         capacity = self.value("mlp_c128", "throughput")
@@ -253,11 +245,19 @@ class Bench:
 
 
 CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image"]
-DAEMON = ["null_c1", "null_c64", "null_unix_c64", "null_stream_c64", "null_image", "mlp_c1",
-          "mlp_c128", "minilm", "start"]
 # Each measurement runs next to its ceiling, so that both find the machine in the same state.
-ORDER = ["futex", "echo_c1", "null_c1", "echo_c64", "null_c64", "echo_unix_c64", "null_unix_c64",
-         "null_stream_c64", "echo_image", "null_image", "mlp_c1", "mlp_c128", "minilm", "start"]
+ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", "null_c64",
+         "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
+         "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
+         "null_stream_c64", "echo_image", "null_image", "mlp_c1", "mlp_c128", "minilm", "json_text",
+         "http_idle", "start"]
+# What is measured without the daemon that the others share.
+ALONE = [*CEILINGS, "json_text", "start"]
+# The models of bench.json that a measurement needs beside "identity".
+NEEDED = {"minilm": {"minilm"}, "mlp_c1": {"mlp"}, "mlp_c128": {"mlp"}, "null_image": {"image"},
+          "steps_c1": {"second", "chain"}, "steps_c64": {"second", "chain"},
+          **{f"http_{name}_c64": {"vector"}
+             for name in ("json", "json_echo", "vector", "vector_echo")}}
 
 
 def commit():
@@ -278,7 +278,7 @@ def machine():
 
 
 def chosen(arguments):
-    """The measurements of this run, in order."""
+    """The measurements of this run, in order, without those that the machine lacks a tool for."""
     names = [name for name in ORDER if not arguments.echo_only or name in CEILINGS]
     if arguments.only:
         wanted = arguments.only.split(",")
@@ -287,7 +287,10 @@ def chosen(arguments):
             raise SystemExit(f"no such measurement: {', '.join(unknown)}; there are "
                              f"{', '.join(ORDER)}")
         names = [name for name in names if name in wanted]
-    return names
+    lacks = bench_http.missing(arguments, names)
+    for name, why in lacks.items():
+        print(f"left out: {name}: {why}", file=sys.stderr)
+    return [name for name in names if name not in lacks]
 
 
 def measure(arguments, bench, names):
@@ -298,16 +301,16 @@ def measure(arguments, bench, names):
         if arguments.sweep and bench.has("mlp_c1", "mlp_c128"):
             sweep = bench.sweep()
         wakeups = metric(bench.daemon.metrics(), "mpsd_timeout_wakeups_total")
-    return (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + model_rows(bench)
+    return (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + http_rows(bench)
+            + idle_rows(bench) + step_rows(bench) + model_rows(bench)
             + (sweep_rows(sweep) if sweep else []) + honesty_rows(bench, wakeups))
 
 
 def run(arguments, folder):
     """Does the whole run in a temporary folder; returns the bench and its rows."""
     names = chosen(arguments)
-    needed = {"minilm": {"minilm"}, "mlp_c1": {"mlp"}, "mlp_c128": {"mlp"}, "null_image": {"image"}}
-    wanted = {"identity"}.union(*(needed.get(name, set()) for name in names))
-    daemon_needed = any(name in DAEMON and name != "start" for name in names)
+    wanted = {"identity"}.union(*(NEEDED.get(name, set()) for name in names))
+    daemon_needed = any(name not in ALONE for name in names)
     models = find_models(arguments, folder, wanted) if daemon_needed else []
     with Echo(arguments.binaries, folder) as echo, \
             Echo(arguments.binaries, folder, f"unix:{folder}/echo.sock", "echo_unix") as echo_unix:

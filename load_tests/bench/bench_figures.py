@@ -13,6 +13,28 @@ def median(values):
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
+class Samples:
+    """What each measurement gave, round by round: {name: [figures of a round]}."""
+
+    def __init__(self):
+        self.samples = {}
+
+    def values(self, name, *keys):
+        """One figure, of every round."""
+        values = self.samples.get(name, [])
+        for key in keys:
+            values = [value[key] for value in values]
+        return values
+
+    def value(self, name, *keys):
+        """The median of the rounds."""
+        return median(self.values(name, *keys))
+
+    def has(self, *names):
+        """Whether each of these was measured."""
+        return all(name in self.samples for name in names)
+
+
 def spread(values):
     """The range of the values as a share of their median; 0 for fewer than two values."""
     middle = median(values)

@@ -44,6 +44,21 @@ def children(pid):
     return found
 
 
+def cpu_seconds(pid):
+    """The processor time of a process so far, on systems with /proc; 0 elsewhere."""
+    if not os.path.isdir("/proc/self"):
+        return 0
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mb(pid):
+    """A process's resident memory in megabytes, on systems with /proc."""
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+        return int(re.search(r"^VmRSS:\s+(\d+) kB$", file.read(), re.MULTILINE)[1]) * 1024 / 1e6
+
+
 class Process:
     """A process that ends with the `with` block that started it."""
 
@@ -89,11 +104,11 @@ class Process:
         raise RuntimeError(f"{self.command[0]} did not {what} within {seconds} s:\n{self.output()}")
 
 
-class Echo(Process):
-    """mpsd-echo, listening."""
+class Listening(Process):
+    """A process that says "listening ADDRESS", and does."""
 
-    def __init__(self, binaries, folder, address="127.0.0.1:0", name="echo"):
-        super().__init__([f"{binaries}/mpsd-echo", "--listen", address], f"{folder}/{name}.log")
+    def __init__(self, command, log_path):
+        super().__init__(command, log_path)
         try:
             self.address = self.wait_for(self._address, 15, "listen")
         except RuntimeError:
@@ -103,6 +118,22 @@ class Echo(Process):
     def _address(self):
         match = re.search(r"^listening (\S+)$", self.output(), re.MULTILINE)
         return match[1] if match else None
+
+
+class Echo(Listening):
+    """mpsd-echo, listening."""
+
+    def __init__(self, binaries, folder, address="127.0.0.1:0", name="echo"):
+        super().__init__([f"{binaries}/mpsd-echo", "--listen", address], f"{folder}/{name}.log")
+
+
+class HttpEcho(Listening):
+    """mpsd-http-echo, listening, with a file that is the answer to everything."""
+
+    def __init__(self, binaries, folder, answer_path, threads, cores=None):
+        super().__init__([f"{binaries}/mpsd-http-echo", "--threads", str(threads), "--answer",
+                          answer_path], f"{folder}/http_echo.log")
+        pin(self.pid, cores and cores[1])
 
 
 class Daemon(Process):

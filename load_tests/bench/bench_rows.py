@@ -9,6 +9,8 @@ from bench_figures import Row, at_least, at_most, median, paired_ratio, spread
 HOP_US = 0.3
 ADDED_US = 20  # T5: what a call may take in addition to the echo and a parked round trip
 READY_S = 1.5
+IDLE_MB = 150  # H4
+IDLE_CORES = 0.01
 
 
 def ceiling_rows(bench):
@@ -88,6 +90,71 @@ def null_rows(bench):
                     zip(bench.values("echo_c1", "p50_us"), parked_us(bench))]
         rows.append(at_most("T5", f"null, c=1, p50 to echo + parked round trip + {ADDED_US} us",
                             bench.values("null_c1", "p50_us"), ceilings, 1, " us"))
+    return rows
+
+
+def beside_echo(bench, name, text, target):
+    """A load over HTTP to the echo of the same bytes: calls a second, and what they cost."""
+    load, echo = f"http_{name}_c64", f"http_{name}_echo_c64"
+    if not bench.has(load, echo):
+        return []
+    number = "H1" if name == "null" else "H2"
+    cpu = [bench.values(which, "cpu_us", "server") for which in (load, echo)]
+    return [at_least(number, f"{text}, c=64, to Beast's echo", bench.values(load, "throughput"),
+                     bench.values(echo, "throughput"), target, " /s"),
+            Row("–", "the same: front-end CPU a request", f"{median(cpu[0]):.1f} us",
+                f"{median(cpu[1]):.1f} us", f"{paired_ratio(*cpu):.2f}" if all(cpu[1]) else "–")]
+
+
+def http_rows(bench):
+    """H1, H2 and H3: the door of HTTP against Beast's echo and against gRPC."""
+    rows = beside_echo(bench, "null", "HTTP null, 1 kB in binary", 0.7)
+    if bench.has("http_null_c64", "null_c64"):
+        rows.append(at_least("H1", "the same to gRPC, c=64",
+                             bench.values("http_null_c64", "throughput"),
+                             bench.values("null_c64", "throughput"), 0.8, " /s"))
+    rows += beside_echo(bench, "json", "HTTP, 384 floats in JSON in and out", 0.6)
+    rows += beside_echo(bench, "vector", "HTTP, 384 floats in binary in, in JSON out", 0.6)
+    if bench.has("json_text"):
+        rows.append(at_least("H2", "answers of 384 floats in JSON, to nlohmann's",
+                             bench.values("json_text", "ours"),
+                             bench.values("json_text", "nlohmann"), 5, " /s"))
+    if bench.has("http_null_c1", "null_c1"):
+        rows.append(at_most("H3", "HTTP null, c=1, p50 to gRPC's",
+                            bench.values("http_null_c1", "p50_us"),
+                            bench.values("null_c1", "p50_us"), 1, " us"))
+    return rows
+
+
+def idle_rows(bench):
+    """H4: ten thousand connections that say nothing, and two thousand that do."""
+    if not bench.has("http_idle"):
+        return []
+    sizes, cores = bench.values("http_idle", "resident_mb"), bench.values("http_idle", "cores")
+    active = bench.values("http_idle", "active")
+    lost = sum(load["refused"] + load["broken"] for load in active)
+    still_open = min(bench.values("http_idle", "open"))
+    return [at_most("H4", "10,000 idle connections: the front end's memory "
+                    f"({bench.value('http_idle', 'before_mb'):.0f} MB without them)", sizes,
+                    [IDLE_MB] * len(sizes), 1, " MB"),
+            Row("H4", "the same: its CPU", f"{median(cores) * 100:.2f} % of a core",
+                target=f"≤ {IDLE_CORES * 100:g} %", met=median(cores) <= IDLE_CORES),
+            Row("H4", "2,000 active beside them: calls without an answer; idle ones left",
+                f"{lost} ({median([load['throughput'] for load in active]):,.0f} /s); "
+                f"{still_open:,}", target="0; 10,000", met=lost == 0 and still_open == 10000)]
+
+
+def step_rows(bench):
+    """Two null models one behind the other, against one."""
+    rows = []
+    if bench.has("steps_c1", "null_c1"):
+        rows.append(at_most("S1", "two null models in steps, c=1, p50 to one",
+                            bench.values("steps_c1", "p50_us"), bench.values("null_c1", "p50_us"),
+                            1.6, " us"))
+    if bench.has("steps_c64", "null_c64"):
+        rows.append(at_least("S2", "two null models in steps, c=64, to one",
+                             bench.values("steps_c64", "throughput"),
+                             bench.values("null_c64", "throughput"), 0.6, " /s"))
     return rows
 
 

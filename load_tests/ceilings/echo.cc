@@ -3,27 +3,11 @@
 // Run with:
 //   mpsd-echo --listen 127.0.0.1:0      (prints "listening ADDRESS"; ends on SIGTERM)
 
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "load_tests/ceilings/echo_server.h"
-
-namespace {
-
-// Blocks the signals that end the process in every thread that starts later.
-sigset_t BlockEndingSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGALRM}) sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
-
-}  // namespace
+#include "load_tests/ceilings/ending_signals.h"
 
 int main(int argc, char** argv) {
   mpsd::load::EchoServer::Options options;
@@ -41,8 +25,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  const sigset_t signals = BlockEndingSignals();
-  alarm(lifetime_s);
+  const mpsd::load::EndingSignals signals(lifetime_s);
   const auto echo = mpsd::load::EchoServer::Start(options);
   if (!echo.ok()) {
     std::fprintf(stderr, "mpsd-echo: %s\n", echo.status().ToString().c_str());
@@ -50,7 +33,6 @@ int main(int argc, char** argv) {
   }
   std::printf("listening %s\n", (*echo)->address().c_str());
   std::fflush(stdout);
-  int signal = 0;
-  sigwait(&signals, &signal);
+  signals.Await();
   return 0;
 }

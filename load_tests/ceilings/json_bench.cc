@@ -7,6 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -36,13 +37,24 @@ std::string RequestBody() {
                       R"(],"datatype":"FP32","data":[)", data, "]}]}");
 }
 
-std::vector<float> Embedding() {
-  std::mt19937 random(2);
-  std::normal_distribution<float> normal(0, 0.05F);
-  std::vector<float> numbers(kAnswerNumbers);
-  for (float& number : numbers) number = normal(random);
-  return numbers;
-}
+// One after the other, since a processor learns the branches of numbers that come again and again.
+class Embeddings {
+ public:
+  Embeddings() {
+    std::mt19937 random(2);
+    std::normal_distribution<float> normal(0, 0.05F);
+    for (std::vector<float>& numbers : all_) {
+      numbers.resize(kAnswerNumbers);
+      for (float& number : numbers) number = normal(random);
+    }
+  }
+
+  const std::vector<float>& Next() { return all_[next_++ % all_.size()]; }
+
+ private:
+  std::array<std::vector<float>, 256> all_;
+  size_t next_ = 0;
+};
 
 void ReadRequest(benchmark::State& state) {
   const std::string text = RequestBody();
@@ -72,16 +84,14 @@ void ReadRequestByNlohmann(benchmark::State& state) {
 BENCHMARK(ReadRequestByNlohmann);
 
 void WriteAnswer(benchmark::State& state) {
-  const std::vector<float> numbers = Embedding();
+  Embeddings embeddings;
   Answer answer;
-  answer.outputs.push_back(
-      {"y",
-       DataType::kFp32,
-       {1, kAnswerNumbers},
-       absl::string_view(reinterpret_cast<const char*>(numbers.data()), kAnswerNumbers * 4)});
+  answer.outputs.push_back({"y", DataType::kFp32, {1, kAnswerNumbers}, {}});
   const InferBody request;
   InferReply reply;
   for (auto _ : state) {
+    const auto* numbers = reinterpret_cast<const char*>(embeddings.Next().data());
+    answer.outputs[0].bytes = absl::string_view(numbers, kAnswerNumbers * sizeof(float));
     if (!WriteInferReply({"m", "1", "7"}, answer, request, kMessageBytes, &reply).ok())
       std::abort();
     benchmark::DoNotOptimize(reply.json.data());
@@ -90,10 +100,10 @@ void WriteAnswer(benchmark::State& state) {
 BENCHMARK(WriteAnswer);
 
 void WriteAnswerByNlohmann(benchmark::State& state) {
-  const std::vector<float> numbers = Embedding();
+  Embeddings embeddings;
   for (auto _ : state) {
     nlohmann::json output = {{"name", "y"}, {"datatype", "FP32"}, {"shape", {1, kAnswerNumbers}}};
-    output["data"] = numbers;
+    output["data"] = embeddings.Next();
     const nlohmann::json answer = {
         {"model_name", "m"}, {"model_version", "1"}, {"id", "7"}, {"outputs", {output}}};
     benchmark::DoNotOptimize(answer.dump().data());

@@ -8,7 +8,9 @@
 //
 // FILE may be a folder of Hugging Face's.
 // Inputs lie in read-only pages that are registered with the device, like those of a slab; with
-// register=off they are not registered. An open dim is 32 long, or N with length=N.
+// register=off they are not registered. An open dim is 32 long, or N with length=N. Where the
+// device can record runs, each lane replays one, unless graphs=off; with precision=bf16 and such
+// the model computes in that.
 // Prints one line of JSON: batches, samples and input bytes a second, of all lanes together.
 
 #include <sys/mman.h>
@@ -19,7 +21,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <latch>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -28,6 +32,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/synchronization/mutex.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
@@ -75,6 +80,11 @@ bool ReadParameter(const std::string& text, Options* options) {
   const std::string name = text.substr(0, equals);
   const std::string value = text.substr(equals + 1);
   if (name == "length") return absl::SimpleAtoi(value, &options->open_length);
+  if (name == "precision") {
+    const std::optional<Precision> precision = FromName<Precision>(value);
+    if (precision.has_value()) options->order.precision = *precision;
+    return precision.has_value();
+  }
   if (name == "register") {
     options->register_memory = value != "off";
   } else {
@@ -150,12 +160,32 @@ class Inputs {
   std::vector<InputTensor> tensors_;
 };
 
-// Runs warm-up batches, then batches until `stop`.
+// Has the lane replay its runs, if the model wants that and can; false when the lane cannot go on.
+bool Record(Model* model, uint32_t lane, const std::vector<InputTensor>& inputs, uint32_t rows) {
+  if (!model->wants_records()) return true;
+  // One lane after another, and after runs that compile.
+  static absl::Mutex mu(absl::kConstInit);
+  absl::MutexLock lock(&mu);
+  ReusedSink sink;
+  for (int run = 0; run < 3; ++run) {
+    sink.Begin();
+    if (!model->Run(lane, inputs, rows, &sink).ok()) return false;
+  }
+  const absl::Status status = model->Record(lane, inputs, rows);
+  if (!status.ok()) {
+    std::fprintf(stderr, "not recorded: %s\n", std::string(status.message()).c_str());
+  }
+  return !absl::IsDataLoss(status);
+}
+
+// Records, waits until all lanes have, runs warm-up batches, then batches until `stop`.
 void RunLane(Model* model, uint32_t lane, const Options& options, const std::atomic<bool>& stop,
-             std::atomic<uint32_t>* warm, std::atomic<uint64_t>* batches, bool* failed) {
+             std::latch* recorded, std::atomic<uint32_t>* warm, std::atomic<uint64_t>* batches,
+             bool* failed) {
   const Inputs inputs(options, model);
   ReusedSink sink;
-  *failed = !model->BindLane(lane).ok();
+  *failed = !model->BindLane(lane).ok() || !Record(model, lane, inputs.tensors(), options.rows);
+  recorded->arrive_and_wait();
   for (uint64_t run = 0; !*failed && !stop; ++run) {
     sink.Begin();
     const absl::Status status = model->Run(lane, inputs.tensors(), options.rows, &sink);
@@ -172,13 +202,15 @@ void RunLane(Model* model, uint32_t lane, const Options& options, const std::ato
 int Bench(const Options& options, Model* model) {
   const uint32_t lanes = options.order.lanes;
   std::atomic<bool> stop{false};
+  std::latch recorded(lanes);
   std::atomic<uint32_t> warm{0};
   std::atomic<uint64_t> batches{0};
   std::vector<std::thread> threads;
   const auto failed = std::make_unique<bool[]>(lanes);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
-    threads.emplace_back(
-        [&, lane] { RunLane(model, lane, options, stop, &warm, &batches, &failed[lane]); });
+    threads.emplace_back([&, lane] {
+      RunLane(model, lane, options, stop, &recorded, &warm, &batches, &failed[lane]);
+    });
   }
   while (warm < lanes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const uint64_t first = batches;

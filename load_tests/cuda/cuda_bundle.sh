@@ -21,6 +21,10 @@ for program in "${programs[@]}"; do
   strip -o "$target/bin/$(basename "$program")" "$program"
 done
 
+if [ -e "$build/bin/libmpsd-cuda-graphs.so" ]; then
+  strip -o "$target/bin/libmpsd-cuda-graphs.so" "$build/bin/libmpsd-cuda-graphs.so"
+fi
+
 # The C library and its parts come from the host.
 own='/(ld-linux|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libresolv)[-.]'
 ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" {print $3}' | sort -u |

@@ -207,6 +207,33 @@ def precision():
         attempt(word, precision_of, word)
 
 
+def graphs_of(word, switch):
+    """All batch sizes, one call after the other, and 512 clients of one row each, batched."""
+    stanzas = [stanza("minilm", rows, 1, 8, precision=word, parameters={"graphs": switch},
+                      queue={"requests": 1024}) for rows in BATCHES]
+    with serving(stanzas) as daemon:
+        one = load(daemon, "minilm", 1, 1)
+        figure("graphs", precision=word, graphs=switch, clients=1, ready_s=daemon.ready_s, **one)
+        for rows in BATCHES:
+            found = load(daemon, "minilm", rows, 64 if rows == 1 else 32)
+            figure("graphs", precision=word, graphs=switch, batch=rows, **found)
+        report, good = bench(daemon, "minilm_128", "minilm", 1, "--concurrency", "512")
+        figure("graphs", precision=word, graphs=switch, clients=512, good=good,
+               rows_per_second=report["throughput"], p50_us=report["latency_us"]["p50"])
+
+
+def graphs():
+    """Embeddings of 128 tokens a second, by recorded runs and without them; the lanes alone too."""
+    for word in ("fp32", "bf16"):
+        for switch in ("off", "on"):
+            attempt(f"{word} {switch}", graphs_of, word, switch)
+            for rows in BATCHES:
+                bare = attempt("lane bench", lane_bench, MODELS / "minilm.pt", 8, rows,
+                               f"precision={word}", f"graphs={switch}") or {}
+                figure("graphs", precision=word, graphs=switch, batch=rows,
+                       lanes_alone=bare.get("samples_per_second"))
+
+
 def lanes():
     """One process of eight lanes, whole, without a front end, and a loop of eight threads."""
     def daemon_of(rows):
@@ -391,7 +418,7 @@ def tests():
         figure("tests", test=name, exit=done.returncode)
 
 
-PARTS = (host, models, minilm, precision, lanes, batching, overload, fault, slab, memory,
+PARTS = (host, models, minilm, precision, graphs, lanes, batching, overload, fault, slab, memory,
          packages, mps, scaling, tests)
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "client/traffic/load_run.h"
+#include "client/traffic/request_set.h"
 #include "load_tests/generator/bench_options.h"
 #include "load_tests/generator/bench_report.h"
-#include "load_tests/generator/load_run.h"
-#include "load_tests/generator/request_set.h"
 #include "nlohmann/json.hpp"
 
 int main(int argc, char** argv) {
@@ -20,12 +20,12 @@ int main(int argc, char** argv) {
   if (const std::optional<int> exit_status = ParseCommandLine(argc, argv, &options)) {
     return *exit_status;
   }
-  const auto requests = PrepareRequests(options.requests);
+  const auto requests = mpsd::traffic::PrepareRequests(options.requests);
   if (!requests.ok()) {
     std::fprintf(stderr, "mpsd-bench: %s\n", requests.status().ToString().c_str());
     return 64;
   }
-  const auto result = RunLoad(options.plan, *requests);
+  const auto result = mpsd::traffic::RunLoad(options.plan, *requests);
   if (!result.ok()) {
     std::fprintf(stderr, "mpsd-bench: %s\n", result.status().ToString().c_str());
     return 69;
@@ -33,5 +33,5 @@ int main(int argc, char** argv) {
   const std::string report = options.json ? ReportJson(options.plan, *result).dump() + "\n"
                                           : ReportText(options.plan, *result);
   std::fputs(report.c_str(), stdout);
-  return AllRight(*result) || options.allow_errors ? 0 : 1;
+  return mpsd::traffic::AllRight(*result) || options.allow_errors ? 0 : 1;
 }

@@ -14,6 +14,13 @@
 namespace mpsd::load {
 namespace {
 
+using traffic::Expectation;
+using traffic::InputPlan;
+using traffic::LoadPlan;
+using traffic::ParseInputPlan;
+using traffic::RequestPlan;
+using traffic::WatchedProcess;
+
 CLI::Option* AddDuration(CLI::App* app, const std::string& name, int64_t* ns,
                          const std::string& text, const std::string& help) {
   const auto parse = [ns](const std::string& value) {
@@ -77,8 +84,10 @@ void AddRequestFlags(CLI::App* app, RequestPlan* requests) {
 
 void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
   app->add_option("--target", plan->target, "host:port or unix:/path")->capture_default_str();
-  AddFile(app, "--token-file", &plan->token, "a file that holds the token to show with each call");
-  AddFile(app, "--tls-ca", &plan->ca_text, "with TLS; trusts the authorities in this PEM file");
+  AddFile(app, "--token-file", &plan->connection.token,
+          "a file that holds the token to show with each call");
+  AddFile(app, "--tls-ca", &plan->connection.tls_ca,
+          "with TLS; trusts the authorities in this PEM file");
   app->add_option("--threads", plan->threads, "client threads, each with a queue of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -92,7 +101,7 @@ void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
                                   "closed loop: this many streams, each on its own connection")
                       ->check(CLI::Range(1, 256));
   auto* open = app->add_option("--rate", plan->rate, "open loop: calls a second, Poisson arrivals")
-                   ->check(CLI::PositiveNumber)
+                   ->check(CLI::Range(traffic::kMinRate, traffic::kMaxRate))
                    ->excludes(closed)
                    ->excludes(streams);
   app->add_option("--burst", plan->burst, "open loop: calls that arrive together")
@@ -140,6 +149,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
     return app.exit(error);
   }
   LoadPlan& plan = options->plan;
+  plan.connection.tls = !plan.connection.tls_ca.empty();
   if (identity) plan.expectation = Expectation::kIdentity;
   if (echo) plan.expectation = Expectation::kEcho;
   plan.threads = std::min(plan.threads, plan.rate > 0 ? plan.outstanding_max : plan.concurrency);

@@ -6,15 +6,15 @@
 
 #include <optional>
 
-#include "load_tests/generator/load_run.h"
-#include "load_tests/generator/request_set.h"
+#include "client/traffic/load_run.h"
+#include "client/traffic/request_set.h"
 
 namespace mpsd::load {
 
 // All that the command line says. Constant once parsed.
 struct BenchOptions {
-  LoadPlan plan;
-  RequestPlan requests;
+  traffic::LoadPlan plan;
+  traffic::RequestPlan requests;
   bool json = false;          // the report is one line of JSON
   bool allow_errors = false;  // exit 0 even if calls failed
 };

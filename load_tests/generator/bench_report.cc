@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
@@ -9,14 +10,16 @@
 namespace mpsd::load {
 namespace {
 
-constexpr const char* kCodeNames[] = {
-    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
-    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
-    "DATA_LOSS", "UNAUTHENTICATED"};
+using traffic::LatencyHistogram;
+using traffic::LoadCounts;
+using traffic::LoadPlan;
+using traffic::LoadResult;
+using traffic::ProcessUsage;
+using traffic::WatchedUsage;
 
+// The codes of gRPC and of Abseil have the same numbers.
 std::string CodeName(int code) {
-  return code >= 0 && code <= 16 ? kCodeNames[code] : absl::StrCat(code);
+  return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
 }
 
 double PerSecond(const LoadResult& result, uint64_t count) {
@@ -110,10 +113,6 @@ std::string ReportText(const LoadPlan& plan, const LoadResult& result) {
   absl::StrAppend(&text, absl::StrFormat("wrong answers %d, errors %s\n", result.counts.wrong,
                                          report["errors"].dump()));
   return text;
-}
-
-bool AllRight(const LoadResult& result) {
-  return result.counts.wrong == 0 && result.counts.errors.empty() && result.counts.not_sent == 0;
 }
 
 }  // namespace mpsd::load

@@ -8,20 +8,16 @@
 
 #include <string>
 
-#include "load_tests/generator/load_run.h"
+#include "client/traffic/load_run.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace mpsd::load {
 
 // Latencies are in microseconds, rates are per second; CPU is in microseconds for each call that
 // ended in the window, and so are context switches a call. Pure.
-nlohmann::json ReportJson(const LoadPlan& plan, const LoadResult& result);
+nlohmann::json ReportJson(const traffic::LoadPlan& plan, const traffic::LoadResult& result);
 
 // The same in a few lines. Pure.
-std::string ReportText(const LoadPlan& plan, const LoadResult& result);
-
-// Whether every call was sent, was answered without an error, and every answer was right. If not,
-// the figures must not be believed, and mpsd-bench exits with 1. Pure.
-bool AllRight(const LoadResult& result);
+std::string ReportText(const traffic::LoadPlan& plan, const traffic::LoadResult& result);
 
 }  // namespace mpsd::load

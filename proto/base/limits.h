@@ -51,6 +51,7 @@ inline constexpr size_t kMaxStreamRequests = 256;
 inline constexpr size_t kMaxModels = 256;            // in a config
 inline constexpr size_t kMaxRepositoryModels = 256;  // in a repository
 inline constexpr size_t kMaxBuckets = 64;            // in one padding rule
+inline constexpr size_t kMaxSteps = 32;              // of a model that runs others
 
 // A model's queue.
 inline constexpr uint32_t kDefaultQueueRequests = 256;

@@ -20,6 +20,12 @@ inline constexpr size_t kMaxKeyBytes = 5;  // of a key's varint, or of a length'
 
 // Assembles one varint from bytes that arrive one at a time, so that its bytes may lie in several
 // pieces of memory. Reads what clients send. Thread-compatible.
+//
+//   Varint varint;
+//   while (!varint.Take(NextByte())) {
+//     if (varint.too_long()) return Malformed();
+//   }
+//   Use(varint.value());
 class Varint {
  public:
   // Takes the next byte. True when the varint is complete; the caller then takes no further byte.

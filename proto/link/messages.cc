@@ -51,6 +51,13 @@ Json Body(const LoadOrder& order) {
           {"parameters", order.parameters}};
 }
 
+Json Body(const WorkerRuntime& runtime) {
+  return {{"name", runtime.name},
+          {"kind", runtime.kind},
+          {"path", runtime.path},
+          {"driver_guard", NameOf(runtime.driver_guard)}};
+}
+
 Json Body(const LoadReport& report) {
   return {{"type", "loaded"},
           {"spec", ToJson(report.spec)},
@@ -59,7 +66,8 @@ Json Body(const LoadReport& report) {
           {"demotion", report.demotion},
           {"precision", NameOf(report.precision)},
           {"precision_note", report.precision_note},
-          {"labels", report.labels}};
+          {"labels", report.labels},
+          {"runtime", Body(report.runtime)}};
 }
 
 Json Body(const AttachOrder& order) {
@@ -183,6 +191,15 @@ class Fields {
     return {numbers[0], numbers[1], static_cast<int64_t>(numbers[2])};
   }
 
+  WorkerRuntime Runtime(const char* key) {
+    const Json* value = Find(key);
+    if (value == nullptr || !value->is_object()) return Fail<WorkerRuntime>();
+    Fields fields(*value);
+    const WorkerRuntime runtime = {fields.Text("name"), fields.Text("kind"), fields.Text("path"),
+                                   fields.Choice<DriverGuard>("driver_guard")};
+    return fields.ok() ? runtime : Fail<WorkerRuntime>();
+  }
+
   bool ok() const { return ok_; }
 
  private:
@@ -232,6 +249,7 @@ Message ParseLoaded(Fields& fields) {
   if (fields.Has("precision")) report.precision = fields.Choice<Precision>("precision");
   if (fields.Has("precision_note")) report.precision_note = fields.Text("precision_note");
   if (fields.Has("labels")) report.labels = fields.Words("labels");
+  if (fields.Has("runtime")) report.runtime = fields.Runtime("runtime");
   return report;
 }
 

@@ -43,6 +43,7 @@
 #include "proto/link/sandbox_level.h"
 #include "proto/link/warm_up.h"
 #include "proto/link/warm_up_sample.h"
+#include "proto/link/worker_runtime.h"
 
 namespace mpsd {
 
@@ -85,6 +86,7 @@ struct LoadReport {
   Precision precision = Precision::kAsSaved;  // that it computes in; never kAuto
   std::string precision_note{};               // how kAuto came to it; empty: it was told
   std::vector<std::string> labels{};          // of a row's classes, by number; empty: it has none
+  WorkerRuntime runtime{};
 };
 
 // Hands over the shared memory. Descriptors, in this order: mailbox, worker segment, the ring end

@@ -61,6 +61,10 @@ class InferCall final : public ExchangeTransport {
     thread_->Check();
     return grant_.tenant;
   }
+  uint64_t RulesVersion() override {
+    thread_->Check();
+    return grant_.version;
+  }
   ConnectionId Connection() override { return ConnectionOf(&rpc_->server); }
   void DropPayloads() override;
   void Resume() override;

@@ -15,7 +15,7 @@ absl::StatusOr<grpc::ByteBuffer> ReplyWriter::Write(const InferExchange& exchang
   const InferMessage& message = exchange.message();
   const Request& request = exchange.request();
   ReplyHead head{message.model, request.model->version, message.id, message.wants_final_flag,
-                 is_last};
+                 is_last,       request.truncated_texts};
   ReplyPeer peer;
   if (MayBeLarge(head, answer)) peer = PeerOf(rpc);
   absl::StatusOr<grpc::ByteBuffer> written =

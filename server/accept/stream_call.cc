@@ -88,10 +88,11 @@ void StreamCall::Take(bool ok, const absl::Status& arrived) {
   DeleteIfOver();
 }
 
-// From now on the stream waits for one answer more. False: the stream has been ended.
+// From now on the stream waits for one answer more. False: the stream ends, and what comes now is
+// not served.
 bool StreamCall::CountIn() {
   absl::MutexLock lock(&mu_);
-  if (finishing_) return false;
+  if (finishing_ || ending_) return false;
   ++unanswered_;
   return true;
 }

@@ -76,6 +76,7 @@ class StreamRequest final : public ExchangeTransport {
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   absl::Status MayUse(absl::string_view model) override;
   uint32_t Tenant() override { return source_.grant->tenant; }
+  uint64_t RulesVersion() override { return source_.grant->version; }
   ConnectionId Connection() override { return ConnectionOf(source_.rpc); }
   void DropPayloads() override;
   void Resume() override;

@@ -25,7 +25,11 @@ struct AccessToken {
 };
 
 // Gives roles to the callers with one token or one certificate. A caller may have several rules; it
-// may do whatever one of them allows.
+// may do whatever one of them allows. With these two the token "ci" infers on any model, and loads
+// and unloads "resnet" alone:
+//
+//   {"token": "ci", "roles": ["infer"]}
+//   {"token": "ci", "roles": ["control"], "models": ["resnet"]}
 struct AccessRule {
   // Exactly one of these is set.
   std::string token;        // the name of a token

@@ -9,11 +9,17 @@
 namespace mpsd {
 
 std::optional<Sha256Digest> Sha256(absl::string_view text) {
+  return Sha256(absl::MakeConstSpan(&text, 1));
+}
+
+std::optional<Sha256Digest> Sha256(absl::Span<const absl::string_view> texts) {
   SHA256_CTX context;
   Sha256Digest digest;
-  const bool done = SHA256_Init(&context) == 1 &&
-                    SHA256_Update(&context, text.data(), text.size()) == 1 &&
-                    SHA256_Final(digest.data(), &context) == 1;
+  bool done = SHA256_Init(&context) == 1;
+  for (const absl::string_view text : texts) {
+    done = done && SHA256_Update(&context, text.data(), text.size()) == 1;
+  }
+  done = done && SHA256_Final(digest.data(), &context) == 1;
   if (!done) return std::nullopt;
   return digest;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace mpsd {
 
@@ -20,6 +21,9 @@ using Sha256Digest = std::array<uint8_t, 32>;
 // refused. Takes no memory from the heap, which tests/server/access/allocation_test.cc checks:
 // every call that has a token comes by here. Pure.
 std::optional<Sha256Digest> Sha256(absl::string_view text);
+
+// The digest of the texts as if they were one.
+std::optional<Sha256Digest> Sha256(absl::Span<const absl::string_view> texts);
 
 // Takes the same time wherever the digests differ, so that nobody can find a digest byte by byte by
 // watching the clock. Pure.

@@ -40,6 +40,14 @@ void ApplyPolicy(const QueuePolicy& policy, const InferMessage& message, Request
   if (wait_ns > 0) request->LimitWait(request->arrival_ns + wait_ns);
 }
 
+// The steps of a request that is inside go on while the server exits.
+absl::Status CheckServing(ServingStage stage, const Request& request) {
+  if (request.is_step) return absl::OkStatus();
+  if (stage == ServingStage::kStarting) return absl::UnavailableError("Server not ready");
+  if (stage == ServingStage::kExiting) return absl::UnavailableError("Server exiting");
+  return absl::OkStatus();
+}
+
 // Whether the request's texts were encoded with the tokenizer of this generation.
 bool HasTokens(const Request& request, const ServedModel& model) {
   return request.tokens != nullptr && model.texts.ok() && request.tokens->encoder == *model.texts;
@@ -76,9 +84,7 @@ void Admission::EncodeTexts(const InferMessage& message, Request* request, TextW
 
 absl::Status Admission::Admit(const InferMessage& message, Request* request,
                               Handled* handled) const {
-  const ServingStage stage = models_->stage;
-  if (stage == ServingStage::kStarting) return absl::UnavailableError("Server not ready");
-  if (stage == ServingStage::kExiting) return absl::UnavailableError("Server exiting");
+  if (absl::Status status = CheckServing(models_->stage, *request); !status.ok()) return status;
   absl::StatusOr<std::shared_ptr<ServedModel>> model =
       FindServed(*models_, message.model, message.version);
   if (!model.ok()) return model.status();
@@ -109,6 +115,7 @@ absl::Status Admission::Encode(const InferMessage& message, Request* request,
   if (!tokens.ok()) return WithId(tokens.status(), message.id);
   request->token_count = (*tokens)->token_count;
   request->truncated_texts = (*tokens)->truncated_texts;
+  request->row_of_text = (*tokens)->row_of_text;
   request->tokens = *std::move(tokens);
   return absl::OkStatus();
 }
@@ -116,12 +123,15 @@ absl::Status Admission::Encode(const InferMessage& message, Request* request,
 absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, Request* request,
                               Handled* handled) const {
   const QueuePolicies& queue = model->facts.queue;
+  request->priority = message.priority;
   request->level = queue.LevelOf(message.priority);
   ApplyPolicy(queue.levels[request->level], message, request);
   if (request->expiry_ns() <= clock_->NowNs()) {
     return absl::DeadlineExceededError("Request timeout expired");
   }
   const bool has_texts = HasTexts(message, *model);
+  // A generation that was replaced since may have made tokens of what this one takes as it is.
+  if (!has_texts) request->ForgetTexts();
   absl::Status status;
   if (has_texts && !HasTokens(*request, *model)) {
     status = Encode(message, request, [] { return absl::OkStatus(); });
@@ -129,6 +139,10 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   if (!status.ok()) return status;
   status = Validate(has_texts ? request->tokens->message : message, *model, request);
   if (!status.ok()) return status;
+  // One that is given a kept answer has ended, and may be in use for the next call.
+  const bool may_be_kept =
+      model->cache != nullptr && !model->spec.decoupled && !request->inputs_may_change;
+  if (may_be_kept && model->cache->TryAnswer(request)) return absl::OkStatus();
   status = ApplyPadding(model->spec, request);
   request->filler = &writer_;
   RowTargets targets;

@@ -15,11 +15,13 @@ namespace mpsd {
 // message over; a RequestQueue has the request afterwards.
 //
 //   the daemon serves → the model is found, and loaded → the deadline lies ahead → [EncodeTexts()]
-//     → Validate() → ApplyPadding() → RequestQueue::Reserve() → RowWriter::Fill()
-//     → RequestQueue::Commit()
+//     → Validate() → [AnswerCache::TryAnswer()] → ApplyPadding() → RequestQueue::Reserve()
+//     → RowWriter::Fill() → RequestQueue::Commit()
 //
 // A request of texts is encoded first, with the tokenizer of the generation that was found, and is
 // one of tokens from then on.
+//
+// A request that is given a kept answer ends there: no pool is touched.
 //
 // The first step that fails ends the request: its status is the client's answer. Up to Reserve()
 // no pool has been touched, so that a flood of bad requests costs the models nothing. From

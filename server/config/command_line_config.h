@@ -50,7 +50,8 @@ absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places
 absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
                                            std::vector<TensorSpec> inputs, uint32_t max_batch_size);
 
-// The config of a daemon that serves a model repository and nothing else. All models in it are
+// The config of a daemon that serves a model repository and nothing else: the same as a config file
+// of one line, {"model_repository": "/srv/models"}. All models in it are
 // served; if `explicit_control` none is, until clients load them with RepositoryModelLoad. The
 // folder's contents are read later, by ModelRepository. NOT_FOUND where there is no such folder.
 absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);

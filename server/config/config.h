@@ -32,6 +32,8 @@
 #include "proto/link/warm_up_sample.h"
 #include "server/access/access_rules.h"
 #include "server/config/limits_config.h"
+#include "server/graph/model_step.h"
+#include "server/request/cache_scope.h"
 #include "server/request/model_task.h"
 #include "server/request/queue_policy.h"
 #include "server/request/text_policy.h"
@@ -94,7 +96,7 @@ struct ModelKey {
 struct ModelConfig {
   std::string name;
   std::string version = "1";  // a plain decimal number
-  std::string path;           // absolute; empty for a synthetic model
+  std::string path;           // absolute; empty for a synthetic model, and one of steps
   FileStamp stamp;            // of the file at `path`
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
@@ -113,12 +115,18 @@ struct ModelConfig {
   TextPolicy text;                                // of a folder with a tokenizer that one
   FileStamp tokenizer_stamp;                      // of the file at `text.tokenizer`
   ModelTask task = ModelTask::kAuto;              // what it makes of texts
+  CacheScope response_cache = CacheScope::kOff;   // whose answers are kept; not if decoupled
   std::map<std::string, std::string> parameters;  // for the worker, and clients may read them
   // What a config.pbtxt says of tensors that only clients look at, by name.
   std::map<std::string, std::string> input_formats;        // "FORMAT_NCHW"
   std::map<std::string, std::string> label_files;          // of outputs, in the model's folder
   std::map<std::string, std::vector<std::string>> labels;  // the lines of those files
 
+  // The models that it runs instead of a file. Where there are some, `spec`, `queue`, `queue_bytes`
+  // and `parameters` are all else that says something.
+  std::vector<ModelStep> steps;
+
+  bool has_steps() const { return !steps.empty(); }
   ModelKey key() const { return {name, version}; }
   bool operator==(const ModelConfig&) const = default;
 };

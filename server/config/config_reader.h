@@ -62,4 +62,14 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
                             const std::string& folder, const LimitsConfig& limits,
                             JsonErrors* errors);
 
+// Reads an element of `models` that has the key "steps": a model that runs others. Its keys are
+// fewer, and its inputs and outputs must be there.
+void ReadStepsConfig(const JsonObject& object, const LimitsConfig& limits, ModelConfig* model);
+
+// Reports where the steps of a model, and the models that they name, do not fit each other, as far
+// as the config tells: what it does not say of a model is in that model's file, and found out when
+// it is loaded. With a repository a model that is not in the config may be there. REQUIRES:
+// `models` were read from the list at "models".
+void CheckSteps(const std::vector<ModelConfig>& models, bool has_repository, JsonErrors* errors);
+
 }  // namespace mpsd

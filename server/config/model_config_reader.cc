@@ -20,11 +20,12 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 24> kModelKeys = {
+constexpr std::array<std::string_view, 26> kModelKeys = {
     "name",           "version",    "path",      "format",       "device",         "placement",
     "max_batch_size", "inputs",     "outputs",   "pad",          "warmup",         "sandbox",
     "batching",       "queue",      "circuit",   "load_timeout", "warmup_timeout", "run_timeout",
-    "recycle",        "parameters", "decoupled", "text",         "task",           "precision"};
+    "recycle",        "parameters", "decoupled", "text",         "task",           "precision",
+    "response_cache", "steps"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
 constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
@@ -259,6 +260,13 @@ void ReadParameters(const JsonObject& object, ModelConfig* model) {
   }
 }
 
+// An answer of several is none that could be given again.
+void ReadResponseCache(const JsonObject& object, ModelConfig* model) {
+  object.GetChoice("response_cache", &model->response_cache);
+  if (model->response_cache == CacheScope::kOff || !model->spec.decoupled) return;
+  object.Fail("response_cache", "a decoupled model's answers are not kept");
+}
+
 // Reports that the value of `key` is too small. The value is there: the defaults are large enough.
 void FailBelow(const JsonObject& object, std::string_view key, absl::string_view least) {
   const nlohmann::json* written = object.Find(key);
@@ -332,6 +340,11 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   uint32_t version = 1;
   object.Get("version", 1, kMaxVersion, &version);
   model.version = absl::StrCat(version);
+  if (object.Find("steps") != nullptr) {
+    ReadStepsConfig(object, limits, &model);
+    ReadParameters(object, &model);
+    return model;
+  }
   ReadSource(object, folder, &model);
   ReadDevice(object, &model.device);
   ReadPrecision(object, &model);
@@ -344,6 +357,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);
   object.GetChoice("task", &model.task);
+  ReadResponseCache(object, &model);
   ReadParameters(object, &model);
   return model;
 }

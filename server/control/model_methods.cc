@@ -34,14 +34,14 @@ std::optional<bool> IsServing(const ModelDirectory& models, const std::string& n
   if (name.empty() || name == "inference.GRPCInferenceService") return models.IsReady();
   const std::shared_ptr<ServedModel> model = models.Find(name);
   if (model == nullptr) return models.Knows(name) ? std::optional<bool>(false) : std::nullopt;
-  return model->ready && models.stage == ServingStage::kServing;
+  return model->IsReady() && models.stage == ServingStage::kServing;
 }
 
 // Everything that IsServing() looks at, of all models.
 uint64_t StateOf(const ModelDirectory& models) {
   size_t state = absl::HashOf(models.stage.load(), models.strict.load());
   for (const std::shared_ptr<ServedModel>& model : models.models()) {
-    state = absl::HashOf(state, model->name, model->version, model->ready.load());
+    state = absl::HashOf(state, model->name, model->version, model->IsReady());
   }
   for (const RefusedModel& model : models.refused()) {
     state = absl::HashOf(state, model.name, model.version, model.wanted);
@@ -104,7 +104,7 @@ absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest
   const absl::StatusOr<std::shared_ptr<ServedModel>> model =
       FindServed(models, request.name(), request.version());
   if (absl::IsInvalidArgument(model.status())) return model.status();
-  response->set_ready(model.ok() && (*model)->ready && models.stage == ServingStage::kServing);
+  response->set_ready(model.ok() && (*model)->IsReady() && models.stage == ServingStage::kServing);
   return absl::OkStatus();
 }
 
@@ -179,6 +179,34 @@ void DescribeQueue(const QueuePolicies& queue, pb::ModelDynamicBatching* batchin
   }
 }
 
+void DescribeSteps(const std::vector<ModelStep>& steps, pb::ModelEnsembling* target) {
+  for (const ModelStep& source : steps) {
+    pb::ModelEnsembling::Step* step = target->add_step();
+    step->set_model_name(source.model);
+    int64_t version = -1;  // Triton's mark for the highest
+    if (!absl::SimpleAtoi(source.version, &version)) version = -1;
+    step->set_model_version(version);
+    step->mutable_input_map()->insert(source.inputs.begin(), source.inputs.end());
+    step->mutable_output_map()->insert(source.outputs.begin(), source.outputs.end());
+  }
+}
+
+// How the model runs: steps and nothing else, or lanes and batches.
+void DescribeRuns(const ServedModel& model, pb::ModelConfig* config) {
+  if (model.members != nullptr) {
+    return DescribeSteps(model.facts.steps, config->mutable_ensemble_scheduling());
+  }
+  DescribeInstances(model, config->add_instance_group());
+  if (!model.spec.batches()) return;
+  pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
+  batching->set_max_queue_delay_microseconds(
+      static_cast<uint64_t>(model.facts.max_delay_ns / kNsPerUs));
+  for (const uint32_t size : model.facts.preferred_sizes) {
+    batching->add_preferred_batch_size(static_cast<int32_t>(size));
+  }
+  DescribeQueue(model.facts.queue, batching);
+}
+
 void Describe(const ServedModel& model, pb::ModelConfig* config) {
   const ModelSpec& spec = model.spec;
   config->set_name(model.name);
@@ -191,19 +219,13 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   for (const TensorSpec& output : spec.outputs) {
     DescribeOutput(output, model.facts, config->add_output());
   }
-  DescribeInstances(model, config->add_instance_group());
+  DescribeRuns(model, config);
   for (const auto& [name, value] : model.parameters) {
     (*config->mutable_parameters())[name].set_string_value(value);
   }
   config->mutable_model_transaction_policy()->set_decoupled(spec.decoupled);
-  if (!spec.batches()) return;
-  pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
-  batching->set_max_queue_delay_microseconds(
-      static_cast<uint64_t>(model.facts.max_delay_ns / kNsPerUs));
-  for (const uint32_t size : model.facts.preferred_sizes) {
-    batching->add_preferred_batch_size(static_cast<int32_t>(size));
-  }
-  DescribeQueue(model.facts.queue, batching);
+  const bool keeps_answers = model.facts.response_cache != CacheScope::kOff;
+  if (keeps_answers) config->mutable_response_cache()->set_enable(true);
 }
 
 // The policy that leads to the versions that are served.
@@ -231,9 +253,9 @@ void Describe(const InferenceStatistics::Totals& totals, pb::ModelStatistics* ta
   Describe(totals.compute_input, infer->mutable_compute_input());
   Describe(totals.compute_infer, infer->mutable_compute_infer());
   Describe(totals.compute_output, infer->mutable_compute_output());
-  // There is no response cache, but clients that print a breakdown expect these fields.
-  Describe(CountAndTime(), infer->mutable_cache_hit());
-  Describe(CountAndTime(), infer->mutable_cache_miss());
+  // Clients that print a breakdown expect these fields, also where no answer is kept.
+  Describe(totals.cache_hit, infer->mutable_cache_hit());
+  Describe(totals.cache_miss, infer->mutable_cache_miss());
   for (size_t rows = 0; rows < totals.by_batch_size.size(); ++rows) {
     const InferenceStatistics::BatchSize& size = totals.by_batch_size[rows];
     if (size.compute_infer.count == 0) continue;

@@ -1,10 +1,28 @@
 #include "server/control/model_states.h"
 
 namespace mpsd {
+namespace {
+
+std::vector<RuntimeSample> RuntimesOf(const std::vector<WorkerInfo>& workers) {
+  std::vector<RuntimeSample> runtimes;
+  for (const WorkerInfo& worker : workers) {
+    const WorkerRuntime& runtime = worker.runtime;
+    if (runtime.name.empty()) continue;
+    runtimes.push_back(
+        {worker.index, runtime.name, runtime.kind, runtime.path, NameOf(runtime.driver_guard)});
+  }
+  return runtimes;
+}
+
+}  // namespace
 
 ModelState StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers,
                    std::string* why) {
-  if (model.ready) return ModelState::kReady;
+  if (model.IsReady()) return ModelState::kReady;
+  if (model.members != nullptr) {
+    if (why != nullptr) *why = std::string(model.members->Check(MemberNeed::kReady).message());
+    return ModelState::kUnavailable;
+  }
   for (const WorkerInfo& worker : workers) {
     if (worker.last_words.empty()) continue;
     if (why != nullptr) *why = worker.last_words;
@@ -17,9 +35,11 @@ std::vector<ModelStateSample> ModelStates(const ModelDirectory& models,
                                           const WorkerStatusSource& workers) {
   std::vector<ModelStateSample> samples;
   for (const std::shared_ptr<ServedModel>& model : models.models()) {
-    const ModelState state = StateOf(*model, workers.Workers(*model), nullptr);
-    const char* const precision = model->loaded ? NameOf(model->precision) : "";
-    samples.push_back({model->name, model->version, state, precision});
+    const std::vector<WorkerInfo> infos = workers.Workers(*model);
+    const ModelState state = StateOf(*model, infos, nullptr);
+    const bool computes = model->loaded && model->members == nullptr;
+    const char* const precision = computes ? NameOf(model->precision) : "";
+    samples.push_back({model->name, model->version, state, precision, RuntimesOf(infos)});
   }
   for (const RefusedModel& model : models.refused()) {
     samples.push_back({model.name, model.version, ModelState::kRefused, ""});

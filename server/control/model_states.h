@@ -11,7 +11,8 @@
 namespace mpsd {
 
 // The state of a published generation: kUnavailable once a worker of a model that is not ready has
-// left last words, which go to `*why`; null: nobody asks for them. Thread-safe.
+// left last words, which go to `*why`; null: nobody asks for them. A model of steps that is not
+// ready is kUnavailable, since one of its members is missing. Thread-safe.
 ModelState StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers,
                    std::string* why);
 

@@ -166,7 +166,7 @@ absl::Status TraceSetting(const SettingSubjects& subjects, const pb::TraceSettin
 absl::Status CheckModel(const ModelDirectory& models, const std::string& name) {
   if (name.empty()) return absl::OkStatus();
   const std::shared_ptr<ServedModel> model = models.Find(name);
-  if (model != nullptr && model->ready) return absl::OkStatus();
+  if (model != nullptr && model->IsReady()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("Request for unknown model : ", name));
 }
 

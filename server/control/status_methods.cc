@@ -20,6 +20,10 @@ void Describe(const WorkerInfo& info, control_pb::WorkerStatus* status) {
   status->set_state(info.state);
   status->set_lanes(info.lanes);
   status->set_device(info.device);
+  status->set_runtime(info.runtime.name);
+  status->set_runtime_kind(info.runtime.kind);
+  status->set_runtime_path(info.runtime.path);
+  status->set_driver_guard(NameOf(info.runtime.driver_guard));
   status->set_resident_bytes(info.resident_bytes);
   status->set_restarts(info.restarts);
   status->set_uptime_ms(info.uptime_ms);
@@ -36,7 +40,7 @@ std::string StateText(const ServedModel& model, const std::vector<WorkerInfo>& w
   std::string why;
   std::string state = kModelStateNames[static_cast<size_t>(StateOf(model, workers, &why))];
   if (!why.empty()) absl::StrAppend(&state, ": ", why);
-  if (model.ready && !others.empty()) {
+  if (model.IsReady() && !others.empty()) {
     absl::StrAppend(&state, ", another one ", others.front().state);
   }
   return state;
@@ -82,7 +86,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   const std::vector<OtherGeneration> others = source.Others(model);
   status->set_name(model.name);
   status->set_version(model.version);
-  status->set_ready(model.ready);
+  status->set_ready(model.IsReady());
   status->set_state(StateText(model, workers, others));
   status->set_device_note(model.facts.device_note);
   status->set_circuit(source.Circuit(model));
@@ -109,7 +113,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_lanes(lanes);
   if (!model.loaded) return;
   const ModelSpec& spec = model.spec;
-  status->set_precision(NameOf(model.precision));
+  if (model.members == nullptr) status->set_precision(NameOf(model.precision));
   status->set_precision_note(model.precision_note);
   status->set_max_batch_size(spec.max_batch_size);
   status->set_spec(SpecText(spec));

@@ -172,6 +172,10 @@ absl::Status CompletionIntake::RefusalToRetry(const FormedBatch& formed, uint64_
     return absl::ResourceExhaustedError(
         absl::StrCat(outputs, ", more than the largest message, limits.message"));
   }
+  if (!estimate_->MayWantLarger(clock_->NowNs())) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(outputs, ", and there is no memory for a worker with room for them"));
+  }
   return WithRetryAfter(
       absl::ResourceExhaustedError(absl::StrCat(outputs, "; a worker with room for them starts")),
       kRoomierWorkerNs);

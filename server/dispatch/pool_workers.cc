@@ -33,9 +33,9 @@ bool PoolWorkers::IsTooSmall(uint32_t worker) const {
   return LargestLeaseBytes(area_bytes) < parts_->estimate.largest_answer_bytes();
 }
 
-void PoolWorkers::KeepSize() {
+void PoolWorkers::KeepSize(int64_t until_ns) {
   absl::MutexLock lock(&parts_->mu);
-  parts_->estimate.ForgetTooLarge();
+  parts_->estimate.ForgetTooLarge(until_ns);
 }
 
 void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {

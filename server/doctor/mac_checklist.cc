@@ -32,11 +32,19 @@ std::vector<MacCheck> MacChecklist() {
        "the model `ready` on `mps` in `mpsd ps`"},
       {"the LaunchAgent of deploy/, then the LaunchDaemon, each with that model",
        "`ready` in `mpsd ps`; how long until then"},
-      {R"(`"sandbox": "strict"`)", "a refusal that names the sandbox, exit code 78"},
+      {R"(`"sandbox": "strict"`; then `"basic"`, and )"
+       R"(`log show --last 5m --predicate 'sender == "Sandbox"'`)",
+       "a refusal that names the sandbox, exit code 78; then no line `sandbox: ` in the log, and "
+       "no "
+       "denial by which a model fails"},
       {"a model whose batch needs more than the memory of the Mac, on mps",
        "RESOURCE_EXHAUSTED `out of memory`; the next call is answered by the same worker"},
       {"`build/release/bin/mpsd doctor --report doctor.txt`",
        "no line that begins with FAIL; send doctor.txt with the rest"},
+      {"`deploy/homebrew/tap.sh ~/mpsd-tap`, then the commands of deploy/README.md below it",
+       "`brew` installs it without a warning; `mpsd ps` shows `identity` ready"},
+      {"with a patched libtorch, `build/release/bin/mpsd ps` while a model serves on mps",
+       "`patched, driver guard held`"},
   };
 }
 

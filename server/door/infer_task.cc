@@ -200,8 +200,9 @@ void InferTask::DropPayloads() {
 
 absl::Status InferTask::Write(const Answer& answer, bool is_last) {
   const InferMessage& message = exchange_.message();
-  const ReplyHead head{message.model, exchange_.request().model->version, message.id,
-                       message.wants_final_flag, is_last};
+  const Request& request = exchange_.request();
+  const ReplyHead head{message.model, request.model->version, message.id, message.wants_final_flag,
+                       is_last,       request.truncated_texts};
   const absl::Status status = WriteBody(head, answer, body_, &reply_);
   return status.ok() ? HoldRoom(&reply_) : status;
 }

@@ -87,6 +87,10 @@ class InferTask : public HttpTask, public ExchangeTransport {
     thread_->Check();
     return grant_.tenant;
   }
+  uint64_t RulesVersion() override {
+    thread_->Check();
+    return grant_.version;
+  }
   ConnectionId Connection() override { return call_->connection(); }
   void DropPayloads() override;
 

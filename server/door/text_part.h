@@ -22,6 +22,7 @@ class TextPartOwner {
   // As ExchangeTransport has them.
   virtual absl::Status PartMayUse(absl::string_view model) = 0;
   virtual uint32_t PartTenant() = 0;
+  virtual uint64_t PartRulesVersion() = 0;
   virtual ConnectionId PartConnection() = 0;
   virtual void PartResumes() = 0;
 
@@ -62,6 +63,7 @@ class TextPart final : public ExchangeTransport {
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   absl::Status MayUse(absl::string_view model) override { return owner_->PartMayUse(model); }
   uint32_t Tenant() override { return owner_->PartTenant(); }
+  uint64_t RulesVersion() override { return owner_->PartRulesVersion(); }
   ConnectionId Connection() override { return owner_->PartConnection(); }
   void DropPayloads() override { rows_.Drop(); }
   void Resume() override;

@@ -57,6 +57,7 @@ class TextTask final : public InferTask, private TextPartOwner {
   const TextModel& model() const override { return *model_; }
   absl::Status PartMayUse(absl::string_view model) override { return MayUse(model); }
   uint32_t PartTenant() override { return Tenant(); }
+  uint64_t PartRulesVersion() override { return RulesVersion(); }
   ConnectionId PartConnection() override { return Connection(); }
   void PartResumes() override { call()->Resume(); }
   void PartEnded() override;

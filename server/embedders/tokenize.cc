@@ -1,11 +1,14 @@
 #include "server/embedders/tokenize.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "server/request/retry_info.h"
 #include "server/request/too_long.h"
 #include "server/rest/body_padding.h"
+#include "server/rest/json_text.h"
 #include "server/rest/json_walk.h"
 #include "server/texts/text_encoder.h"
 
@@ -62,14 +65,31 @@ SpecialCounts CountsOf(const text::Frame& frame) {
   return counts;
 }
 
-void PutTokens(const std::vector<int32_t>& ids, const SpecialCounts& special, std::string* json) {
+// `pieces` are the tokens' own texts, as many as `ids`.
+void PutTokens(const std::vector<int32_t>& ids, absl::Span<const std::string> pieces,
+               const SpecialCounts& special, std::string* json) {
   json->push_back('[');
   for (size_t i = 0; i < ids.size(); ++i) {
     const bool is_special = i < special.before || i >= ids.size() - special.after;
-    absl::StrAppend(json, i > 0 ? "," : "", R"({"id":)", ids[i], R"(,"text":null,"special":)",
-                    is_special ? "true" : "false", R"(,"start":null,"stop":null})");
+    absl::StrAppend(json, i > 0 ? "," : "", R"({"id":)", ids[i], R"(,"piece":)");
+    PutJsonText(pieces[i], json);
+    absl::StrAppend(json, R"(,"text":null,"special":)", is_special ? "true" : "false",
+                    R"(,"start":null,"stop":null})");
   }
   json->push_back(']');
+}
+
+absl::StatusOr<std::vector<text::Encoding>> TokenizeAll(const TokenizeRequest& request,
+                                                        const TextEncoder& encoder) {
+  std::vector<text::Encoding> rows;
+  for (size_t i = 0; i < request.texts.size(); ++i) {
+    absl::StatusOr<text::Encoding> row = encoder.Tokenize(request.texts[i], request.adds_special);
+    if (!row.ok()) {
+      return WithText(row.status(), absl::StrCat("text ", i, ": ", row.status().message()));
+    }
+    rows.push_back(*std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -97,17 +117,19 @@ absl::StatusOr<std::string> TokensJson(const TokenizeRequest& request, const Tex
                                                "' takes no texts: its tokenizer cannot be used; "
                                                "the server's log says why"));
   }
+  absl::StatusOr<std::vector<text::Encoding>> rows = TokenizeAll(request, **encoder);
+  if (!rows.ok()) return rows.status();
+  std::vector<int32_t> ids;
+  for (const text::Encoding& row : *rows) ids.insert(ids.end(), row.ids.begin(), row.ids.end());
+  const std::vector<std::string> pieces = (*encoder)->TokensOf(ids);
+  absl::Span<const std::string> rest = pieces;
   SpecialCounts special;
   if (request.adds_special) special = CountsOf((*encoder)->frame());
   std::string json = "[";
-  for (size_t i = 0; i < request.texts.size(); ++i) {
-    const absl::StatusOr<text::Encoding> row =
-        (*encoder)->Tokenize(request.texts[i], request.adds_special);
-    if (!row.ok()) {
-      return WithText(row.status(), absl::StrCat("text ", i, ": ", row.status().message()));
-    }
-    if (i > 0) json.push_back(',');
-    PutTokens(row->ids, special, &json);
+  for (const text::Encoding& row : *rows) {
+    if (json.size() > 1) json.push_back(',');
+    PutTokens(row.ids, rest.first(row.ids.size()), special, &json);
+    rest.remove_prefix(row.ids.size());
   }
   json.push_back(']');
   return json;

@@ -40,6 +40,9 @@ class ExchangeTransport {
   // The caller's number among those who share the model in equal parts. Asked after MayUse().
   virtual uint32_t Tenant() = 0;
 
+  // The version of the access rules that gave that number; 0: there were none. Asked with it.
+  virtual uint64_t RulesVersion() = 0;
+
   // The connection whose registered memory the request may name. Asked only of a request that
   // names some.
   virtual ConnectionId Connection() = 0;

@@ -4,20 +4,28 @@
 #include <string>
 
 #include "proto/base/check.h"
+#include "server/exchange/row_spread.h"
 #include "server/request/served_model.h"
 #include "server/wire/tensor_forms.h"
 
 namespace mpsd {
 namespace {
 
-// Gives each output of the answer the form that the client wants. Classified outputs become texts,
-// whose bytes `storage` keeps. Outputs for the client's memory are written there; those for a
-// device's memory are only set aside, and RequestRegions::StoreToDevice() writes them later.
-absl::Status ApplyOutputForms(const TensorForms& forms, const ServedModel& model,
+// Gives each output of the answer the form that the client wants. Equal texts get a row each, and
+// classified outputs become texts, whose bytes `storage` keeps. Outputs for the client's memory are
+// written there; those for a device's memory are only set aside, and
+// RequestRegions::StoreToDevice() writes them later.
+absl::Status ApplyOutputForms(const TensorForms& forms, const Request& request,
                               RequestRegions* regions, Answer* answer,
                               std::deque<std::string>* storage) {
-  const absl::Status status =
-      Classify(forms.classes, model.labels, model.spec.batches(), answer, storage);
+  const ServedModel& model = *request.model;
+  absl::Status status;
+  if (!request.row_of_text.empty()) {
+    status = SpreadRows(request.row_of_text, model.facts.answer_bytes_max, answer, storage);
+  }
+  if (status.ok()) {
+    status = Classify(forms.classes, model.labels, model.spec.batches(), answer, storage);
+  }
   return status.ok() ? regions->Store(answer) : status;
 }
 
@@ -57,6 +65,7 @@ absl::Status InferExchange::Read() {
   if (status.ok()) status = transport_->MayUse(message_.model);
   if (!status.ok()) return status;
   request_.tenant = transport_->Tenant();
+  request_.rules_version = transport_->RulesVersion();
   return LoadRegions();
 }
 
@@ -128,14 +137,14 @@ void InferExchange::StopAnswers() {
 }
 
 void InferExchange::Give(const Answer& answer, bool is_last) {
-  if (forms_.classes.empty() && !regions_.has_outputs()) return WriteAndSend(answer, is_last);
-  GiveInForm(answer, is_last);
+  const bool is_plain =
+      forms_.classes.empty() && !regions_.has_outputs() && request_.row_of_text.empty();
+  is_plain ? WriteAndSend(answer, is_last) : GiveInForm(answer, is_last);
 }
 
 void InferExchange::GiveInForm(Answer answer, bool is_last) {
   std::deque<std::string> storage;
-  const absl::Status status =
-      ApplyOutputForms(forms_, *request_.model, &regions_, &answer, &storage);
+  const absl::Status status = ApplyOutputForms(forms_, request_, &regions_, &answer, &storage);
   if (!status.ok()) return Refuse(status, is_last);
   WriteAndSend(answer, is_last);
 }

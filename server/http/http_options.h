@@ -16,7 +16,7 @@ struct HttpServerOptions {
   std::vector<std::string> tls_addresses;           // "0.0.0.0:8443"
   std::shared_ptr<CertificateSource> certificates;  // REQUIRES: not null where TLS is used
   bool client_must_show_certificate = false;
-  uint32_t threads = 1;
+  uint32_t threads = 1;  // of all addresses but the last of several, which has one of its own
   uint32_t connections = 1024;
   uint64_t head_bytes = 8 << 10;  // of a request
   uint64_t message_bytes = 0;     // of a body

@@ -42,37 +42,50 @@ absl::Status CannotListen(absl::string_view key, const std::string& address,
       absl::StrCat("cannot listen on ", address, " (", key, "): ", why.message()));
 }
 
-uint32_t ConnectionCount(const std::vector<std::unique_ptr<HttpThread>>& threads) {
+using HttpThreads = std::vector<std::unique_ptr<HttpThread>>;
+
+uint32_t ConnectionCount(const HttpThreads& threads) {
   uint32_t count = 0;
   for (const std::unique_ptr<HttpThread>& thread : threads) count += thread->connection_count();
   return count;
 }
 
+// Probes and Prometheus at the last of several addresses wait for no body of JSON that came in at
+// another one.
+bool HasThreadForLast(const HttpServerOptions& options) { return options.addresses.size() > 1; }
+
 std::string PeerOf(int fd, int family) { return family == AF_UNIX ? "unix:" : PeerName(fd); }
 
 }  // namespace
 
-// One listening socket. Accepts on the first thread, and deals the connections out to all of them.
+// One listening socket. Accepts on the first of its threads, and deals the connections out to all
+// of them.
 class HttpListener {
  public:
-  // The options bound the connections of all listeners. `refused` counts those beyond it.
+  // `all` are the threads of all listeners, whose connections the options bound together. `refused`
+  // counts those beyond it. REQUIRES: `threads` are some of `all`.
   HttpListener(ListeningSocket socket, std::shared_ptr<TlsContexts> tls,
-               const std::vector<std::unique_ptr<HttpThread>>* threads,
+               std::vector<HttpThread*> threads, const HttpThreads* all,
                const HttpServerOptions& options, std::atomic<uint64_t>* refused)
       : socket_(std::move(socket)),
         tls_(std::move(tls)),
-        threads_(threads),
+        threads_(std::move(threads)),
+        all_(all),
         most_(options.connections),
         keepalive_ns_(options.keepalive_ns),
         refused_(refused),
-        waiter_(*threads->front()->io(), socket_.fd.get()),
-        descriptor_look_(*threads->front()->io()) {}
+        waiter_(*threads_.front()->io(), socket_.fd.get()),
+        descriptor_look_(*threads_.front()->io()) {}
 
   ~HttpListener() { waiter_.release(); }
 
   // Leaves so many of all connections to other listeners. Called before the first Await().
   void LeaveToOthers(uint32_t count) { own_most_ = most_ - count; }
 
+  // The thread that accepts.
+  HttpThread* thread() const { return threads_.front(); }
+
+  // On thread().
   void Await() {
     waiter_.async_wait(asio::posix::descriptor_base::wait_read,
                        [this](const boost::system::error_code& error) {
@@ -80,7 +93,7 @@ class HttpListener {
                        });
   }
 
-  // On the first thread. What is out ends with an error.
+  // On thread(). What is out ends with an error.
   void Close() {
     closed_ = true;
     boost::system::error_code ignored;
@@ -97,7 +110,7 @@ class HttpListener {
       UniqueFd fd = AcceptConnection(socket_.fd.get(), &needs_descriptor);
       if (needs_descriptor) return AwaitDescriptor();
       if (!fd.valid()) break;
-      if (ConnectionCount(*threads_) < most_ && *open_ < own_most_) {
+      if (ConnectionCount(*all_) < most_ && *open_ < own_most_) {
         Take(std::move(fd));
       } else {
         refused_->fetch_add(1, std::memory_order_relaxed);
@@ -122,7 +135,7 @@ class HttpListener {
     }
     SetSocketOptions(fd.get(), socket_.family, keepalive_ns_);
     std::string peer = PeerOf(fd.get(), socket_.family);
-    HttpThread& thread = *(*threads_)[next_++ % threads_->size()];
+    HttpThread& thread = *threads_[next_++ % threads_.size()];
     open_->fetch_add(1, std::memory_order_relaxed);
     std::shared_ptr<void> place(
         nullptr, [open = open_](void*) { open->fetch_sub(1, std::memory_order_relaxed); });
@@ -131,7 +144,8 @@ class HttpListener {
 
   const ListeningSocket socket_;
   const std::shared_ptr<TlsContexts> tls_;  // null: none
-  const std::vector<std::unique_ptr<HttpThread>>* const threads_;
+  const std::vector<HttpThread*> threads_;
+  const HttpThreads* const all_;
   const uint32_t most_;
   const int64_t keepalive_ns_;
   std::atomic<uint64_t>* const refused_;
@@ -145,7 +159,16 @@ class HttpListener {
 };
 
 struct HttpServer::Impl {
-  absl::Status Listen(absl::string_view key, const std::string& address,
+  // The threads of an address: all of `options.threads`, or the one beside them.
+  std::vector<HttpThread*> ThreadsOf(bool has_its_own) const {
+    std::vector<HttpThread*> chosen;
+    const size_t first = has_its_own ? options.threads : 0;
+    const size_t end = has_its_own ? threads.size() : options.threads;
+    for (size_t i = first; i < end; ++i) chosen.push_back(threads[i].get());
+    return chosen;
+  }
+
+  absl::Status Listen(absl::string_view key, const std::string& address, bool has_its_own_thread,
                       const std::shared_ptr<TlsContexts>& tls) {
     absl::Status free = ProbeAddress(address);
     if (!free.ok()) return CannotListen(key, address, free);
@@ -153,33 +176,35 @@ struct HttpServer::Impl {
     if (!sockets.ok()) return CannotListen(key, address, sockets.status());
     bound.push_back(sockets->front().address);
     for (ListeningSocket& socket : *sockets) {
-      listeners.push_back(std::make_unique<HttpListener>(std::move(socket), tls, &threads, options,
-                                                         &metrics->refused_connections));
+      listeners.push_back(std::make_unique<HttpListener>(std::move(socket), tls,
+                                                         ThreadsOf(has_its_own_thread), &threads,
+                                                         options, &metrics->refused_connections));
     }
     return absl::OkStatus();
   }
 
   absl::Status ListenOnAll() {
-    for (const std::string& address : options.addresses) {
-      if (absl::Status status = Listen("listen.http", address, nullptr); !status.ok())
-        return status;
+    for (size_t i = 0; i < options.addresses.size(); ++i) {
+      const bool is_last = HasThreadForLast(options) && i + 1 == options.addresses.size();
+      absl::Status status = Listen("listen.http", options.addresses[i], is_last, nullptr);
+      if (!status.ok()) return status;
     }
     if (options.tls_addresses.empty()) return absl::OkStatus();
     MPSD_CHECK(options.certificates != nullptr);
     const auto tls =
         std::make_shared<TlsContexts>(options.certificates, options.client_must_show_certificate);
     for (const std::string& address : options.tls_addresses) {
-      if (absl::Status status = Listen("listen.tls.http", address, tls); !status.ok())
-        return status;
+      absl::Status status = Listen("listen.tls.http", address, false, tls);
+      if (!status.ok()) return status;
     }
     return absl::OkStatus();
   }
 
-  // Runs `act` on the first thread, and returns when it has run.
-  void OnFirstThread(const std::function<void()>& act) {
+  // Returns when the listener is closed.
+  static void Close(HttpListener* listener) {
     absl::Notification done;
-    asio::post(*threads.front()->io(), [&] {
-      act();
+    asio::post(*listener->thread()->io(), [&] {
+      listener->Close();
       done.Notify();
     });
     done.WaitForNotification();
@@ -219,7 +244,8 @@ absl::Status HttpServer::Start(const HttpServerOptions& options) {
       options.buffered_bytes, std::min(options.message_bytes, options.buffered_bytes));
   const HttpThread::Services services{&impl.options, impl.completions, impl.bodies.get(),
                                       impl.metrics, impl.clock};
-  for (uint32_t i = 0; i < options.threads; ++i) {
+  const uint32_t thread_count = options.threads + (HasThreadForLast(options) ? 1 : 0);
+  for (uint32_t i = 0; i < thread_count; ++i) {
     impl.threads.push_back(std::make_unique<HttpThread>(services, impl.make_handler));
   }
   if (absl::Status status = impl.ListenOnAll(); !status.ok()) return status;
@@ -232,7 +258,7 @@ absl::Status HttpServer::Start(const HttpServerOptions& options) {
   for (size_t i = 0; i < impl.threads.size(); ++i) impl.threads[i]->Start(static_cast<int>(i));
   impl.runs = true;
   for (const std::unique_ptr<HttpListener>& listener : impl.listeners) {
-    asio::post(*impl.threads.front()->io(), [&listener] { listener->Await(); });
+    asio::post(*listener->thread()->io(), [&listener] { listener->Await(); });
   }
   return absl::OkStatus();
 }
@@ -245,9 +271,7 @@ void HttpServer::StopKeeping() {
 void HttpServer::Stop(int64_t grace_ns) {
   Impl& impl = *impl_;
   if (!std::exchange(impl.runs, false)) return;
-  impl.OnFirstThread([&impl] {
-    for (const std::unique_ptr<HttpListener>& listener : impl.listeners) listener->Close();
-  });
+  for (const std::unique_ptr<HttpListener>& listener : impl.listeners) impl.Close(listener.get());
   for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->EndSoon();
   const int64_t until_ns = impl.clock->NowNs() + grace_ns;
   while (ConnectionCount(impl.threads) > 0 && impl.clock->NowNs() < until_ns) {

@@ -28,6 +28,9 @@ namespace mpsd {
 //   replies                              the time to take one; a connection has one at a time
 //   connections without a request        their idle time, their age
 //
+// All addresses share the threads but the last one in the list of several without TLS, which has a
+// thread of its own: what reads large bodies at one address delays no probe there.
+//
 // Stop() goes from the outside to the inside: listeners close, connections without a request end,
 // the others end with their reply or after the grace.
 //

@@ -67,14 +67,20 @@ class OutputEstimate {
   void NoteTooLarge(uint64_t bytes) {
     largest_answer_bytes_ = std::max(largest_answer_bytes_, std::bit_ceil(bytes));
   }
-  // There is no memory for a worker with such an area.
-  void ForgetTooLarge() { largest_answer_bytes_ = 0; }
+  // There is no memory for a worker with such an area, and none is wanted before `until_ns`.
+  void ForgetTooLarge(int64_t until_ns) {
+    largest_answer_bytes_ = 0;
+    no_larger_until_ns_ = until_ns;
+  }
+  // Whether a worker with a larger area may be wanted.
+  bool MayWantLarger(int64_t now_ns) const { return now_ns >= no_larger_until_ns_; }
   uint64_t largest_answer_bytes() const { return largest_answer_bytes_; }
 
  private:
   uint64_t row_bytes_ = kAssumedOutputRowBytes;
   uint64_t largest_answer_bytes_ = 0;  // of those that were too large; a power of two, or 0
-  uint32_t small_batches_ = 0;         // since one that was not
+  int64_t no_larger_until_ns_ = INT64_MIN;
+  uint32_t small_batches_ = 0;  // since one that was not
 };
 
 }  // namespace mpsd

@@ -13,6 +13,9 @@ namespace mpsd {
 // is ended in time: two reads in a row find nothing. The first one may only end a read that has
 // bytes already; with the second one gRPC's round is over.
 //
+//   recvmsg ─▶ MustPause()? ─ no ──▶ the socket ─▶ Took()
+//                           └ yes ─▶ EAGAIN ─────▶ FoundNothing(); the descriptor is armed anew
+//
 // Owned by the connection's place in the ConnectionTable. Pure. Thread-compatible.
 class ReadRound {
  public:

@@ -6,8 +6,10 @@
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
 #include "server/batch/slab_sizing.h"
+#include "server/cache/model_cache.h"
 #include "server/dispatch/pool.h"
 #include "server/place/host_survey.h"
+#include "server/place/step_factory.h"
 #include "server/texts/text_encoder.h"
 
 namespace mpsd {
@@ -40,7 +42,9 @@ SupervisionLimits LimitsOf(const SupervisionConfig& config) {
 Placement PlacementOf(const ModelConfig& model, absl::Span<const ModelConfig> others,
                       HostSurvey* survey) {
   std::vector<ModelConfig> models = {model};
-  models.insert(models.end(), others.begin(), others.end());
+  for (const ModelConfig& other : others) {
+    if (!other.has_steps()) models.push_back(other);
+  }
   const std::vector<Placement> placements = DecidePlacements(models, survey->FactsFor(models));
   MPSD_CHECK(placements.size() == models.size());
   return placements.front();
@@ -59,6 +63,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.input_formats = model.input_formats;
   facts.label_files = model.label_files;
   facts.task = model.task;
+  facts.response_cache = model.response_cache;
   return facts;
 }
 
@@ -96,6 +101,11 @@ void ModelFactory::LoadTexts(const ModelConfig& model, ServedModel* served) cons
 std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
                                                  absl::Span<const ModelConfig> others,
                                                  std::shared_ptr<ModelMetrics> counters) {
+  if (model.has_steps()) {
+    auto whole = MakeStepModel(model, std::move(counters), steps_);
+    page_->AddModel(whole->shared_metrics);
+    return whole;
+  }
   auto served = std::make_shared<ServedModel>(std::move(counters));
   served->name = model.name;
   served->version = model.version;
@@ -103,8 +113,12 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->parameters = model.parameters;
   served->labels = model.labels;
   LoadTexts(model, served.get());
+  if (model.response_cache != CacheScope::kOff) {
+    served->cache = std::make_unique<ModelCache>(answers_, model.response_cache, clock_);
+  }
   const Placement placement = PlacementOf(model, others, survey_);
   served->facts = FactsOf(model, placement);
+  served->facts.answer_bytes_max = message_bytes_;
   PoolOptions options;
   options.lane_depth = placement.lane_depth;
   options.max_delay_ns = model.batching.max_delay_ns;
@@ -133,6 +147,23 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   page_->AddModel(served->shared_metrics);
   supervisor_->Add(std::move(supervised));
   return served;
+}
+
+absl::Status ModelFactory::WaitUntilServing(const ServedModel& model,
+                                            const std::function<bool()>& give_up) {
+  if (model.members == nullptr) return supervisor_->WaitUntilServing(model, give_up);
+  const auto fault = [this](const ServedModel& member) { return Fault(member); };
+  return WaitForMembers(model, *steps_->models, fault, give_up);
+}
+
+absl::Status ModelFactory::Fault(const ServedModel& model) const {
+  if (model.members == nullptr) return supervisor_->Fault(model);
+  return model.members->Check(MemberNeed::kReady);
+}
+
+void ModelFactory::Retire(const std::shared_ptr<ServedModel>& model) {
+  if (model->members == nullptr) return supervisor_->Retire(model);
+  model->queue->Close();
 }
 
 }  // namespace mpsd

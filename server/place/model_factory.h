@@ -9,9 +9,11 @@
 #pragma once
 
 #include "proto/base/clock.h"
+#include "server/cache/response_cache.h"
 #include "server/place/host_survey.h"
 #include "server/reload/generation_maker.h"
 #include "server/request/completed_batch.h"
+#include "server/steps/step_context.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/metrics_page.h"
@@ -23,10 +25,12 @@ namespace mpsd {
 //   path, format, spec, parameters, sandbox, warmup,  LoadOrder            the worker
 //   precision
 //   text                                              TextEncoder          requests of texts
+//   response_cache                                    ModelCache           equal requests
 //   batching, queue                                   PoolOptions          the pool
 //   timeouts, circuit, recycle                        SupervisionLimits    the supervisor
 //   what was decided of it all                        ModelFacts           clients and operators
 //   device, placement                                 Placement, which the other four follow
+//   steps                                             MakeStepModel(): a StepQueue, and no worker
 //
 // Start() starts no worker and takes no shared memory: the supervisor's thread does both
 // afterwards.
@@ -40,10 +44,13 @@ namespace mpsd {
 class ModelFactory final : public GenerationMaker {
  public:
   // `message_bytes`: the largest message of a client, by which open dims are bounded.
-  ModelFactory(const Clock* clock, CompletionSink* replies, Supervisor* supervisor,
-               MetricsPage* page, HostSurvey* survey, Logger* logger, uint64_t message_bytes)
+  ModelFactory(const Clock* clock, CompletionSink* replies, ResponseCache* answers,
+               StepContext* steps, Supervisor* supervisor, MetricsPage* page, HostSurvey* survey,
+               Logger* logger, uint64_t message_bytes)
       : clock_(clock),
         replies_(replies),
+        answers_(answers),
+        steps_(steps),
         supervisor_(supervisor),
         page_(page),
         survey_(survey),
@@ -55,11 +62,9 @@ class ModelFactory final : public GenerationMaker {
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,
-                                const std::function<bool()>& give_up) override {
-    return supervisor_->WaitUntilServing(model, give_up);
-  }
-  absl::Status Fault(const ServedModel& model) const override { return supervisor_->Fault(model); }
-  void Retire(const std::shared_ptr<ServedModel>& model) override { supervisor_->Retire(model); }
+                                const std::function<bool()>& give_up) override;
+  absl::Status Fault(const ServedModel& model) const override;
+  void Retire(const std::shared_ptr<ServedModel>& model) override;
 
  private:
   // Reads the model's tokenizer. A model whose tokenizer cannot be used serves tensors alone, and
@@ -68,6 +73,8 @@ class ModelFactory final : public GenerationMaker {
 
   const Clock* const clock_;
   CompletionSink* const replies_;
+  ResponseCache* const answers_;
+  StepContext* const steps_;
   Supervisor* const supervisor_;
   MetricsPage* const page_;
   HostSurvey* const survey_;

@@ -96,7 +96,7 @@ bool Generations::IsUpToDate(const ModelConfig& model) const {
   absl::MutexLock lock(&mu_);
   const auto known = known_.find(model.key());
   return known != known_.end() && known->second.generation != nullptr &&
-         known->second.generation->ready && known->second.model == model;
+         known->second.generation->IsReady() && known->second.model == model;
 }
 
 std::vector<ModelConfig> Generations::Sources() const {
@@ -123,7 +123,7 @@ std::vector<ModelListing> Generations::List() const {
 
 ModelListing Generations::ListingOf(const ModelKey& key, const Known& known) const {
   ModelListing listing = {key.name, key.version, "READY", known.reason};
-  if (known.generation != nullptr && known.generation->ready) return listing;
+  if (known.generation != nullptr && known.generation->IsReady()) return listing;
   listing.state = "LOADING";
   if (known.loading) return listing;
   if (known.generation == nullptr) {

@@ -125,6 +125,9 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
     for (ModelConfig& model : generations_.Sources(name)) wanted.models.push_back(std::move(model));
   }
   for (ModelConfig& model : wanted.models) Complete(config, &model);
+  // A model of steps comes to serve after those that it runs.
+  std::stable_partition(wanted.models.begin(), wanted.models.end(),
+                        [](const ModelConfig& model) { return !model.has_steps(); });
   for (const auto& [name, key] : found.notes) TellIgnored(name, key);
   return wanted;
 }
@@ -176,6 +179,11 @@ void Reloader::TellIgnored(const std::string& model, const std::string& key) con
 void Reloader::Start() {
   MPSD_CHECK(threads_.empty());
   for (size_t i = 0; i < kReloadThreads; ++i) threads_.emplace_back([this] { Main(); });
+}
+
+void Reloader::Begin() {
+  absl::MutexLock lock(&mu_);
+  has_begun_ = true;
 }
 
 void Reloader::Stop() {
@@ -254,7 +262,7 @@ std::optional<size_t> Reloader::NextWaiting() const {
 
 std::optional<Reloader::Job> Reloader::TakeJob() {
   const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return stopping_ || NextWaiting().has_value();
+    return stopping_ || (has_begun_ && NextWaiting().has_value());
   };
   absl::MutexLock lock(&mu_);
   mu_.Await(absl::Condition(&has_work));

@@ -37,8 +37,8 @@ struct ReloaderParts {
 // Threads of its own do the jobs: a reload of the config, a load or an unload that a client asked
 // for. Each is the same swap of generations for every model that differs; models that do not differ
 // are not touched. Jobs of different models run side by side, a reload runs alone (job_order.h).
-// Owned by the daemon. Beside the request's path, never on it. Thread-safe, but Deploy(), Start()
-// and Stop() are called by main.
+// Owned by the daemon. Beside the request's path, never on it. Thread-safe, but Deploy(), Start(),
+// Begin() and Stop() are called by main.
 //
 // Invariants:
 //   1. The `done` of each accepted or refused job is called exactly once, on one of the reloader's
@@ -54,8 +54,11 @@ class Reloader final : public ModelControl {
   // Begins to serve what the config says, without waiting for workers. Called once, before Start().
   void Deploy();
 
-  // Starts the threads. Called once.
+  // Starts the threads, which do no job before Begin(). Called once.
   void Start();
+
+  // The supervisor runs: jobs are done from now on. Called once.
+  void Begin() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Gives up the jobs that run, refuses those that wait, and joins the threads. Idempotent.
   void Stop();
@@ -127,6 +130,7 @@ class Reloader final : public ModelControl {
   mutable absl::Mutex mu_;
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mu_);
   std::vector<JobModel> running_ ABSL_GUARDED_BY(mu_);  // one for each job that a thread does
+  bool has_begun_ ABSL_GUARDED_BY(mu_) = false;
   bool reload_waits_ ABSL_GUARDED_BY(mu_) = false;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   ModelControlMode mode_ ABSL_GUARDED_BY(mu_);

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "proto/base/check.h"
 #include "proto/base/reshape.h"
+#include "server/request/served_model.h"
 
 namespace mpsd {
 namespace {
@@ -93,6 +94,8 @@ void SendAnswer(const CompletedBatch& batch, const BatchEntry& entry) {
     whole.answer.outputs.push_back(std::move(answer));
   }
   const bool ends = batch.part == AnswerPart::kWhole;
+  const Request& request = *entry.request;
+  if (ends && request.cache_key.has_value()) request.model->cache->Keep(request, whole.answer);
   ends ? entry.request->reply.Send(whole.answer) : entry.request->reply.SendPart(whole.answer);
 }
 

@@ -32,6 +32,9 @@ namespace mpsd {
 // sent. That needs a copy, which lives until the answer was given. The transport then copies all
 // outputs of the answer; otherwise it may pin those that are large where they lie.
 //
+// Where the model keeps answers, that of a request which was not found there is copied before it is
+// given.
+//
 // Knows neither workers nor transports. Owned by the daemon. Never blocks. Thread-safe: has no
 // state but the clock.
 class AnswerStep final : public CompletionSink {

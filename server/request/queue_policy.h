@@ -18,7 +18,9 @@ enum class TimeoutAction : uint8_t {
 template <>
 inline constexpr std::array<std::string_view, 2> kNamesOf<TimeoutAction> = {"reject", "delay"};
 
-// Of the requests of one priority level. A value.
+// Of the requests of one priority level, which the config's `queue` says, or Triton's
+// `queue_policy`. A request that finds its level full is refused; one that waits too long meets
+// `timeout_action`, which a request's own deadline does not: that always ends it. A value.
 struct QueuePolicy {
   uint32_t requests = kDefaultQueueRequests;  // that no lane has yet, at most
   int64_t timeout_ns = 0;                     // the longest wait for a batch; 0: any

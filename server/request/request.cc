@@ -12,12 +12,19 @@ void Request::ForgetModel() {
   key.clear();
   inputs.clear();
   wanted_outputs.clear();
-  tokens.reset();
-  token_count = truncated_texts = 0;
+  ForgetTexts();
+  cache_key.reset();
   filler = nullptr;
+  priority = 0;
   level = 0;
   yields = false;
   EndWait();
+}
+
+void Request::ForgetTexts() {
+  tokens.reset();
+  token_count = truncated_texts = 0;
+  row_of_text.clear();
 }
 
 void Request::LimitWait(int64_t until_ns) {
@@ -42,6 +49,9 @@ void Request::Reset() {
   ForgetModel();
   queue = nullptr;
   tenant = 0;
+  rules_version = 0;
+  is_step = false;
+  inputs_may_change = false;
   arrival_ns = 0;
   patience_ns = 0;
   deadline_ns = 0;

@@ -1,8 +1,11 @@
 // Request: one inference, from admission to its one ending.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "proto/base/check.h"
@@ -23,6 +26,9 @@ struct TokenRows;
 // The non-batch dims of all inputs in a row, after padding. Those of an optional input follow a 1;
 // if it is left out, there is a 0 instead. Requests with equal keys can share a batch.
 using ShapeKey = absl::InlinedVector<int64_t, 8>;
+
+// The digest of everything that the answer to a request depends on: equal keys, equal answers.
+using ContentKey = std::array<uint8_t, 32>;
 
 // One input, checked by admission.
 struct RequestInput {
@@ -119,9 +125,15 @@ struct Request {
   std::shared_ptr<const TokenRows> tokens;          // what the payloads point into, if texts came
   uint64_t token_count = 0;                         // of its texts, as TokenRows counts them
   uint64_t truncated_texts = 0;                     // likewise
+  std::vector<uint32_t> row_of_text;                // of its texts, as TokenRows says
+  std::optional<ContentKey> cache_key;              // under which its answer is to be kept
   const RowFiller* filler = nullptr;                // null: the request cannot wait for memory
-  uint32_t tenant = 0;  // below kMaxTenants; 0: callers are not told apart
-  uint32_t level = 0;   // of its priority (QueuePolicies); the first is served first
+  uint32_t tenant = 0;         // below kMaxTenants; 0: callers are not told apart
+  uint64_t rules_version = 0;  // of the access rules that numbered the tenant; 0: there were none
+  bool is_step = false;        // of a request that was admitted itself: part of its work
+  bool inputs_may_change = false;  // they lie in a worker's memory: no answer is found by them
+  uint64_t priority = 0;           // as the client said it; 0: it said none
+  uint32_t level = 0;              // of its priority (QueuePolicies); the first is served first
   bool yields = false;  // after its wait it lets the others of its level go first, and does not end
   Reply reply;
 
@@ -151,6 +163,9 @@ struct Request {
   // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew, that is,
   // no queue has reserved rows.
   void ForgetModel();
+
+  // Undoes what the encoding of its texts wrote.
+  void ForgetTexts();
 
   int64_t answer_deadline_ns() const {
     return final_deadline_ns == 0 ? deadline_ns : final_deadline_ns;

@@ -124,13 +124,18 @@ std::vector<std::shared_ptr<ServedModel>> ModelDirectory::models() const {
 }
 
 bool ModelDirectory::IsReady() const {
-  const auto ready = [](const std::shared_ptr<ServedModel>& model) { return model->ready.load(); };
+  const auto ready = [](const std::shared_ptr<ServedModel>& model) { return model->IsReady(); };
   const auto wanted = [](const RefusedModel& model) { return model.wanted; };
-  absl::ReaderMutexLock lock(&mu_);
   if (stage != ServingStage::kServing) return false;
-  const bool misses = std::any_of(refused_.begin(), refused_.end(), wanted);
-  if (strict) return !misses && std::all_of(models_.begin(), models_.end(), ready);
-  return std::any_of(models_.begin(), models_.end(), ready) || (models_.empty() && !misses);
+  std::vector<std::shared_ptr<ServedModel>> models;
+  bool misses = false;
+  {
+    absl::ReaderMutexLock lock(&mu_);
+    models = models_;
+    misses = std::any_of(refused_.begin(), refused_.end(), wanted);
+  }
+  if (strict) return !misses && std::all_of(models.begin(), models.end(), ready);
+  return std::any_of(models.begin(), models.end(), ready) || (models.empty() && !misses);
 }
 
 absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,

@@ -17,9 +17,13 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/link/model_spec.h"
 #include "proto/link/precision.h"
+#include "server/graph/model_step.h"
+#include "server/request/answer_cache.h"
+#include "server/request/cache_scope.h"
 #include "server/request/model_task.h"
 #include "server/request/queue_policy.h"
 #include "server/request/request.h"
+#include "server/request/step_members.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
@@ -29,7 +33,7 @@ class TextEncoder;
 // How a model is run, for the answer to ModelConfig. Decided by the model's config and its
 // placement. Constant once the model is in the directory.
 struct ModelFacts {
-  std::string backend;      // "pytorch", "synthetic"
+  std::string backend;      // "pytorch", "synthetic"; empty: the model has steps
   std::string device;       // "cpu", "cuda:0", "mps"
   std::string device_note;  // the gpu that "auto" passed over, and why; for operators
   uint32_t processes = 1;
@@ -40,6 +44,9 @@ struct ModelFacts {
   std::map<std::string, std::string> input_formats;  // of inputs, by name: "FORMAT_NCHW"
   std::map<std::string, std::string> label_files;    // of outputs, by name
   ModelTask task = ModelTask::kAuto;                 // as the config says
+  CacheScope response_cache = CacheScope::kOff;      // likewise
+  uint64_t answer_bytes_max = UINT64_MAX;            // of a request's outputs: limits.message
+  std::vector<ModelStep> steps;                      // of a model that runs others
 };
 
 // One generation of a model and version, as the request's path sees it. Shared by the directory
@@ -53,7 +60,7 @@ struct ServedModel {
 
   std::string name;
   std::string version = "1";
-  std::string platform;                           // "pytorch_libtorch", "synthetic"
+  std::string platform;                           // "pytorch_libtorch", "synthetic", "ensemble"
   std::map<std::string, std::string> parameters;  // from the config, for operators
   ModelFacts facts;
   // Of the classes of an output, by name: the config's, else the model's own; complete once `spec`
@@ -69,9 +76,16 @@ struct ServedModel {
   std::string precision_note;
   const std::shared_ptr<ModelMetrics> shared_metrics;
   ModelMetrics& metrics;
-  std::atomic<bool> ready{false};       // at least one worker serves it now
-  std::atomic<bool> loaded{false};      // the spec is complete; stays true
-  std::unique_ptr<RequestQueue> queue;  // reads the fields above, so it is destroyed first
+  std::atomic<bool> ready{false};   // at least one worker serves it now, or it needs none
+  std::atomic<bool> loaded{false};  // the spec is complete; stays true
+  std::unique_ptr<const StepMembers> members;  // null: it has workers of its own
+  std::unique_ptr<AnswerCache> cache;          // null: no answer is kept
+  std::unique_ptr<RequestQueue> queue;         // reads the fields above, so it is destroyed first
+
+  // Whether it serves now. Not to be asked under the directory's mutex: members are looked up.
+  bool IsReady() const {
+    return ready && (members == nullptr || members->Check(MemberNeed::kReady).ok());
+  }
 };
 
 // "x:FP32[-1,16] -> y:FP32[-1,4]", with the batch dim: the spec as operators see it. Pure.
@@ -120,7 +134,8 @@ class ModelDirectory {
   void Withdraw(const ServedModel& model);
 
   // The published generation of that version; null when there is none. An empty version means the
-  // highest one that is ready, or the highest one when none is.
+  // highest one that is ready, or the highest one when none is. A model of steps counts as ready
+  // here, whatever its members do.
   std::shared_ptr<ServedModel> Find(absl::string_view name, absl::string_view version = "") const;
 
   // From now on the version is known, published or not: clients that ask for it learn that it is

@@ -1,5 +1,6 @@
 #include "server/request/string_elements.h"
 
+#include <cstring>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -46,6 +47,17 @@ absl::Status CheckStrings(const Payload& payload, absl::string_view input, absl:
   }
   if (count == *expected) return absl::OkStatus();
   return Malformed("expected ", *expected, " string elements", of_input(), "got ", count);
+}
+
+std::optional<absl::string_view> TakeString(absl::string_view* bytes) {
+  uint32_t length = 0;
+  if (bytes->size() < sizeof(length)) return std::nullopt;
+  std::memcpy(&length, bytes->data(), sizeof(length));
+  bytes->remove_prefix(sizeof(length));
+  if (bytes->size() < length) return std::nullopt;
+  const absl::string_view element = bytes->substr(0, length);
+  bytes->remove_prefix(length);
+  return element;
 }
 
 std::vector<std::string> ReadStrings(const Payload& payload) {

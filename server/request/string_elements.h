@@ -1,7 +1,8 @@
-// string_elements: the elements of a tensor of BYTES, as a client sent them.
+// string_elements: the elements of a tensor of BYTES, as a client sent them or a worker wrote them.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ namespace mpsd {
 // well. `input` and `model` are names, for the text. Pure.
 absl::Status CheckStrings(const Payload& payload, absl::string_view input, absl::string_view model,
                           absl::Span<const int64_t> dims);
+
+// Takes the next element off `bytes`, as a worker wrote them. Nothing where they end before the
+// element does: they were checked, but the worker may write another length at any time. So each
+// length is read once, and nothing is believed that a caller has read before. Pure.
+std::optional<absl::string_view> TakeString(absl::string_view* bytes);
 
 // Copies the elements out of the payload, in their order. REQUIRES: CheckStrings() took it. Pure.
 std::vector<std::string> ReadStrings(const Payload& payload);

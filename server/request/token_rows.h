@@ -34,6 +34,9 @@ struct TokenRows {
   uint64_t token_count = 0;
   uint64_t truncated_texts = 0;  // texts of which something was cut
 
+  // Equal texts are one row. For each text its row; empty: text i is row i.
+  std::vector<uint32_t> row_of_text;
+
   // What the message's views point into.
   std::vector<int64_t> dims;         // of each tensor
   std::vector<std::string> tensors;  // the bytes of each

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "proto/link/worker_runtime.h"
+
 namespace mpsd {
 
 struct ServedModel;
@@ -18,6 +20,7 @@ struct WorkerInfo {
   std::string state;   // WorkerStateName(): "loading", "serving", …; or "failed", for good
   uint32_t lanes = 0;
   std::string device;
+  WorkerRuntime runtime;  // of the process, or of the last one
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;      // starts of a process after the first
   int64_t uptime_ms = 0;      // of the process

@@ -9,6 +9,19 @@
 namespace mpsd {
 namespace {
 
+void PutParameters(const ReplyHead& head, std::string* json) {
+  absl::string_view separator = R"(,"parameters":{)";
+  if (head.final_flag) {
+    absl::StrAppend(json, separator, R"("triton_final_response":)",
+                    head.is_final ? "true" : "false");
+    separator = ",";
+  }
+  if (head.truncated_texts > 0) {
+    absl::StrAppend(json, separator, R"("truncated_texts":)", head.truncated_texts);
+  }
+  if (head.final_flag || head.truncated_texts > 0) json->push_back('}');
+}
+
 void PutHead(const ReplyHead& head, std::string* json) {
   absl::StrAppend(json, R"({"model_name":)");
   PutJsonText(head.model, json);
@@ -18,10 +31,7 @@ void PutHead(const ReplyHead& head, std::string* json) {
     absl::StrAppend(json, R"(,"id":)");
     PutJsonText(head.id, json);
   }
-  if (head.final_flag) {
-    absl::StrAppend(json, R"(,"parameters":{"triton_final_response":)",
-                    head.is_final ? "true}" : "false}");
-  }
+  PutParameters(head, json);
 }
 
 void PutRegion(const AnswerRegion& region, std::string* json) {

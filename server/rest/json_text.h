@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "server/rest/float_digits.h"
 
 namespace mpsd {
 
@@ -34,6 +35,7 @@ std::string ErrorJson(absl::string_view text);
 
 // Room enough for any number, a comma and what WriteJsonNumber() adds.
 inline constexpr size_t kJsonNumberBytes = 32;
+static_assert(kJsonNumberBytes > kFractionBytes);
 
 // Whether a finite number has no fraction. On most targets std::trunc() would be a call.
 template <std::floating_point Real>
@@ -49,6 +51,9 @@ bool IsWhole(Real number) {
 // REQUIRES: it is finite, and kJsonNumberBytes are there. Thread-safe.
 template <typename Number>
 char* WriteJsonNumber(Number number, char* to) {
+  if constexpr (std::same_as<Number, float>) {
+    if (IsPlainFraction(number)) return WriteFraction(number, to);
+  }
   char* const end = std::to_chars(to, to + kJsonNumberBytes, number).ptr;
   if constexpr (std::floating_point<Number>) {
     if (!IsWhole(number)) return end;

@@ -72,6 +72,17 @@ class SeenKeys {
   size_t count_ = 0;
 };
 
+// The field's key with its escapes undone. Some versions of simdjson want to be told whether half a
+// surrogate pair is an error; it is one.
+template <typename Field>
+auto UnescapedKey(Field* field) {
+  if constexpr (requires { field->unescaped_key(false); }) {
+    return field->unescaped_key(false);
+  } else {
+    return field->unescaped_key();
+  }
+}
+
 // Calls `take(key, value)` for each field of the object, until it returns an error. The keys live
 // as long as the reader.
 template <typename Take>
@@ -81,7 +92,7 @@ absl::Status ForEachField(ondemand::object object, Take take) {
     ondemand::field field;
     if (const auto error = std::move(entry).get(field); error) return NotJson(error);
     std::string_view text;
-    if (const auto error = field.unescaped_key().get(text); error) return NotJson(error);
+    if (const auto error = UnescapedKey(&field).get(text); error) return NotJson(error);
     const absl::string_view key = View(text);
     absl::Status status = seen.Add(key);
     if (status.ok()) status = take(key, field.value());

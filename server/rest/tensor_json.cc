@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/datatype.h"
 #include "proto/base/shape.h"
+#include "server/request/string_elements.h"
 #include "server/rest/json_text.h"
 
 namespace mpsd {
@@ -78,24 +79,12 @@ absl::Status PutNumbers(const AnswerOutput& output, size_t most_bytes, std::stri
   return absl::OkStatus();
 }
 
-// The next element; nothing where the bytes end before it does.
-std::optional<absl::string_view> TakeText(absl::string_view* bytes) {
-  uint32_t length = 0;
-  if (bytes->size() < sizeof(length)) return std::nullopt;
-  std::memcpy(&length, bytes->data(), sizeof(length));
-  bytes->remove_prefix(sizeof(length));
-  if (bytes->size() < length) return std::nullopt;
-  const absl::string_view text = bytes->substr(0, length);
-  bytes->remove_prefix(length);
-  return text;
-}
-
 absl::Status PutTexts(const AnswerOutput& output, size_t most_bytes, std::string* out) {
   absl::string_view rest = output.bytes;
   uint64_t count = 0;
   while (!rest.empty()) {
     if (out->size() > most_bytes) return TooLarge(most_bytes);
-    const std::optional<absl::string_view> text = TakeText(&rest);
+    const std::optional<absl::string_view> text = TakeString(&rest);
     if (!text.has_value()) return WrongShape(output);
     if (!PutJsonText(*text, out)) return NoJsonForm(output, "a text that is not UTF-8");
     out->push_back(',');

@@ -29,7 +29,7 @@ class StandingQueue {
   // `target_ns` is 0: no queue is ever held to stand.
   explicit StandingQueue(int64_t target_ns) : target_ns_(target_ns) {}
 
-  // A request has got its lane after that wait.
+  // The first such request of a batch has got its lane after that wait. `now_ns` never falls.
   void NoteWait(int64_t wait_ns, int64_t now_ns) {
     if (target_ns_ == 0) return;
     if (wait_ns < (stands_ ? target_ns_ / 2 : target_ns_)) {

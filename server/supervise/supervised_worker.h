@@ -115,6 +115,10 @@ class SupervisedWorker {
   uint64_t resident_bytes() const;
   WorkerLink* link() { return run_ == nullptr ? nullptr : run_->link.get(); }
   void set_device(const std::string& device) { note_.info.device = Printable(device); }
+  void set_runtime(const WorkerRuntime& runtime) {
+    note_.info.runtime = {Printable(runtime.name), Printable(runtime.kind), Printable(runtime.path),
+                          runtime.driver_guard};
+  }
 
  private:
   void MoveTo(WorkerState state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);

@@ -134,6 +134,7 @@ int64_t WorkerGroup::NextNs(int64_t now_ns) const {
 
 absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& report) {
   worker->set_device(report.device);
+  worker->set_runtime(report.runtime);
   if (!served()->loaded) {
     if (absl::Status status = CompleteSpec(report); !status.ok()) return status;
   } else if (!(report.spec == served()->spec)) {
@@ -370,7 +371,7 @@ void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
                           {"reason", reason},
                           {"resident_bytes", resident_bytes}});
   no_replacement_until_ns_ = services_->clock->NowNs() + kReplacementRetryNs;
-  if (!fits) return;
+  if (!fits) return pool()->workers()->KeepSize(no_replacement_until_ns_);
   replacement_ = {index, old->index()};
   AddWorker(index);
 }
@@ -401,7 +402,7 @@ void WorkerGroup::FinishReplacement() {
     // The fresh worker died on its way: the old one goes on, and another try follows later.
     fresh->Dismiss();
     replacement_.reset();
-    pool()->workers()->KeepSize();
+    pool()->workers()->KeepSize(no_replacement_until_ns_);
   }
 }
 

@@ -34,6 +34,23 @@ void InferenceStatistics::AddFailure(int64_t total_ns) {
   totals_.fail.Add(1, total_ns);
 }
 
+void InferenceStatistics::AddCacheHit(int64_t wait_ns, int64_t lookup_ns) {
+  absl::MutexLock lock(&mu_);
+  totals_.success.Add(1, wait_ns + lookup_ns);
+  totals_.queue.Add(1, wait_ns);
+  totals_.cache_hit.Add(1, lookup_ns);
+}
+
+void InferenceStatistics::AddCacheMiss(int64_t lookup_ns) {
+  absl::MutexLock lock(&mu_);
+  totals_.cache_miss.Add(1, lookup_ns);
+}
+
+void InferenceStatistics::AddCacheCopy(int64_t copy_ns) {
+  absl::MutexLock lock(&mu_);
+  totals_.cache_miss.Add(0, copy_ns);
+}
+
 InferenceStatistics::Totals InferenceStatistics::Read() const {
   absl::MutexLock lock(&mu_);
   return totals_;

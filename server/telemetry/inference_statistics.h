@@ -55,9 +55,9 @@ struct ExecutedBatch {
 // answer finds it counted. Read() returns figures of one moment, for ModelStatistics and for
 // TritonFamilies().
 //
-// The mutex is taken once a batch, and once for a request that fails, and held for some twenty
-// additions; Read() holds it for a copy of at most kMaxBatchRows + 1 entries. Memory grows with the
-// largest batch so far, up to that.
+// The mutex is taken once a batch, once for a request that fails, and where answers are kept at
+// most twice more for a request, and held for some twenty additions; Read() holds it for a copy of
+// at most kMaxBatchRows + 1 entries. Memory grows with the largest batch so far, up to that.
 class InferenceStatistics {
  public:
   // The executions of one batch size.
@@ -69,14 +69,16 @@ class InferenceStatistics {
 
   struct Totals {
     int64_t last_inference_ms = 0;  // since the Unix epoch; 0: none yet
-    uint64_t inference_count = 0;   // answered rows
+    uint64_t inference_count = 0;   // rows that batches answered
     uint64_t execution_count = 0;   // batches that ran, with those that failed
     CountAndTime success;           // answered requests, from arrival to answer
     CountAndTime fail;              // admitted requests that ended without an answer
-    CountAndTime queue;             // this and the next three: of answered requests
-    CountAndTime compute_input;
+    CountAndTime queue;             // of answered requests
+    CountAndTime compute_input;     // this and the next two: of those that a lane has answered
     CountAndTime compute_infer;
     CountAndTime compute_output;
+    CountAndTime cache_hit;   // requests that were given a kept answer, and the look-up
+    CountAndTime cache_miss;  // those for which none was kept; the look-up, and keeping theirs
     std::vector<BatchSize> by_batch_size;  // [i] has the batches of i rows
   };
 
@@ -87,6 +89,14 @@ class InferenceStatistics {
   // An admitted request ended without an answer, `total_ns` after it arrived. Requests that were
   // refused are not counted here.
   void AddFailure(int64_t total_ns) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // A request is given a kept answer, which was found in `lookup_ns`, `wait_ns` after the request
+  // arrived. Counts no inference and no execution, as Triton.
+  void AddCacheHit(int64_t wait_ns, int64_t lookup_ns) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // No answer was found for a request in `lookup_ns`; its own was copied in `copy_ns`.
+  void AddCacheMiss(int64_t lookup_ns) ABSL_LOCKS_EXCLUDED(mu_);
+  void AddCacheCopy(int64_t copy_ns) ABSL_LOCKS_EXCLUDED(mu_);
 
   Totals Read() const ABSL_LOCKS_EXCLUDED(mu_);
 

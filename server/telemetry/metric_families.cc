@@ -58,6 +58,12 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
      &ModelMetrics::text_tokens},
     {"mpsd_truncated_texts_total", "Texts that were cut to the longest row that the model takes.",
      &ModelMetrics::truncated_texts},
+    {"mpsd_repeated_texts_total",
+     "Texts equal to another one of their batch, which were not computed again.",
+     &ModelMetrics::repeated_texts},
+    {"mpsd_cache_hits_total", "Requests that were given a kept answer.", &ModelMetrics::cache_hits},
+    {"mpsd_cache_misses_total", "Requests for which no kept answer was found.",
+     &ModelMetrics::cache_misses},
     {"mpsd_worker_restarts_total", "Workers started again after a death.",
      &ModelMetrics::worker_restarts},
     {"mpsd_worker_recycles_total", "Workers replaced for their memory, requests or age.",
@@ -107,6 +113,8 @@ constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
      &ServerMetrics::read_pauses},
     {"mpsd_device_copier_deaths_total", "Device copiers that died, hung or lied.",
      &ServerMetrics::device_copier_deaths},
+    {"mpsd_evicted_answers_total", "Kept answers that were dropped to make room for others.",
+     &ServerMetrics::evicted_answers},
     {"mpsd_lost_traces_total", "Traced requests whose spans their file did not take in time.",
      &ServerMetrics::lost_traces},
     {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
@@ -124,6 +132,13 @@ constexpr MetricRow<ServerMetrics, int64_t> kServerGauges[] = {
     {"mpsd_http_connections", "HTTP connections that are open.", &ServerMetrics::http_connections},
     {"mpsd_http_body_bytes", "Held of the bodies of HTTP requests, as they came.",
      &ServerMetrics::http_body_bytes},
+    {"mpsd_kept_answers", "Answers that are kept for equal requests.",
+     &ServerMetrics::kept_answers},
+    {"mpsd_kept_answer_bytes", "What they take.", &ServerMetrics::kept_answer_bytes},
+    {"mpsd_step_requests", "Requests of models of steps that are inside.",
+     &ServerMetrics::step_requests},
+    {"mpsd_step_copy_bytes", "Copies of tensors on their way between steps.",
+     &ServerMetrics::step_copy_bytes},
     {"mpsd_client_regions", "Memory regions that clients have registered.",
      &ServerMetrics::client_regions},
     {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
@@ -164,7 +179,7 @@ constexpr TritonCounter kTritonCounters[] = {
      [](const Totals& totals) { return totals.success.count; }},
     {"nv_inference_request_failure", "Requests that were admitted and failed.",
      [](const Totals& totals) { return totals.fail.count; }},
-    {"nv_inference_count", "Rows that were answered.",
+    {"nv_inference_count", "Rows that batches answered.",
      [](const Totals& totals) { return totals.inference_count; }},
     {"nv_inference_exec_count", "Batches that ran.",
      [](const Totals& totals) { return totals.execution_count; }},
@@ -178,6 +193,15 @@ constexpr TritonCounter kTritonCounters[] = {
      [](const Totals& totals) { return totals.compute_infer.ns / kNsPerUs; }},
     {"nv_inference_compute_output_duration_us", "Their time from the lane to the answer.",
      [](const Totals& totals) { return totals.compute_output.ns / kNsPerUs; }},
+    {"nv_cache_num_hits_per_model", "Requests that were given a kept answer.",
+     [](const Totals& totals) { return totals.cache_hit.count; }},
+    {"nv_cache_num_misses_per_model", "Requests for which no kept answer was found.",
+     [](const Totals& totals) { return totals.cache_miss.count; }},
+    {"nv_cache_hit_duration_per_model", "Microseconds in which kept answers were found.",
+     [](const Totals& totals) { return totals.cache_hit.ns / kNsPerUs; }},
+    {"nv_cache_miss_duration_per_model",
+     "Microseconds in which none was found, and answers were kept.",
+     [](const Totals& totals) { return totals.cache_miss.ns / kNsPerUs; }},
 };
 
 constexpr MetricRow<ModelMetrics, int64_t> kTritonGauges[] = {
@@ -409,6 +433,23 @@ MetricFamily PrecisionFamily(absl::Span<const ModelStateSample> samples) {
     family.metric.push_back(GaugeMetric(
         1,
         {{"model", sample.model}, {"version", sample.version}, {"precision", sample.precision}}));
+  }
+  return family;
+}
+
+MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> samples) {
+  MetricFamily family =
+      Family("mpsd_runtime_info", "1, with what a worker runs its model with.", MetricType::Gauge);
+  for (const ModelStateSample& sample : samples) {
+    for (const RuntimeSample& runtime : sample.runtimes) {
+      family.metric.push_back(GaugeMetric(1, {{"model", sample.model},
+                                              {"version", sample.version},
+                                              {"worker", std::to_string(runtime.worker)},
+                                              {"runtime", runtime.runtime},
+                                              {"kind", runtime.kind},
+                                              {"path", runtime.path},
+                                              {"driver_guard", runtime.driver_guard}}));
+    }
   }
   return family;
 }

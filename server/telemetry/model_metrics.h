@@ -117,10 +117,15 @@ struct ModelMetrics {
   StageHistogram execute;   // from the start of the lane to its end
   StageHistogram respond;   // from the end of the lane to the transport
 
+  // Written where a request is looked for among the kept answers (server/cache).
+  alignas(128) std::atomic<uint64_t> cache_hits{0};
+  std::atomic<uint64_t> cache_misses{0};
+
   // Written where texts become tokens (server/texts), before the request is admitted.
   alignas(128) StageHistogram text_encoding;  // of all texts of a request
   std::atomic<uint64_t> text_tokens{0};       // special ones included, padding not
   std::atomic<uint64_t> truncated_texts{0};   // of which something was cut
+  std::atomic<uint64_t> repeated_texts{0};    // equal to another of their request
 
   // Written when a batch ends, or its worker dies.
   alignas(128) BatchHistogram batch_rows;
@@ -182,6 +187,11 @@ struct ServerMetrics {
   std::atomic<int64_t> client_region_bytes{0};
   std::atomic<uint64_t> device_copier_deaths{0};
   std::atomic<uint64_t> lost_traces{0};  // the file was full or slow
+  std::atomic<int64_t> kept_answers{0};  // of all models
+  std::atomic<int64_t> kept_answer_bytes{0};
+  std::atomic<uint64_t> evicted_answers{0};  // for others
+  std::atomic<int64_t> step_requests{0};     // of models of steps, inside
+  std::atomic<int64_t> step_copy_bytes{0};   // of tensors between steps
 };
 
 // The counters of access and certificates. Owned by the daemon. RefusalLog counts calls;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace mpsd {
 
@@ -14,12 +16,22 @@ enum class ModelState { kReady, kLoading, kUnavailable, kRefused };
 inline constexpr const char* kModelStateNames[] = {"ready", "loading", "unavailable", "refused"};
 inline constexpr size_t kModelStates = 4;
 
+// What one worker runs its model with. The texts are printable. A value.
+struct RuntimeSample {
+  uint32_t worker = 0;
+  std::string runtime;       // "torch 2.11.0"
+  std::string kind;          // of libtorch: "stock"
+  std::string path;          // of libtorch's library
+  std::string driver_guard;  // "none", "held", "missing"
+};
+
 // One version and its state. A value.
 struct ModelStateSample {
   std::string model;
   std::string version;  // empty: the versions of a refused model cannot be listed
   ModelState state = ModelState::kLoading;
-  std::string precision;  // that it computes in; empty: it was not loaded yet
+  std::string precision;                  // that it computes in; empty: it was not loaded yet
+  std::vector<RuntimeSample> runtimes{};  // of the workers that have loaded it
 };
 
 }  // namespace mpsd

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "server/request/text_policy.h"
 #include "text/tokenizer/tokenizer.h"
 
@@ -51,6 +55,12 @@ class TextEncoder {
   // All tokens of a text, with the frame's or without, whatever the policy says of its length.
   // INVALID_ARGUMENT: it is larger than text::kMaxTextBytes.
   absl::StatusOr<text::Encoding> Tokenize(absl::string_view text, bool adds_special) const;
+
+  // The tokens of these ids as the vocabulary has them; each empty where it has none. Takes some
+  // milliseconds where the vocabulary is large.
+  std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const {
+    return tokenizer_.TokensOf(ids);
+  }
 
   // The ids of its tokens are below.
   int32_t id_bound() const { return tokenizer_.id_bound(); }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
@@ -104,24 +105,33 @@ absl::Status OfText(size_t place, const absl::Status& status) {
   return WithText(status, absl::StrCat("text ", place, ": ", status.message()));
 }
 
-absl::StatusOr<std::vector<text::Encoding>> EncodeAll(const TextInputs& inputs,
-                                                      const TextEncoder& encoder,
-                                                      size_t most_tokens, const TextWishes& wishes,
-                                                      absl::FunctionRef<absl::Status()> go_on) {
+// The rows of some texts: equal texts, or pairs, share one.
+struct SharedRows {
+  std::vector<text::Encoding> rows;
+  std::vector<uint32_t> row_of_text;  // one for each text
+};
+
+absl::StatusOr<SharedRows> EncodeAll(const TextInputs& inputs, const TextEncoder& encoder,
+                                     size_t most_tokens, const TextWishes& wishes,
+                                     absl::FunctionRef<absl::Status()> go_on) {
   const std::vector<std::string> texts = ReadStrings(inputs.text->payload);
   std::vector<std::string> pairs;
   if (inputs.pair != nullptr) pairs = ReadStrings(inputs.pair->payload);
-  std::vector<text::Encoding> rows;
-  rows.reserve(texts.size());
+  SharedRows shared;
+  absl::flat_hash_map<std::pair<absl::string_view, absl::string_view>, uint32_t> known;
   for (size_t i = 0; i < texts.size(); ++i) {
     if (absl::Status status = go_on(); !status.ok()) return status;
     std::optional<absl::string_view> pair;
     if (!pairs.empty()) pair = pairs[i];
+    const auto next = static_cast<uint32_t>(shared.rows.size());
+    const auto [place, is_new] = known.try_emplace({texts[i], pair.value_or("")}, next);
+    shared.row_of_text.push_back(place->second);
+    if (!is_new) continue;
     absl::StatusOr<text::Encoding> row = encoder.Encode(texts[i], pair, most_tokens, wishes);
     if (!row.ok()) return OfText(wishes.first_place + i, row.status());
-    rows.push_back(*std::move(row));
+    shared.rows.push_back(*std::move(row));
   }
-  return rows;
+  return shared;
 }
 
 // The client's message without its inputs: PutTensors() gives it others.
@@ -133,11 +143,14 @@ InferMessage WithoutInputs(const InferMessage& message) {
   return copy;
 }
 
-void Count(absl::Span<const text::Encoding> rows, TokenRows* tokens, ModelMetrics* metrics) {
-  for (const text::Encoding& row : rows) {
-    tokens->token_count += row.ids.size();
-    if (row.cut_count > 0) ++tokens->truncated_texts;
+// Every text counts, also one whose row is another's.
+void Count(const SharedRows& shared, TokenRows* tokens, ModelMetrics* metrics) {
+  for (const uint32_t row : shared.row_of_text) {
+    tokens->token_count += shared.rows[row].ids.size();
+    if (shared.rows[row].cut_count > 0) ++tokens->truncated_texts;
   }
+  metrics->repeated_texts.fetch_add(shared.row_of_text.size() - shared.rows.size(),
+                                    std::memory_order_relaxed);
   metrics->text_tokens.fetch_add(tokens->token_count, std::memory_order_relaxed);
   metrics->truncated_texts.fetch_add(tokens->truncated_texts, std::memory_order_relaxed);
 }
@@ -169,10 +182,10 @@ absl::StatusOr<std::shared_ptr<TokenRows>> EncodeTexts(const InferMessage& messa
   }
   const absl::StatusOr<TextInputs> inputs = CheckTexts(message, model);
   if (!inputs.ok()) return inputs.status();
-  const auto rows =
+  absl::StatusOr<SharedRows> shared =
       EncodeAll(*inputs, **model.texts, MostRowTokens(model.spec, *places), message.texts, go_on);
-  if (!rows.ok()) return rows.status();
-  const uint64_t tensor_bytes = TensorBytesOf(*rows, model.spec, *places);
+  if (!shared.ok()) return shared.status();
+  const uint64_t tensor_bytes = TensorBytesOf(shared->rows, model.spec, *places);
   if (tensor_bytes > kMaxTokenTensorBytes) {
     return Refused("the texts become ", tensor_bytes, " bytes of tokens; at most ",
                    kMaxTokenTensorBytes, " are served");
@@ -180,8 +193,10 @@ absl::StatusOr<std::shared_ptr<TokenRows>> EncodeTexts(const InferMessage& messa
   auto tokens = std::make_shared<TokenRows>();
   tokens->message = WithoutInputs(message);
   tokens->encoder = *model.texts;
-  PutTensors(*rows, model.spec, *places, tokens.get());
-  Count(*rows, tokens.get(), &model.metrics);
+  PutTensors(shared->rows, model.spec, *places, tokens.get());
+  Count(*shared, tokens.get(), &model.metrics);
+  const bool has_repeated = shared->rows.size() < shared->row_of_text.size();
+  if (has_repeated) tokens->row_of_text = std::move(shared->row_of_text);
   model.metrics.text_encoding.ObserveNs(clock->NowNs() - start_ns);
   return tokens;
 }

@@ -36,10 +36,12 @@ bool HasTexts(const InferMessage& message, const ServedModel& model);
 // the texts have, since each brings its length. Pure.
 uint64_t TextBytes(const InferMessage& message);
 
-// The rows of a request's texts. `go_on` is asked before each text, and its error ends the work:
-// the client is gone, or the deadline has passed. A text that has begun is not interrupted: the
-// largest, of text::kMaxTextBytes, takes some 200 ms. Where one text is refused no row is kept, and
-// nothing is counted; else tokens, cut texts and time are counted in the model's metrics.
+// The rows of a request's texts. Equal texts, or equal pairs, are encoded once and become one row;
+// TokenRows says which, and the exchange gives each text its answer. `go_on` is asked before each
+// text, and its error ends the work: the client is gone, or the deadline has passed. A text that
+// has begun is not interrupted: the largest, of text::kMaxTextBytes, takes some 200 ms. Where one
+// text is refused no row is kept, and nothing is counted; else tokens, cut texts and time are
+// counted in the model's metrics.
 //
 // The result points into `message` for names and parameters, and not for texts, whose memory may
 // go; and into the model's spec for the names of its inputs. So both outlive it. It also says whose

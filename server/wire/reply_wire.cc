@@ -24,20 +24,21 @@ void PutParameter(absl::string_view key, absl::string_view value, std::string* o
   PutText(4, entry, out);
 }
 
+void PutNumberParameter(absl::string_view key, uint64_t number, std::string* out) {
+  std::string value;
+  PutNumber(2, number, &value);
+  PutParameter(key, value, out);
+}
+
 // The output's parameters that say where it lies in the client's memory.
 std::string RegionParameters(const AnswerRegion& region) {
   std::string parameters;
-  const auto put_number = [&parameters](absl::string_view key, uint64_t number) {
-    std::string value;
-    PutNumber(2, number, &value);
-    PutParameter(key, value, &parameters);
-  };
   if (region.name.empty()) return parameters;
   std::string name;
   PutText(3, region.name, &name);
   PutParameter("shared_memory_region", name, &parameters);
-  put_number("shared_memory_byte_size", region.bytes);
-  if (region.offset > 0) put_number("shared_memory_offset", region.offset);
+  PutNumberParameter("shared_memory_byte_size", region.bytes, &parameters);
+  if (region.offset > 0) PutNumberParameter("shared_memory_offset", region.offset, &parameters);
   return parameters;
 }
 
@@ -153,6 +154,9 @@ absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPe
   if (head.final_flag) {
     scratch->append(kFinalFlagBytes.data(), kFinalFlagBytes.size());
     scratch->push_back(head.is_final ? 1 : 0);
+  }
+  if (head.truncated_texts > 0) {
+    PutNumberParameter("truncated_texts", head.truncated_texts, scratch);
   }
   for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);
   for (const AnswerOutput& output : answer.outputs) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
+#include "absl/strings/string_view.h"
 #include "proto/base/datatype.h"
 #include "proto/encoding/protobuf_reader.h"
 #include "proto/inference.pb.h"
@@ -100,16 +102,35 @@ std::string LengthPrefixed(const google::protobuf::RepeatedPtrField<std::string>
   return bytes;
 }
 
-// The datatype of the field that is filled; empty when none is.
-const char* FilledType(const inference::InferTensorContents& contents) {
-  if (contents.bool_contents_size() > 0) return "BOOL";
-  if (contents.int_contents_size() > 0) return "INT32";
-  if (contents.int64_contents_size() > 0) return "INT64";
-  if (contents.uint_contents_size() > 0) return "UINT32";
-  if (contents.uint64_contents_size() > 0) return "UINT64";
-  if (contents.fp32_contents_size() > 0) return "FP32";
-  if (contents.fp64_contents_size() > 0) return "FP64";
-  if (contents.bytes_contents_size() > 0) return "BYTES";
+// The field that holds the datatype's elements, by the name of its own datatype; empty: none does.
+absl::string_view FieldOf(DataType datatype) {
+  switch (datatype) {
+    case DataType::kInt8:
+    case DataType::kInt16:
+      return "INT32";
+    case DataType::kUint8:
+    case DataType::kUint16:
+      return "UINT32";
+    case DataType::kFp16:
+    case DataType::kBf16:
+    case DataType::kInvalid:
+      return "";
+    default:
+      return DataTypeName(datatype);
+  }
+}
+
+// The first filled field that is not `own`; empty when there is none.
+absl::string_view OtherFilledField(const inference::InferTensorContents& contents,
+                                   absl::string_view own) {
+  const std::pair<absl::string_view, int> fields[] = {
+      {"BOOL", contents.bool_contents_size()},     {"INT32", contents.int_contents_size()},
+      {"INT64", contents.int64_contents_size()},   {"UINT32", contents.uint_contents_size()},
+      {"UINT64", contents.uint64_contents_size()}, {"FP32", contents.fp32_contents_size()},
+      {"FP64", contents.fp64_contents_size()},     {"BYTES", contents.bytes_contents_size()}};
+  for (const auto& [name, elements] : fields) {
+    if (elements > 0 && name != own) return name;
+  }
   return "";
 }
 
@@ -160,10 +181,11 @@ ContentsSize MeasureContents(absl::string_view fields) {
 
 absl::StatusOr<std::string> TypedContents(
     const inference::ModelInferRequest::InferInputTensor& input) {
-  const std::string filled = FilledType(input.contents());
-  if (filled.empty()) return absl::NotFoundError("no element");
-  std::string bytes = BytesOf(input.contents(), ParseDataType(input.datatype()));
-  if (bytes.empty()) return absl::InvalidArgumentError(filled);
+  const DataType datatype = ParseDataType(input.datatype());
+  const absl::string_view other = OtherFilledField(input.contents(), FieldOf(datatype));
+  if (!other.empty()) return absl::InvalidArgumentError(other);
+  std::string bytes = BytesOf(input.contents(), datatype);
+  if (bytes.empty()) return absl::NotFoundError("no element");
   return bytes;
 }
 

@@ -33,9 +33,9 @@ ContentsSize MeasureContents(absl::string_view fields);
 
 // The raw bytes of the input: numbers cut to the width of the datatype, without a check of their
 // range; strings each with its length before it. NOT_FOUND when there is no element.
-// INVALID_ARGUMENT when the filled field is not the one of the input's datatype; its text is the
-// datatype of the filled field, and the caller makes the client's answer of it. FP16 and BF16 have
-// no typed field. Pure.
+// INVALID_ARGUMENT when a field is filled that is not the one of the input's datatype, also where
+// that one is filled too; its text is the datatype of the wrong field, and the caller makes the
+// client's answer of it. FP16 and BF16 have no typed field. Pure.
 absl::StatusOr<std::string> TypedContents(
     const inference::ModelInferRequest::InferInputTensor& input);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 #include "absl/synchronization/notification.h"
@@ -64,6 +65,24 @@ TEST_F(ClientTest, SaysWhetherTheServerIsReady) {
   const auto ready = client_->ServerReady(Soon());
   ASSERT_TRUE(ready.ok()) << ready.status();
   EXPECT_FALSE(*ready);
+}
+
+TEST_F(ClientTest, AddsUpTheRunsOfAllVersions) {
+  server_.statistics = [](grpc::ServerContext&, const inference::ModelStatisticsRequest& request,
+                          inference::ModelStatisticsResponse* response) {
+    EXPECT_EQ(request.name(), "mlp");
+    for (const int rows : {30, 12}) {
+      auto* version = response->add_model_stats();
+      version->set_inference_count(rows);
+      version->set_execution_count(rows / 6);
+    }
+    return grpc::Status::OK;
+  };
+  Connect();
+  const auto runs = client_->GetModelRuns("mlp", Soon());
+  ASSERT_TRUE(runs.ok()) << runs.status();
+  EXPECT_EQ(runs->rows, 42u);
+  EXPECT_EQ(runs->batches, 7u);
 }
 
 TEST_F(ClientTest, ReadsModelMetadata) {

@@ -1,7 +1,8 @@
-#include "client/cli/elements.h"
+#include "client/format/elements.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

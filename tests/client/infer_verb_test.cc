@@ -7,9 +7,10 @@
 #include <sstream>
 
 #include "absl/strings/match.h"
-#include "client/cli/npy.h"
+#include "client/format/npy.h"
 #include "client/tensor.h"
 #include "proto/files/whole_file.h"
+#include "tests/client/full_output.h"
 #include "tests/fakes/fake_inference_server.h"
 
 namespace mpsd::cli {
@@ -125,6 +126,20 @@ TEST_F(InferVerbTest, SendsTextsAsTheyAre) {
   EXPECT_TRUE(absl::StrContains(out_.str(), "2  0.7071  1.0000")) << out_.str();
 }
 
+TEST_F(InferVerbTest, SaysHowManyTextsTheServerCut) {
+  ServeTexts();
+  server_.infer = [infer = server_.infer](auto& rpc, const auto& request, auto* response) {
+    (*response->mutable_parameters())["truncated_texts"].set_int64_param(1);
+    return infer(rpc, request, response);
+  };
+  options_.texts = {"hello", "world"};
+  options_.server.json = true;
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(err_.str(),
+            "mpsd: 1 of 2 texts had too many tokens for the model: their rest was cut\n");
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["truncated_texts"], 1);
+}
+
 TEST_F(InferVerbTest, WritesJsonForPrograms) {
   ServeTexts();
   options_.texts = {"hello", "world"};
@@ -135,6 +150,16 @@ TEST_F(InferVerbTest, WritesJsonForPrograms) {
   EXPECT_EQ(report["outputs"][0]["shape"], nlohmann::json({2, 2}));
   EXPECT_EQ(report["texts"][1]["text"], "world");
   EXPECT_NEAR(report["cosine"][0][1].get<double>(), 0.70710678, 1e-6);
+}
+
+TEST_F(InferVerbTest, AReportThatCannotBeWrittenIsAnErrorAndFilesAreWritten) {
+  options_.inputs = {"x=random"};
+  options_.outputs = {"y=@" + server_.folder() + "/y.npy"};
+  server_.Start();
+  FullOutput full;
+  EXPECT_EQ(RunInfer(options_, full, err_), kExitCannotWrite);
+  EXPECT_EQ(err_.str(), "mpsd: the output cannot be written\n");
+  EXPECT_TRUE(ReadWholeFile(server_.folder() + "/y.npy", 1 << 20).ok());
 }
 
 TEST_F(InferVerbTest, Exits1WithTheServersText) {

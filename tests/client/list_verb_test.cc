@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "client/cli/exit_code.h"
+#include "tests/client/full_output.h"
 #include "tests/fakes/fake_inference_server.h"
 
 namespace mpsd::cli {
@@ -48,6 +49,12 @@ TEST_F(ListVerbTest, WritesJsonForPrograms) {
   const auto report = nlohmann::json::parse(out_.str());
   ASSERT_EQ(report.size(), 2u);
   EXPECT_EQ(report[1]["reason"], "its file\nis no model");
+}
+
+TEST_F(ListVerbTest, AReportThatCannotBeWrittenIsAnError) {
+  FullOutput full;
+  EXPECT_EQ(RunList(options_, full, err_), kExitCannotWrite);
+  EXPECT_EQ(err_.str(), "mpsd: the output cannot be written\n");
 }
 
 TEST_F(ListVerbTest, SaysThatNobodyListens) {

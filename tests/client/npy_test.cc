@@ -1,4 +1,4 @@
-#include "client/cli/npy.h"
+#include "client/format/npy.h"
 
 #include <gtest/gtest.h>
 

@@ -60,6 +60,14 @@ TEST_F(CommandLineTest, HelpExplainsAVerb) {
   EXPECT_EQ(err_, "mpsd: there is no verb 'inferr'; did you mean 'infer'?\n");
 }
 
+TEST_F(CommandLineTest, ARateThatNoClientCanSendIsRefused) {
+  AddBenchVerb(app_, &exit_code_);
+  for (const char* rate : {"1e30", "1e12", "1e-9", "0", "-1"}) {
+    EXPECT_EQ(Run({"bench", "m", "--rate", rate}), kExitUsage) << rate;
+    EXPECT_THAT(err_, HasSubstr("--rate")) << rate;
+  }
+}
+
 TEST_F(CommandLineTest, AnOptionBeforeTheVerbIsNoVerb) {
   EXPECT_EQ(Run({"--help"}), kExitOk);
   EXPECT_EQ(Run({"--bogus"}), kExitUsage);

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <string>
 

@@ -95,6 +95,20 @@ TEST_F(CallHistoryTest, NoOutputIsWrong) {
   EXPECT_EQ(Report()["wrong"], 1);
 }
 
+TEST(CallHistory, EachOfSeveralOutputsHasTheBytes) {
+  CallHistory history({.outputs = 2});
+  inference::ModelInferResponse response = AnswerTo(CallOf(1));
+  const auto wrong_after = [&] {
+    history.Ended(CallOf(1), grpc::Status::OK, response, 2'000'000);
+    return json::parse(history.Report(0))["wrong"].get<int>();
+  };
+  EXPECT_EQ(wrong_after(), 1) << "one of them is not there";
+  response.add_raw_output_contents(response.raw_output_contents(0));
+  EXPECT_EQ(wrong_after(), 1);
+  (*response.mutable_raw_output_contents(1))[0] ^= 1;
+  EXPECT_EQ(wrong_after(), 2);
+}
+
 TEST_F(CallHistoryTest, ErrorsAreCountedByCodeAndTextWithoutTheId) {
   const inference::ModelInferResponse none;
   End(CallOf(1), {grpc::StatusCode::UNAVAILABLE, "[request id: c1] worker lost"}, none);

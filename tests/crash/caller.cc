@@ -10,8 +10,6 @@ namespace mpsd::crash {
 namespace {
 
 constexpr int64_t kPollNs = 2 * kNsPerMs;
-// The client's own deadline, beyond which a call counts as never ended by the server.
-constexpr int64_t kBackstopNs = 20 * kNsPerSecond;
 
 int64_t NowNs() { return Clock::Real()->NowNs(); }
 
@@ -24,7 +22,7 @@ gpr_timespec In(int64_t ns) {
 Caller::Caller(const CallerPlan& plan, std::shared_ptr<grpc::Channel> channel)
     : plan_(plan),
       stub_(inference::GRPCInferenceService::NewStub(std::move(channel))),
-      random_(plan.seed),
+      source_(plan),
       history_(plan.payload) {
   for (uint32_t i = 0; i < plan.concurrency; ++i) slots_.push_back(std::make_unique<Slot>());
 }
@@ -40,22 +38,9 @@ Caller::~Caller() {
   }
 }
 
-bool Caller::Draw(double percent) {
-  return static_cast<double>(random_() % 1'000'000) < percent * 10'000;
-}
-
 void Caller::Send(Slot* slot) {
   Call& call = slot->call;
-  call = Call();
-  call.id = plan_.seed % 1'000'000 * 1'000'000'000 + next_id_++;
-  call.rows = 1 + static_cast<uint32_t>(random_() % plan_.rows_max);
-  call.poisoned = Draw(plan_.poison_percent);
-  call.timeout_ns = plan_.patience_ms * kNsPerMs;
-  if (Draw(plan_.timeout_percent)) {
-    const auto range = static_cast<uint64_t>(plan_.timeout_high_ms - plan_.timeout_low_ms + 1);
-    const auto extra_ms = static_cast<int64_t>(random_() % range);
-    call.timeout_ns = (plan_.timeout_low_ms + extra_ms) * kNsPerMs;
-  }
+  call = source_.Next();
   inference::ModelInferRequest request;
   request.set_model_name(plan_.model);
   request.set_id(absl::StrCat("c", call.id));
@@ -73,11 +58,7 @@ void Caller::Send(Slot* slot) {
   slot->response.Clear();
   call.stalled_before_ns = stalls_.StalledNs();
   call.sent_ns = NowNs();
-  slot->cancel_at_ns = 0;
-  if (Draw(plan_.cancel_percent)) {
-    call.cancelled = true;
-    slot->cancel_at_ns = call.sent_ns + static_cast<int64_t>(random_() % 20) * kNsPerMs;
-  }
+  slot->cancel_at_ns = call.cancelled ? call.sent_ns + source_.DrawCancelNs() : 0;
   slot->reader = stub_->AsyncModelInfer(&*slot->context, request, &queue_);
   slot->reader->Finish(&slot->response, &slot->status, slot);
   history_.Sent();
@@ -106,7 +87,7 @@ Caller::Slot* Caller::NextEnded() {
   return slot;
 }
 
-uint64_t Caller::Run(const std::function<bool()>& stop) {
+std::string Caller::Run(const std::function<bool()>& stop) {
   for (const std::unique_ptr<Slot>& slot : slots_) Send(slot.get());
   while (!stop()) {
     Slot* slot = NextEnded();
@@ -118,7 +99,7 @@ uint64_t Caller::Run(const std::function<bool()>& stop) {
     NextEnded();
     CancelDue(NowNs());
   }
-  return open_;
+  return history_.Report(open_);
 }
 
 }  // namespace mpsd::crash

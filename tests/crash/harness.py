@@ -48,9 +48,11 @@ def failpoints(prefix):
 class Caller:
     """A mpsd-crash-caller; its report is there when it was stopped."""
 
-    def __init__(self, address, model, **options):
+    def __init__(self, address, model, door="grpc", **options):
         self.model = model
-        self._command = [str(TESTS / "mpsd-crash-caller"), "--address", address, "--model", model]
+        self.door = door
+        self._command = [str(TESTS / "mpsd-crash-caller"), "--address", address, "--model", model,
+                         "--door", door]
         for name, value in options.items():
             self._command += ["--" + name.replace("_", "-"), str(value)]
         self._process = None
@@ -168,7 +170,7 @@ class CrashDaemon(Daemon):
         for word in ("check failed", "ERROR: AddressSanitizer", "runtime error:",
                      "ERROR: LeakSanitizer"):
             lines = [line for line in self.log().splitlines()
-                     if word in line and "worker_output" not in line]
+                     if word in line and '"event":"worker_' not in line]
             assert not lines, lines[:3]
 
 

@@ -6,6 +6,7 @@ At its end the invariants are checked and a table is printed; exit status 0 mean
 """
 import argparse
 import collections
+import concurrent.futures
 import contextlib
 import pathlib
 import random
@@ -15,18 +16,29 @@ import time
 from harness import (CANCELLED, CRASHED_IT, GAUGES_AT_REST, NOT_READY, OVERDUE_MS, QUEUE_FULL,
                      TIMED_OUT, TOO_LATE, UNLOADED, WITH_FAILPOINTS, WORKER_LOST, Caller,
                      CrashDaemon, failpoints, procfs, wait_until)
-from storm_faults import CALM, MODELS, UNLOADABLE, Storm, armed
+from storm_faults import CALM, MODELS, STEPS, UNLOADABLE, Storm, armed
 
 
 def load(daemon, seed):
-    """The callers: {model: those of it}."""
+    """The callers of each model, at both doors."""
+    over_http = {"door": "http", "json_percent": 30, "slow_percent": 1}
+    rude = {"cancel_percent": 4, "cut_percent": 2}
     return [
         Caller(daemon.address, "m", seed=seed + 1, concurrency=12, cancel_percent=4,
                timeout_percent=8, poison_percent=0.05),
         Caller(daemon.address, "m", seed=seed + 2, concurrency=4),
         Caller(daemon.address, "lanes", seed=seed + 3, concurrency=12, cancel_percent=2,
                timeout_percent=4, rows_max=8),
+        Caller(daemon.address, "steps", seed=seed + 5, concurrency=8, cancel_percent=4,
+               timeout_percent=8, poison_percent=0.02, outputs=2),
+        Caller(daemon.http, "m", seed=seed + 6, concurrency=8, timeout_percent=8,
+               poison_percent=0.05, **over_http, **rude),
+        Caller(daemon.http, "lanes", seed=seed + 7, concurrency=4, timeout_percent=4, rows_max=8,
+               **over_http, **rude),
+        Caller(daemon.http, "steps", seed=seed + 8, concurrency=4, timeout_percent=8, outputs=2,
+               **over_http, **rude),
         Caller(daemon.address, CALM, seed=seed + 4, concurrency=2),
+        Caller(daemon.http, CALM, seed=seed + 9, concurrency=1, **over_http),
     ]
 
 
@@ -34,8 +46,17 @@ def allowed(model):
     if model == CALM:
         return ()
     unloaded = [UNLOADED.format(model)] if model in UNLOADABLE else []
+    of_steps = [in_step(model, i, ending) for i, member in enumerate(STEPS.get(model, ()))
+                for ending in (*allowed(member), TIMED_OUT, TOO_LATE)]
     return (WORKER_LOST, CRASHED_IT, NOT_READY.format(model), CANCELLED, TIMED_OUT, QUEUE_FULL,
-            TOO_LATE, "INTERNAL: ", *unloaded)
+            TOO_LATE, "INTERNAL: ", *unloaded, *of_steps)
+
+
+def in_step(model, step, ending):
+    """What a call of a model of steps ends with when one of them ends so."""
+    code, text = ending.split(": ", 1)
+    place = fr"steps\[{step}\] \(model '{STEPS[model][step]}'\)"
+    return f"{code}: in ensemble '{model}', {place}: {text}"
 
 
 class Verdicts:
@@ -67,14 +88,17 @@ def expect(condition, text):
 def rests(daemon, storm, before):
     """Also: no generation is left but those of the beginning."""
     storm.reloads.settle()
+    wait_until(lambda: daemon.metric("mpsd_http_connections") == 1, 20, "no connection but ours")
     daemon.check_same_as(before)
-    configured = sum(model.get("placement", {}).get("processes", 1) for model in MODELS)
+    configured = sum(model.get("placement", {}).get("processes", 1) for model in MODELS
+                     if model["name"] not in STEPS)
     expect(daemon.metric("mpsd_workers_configured") == configured, "a generation that never ended")
 
 
 def judge(verdicts, daemon, storm, callers, before):
     """Everything that can be asked while the daemon still runs."""
-    reports = [caller.stop() for caller in callers]
+    with concurrent.futures.ThreadPoolExecutor(len(callers)) as at_once:
+        reports = list(at_once.map(Caller.stop, callers))
     sent = sum(report["sent"] for report in reports)
     overdue = max(report["overdue_ms"] for report in reports)
     complaints = [line for report in reports for line in report["complaints"]]
@@ -87,9 +111,9 @@ def judge(verdicts, daemon, storm, callers, before):
 
     verdicts.check("I1 one ending a call", endings)
     verdicts.check("I2 at rest as before", lambda: rests(daemon, storm, before))
-    verdicts.check("I3 the calm model saw nothing",
-                   lambda: callers[-1].check((), overdue_ms=float("inf")) and
-                   str(callers[-1].report["endings"]))
+    verdicts.check("I3 the calm model saw nothing", lambda: ", ".join(
+        f"{caller.check((), overdue_ms=float('inf'))['endings']} by {caller.door}"
+        for caller in callers if caller.model == CALM))
     verdicts.check("I4 no call late", lambda: expect(overdue < OVERDUE_MS, f"{overdue:.0f} ms") or
                    f"at most {overdue:.0f} ms")
     verdicts.check("I5 the right bytes", lambda: expect(not complaints, complaints))
@@ -103,7 +127,6 @@ def judge(verdicts, daemon, storm, callers, before):
     verdicts.check("wake-ups by time-out", lambda: expect(
         daemon.metric("mpsd_timeout_wakeups_total") == 0,
         f"{daemon.metric('mpsd_timeout_wakeups_total'):.0f}") or "0")
-    return reports
 
 
 def nothing_left(daemon):
@@ -114,7 +137,19 @@ def nothing_left(daemon):
     wait_until(lambda: not ours & procfs.all_memory_files(), 20, "the end of the memory")
 
 
-def print_counts(daemon, storm, reports):
+def print_calls(callers):
+    """What became of the calls of each model at each door, then of all."""
+    endings = collections.Counter()
+    for caller in callers:
+        report = caller.report
+        print(f"{report['sent']:>8} calls of {caller.model} by {caller.door}, of which "
+              f"{report['endings'].get('OK', 0)} were answered")
+        endings.update(report["endings"])
+    for ending, count in endings.most_common():
+        print(f"  {count:>8}  {ending[:90]}")
+
+
+def print_counts(daemon, storm):
     acts = daemon.acts()
     for (point, action), count in sorted(acts.items()):
         storm.faults[f"failpoint {action}"] += count
@@ -123,11 +158,6 @@ def print_counts(daemon, storm, reports):
     print(f"{len(places)} of {len(failpoints('worker.'))} places in workers "
           f"acted; {daemon.metric('mpsd_worker_restarts_total'):.0f} workers were started again, "
           f"{daemon.metric('mpsd_dispatched_again_total'):.0f} requests dispatched again")
-    endings = collections.Counter()
-    for report in reports:
-        endings.update(report["endings"])
-    for ending, count in endings.most_common():
-        print(f"  {count:>8}  {ending[:90]}")
 
 
 def run(minutes, seed):
@@ -147,8 +177,9 @@ def run(minutes, seed):
                 until = time.monotonic() + minutes * 60
                 while time.monotonic() < until and daemon.running():
                     time.sleep(0.2)
-            reports = judge(verdicts, daemon, storm, callers, before)
-        print_counts(daemon, storm, reports)
+            judge(verdicts, daemon, storm, callers, before)
+        print_counts(daemon, storm)
+        print_calls(callers)
         verdicts.check("I7 nothing left", lambda: nothing_left(daemon))
         verdicts.print()
         if not verdicts.good():

@@ -1,10 +1,12 @@
 """What a storm does to a daemon, and to which models."""
 import collections
 import contextlib
+import json
 import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -25,12 +27,24 @@ MODELS = [
               **SUPERVISION),
     synthetic("big", [tensor("x", [-1])], max_batch_size=1, outputs=[tensor("OUTPUT0", [-1])],
               pad=[{"input": "x", "dim": 0, "buckets": [ELEMENTS]}], **SUPERVISION),
+    # Two of its steps are open at once: a fault of one cancels the other, and calm stays calm.
+    {"name": "steps", "max_batch_size": 8, "inputs": [tensor("x", [16])],
+     "outputs": [tensor("y", [16]), tensor("z", [16])], "parameters": {},
+     "steps": [{"model": "m", "inputs": {"x": "x"}, "outputs": {"OUTPUT0": "t"}},
+               {"model": "lanes", "inputs": {"x": "t"}, "outputs": {"OUTPUT0": "y"}},
+               {"model": "calm", "inputs": {"x": "t"}, "outputs": {"OUTPUT0": "z"}}]},
     # Nobody attacks its workers: it must not notice anything (I3), not even that it is replaced.
     synthetic("calm", parameters={"delay": "1ms"}, placement=placement(processes=1, lanes=2)),
 ]
 CALM = "calm"
 ATTACKED = ("m", "lanes", "big")
+STEPS = {model["name"]: [step["model"] for step in model["steps"]]
+         for model in MODELS if "steps" in model}
 UNLOADABLE = ("lanes",)
+BIG_INPUT = json.dumps({"inputs": [{"name": "x", "shape": [1, 2], "datatype": "FP32",
+                                    "data": [1, 2]}], "parameters": {"binary_data_output": True}})
+BIG_OVER_HTTP = (f"POST /v2/models/big/infer HTTP/1.1\r\nHost: localhost\r\n"
+                 f"Content-Length: {len(BIG_INPUT)}\r\n\r\n{BIG_INPUT}").encode()
 SLOW_READER = pathlib.Path(__file__).parents[1] / "support/slow_reader.py"
 # I8's second, and what asking takes on a machine that is busy. What is said and what is so are
 # asked for one after the other, and may differ for that alone: now and then, not thrice in a row.
@@ -74,8 +88,8 @@ class Storm:
         self._threads = []
 
     def __enter__(self):
-        for number, act in enumerate((self._strike, self._read_slowly, self._watch_readiness,
-                                      self._pause_front, self._reload)):
+        for number, act in enumerate((self._strike, self._read_slowly, self._leave_answers,
+                                      self._watch_readiness, self._pause_front, self._reload)):
             thread = threading.Thread(target=self._keep, daemon=True,
                                       args=(act, random.Random(self._seed + number)))
             self._threads.append(thread)
@@ -150,6 +164,19 @@ class Storm:
                 reader.kill()
         self._stopping.wait(draw.random() * 5)
 
+    def _leave_answers(self, draw):
+        """Reads the beginning of an answer over HTTP, later nothing more, and leaves."""
+        host, port = self.daemon.http.split(":")
+        with socket.socket() as reader:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
+            reader.settimeout(10)
+            reader.connect((host, int(port)))
+            reader.sendall(BIG_OVER_HTTP * 3)
+            reader.recv(1000)
+            self.faults["answer cut"] += 1
+            self._stopping.wait(draw.random() * 4)
+        self._stopping.wait(draw.random() * 3)
+
     def _pause_front(self, draw):
         if self._stopping.wait(20 + draw.random() * 40):
             return
@@ -184,10 +211,13 @@ class Storm:
                         del wrong_at[name]
 
     def _serving(self):
-        """{model: whether a worker of the generation that is served does serve}."""
-        return {name: any(worker["state"] == "serving" and not worker["generation"]
-                          for worker in model["workers"])
-                for name, model in self.daemon.ps().items()}
+        """{model: whether a worker of the generation that is served does, or one of each step's}."""
+        loaded = self.daemon.ps()
+        serve = {name: any(worker["state"] == "serving" and not worker["generation"]
+                           for worker in model["workers"]) for name, model in loaded.items()}
+        for name in STEPS.keys() & loaded.keys():
+            serve[name] = all(serve.get(member, False) for member in STEPS[name])
+        return serve
 
     def _said(self, stub):
         """{"/readyz" or model: whether it is said to be ready}."""

@@ -56,7 +56,7 @@ def run(copies, *arguments):
         if script.exists():  # libtorch is there already: it is named by no file of ours
             version = re.search(r"^version=(\S+)$", script.read_text(), re.M)[1]
             (folder / ".deps/libtorch/lib").mkdir(parents=True)
-            (folder / f".deps/libtorch/.complete-{version}").touch()
+            (folder / f".deps/libtorch/.complete-{version}-headers").touch()
         try:
             done = subprocess.run(["./run", *arguments], cwd=folder, capture_output=True, text=True,
                                   env={"PATH": f"{programs}:{SYSTEM_PATH}", "HOME": work},

@@ -43,7 +43,7 @@ class Libtorch(unittest.TestCase):
         text = SCRIPT.read_text()
         hashes = dict(re.findall(r"^(?:cuda_wheels=')?(\S+)==\S+ \S+\n([0-9a-f]{64})", text, re.M))
         for name, key in (("torch", "torch_sha"), ("nvidia-cuda-runtime", "runtime_sha"),
-                          ("nvidia-cuda-cupti", "cupti_sha")):
+                          ("nvidia-cuda-crt", "crt_sha"), ("nvidia-cuda-cupti", "cupti_sha")):
             hashes[name] = re.search(rf"^{key}=(\S+)$", text, re.M)[1]
         self.hashes = hashes
         self.known = self.folder / "hashes"
@@ -77,12 +77,13 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
     def files(self):
         return {str(path.relative_to(self.deps)) for path in self.deps.rglob("*") if path.is_file()}
 
-    def test_the_cpu_needs_three_wheels(self):
+    def test_the_cpu_needs_four_wheels(self):
         fetched, done = self.run_script()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(fetched, {"torch", "nvidia-cuda-runtime", "nvidia-cuda-cupti"})
+        self.assertEqual(fetched, {"torch", "nvidia-cuda-runtime", "nvidia-cuda-crt",
+                                   "nvidia-cuda-cupti"})
         self.assertEqual(self.files(), {
-            "libtorch/.complete-2.11.0", "libtorch/include/a.h", "libtorch/lib/libtorch_cpu.so",
+            "libtorch/.complete-2.11.0-headers", "libtorch/cuda-include/b.h", "libtorch/include/a.h", "libtorch/lib/libtorch_cpu.so",
             "libtorch/lib/libcudart.so.13"})
         self.assertEqual(self.run_script()[0], set(), "it is there already")
 
@@ -91,7 +92,7 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
         fetched, done = self.run_script("cuda")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(fetched, set(self.hashes))
-        self.assertEqual(len(fetched), 16)
+        self.assertEqual(len(fetched), 17)
         self.assertLessEqual({"libtorch/lib/libtorch_cuda.so", "libtorch/lib/libtorch_cpu.so",
                               "nvidia/cu13/lib/libcudart.so.13",
                               "nvidia/nvidia-cublas/lib/libnvidia-cublas.so.1"}, self.files())

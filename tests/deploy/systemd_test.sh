@@ -61,7 +61,8 @@ must_have "RuntimeDirectory=mpsd"
 must_have "Environment=LD_LIBRARY_PATH=/usr/local/lib/mpsd"
 
 # What the unit names is what the page installs.
-installed=$(sed -nE '/^install -d/d; s/^install .* (\S+)( +#.*)?$/\1/p' "$units/../README.md")
+installed=$(sed -nE -e '/^install -d/d; s/^install .* (\S+)( +#.*)?$/\1/p' \
+  -e 's#^cmake --install .* --prefix (\S+)$#\1/bin/\n\1/lib/mpsd/#p' "$units/../README.md")
 for path in /usr/local/bin/ /usr/local/lib/mpsd/ /etc/mpsd/mpsd.json; do
   if ! grep -qF "${path%/}" "$units/mpsd.service" || ! grep -qxF "$path" <<<"$installed"; then
     echo "systemd_test.sh: the unit and the install lines of README.md differ in $path" >&2

@@ -36,6 +36,13 @@ class FakeInferenceServer::InferenceService final
     return grpc::Status::OK;
   }
 
+  grpc::Status ModelStatistics(grpc::ServerContext* context,
+                               const inference::ModelStatisticsRequest* request,
+                               inference::ModelStatisticsResponse* response) override {
+    if (!fake_->statistics) return {grpc::StatusCode::UNIMPLEMENTED, ""};
+    return fake_->statistics(*context, *request, response);
+  }
+
   grpc::Status ModelInfer(grpc::ServerContext* context, const inference::ModelInferRequest* request,
                           inference::ModelInferResponse* response) override {
     {

@@ -36,6 +36,7 @@ class FakeInferenceServer {
   inference::ModelMetadataResponse metadata;
   Handler<inference::ModelInferRequest, inference::ModelInferResponse> infer;
   inference::RepositoryIndexResponse index;
+  Handler<inference::ModelStatisticsRequest, inference::ModelStatisticsResponse> statistics;
   // Called once for each request of a stream.
   Handler<inference::ModelInferRequest, inference::ModelStreamInferResponse> stream_infer;
   Handler<control::v1::StatusRequest, control::v1::StatusReply> status;

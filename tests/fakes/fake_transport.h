@@ -36,6 +36,7 @@ class FakeTransport final : public ExchangeTransport {
   }
 
   uint32_t Tenant() override { return tenant; }
+  uint64_t RulesVersion() override { return rules_version; }
   ConnectionId Connection() override { return connection; }
   void DropPayloads() override { Note("drop payloads"); }
   void Resume() override { Note("resume"); }
@@ -67,6 +68,7 @@ class FakeTransport final : public ExchangeTransport {
 
   absl::Status may_use;
   uint32_t tenant = 0;
+  uint64_t rules_version = 0;
   ConnectionId connection;
   absl::Status write_status;
   std::function<void()> when_ended;  // called while the ending is being sent

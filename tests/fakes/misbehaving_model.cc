@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
 
 std::string RuntimeName() { return "misbehaving"; }
 std::string LoadedRuntimeKindName() { return "misbehaving"; }
+std::string LoadedRuntimePath() { return ""; }
 std::vector<std::string> UsableDevices() { return {"cpu"}; }
 
 std::string PassedOver() { return ""; }

@@ -404,6 +404,35 @@ class Access(unittest.TestCase):
         self.assertEqual(done.returncode, 64)
         self.assertIn("without TLS", done.stderr)
 
+    def test_the_verbs_for_texts_with_tls(self):
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "hello"]
+        vocab = self.work / "vocab.txt"
+        vocab.write_text("".join(f"{word}\n" for word in words))
+        inputs = [tensor(name, [-1], "INT64") for name in ("input_ids", "attention_mask")]
+        model = synthetic("m", inputs, text={"tokenizer": str(vocab)},
+                          outputs=[tensor("embedding", [4])], parameters={"encode": "true"})
+        daemon = self.serve([{"token": "ops", "roles": ["metrics"]},
+                             {"token": "app", "roles": ["infer"]}],
+                            tls={"http": ["127.0.0.1:0"]}, models=[model])
+        (self.work / "app").write_text("app-secret\n")
+        (self.work / "wrong").write_text("wrong\n")
+        url = f"https://{daemon.http_listeners[1]}"
+        ca, token = ("--tls-ca", self.authority.pem), ("--token-file", self.work / "app")
+        for server in (url, url.replace("127.0.0.1", "localhost")):
+            done = mpsd("embed", "hello", "--server", server, *ca, *token)
+            self.assertEqual((done.returncode, done.stderr), (0, "mpsd: model m\n"))
+        for server, more, code, text in (
+                (url, (*ca,), 1, "UNAUTHENTICATED: "),
+                (url, (*ca, "--token-file", self.work / "wrong"), 1, "UNAUTHENTICATED: "),
+                (url, (*ca, "--token-file", self.work / "none"), 66, "none"),
+                (url, ("--tls-ca", self.strangers.pem, *token), 69, "certificate"),
+                (url, token, 69, "certificate"),
+                (f"http://{daemon.http_listeners[1]}", (), 1, "has failed"),
+                (f"http://{daemon.http}", (*ca, *token), 64, "https://")):
+            done = mpsd("embed", "hello", "--server", server, *more)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(text, done.stderr)
+
     def test_a_text_needs_no_more_than_the_right_to_infer(self):
         """The caller sees neither the status of the daemon nor the path of the tokenizer."""
         words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "hello"]

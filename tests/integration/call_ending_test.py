@@ -7,12 +7,13 @@ import time
 import unittest
 
 import grpc
+import numpy as np
 from tritonclient.grpc import service_pb2
 
 import calls
 import rich_status
 from daemon import Daemon, wait_until
-from models import placement, synthetic
+from models import placement, repeating, synthetic
 
 CANCELLED = grpc.StatusCode.CANCELLED
 DEADLINE_EXCEEDED = grpc.StatusCode.DEADLINE_EXCEEDED
@@ -128,6 +129,33 @@ class CallEnding(unittest.TestCase):
             self.assertEqual(calls.infer(stub, message, limit_s=1).code, DEADLINE_EXCEEDED)
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 30, "the server's end")
             self.assertEqual(daemon.metric("mpsd_running_batches"), 1, "not when the batch ended")
+
+    def test_the_default_deadline(self):
+        """Of calls that bring none; one of their own may be longer."""
+        with Daemon([synthetic("m", parameters={"delay": "3s"})],
+                    limits={"default_deadline": "1s"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            call = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+            self.check_timeout(daemon, calls.outcome_of(call))
+            self.check_serves(stub)
+
+    def test_no_default_deadline(self):
+        with Daemon([synthetic("m", parameters={"delay": "2s"})],
+                    limits={"default_deadline": "0"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            call = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+            self.assertEqual(calls.outcome_of(call).code, calls.OK)
+
+    def test_the_default_deadline_is_between_answers(self):
+        """Each comes in time, all of them together do not; the last one never does."""
+        delays_ms = np.array([800, 800, 800, 800, 5000], np.uint32)
+        message = calls.request("m", {"IN": np.arange(5, dtype=np.int32), "DELAY": delays_ms,
+                                      "WAIT": np.zeros(1, np.uint32)})
+        with Daemon([repeating("m")], limits={"default_deadline": "2s"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            *answers, last = stub.ModelStreamInfer(iter([message]))
+            self.assertEqual([answer.error_message for answer in answers], [""] * 4)
+            self.assertIn("Request timeout expired", last.error_message)
 
     def test_deadlines_in_a_mix(self):
         """Those with time are answered, those without are told; nobody waits for the others."""

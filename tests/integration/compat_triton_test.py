@@ -31,6 +31,10 @@ COUNTERS = {
         lambda stats: stats.inference_stats.compute_infer.ns // 1000,
     "nv_inference_compute_output_duration_us":
         lambda stats: stats.inference_stats.compute_output.ns // 1000,
+    "nv_cache_num_hits_per_model": lambda stats: stats.inference_stats.cache_hit.count,
+    "nv_cache_num_misses_per_model": lambda stats: stats.inference_stats.cache_miss.count,
+    "nv_cache_hit_duration_per_model": lambda stats: stats.inference_stats.cache_hit.ns // 1000,
+    "nv_cache_miss_duration_per_model": lambda stats: stats.inference_stats.cache_miss.ns // 1000,
 }
 
 

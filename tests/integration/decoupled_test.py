@@ -2,6 +2,8 @@
 import os
 import queue
 import signal
+import subprocess
+import tempfile
 import threading
 import unittest
 
@@ -13,7 +15,7 @@ from tritonclient.grpc import service_pb2
 
 import calls
 import models
-from daemon import Daemon, wait_until
+from daemon import BIN, Daemon, WITH_TORCH, wait_until
 from models import placement, synthetic, tensor
 
 LIMIT_S = 30
@@ -51,7 +53,7 @@ class Stream:
     def ask(self, elements, request_id="r", final=True, model="m", tensors=None, outputs=None):
         inputs = []
         for name, array in (tensors or tensors_of(elements)).items():
-            datatype = {"int32": "INT32", "uint32": "UINT32"}[array.dtype.name]
+            datatype = calls.DATATYPES[array.dtype.name]
             inputs.append(client.InferInput(name, list(array.shape), datatype))
             inputs[-1].set_data_from_numpy(array)
         self._client.async_stream_infer(model, inputs, request_id=request_id, outputs=outputs,
@@ -161,6 +163,32 @@ class Decoupled(unittest.TestCase):
             self.assertIsNone(error)
             self.assertEqual(result.as_numpy("OUT").tolist(), [b"%d:0" % element])
         self.check_final(stream.next())
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_module_that_returns_a_list(self):
+        """Of which each element is an answer. Each has the same random number: forward runs once
+        for a request, also where others come between."""
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
+        subprocess.run([str(BIN / "mpsd-make-models"), folder, "--faulty"], check=True)
+        daemon = self.serve({"name": "m", "path": f"{folder}/lists.pt", "device": "cpu"})
+        stream = self.stream(daemon)
+        rows = {"none": [], "three": [3, 4, 5], "two": [7, 8]}
+        for name, row in rows.items():
+            stream.ask(None, name, tensors={"x": np.array(row, np.float32)})
+        seen, runs, finals = {name: [] for name in rows}, {name: set() for name in rows}, 0
+        while finals < len(rows):
+            result, error = stream.next()
+            self.assertIsNone(error)
+            response = result.get_response()
+            if response.parameters["triton_final_response"].bool_param:
+                finals += 1
+                continue
+            seen[response.id] += result.as_numpy("y").tolist()
+            runs[response.id] |= set(result.as_numpy("run").tolist())
+        self.assertEqual(seen, rows)
+        self.assertEqual([len(drawn) for drawn in runs.values()], [0, 1, 1])
+        self.assertTrue(runs["three"].isdisjoint(runs["two"]))
+        self.assertEqual(self.responses(daemon, "success"), {0: 2, 1: 2, 2: 1})
 
     # When.
 

@@ -128,6 +128,21 @@ class Embeddings(unittest.TestCase):
                       self.refused(413, "/v1/embeddings", input=["a"] * 257)["error"]["message"])
         self.refused(413, "/v1/embeddings", input=["a"] * 2049)
 
+    def test_equal_texts_of_a_batch_run_once_and_all_count(self):
+        self.serve("r")
+        texts = ["a b", "c", "a b", "a b", "c", "c"]  # batches of 4 and 2
+        answer = self.post("/v1/embeddings", model="e", input=texts)
+        for one, text in zip(answer["data"], texts, strict=True):
+            self.check_close(one["embedding"], unit(numbers_of(tokens_of(text))))
+        self.assertEqual(answer["usage"]["total_tokens"], 3 * 4 + 3 * 3)
+        self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="e"), 3 * 4 + 3 * 3)
+        self.assertEqual(self.daemon.metric("mpsd_repeated_texts_total", model="e"), 3)
+        self.assertEqual(self.daemon.metric("mpsd_batch_rows_sum", model="e"), 3)
+        answer = self.post("/rerank", model="r", query="a", texts=["b", "c", "b"])
+        self.assertEqual([one["score"] for one in sorted(answer, key=lambda one: one["index"])],
+                         [numbers_of(tokens_of("a", text), 1)[0] for text in ("b", "c", "b")])
+        self.assertEqual(self.daemon.metric("mpsd_repeated_texts_total", model="r"), 1)
+
     def test_long_texts_are_cut_and_told(self):
         self.serve()
         status, headers, answer = self.ask("POST", "/v1/embeddings",

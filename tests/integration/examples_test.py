@@ -126,13 +126,19 @@ class Page(unittest.TestCase):
         return [shlex.split(line, comments=True)
                 for line in re.findall(r"^    (\S.*)$", page, re.M)]
 
+    def address_of(self, words):
+        if words[0].endswith("mpsd-example-infer"):
+            return [self.open.address]
+        if words[1] in ("embed", "tokenize"):
+            return ["--server", f"http://{self.open.http}"]
+        return ["--address", self.open.address]
+
     def command(self, words):
         """What is run in place of the line: an address goes in where the line has none."""
         made = [self.replacements.get(word, word) for word in words]
         if not {"HOST:8443", "127.0.0.1:8001"} & set(words):
-            option = [] if words[0].endswith("mpsd-example-infer") else ["--address"]
             # Behind the script and behind the verb.
-            made[2:2] = [*option, self.open.address]
+            made[2:2] = self.address_of(words)
         return made
 
     def test_every_line_works(self):

@@ -15,7 +15,7 @@ import calls
 from certificates import Authority
 from daemon import KEEP_LITTLE, Daemon, wait_until
 from models import synthetic
-from raw_http2 import DATA, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE, \
+from raw_http2 import DATA, HEADERS, PING, RST_STREAM, SETTINGS, STREAM_INFER, WINDOW_UPDATE, \
     Connection
 
 PRIORITY, CONTINUATION, UNKNOWN = 2, 9, 77
@@ -45,10 +45,10 @@ def same(frame):
         yield block
 
 
-def rapid_reset():
+def rapid_reset(path=WATCH):
     stream = 1
     while True:
-        yield resets(stream)
+        yield resets(stream, path=path)
         stream += 2000
 
 
@@ -67,6 +67,7 @@ FLOODS = {
     "no known kind": same(Connection.frame(UNKNOWN, 0, 0, b"")),
     "DATA without bytes": same(Connection.frame(DATA, 0, 1, b"")),
     "rapid reset": rapid_reset(),
+    "rapid reset of streams": rapid_reset(STREAM_INFER),
     "endless headers": endless_headers(),
 }
 

@@ -54,6 +54,14 @@ class Texts(unittest.TestCase):
                          [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])
         self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="m"), 10)
 
+    def test_equal_texts_are_one_row_and_get_one_each(self):
+        self.serve()
+        self.assertEqual(self.ids("a", "b c", "a", "a"),
+                         [[CLS, A, SEP, 0], [CLS, B, C, SEP], [CLS, A, SEP, 0], [CLS, A, SEP, 0]])
+        self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="m"), 13)
+        self.assertEqual(self.daemon.metric("mpsd_repeated_texts_total", model="m"), 2)
+        self.assertEqual(self.daemon.metric("mpsd_batch_rows_sum", model="m"), 2)
+
     def test_a_list_of_texts_needs_no_second_dim(self):
         self.serve()
         answer = self.client.infer("m", [strings("text", "a", "b", dims=[2])])
@@ -79,8 +87,13 @@ class Texts(unittest.TestCase):
 
     def test_long_texts_are_cut_at_the_side_that_the_config_says(self):
         self.serve(max_tokens=4, side="left")
-        self.assertEqual(self.ids("a b c"), [[CLS, B, C, SEP]])
-        self.assertEqual(self.daemon.metric("mpsd_truncated_texts_total", model="m"), 1)
+        answer = self.client.infer("m", [strings("text", "a", "a b c", "a b b")])
+        self.assertEqual(answer.as_numpy("OUTPUT0").tolist(),
+                         [[CLS, A, SEP, 0], [CLS, B, C, SEP], [CLS, B, B, SEP]])
+        self.assertEqual(answer.get_response().parameters["truncated_texts"].int64_param, 2)
+        self.assertNotIn("truncated_texts", self.client.infer(
+            "m", [strings("text", "a")]).get_response().parameters)
+        self.assertEqual(self.daemon.metric("mpsd_truncated_texts_total", model="m"), 2)
 
     def test_long_texts_are_refused_where_the_config_says_so(self):
         self.serve(max_tokens=4, long_input="error")

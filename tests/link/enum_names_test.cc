@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "proto/link/driver_guard.h"
 #include "proto/link/model_format.h"
 #include "proto/link/runtime_kind.h"
 #include "proto/link/sandbox_level.h"
@@ -29,6 +30,7 @@ TEST(EnumNames, AreTheWordsOfConfigFilesAndMessages) {
   EXPECT_EQ(NamesUpTo(ModelFormat::kSynthetic), "torchscript aoti huggingface synthetic ");
   EXPECT_EQ(NamesUpTo(WarmUp::kAll), "auto none smallest all ");
   EXPECT_EQ(NamesUpTo(SandboxLevel::kStrict), "off basic strict ");
+  EXPECT_EQ(NamesUpTo(DriverGuard::kMissing), "none held missing ");
   EXPECT_EQ(NamesUpTo(RuntimeKind::kUpstreamGuard), "stock patched upstream_pool upstream_guard ");
 }
 

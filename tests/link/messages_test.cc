@@ -154,6 +154,19 @@ TEST_F(Messages, CarryHowManyLanesAWorkerRuns) {
   EXPECT_EQ(got.precision_note, sent.precision_note);
 }
 
+TEST_F(Messages, CarryWhatAWorkerRunsItsModelWith) {
+  LoadReport sent;
+  sent.spec = SomeSpec();
+  EXPECT_EQ(Echo(sent).runtime.driver_guard, DriverGuard::kNone);
+  sent.runtime = {"torch 2.9.1", "patched", "/opt/torch/lib/libtorch_cpu.dylib",
+                  DriverGuard::kHeld};
+  const WorkerRuntime got = Echo(sent).runtime;
+  EXPECT_EQ(got.name, sent.runtime.name);
+  EXPECT_EQ(got.kind, sent.runtime.kind);
+  EXPECT_EQ(got.path, sent.runtime.path);
+  EXPECT_EQ(got.driver_guard, DriverGuard::kHeld);
+}
+
 TEST_F(Messages, CarryTheLabelsOfClasses) {
   LoadReport sent;
   sent.spec = SomeSpec();
@@ -473,6 +486,28 @@ TEST_F(EachField, IsRefusedWithANameThatNamesNothing) {
     load[field] = "unheard";
     EXPECT_EQ(ReadBody(load).code(), absl::StatusCode::kInvalidArgument) << field;
   }
+}
+
+TEST_F(EachField, OfARuntimeIsLookedAt) {
+  const Json runtime = {
+      {"name", "torch 2.11.0"}, {"kind", "stock"}, {"path", "p"}, {"driver_guard", "none"}};
+  Json loaded = Bodies()[1];
+  loaded["runtime"] = runtime;
+  EXPECT_TRUE(ReadBody(loaded).ok());
+  for (const auto& item : runtime.items()) {
+    loaded["runtime"] = runtime;
+    loaded["runtime"].erase(item.key());
+    EXPECT_FALSE(ReadBody(loaded).ok()) << loaded;
+    loaded["runtime"][item.key()] = 1;
+    EXPECT_FALSE(ReadBody(loaded).ok()) << loaded;
+  }
+  for (const Json& other : {Json("stock"), Json(), Json::array()}) {
+    loaded["runtime"] = other;
+    EXPECT_FALSE(ReadBody(loaded).ok()) << loaded;
+  }
+  loaded["runtime"] = runtime;
+  loaded["runtime"]["driver_guard"] = "unheard";
+  EXPECT_FALSE(ReadBody(loaded).ok());
 }
 
 TEST_F(EachField, IsRefusedWithAPartOfAnotherType) {

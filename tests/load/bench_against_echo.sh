@@ -1,6 +1,6 @@
 #!/bin/sh
 # mpsd-bench against mpsd-echo: every call answered and checked, wrong answers and failures noticed.
-# Usage: bench_against_echo.sh MPSD_BENCH MPSD_ECHO
+# Usage: bench_against_echo.sh MPSD_BENCH MPSD_ECHO [MPSD_H2_ECHO]
 set -eu
 bench=$1
 echo_server=$2
@@ -9,7 +9,12 @@ folder=$(mktemp -d)
 unix_pid=$!
 "$echo_server" --listen 127.0.0.1:0 --lifetime 50 >"$folder/tcp" &
 tcp_pid=$!
-trap 'kill $unix_pid $tcp_pid 2>/dev/null || true; rm -rf "$folder"' EXIT
+h2_pid=
+if [ $# -gt 2 ]; then
+  "$3" --lifetime 50 >"$folder/h2" &
+  h2_pid=$!
+fi
+trap 'kill $unix_pid $tcp_pid $h2_pid 2>/dev/null || true; rm -rf "$folder"' EXIT
 
 address() {
   for _ in $(seq 300); do
@@ -37,11 +42,18 @@ expect() {
 expect 0 --target "$tcp" --input 'INPUT0:FP32[1,256]' --echo --requests 200 --concurrency 8 \
   --pid "echo=$tcp_pid"
 grep -q '200 answered' "$folder/report"
+if [ -n "$h2_pid" ]; then
+  h2=$(address "$folder/h2")
+  expect 0 --target "$h2" --input 'INPUT0:FP32[1,150528]' --echo --requests 200 --concurrency 8
+  grep -q '200 answered' "$folder/report"
+fi
 expect 0 --target "$unix" --input 'ids:INT64[1,-1]=0..1000' --input 'mask:INT64[1,-1]=1' \
   --lengths 8,16,30,100 --echo --requests 200 --concurrency 16 --threads 2 --channels 2 --json
 grep -q '"answered":200' "$folder/report"
 expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --burst 4 \
   --duration 200ms --warmup 0
+# CLI11's exit status for an option out of its range.
+expect 105 --target "$unix" --input 'INPUT0:FP32[1,256]' --rate 1e30 --duration 100ms
 # An echo's answer is no answer of an identity model, and nobody listens on the last address.
 expect 1 --target "$tcp" --input 'INPUT0:FP32[1,256]' --verify-identity --requests 20
 expect 69 --target "unix:$folder/nobody.sock" --input 'INPUT0:FP32[1,256]' --requests 1 \

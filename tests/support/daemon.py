@@ -30,7 +30,8 @@ KEEP_LITTLE = {"ASAN_OPTIONS": "quarantine_size_mb=8"}
 # What must be zero when no call is inside.
 GAUGES_AT_REST = ("mpsd_queue_requests", "mpsd_queue_bytes", "mpsd_running_batches",
                   "mpsd_output_leases", "mpsd_pinned_output_bytes", "mpsd_unread_copy_bytes",
-                  "mpsd_inflated_request_bytes", "mpsd_http_body_bytes")
+                  "mpsd_inflated_request_bytes", "mpsd_http_body_bytes", "mpsd_step_requests",
+                  "mpsd_step_copy_bytes")
 
 
 def wait_until(condition, limit_s, what):

@@ -1,4 +1,5 @@
 """What /proc says of processes that are not our children."""
+import contextlib
 import os
 import pathlib
 
@@ -51,6 +52,15 @@ def runs(pid):
     """Whether a process is there, and no zombie."""
     told = stat(pid)
     return told is not None and told[1] != "Z"
+
+
+def threads(pid):
+    """The names of a process's threads, one for each that does not end meanwhile."""
+    names = []
+    for task in (PROC / str(pid) / "task").iterdir():
+        with contextlib.suppress(OSError):
+            names.append((task / "comm").read_text().strip())
+    return sorted(names)
 
 
 def memory_files(pid):

@@ -1,7 +1,6 @@
-#include "text/split/bert_pre_tokenizer.h"
-
 #include <array>
 
+#include "text/split/simple_pre_tokenizers.h"
 #include "text/unicode/characters.h"
 #include "text/unicode/utf8.h"
 

@@ -1,7 +1,7 @@
 // PreTokenizer: the second step of a tokenizer, which cuts a normal text into pieces.
 //
 // No token reaches over the border of a piece. A tokenizer.json names one, or a sequence of them,
-// each of which cuts the pieces of the one before. Each kind has a file of its own.
+// each of which cuts the pieces of the one before. The kinds are in the other headers here.
 #pragma once
 
 #include "text/split/pieces.h"

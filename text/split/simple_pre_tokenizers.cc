@@ -38,6 +38,22 @@ bool WhitespaceSplit::Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) c
   return cut->bytes.size() <= most_bytes;
 }
 
+bool SplitBehind::Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const {
+  cut->bytes = whole.bytes;
+  for (size_t i = 0; i < whole.spans.size(); ++i) {
+    const absl::string_view piece = whole.Piece(i);
+    const size_t offset = whole.spans[i].begin;
+    size_t begin = 0;
+    for (size_t at = piece.find(text_); at != absl::string_view::npos;
+         at = piece.find(text_, begin)) {
+      cut->Add(offset + begin, offset + at + text_.size());
+      begin = at + text_.size();
+    }
+    cut->Add(offset + begin, offset + piece.size());
+  }
+  return cut->bytes.size() <= most_bytes;
+}
+
 bool Metaspace::Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const {
   for (size_t i = 0; i < whole.spans.size(); ++i) {
     const absl::string_view piece = whole.Piece(i);

@@ -1,4 +1,5 @@
-// simple_pre_tokenizers: a cut at spaces, SentencePiece's sign for a space, and a sequence of any.
+// simple_pre_tokenizers: a cut at spaces, at BERT's borders or behind a text, SentencePiece's sign
+// for a space, and a sequence of any.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace mpsd::text {
 
-// Step 2 of a tokenizer, as tokenizer/pre_tokenizer_reader makes it of a file. Each is constant
+// Step 2 of a tokenizer, as tokenizer/part_readers makes it of a file. Each is constant
 // once made, owned by its Tokenizer, and takes time that grows with the text's length alone. None
 // can fail.
 
@@ -31,6 +32,25 @@ class PreTokenizerSequence : public PreTokenizer {
 class WhitespaceSplit : public PreTokenizer {
  public:
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
+};
+
+// Cuts at spaces, which are dropped, and around each punctuation character, as BERT does:
+// "don't go" is "don" "'" "t" "go". The bytes stay as they are. Its code, which looks at ASCII
+// first, is in bert_pre_tokenizer.cc. Thread-safe.
+class BertPreTokenizer : public PreTokenizer {
+ public:
+  bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
+};
+
+// Cuts behind a text wherever it is found: "two  words" at spaces is "two " " " "words".
+// Thread-safe. REQUIRES: the text is not empty.
+class SplitBehind : public PreTokenizer {
+ public:
+  explicit SplitBehind(std::string text) : text_(std::move(text)) {}
+  bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
+
+ private:
+  const std::string text_;
 };
 
 // Makes spaces visible, and cuts before each, so that a token knows whether a word begins with it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "text/unicode/utf8.h"
 
 namespace mpsd::text {
@@ -41,6 +42,9 @@ Bpe::Bpe(ByteTrie trie, const BpeOptions& options, int32_t size)
     AppendUtf8(static_cast<char32_t>(c), &character);
     near_ids_[c] = trie_.Find(character);
   }
+  for (size_t byte = 0; byte < byte_ids_.size(); ++byte) {
+    byte_ids_[byte] = options.byte_fallback ? trie_.Find(absl::StrFormat("<0x%02X>", byte)) : -1;
+  }
 }
 
 void Bpe::FindWholeTokens(const std::vector<VocabularyToken>& tokens) {
@@ -74,22 +78,36 @@ void Bpe::Append(const Pieces& pieces, std::vector<int32_t>* ids) const {
   }
 }
 
+void Bpe::Add(int32_t id, std::vector<Symbol>* symbols) {
+  const auto index = static_cast<int32_t>(symbols->size());
+  symbols->push_back({id, index - 1, index + 1});
+}
+
+bool Bpe::AddBytes(absl::string_view character, std::vector<Symbol>* symbols) const {
+  for (const char byte : character) {
+    if (byte_ids_[static_cast<uint8_t>(byte)] < 0) return false;
+  }
+  for (const char byte : character) Add(byte_ids_[static_cast<uint8_t>(byte)], symbols);
+  return true;
+}
+
+// As in the reference, an unknown token waits for the next character that has one of its own, so
+// those of bytes pass it.
 void Bpe::Begin(absl::string_view piece, std::vector<Symbol>* symbols) const {
   symbols->clear();
-  bool was_unknown = false;
+  bool unknown_waits = false;
   const char* const end = piece.data() + piece.size();
   for (const char* at = piece.data(); at != end;) {
     const char* const begin = at;
     const char32_t c = TakeCharacter(&at);
-    const int32_t known =
-        c < near_ids_.size() ? near_ids_[c] : trie_.Find({begin, static_cast<size_t>(at - begin)});
-    const int32_t id = known >= 0 ? known : unknown_;
-    const bool is_fused = known < 0 && was_unknown && options_.fuse_unk;
-    was_unknown = known < 0;
-    if (id < 0 || is_fused) continue;
-    const auto index = static_cast<int32_t>(symbols->size());
-    symbols->push_back({id, index - 1, index + 1});
+    const absl::string_view character(begin, static_cast<size_t>(at - begin));
+    const int32_t known = c < near_ids_.size() ? near_ids_[c] : trie_.Find(character);
+    if (known < 0 && AddBytes(character, symbols)) continue;
+    if (unknown_waits && (known >= 0 || !options_.fuse_unk)) Add(unknown_, symbols);
+    unknown_waits = known < 0 && unknown_ >= 0;
+    if (known >= 0) Add(known, symbols);
   }
+  if (unknown_waits) Add(unknown_, symbols);
   if (!symbols->empty()) symbols->back().after = -1;
 }
 

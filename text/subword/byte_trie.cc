@@ -5,6 +5,8 @@
 #include <deque>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+
 namespace mpsd::text {
 namespace {
 
@@ -147,6 +149,29 @@ uint32_t ByteTrie::Walk(absl::string_view key) const {
 int32_t ByteTrie::Find(absl::string_view key) const {
   const uint32_t node = Walk(key);
   return node == kNone ? -1 : Value(node);
+}
+
+std::vector<std::string> ByteTrie::KeysOf(absl::Span<const int32_t> values) const {
+  std::vector<uint32_t> parents(units_.size());  // by base, which no two nodes share
+  absl::flat_hash_map<int32_t, uint32_t> nodes;
+  for (const int32_t value : values) nodes[value] = root();
+  for (uint32_t node = 0; node < units_.size(); ++node) {
+    if (const uint32_t base = units_[node].word >> kBaseShift; base != 0) parents[base] = node;
+    const int32_t value = units_[node].value;
+    if (value < 0) continue;
+    if (const auto wanted = nodes.find(value); wanted != nodes.end()) wanted->second = node;
+  }
+  std::vector<std::string> keys;
+  for (const int32_t value : values) {
+    std::string key;
+    for (uint32_t node = nodes[value]; node != root();) {
+      const uint32_t label = units_[node].word & 0xFF;
+      key.push_back(static_cast<char>(label));
+      node = parents[node ^ label];
+    }
+    keys.emplace_back(key.rbegin(), key.rend());
+  }
+  return keys;
 }
 
 }  // namespace mpsd::text

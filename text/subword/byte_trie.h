@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -55,6 +56,11 @@ class ByteTrie {
 
   // The number of `key`; -1 where there is none.
   int32_t Find(absl::string_view key) const;
+
+  // The other way round: the keys of these numbers, each empty where there is none. Looks at every
+  // unit, for some 2 ms of a million of them, and takes 4 bytes for each meanwhile: for people who
+  // look at tokens, not for the way of a request.
+  std::vector<std::string> KeysOf(absl::Span<const int32_t> values) const;
 
  private:
   friend class ByteTrieBuilder;

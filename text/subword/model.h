@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "text/split/pieces.h"
 
 namespace mpsd::text {
@@ -19,6 +21,9 @@ class Model {
 
   // The id of a token; -1 where the vocabulary has none of this name.
   virtual int32_t Find(absl::string_view token) const = 0;
+
+  // The tokens of these ids, each empty where the vocabulary has none. Looks at the whole of it.
+  virtual std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const = 0;
 
   // How many tokens the vocabulary has.
   virtual int32_t size() const = 0;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,6 +29,9 @@ class Unigram : public Model {
 
   void Append(const Pieces& pieces, std::vector<int32_t>* ids) const override;
   int32_t Find(absl::string_view token) const override { return trie_.Find(token); }
+  std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const override {
+    return trie_.KeysOf(ids);
+  }
   int32_t size() const override { return static_cast<int32_t>(scores_.size()); }
   int32_t id_bound() const override { return size(); }
 

@@ -40,6 +40,9 @@ class WordPiece : public Model {
 
   void Append(const Pieces& pieces, std::vector<int32_t>* ids) const override;
   int32_t Find(absl::string_view token) const override { return trie_.Find(token); }
+  std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const override {
+    return trie_.KeysOf(ids);
+  }
 
   // The tokens of the vocabulary, which is not the largest id plus one where ids have gaps.
   int32_t size() const override { return size_; }

@@ -1,11 +1,10 @@
-#include "text/tokenizer/frame_reader.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "text/tokenizer/part_readers.h"
 
 namespace mpsd::text {
 namespace {

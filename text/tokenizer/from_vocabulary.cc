@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "text/normalize/bert_normalizer.h"
-#include "text/split/bert_pre_tokenizer.h"
+#include "text/split/simple_pre_tokenizers.h"
 #include "text/subword/wordpiece.h"
 #include "text/tokenizer/tokenizer.h"
 

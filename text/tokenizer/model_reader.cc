@@ -1,5 +1,3 @@
-#include "text/tokenizer/model_reader.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "text/subword/unigram.h"
 #include "text/subword/vocabulary_trie.h"
 #include "text/subword/wordpiece.h"
+#include "text/tokenizer/part_readers.h"
 
 namespace mpsd::text {
 namespace {
@@ -75,8 +74,8 @@ absl::StatusOr<std::unique_ptr<Model>> ReadBpe(Fields fields) {
   options.unk_token = fields.Text("unk_token", "");
   options.fuse_unk = fields.Flag("fuse_unk", false);
   options.ignore_merges = fields.Flag("ignore_merges", false);
+  options.byte_fallback = fields.Flag("byte_fallback", false);
   if (fields.Find("dropout") != nullptr) fields.Complain("'dropout' is not known");
-  if (fields.Flag("byte_fallback", false)) fields.Complain("'byte_fallback' is not known");
   for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!fields.Text(affix, "").empty())
       fields.Complain(absl::StrCat("'", affix, "' is not known"));

@@ -1,5 +1,3 @@
-#include "text/tokenizer/normalizer_reader.h"
-
 #include <string>
 #include <utility>
 
@@ -8,6 +6,7 @@
 #include "text/normalize/bert_normalizer.h"
 #include "text/normalize/precompiled.h"
 #include "text/normalize/simple_normalizers.h"
+#include "text/tokenizer/part_readers.h"
 #include "text/tokenizer/step_reader.h"
 
 namespace mpsd::text {

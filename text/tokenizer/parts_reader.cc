@@ -1,5 +1,3 @@
-#include "text/tokenizer/parts_reader.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -9,10 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "text/subword/vocabulary_trie.h"
 #include "text/tokenizer/fields.h"
-#include "text/tokenizer/frame_reader.h"
-#include "text/tokenizer/model_reader.h"
-#include "text/tokenizer/normalizer_reader.h"
-#include "text/tokenizer/pre_tokenizer_reader.h"
+#include "text/tokenizer/part_readers.h"
 
 namespace mpsd::text {
 namespace {

@@ -1,12 +1,10 @@
-#include "text/tokenizer/pre_tokenizer_reader.h"
-
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "text/split/bert_pre_tokenizer.h"
 #include "text/split/byte_level.h"
 #include "text/split/simple_pre_tokenizers.h"
+#include "text/tokenizer/part_readers.h"
 #include "text/tokenizer/step_reader.h"
 #include "text/unicode/utf8.h"
 
@@ -42,23 +40,28 @@ MadePreTokenizer ReadByteLevelSplit(Fields fields) {
   return MakeStep<PreTokenizer, ByteLevel>(&fields, adds_space, cuts);
 }
 
+// The pattern is one of the expressions of WordPattern, whose matches are pieces, or a text, behind
+// which is cut.
 MadePreTokenizer ReadSplit(Fields fields) {
-  std::optional<WordPattern> pattern;
+  std::string text;
+  std::string expression;
   if (const Json* kinds = fields.Need("pattern"); kinds != nullptr) {
     Fields kind(*kinds, "pre_tokenizer");
-    const std::string expression = kind.Text("Regex", "");
+    text = Literal("String", &kind);
+    expression = kind.Text("Regex", "");
     const absl::Status status = kind.Finish();
     if (!status.ok()) return status;
-    pattern = WordPattern::Of(expression);
-    if (!pattern.has_value()) {
-      fields.Complain(absl::StrCat("the pattern '", expression, "' is not known"));
-    }
+  }
+  const std::optional<WordPattern> pattern = WordPattern::Of(expression);
+  if (text.empty() && !pattern.has_value()) {
+    fields.Complain(absl::StrCat("the pattern '", expression, "' is not known"));
   }
   const std::string behavior = fields.Text("behavior", "");
-  if (behavior != "Isolated") {
+  if (behavior != (text.empty() ? "Isolated" : "MergedWithPrevious")) {
     fields.Complain(absl::StrCat("the behavior '", behavior, "' is not known"));
   }
   if (fields.Flag("invert", false)) fields.Complain("'invert' is not known");
+  if (!text.empty()) return MakeStep<PreTokenizer, SplitBehind>(&fields, text);
   return MakeStep<PreTokenizer, PatternSplit>(&fields, pattern.value_or(WordPattern::Gpt2()));
 }
 

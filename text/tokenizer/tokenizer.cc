@@ -4,11 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "text/subword/vocabulary_trie.h"
-#include "text/tokenizer/parts_reader.h"
+#include "text/tokenizer/part_readers.h"
 #include "text/tokenizer/truncation_policy.h"
 #include "text/unicode/utf8.h"
 
@@ -72,6 +73,17 @@ Tokenizer::Tokenizer(TokenizerParts parts, AddedTokens raw, AddedTokens normal)
     : parts_(std::move(parts)), raw_(std::move(raw)), normal_(std::move(normal)) {
   id_bound_ = parts_.model->id_bound();
   for (const AddedToken& token : parts_.added_tokens) id_bound_ = std::max(id_bound_, token.id + 1);
+}
+
+std::vector<std::string> Tokenizer::TokensOf(absl::Span<const int32_t> ids) const {
+  std::vector<std::string> tokens = parts_.model->TokensOf(ids);
+  absl::flat_hash_map<int32_t, absl::string_view> added;
+  for (const AddedToken& token : parts_.added_tokens) added[token.id] = token.content;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto found = added.find(ids[i]);
+    if (found != added.end()) tokens[i] = std::string(found->second);
+  }
+  return tokens;
 }
 
 absl::StatusOr<Encoding> Tokenizer::Encode(absl::string_view text,

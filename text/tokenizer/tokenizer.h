@@ -15,10 +15,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "text/normalize/normalizer.h"
 #include "text/split/pre_tokenizer.h"
 #include "text/subword/model.h"
@@ -83,6 +85,10 @@ class Tokenizer {
   // The same of a pair, cut by KeepLongestFirst(); kMaxTextBytes holds for each text.
   absl::StatusOr<Encoding> EncodePair(absl::string_view first, absl::string_view second,
                                       const EncodeOptions& options) const;
+
+  // The tokens of these ids as the vocabulary has them, "##able" or "▁a", added ones too; each
+  // empty where there is none. Looks at the whole vocabulary: for people who look at tokens.
+  std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const;
 
   // What it puts around texts.
   const Frame& frame() const { return parts_.frame; }

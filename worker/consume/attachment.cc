@@ -119,6 +119,10 @@ absl::Span<const char> Attachment::SlabSegment(uint32_t number) const {
   return absl::MakeSpan(static_cast<const char*>(segment.data()), segment.bytes());
 }
 
+absl::Span<char> Attachment::OutputArea() const {
+  return {worker_.data() + output_offset_, worker_.bytes() - output_offset_};
+}
+
 char* Attachment::OutputBytes(uint64_t offset, uint64_t bytes) const {
   if (!Inside(offset, bytes, output_offset_, worker_.bytes())) return nullptr;
   return worker_.data() + offset;

@@ -67,6 +67,9 @@ class Attachment {
   const char* SlabBytes(uint32_t segment, uint64_t offset, uint64_t bytes) const;
   char* OutputBytes(uint64_t offset, uint64_t bytes) const;
 
+  // The worker segment's output area, whole.
+  absl::Span<char> OutputArea() const;
+
   // The whole slab segment of that number; empty when there is none. For the follower.
   absl::Span<const char> SlabSegment(uint32_t number) const;
 

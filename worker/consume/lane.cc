@@ -12,6 +12,7 @@
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
 #include "worker/execute/lease_sink.h"
+#include "worker/execute/record_runs.h"
 #include "worker/execute/warm_up.h"
 
 namespace mpsd {
@@ -67,8 +68,16 @@ absl::Status Lane::WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samp
   const bool bound = status.ok();
   MPSD_FAILPOINT("worker.in_warmup");
   if (status.ok()) status = WarmUpLane(model_, index_, warmup, samples);
+  if (status.ok() && warmup != WarmUp::kNone && model_->wants_records()) status = RecordRuns();
   if (!bound || !RefusesInputs(status)) return status;
   warning_ = std::string(status.message());
+  return absl::OkStatus();
+}
+
+absl::Status Lane::RecordRuns() {
+  const absl::StatusOr<RecordReport> report = mpsd::RecordRuns(model_, index_, clock_);
+  if (!report.ok()) return report.status();
+  records_ = report->Text();
   return absl::OkStatus();
 }
 

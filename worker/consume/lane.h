@@ -71,11 +71,16 @@ class Lane {
   // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
   const std::string& warning() const { return warning_; }
 
+  // What became of the lane's records (record_runs.h); empty where it made none. REQUIRES: as
+  // above.
+  const std::string& records() const { return records_; }
+
   // Serves until the process ends, after WarmUpHere() returned OK. REQUIRES: the calling thread is
   // the lane's thread. A front end that breaks the ring's rules ends the process.
   [[noreturn]] void RunHere();
 
  private:
+  absl::Status RecordRuns();
   void Main(WarmUp warmup, absl::Span<const WarmUpSample> samples);
   void Sleep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   void ServeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
@@ -90,6 +95,7 @@ class Lane {
   absl::Notification warmed_up_;
   absl::Status warmup_status_;  // written before warmed_up_ is notified, as is the next one
   std::string warning_;
+  std::string records_;
 
   ThreadRole lane_thread_;
   RingConsumer submitted_ ABSL_GUARDED_BY(lane_thread_);

@@ -8,6 +8,9 @@
 //     runs[r]     row_count, inputs[i] ──────▶ slab segment, read-only: rows of input i, contiguous
 //     output      ───────────────────────────▶ worker segment: the lease for the outputs
 //
+// A batch of 5 rows from two slabs has the runs {3 rows, at row 7 of slab 2} and {2 rows, at row 0
+// of slab 9}: their order is the order of the rows in the outputs.
+//
 // A row is one sample where the model batches; otherwise the batch is one request and one "row".
 #pragma once
 

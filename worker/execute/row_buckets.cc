@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <optional>
-#include <set>
 
 #include "proto/base/shape.h"
 
@@ -63,14 +62,18 @@ bool HasRows(const InputTensor& input, uint32_t row_count) {
 
 }  // namespace
 
+std::vector<uint32_t> RowBucketsUpTo(uint32_t rows_max) {
+  std::vector<uint32_t> buckets;
+  for (uint32_t rows = 1; rows < rows_max; rows *= 2) buckets.push_back(rows);
+  buckets.push_back(rows_max);
+  return buckets;
+}
+
 std::vector<uint32_t> RowCountsOf(const Model& model) {
   const ModelSpec& spec = model.spec();
-  if (!spec.batches()) return {1};
-  std::set<uint32_t> counts = {1, spec.max_batch_size};
-  if (model.wants_row_buckets()) {
-    for (uint32_t rows = 2; rows < spec.max_batch_size; rows *= 2) counts.insert(rows);
-  }
-  return {counts.begin(), counts.end()};
+  if (!spec.batches() || spec.max_batch_size == 1) return {1};
+  if (model.wants_row_buckets()) return RowBucketsUpTo(spec.max_batch_size);
+  return {1, spec.max_batch_size};
 }
 
 std::vector<InputTensor> RowBuckets::Padded(absl::Span<const InputTensor> inputs,

@@ -30,6 +30,9 @@ inline uint32_t RowBucketOf(uint32_t row_count, uint32_t rows_max) {
   return std::min(std::bit_ceil(row_count), rows_max);
 }
 
+// All buckets up to `rows_max`: 1, 2, 4, 8, … and `rows_max` itself. Sorted, no two alike. Pure.
+std::vector<uint32_t> RowBucketsUpTo(uint32_t rows_max);
+
 // The row counts with which a model is run: each bucket of one that wants buckets, otherwise the
 // smallest and the largest batch, which stand for all. Sorted, without duplicates. Pure.
 std::vector<uint32_t> RowCountsOf(const Model& model);

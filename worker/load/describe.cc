@@ -152,6 +152,8 @@ int DescribeModel(const LoadOrder& order) {
          {"precision_note", (*model)->precision_note()},
          {"runtime", RuntimeName()},
          {"runtime_kind", LoadedRuntimeKindName()},
+         {"runtime_path", LoadedRuntimePath()},
+         {"driver_guard", NameOf((*model)->driver_guard())},
          {"max_batch_size", spec.max_batch_size},
          {"inputs", TensorsJson(spec.inputs)},
          {"outputs", TensorsJson(spec.outputs)},

@@ -101,6 +101,14 @@ std::string LoadedRuntimeKindName() {
 #endif
 }
 
+std::string LoadedRuntimePath() {
+#ifdef MPSD_WITH_TORCH
+  return LoadedRuntime().library_path;
+#else
+  return "";
+#endif
+}
+
 std::vector<std::string> UsableDevices() {
 #ifdef MPSD_WITH_TORCH
   return DeviceNames();

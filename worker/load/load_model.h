@@ -42,12 +42,15 @@ std::string RuntimeName();
 // built without libtorch.
 std::string LoadedRuntimeKindName();
 
+// The file of that libtorch; empty when built without one.
+std::string LoadedRuntimePath();
+
 // The device that "auto" passes over although this machine has its driver, and why; empty where
 // none is. Called on the main thread.
 std::string PassedOver();
 
-// The devices that models can run on here, beginning with the one that "auto" stands for. Called on
-// the main thread.
+// The devices that models can run on here, such as {"cuda:0", "cpu"}, beginning with the one that
+// "auto" stands for. Called on the main thread.
 std::vector<std::string> UsableDevices();
 
 }  // namespace mpsd

@@ -33,7 +33,8 @@ absl::Status ExecuteFailure(absl::string_view what);
 
 // Calls `function`, which returns a Status. If it throws, returns failure(text of the exception)
 // instead; `failure` must not throw. Every call into libtorch goes through here, so no exception
-// leaves a Model. `function` may call CatchForeign() itself. Thread-safe.
+// leaves a Model. `function` may call CatchForeign() itself. Destructors of what `function` made
+// run before `failure` is called. Thread-safe.
 //
 //   return CatchForeign([&] {
 //     output = module.forward(inputs);

@@ -12,9 +12,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/link/census.h"
+#include "proto/link/driver_guard.h"
 #include "proto/link/messages.h"
 #include "proto/link/model_spec.h"
 #include "proto/link/precision.h"
+#include "worker/model/run_prices.h"
 
 namespace mpsd {
 
@@ -116,6 +118,10 @@ class Model {
   // that is fewer than `wanted`.
   virtual uint32_t LanesAllowed(uint32_t wanted, std::string* /*why*/) const { return wanted; }
 
+  // Whether its threads take turns in the methods of the gpu's driver that need it, as it is now.
+  // Thread-safe.
+  virtual DriverGuard driver_guard() const { return DriverGuard::kNone; }
+
   // Whether the worker compares the lanes' outputs before they serve.
   virtual bool wants_self_check() const { return false; }
 
@@ -124,11 +130,33 @@ class Model {
   // and outputs have no strings. Constant. Thread-safe.
   virtual bool wants_row_buckets() const { return false; }
 
+  // Whether lanes are to record runs while they warm up (record_runs.h), to answer batches by their
+  // replay: a small model takes longer to queue on a gpu than to compute. Only of a model that has
+  // neither strings nor several answers. Constant. Thread-safe.
+  virtual bool wants_records() const { return false; }
+
+  // Records a run of these inputs on the calling lane: from now on Run() answers batches of their
+  // shapes by a replay, and those of fewer rows where that is faster, by SetRecordPrice(). The
+  // inputs' numbers do not matter. FAILED_PRECONDITION says why it cannot be recorded; other errors
+  // as Run(). Nothing is kept of a run that was not recorded. DropRecord() forgets one.
+  virtual absl::Status Record(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,
+                              uint32_t /*row_count*/) {
+    return absl::FailedPreconditionError("the format records no runs");
+  }
+  virtual void SetRecordPrice(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,
+                              const RunPrice& /*price*/) {}
+  virtual void DropRecord(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,
+                          uint32_t /*row_count*/) {}
+
   // Announces memory that inputs will lie in, which a device may then read without staging. Called
   // before a batch names the memory; UnregisterMemory() is called with the same address before the
   // memory is unmapped. Thread-safe.
   virtual void RegisterMemory(const void* /*data*/, uint64_t /*bytes*/) {}
   virtual void UnregisterMemory(const void* /*data*/) {}
+
+  // Announces memory that sinks will give out, which a device may then write without staging. It
+  // stays for the life of the process. Called before the first run. Thread-safe.
+  virtual void RegisterOutputMemory(void* /*data*/, uint64_t /*bytes*/) {}
 
   // Called by each lane on its own thread, before its first Run(): gives the thread its stream.
   // ReleaseLane() undoes it, on the same thread, for a lane that ends before the process does. An

@@ -5,13 +5,12 @@
 namespace mpsd {
 namespace {
 
-int64_t TrialLength(const ModelSpec& spec, const TensorSpec& input, uint32_t dim, size_t step,
-                    int64_t open_length) {
+// Null where the dim is not padded.
+const PadRule* RuleOf(const ModelSpec& spec, const TensorSpec& input, size_t dim) {
   for (const PadRule& rule : spec.pad) {
-    if (rule.input != input.name || rule.dim != dim || rule.buckets.empty()) continue;
-    return rule.buckets[std::min(step, rule.buckets.size() - 1)];
+    if (rule.input == input.name && rule.dim == dim && !rule.buckets.empty()) return &rule;
   }
-  return open_length;
+  return nullptr;
 }
 
 }  // namespace
@@ -21,10 +20,20 @@ Dims TrialDims(const ModelSpec& spec, const TensorSpec& input, uint32_t rows, si
   Dims dims;
   if (spec.batches()) dims.push_back(rows);
   for (uint32_t dim = 0; dim < input.dims.size(); ++dim) {
-    const int64_t length = input.dims[dim];
-    dims.push_back(length >= 0 ? length : TrialLength(spec, input, dim, step, open_length));
+    const PadRule* const rule = RuleOf(spec, input, dim);
+    if (input.dims[dim] >= 0) {
+      dims.push_back(input.dims[dim]);
+    } else if (rule != nullptr) {
+      dims.push_back(rule->buckets[std::min(step, rule->buckets.size() - 1)]);
+    } else {
+      dims.push_back(open_length);
+    }
   }
   return dims;
+}
+
+bool IsPadded(const ModelSpec& spec, const TensorSpec& input, size_t dim) {
+  return RuleOf(spec, input, dim) != nullptr;
 }
 
 size_t BucketSteps(const ModelSpec& spec) {

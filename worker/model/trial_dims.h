@@ -8,6 +8,7 @@
 //   trial runs that learn the outputs   0, then 1              1 + step: a dim that differs is open
 //   self-check of the lanes             0, then the last       2
 //   warm-up                             0 to the last bucket   1
+//   records                             0 to the last bucket   no open dim
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,10 @@ namespace mpsd {
 // gets `open_length`. Pure.
 Dims TrialDims(const ModelSpec& spec, const TensorSpec& input, uint32_t rows, size_t step,
                int64_t open_length);
+
+// Whether a padding rule pads dim `dim` of this input of `spec`, counted without the batch dim.
+// Pure.
+bool IsPadded(const ModelSpec& spec, const TensorSpec& input, size_t dim);
 
 // How many steps there are: the buckets of the longest padding rule, at least 1. Pure.
 size_t BucketSteps(const ModelSpec& spec);

@@ -109,6 +109,11 @@ void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPat
   if (const char* mps = std::getenv("CUDA_MPS_PIPE_DIRECTORY"); mps != nullptr) {
     allowed->push_back({mps, FileUse::kDevice});
   }
+  // Our own parts that need the device's libraries lie beside this program.
+  if (const absl::StatusOr<std::string> program = platform::ExecutablePath(); program.ok()) {
+    const std::string folder = std::filesystem::path(*program).parent_path().string();
+    AddMatches(folder + "/libmpsd-*.so", FileUse::kRead, allowed);
+  }
   // In a Python environment the device's libraries lie in wheels of their own, beside torch's.
   for (const std::string& folder : library_folders) {
     AddMatches(folder + "/../../nvidia", FileUse::kRead, allowed);

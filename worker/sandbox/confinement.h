@@ -12,7 +12,8 @@
 //   Linux     DropPrivileges(), landlock (allowed_files.h);      a seccomp filter for all threads
 //             strict: no core file and memory hidden from
 //             others
-//   macOS     nothing: UNIMPLEMENTED                             nothing: OK
+//   macOS     basic: sandbox_init() with seatbelt_profile.h;     nothing: OK
+//             strict: UNIMPLEMENTED
 #pragma once
 
 #include "absl/status/status.h"

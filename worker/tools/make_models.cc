@@ -1,11 +1,13 @@
 // mpsd-make-models DIR [--large]: writes the models of demos and benchmarks to DIR as NAME.pt.
-// mpsd-make-models DIR --faulty: writes the tests' faulty models there, which a worker must refuse
-// or survive.
+// mpsd-make-models DIR --faulty: writes the tests' models there: faulty ones, which a worker must
+// refuse or survive, and one whose answers are a list.
+// mpsd-make-models DIR --examples: writes the models that the examples of Triton's clients call.
 
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -17,16 +19,20 @@ namespace {
 constexpr int kExitUsage = 64;
 constexpr int kExitCannotWrite = 73;
 
+// The exit code; an error is told.
+int End(const absl::Status& status) {
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "mpsd-make-models: %s\n", std::string(status.message()).c_str());
+  return kExitCannotWrite;
+}
+
 int MakeAll(const std::string& dir, bool large) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   for (const std::string& name : MadeModels(large)) {
     const std::string path = absl::StrCat(dir, "/", name, ".pt");
     const absl::Status status = MakeModel(name, path);
-    if (!status.ok()) {
-      std::fprintf(stderr, "mpsd-make-models: %s\n", std::string(status.message()).c_str());
-      return kExitCannotWrite;
-    }
+    if (!status.ok()) return End(status);
     std::printf("%s\n", path.c_str());
   }
   return 0;
@@ -65,29 +71,72 @@ absl::Status MakeFault(const Fault& fault, const std::string& dir) {
   return MakeScript(source, spec, absl::StrCat(dir, "/", fault.name, ".pt"));
 }
 
+// Decoupled: an answer for each element of x, with the random number that forward has drawn.
+absl::Status MakeLists(const std::string& dir) {
+  constexpr char kSource[] =
+      "def forward(self, x: Tensor) -> List[Tuple[Tensor, Tensor]]:\n"
+      "    answers: List[Tuple[Tensor, Tensor]] = []\n"
+      "    run = torch.rand(1)\n"
+      "    for i in range(x.size(0)):\n"
+      "        answers.append((x[i:i + 1], run))\n"
+      "    return answers\n";
+  constexpr char kSpec[] =
+      R"({"decoupled": true, "inputs": [{"name": "x", "datatype": "FP32", "shape": [-1]}],)"
+      R"( "outputs": [{"name": "y", "datatype": "FP32", "shape": [1]},)"
+      R"( {"name": "run", "datatype": "FP32", "shape": [1]}]})";
+  return MakeScript(kSource, kSpec, absl::StrCat(dir, "/lists.pt"));
+}
+
 int MakeFaulty(const std::string& dir) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   absl::Status status = MakeRacyModel(absl::StrCat(dir, "/racy.pt"));
   if (status.ok()) status = MakeTrainingModel(absl::StrCat(dir, "/training.pt"));
+  if (status.ok()) status = MakeLists(dir);
   for (const Fault& fault : kFaults) {
     if (status.ok()) status = MakeFault(fault, dir);
   }
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "mpsd-make-models: %s\n", std::string(status.message()).c_str());
-  return kExitCannotWrite;
+  return End(status);
+}
+
+// Sum and difference, of integers and of their decimal digits; and what comes in. Their shapes are
+// in the config.pbtxt of a repository.
+constexpr std::pair<const char*, const char*> kExamples[] = {
+    {"simple", "def forward(self, a: Tensor, b: Tensor):\n    return a + b, a - b\n"},
+    {"simple_string",
+     "def forward(self, a: List[str], b: List[str]) -> Tuple[List[str], List[str]]:\n"
+     "    sums: List[str] = []\n"
+     "    differences: List[str] = []\n"
+     "    for i in range(len(a)):\n"
+     "        sums.append(str(int(a[i]) + int(b[i])))\n"
+     "        differences.append(str(int(a[i]) - int(b[i])))\n"
+     "    return sums, differences\n"},
+    {"simple_identity", "def forward(self, a: List[str]) -> List[str]:\n    return a\n"},
+};
+
+int MakeExamples(const std::string& dir) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  absl::Status status;
+  for (const auto& [name, source] : kExamples) {
+    if (status.ok()) status = MakeScript(source, "", absl::StrCat(dir, "/", name, ".pt"));
+  }
+  return End(status);
 }
 
 int Main(int argc, char** argv) {
   std::string dir;
   bool large = false;
   bool faulty = false;
+  bool examples = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--large") {
       large = true;
     } else if (argument == "--faulty") {
       faulty = true;
+    } else if (argument == "--examples") {
+      examples = true;
     } else if (dir.empty() && argument[0] != '-') {
       dir = argument;
     } else {
@@ -96,9 +145,10 @@ int Main(int argc, char** argv) {
     }
   }
   if (dir.empty()) {
-    std::fprintf(stderr, "usage: mpsd-make-models DIR [--large | --faulty]\n");
+    std::fprintf(stderr, "usage: mpsd-make-models DIR [--large | --faulty | --examples]\n");
     return kExitUsage;
   }
+  if (examples) return MakeExamples(dir);
   return faulty ? MakeFaulty(dir) : MakeAll(dir, large);
 }
 

@@ -217,6 +217,7 @@ absl::Status ModelRepository::ReadWarmUpData(const std::vector<std::vector<std::
 absl::StatusOr<ModelConfig> ModelRepository::ReadVersion(const ModelConfig& base,
                                                          const std::string& file_name) const {
   ModelConfig model = base;
+  if (model.has_steps()) return model;
   if (model.format == ModelFormat::kSynthetic) {
     if (!model.spec.inputs.empty()) return model;
     return absl::InvalidArgumentError("an identity model must say its inputs");

@@ -17,6 +17,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/reshape.h"
 #include "proto/model_config.pb.h"
+#include "server/config/triton/triton_steps.h"
 
 namespace mpsd {
 namespace {
@@ -43,13 +44,11 @@ void Ignore(bool is_there, const std::string& key, TritonNotes* notes) {
 absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
   const std::pair<bool, const char*> keys[] = {
       {triton.has_sequence_batching(), "sequence_batching"},
-      {triton.has_ensemble_scheduling(), "ensemble_scheduling"},
       {triton.cc_model_filenames_size() > 0, "cc_model_filenames"},
       {triton.has_model_operations(), "model_operations"},
       {triton.batch_input_size() > 0, "batch_input"},
       {triton.batch_output_size() > 0, "batch_output"},
       {triton.model_repository_agents().agents_size() > 0, "model_repository_agents"},
-      {triton.response_cache().enable(), "response_cache.enable"},
   };
   for (const auto& [is_there, key] : keys) {
     if (is_there) return NotSupported(key);
@@ -72,12 +71,16 @@ void NoteWhatIsIgnored(const pb::ModelConfig& triton, TritonNotes* notes) {
        "dynamic_batching.priority_queue_policy"},
   };
   for (const auto& [is_there, key] : keys) Ignore(is_there, key, notes);
+  Ignore(triton.ensemble_scheduling().max_inflight_requests() > 0,
+         "ensemble_scheduling.max_inflight_requests", notes);
+}
+
+absl::Status CheckName(const pb::ModelConfig& triton, const ModelConfig& model) {
+  if (triton.name().empty() || triton.name() == model.name) return absl::OkStatus();
+  return Refused("name", absl::StrCat("is '", triton.name(), "', not '", model.name, "'"));
 }
 
 absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
-  if (!triton.name().empty() && triton.name() != model->name) {
-    return Refused("name", absl::StrCat("is '", triton.name(), "', not '", model->name, "'"));
-  }
   const std::string& platform = triton.platform();
   const std::string& backend = triton.backend();
   // "synthetic" is the name that our ModelConfig method gives; Triton has no such backend.
@@ -445,6 +448,19 @@ absl::Status ApplyWarmUp(const pb::ModelConfig& triton, ModelConfig* model, Trit
   return absl::OkStatus();
 }
 
+// Where the config already says who is given kept answers, that stays.
+absl::Status ApplyResponseCache(const pb::ModelConfig& triton, ModelConfig* model) {
+  const bool is_on = model->response_cache != CacheScope::kOff;
+  const bool is_wanted = triton.has_response_cache() ? triton.response_cache().enable() : is_on;
+  if (is_wanted && model->spec.decoupled) {
+    return Refused("response_cache.enable", "is there beside a decoupled model");
+  }
+  if (is_wanted != is_on) {
+    model->response_cache = is_wanted ? CacheScope::kTenant : CacheScope::kOff;
+  }
+  return absl::OkStatus();
+}
+
 bool NamesDataFiles(const TritonNotes& notes) {
   const auto names = [](const std::vector<std::string>& files) {
     return std::any_of(files.begin(), files.end(),
@@ -453,14 +469,30 @@ bool NamesDataFiles(const TritonNotes& notes) {
   return std::any_of(notes.data_files.begin(), notes.data_files.end(), names);
 }
 
+// A model that runs others has no workers for the other keys.
+absl::Status ApplyWhole(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+  absl::Status status = ApplyTensors(triton, model);
+  if (status.ok()) status = ApplySteps(triton, model);
+  if (!status.ok()) return status;
+  for (const auto& [key, value] : triton.parameters()) {
+    model->parameters[key] = value.string_value();
+  }
+  ApplyVersions(triton.version_policy(), &notes->versions);
+  NoteWhatIsIgnored(triton, notes);
+  return absl::OkStatus();
+}
+
 absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   absl::Status status = RefuseWhatIsNotDone(triton);
+  if (status.ok()) status = CheckName(triton, *model);
+  if (status.ok() && IsOfSteps(triton, *model)) return ApplyWhole(triton, model, notes);
   if (status.ok()) status = ApplySource(triton, model, notes);
   if (status.ok()) status = ApplyTensors(triton, model);
   if (status.ok()) status = ApplyInstances(triton, model, notes);
   if (status.ok()) status = ApplyBatching(triton.dynamic_batching(), model);
   if (status.ok()) status = ApplyParameters(triton, model, notes);
   if (status.ok()) status = ApplyWarmUp(triton, model, notes);
+  if (status.ok()) status = ApplyResponseCache(triton, model);
   if (!status.ok()) return status;
   ApplyVersions(triton.version_policy(), &notes->versions);
   NoteWhatIsIgnored(triton, notes);

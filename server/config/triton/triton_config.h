@@ -5,14 +5,15 @@
 // that were silently ignored could change answers, so each key is in exactly one of three groups:
 //
 //   mapped    name, platform, backend, input, output, max_batch_size, instance_group, parameters, …
-//   refused   sequence_batching, ensemble_scheduling, response_cache, …: mpsd does not do it, and
-//             answers would differ
+//   refused   sequence_batching, model_operations, …: mpsd does not do it, and answers would differ
 //   ignored   optimization, metric_tags, preserve_ordering, …: answers are the same without it;
 //             the key is noted, and the log names it
 //
 // Both functions go through the same steps, and stop at the first error:
 //
 //   text or JSON ─▶ protobuf message ─▶ refused keys ─▶ mapped keys, each checked ─▶ ignored keys
+//
+// A model with ensemble_scheduling is one of steps (triton_steps.h), and has fewer keys.
 //
 // Nothing here opens a file: ModelRepository reads config.pbtxt and finds the model's versions.
 // Whether the model's file agrees with the result, its worker finds out when it loads.

@@ -13,6 +13,7 @@
 
 namespace mpsd {
 
+// What a worker is started with; everything else comes over its link. A value.
 struct WorkerProcessOptions {
   std::string model;     // names the worker's temporary folder
   uint32_t worker = 0;   // its index in the model
@@ -24,6 +25,9 @@ struct WorkerProcessOptions {
 // and the host's memory. Owned by the supervisor; tests put a fake in its place. Beside the
 // request's path, never on it. Lives on the supervisor's thread, with two exceptions: Open() is
 // called before that thread runs, and Wake() is thread-safe.
+//
+//   Open ─▶ Spawn … ─▶ Wait ─▶ tokens of processes: first_token + a WorkerEvent
+//                  ╰◀───╯
 class WorkerHost {
  public:
   virtual ~WorkerHost() = default;

@@ -15,8 +15,10 @@ namespace mpsd {
 
 // Makes a worker's words safe to show. Control characters and bytes that are not UTF-8 are escaped,
 // and nothing else is, so that a line stays one line, a message stays UTF-8 and a terminal is not
-// controlled. The text is cut off after
-// kWorkerLineBytes, so that the words of all workers fit into one answer.
+// controlled. The text is cut off after kWorkerLineBytes, so that the words of all workers fit into
+// one answer.
+//
+//   "Größe\x1b[31m\xff"  ─▶  "Größe\\033[31m\\377"
 std::string Printable(const std::string& text);
 
 // Treats the bytes as hostile, whatever their content and number. Lines beyond the rate are dropped
@@ -29,6 +31,7 @@ class WorkerOutput {
 
   explicit WorkerOutput(int64_t now_ns) : limit_(kWorkerLinesPerSecond, now_ns) {}
 
+  // The next bytes of the stream, cut anywhere. Calls `on_line` before it returns.
   void Take(std::string_view bytes, int64_t now_ns, const OnLine& on_line);
 
   // The stream has ended: bytes after the last line break are a line too.

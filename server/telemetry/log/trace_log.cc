@@ -1,5 +1,6 @@
 #include "server/telemetry/log/trace_log.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

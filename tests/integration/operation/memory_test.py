@@ -20,6 +20,10 @@ def row_of_bytes(value, size):
     return calls.row_of(value, width=size // 4)[0]
 
 
+def has_own_allocator(daemon):
+    return any("libasan" in name for name in procfs.mapped_files(daemon.pid))
+
+
 def slab_bytes(daemon):
     return daemon.metric("mpsd_slab_segment_bytes")
 
@@ -113,7 +117,7 @@ class Own(unittest.TestCase):
     def test_what_large_messages_took_is_given_back(self):
         model = synthetic("m", ANY, max_batch_size=0)
         with Daemon([model]) as daemon:
-            if any("libasan" in name for name in procfs.mapped_files(daemon.pid)):
+            if has_own_allocator(daemon):
                 self.skipTest("the sanitizer has an allocator of its own, which keeps what it took")
             before = procfs.own_bytes(daemon.pid)
             with calls.stub(daemon.address) as stub:
@@ -130,6 +134,29 @@ class Own(unittest.TestCase):
         with Daemon([synthetic("m")]) as daemon:
             for worker in daemon.workers():
                 self.assertFalse([name for name in procfs.mapped_files(worker) if "torch" in name])
+
+
+class Many(unittest.TestCase):
+    COUNT = 100
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = cls.enterClassContext(Daemon(
+            [synthetic(f"m{index}", placement=placement()) for index in range(cls.COUNT)]))
+
+    def test_all_serve(self):
+        states = [model["state"] for model in self.daemon.ps().values()]
+        self.assertEqual(states, ["ready"] * self.COUNT)
+        self.assertEqual(len(self.daemon.workers()), self.COUNT)
+
+    def test_a_worker_takes_little_of_its_own(self):
+        if has_own_allocator(self.daemon):
+            self.skipTest("the sanitizer takes memory of its own")
+        own = sum(map(procfs.own_bytes, self.daemon.workers()))
+        self.assertLess(own, self.COUNT * 4 * MIB)
+
+    def test_the_metrics_of_idle_models_are_short(self):
+        self.assertLess(len(self.daemon.get("/metrics")[1]), 400_000)
 
 
 class Fitting(unittest.TestCase):

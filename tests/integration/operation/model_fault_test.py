@@ -96,6 +96,24 @@ class ModelFault(unittest.TestCase):
             self.assertEqual({outcome.code for outcome in load.outcomes}, {calls.OK})
             self.assertEqual(daemon.metric("mpsd_worker_restarts_total", model="good"), 0)
 
+    def test_a_content_that_is_refused_is_tried_again_once_it_is_forgiven(self):
+        with Daemon([synthetic("m", parameters={"crash_if": 13})]) as daemon, \
+                calls.stub(daemon.address) as stub:
+            request = calls.request("m", {"x": calls.row_of(13)})
+            for _ in range(2):
+                self.assertEqual(calls.infer(stub, request).code, INTERNAL)
+            self.assertEqual(len(daemon.ps()["m"]["refused_contents"]), 1)
+            self.assertEqual(daemon.metric("mpsd_quarantined_requests_total", model="m"), 1)
+            daemon.wait_all_serving()
+            done = mpsd("forgive", "m", "--address", daemon.address, binaries=daemon.binaries)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(daemon.ps()["m"].get("refused_contents", [])), 0)
+            outcome = calls.infer(stub, request)
+            self.assertEqual((outcome.code, outcome.text),
+                             (INTERNAL, "request crashed its worker"))
+            self.assertEqual(daemon.metric("mpsd_quarantined_requests_total", model="m"), 1)
+            daemon.wait_all_serving()
+
     def check_poison(self, where):
         model = synthetic("m", max_batch_size=64, parameters={"crash_if": 666, "delay": "30ms"},
                           placement=where)

@@ -91,7 +91,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 1)
             self.assertTrue(daemon.reload()["ok"])
             settle(daemon, 2)
-            self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 2)
+            wait_until(lambda: daemon.metric("mpsd_workers_ready", model="m") == 2, 30, "two of it")
 
     def test_models_are_added_and_removed(self):
         with Daemon([synthetic("a"), synthetic("b")]) as daemon, calls.stub(daemon.address) as stub:

@@ -116,6 +116,11 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(done.returncode, USAGE)
         self.assertEqual(done.stderr, "mpsd: there is no verb 'srve'; did you mean 'serve'?\n")
 
+    def test_a_tensor_that_is_written_wrongly(self):
+        done = mpsd("inspect", __file__, "--input", "x:FP31[1]")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("'FP31'", done.stderr)
+
     def test_a_server_that_does_not_answer(self):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as mute:
             address = f"127.0.0.1:{mute.getsockname()[1]}"

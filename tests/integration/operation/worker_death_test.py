@@ -2,12 +2,14 @@
 import collections
 import os
 import signal
+import stat
 import unittest
 
 import grpc
 import numpy as np
 
 import calls
+import procfs
 from daemon import Daemon, wait_until
 from models import placement, synthetic
 from stalls import StallWatch, longest_gap_s
@@ -19,6 +21,13 @@ GAP_LIMIT_S = 1
 
 def worker_of(daemon, model, index):
     return daemon.ps()[model]["workers"][index]
+
+
+def own_threads(daemon):
+    """Their names. Those of gRPC's threads, which come and go, are left out, or are one of ours."""
+    return {name for name in procfs.threads(daemon.pid)
+            if not name.startswith(("default-exec", "resolver-exec", "grpc_", "event_engine",
+                                    "timer_manager"))}
 
 
 def more_answers(load):
@@ -63,6 +72,20 @@ class WorkerDeath(unittest.TestCase):
             self.assertEqual(worker_of(daemon, "m", 1)["epoch"], 1)
             self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 1)
             daemon.wait_logged("worker_died")
+
+    def test_a_death_starts_no_thread_and_the_next_folder_is_private(self):
+        """All of the daemon's threads are there from its start; gRPC has others, and may add some."""
+        with Daemon([synthetic("m")]) as daemon:
+            before = own_threads(daemon)
+            os.kill(worker_of(daemon, "m", 0)["pid"], signal.SIGKILL)
+            wait_until(lambda: worker_of(daemon, "m", 0)["epoch"] == 2, LIMIT_S, "its successor")
+            daemon.wait_all_serving()
+            self.assertEqual(own_threads(daemon), before)
+            self.assertIn("folders", before)
+            folders = list((daemon.state_dir / "workers").iterdir())
+            self.assertTrue(folders)
+            for folder in folders:
+                self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700, folder)
 
     def test_what_a_gap_is(self):
         """Time in which this process did not run is none of the daemon's."""

@@ -24,6 +24,11 @@ TEST(Sha256, IsThatOfTheStandard) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, OfSeveralTextsIsThatOfAllInOne) {
+  EXPECT_EQ(Sha256({"a", "", "bc"}), Sha256("abc"));
+  EXPECT_EQ(Sha256(absl::Span<const absl::string_view>()), Sha256(""));
+}
+
 TEST(Sha256, EqualMeansEveryByte) {
   const Sha256Digest digest = Sha256("x").value();
   EXPECT_TRUE(EqualInConstantTime(digest, digest));

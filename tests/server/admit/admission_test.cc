@@ -73,6 +73,8 @@ class AdmissionTest : public testing::Test {
     request_.arrival_ns = clock_.NowNs();
     request_.deadline_ns = clock_.NowNs() + timeout_ns;
     request_.patience_ns = patience_ns;
+    request_.is_step = is_step_;
+    request_.inputs_may_change = inputs_may_change_;
     copied_ = admission_.Handle(*message_, &request_) == Handled::kCopied;
     if (request_.reply.owed()) request_.reply.Fail(absl::OkStatus());
     EXPECT_EQ(sink.endings(), 1);
@@ -84,6 +86,8 @@ class AdmissionTest : public testing::Test {
   std::shared_ptr<ServedModel> model_ = std::make_shared<ServedModel>();
   FakeQueue& queue_ = static_cast<FakeQueue&>(*(model_->queue = std::make_unique<FakeQueue>()));
   bool copied_ = false;
+  bool is_step_ = false;
+  bool inputs_may_change_ = false;
   MessageBuilder message_;
   Request request_;
   TextThreads text_threads_;
@@ -95,6 +99,67 @@ TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
   EXPECT_EQ(queue_.commits, 1);
   EXPECT_EQ(queue_.memory, "xxx\7xxx\7xxxx");
   EXPECT_EQ(request_.metrics, &model_->metrics);
+}
+
+// Gives or keeps what the test says.
+class FakeCache final : public AnswerCache {
+ public:
+  bool TryAnswer(Request* request) override {
+    ++asked;
+    rows = request->rows;
+    if (has_answer) request->reply.Send(Answer());
+    return has_answer;
+  }
+  void Keep(const Request&, const Answer&) override {}
+
+  bool has_answer = false;
+  int asked = 0;
+  uint32_t rows = 0;
+};
+
+class CachedAdmissionTest : public AdmissionTest {
+ protected:
+  FakeCache& cache_ = static_cast<FakeCache&>(*(model_->cache = std::make_unique<FakeCache>()));
+};
+
+TEST_F(CachedAdmissionTest, AKeptAnswerEndsTheRequestBeforeTheQueue) {
+  cache_.has_answer = true;
+  queue_.refusal = absl::ResourceExhaustedError("full");
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_TRUE(copied_);
+  EXPECT_EQ(cache_.rows, 2u);
+  EXPECT_EQ(queue_.commits, 0);
+}
+
+TEST_F(CachedAdmissionTest, WithoutOneTheRequestIsAdmitted) {
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(cache_.asked, 1);
+  EXPECT_EQ(queue_.commits, 1);
+}
+
+TEST_F(CachedAdmissionTest, ARequestThatIsRefusedOrLateIsNotLookedFor) {
+  cache_.has_answer = true;
+  EXPECT_TRUE(absl::IsDeadlineExceeded(Handle(/*timeout_ns=*/0)));
+  message_.Wanted("nothing");
+  EXPECT_TRUE(absl::IsInvalidArgument(Handle()));
+  EXPECT_EQ(cache_.asked, 0);
+}
+
+TEST_F(CachedAdmissionTest, ADecoupledModelIsNotLookedFor) {
+  cache_.has_answer = true;
+  model_->spec.decoupled = true;
+  message_->takes_many = true;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(cache_.asked, 0);
+  EXPECT_EQ(queue_.commits, 1);
+}
+
+TEST_F(CachedAdmissionTest, NoAnswerIsLookedForByBytesThatMayChange) {
+  cache_.has_answer = true;
+  inputs_may_change_ = true;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(cache_.asked, 0);
+  EXPECT_EQ(queue_.commits, 1);
 }
 
 // A queue that another generation takes over from while a request looks for it.
@@ -258,6 +323,23 @@ TEST_F(LongTextAdmissionTest, LongTextsAreEncodedAgainWhenTheModelWasReplaced) {
   EXPECT_EQ(text_queue_.commits, 0);
 }
 
+TEST_F(LongTextAdmissionTest, ASuccessorThatTakesTheTextsAsTheyAreHasNoTokensOfThem) {
+  ASSERT_EQ(admission_.Handle(*message_, &request_), Handled::kAwaitsTexts);
+  ASSERT_TRUE(EncodeElsewhere().ok());
+  ASSERT_NE(request_.tokens, nullptr);
+  request_.row_of_text = {0, 0};  // as equal texts leave it
+  auto fresh = TextModel("[UNK]\n[CLS]\n[SEP]\na\n");
+  fresh->spec.inputs = {{"text", DataType::kBytes, {2}}};
+  fresh->spec.pad.clear();
+  fresh->queue = std::make_unique<FakeQueue>();
+  models_.Publish(fresh);
+  EXPECT_EQ(admission_.Handle(*message_, &request_), Handled::kCopied);
+  EXPECT_TRUE(absl::IsInvalidArgument(sink_.status()));
+  EXPECT_TRUE(request_.row_of_text.empty());
+  EXPECT_EQ(request_.tokens, nullptr);
+  EXPECT_EQ(request_.token_count, 0U);
+}
+
 TEST_F(LongTextAdmissionTest, NobodyAwaitsTheTexts) {
   ASSERT_EQ(admission_.Handle(*message_, &request_), Handled::kAwaitsTexts);
   awaited_ = absl::CancelledError("gone");
@@ -344,6 +426,13 @@ TEST_F(AdmissionTest, StoppingAdmitsUntilTheLameDuckTimeIsOver) {
 TEST_F(AdmissionTest, Stopping) {
   models_.stage = ServingStage::kExiting;
   EXPECT_EQ(Handle(), absl::UnavailableError("Server exiting"));
+}
+
+TEST_F(AdmissionTest, AStepOfARequestInsideIsAdmittedWhileTheServerStops) {
+  models_.stage = ServingStage::kExiting;
+  is_step_ = true;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(queue_.commits, 1);
 }
 
 TEST_F(AdmissionTest, ExpiredOnArrivalIsRefusedUnvalidated) {

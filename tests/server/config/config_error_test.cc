@@ -443,6 +443,18 @@ TEST(ConfigError, Parameters) {
             "c.json:3: models[0].parameters: has 65 members; at most 64 are allowed");
 }
 
+TEST(ConfigError, ResponseCache) {
+  EXPECT_EQ(ModelErrorWithPath("\"response_cache\": \"tenant\""), "");
+  EXPECT_EQ(ModelErrorWithPath("\"response_cache\": true"),
+            "c.json:3: models[0].response_cache: must be a string, not a boolean");
+  EXPECT_EQ(ModelErrorWithPath("\"response_cache\": \"on\""),
+            "c.json:3: models[0].response_cache: there is no 'on' here; the choices are off, "
+            "tenant, shared");
+  EXPECT_EQ(ModelErrorWithPath("\"decoupled\": true, \"response_cache\": \"off\""), "");
+  EXPECT_EQ(ModelErrorWithPath("\"decoupled\": true, \"response_cache\": \"tenant\""),
+            "c.json:3: models[0].response_cache: a decoupled model's answers are not kept");
+}
+
 TEST(ConfigError, TextWithoutATokenizer) {
   EXPECT_EQ(ModelErrorWithPath("\"text\": {\"max_tokens\": 9}"),
             "c.json:3: models[0].text: 'tokenizer' is missing");

@@ -180,7 +180,7 @@ TEST(Config, ReadsEveryKeyOfAModel) {
     "circuit": {"deaths": 7, "period": "8s"},
     "recycle": {"resident_memory": "9MiB", "requests": 10, "age": "11s"},
     "text": {"tokenizer": "vocab.txt", "max_tokens": 12, "long_input": "error", "side": "left"},
-    "task": "rerank",
+    "task": "rerank", "response_cache": "shared",
     "parameters": {"text": "a", "count": 3, "share": 0.5, "on": true}}]})");
   ASSERT_TRUE(config.ok()) << config.status();
   const ModelConfig& model = config->models[0];
@@ -197,6 +197,7 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   spec.pad = {{"x", 0, {8, 16}, 1, {}}};
   EXPECT_EQ(model.spec, spec);
   EXPECT_EQ(model.task, ModelTask::kRerank);
+  EXPECT_EQ(model.response_cache, CacheScope::kShared);
   EXPECT_EQ(model.warmup, WarmUp::kAll);
   EXPECT_EQ(model.sandbox, SandboxLevel::kOff);
   EXPECT_EQ(model.batching.max_delay_ns, 500 * kNsPerUs);

@@ -446,9 +446,31 @@ TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWantALargerWorker) {
   EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
   EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
   EXPECT_GE(pool_->workers()->LinkOptions(9, 1, 1).output_bytes, 2 * area_bytes);
-  pool_->workers()->KeepSize();
+  pool_->workers()->KeepSize(clock_.NowNs());
   EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
   EXPECT_EQ(pool_->workers()->LinkOptions(9, 1, 1).output_bytes, area_bytes);
+}
+
+// Nothing is promised that does not come: the client need not try again.
+TEST_F(PoolUnknownOutputs, WhereNoLargerWorkerCanBeHadTheRefusalSaysSo) {
+  MakePool({.max_answer_bytes = 1ULL << 30});
+  FakeWorker* worker = AddWorker();
+  const uint32_t number = workers_[0].link->worker();
+  const uint64_t area_bytes = workers_[0].link->output_area_bytes();
+  pool_->workers()->KeepSize(clock_.NowNs() + kNsPerSecond);
+  FakeCall* call = Submit(1);
+  TooLarge(worker, *worker->Take(), area_bytes);
+  Drain();
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(call->status().message()), HasSubstr("there is no memory"));
+  EXPECT_FALSE(RetryAfterNs(call->status()).has_value());
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(number)) << "and none is tried";
+  clock_.Advance(kNsPerSecond);
+  FakeCall* later = Submit(2);
+  TooLarge(worker, *worker->Take(), area_bytes);
+  Drain();
+  EXPECT_TRUE(RetryAfterNs(later->status()).has_value());
+  EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
 }
 
 // A worker that starts with the area for such an answer is not replaced again.

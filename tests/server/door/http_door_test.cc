@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "server/door/method_task.h"
 #include "tests/server/door/door_fixture.h"
 #include "tests/server/inflate/compressed.h"
 
@@ -200,6 +201,15 @@ TEST_F(HttpDoorTest, ADeferredMethodAnswersLater) {
   EXPECT_EQ(call_->reply->status, 503);
   EXPECT_EQ(body(), "{\"error\":\"not now\"}");
   task->Over();
+}
+
+TEST_F(HttpDoorTest, BodiesOfMethodsHaveABoundOfTheirOwn) {
+  const std::string largest = "{" + std::string(MethodTask::kMaxRequestBytes - 2, ' ') + "}";
+  HttpTask* const task = Bring("POST /v2/repository/models/m/load", "", largest);
+  loaded_(absl::OkStatus());
+  EXPECT_EQ(call_->reply->status, 200);
+  task->Over();
+  EXPECT_EQ(CodeOf("POST /v2/repository/models/m/load", "", largest + " "), 413);
 }
 
 TEST_F(HttpDoorTest, UnknownPathsAndWrongMethodsAreErrorsOfJson) {

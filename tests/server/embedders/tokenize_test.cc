@@ -53,12 +53,22 @@ TEST_F(TokenizeTest, TheTokensAroundATextAreSpecial) {
   request_.texts = {"b"};
   const auto json = TokensJson(request_, model_);
   ASSERT_TRUE(json.ok()) << json.status();
-  EXPECT_EQ(*json, R"([[{"id":2,"text":null,"special":true,"start":null,"stop":null},)"
-                   R"({"id":5,"text":null,"special":false,"start":null,"stop":null},)"
-                   R"({"id":3,"text":null,"special":true,"start":null,"stop":null}]])");
+  EXPECT_EQ(*json,
+            R"([[{"id":2,"piece":"[CLS]","text":null,"special":true,)"
+            R"("start":null,"stop":null},)"
+            R"({"id":5,"piece":"b","text":null,"special":false,"start":null,"stop":null},)"
+            R"({"id":3,"piece":"[SEP]","text":null,"special":true,"start":null,"stop":null}]])");
   request_.adds_special = false;
   EXPECT_EQ(*TokensJson(request_, model_),
-            R"([[{"id":5,"text":null,"special":false,"start":null,"stop":null}]])");
+            R"([[{"id":5,"piece":"b","text":null,"special":false,"start":null,"stop":null}]])");
+}
+
+TEST_F(TokenizeTest, EachRowHasItsOwnPieces) {
+  request_.adds_special = false;
+  request_.texts = {"a b", "", "b"};
+  EXPECT_THAT(*TokensJson(request_, model_),
+              testing::EndsWith(R"(],[],[{"id":5,"piece":"b","text":null,"special":false,)"
+                                R"("start":null,"stop":null}]])"));
 }
 
 TEST_F(TokenizeTest, TextsAreNotCut) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "proto/inference.pb.h"
 
 namespace mpsd {

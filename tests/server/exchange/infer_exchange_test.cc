@@ -96,9 +96,11 @@ class InferExchangeTest : public testing::Test {
 TEST_F(InferExchangeTest, TakesARequestFromItsBytesToItsAnswer) {
   call_.id = "7";
   call_.tenant = 3;
+  call_.rules_version = 5;
   Serve(&call_);
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("read", "may use m", "drop payloads"));
   EXPECT_EQ(handler_.last()->tenant, 3u);
+  EXPECT_EQ(handler_.last()->rules_version, 5u);
   EXPECT_THAT(handler_.ids(), ElementsAre("7"));
   EXPECT_EQ(handler_.last()->arrival_ns, clock_.NowNs());
   EXPECT_EQ(handler_.last()->deadline_ns, clock_.NowNs() + kTimeoutNs);
@@ -107,6 +109,21 @@ TEST_F(InferExchangeTest, TakesARequestFromItsBytesToItsAnswer) {
   ASSERT_EQ(call_.written.size(), 1u);
   EXPECT_EQ(call_.written[0].size(), 2 * sizeof(float));
   EXPECT_EQ(CountOf("m", kOk), 1u);
+  call_.exchange.Clear();
+}
+
+TEST_F(InferExchangeTest, EqualTextsGetARowEach) {
+  Serve(&call_);
+  call_.TakeNotes();
+  handler_.last()->row_of_text = {0, 1, 0};
+  handler_.last()->reply.Send(FakeAnswer({1, 2}));
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("write last", "send last"));
+  ASSERT_EQ(call_.written.size(), 1u);
+  EXPECT_EQ(call_.written[0].size(), 3 * sizeof(float));
+  call_.exchange.Clear();
+  Serve(&call_);
+  handler_.last()->reply.Send(FakeAnswer({1, 2}));
+  EXPECT_EQ(call_.written[0].size(), 2 * sizeof(float));
   call_.exchange.Clear();
 }
 

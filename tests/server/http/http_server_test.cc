@@ -166,6 +166,20 @@ TEST_F(HttpServerTest, AFullAddressLeavesRoomAtAnother) {
   EXPECT_TRUE(absl::EndsWith(late.ReadReply(), "GET /a "));
 }
 
+TEST_F(HttpServerTest, ABusyThreadKeepsNobodyWaitingAtTheLastAddress) {
+  options_.addresses.push_back("127.0.0.1:0");
+  Start();
+  Client busy = Connect();
+  busy.Send(kGet);
+  busy.ReadReply();
+  absl::MutexLock lock(&served_.mu);  // which a task takes
+  busy.Send(kGet);
+  Client probe(server_.bound()[1]);
+  probe.Send("GET /refused HTTP/1.1\r\nHost: h\r\n\r\n");
+  ASSERT_TRUE(probe.HearsWithin(30'000));
+  EXPECT_TRUE(absl::EndsWith(probe.ReadReply(), "refused"));
+}
+
 TEST_F(HttpServerTest, HeadersOverTheBoundAreRefused) {
   Start();
   EXPECT_TRUE(
@@ -338,6 +352,20 @@ TEST_F(HttpServerTest, ATrickledHeadIsGivenUp) {
   options_.head_ns = 1;
   Start();
   EXPECT_TRUE(absl::StartsWith(Ask("GET / HT"), "HTTP/1.1 408 "));
+}
+
+TEST_F(HttpServerTest, SlowClientsKeepNoOtherWaiting) {
+  Start();
+  std::vector<Client> slow;
+  for (int i = 0; i < 20; ++i) slow.push_back(Connect());
+  for (Client& client : slow) client.Send("GET /livez HT");
+  Client probe = Connect();
+  probe.Send(kGet);
+  EXPECT_TRUE(absl::StartsWith(probe.ReadReply(), "HTTP/1.1 200 "));
+  for (Client& client : slow) {
+    client.Send("TP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(absl::StartsWith(client.ReadReply(), "HTTP/1.1 200 ")) << "its time was not over";
+  }
 }
 
 TEST_F(HttpServerTest, ATrickledBodyIsGivenUp) {

@@ -51,8 +51,8 @@ class ReloaderTest : public testing::Test {
     return text;
   }
 
-  // Serves `first_`.
-  void Begin(ModelControlMode mode = ModelControlMode::kNone) {
+  // Serves `first_`, and does no job yet.
+  void Start(ModelControlMode mode = ModelControlMode::kNone) {
     first_.model_control = next_->model_control = mode;
     reloader_.emplace(
         ReloaderParts{&maker_, &models_, &metrics_, &logger_, [this] { return next_; },
@@ -61,6 +61,11 @@ class ReloaderTest : public testing::Test {
     reloader_->Deploy();
     for (const auto& model : models_.models()) model->ready = true;
     reloader_->Start();
+  }
+
+  void Begin(ModelControlMode mode = ModelControlMode::kNone) {
+    Start(mode);
+    reloader_->Begin();
   }
 
   // Waits for the end of what `begin` begins.
@@ -115,6 +120,27 @@ TEST_F(ReloaderTest, AReloadTouchesOnlyWhatDiffers) {
   EXPECT_GT(metrics_.config_reload_time_s, 0);
   EXPECT_TRUE(reloader_->LastReload().ok);
   EXPECT_EQ(reloader_->LastReload().text, "0 replaced, 0 added, 2 removed, 1 kept");
+}
+
+TEST_F(ReloaderTest, JobsWaitForTheBeginning) {
+  Start();
+  absl::Notification ended;
+  reloader_->Reload([&](const absl::Status&) { ended.Notify(); });
+  EXPECT_FALSE(ended.WaitForNotificationWithTimeout(absl::Milliseconds(100)));
+  reloader_->Begin();
+  ended.WaitForNotification();
+  EXPECT_EQ(applied_, 1);
+}
+
+TEST_F(ReloaderTest, AModelOfStepsComesAfterThoseThatItRuns) {
+  Begin();
+  ModelConfig whole = AModel("w");
+  whole.steps = {{"new", "", {{"x", "x"}}, {{"y", "y"}}}};
+  next_->models = {whole, AModel("new")};
+  EXPECT_TRUE(Reload().ok());
+  std::vector<std::string> names;
+  for (const auto& model : models_.models()) names.push_back(model->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"new", "w"}));
 }
 
 TEST_F(ReloaderTest, AConfigThatCannotBeReadChangesNothing) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <numeric>
 
+#include "server/request/served_model.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
 
@@ -99,6 +100,62 @@ TEST_F(AnswerStepTest, RowsAreNotCopied) {
   step_.Complete(batch_);
   EXPECT_EQ(second->sink.view(0).data(), batch_.outputs[0].bytes.data() + 8);
   EXPECT_EQ(second->sink.memory(), &memory_);
+}
+
+// Remembers which requests' answers were to be kept.
+class FakeCache final : public AnswerCache {
+ public:
+  bool TryAnswer(Request*) override { return false; }
+  void Keep(const Request& request, const Answer& answer) override {
+    kept.push_back(&request);
+    EXPECT_TRUE(request.reply.owed());
+    EXPECT_EQ(answer.outputs.size(), 2u);
+  }
+
+  std::vector<const Request*> kept;
+};
+
+// A model that keeps the answers to requests that were looked for.
+class KeepingAnswerStepTest : public AnswerStepTest {
+ protected:
+  FakeCall* AddKept() {
+    FakeCall* call = Add(1);
+    call->request.model = model_;
+    call->request.cache_key = ContentKey();
+    call->request.wanted_outputs = {0, 1};
+    return call;
+  }
+
+  std::shared_ptr<ServedModel> model_ = std::make_shared<ServedModel>();
+  FakeCache& cache_ = static_cast<FakeCache&>(*(model_->cache = std::make_unique<FakeCache>()));
+};
+
+TEST_F(KeepingAnswerStepTest, KeepsWhatWasLookedForBeforeItIsGiven) {
+  FakeCall* call = AddKept();
+  FakeCall* other = Add(1);
+  other->request.model = model_;
+  Output();
+  step_.Complete(batch_);
+  EXPECT_THAT(cache_.kept, ElementsAre(&call->request));
+  EXPECT_EQ(call->endings(), 1);
+  EXPECT_EQ(other->endings(), 1);
+}
+
+TEST_F(KeepingAnswerStepTest, FailuresAreNotKept) {
+  AddKept();
+  AddKept();
+  Output();
+  batch_.row_failed[0] = 1;
+  step_.Complete(batch_);
+  EXPECT_THAT(cache_.kept, ElementsAre(&calls_[1].request));
+  batch_ = CompletedBatch();
+  batch_.spec = &spec_;
+  batch_.metrics = &metrics_;
+  calls_.clear();
+  AddKept();
+  batch_.failure = absl::InternalError("no");
+  step_.Complete(batch_);
+  EXPECT_THAT(cache_.kept, SizeIs(1));
 }
 
 TEST_F(AnswerStepTest, OutputsComeInTheOrderInWhichTheyWereAskedFor) {

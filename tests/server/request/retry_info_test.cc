@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "absl/strings/cord.h"
 #include "proto/base/clock.h"
 

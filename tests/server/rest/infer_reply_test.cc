@@ -104,6 +104,18 @@ TEST_F(InferReplyTest, SaysWhetherItIsTheLast) {
   EXPECT_FALSE(Json::parse(reply_.json)["parameters"]["triton_final_response"].get<bool>());
 }
 
+TEST_F(InferReplyTest, SaysHowManyTextsWereCut) {
+  head_.truncated_texts = 2;
+  for (const bool final_flag : {false, true}) {
+    head_.final_flag = final_flag;
+    reply_ = {};
+    ASSERT_TRUE(Write().ok());
+    const Json parameters = Json::parse(reply_.json)["parameters"];
+    EXPECT_EQ(parameters["truncated_texts"], 2);
+    EXPECT_EQ(parameters.contains("triton_final_response"), final_flag);
+  }
+}
+
 TEST_F(InferReplyTest, AnOutputInARegionHasNoData) {
   Add("y", DataType::kFp32, {2}, "");
   answer_.outputs[0].region = {"r", 16, 8};

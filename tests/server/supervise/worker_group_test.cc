@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "proto/base/backoff_policy.h"
+#include "server/request/retry_info.h"
 #include "tests/server/supervise/supervise_fixture.h"
 
 namespace mpsd {
@@ -147,10 +148,16 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatAllComputeIn) {
   LoadReport report = Report();
   report.precision = Precision::kBf16;
   report.precision_note = "it agrees";
+  report.runtime = {"torch\t2.9.1", "patched", "/t", DriverGuard::kMissing};
   host_.process(1).Say(report);
   Pump();
   EXPECT_EQ(served_->precision, Precision::kBf16);
   EXPECT_EQ(served_->precision_note, "it agrees");
+  const WorkerRuntime runtime = board_.Workers(*served_)[0].runtime;
+  EXPECT_EQ(runtime.name, "torch\\t2.9.1");
+  EXPECT_EQ(runtime.kind, "patched");
+  EXPECT_EQ(runtime.path, "/t");
+  EXPECT_EQ(runtime.driver_guard, DriverGuard::kMissing);
   report.precision = Precision::kFp32;
   host_.process(2).Say(report);
   Pump();
@@ -392,6 +399,29 @@ TEST_F(ReplacementTest, WithoutMemoryForAFurtherOneItDoesNotBegin) {
   host_.available_bytes = 1001;
   Pass(30 * kNsPerSecond);
   EXPECT_EQ(host_.spawned(), 2u);
+}
+
+TEST_F(ReplacementTest, WithoutMemoryForALargerOneNoneIsPromised) {
+  MakeGroup(1);
+  LoadReport report = Report();
+  report.spec.outputs[0].dims = {-1};
+  host_.last().Say(report);
+  host_.last().Say(Ready{});
+  Pump();
+  Pass(kWatchdogTickNs);
+  host_.process(1).resident_bytes = host_.available_bytes = 1000;
+  const auto refusal = [this] {
+    FakeCall* call = Submit(pool_, 1);
+    WorkerLink* link = group_->Find(0)->link();
+    FakeWorker* side = &*sides_[link];
+    side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", link->output_area_bytes());
+    pool_->Drain();
+    return call->status();
+  };
+  EXPECT_TRUE(RetryAfterNs(refusal()).has_value());
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+  EXPECT_FALSE(RetryAfterNs(refusal()).has_value());
 }
 
 TEST_F(ReplacementTest, AWorkerThatHasGrownIsReplaced) {

@@ -63,6 +63,18 @@ TEST_F(MetricsPageTest, ShowsTheStateAndPrecisionOfEachVersion) {
   EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_model_precision{model="n")"));
 }
 
+TEST_F(MetricsPageTest, ShowsWhatEachWorkerRunsItsModelWith) {
+  page_.SetModelStates([] {
+    return std::vector<ModelStateSample>{
+        {"m", "1", ModelState::kReady, "fp32", {{3, "torch 2.9.1", "patched", "/t", "held"}}},
+        {"n", "1", ModelState::kLoading, ""}};
+  });
+  EXPECT_EQ(Value(R"(mpsd_runtime_info{model="m",version="1",worker="3",runtime="torch 2.9.1",)"
+                  R"(kind="patched",path="/t",driver_guard="held"})"),
+            1);
+  EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_runtime_info{model="n")"));
+}
+
 TEST_F(MetricsPageTest, CountsRequestsByTheNameOfTheirCode) {
   model_.requests_by_code[0] = 7;
   model_.requests_by_code[3] = 2;
@@ -191,6 +203,9 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.delayed_requests = 23;
   model_.text_tokens = 24;
   model_.truncated_texts = 25;
+  model_.repeated_texts = 26;
+  model_.cache_hits = 27;
+  model_.cache_misses = 28;
   const char* names[] = {"mpsd_batches_total",
                          "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total",
@@ -215,7 +230,10 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_given_up_requests_total",
                          "mpsd_delayed_requests_total",
                          "mpsd_text_tokens_total",
-                         "mpsd_truncated_texts_total"};
+                         "mpsd_truncated_texts_total",
+                         "mpsd_repeated_texts_total",
+                         "mpsd_cache_hits_total",
+                         "mpsd_cache_misses_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
@@ -239,6 +257,15 @@ TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {
   EXPECT_EQ(Value("mpsd_log_lines_dropped_total"), 2);
   EXPECT_EQ(Value("mpsd_open_calls"), 3);
   EXPECT_EQ(Value(R"(mpsd_build_info{version="1.2.3",grpc="1.51.1"})"), 1);
+}
+
+TEST_F(MetricsPageTest, ShowsTheKeptAnswers) {
+  server_.kept_answers = 4;
+  server_.kept_answer_bytes = 5;
+  server_.evicted_answers = 6;
+  EXPECT_EQ(Value("mpsd_kept_answers"), 4);
+  EXPECT_EQ(Value("mpsd_kept_answer_bytes"), 5);
+  EXPECT_EQ(Value("mpsd_evicted_answers_total"), 6);
 }
 
 TEST_F(MetricsPageTest, ShowsTheRepliesOfHttp) {

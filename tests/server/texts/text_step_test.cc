@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "server/request/too_long.h"
 #include "server/texts/text_encoder.h"
 #include "tests/fakes/fake_clock.h"
@@ -81,6 +82,40 @@ TEST_F(TextStepTest, CountsTokensAndCutTexts) {
   EXPECT_EQ(model_.metrics.text_tokens, 11u);
   EXPECT_EQ(model_.metrics.truncated_texts, 1u);
   EXPECT_EQ(model_.metrics.text_encoding.ReadSeconds().counts[0], 1u);
+}
+
+TEST_F(TextStepTest, EqualTextsAreOneRowAndAllCount) {
+  message_.Strings("text", {"a b", "c", "a b", "a b"});
+  const auto rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT((*rows)->dims, ElementsAre(2, 4));
+  EXPECT_THAT(Numbers(**rows, 0), ElementsAre(2, 4, 5, 3, 2, 6, 3, 0));
+  EXPECT_THAT((*rows)->row_of_text, ElementsAre(0, 1, 0, 0));
+  EXPECT_EQ((*rows)->token_count, 15u);
+  EXPECT_EQ(model_.metrics.text_tokens, 15u);
+  EXPECT_EQ(model_.metrics.repeated_texts, 2u);
+}
+
+TEST_F(TextStepTest, TextsThatAllDifferNeedNoPlaces) {
+  message_.Strings("text", {"a", "b"});
+  const auto rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_TRUE((*rows)->row_of_text.empty());
+  EXPECT_EQ(model_.metrics.repeated_texts, 0u);
+}
+
+TEST_F(TextStepTest, PairsAreEqualWhereBothTextsAre) {
+  message_.Strings("text", {"a", "a", "a"}).Strings("text_pair", {"b", "c", "b"});
+  const auto rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT((*rows)->row_of_text, ElementsAre(0, 1, 0));
+}
+
+TEST_F(TextStepTest, ARefusedTextBehindEqualOnesHasItsPlace) {
+  TextWishes wishes;
+  wishes.long_input = LongInput::kError;
+  message_.Strings("text", {"a", "a", "a b c a b c a b c"}).Texts(wishes);
+  EXPECT_EQ(Refusal(), "text 2: it has 11 tokens, but at most 8 are served");
 }
 
 TEST_F(TextStepTest, ARefusedTextHasItsPlaceInTheCall) {
@@ -164,7 +199,8 @@ TEST_F(TextStepTest, NamesTheTextThatIsTooLong) {
 TEST_F(TextStepTest, RefusesShortTextsBesideALongOneThatWouldTakeTooMuchMemory) {
   model_.spec.max_batch_size = 1024;
   model_.spec.pad = {{"input_ids", 0, {65536}, 0, {}}};
-  std::vector<std::string> texts(1024, "a");
+  std::vector<std::string> texts;
+  for (int i = 0; i < 1024; ++i) texts.push_back(absl::StrCat("a", i));
   for (int i = 0; i < 5000; ++i) texts[7] += " a";
   message_.Strings("text", texts);
   EXPECT_EQ(Refusal(), "the texts become 81969152 bytes of tokens; at most 67108864 are served");

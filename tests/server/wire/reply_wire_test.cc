@@ -335,6 +335,17 @@ TEST_F(ReplyWireTest, TheFinalFlagIsAParameter) {
   }
 }
 
+TEST_F(ReplyWireTest, TextsThatWereCutAreAParameter) {
+  Add("OUT", DataType::kUint8, {2}, "ab");
+  ReplyHead head{"m", "1", "17"};
+  EXPECT_EQ(Parse(*WriteReply(head, answer_, peer_, &metrics_, &scratch_)).parameters_size(), 0);
+  head.truncated_texts = 300;
+  const inference::ModelInferResponse response =
+      Parse(*WriteReply(head, answer_, peer_, &metrics_, &scratch_));
+  EXPECT_EQ(response.parameters().at("truncated_texts").int64_param(), 300);
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre("ab"));
+}
+
 TEST_F(ReplyWireTest, AnOutputInTheClientsMemorySaysWhere) {
   Add("X", DataType::kFp32, {2, 1}, "");
   answer_.outputs[0].region = {"region", 4096, 8};

@@ -220,6 +220,18 @@ TEST(TypedContents, AWrongFieldIsNamed) {
   }
 }
 
+TEST(TypedContents, ASecondFieldIsNamedThoughTheFirstIsTheRightOne) {
+  for (const char* datatype : {"INT8", "INT16", "INT32"}) {
+    Input input = InputOf(datatype);
+    input.mutable_contents()->add_int_contents(1);
+    EXPECT_TRUE(TypedContents(input).ok()) << datatype;
+    input.mutable_contents()->add_bytes_contents("x");
+    EXPECT_EQ(TypedContents(input).status(), absl::InvalidArgumentError("BYTES")) << datatype;
+    input.mutable_contents()->add_bool_contents(true);
+    EXPECT_EQ(TypedContents(input).status(), absl::InvalidArgumentError("BOOL")) << datatype;
+  }
+}
+
 TEST(TypedContents, HalfPrecisionIsRawOnly) {
   for (const char* datatype : {"FP16", "BF16", "nonsense"}) {
     Input input = InputOf(datatype);

@@ -45,6 +45,19 @@ TEST(WhitespaceSplit, DropsSpaces) {
   EXPECT_EQ(PiecesOf(WhitespaceSplit(), " a\u3000b,c\n"), "a|b,c");
 }
 
+TEST(SplitBehind, EndsAPieceWithEachMatch) {
+  EXPECT_EQ(PiecesOf(SplitBehind(" "), "a bc  d "), "a |bc | |d ");
+  EXPECT_EQ(PiecesOf(SplitBehind(" "), " a"), " |a");
+  EXPECT_EQ(PiecesOf(SplitBehind("--"), "a---b"), "a--|-b");
+}
+
+TEST(SplitBehind, CutsThePiecesOfTheStepBefore) {
+  std::vector<std::unique_ptr<PreTokenizer>> steps;
+  steps.push_back(std::make_unique<SplitBehind>(" "));
+  steps.push_back(std::make_unique<SplitBehind>("-"));
+  EXPECT_EQ(PiecesOf(PreTokenizerSequence(std::move(steps)), "a-b c-d"), "a-|b |c-|d");
+}
+
 TEST(ByteLevel, GivesEachByteAVisibleCharacter) {
   EXPECT_EQ(PiecesOf(ByteLevel(false, true), "a b\n\u00e9"), "a|\u0120b|\u010a|\u00c3\u00a9");
   EXPECT_EQ(PiecesOf(ByteLevel(true, false), "a b"), "\u0120a\u0120b");

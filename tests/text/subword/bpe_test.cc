@@ -13,8 +13,9 @@ const std::vector<VocabularyToken>& Tokens() {
   return *tokens;
 }
 
-Ids IdsOf(const BpeOptions& options, const std::vector<Bpe::Pair>& merges, absl::string_view text) {
-  const auto model = Bpe::Make(options, Tokens(), merges);
+Ids IdsOf(const BpeOptions& options, const std::vector<Bpe::Pair>& merges, absl::string_view text,
+          const std::vector<VocabularyToken>& tokens = Tokens()) {
+  const auto model = Bpe::Make(options, tokens, merges);
   Pieces pieces;
   pieces.bytes = std::string(text);
   pieces.Add(0, text.size());
@@ -46,6 +47,20 @@ TEST(Bpe, LeavesOutOrNamesUnknownCharacters) {
   EXPECT_EQ(IdsOf(options, {}, "xaxx"), (Ids{0, 1, 0, 0}));
   options.fuse_unk = true;
   EXPECT_EQ(IdsOf(options, {}, "xaxx"), (Ids{0, 1, 0}));
+}
+
+TEST(Bpe, FallsBackToTheBytesOfACharacter) {
+  BpeOptions options;
+  options.unk_token = "?";
+  options.byte_fallback = true;
+  const std::vector<VocabularyToken> tokens = {{"?", 0}, {"a", 1}, {"<0xC3>", 2}, {"<0xA9>", 3}};
+  EXPECT_EQ(IdsOf(options, {}, "\u00e9a", tokens), (Ids{2, 3, 1}));
+  EXPECT_EQ(IdsOf(options, {}, "\u00e8a", tokens), (Ids{0, 1}));  // its second byte is no token
+  // An unknown character comes behind the bytes that follow it, as in the reference.
+  EXPECT_EQ(IdsOf(options, {}, "x\u00e9a", tokens), (Ids{2, 3, 0, 1}));
+  EXPECT_EQ(IdsOf(options, {}, "xx", tokens), (Ids{0, 0}));
+  options.byte_fallback = false;
+  EXPECT_EQ(IdsOf(options, {}, "\u00e9", tokens), (Ids{0}));
 }
 
 TEST(Bpe, RefusesAMergeWithoutTokens) {

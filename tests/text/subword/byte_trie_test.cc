@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace mpsd::text {
 namespace {
@@ -24,10 +25,17 @@ TEST(ByteTrie, FindsItsKeysAndNoOthers) {
   for (const char* none : {"", "ab", "abcd", "b", "c", "x"}) EXPECT_EQ(trie.Find(none), -1) << none;
 }
 
+TEST(ByteTrie, FindsTheKeysOfItsNumbers) {
+  const ByteTrie trie = Build({{"a", 1}, {"abc", 2}, {"b\xFF", 3}, {std::string("\0x", 2), 0}});
+  EXPECT_EQ(trie.KeysOf({2, 3, 7, 0, -1, 2}),
+            (std::vector<std::string>{"abc", "b\xFF", "", std::string("\0x", 2), "", "abc"}));
+}
+
 TEST(ByteTrie, OfNoKeysHasNone) {
   const ByteTrie trie = Build({});
   EXPECT_EQ(trie.Find("a"), -1);
   EXPECT_EQ(trie.Find(absl::string_view("\0", 1)), -1);
+  EXPECT_EQ(trie.KeysOf({0}), std::vector<std::string>{""});
 }
 
 TEST(ByteTrie, AgreesWithAMapOnManyKeys) {
@@ -40,7 +48,14 @@ TEST(ByteTrie, AgreesWithAMapOnManyKeys) {
   };
   for (int32_t i = 0; i < 20000; ++i) keys[text()] = i;
   const ByteTrie trie = Build(keys);
-  for (const auto& [key, value] : keys) ASSERT_EQ(trie.Find(key), value);
+  std::vector<int32_t> values;
+  std::vector<std::string> wanted;
+  for (const auto& [key, value] : keys) {
+    ASSERT_EQ(trie.Find(key), value);
+    values.push_back(value);
+    wanted.push_back(key);
+  }
+  ASSERT_EQ(trie.KeysOf(values), wanted);
   for (int i = 0; i < 100000; ++i) {
     const std::string key = text();
     const auto known = keys.find(key);

@@ -165,7 +165,37 @@ def bpes():
     yield "Qwen 2", bpe(split(QWEN2), processors.Sequence([trim, end]), normalizers.NFC())
     yield "Llama 3", bpe(split(LLAMA3), processors.Sequence([trim, end]), ignore_merges=True)
     yield "unknown characters", bpe(pre_tokenizers.WhitespaceSplit(), trim, unk_token="<unk>", fuse_unk=True)
+    yield "Gemma", gemma(normalizers.Replace(" ", "\u2581"))
+    yield "Gemma without some bytes", gemma(None, {f"<0x{byte:02X}>" for byte in range(0x98, 256)})
     yield "each unknown character", bpe(pre_tokenizers.WhitespaceSplit(), trim, unk_token="<unk>")
+
+
+@functools.cache
+def gemma_parts():
+    """The tokens, all bytes but not all characters, and merges of a trained model."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.train_from_iterator(training_texts(), trainers.BpeTrainer(
+        vocab_size=5000, limit_alphabet=300, show_progress=False))
+    model = json.loads(tokenizer.to_str())["model"]
+    tokens = ["<pad>", "<eos>", "<bos>", "<unk>"] + [f"<0x{byte:02X}>" for byte in range(256)]
+    return tokens + list(model["vocab"]), [tuple(merge) for merge in model["merges"]]
+
+
+def gemma(normalizer, lacking=()):
+    """As Gemma: texts that are not cut, and bytes for characters without a token."""
+    tokens, merges = gemma_parts()
+    vocabulary = {token: place for place, token in enumerate(t for t in tokens if t not in lacking)}
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    if normalizer:
+        tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    tokenizer.add_special_tokens(tokens[:4])
+    tokenizer.add_tokens([AddedToken(sign * n, normalized=False) for sign in "\n\u2581" for n in (1, 2, 3)])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<bos> $A <eos>", pair="<bos> $A <eos> <bos>:1 $B:1 <eos>:1",
+        special_tokens=[("<bos>", 2), ("<eos>", 1)])
+    return tokenizer
 
 
 def visible_replacements(tokenizer):

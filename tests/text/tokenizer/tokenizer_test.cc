@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace mpsd::text {
 namespace {
@@ -37,6 +38,20 @@ TEST(Tokenizer, PassesATextThroughItsParts) {
   EXPECT_EQ(row->ids, (Ids{1, 4, 5, 6, 4, 5, 3, 7, 2}));
   EXPECT_EQ(row->type_ids, std::vector<uint8_t>(9, 0));
   EXPECT_EQ(row->cut_count, 0U);
+}
+
+TEST(Tokenizer, KnowsTheTokensOfIds) {
+  EXPECT_EQ(Loaded().TokensOf({1, 5, 3, 99}),
+            (std::vector<std::string>{"[CLS]", "##able", "[MASK]", ""}));
+}
+
+TEST(Tokenizer, AnAddedTokenBeyondTheVocabularyIsKnownToo) {
+  std::string json = kJson;
+  json.replace(json.find("\"id\": 3"), 7, "\"id\": 8");
+  json.replace(json.find("[MASK]"), 6, "[NEW]");
+  const absl::StatusOr<Tokenizer> tokenizer = Tokenizer::Load(json);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  EXPECT_EQ(tokenizer->TokensOf({8, 3}), (std::vector<std::string>{"[NEW]", "[MASK]"}));
 }
 
 TEST(Tokenizer, PutsTheFrameAroundAPair) {

@@ -78,34 +78,36 @@ at::Tensor DistanceBias::Of(int64_t length) const {
 
 // The frequencies are computed as transformers does, by floats: at position 8,000 the last bit of
 // one is some hundredths of a degree.
-Rotation::Rotation(const TokenBatch& batch, double theta, int64_t head_size, c10::Device device) {
+Rotation::Rotation(const TokenBatch& batch, double theta, double stretch, int64_t head_size,
+                   c10::Device device) {
   const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;
-  const at::Tensor frequencies = at::pow(theta, exponents).reciprocal();
+  const at::Tensor frequencies = at::pow(theta, exponents).reciprocal() / stretch;
   const at::Tensor positions = at::tensor(batch.positions).to(at::kFloat);
   const at::Tensor angles = positions.unsqueeze(1) * frequencies;
-  cosines_ = angles.cos().view({batch.size(), 1, 1, -1}).to(device);
-  sines_ = angles.sin().view({batch.size(), 1, 1, -1}).to(device);
+  cosines_ = angles.cos().view({batch.size(), 1, -1}).to(device);
+  sines_ = angles.sin().view({batch.size(), 1, -1}).to(device);
 }
 
-void Rotation::Turn(const at::Tensor& query_key_value) const {
-  const int64_t half = cosines_.size(3);
+void Rotation::Turn(const at::Tensor& query_key_value, int64_t heads) const {
+  const int64_t half = cosines_.size(2);
   const at::Tensor turned =
-      query_key_value.view({query_key_value.size(0), 3, -1, 2 * half}).narrow(1, 0, 2);
-  const at::Tensor first = turned.narrow(3, 0, half);
-  const at::Tensor second = turned.narrow(3, half, half);
+      query_key_value.view({query_key_value.size(0), -1, 2 * half}).narrow(1, 0, heads);
+  const at::Tensor first = turned.narrow(2, 0, half);
+  const at::Tensor second = turned.narrow(2, half, half);
   const at::Tensor turned_first = first * cosines_ - second * sines_;
   second.copy_(second * cosines_ + first * sines_);
   first.copy_(turned_first);
 }
 
-Attention::Attention(const TokenBatch& batch, int64_t head_count, const DistanceBias* bias,
-                     int64_t reach, c10::Device device, at::ScalarType type)
-    : head_count_(head_count) {
+Attention::Attention(const TokenBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
+                     const Sight& sight, c10::Device device, at::ScalarType type)
+    : heads_(heads), is_causal_(sight.is_causal) {
   for (const TokenRun& run : batch.runs) {
     at::Tensor added;
-    if (!batch.kept.empty()) added = MaskOf(batch, run).to(device);
-    if (reach > 0 && run.length > reach + 1) {
-      runs_.push_back({run, NearBlocks(run, added, reach, device)});
+    // The tokens that count come first in their rows, so those before a token count where it does.
+    if (!batch.kept.empty() && !is_causal_) added = MaskOf(batch, run).to(device);
+    if (sight.reach > 0 && run.length > sight.reach + 1) {
+      runs_.push_back({run, NearBlocks(run, added, sight.reach, device)});
       continue;
     }
     if (bias != nullptr) {
@@ -142,26 +144,37 @@ std::vector<Attention::Block> Attention::NearBlocks(const TokenRun& run, const a
   return blocks;
 }
 
+at::Tensor Attention::Shared(const at::Tensor& keys) const {
+  if (heads_.keys == heads_.queries) return keys;
+  return keys.unsqueeze(2)
+      .expand({keys.size(0), heads_.keys, heads_.queries / heads_.keys, keys.size(2), keys.size(3)})
+      .reshape({keys.size(0), heads_.queries, keys.size(2), keys.size(3)});
+}
+
 at::Tensor Attention::Compute(const Run& run, const at::Tensor& query_key_value) const {
   const TokenRun& place = run.place;
-  const int64_t hidden = query_key_value.size(1) / 3;
-  const at::Tensor parts =
-      query_key_value.narrow(0, place.first, place.rows * place.length)
-          .view({place.rows, place.length, 3, head_count_, hidden / head_count_})
-          .permute({2, 0, 3, 1, 4});
+  const int64_t size = query_key_value.size(1) / heads_.all();
+  const at::Tensor parts = query_key_value.narrow(0, place.first, place.rows * place.length)
+                               .view({place.rows, place.length, heads_.all(), size})
+                               .transpose(1, 2);
+  const at::Tensor queries = parts.narrow(1, 0, heads_.queries);
+  const at::Tensor keys = Shared(parts.narrow(1, heads_.queries, heads_.keys));
+  const at::Tensor values = Shared(parts.narrow(1, heads_.turned(), heads_.keys));
+  const std::optional<double> scale =
+      heads_.score_scale > 0 ? std::optional(heads_.score_scale) : std::nullopt;
   std::vector<at::Tensor> seen;
   for (const Block& block : run.blocks) {
     std::optional<at::Tensor> added;
     if (block.added.defined()) {
-      added = block.added.expand({place.rows, head_count_, block.queries, block.keys});
+      added = block.added.expand({place.rows, heads_.queries, block.queries, block.keys});
     }
-    seen.push_back(
-        at::scaled_dot_product_attention(parts[0].narrow(2, block.first_query, block.queries),
-                                         parts[1].narrow(2, block.first_key, block.keys),
-                                         parts[2].narrow(2, block.first_key, block.keys), added));
+    seen.push_back(at::scaled_dot_product_attention(
+        queries.narrow(2, block.first_query, block.queries),
+        keys.narrow(2, block.first_key, block.keys), values.narrow(2, block.first_key, block.keys),
+        added, /*dropout_p=*/0.0, is_causal_, scale));
   }
   const at::Tensor out = seen.size() == 1 ? seen[0] : at::cat(seen, 2);
-  return out.transpose(1, 2).reshape({place.rows * place.length, hidden});
+  return out.transpose(1, 2).reshape({place.rows * place.length, heads_.queries * size});
 }
 
 at::Tensor Attention::operator()(const at::Tensor& query_key_value) const {

@@ -24,19 +24,37 @@ class DistanceBias {
   const int64_t longest_;
 };
 
+// How the numbers of a token, [heads, size] of queries, then of keys, then of values, lie in a row.
+// Plain data.
+struct HeadLayout {
+  int64_t queries = 0;
+  int64_t keys = 0;        // and values; a divisor of `queries`: neighbours share a key
+  double score_scale = 0;  // 0: 1 over the root of a head's size
+
+  int64_t turned() const { return queries + keys; }
+  int64_t all() const { return queries + 2 * keys; }
+};
+
+// Which tokens of its row a token sees. Plain data.
+struct Sight {
+  int64_t reach = 0;       // above 0: that many to each side and no more
+  bool is_causal = false;  // those before it, and itself; without a reach
+};
+
 // Positions as rotations: turns each pair of numbers of a query and of a key by an angle that grows
 // with the position, so that their product depends on the distance. Plans one batch once, for all
 // its layers. Lives on the lane's thread.
 class Rotation {
  public:
-  // The angles of a position are it times theta^0, theta^(-2 / head_size), ….
-  Rotation(const TokenBatch& batch, double theta, int64_t head_size, c10::Device device);
+  // The angles of a position are it times theta^0, theta^(-2 / head_size), …, by `stretch`.
+  Rotation(const TokenBatch& batch, double theta, double stretch, int64_t head_size,
+           c10::Device device);
 
-  // Turns the queries and keys of [tokens, 3 hidden] where they lie.
-  void Turn(const at::Tensor& query_key_value) const;
+  // Turns the first `heads` of [tokens, heads of any number] where they lie.
+  void Turn(const at::Tensor& query_key_value, int64_t heads) const;
 
  private:
-  at::Tensor cosines_;  // [tokens, 1, 1, head_size / 2]
+  at::Tensor cosines_;  // [tokens, 1, head_size / 2]
   at::Tensor sines_;
 };
 
@@ -44,13 +62,13 @@ class Rotation {
 // the lane's thread.
 class Attention {
  public:
-  // `bias` may be null. With a `reach` above 0 a token sees that many to each side and no more, and
-  // the bias is null. The tokens' numbers are of `type`.
-  Attention(const TokenBatch& batch, int64_t head_count, const DistanceBias* bias, int64_t reach,
-            c10::Device device, at::ScalarType type = at::kFloat);
+  // `bias` may be null, and is where the sight has a reach or is causal. The tokens' numbers are of
+  // `type`.
+  Attention(const TokenBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
+            const Sight& sight, c10::Device device, at::ScalarType type = at::kFloat);
 
-  // [tokens, hidden] of the tokens' queries, keys and values, [tokens, 3 hidden]. Tokens see the
-  // tokens of their own row that count.
+  // [tokens, numbers of all queries] of the tokens' queries, keys and values. Tokens see the tokens
+  // of their own row that count.
   at::Tensor operator()(const at::Tensor& query_key_value) const;
 
  private:
@@ -69,10 +87,13 @@ class Attention {
   };
   static std::vector<Block> NearBlocks(const TokenRun& run, const at::Tensor& kept, int64_t reach,
                                        c10::Device device);
+  // The keys, or values, that each query has of its own, [rows, queries, length, size].
+  at::Tensor Shared(const at::Tensor& keys) const;
   at::Tensor Compute(const Run& run, const at::Tensor& query_key_value) const;
   void ConvertAdded(at::ScalarType type);
 
-  const int64_t head_count_;
+  const HeadLayout heads_;
+  const bool is_causal_;
   std::vector<Run> runs_;
 };
 

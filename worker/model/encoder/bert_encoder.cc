@@ -1,7 +1,6 @@
 #include "worker/model/encoder/bert_encoder.h"
 
 #include "ATen/TensorOperators.h"
-#include "ATen/ops/cat.h"
 #include "ATen/ops/embedding.h"
 #include "absl/strings/str_cat.h"
 #include "worker/model/encoder/encoder_names.h"
@@ -32,7 +31,6 @@ BertEncoder::BertEncoder(const EncoderConfig& config, EncoderWeights* weights, c
   weights->Ignore("embeddings.position_ids");  // the numbers 0, 1, 2, …
 }
 
-// The three projections become one matrix.
 BertEncoder::Layer BertEncoder::TakeLayer(int64_t number, EncoderWeights* weights) const {
   const EncoderNames& names = NamesOf(config_.family);
   const int64_t hidden = config_.hidden_size;
@@ -40,14 +38,9 @@ BertEncoder::Layer BertEncoder::TakeLayer(int64_t number, EncoderWeights* weight
     return absl::StrCat(names.layers, ".", number, ".", part);
   };
   Layer layer;
-  std::vector<at::Tensor> matrices;
-  std::vector<at::Tensor> biases;
-  for (const char* part : {names.query, names.key, names.value}) {
-    matrices.push_back(weights->Take(name(part) + ".weight", {hidden, hidden}));
-    biases.push_back(weights->Take(name(part) + ".bias", {hidden}));
-  }
-  if (!weights->ok()) return layer;
-  layer.query_key_value = Linear(at::cat(matrices), at::cat(biases));
+  layer.query_key_value = Linear::TakeJoined(
+      weights, hidden,
+      {{name(names.query), hidden}, {name(names.key), hidden}, {name(names.value), hidden}});
   layer.attention_output = Linear::Take(weights, name(names.attention_output), hidden, hidden);
   layer.attention_norm =
       Norm::Take(weights, name(names.attention_norm), hidden, config_.layer_norm_epsilon);
@@ -69,8 +62,8 @@ at::Tensor BertEncoder::Embed(const TokenBatch& batch) const {
 }
 
 at::Tensor BertEncoder::Run(const TokenBatch& batch) const {
-  const Attention attention(batch, config_.head_count, distance_bias_.get(), /*reach=*/0, device_,
-                            words_.scalar_type());
+  const Attention attention(batch, {config_.head_count, config_.head_count}, distance_bias_.get(),
+                            Sight(), device_, words_.scalar_type());
   at::Tensor x = Embed(batch);
   for (const Layer& layer : layers_) {
     const at::Tensor seen = layer.attention_output(attention(layer.query_key_value(x)));

@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kMaxFileBytes = 4 << 20;
 constexpr uint32_t kUsualBatchRows = 32;
 constexpr int64_t kSmallestBucket = 16;
+constexpr int64_t kUsualMaxTokens = 8192;
 constexpr size_t kShownLabels = 8;
 
 // The names under which sentence-transformers has saved the settings of its first step; it takes
@@ -74,10 +75,10 @@ absl::Status ReadStep(const std::string& path, const SentenceStep& step, Encoder
 absl::Status ReadSentenceFiles(const std::string& path, EncoderFolder* folder) {
   const auto steps = ReadAs(path, "modules.json", ParseSentenceSteps);
   if (absl::IsNotFound(steps.status())) {
-    if (folder->config.head != HeadKind::kMaskedLm) return absl::OkStatus();
+    if (folder->config.head != HeadKind::kTraining) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        "config.json: 'architectures' names a head for words (MaskedLM), which mpsd does not "
-        "serve; an embedder has a modules.json beside it");
+        "config.json: 'architectures' names a head for words, which mpsd does not serve; an "
+        "embedder has a modules.json beside it");
   }
   if (!steps.ok()) return steps.status();
   if (folder->is_classifier()) {
@@ -121,6 +122,15 @@ std::vector<int64_t> Buckets(int64_t longest) {
   return buckets;
 }
 
+// What is longer than the last bucket of one of its inputs is refused.
+int64_t LongestRow(const EncoderFolder& folder, const ModelSpec& spec) {
+  int64_t longest = folder.config.max_tokens();
+  for (const PadRule& rule : spec.pad) {
+    if (!rule.buckets.empty()) longest = std::min(longest, rule.buckets.back());
+  }
+  return longest;
+}
+
 std::string TailText(const EncoderFolder& folder) {
   std::string text(NameOf(folder.pooling));
   if (!folder.pooling_is_told) absl::StrAppend(&text, " (the default: there is no modules.json)");
@@ -155,7 +165,7 @@ absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& path) {
   folder.config = *std::move(config);
   if (absl::Status status = ReadSentenceFiles(path, &folder); !status.ok()) return status;
   if (absl::Status status = CheckPrompt(path); !status.ok()) return status;
-  folder.max_tokens = folder.config.max_tokens();
+  folder.max_tokens = std::min(folder.config.max_tokens(), kUsualMaxTokens);
   const absl::StatusOr<int64_t> told = ReadToldTokens(path);
   if (!told.ok()) return told.status();
   if (*told > 0) folder.max_tokens = std::min(folder.max_tokens, *told);
@@ -196,7 +206,7 @@ absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolde
   return spec;
 }
 
-std::vector<ModelFact> FactsOf(const EncoderFolder& folder) {
+std::vector<ModelFact> FactsOf(const EncoderFolder& folder, const ModelSpec& spec) {
   const EncoderConfig& config = folder.config;
   std::vector<ModelFact> facts = {{"family", std::string(NameOf(config.family))}};
   if (folder.is_classifier()) {
@@ -209,7 +219,7 @@ std::vector<ModelFact> FactsOf(const EncoderFolder& folder) {
   facts.push_back(
       {"sizes", absl::StrCat(config.layer_count, " layers, ", config.hidden_size, " wide, ",
                              config.head_count, " heads, ", config.vocabulary_size, " words")});
-  facts.push_back({"tokens", absl::StrCat("at most ", folder.max_tokens, " a row")});
+  facts.push_back({"tokens", absl::StrCat("at most ", LongestRow(folder, spec), " a row")});
   return facts;
 }
 

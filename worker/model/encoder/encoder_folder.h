@@ -21,8 +21,8 @@
 #include "absl/status/statusor.h"
 #include "proto/link/messages.h"
 #include "proto/link/model_spec.h"
-#include "worker/model/encoder/encoder_config.h"
-#include "worker/model/encoder/sentence_config.h"
+#include "worker/model/encoder/config/encoder_config.h"
+#include "worker/model/encoder/config/sentence_config.h"
 #include "worker/model/model.h"
 
 namespace mpsd {
@@ -39,7 +39,7 @@ struct EncoderFolder {
   Pooling pooling = Pooling::kMean;  // of an embedder
   bool pooling_is_told = false;      // by a file; else the mean is the default
   std::vector<SentenceTail> tail;    // of an embedder, in their order
-  int64_t max_tokens = 0;            // of a row
+  int64_t max_tokens = 0;            // of a row, where no other padding is ordered
 
   bool is_classifier() const { return config.head == HeadKind::kClassifier; }
 
@@ -58,7 +58,8 @@ absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& folder);
 // Pure.
 absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolder& folder);
 
-// The facts of such a folder, for people: its family, task, pooling, sizes. Pure.
-std::vector<ModelFact> FactsOf(const EncoderFolder& folder);
+// The facts of such a folder, for people: its family, task, pooling, sizes, and how long a row may
+// be by the padding of its spec. Pure.
+std::vector<ModelFact> FactsOf(const EncoderFolder& folder, const ModelSpec& spec);
 
 }  // namespace mpsd

@@ -134,11 +134,13 @@ absl::StatusOr<std::unique_ptr<EncoderHead>> SentenceHead::Load(const std::strin
     head->steps_.push_back(std::move(step));
   }
   weights->Ignore("pooler.");
-  if (folder.config.head == HeadKind::kMaskedLm) {
+  if (folder.config.head == HeadKind::kTraining) {
     for (const char* name : {"lm_head.", "cls.", "vocab_transform.", "vocab_layer_norm.",
                              "vocab_projector.", "head.", "decoder."}) {
       weights->IgnoreWhole(name);
     }
+    // The head for the weights of words, which its folder names beside the model.
+    if (folder.config.family == EncoderFamily::kNewGte) weights->IgnoreWhole("classifier.");
   }
   return head;
 }

@@ -8,14 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "worker/model/encoder/bert_encoder.h"
-#include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_folder.h"
-#include "worker/model/encoder/encoder_head.h"
-#include "worker/model/encoder/encoder_names.h"
-#include "worker/model/encoder/modern_bert_encoder.h"
+#include "worker/model/encoder/encoder_parts.h"
 #include "worker/model/encoder/token_batch.h"
-#include "worker/model/encoder/weight_files.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/torch_model.h"
@@ -24,24 +19,15 @@
 namespace mpsd {
 namespace {
 
-// The parts of a model, before they are one.
-struct Parts {
-  ModelSpec spec;
-  EncoderFolder folder;
-  std::unique_ptr<const Encoder> encoder;
-  std::unique_ptr<const EncoderHead> head;
-  Census census;
-};
-
 // Runs an Encoder and its head. Owned by the worker's main. Thread-safe after loading: it keeps
 // nothing between runs.
 class EncoderModel final : public TorchModel {
  public:
-  EncoderModel(Parts parts, std::unique_ptr<TorchRuntime> runtime)
-      : TorchModel(std::move(parts.spec), parts.census, std::move(runtime)),
-        folder_(std::move(parts.folder)),
-        encoder_(std::move(parts.encoder)),
-        head_(std::move(parts.head)) {}
+  EncoderModel(ModelSpec spec, EncoderFolder folder, EncoderParts parts,
+               std::unique_ptr<TorchRuntime> runtime)
+      : TorchModel(std::move(spec), parts.census, std::move(runtime)),
+        folder_(std::move(folder)),
+        parts_(std::move(parts)) {}
 
   // Without an order of its own the weights become float.
   Precision precision() const override {
@@ -49,7 +35,7 @@ class EncoderModel final : public TorchModel {
     return told == Precision::kAsSaved ? Precision::kFp32 : told;
   }
   std::pair<int64_t, int64_t> trial_range(size_t input) const override;
-  std::vector<ModelFact> facts() const override { return FactsOf(folder_); }
+  std::vector<ModelFact> facts() const override { return FactsOf(folder_, spec()); }
   std::vector<std::string> labels() const override { return folder_.config.labels; }
 
  private:
@@ -57,8 +43,7 @@ class EncoderModel final : public TorchModel {
                        OutputSink* sink) const override;
 
   const EncoderFolder folder_;
-  const std::unique_ptr<const Encoder> encoder_;
-  const std::unique_ptr<const EncoderHead> head_;
+  const EncoderParts parts_;
 };
 
 TokenInputs InputsOf(absl::Span<const InputTensor> inputs) {
@@ -94,8 +79,8 @@ absl::Status EncoderModel::Forward(absl::Span<const InputTensor> inputs, uint32_
   const TokenBatch batch = PackTokens(folder_.config, InputsOf(inputs), layout);
   for (const auto& [row, why] : batch.failed_rows) sink->FailRow(row, why);
   // What stands above the tokens costs little, and computes in float.
-  const at::Tensor tokens = encoder_->Run(batch).to(at::kFloat);
-  const std::vector<at::Tensor> outputs = head_->Run(tokens, batch);
+  const at::Tensor tokens = parts_.encoder->Run(batch).to(at::kFloat);
+  const std::vector<at::Tensor> outputs = parts_.head->Run(tokens, batch);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const absl::Status status = Emit(outputs[i], spec().outputs[i], row_count, sink);
     if (!status.ok()) return status;
@@ -103,48 +88,26 @@ absl::Status EncoderModel::Forward(absl::Span<const InputTensor> inputs, uint32_
   return absl::OkStatus();
 }
 
-std::unique_ptr<const Encoder> MakeEncoder(const EncoderConfig& config, EncoderWeights* weights,
-                                           c10::Device device) {
-  if (config.family == EncoderFamily::kModernBert) {
-    return std::make_unique<const ModernBertEncoder>(config, weights, device);
-  }
-  return std::make_unique<const BertEncoder>(config, weights, device);
-}
-
-absl::StatusOr<Parts> LoadParts(const LoadOrder& order, c10::Device device) {
-  Parts parts;
-  absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(order.path);
-  if (!folder.ok()) return folder.status();
-  absl::StatusOr<ModelSpec> spec = EncoderSpec(order, *folder);
-  if (!spec.ok()) return spec.status();
-  const absl::StatusOr<WeightFiles> files = WeightFiles::Open(order.path);
-  if (!files.ok()) return files.status();
-  EncoderWeights weights(files->tensors(), NamesOf(folder->config.family).prefix, device);
-  weights.HandOutAs(ConvertedType(order.precision).value_or(at::kFloat));
-  std::unique_ptr<const Encoder> encoder = MakeEncoder(folder->config, &weights, device);
-  weights.HandOutAs(at::kFloat);
-  if (folder->is_classifier()) {
-    parts.head = std::make_unique<ClassifierHead>(folder->config, &weights);
-  } else {
-    absl::StatusOr<std::unique_ptr<EncoderHead>> head =
-        SentenceHead::Load(order.path, *folder, &weights, device);
-    if (!head.ok()) return head.status();
-    parts.head = *std::move(head);
-  }
-  if (absl::Status status = weights.Finish(); !status.ok()) return status;
-  encoder->Count(&parts.census);
-  weights.Count(&parts.census);
-  parts.encoder = std::move(encoder);
-  parts.spec = *std::move(spec);
-  parts.folder = *std::move(folder);
-  return parts;
-}
-
 absl::Status CheckFolder(const LoadOrder& order) {
   std::error_code error;
   if (std::filesystem::is_directory(order.path, error)) return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("model '", order.model, "': there is no folder '", order.path, "'"));
+}
+
+absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> runtime,
+                       std::unique_ptr<Model>* model) {
+  absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(order.path);
+  if (!folder.ok()) return folder.status();
+  absl::StatusOr<ModelSpec> spec = EncoderSpec(order, *folder);
+  if (!spec.ok()) return spec.status();
+  absl::StatusOr<EncoderParts> parts = LoadEncoderParts(
+      order.path, *folder, ConvertedType(order.precision).value_or(at::kFloat), runtime->device());
+  if (!parts.ok()) return parts.status();
+  SynchronizeDevice(runtime->device());
+  *model = std::make_unique<EncoderModel>(*std::move(spec), *std::move(folder), *std::move(parts),
+                                          std::move(runtime));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -156,11 +119,8 @@ absl::StatusOr<std::unique_ptr<Model>> LoadEncoder(const LoadOrder& order) {
   std::unique_ptr<Model> model;
   const absl::Status status = CatchForeign(
       [&] {
-        absl::StatusOr<Parts> parts = LoadParts(order, (*runtime)->device());
-        if (!parts.ok()) return InModel(order, parts.status());
-        SynchronizeDevice((*runtime)->device());
-        model = std::make_unique<EncoderModel>(*std::move(parts), *std::move(runtime));
-        return absl::OkStatus();
+        const absl::Status made = MakeModel(order, *std::move(runtime), &model);
+        return made.ok() ? made : InModel(order, made);
       },
       [&](absl::string_view what) { return CannotLoad(order, MeaningfulLine(what)); });
   if (!status.ok()) return status;

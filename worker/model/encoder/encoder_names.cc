@@ -27,6 +27,23 @@ constexpr EncoderNames kMpnet = {
 constexpr EncoderNames kModernBert = {"model.", "", "", "", "",           "",
                                       "",       "", "", "", "head.dense", "classifier"};
 
+constexpr EncoderNames kNomicBert = {
+    "nomic_bert.",   "encoder.layers", "attn.Wqkv", "",        "",
+    "attn.out_proj", "norm1",          "mlp.fc11",  "mlp.fc2", "norm2",
+    "pooler.dense",  "classifier",     "emb_ln",    "mlp.fc12"};
+
+// The names of GTE's layers, which kept them when its model_type was changed.
+#define MPSD_GTE_LAYER                                                          \
+  "encoder.layer", "attention.qkv_proj", "", "", "attention.o_proj", "attn_ln", \
+      "mlp.up_gate_proj", "mlp.down_proj", "mlp_ln", "pooler.dense", "classifier"
+
+constexpr EncoderNames kNewGte = {"new.", MPSD_GTE_LAYER};
+constexpr EncoderNames kGte = {"gte.", MPSD_GTE_LAYER};
+#undef MPSD_GTE_LAYER
+
+// The layers of both are DecoderEncoder's own.
+constexpr EncoderNames kDecoder = {"model.", "", "", "", "", "", "", "", "", "", "", ""};
+
 }  // namespace
 
 const EncoderNames& NamesOf(EncoderFamily family) {
@@ -43,6 +60,15 @@ const EncoderNames& NamesOf(EncoderFamily family) {
       return kMpnet;
     case EncoderFamily::kModernBert:
       return kModernBert;
+    case EncoderFamily::kNomicBert:
+      return kNomicBert;
+    case EncoderFamily::kNewGte:
+      return kNewGte;
+    case EncoderFamily::kGte:
+      return kGte;
+    case EncoderFamily::kQwen3:
+    case EncoderFamily::kGemma3:
+      return kDecoder;
   }
   return kBert;
 }

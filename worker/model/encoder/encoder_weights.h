@@ -24,6 +24,7 @@ class EncoderWeights {
 
   // Tensors are handed out as numbers of `type` from now on; of float before the first call.
   void HandOutAs(at::ScalarType type) { type_ = type; }
+  at::ScalarType type() const { return type_; }
 
   // The encoder's tensor of that name on the device. After a fault a tensor of that shape
   // whose content means nothing.

@@ -2,11 +2,14 @@
 
 #include <utility>
 
+#include "ATen/TensorOperators.h"
 #include "ATen/ops/addmm.h"
+#include "ATen/ops/cat.h"
 #include "ATen/ops/from_blob.h"
 #include "ATen/ops/gelu.h"
 #include "ATen/ops/layer_norm.h"
 #include "ATen/ops/relu.h"
+#include "ATen/ops/rms_norm.h"
 #include "ATen/ops/sigmoid.h"
 #include "ATen/ops/silu.h"
 #include "ATen/ops/softmax.h"
@@ -31,6 +34,20 @@ Linear Linear::Take(EncoderWeights* weights, const std::string& name, int64_t fr
   return weights->ok() ? Linear(weight, at::zeros({to}, weight.options())) : Linear();
 }
 
+Linear Linear::TakeJoined(EncoderWeights* weights, int64_t from,
+                          const std::vector<std::pair<std::string, int64_t>>& parts,
+                          bool has_bias) {
+  std::vector<at::Tensor> matrices;
+  std::vector<at::Tensor> biases;
+  for (const auto& [name, to] : parts) {
+    matrices.push_back(weights->Take(name + ".weight", {to, from}));
+    if (has_bias) biases.push_back(weights->Take(name + ".bias", {to}));
+  }
+  if (!weights->ok()) return {};
+  const at::Tensor matrix = at::cat(matrices);
+  return Linear(matrix, has_bias ? at::cat(biases) : at::zeros({matrix.size(0)}, matrix.options()));
+}
+
 at::Tensor Linear::operator()(const at::Tensor& x) const { return at::addmm(bias_, x, weight_); }
 
 at::Tensor NumbersOn(c10::Device device, const std::vector<int64_t>& numbers) {
@@ -51,7 +68,23 @@ Norm Norm::Take(EncoderWeights* weights, const std::string& name, int64_t size, 
   return norm;
 }
 
+Norm Norm::TakeOfSquares(EncoderWeights* weights, const std::string& name, int64_t size,
+                         double epsilon, bool counts_from_one) {
+  const at::ScalarType type = weights->type();
+  if (counts_from_one) weights->HandOutAs(at::kFloat);  // halves near 1 would lose what it has
+  Norm norm = Take(weights, name, size, epsilon, /*whole=*/false, /*has_bias=*/false);
+  weights->HandOutAs(type);
+  if (counts_from_one && weights->ok()) norm.weight_ = norm.weight_ + 1;
+  norm.is_of_squares_ = true;
+  return norm;
+}
+
 at::Tensor Norm::operator()(const at::Tensor& x) const {
+  if (is_of_squares_) {
+    // It takes one type of both, and rounds once at its end.
+    const at::ScalarType type = weight_.scalar_type();
+    return at::rms_norm(x.to(type), weight_.sizes(), weight_, epsilon_).to(x.scalar_type());
+  }
   return at::layer_norm(x, weight_.sizes(), weight_, bias_, epsilon_);
 }
 
@@ -75,6 +108,11 @@ at::Tensor Activate(Activation activation, at::Tensor x) {
       return at::softmax(x, -1);
   }
   return x;
+}
+
+at::Tensor ActivateGate(Activation activation, const at::Tensor& x) {
+  const std::vector<at::Tensor> halves = x.chunk(2, 1);
+  return Activate(activation, halves[0].contiguous()).mul_(halves[1]);
 }
 
 }  // namespace mpsd

@@ -1,11 +1,13 @@
 // layers: the two kinds of map that an encoder is made of, with their weights.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ATen/core/TensorBody.h"
-#include "worker/model/encoder/encoder_config.h"
+#include "worker/model/encoder/config/activation.h"
 #include "worker/model/encoder/encoder_weights.h"
 
 namespace mpsd {
@@ -24,6 +26,12 @@ class Linear {
   static Linear Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
                      bool whole = false, bool has_bias = true);
 
+  // Takes several maps of the same rows as one, whose results lie side by side: NAME.weight and
+  // NAME.bias of the encoder for each name, with the width of what it gives.
+  static Linear TakeJoined(EncoderWeights* weights, int64_t from,
+                           const std::vector<std::pair<std::string, int64_t>>& parts,
+                           bool has_bias = true);
+
   // A new tensor, [rows, to].
   at::Tensor operator()(const at::Tensor& x) const;
 
@@ -35,8 +43,8 @@ class Linear {
 // A batch's numbers as the device reads them. On the cpu the tensor borrows `numbers`.
 at::Tensor NumbersOn(c10::Device device, const std::vector<int64_t>& numbers);
 
-// Each row of x brought to mean 0 and variance 1, then scaled and shifted. Constant after
-// construction, so thread-safe.
+// Each row of x brought to mean 0 and variance 1, then scaled and shifted; or to a mean square of
+// 1, then scaled. Constant after construction, so thread-safe.
 class Norm {
  public:
   Norm() = default;
@@ -45,17 +53,26 @@ class Norm {
   static Norm Take(EncoderWeights* weights, const std::string& name, int64_t size, double epsilon,
                    bool whole = false, bool has_bias = true);
 
-  // A new tensor of x's shape.
+  // Takes NAME.weight of the encoder, of a norm of squares. With `counts_from_one` the file has
+  // what the scale is above 1, and the scale is kept in float.
+  static Norm TakeOfSquares(EncoderWeights* weights, const std::string& name, int64_t size,
+                            double epsilon, bool counts_from_one);
+
+  // A new tensor of x's shape and type.
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
   at::Tensor weight_;
   at::Tensor bias_;  // undefined: none
   double epsilon_ = 0;
+  bool is_of_squares_ = false;
 };
 
 // The activation of each element, of each row for a softmax. May write to `x`, which the caller
 // gives up.
 at::Tensor Activate(Activation activation, at::Tensor x);
+
+// The second half of each row of x, each number by the activation of the one in the first half.
+at::Tensor ActivateGate(Activation activation, const at::Tensor& x);
 
 }  // namespace mpsd

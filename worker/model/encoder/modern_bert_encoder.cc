@@ -40,26 +40,26 @@ ModernBertEncoder::Layer ModernBertEncoder::TakeLayer(int64_t number,
   layer.attention_output = linear("attn.Wo", hidden, hidden, rotary.has_attention_bias);
   layer.up_norm = TakeNorm(prefix + "mlp_norm", weights);
   layer.up = linear("mlp.Wi", hidden, 2 * inner, rotary.has_up_bias);
-  layer.down = linear("mlp.Wo", inner, hidden, rotary.has_up_bias);
+  layer.down = linear("mlp.Wo", inner, hidden, rotary.has_down_bias);
   return layer;
 }
 
 at::Tensor ModernBertEncoder::Run(const TokenBatch& batch) const {
   const RotaryConfig& rotary = config_.rotary;
+  const HeadLayout heads = {config_.head_count, config_.head_count};
   const int64_t head_size = config_.hidden_size / config_.head_count;
   const at::ScalarType type = words_.scalar_type();
-  const Attention wide(batch, config_.head_count, nullptr, /*reach=*/0, device_, type);
-  const Attention near(batch, config_.head_count, nullptr, rotary.reach, device_, type);
-  const Rotation wide_rotation(batch, rotary.theta, head_size, device_);
-  const Rotation near_rotation(batch, rotary.local_theta, head_size, device_);
+  const Attention wide(batch, heads, nullptr, Sight(), device_, type);
+  const Attention near(batch, heads, nullptr, {rotary.reach}, device_, type);
+  const Rotation wide_rotation(batch, rotary.theta, rotary.stretch, head_size, device_);
+  const Rotation near_rotation(batch, rotary.local_theta, rotary.stretch, head_size, device_);
   at::Tensor x = embedding_norm_(at::embedding(words_, NumbersOn(device_, batch.ids)));
   for (const Layer& layer : layers_) {
     const at::Tensor query_key_value =
         layer.query_key_value(layer.attention_norm.has_value() ? (*layer.attention_norm)(x) : x);
-    (layer.is_local ? near_rotation : wide_rotation).Turn(query_key_value);
+    (layer.is_local ? near_rotation : wide_rotation).Turn(query_key_value, heads.turned());
     x.add_(layer.attention_output((layer.is_local ? near : wide)(query_key_value)));
-    const std::vector<at::Tensor> halves = layer.up(layer.up_norm(x)).chunk(2, 1);
-    x.add_(layer.down(Activate(config_.activation, halves[0].contiguous()).mul_(halves[1])));
+    x.add_(layer.down(ActivateGate(config_.activation, layer.up(layer.up_norm(x)))));
   }
   return final_norm_(x);
 }

@@ -7,8 +7,8 @@
 
 #include "ATen/core/TensorBody.h"
 #include "proto/link/census.h"
+#include "worker/model/encoder/config/encoder_config.h"
 #include "worker/model/encoder/encoder.h"
-#include "worker/model/encoder/encoder_config.h"
 #include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
 #include "worker/model/encoder/token_batch.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/shape.h"
-#include "worker/model/encoder/bounded_json.h"
+#include "worker/model/encoder/config/bounded_json.h"
 
 namespace mpsd {
 namespace {

@@ -103,8 +103,9 @@ RowPlan Packer::Plan(int64_t row) const {
   if (!plan.columns.empty()) plan.fault = Fault(row, plan.columns);
   plan.is_empty = plan.columns.empty() || !plan.fault.empty();
   if (layout_ == TokenLayout::kPadded) {
-    plan.columns.resize(static_cast<size_t>(inputs_.length));
-    std::iota(plan.columns.begin(), plan.columns.end(), 0);
+    for (int64_t column = 0; column < inputs_.length; ++column) {
+      if (!IsKept(row, column)) plan.columns.push_back(column);
+    }
   } else if (plan.is_empty) {
     plan.columns = {0};
   }

@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "worker/model/encoder/encoder_config.h"
+#include "worker/model/encoder/config/encoder_config.h"
 
 namespace mpsd {
 
 // kPacked: as above. kPadded: all tokens of all rows, for devices that compile a program for each
-// shape; `kept` then says which count.
+// shape; `kept` then says which count. Those come first in their row, in their order.
 enum class TokenLayout { kPacked, kPadded };
 
 // A request's inputs: `rows` rows of `length` tokens each. `types` may be null: all are 0. Borrows.

@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
-#include "worker/model/encoder/bounded_json.h"
+#include "worker/model/encoder/config/bounded_json.h"
 
 namespace mpsd {
 namespace {

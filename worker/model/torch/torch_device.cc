@@ -174,6 +174,10 @@ RuntimeFacts LoadedRuntime() {
   return facts;
 }
 
+DriverGuardState GuardDriver(c10::Device device) {
+  return HoldDriverGuard(device.str(), LoadedRuntimeKind());
+}
+
 RuntimeKind LoadedRuntimeKind() { return DetectRuntimeKind(HasSymbol); }
 
 void UnregisterHostMemory(const void* data) {
@@ -182,15 +186,27 @@ void UnregisterHostMemory(const void* data) {
   if (unregister != nullptr) unregister(const_cast<void*>(data));
 }
 
-bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes) {
+bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes, HostMemoryUse use) {
   if (!device.is_cuda()) return false;
   // A function of the CUDA runtime that libtorch_cuda brought along, declared here so that its
   // headers are not needed.
   using Register = int (*)(void*, size_t, unsigned int);
-  constexpr unsigned int kPortableReadOnly = 0x01 | 0x08;
+  constexpr unsigned int kPortable = 0x01;
+  constexpr unsigned int kReadOnly = 0x08;
   const auto host_register = reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "cudaHostRegister"));
   return host_register != nullptr &&
-         host_register(const_cast<void*>(data), bytes, kPortableReadOnly) == 0;
+         host_register(const_cast<void*>(data), bytes,
+                       use == HostMemoryUse::kRead ? kPortable | kReadOnly : kPortable) == 0;
+}
+
+std::optional<double> FreeMemoryShare(c10::Device device) {
+  if (!device.is_cuda()) return std::nullopt;
+  using GetInfo = int (*)(size_t*, size_t*);
+  const auto get_info = reinterpret_cast<GetInfo>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
+  size_t free = 0;
+  size_t total = 0;
+  if (get_info == nullptr || get_info(&free, &total) != 0 || total == 0) return std::nullopt;
+  return static_cast<double>(free) / static_cast<double>(total);
 }
 
 }  // namespace mpsd

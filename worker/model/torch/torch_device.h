@@ -13,6 +13,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "c10/core/Device.h"
 #include "proto/link/runtime_kind.h"
+#include "worker/metal/driver_guard.h"
 #include "worker/model/torch/preflight.h"
 #include "worker/model/torch/stream_set.h"
 
@@ -59,11 +61,23 @@ void ReleaseUnusedMemory(c10::Device device);
 RuntimeFacts LoadedRuntime();
 RuntimeKind LoadedRuntimeKind();
 
-// Lets the device read host memory without staging it: pages are pinned, so a copy to the device
-// runs at the bus's speed and beside other work. CUDA alone can. Returns false if its runtime
-// cannot; inputs are then staged, which costs time and changes nothing else. The memory may be
-// mapped read-only, and must be unregistered before it is unmapped. Thread-safe.
-bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes);
+// Guards the gpu driver's methods where this device and libtorch need it, and says whether they are
+// guarded now (worker/metal/driver_guard.h). Called first on the main thread, before libtorch makes
+// anything on the device; from then on thread-safe.
+DriverGuardState GuardDriver(c10::Device device);
+
+// What the device does with host memory: kRead may be mapped read-only.
+enum class HostMemoryUse { kRead, kWritten };
+
+// Lets the device read or write host memory without staging it: pages are pinned, so a copy runs at
+// the bus's speed and beside other work. CUDA alone can. Returns false if its runtime cannot;
+// tensors are then staged, which costs time and changes nothing else. The memory must be
+// unregistered before it is unmapped. Thread-safe.
+bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes, HostMemoryUse use);
 void UnregisterHostMemory(const void* data);
+
+// The part of the device's memory that is free, from 0 to 1; nullopt where it does not say.
+// Thread-safe.
+std::optional<double> FreeMemoryShare(c10::Device device);
 
 }  // namespace mpsd

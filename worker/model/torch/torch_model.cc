@@ -5,17 +5,48 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "c10/core/InferenceMode.h"
+#include "proto/base/check.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/mps_policy.h"
 
 namespace mpsd {
+namespace {
+
+// Less of the device's memory than this stays free of records: what runs take at their largest.
+constexpr double kFreeShareForRuns = 0.1;
+
+// Whether a run has one answer, of tensors alone.
+bool IsOfTensors(const ModelSpec& spec) {
+  const auto is_string = [](const TensorSpec& tensor) {
+    return tensor.datatype == DataType::kBytes;
+  };
+  return !spec.decoupled && std::none_of(spec.inputs.begin(), spec.inputs.end(), is_string) &&
+         std::none_of(spec.outputs.begin(), spec.outputs.end(), is_string);
+}
+
+// Ends a recording that was begun, however its scope is left.
+class Recording {
+ public:
+  explicit Recording(GraphRecorder* recorder) : recorder_(recorder) { recorder_->Begin(); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() { recorder_->Abandon(); }
+
+  std::unique_ptr<RecordedRun> End() { return recorder_->End(); }
+
+ private:
+  GraphRecorder* const recorder_;
+};
+
+}  // namespace
 
 TorchModel::TorchModel(ModelSpec spec, const Census& census, std::unique_ptr<TorchRuntime> runtime)
     : spec_(std::move(spec)), census_(census), runtime_(std::move(runtime)) {}
@@ -25,16 +56,23 @@ uint32_t TorchModel::LanesAllowed(uint32_t wanted, std::string* why) const {
     *why = "a decoupled model keeps the answers to its requests on one lane";
     return 1;
   }
+  const DriverGuardState driver = GuardDriver(runtime_->device());
+  if (driver.guard == DriverGuard::kMissing && wanted > 1) {
+    *why = absl::StrCat("the gpu's driver could not be guarded: ", driver.why);
+    return 1;
+  }
   return mpsd::LanesAllowed(device(), runtime_->kind(), census_, wanted, why);
 }
 
+DriverGuard TorchModel::driver_guard() const { return GuardDriver(runtime_->device()).guard; }
+
 bool TorchModel::wants_row_buckets() const {
-  const auto is_string = [](const TensorSpec& tensor) {
-    return tensor.datatype == DataType::kBytes;
-  };
   return Wanted(runtime_->options().row_buckets, runtime_->device().is_mps()) && spec_.batches() &&
-         !spec_.decoupled && std::none_of(spec_.inputs.begin(), spec_.inputs.end(), is_string) &&
-         std::none_of(spec_.outputs.begin(), spec_.outputs.end(), is_string);
+         IsOfTensors(spec_);
+}
+
+bool TorchModel::wants_records() const {
+  return runtime_->records_runs() && can_compute() && IsOfTensors(spec_);
 }
 
 void TorchModel::RegisterMemory(const void* data, uint64_t bytes) {
@@ -43,10 +81,15 @@ void TorchModel::RegisterMemory(const void* data, uint64_t bytes) {
 
 void TorchModel::UnregisterMemory(const void* data) { runtime_->UnregisterMemory(data); }
 
+void TorchModel::RegisterOutputMemory(void* data, uint64_t bytes) {
+  runtime_->RegisterOutputMemory(data, bytes);
+}
+
 absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
                              uint32_t row_count, OutputSink* sink) {
   const DeviceGate::Permit permit(runtime_->gate());
-  const absl::Status status = CatchForeign([&] { return RunInside(inputs, row_count, sink); });
+  const absl::Status status =
+      CatchForeign([&] { return RunInside(lane, inputs, row_count, sink); });
   // Waits after a failure too: copies that have begun still read and write the slabs and the lease.
   const absl::Status finished = runtime_->Finish(lane);
   return ModelFailure(finished.ok() ? status : finished);
@@ -68,11 +111,99 @@ absl::StatusOr<bool> TorchModel::Answer(uint32_t lane, absl::Span<const InputTen
   return given;
 }
 
-absl::Status TorchModel::RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
-                                   OutputSink* sink) const {
+absl::Status TorchModel::RunInside(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                   uint32_t row_count, OutputSink* sink) const {
   if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
   const c10::InferenceMode inference_mode;
-  return Forward(inputs, row_count, sink);
+  const RecordedBatch* const recorded = records_[lane].runs.Find(inputs, row_count);
+  return recorded != nullptr ? Replay(*recorded, inputs, row_count, sink)
+                             : Forward(inputs, row_count, sink);
+}
+
+// Rows of the record that the batch does not fill keep the numbers of an earlier one; nobody looks
+// at what they give.
+absl::Status TorchModel::Replay(const RecordedBatch& batch, absl::Span<const InputTensor> inputs,
+                                uint32_t row_count, OutputSink* sink) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    absl::Status status = runtime_->CopyIn(inputs[i], batch.inputs[i]);
+    if (!status.ok()) return status;
+  }
+  batch.run->Replay();
+  for (size_t i = 0; i < batch.outputs.size(); ++i) {
+    const at::Tensor& output = batch.outputs[i];
+    absl::Status status = Emit(spec_.batches() ? output.narrow(0, 0, row_count) : output,
+                               spec_.outputs[i], row_count, sink);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TorchModel::Record(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                uint32_t row_count) {
+  MPSD_CHECK(lane < kMaxLanes && wants_records());
+  const std::optional<double> free = FreeMemoryShare(runtime_->device());
+  if (free.has_value() && *free < kFreeShareForRuns) {
+    return absl::FailedPreconditionError("too little of the device's memory is free");
+  }
+  const DeviceGate::Permit permit(runtime_->gate());
+  const absl::Status status = CatchForeign([&] { return RecordInside(lane, inputs, row_count); });
+  // What a model may not do while it is recorded reads like a lost device, which this wait tells.
+  const absl::Status finished = runtime_->Finish(lane);
+  if (!finished.ok() || status.ok()) return finished;
+  return absl::FailedPreconditionError(status.message());
+}
+
+absl::Status TorchModel::RecordInside(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                      uint32_t row_count) {
+  const c10::InferenceMode inference_mode;
+  LaneRecords& records = records_[lane];
+  if (records.recorder == nullptr) records.recorder = NewCudaRecorder();
+  RecordedBatch batch;
+  for (const InputTensor& input : inputs) {
+    absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, /*may_be_written=*/true);
+    if (!tensor.ok()) return tensor.status();
+    batch.inputs.push_back(*std::move(tensor));
+  }
+  Recording recording(records.recorder.get());
+  absl::StatusOr<std::vector<at::Tensor>> outputs = Compute(batch.inputs);
+  if (!outputs.ok()) return outputs.status();
+  for (const at::Tensor& output : *outputs) batch.outputs.push_back(output.contiguous());
+  batch.run = recording.End();
+  if (absl::Status status = CheckRecorded(batch, row_count); !status.ok()) return status;
+  records.runs.Add(inputs, row_count, std::move(batch));
+  return absl::OkStatus();
+}
+
+absl::Status TorchModel::CheckRecorded(const RecordedBatch& batch, uint32_t row_count) const {
+  if (batch.outputs.size() != spec_.outputs.size())
+    return absl::InternalError("outputs are missing");
+  for (size_t i = 0; i < batch.outputs.size(); ++i) {
+    absl::Status status =
+        CheckOutput(batch.outputs[i], spec_.outputs[i], spec_.batches(), row_count);
+    if (!status.ok()) return status;
+    if (batch.outputs[i].device() != runtime_->device()) {
+      return absl::InternalError(
+          absl::StrCat("output '", spec_.outputs[i].name, "' is not on the device"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void TorchModel::SetRecordPrice(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                const RunPrice& price) {
+  records_[lane].runs.SetPrice(inputs, price);
+}
+
+void TorchModel::DropRecord(uint32_t lane, absl::Span<const InputTensor> inputs,
+                            uint32_t row_count) {
+  records_[lane].runs.Remove(inputs, row_count);
+}
+
+// The next one with this number has another stream.
+void TorchModel::ReleaseLane(uint32_t lane) {
+  records_[lane].runs = RecordedRuns();
+  records_[lane].recorder.reset();
+  runtime_->ReleaseLane(lane);
 }
 
 absl::Status TorchModel::Emit(const at::Tensor& tensor, const TensorSpec& output,

@@ -1,24 +1,30 @@
 // TorchModel: the common part of all models that run on libtorch.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ATen/core/TensorBody.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "proto/base/limits.h"
 #include "worker/model/model.h"
+#include "worker/model/torch/graph_recorder.h"
+#include "worker/model/torch/recorded_runs.h"
 #include "worker/model/torch/torch_runtime.h"
 
 namespace mpsd {
 
 // Does for each batch what does not depend on the file format: passes the gate, enters inference
 // mode, catches what libtorch throws, checks outputs against the spec, and waits for the lane's
-// stream. A subclass adds Forward().
+// stream. A subclass adds Forward(), and Compute() if its runs can be recorded.
 //
 //   Run()                              on the lane's thread
 //    ├─ DeviceGate::Permit             may wait for other lanes
 //    ├─ Forward()                      of the format: borrow inputs, run, Emit() each output
+//    │  or Replay()                    where the lane has recorded a run for such a batch
 //    └─ TorchRuntime::Finish()         the outputs' bytes are complete from here on
 //
 // Owned by the worker's main. Thread-safe after loading, if its Forward() is: lanes run it
@@ -32,10 +38,18 @@ class TorchModel : public Model {
   bool wants_self_check() const final { return runtime_->options().self_check; }
   bool wants_row_buckets() const final;
   uint32_t LanesAllowed(uint32_t wanted, std::string* why) const final;
+  DriverGuard driver_guard() const final;
+  bool wants_records() const final;
+  absl::Status Record(uint32_t lane, absl::Span<const InputTensor> inputs,
+                      uint32_t row_count) final;
+  void SetRecordPrice(uint32_t lane, absl::Span<const InputTensor> inputs,
+                      const RunPrice& price) final;
+  void DropRecord(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count) final;
   void RegisterMemory(const void* data, uint64_t bytes) final;
   void UnregisterMemory(const void* data) final;
+  void RegisterOutputMemory(void* data, uint64_t bytes) final;
   absl::Status BindLane(uint32_t lane) final { return runtime_->BindLane(lane); }
-  void ReleaseLane(uint32_t lane) final { runtime_->ReleaseLane(lane); }
+  void ReleaseLane(uint32_t lane) final;
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) final;
   absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
@@ -49,6 +63,17 @@ class TorchModel : public Model {
   // RunInside() catches. Need not wait for the stream: Run() does.
   virtual absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                OutputSink* sink) const = 0;
+
+  // Whether Compute() is there.
+  virtual bool can_compute() const { return false; }
+
+  // The part of a forward that the device does: the outputs of these inputs, all on the device, in
+  // the orders of the spec. Neither waits for the device nor copies from the host, as far as the
+  // model lets it; one that does throws while it is recorded. May throw.
+  virtual absl::StatusOr<std::vector<at::Tensor>> Compute(
+      absl::Span<const at::Tensor> /*inputs*/) const {
+    return absl::UnimplementedError("the format records no runs");
+  }
 
   // The same for one answer of a decoupled model; false where there is none of that index.
   virtual absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> /*inputs*/,
@@ -64,12 +89,24 @@ class TorchModel : public Model {
   const TorchRuntime& runtime() const { return *runtime_; }
 
  private:
-  absl::Status RunInside(absl::Span<const InputTensor> inputs, uint32_t row_count,
+  // What a lane has recorded. Belongs to the lane's thread.
+  struct LaneRecords {
+    std::unique_ptr<GraphRecorder> recorder;  // made for the first record; outlives the runs
+    RecordedRuns runs;
+  };
+
+  absl::Status RunInside(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                          OutputSink* sink) const;
+  absl::Status RecordInside(uint32_t lane, absl::Span<const InputTensor> inputs,
+                            uint32_t row_count);
+  absl::Status Replay(const RecordedBatch& batch, absl::Span<const InputTensor> inputs,
+                      uint32_t row_count, OutputSink* sink) const;
+  absl::Status CheckRecorded(const RecordedBatch& batch, uint32_t row_count) const;
 
   const ModelSpec spec_;
   const Census census_;
   const std::unique_ptr<TorchRuntime> runtime_;
+  std::array<LaneRecords, kMaxLanes> records_;
 };
 
 // NOT_FOUND when the model's file is not there, PERMISSION_DENIED when it cannot be read. Both name

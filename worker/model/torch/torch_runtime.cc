@@ -11,6 +11,7 @@
 #include "proto/base/check.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/forward_outputs.h"
+#include "worker/model/torch/graph_recorder.h"
 #include "worker/model/torch/mps_policy.h"
 #include "worker/model/torch/precision_support.h"
 #include "worker/model/torch/preflight.h"
@@ -44,6 +45,25 @@ void SetWatermarks(uint32_t share_percent) {
   setenv("PYTORCH_MPS_HIGH_WATERMARK_RATIO", watermarks.high.c_str(), 0);
 }
 
+// The input where it lies.
+absl::StatusOr<at::Tensor> OnHost(const InputTensor& input) {
+  const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
+  if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
+  const c10::IntArrayRef sizes(input.dims.data(), input.dims.size());
+  return at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
+}
+
+// Whether lanes record runs. FAILED_PRECONDITION where the switch demands what cannot be.
+absl::StatusOr<bool> DecideRecords(Switch wanted, c10::Device device) {
+  if (!Wanted(wanted, device.is_cuda())) return false;
+  const absl::Status library = device.is_cuda()
+                                   ? OpenCudaRecorder()
+                                   : absl::FailedPreconditionError("only cuda records runs");
+  if (library.ok()) return true;
+  if (wanted == Switch::kAuto) return false;
+  return absl::Status(library.code(), absl::StrCat("graphs: ", library.message()));
+}
+
 absl::Status Explain(const LoadOrder& order, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
 }
@@ -63,6 +83,8 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   if (absl::Status status = CheckPrecisionThere(order.precision, device->str()); !status.ok()) {
     return Explain(order, status);
   }
+  const absl::StatusOr<bool> records = DecideRecords(options->graphs, *device);
+  if (!records.ok()) return Explain(order, records.status());
   const std::string objection =
       ProfilerObjection(device->str(), order.lanes, [](const char* name) { return getenv(name); });
   if (!objection.empty() && !options->allow_profiler) {
@@ -75,6 +97,7 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
         SizeThreadPools(threads);
         RoundProductsFor(order.precision);
         runtime.reset(new TorchRuntime(*device, order.precision, *std::move(options), threads));
+        runtime->records_runs_ = *records;
         return absl::OkStatus();
       },
       [&](absl::string_view what) {
@@ -130,7 +153,7 @@ void TorchRuntime::ReleaseLane(uint32_t lane) {
 }
 
 void TorchRuntime::RegisterMemory(const void* data, uint64_t bytes) {
-  if (!RegisterHostMemory(device_, data, bytes)) return;
+  if (!RegisterHostMemory(device_, data, bytes, HostMemoryUse::kRead)) return;
   absl::MutexLock lock(&mu_);
   registered_.emplace_back(static_cast<const char*>(data), bytes);
 }
@@ -144,6 +167,10 @@ void TorchRuntime::UnregisterMemory(const void* data) {
   registered_.erase(found);
 }
 
+void TorchRuntime::RegisterOutputMemory(void* data, uint64_t bytes) {
+  RegisterHostMemory(device_, data, bytes, HostMemoryUse::kWritten);
+}
+
 bool TorchRuntime::IsRegistered(const void* data, uint64_t bytes) const {
   absl::ReaderMutexLock lock(&mu_);
   const char* at = static_cast<const char*>(data);
@@ -152,16 +179,23 @@ bool TorchRuntime::IsRegistered(const void* data, uint64_t bytes) const {
   });
 }
 
+// Copies from registered memory need not be waited for: the slabs stay until the batch ends, which
+// waits for the stream.
 absl::StatusOr<at::Tensor> TorchRuntime::Borrow(const InputTensor& input,
                                                 bool may_be_written) const {
-  const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
-  if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
-  const c10::IntArrayRef sizes(input.dims.data(), input.dims.size());
-  at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
-  // The copy need not be waited for: the slabs stay until the batch ends, and its end waits for the
-  // stream.
-  if (!device_.is_cpu()) return tensor.to(device_, IsRegistered(input.data, input.bytes));
-  return may_be_written ? tensor.clone() : tensor;
+  const absl::StatusOr<at::Tensor> tensor = OnHost(input);
+  if (!tensor.ok()) return tensor.status();
+  if (!device_.is_cpu()) return tensor->to(device_, IsRegistered(input.data, input.bytes));
+  return may_be_written ? tensor->clone() : *tensor;
+}
+
+absl::Status TorchRuntime::CopyIn(const InputTensor& input, const at::Tensor& target) const {
+  const absl::StatusOr<at::Tensor> tensor = OnHost(input);
+  if (!tensor.ok()) return tensor.status();
+  const bool is_whole = tensor->dim() == 0 || tensor->size(0) == target.size(0);
+  (is_whole ? target : target.narrow(0, 0, tensor->size(0)))
+      .copy_(*tensor, IsRegistered(input.data, input.bytes));
+  return absl::OkStatus();
 }
 
 void TorchRuntime::CopyOut(const at::Tensor& tensor, void* target) const {

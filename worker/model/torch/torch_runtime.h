@@ -56,11 +56,20 @@ class TorchRuntime {
   // are staged, and nothing else changes. UnregisterMemory() of an unknown address does nothing.
   void RegisterMemory(const void* data, uint64_t bytes);
   void UnregisterMemory(const void* data);
+  void RegisterOutputMemory(void* data, uint64_t bytes);
+
+  // Whether lanes record runs here: on cuda, unless the order's switch says no. Where the switch
+  // leaves it open, a worker without the recorder's library does not. Constant.
+  bool records_runs() const { return records_runs_; }
 
   // The input as a tensor on the device. On the cpu it is the slab's own memory, unless it
   // `may_be_written`, which makes a copy. On a device the copy may still be running on the lane's
   // stream. INTERNAL for a datatype that libtorch has no tensors of.
   absl::StatusOr<at::Tensor> Borrow(const InputTensor& input, bool may_be_written) const;
+
+  // Copies the input's rows over the first rows of `target`, a tensor on the device that has at
+  // least as many and is alike otherwise. The copy may still be running, as above.
+  absl::Status CopyIn(const InputTensor& input, const at::Tensor& target) const;
 
   // Copies the tensor to `target`, contiguous, whatever its device and strides are. The bytes are
   // complete after Finish().
@@ -85,6 +94,7 @@ class TorchRuntime {
   const RuntimeKind kind_;
   const int threads_;
   const std::thread::id main_thread_;
+  bool records_runs_ = false;
   DeviceGate gate_;
   std::unique_ptr<StreamDevice> stream_device_;  // null on the cpu
   std::unique_ptr<StreamSet> streams_;

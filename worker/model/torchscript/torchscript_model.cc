@@ -45,6 +45,9 @@ class TorchScriptModel final : public TorchModel {
   absl::StatusOr<c10::IValue> Call(absl::Span<const InputTensor> inputs) const;
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
+  bool can_compute() const override { return true; }
+  absl::StatusOr<std::vector<at::Tensor>> Compute(
+      absl::Span<const at::Tensor> inputs) const override;
   absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> inputs, uint32_t index,
                                   OutputSink* sink) override;
   at::Tensor Shown(const at::Tensor& tensor, const TensorSpec& output) const;
@@ -103,6 +106,20 @@ absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uin
                                        OutputSink* sink) const {
   const absl::StatusOr<c10::IValue> returned = Call(inputs);
   return returned.ok() ? EmitAll(*returned, row_count, sink) : returned.status();
+}
+
+absl::StatusOr<std::vector<at::Tensor>> TorchScriptModel::Compute(
+    absl::Span<const at::Tensor> inputs) const {
+  const absl::InlinedVector<c10::IValue, 4> arguments(inputs.begin(), inputs.end());
+  const absl::StatusOr<OutputValues> values =
+      OrderOutputs(program_.Forward(arguments), spec().outputs);
+  if (!values.ok()) return values.status();
+  std::vector<at::Tensor> outputs;
+  for (size_t i = 0; i < values->size(); ++i) {
+    if (!(*values)[i].isTensor()) return absl::InternalError("an output is no tensor");
+    outputs.push_back(Shown((*values)[i].toTensor(), spec().outputs[i]));
+  }
+  return outputs;
 }
 
 absl::StatusOr<bool> TorchScriptModel::GiveAnswer(absl::Span<const InputTensor> inputs,
@@ -257,6 +274,8 @@ absl::Status StartTorch(const LoadOrder& order) {
   const absl::StatusOr<c10::Device> device = PickDevice(order.device);
   if (!device.ok()) return device.status();
   if (device->is_cpu()) return absl::OkStatus();
+  // Before the first encoder. Where it fails, LanesAllowed() says why.
+  GuardDriver(*device);
   // The first tensor makes the device's context.
   return CatchForeign([&] {
     at::zeros({1}, at::TensorOptions().device(*device));

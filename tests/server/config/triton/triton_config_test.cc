@@ -285,17 +285,39 @@ TEST_F(TritonConfigTest, TextsThatAreNotUtf8AreRefused) {
   EXPECT_EQ(Text("default_model_filename: \"caf\xe9.pt\""), refused);
 }
 
+TEST_F(TritonConfigTest, TheResponseCacheIsATenantsUnlessTheConfigSharesIt) {
+  EXPECT_EQ(Text("response_cache { enable: true }"), "");
+  EXPECT_EQ(model_.response_cache, CacheScope::kTenant);
+  EXPECT_EQ(Text("max_batch_size: 4"), "");
+  EXPECT_EQ(model_.response_cache, CacheScope::kTenant);
+  EXPECT_EQ(Text("response_cache {}"), "");
+  EXPECT_EQ(model_.response_cache, CacheScope::kOff);
+  model_.response_cache = CacheScope::kShared;
+  EXPECT_EQ(Text("response_cache { enable: true }"), "");
+  EXPECT_EQ(model_.response_cache, CacheScope::kShared);
+}
+
+TEST_F(TritonConfigTest, AModelWhoseStanzaKeepsAnswersIsNotMadeADecoupledOne) {
+  model_.response_cache = CacheScope::kShared;
+  EXPECT_EQ(Text("backend: \"repeat\" model_transaction_policy { decoupled: true }"),
+            "'response_cache.enable' is there beside a decoupled model");
+}
+
+TEST_F(TritonConfigTest, ADecoupledModelHasNoResponseCache) {
+  EXPECT_EQ(Text("backend: \"repeat\" model_transaction_policy { decoupled: true } "
+                 "response_cache { enable: true }"),
+            "'response_cache.enable' is there beside a decoupled model");
+}
+
 TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
       {"sequence_batching {}", "'sequence_batching' is not supported"},
-      {"ensemble_scheduling {}", "'ensemble_scheduling' is not supported"},
       {"cc_model_filenames { key: \"7.5\" value: \"m.pt\" }",
        "'cc_model_filenames' is not supported"},
       {"model_operations {}", "'model_operations' is not supported"},
       {"batch_input {}", "'batch_input' is not supported"},
       {"batch_output {}", "'batch_output' is not supported"},
       {"model_repository_agents { agents {} }", "'model_repository_agents' is not supported"},
-      {"response_cache { enable: true }", "'response_cache.enable' is not supported"},
       {"backend: \"onnxruntime\"", "'backend' is 'onnxruntime', which is not supported"},
       {"platform: \"tensorrt_plan\"", "'platform' is 'tensorrt_plan', which is not supported"},
       {"name: \"other\"", "'name' is 'other', not 'm'"},

@@ -101,12 +101,16 @@ const Key kKeys[] = {
     {"model_transaction_policy.decoupled", Fate::kMapped,
      "model_transaction_policy { decoupled: true }"},
     {"sequence_batching", Fate::kRefused, "sequence_batching {}"},
-    {"ensemble_scheduling", Fate::kRefused, "ensemble_scheduling {}"},
+    {"ensemble_scheduling", Fate::kMapped,
+     "input { name: 'x' data_type: TYPE_FP32 dims: 2 } "
+     "output { name: 'y' data_type: TYPE_FP32 dims: 2 } "
+     "ensemble_scheduling { step { model_name: 'n' input_map { key: 'i' value: 'x' } "
+     "output_map { key: 'o' value: 'y' } } }"},
     {"model_operations", Fate::kRefused, "model_operations {}"},
     {"batch_input", Fate::kRefused, "batch_input {}"},
     {"batch_output", Fate::kRefused, "batch_output {}"},
     {"model_repository_agents", Fate::kRefused, "model_repository_agents { agents {} }"},
-    {"response_cache.enable", Fate::kRefused, "response_cache { enable: true }"},
+    {"response_cache.enable", Fate::kMapped, "response_cache { enable: true }"},
     {"optimization", Fate::kNoted, "optimization {}"},
     {"model_warmup", Fate::kMapped, "model_warmup {}"},
     {"metric_tags", Fate::kNoted, "metric_tags { key: 'a' value: 'b' }"},

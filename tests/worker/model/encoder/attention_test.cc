@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ATen/TensorOperators.h"
+#include "ATen/ops/cat.h"
 #include "ATen/ops/rand.h"
 #include "ATen/ops/zeros.h"
 
@@ -15,42 +16,56 @@ namespace {
 
 constexpr int64_t kHeads = 2;
 constexpr int64_t kHidden = 8;
-constexpr int64_t kEverywhere = 0;
+const HeadLayout kAlike = {kHeads, kHeads};
 
-// Rows of 3, 1 and 3 tokens, as `layout` puts them.
+// Rows of 3, 1 and 2 tokens, as `layout` puts them; the last one's padding comes first.
 TokenBatch ThreeRows(TokenLayout layout) {
   EncoderConfig config;
   config.vocabulary_size = 10;
   config.position_count = 8;
   const std::vector<int64_t> ids(9, 1);
-  const std::vector<int64_t> mask = {1, 1, 1, 1, 0, 0, 1, 1, 1};
+  const std::vector<int64_t> mask = {1, 1, 1, 1, 0, 0, 0, 1, 1};
   return PackTokens(config, {3, 3, ids.data(), mask.data(), nullptr}, layout);
 }
 
-// Devices that need one shape compute what the others compute of the tokens alone.
-TEST(Attention, OfPaddedRowsIsThatOfPackedOnes) {
+// Expects of the padded rows what the packed ones give. Devices that need one shape compute so what
+// the others compute of the tokens alone.
+void ExpectAlikeInBothLayouts(const HeadLayout& heads, const DistanceBias* bias,
+                              const Sight& sight) {
   const TokenBatch packed = ThreeRows(TokenLayout::kPacked);
   const TokenBatch padded = ThreeRows(TokenLayout::kPadded);
-  ASSERT_EQ(packed.size(), 7);
+  ASSERT_EQ(packed.size(), 6);
   ASSERT_EQ(padded.size(), 9);
-  const at::Tensor input = at::rand({7, 3 * kHidden});
-  at::Tensor spread = at::rand({9, 3 * kHidden});
+  const int64_t width = kHidden / kHeads * heads.all();
+  const at::Tensor input = at::rand({6, width});
+  at::Tensor spread = at::rand({9, width});
+  const auto length_of = [&](size_t row) {
+    EXPECT_EQ(packed.rows[row].last - packed.rows[row].first,
+              padded.rows[row].last - padded.rows[row].first);
+    return packed.rows[row].last - packed.rows[row].first + 1;
+  };
   for (size_t row = 0; row < 3; ++row) {
-    const int64_t length = packed.rows[row].last - packed.rows[row].first + 1;
-    spread.narrow(0, padded.rows[row].first, length)
-        .copy_(input.narrow(0, packed.rows[row].first, length));
+    spread.narrow(0, padded.rows[row].first, length_of(row))
+        .copy_(input.narrow(0, packed.rows[row].first, length_of(row)));
   }
+  const at::Tensor one = Attention(packed, heads, bias, sight, at::kCPU)(input);
+  const at::Tensor other = Attention(padded, heads, bias, sight, at::kCPU)(spread);
+  EXPECT_FALSE(other.isnan().any().item<bool>());
+  for (size_t row = 0; row < 3; ++row) {
+    EXPECT_TRUE(one.narrow(0, packed.rows[row].first, length_of(row))
+                    .allclose(other.narrow(0, padded.rows[row].first, length_of(row)), 1e-5, 1e-6))
+        << "row " << row;
+  }
+}
+
+TEST(Attention, OfPaddedRowsIsThatOfPackedOnes) {
   const DistanceBias bias(at::rand({32, kHeads}), 32, 8);
-  for (const DistanceBias* added : {static_cast<const DistanceBias*>(nullptr), &bias}) {
-    const at::Tensor one = Attention(packed, kHeads, added, kEverywhere, at::kCPU)(input);
-    const at::Tensor other = Attention(padded, kHeads, added, kEverywhere, at::kCPU)(spread);
-    for (size_t row = 0; row < 3; ++row) {
-      const int64_t length = packed.rows[row].last - packed.rows[row].first + 1;
-      EXPECT_TRUE(one.narrow(0, packed.rows[row].first, length)
-                      .allclose(other.narrow(0, padded.rows[row].first, length), 1e-5, 1e-6))
-          << "row " << row;
-    }
-  }
+  ExpectAlikeInBothLayouts(kAlike, nullptr, Sight());
+  ExpectAlikeInBothLayouts(kAlike, &bias, Sight());
+  ExpectAlikeInBothLayouts(kAlike, nullptr, {/*reach=*/1});
+  ExpectAlikeInBothLayouts(kAlike, nullptr, {/*reach=*/0, /*is_causal=*/true});
+  ExpectAlikeInBothLayouts({kHeads, /*keys=*/1}, nullptr, {/*reach=*/0, /*is_causal=*/true});
+  ExpectAlikeInBothLayouts({kHeads, /*keys=*/1}, nullptr, {/*reach=*/1});
 }
 
 // One row of `length` tokens.
@@ -67,15 +82,50 @@ TEST(Attention, WithAReachSeesNoFarToken) {
   constexpr int64_t kLength = 600;
   constexpr int64_t kReach = 5;
   const at::Tensor input = at::rand({kLength, 3 * kHidden});
-  const at::Tensor near = Attention(OneRow(kLength), kHeads, nullptr, kReach, at::kCPU)(input);
+  const at::Tensor near = Attention(OneRow(kLength), kAlike, nullptr, {kReach}, at::kCPU)(input);
   for (const int64_t token : {0, 3, 255, 256, 260, 599}) {
     const int64_t first = std::max<int64_t>(0, token - kReach);
     const int64_t length = std::min(kLength, token + kReach + 1) - first;
     const at::Tensor seen = input.narrow(0, first, length);
-    const at::Tensor alone =
-        Attention(OneRow(length), kHeads, nullptr, kEverywhere, at::kCPU)(seen);
+    const at::Tensor alone = Attention(OneRow(length), kAlike, nullptr, Sight(), at::kCPU)(seen);
     EXPECT_TRUE(near[token].allclose(alone[token - first], 1e-5, 1e-6)) << token;
   }
+}
+
+TEST(Attention, CausalSeesNoTokenBehind) {
+  constexpr int64_t kLength = 9;
+  const at::Tensor input = at::rand({kLength, 3 * kHidden});
+  const at::Tensor all = Attention(OneRow(kLength), kAlike, nullptr,
+                                   {/*reach=*/0, /*is_causal=*/true}, at::kCPU)(input);
+  for (int64_t length = 1; length <= kLength; ++length) {
+    const at::Tensor alone =
+        Attention(OneRow(length), kAlike, nullptr, Sight(), at::kCPU)(input.narrow(0, 0, length));
+    EXPECT_TRUE(all[length - 1].allclose(alone[length - 1], 1e-5, 1e-6)) << length;
+  }
+}
+
+TEST(Attention, QueriesShareTheKeysOfTheirNeighbours) {
+  constexpr int64_t kSize = kHidden / kHeads;
+  const at::Tensor input = at::rand({5, 8 * kSize});  // 4 queries, 2 keys, 2 values
+  const at::Tensor shared =
+      Attention(OneRow(5), {/*queries=*/4, /*keys=*/2}, nullptr, Sight(), at::kCPU)(input);
+  const auto head = [&](int64_t number) { return input.narrow(1, number * kSize, kSize); };
+  for (int64_t query = 0; query < 4; ++query) {
+    const at::Tensor alone = at::cat({head(query), head(4 + query / 2), head(6 + query / 2)}, 1);
+    const at::Tensor seen = Attention(OneRow(5), {1, 1}, nullptr, Sight(), at::kCPU)(alone);
+    EXPECT_TRUE(shared.narrow(1, query * kSize, kSize).allclose(seen, 1e-5, 1e-6)) << query;
+  }
+}
+
+TEST(Attention, ScalesTheScoresAsItIsTold) {
+  const at::Tensor input = at::rand({5, 3 * kHidden});
+  at::Tensor louder = input.clone();
+  louder.narrow(1, 0, kHidden).mul_(3);
+  const double usual = 1 / std::sqrt(static_cast<double>(kHidden / kHeads));
+  const at::Tensor told =
+      Attention(OneRow(5), {kHeads, kHeads, 3 * usual}, nullptr, Sight(), at::kCPU)(input);
+  EXPECT_TRUE(
+      told.allclose(Attention(OneRow(5), kAlike, nullptr, Sight(), at::kCPU)(louder), 1e-5, 1e-6));
 }
 
 TEST(Attention, WithAReachOfPaddedRowsIsANumberEverywhere) {
@@ -88,7 +138,7 @@ TEST(Attention, WithAReachOfPaddedRowsIsANumberEverywhere) {
   const TokenBatch batch =
       PackTokens(config, {1, 16, ids.data(), mask.data(), nullptr}, TokenLayout::kPadded);
   const at::Tensor out =
-      Attention(batch, kHeads, nullptr, 2, at::kCPU)(at::rand({16, 3 * kHidden}));
+      Attention(batch, kAlike, nullptr, {2}, at::kCPU)(at::rand({16, 3 * kHidden}));
   EXPECT_FALSE(out.isnan().any().item<bool>());
 }
 
@@ -96,7 +146,7 @@ TEST(Rotation, MakesProductsDependOnTheDistance) {
   const TokenBatch batch = OneRow(12);
   const at::Tensor same = at::rand({1, 3 * kHidden}).expand({12, 3 * kHidden}).contiguous();
   const at::Tensor turned = same.clone();
-  Rotation(batch, 100, kHidden / kHeads, at::kCPU).Turn(turned);
+  Rotation(batch, 100, 1, kHidden / kHeads, at::kCPU).Turn(turned, kAlike.turned());
   const at::Tensor query = turned.narrow(1, 0, kHidden);
   const at::Tensor key = turned.narrow(1, kHidden, kHidden);
   const auto product = [&](int64_t i, int64_t j) {
@@ -106,6 +156,17 @@ TEST(Rotation, MakesProductsDependOnTheDistance) {
   EXPECT_GT(std::abs(product(2, 5) - product(2, 2)), 1e-3);
   EXPECT_TRUE(turned[0].allclose(same[0]));
   EXPECT_TRUE(turned.narrow(1, 2 * kHidden, kHidden).equal(same.narrow(1, 2 * kHidden, kHidden)));
+}
+
+TEST(Rotation, AStretchSlowsItDown) {
+  const TokenBatch batch = OneRow(12);
+  const at::Tensor same = at::rand({1, 3 * kHidden}).expand({12, 3 * kHidden}).contiguous();
+  const at::Tensor turned = same.clone();
+  const at::Tensor slow = same.clone();
+  Rotation(batch, 100, 1, kHidden / kHeads, at::kCPU).Turn(turned, kAlike.turned());
+  Rotation(batch, 100, 2, kHidden / kHeads, at::kCPU).Turn(slow, kAlike.turned());
+  EXPECT_TRUE(slow[10].allclose(turned[5], 1e-5, 1e-6));
+  EXPECT_FALSE(slow[10].allclose(turned[10], 1e-5, 1e-6));
 }
 
 TEST(DistanceBias, TellsNearDistancesApartAndFarOnesNot) {

@@ -56,7 +56,7 @@ TEST_F(EncoderFolderTest, WithoutModulesTheMeanIsTaken) {
   EXPECT_EQ(folder->pooling, Pooling::kMean);
   EXPECT_TRUE(folder->tail.empty());
   EXPECT_EQ(folder->max_tokens, 40);
-  EXPECT_THAT(FactsOf(*folder)[2].text, HasSubstr("mean (the default"));
+  EXPECT_THAT(FactsOf(*folder, {})[2].text, HasSubstr("mean (the default"));
 }
 
 TEST_F(EncoderFolderTest, ReadsTheStepsBehindTheEncoder) {
@@ -68,7 +68,7 @@ TEST_F(EncoderFolderTest, ReadsTheStepsBehindTheEncoder) {
   EXPECT_EQ(folder->pooling, Pooling::kFirst);
   EXPECT_EQ(folder->width(), 7);
   EXPECT_EQ(folder->max_tokens, 20);
-  EXPECT_EQ(FactsOf(*folder)[2].text, "cls, dense to 7, normalize");
+  EXPECT_EQ(FactsOf(*folder, {})[2].text, "cls, dense to 7, normalize");
 }
 
 TEST_F(EncoderFolderTest, NamesTheFileAtFault) {
@@ -137,6 +137,17 @@ TEST_F(EncoderFolderTest, ABucketBeyondThePositionsIsRefused) {
   order.spec.pad[0].buckets.push_back(41);
   EXPECT_EQ(EncoderSpec(order, ReadEncoderFolder(folder_).value()).status().message(),
             "its padding has a bucket of 41 tokens, but the model has 40 positions");
+}
+
+TEST_F(EncoderFolderTest, TheLongestRowThatIsToldIsThatOfThePadding) {
+  WriteConfig(R"("architectures": ["BertModel"], "max_position_embeddings": 20000)");
+  const EncoderFolder folder = ReadEncoderFolder(folder_).value();
+  EXPECT_EQ(FactsOf(folder, Spec()).back().text, "at most 8192 a row");
+  LoadOrder order;
+  order.spec.pad.push_back({"input_ids", 0, {8, 16384}});
+  EXPECT_EQ(FactsOf(folder, Spec(order)).back().text, "at most 16384 a row");
+  order.spec.pad.push_back({"attention_mask", 0, {100}});
+  EXPECT_EQ(FactsOf(folder, Spec(order)).back().text, "at most 100 a row");
 }
 
 TEST_F(EncoderFolderTest, BucketsEndWithTheLongestRow) {

@@ -141,7 +141,9 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderFamilies,
                                          "xlm_roberta_fp16", "camembert", "distilbert", "mpnet",
                                          "bert_reranker", "roberta_classifier",
                                          "distilbert_classifier", "mpnet_classifier", "modernbert",
-                                         "modernbert_classifier"),
+                                         "modernbert_classifier", "nomic_bert", "nomic_bert_first",
+                                         "nomic_bert_classifier", "gte", "gte_first",
+                                         "gte_reranker", "qwen3", "gemma3"),
                          [](const auto& param) { return std::string(param.param); });
 
 // A folder for tests to spoil.

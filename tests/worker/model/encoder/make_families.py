@@ -81,8 +81,9 @@ def rows_for(seed, types):
     return rows
 
 
-def family(model, rows, answer, files=None, weights=None, dtype=None, shard="1GB"):
-    """The content of one family's file. The answers are those of the folder, read again."""
+def family(model, rows, answer, files=None, weights=None, dtype=None, shard="1GB", config=None):
+    """The content of one family's file. The answers are those of the folder, read again. `config`
+    are keys of config.json that the folder has instead of the saved ones."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model.to(dtype or torch.float32).save_pretrained(folder, max_shard_size=shard)
@@ -91,6 +92,8 @@ def family(model, rows, answer, files=None, weights=None, dtype=None, shard="1GB
             write_weights(folder / file, tensors)
         small = {path.name: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))
                  if path.name != "generation_config.json"}
+        if config:
+            small["config.json"] = config(small["config.json"])
         again = type(model).from_pretrained(folder, dtype=torch.float32).eval()
         return {"files": small | (files or {}), "weights": shards | (weights or {}),
                 "rows": answers(again, rows, answer)}
@@ -117,26 +120,28 @@ def step(kind, number):
             "type": f"sentence_transformers.models.{kind}"}
 
 
-def embedder(model, mode, seed, types=False, dense=None, normalize=True, **more):
-    """An embedder with the files of sentence-transformers; `dense` is the width of a Dense."""
+def embedder(model, mode, seed, types=False, dense=(), bias=True, normalize=True, **more):
+    """An embedder with the files of sentence-transformers; `dense` has the widths of its Dense."""
     key = {"cls": "cls_token", "lasttoken": "lasttoken"}.get(mode, f"{mode}_tokens")
-    kinds = ["Transformer", "Pooling"] + ["Dense"] * (dense is not None) + ["Normalize"] * normalize
+    kinds = ["Transformer", "Pooling"] + ["Dense"] * len(dense) + ["Normalize"] * normalize
     files = {"modules.json": [step(kind, number) for number, kind in enumerate(kinds)],
              "1_Pooling/config.json": {f"pooling_mode_{key}": True}}
-    weights = {}
-    if dense is not None:
-        files["2_Dense/config.json"] = {
-            "in_features": 16, "out_features": dense, "bias": True,
-            "activation_function": "torch.nn.modules.activation.Tanh"}
-        weights["2_Dense/model.safetensors"] = [["linear.bias", "F32", [dense]],
-                                                ["linear.weight", "F32", [dense, 16]]]
+    weights, width = {}, 16
+    for number, wider in enumerate(dense, 2):
+        kind = "activation.Tanh" if bias else "linear.Identity"
+        files[f"{number}_Dense/config.json"] = {
+            "in_features": width, "out_features": wider, "bias": bias,
+            "activation_function": f"torch.nn.modules.{kind}"}
+        weights[f"{number}_Dense/model.safetensors"] = [["linear.bias", "F32", [wider]]] * bias + [
+            ["linear.weight", "F32", [wider, width]]]
+        width = wider
 
     def answer(output):
         vector = pooled(output.last_hidden_state[0], mode)
-        if dense is not None:
-            matrix = torch.from_numpy(weight("linear.weight", [dense, 16]))
-            bias = torch.from_numpy(weight("linear.bias", [dense]))
-            vector = torch.tanh(matrix @ vector + bias)
+        for wider in dense:
+            vector = torch.from_numpy(weight("linear.weight", [wider, len(vector)])) @ vector
+            if bias:
+                vector = torch.tanh(vector + torch.from_numpy(weight("linear.bias", [wider])))
         return torch.nn.functional.normalize(vector, dim=0) if normalize else vector
 
     return family(model, rows_for(seed, types), answer, files, weights, **more)
@@ -149,6 +154,65 @@ def classifier(model, seed, activation, types=False):
 
 def softmax(logits):
     return torch.softmax(logits, 0)
+
+
+def first_nomic_config(saved):
+    """The keys with which NomicBERT was published."""
+    own = "nomic-ai/nomic-bert-2048--modeling_hf_nomic_bert.NomicBert"
+    return {"model_type": "nomic_bert", "architectures": ["NomicBertModel"],
+            "auto_map": {"AutoConfig": f"{own}Config", "AutoModel": f"{own}Model"},
+            "activation_function": "swiglu", "causal": False, "layer_norm_epsilon": 1e-12,
+            "mlp_fc1_bias": False, "mlp_fc2_bias": False, "qkv_proj_bias": False, "prenorm": False,
+            "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_scale_base": None,
+            "rotary_scaling_factor": None, "n_embd": saved["hidden_size"],
+            "n_head": saved["num_attention_heads"], "n_inner": saved["intermediate_size"],
+            "n_layer": saved["num_hidden_layers"], "n_positions": saved["max_position_embeddings"],
+            "type_vocab_size": saved["type_vocab_size"], "vocab_size": saved["vocab_size"]}
+
+
+def first_gte_config(saved):
+    """The keys with which GTE was published; transformers computes its angles as linear ones."""
+    own = "Alibaba-NLP/new-impl--modeling.New"
+    kept = {key: value for key, value in saved.items() if key != "rope_parameters"}
+    return kept | {"model_type": "new", "architectures": ["NewModel", "NewForTokenClassification"],
+                   "auto_map": {"AutoConfig": f"{own}Config", "AutoModel": f"{own}Model"},
+                   "rope_theta": 20000, "rope_scaling": {"type": "ntk", "factor": 8.0},
+                   "position_embedding_type": "rope", "layer_norm_type": "layer_norm",
+                   "logn_attention_scale": False, "pack_qkv": True}
+
+
+def qwen3_config(saved):
+    """As the published folder names itself, though it has no head."""
+    return saved | {"architectures": ["Qwen3ForCausalLM"]}
+
+
+def rotary_families():
+    """Those of families whose positions are rotations, ModernBERT aside."""
+    t = transformers
+    sizes = SIZES | {"max_position_embeddings": 24}
+    names = {"id2label": {0: "anger", 1: "joy", 2: "neither"}}
+    ntk = {"rope_type": "linear", "factor": 8 ** (2 / 8), "rope_theta": 160000.0}
+    heads = sizes | {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 12}
+    gemma = heads | {"num_hidden_layers": 3, "sliding_window": 6, "sliding_window_pattern": 3,
+                     "query_pre_attn_scalar": 10, "use_bidirectional_attention": True}
+    nomic = t.NomicBertConfig(**sizes)
+    return {
+        "nomic_bert": embedder(t.NomicBertModel(nomic), "mean", 15, types=True),
+        "nomic_bert_first": embedder(t.NomicBertModel(nomic), "mean", 16, types=True,
+                                     config=first_nomic_config),
+        "nomic_bert_classifier": classifier(
+            t.NomicBertForSequenceClassification(t.NomicBertConfig(**sizes, **names)), 17, softmax,
+            types=True),
+        "gte": embedder(t.GteModel(t.GteConfig(**sizes)), "cls", 18),
+        "gte_first": embedder(t.GteModel(t.GteConfig(**sizes, rope_parameters=ntk)), "cls", 19,
+                              config=first_gte_config),
+        "gte_reranker": classifier(t.GteForSequenceClassification(
+            t.GteConfig(**sizes, type_vocab_size=0, num_labels=1)), 20, torch.sigmoid),
+        "qwen3": embedder(t.Qwen3Model(t.Qwen3Config(**heads)), "lasttoken", 21,
+                          dtype=torch.bfloat16, config=qwen3_config),
+        "gemma3": embedder(t.Gemma3TextModel(t.Gemma3TextConfig(**gemma)), "mean", 22,
+                           dense=(24, 16), bias=False),
+    }
 
 
 def families():
@@ -165,7 +229,7 @@ def families():
     return {
         "bert_mean": embedder(t.BertModel(t.BertConfig(**bert)), "mean", 1, types=True),
         "bert_dense": embedder(t.BertModel(t.BertConfig(**bert, hidden_act="gelu_new")), "cls", 2,
-                               dense=5, normalize=False),
+                               dense=(5,), normalize=False),
         "bert_sharded_bf16": embedder(t.BertModel(t.BertConfig(**bert)), "max", 3,
                                       dtype=torch.bfloat16, shard="10KB"),
         "roberta": embedder(t.RobertaModel(t.RobertaConfig(**KIN)), "cls", 4),
@@ -210,7 +274,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    made = families()
+    made = families() | rotary_families()
     if arguments.check:
         sys.exit(0 if all([check(name, content) for name, content in made.items()]) else 1)
     FAMILIES.mkdir(exist_ok=True)

@@ -67,13 +67,14 @@ TEST_F(TokenBatchTest, ARowOfNoTokensHoldsOne) {
   EXPECT_THAT(batch.failed_rows, IsEmpty());
 }
 
-TEST_F(TokenBatchTest, APaddedLayoutKeepsAllAndSaysWhichCount) {
+TEST_F(TokenBatchTest, APaddedLayoutKeepsAllThoseThatCountFirst) {
   const TokenBatch batch =
       Pack({7, 8, 9, 5, 3, 3}, {0, 1, 1, 0, 0, 0}, /*rows=*/2, TokenLayout::kPadded);
-  EXPECT_THAT(batch.ids, ElementsAre(0, 8, 9, 0, 0, 0));
-  EXPECT_THAT(batch.kept, ElementsAre(0, 1, 1, 1, 0, 0));
-  EXPECT_EQ(batch.rows[0].first, 1);
-  EXPECT_EQ(batch.rows[0].last, 2);
+  EXPECT_THAT(batch.ids, ElementsAre(8, 9, 0, 0, 0, 0));
+  EXPECT_THAT(batch.positions, ElementsAre(1, 2, 0, 0, 0, 0));
+  EXPECT_THAT(batch.kept, ElementsAre(1, 1, 0, 1, 0, 0));
+  EXPECT_EQ(batch.rows[0].first, 0);
+  EXPECT_EQ(batch.rows[0].last, 1);
   ASSERT_EQ(batch.runs.size(), 1u);
   EXPECT_EQ(batch.runs[0].rows, 2);
   EXPECT_EQ(batch.runs[0].length, 3);

@@ -230,6 +230,12 @@ TEST_F(TorchScriptInput, BytesForATensorAndTheOtherWayRoundAreRefused) {
       HasSubstr("is of the type List[str], but input 'x' is FP32"));
 }
 
+TEST_F(TorchScriptInput, InputsThatAreMissingAreSuggestedByTheirTypes) {
+  EXPECT_THAT(
+      LoadError("def forward(self, ids: Tensor, s: List[str]) -> Tensor:\n    return ids\n", {}),
+      HasSubstr("--input ids:FP32[-1,…] --input s:BYTES[-1,1]"));
+}
+
 TEST_F(TorchScriptInput, ALaneThatIsOutOfGateWaitsForNobodyElse) {
   const auto model = LoadSource(
       "def forward(self, x: Tensor) -> Tensor:\n    assert bool((x[0, 0] > 0).item())\n"

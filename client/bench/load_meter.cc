@@ -1,0 +1,112 @@
+#include "client/bench/load_meter.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/traffic/load_run.h"
+#include "proto/base/clock.h"
+
+namespace mpsd::bench {
+namespace {
+
+constexpr int64_t kDrainNs = 10 * kNsPerSecond;
+constexpr uint32_t kClientsAChannel = 64;  // a connection has room for twice as many calls
+constexpr uint32_t kOpenChannels = 8;
+constexpr uint32_t kThreadsMax = 8;
+constexpr double kFewestRequests = 20;
+constexpr absl::Duration kLongestWindow = absl::Seconds(10);
+
+// A quarter of the cores: the server may be on the same host.
+uint32_t ThreadCount() {
+  return std::clamp<uint32_t>(std::thread::hardware_concurrency() / 4, 1, kThreadsMax);
+}
+
+traffic::LoadPlan PlanOf(const MeterOptions& options, const Load& load, absl::Duration duration) {
+  traffic::LoadPlan plan;
+  plan.target = options.address;
+  plan.connection = options.connection;
+  plan.connect_ns = absl::ToInt64Nanoseconds(options.timeout);
+  plan.duration_ns = absl::ToInt64Nanoseconds(duration);
+  plan.warmup_ns = plan.duration_ns / 5;
+  plan.drain_ns = kDrainNs;
+  plan.seed = options.requests.seed;
+  plan.threads = ThreadCount();
+  plan.rate = load.rate;
+  plan.channels = kOpenChannels;
+  if (load.clients > 0) {
+    plan.rate = 0;
+    plan.concurrency = load.clients;
+    plan.threads = std::min(plan.threads, load.clients);
+    plan.channels = (load.clients + kClientsAChannel - 1) / kClientsAChannel;
+  }
+  return plan;
+}
+
+absl::Status TooFewRequests(double rate, absl::Duration window) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(LoadText({.rate = rate}), " are too few requests in ",
+                   absl::FormatDuration(window), " to tell: measure each load for longer"));
+}
+
+}  // namespace
+
+absl::StatusOr<absl::Duration> KneeWindow(double rate, absl::Duration duration) {
+  const absl::Duration longest = std::max(duration, kLongestWindow);
+  const absl::Duration wanted = absl::Seconds(kFewestRequests / rate);
+  if (wanted > longest) return TooFewRequests(rate, longest);
+  return std::max(wanted, duration);
+}
+
+LoadMeter::LoadMeter(MeterOptions options, std::unique_ptr<client::Client> client,
+                     std::vector<traffic::PreparedRequest> requests)
+    : options_(std::move(options)), client_(std::move(client)), requests_(std::move(requests)) {}
+
+absl::StatusOr<std::unique_ptr<LoadMeter>> LoadMeter::Connect(const MeterOptions& options) {
+  const auto deadline = [&] { return absl::Now() + options.timeout; };
+  auto client = client::Client::Connect(options.address, deadline(), options.connection);
+  if (!client.ok()) return client.status();
+  const auto metadata = (*client)->GetModelMetadata(options.model, "", deadline());
+  if (!metadata.ok()) return metadata.status();
+  const auto plan = MakeRequestPlan(*metadata, options.requests);
+  if (!plan.ok()) return plan.status();
+  auto requests = traffic::PrepareRequests(*plan);
+  if (!requests.ok()) return requests.status();
+  return std::unique_ptr<LoadMeter>(
+      new LoadMeter(options, *std::move(client), *std::move(requests)));
+}
+
+client::ModelRuns LoadMeter::Runs() {
+  return client_->GetModelRuns(options_.model, absl::Now() + options_.timeout)
+      .value_or(client::ModelRuns{});
+}
+
+absl::StatusOr<LoadPoint> LoadMeter::Measure(const Load& load, absl::Duration duration,
+                                             const Slo* slo) {
+  const client::ModelRuns before = Runs();
+  const auto result = traffic::RunLoad(PlanOf(options_, load, duration), requests_);
+  if (!result.ok()) return result.status();
+  return MakeLoadPoint(load, *result, before, Runs(), slo);
+}
+
+absl::StatusOr<std::optional<LoadPoint>> LoadMeter::FindKnee(
+    const Slo& slo, KneeSearch* search, absl::Duration duration, const std::function<bool()>& go_on,
+    const std::function<void(const LoadPoint&)>& seen) {
+  std::optional<LoadPoint> knee;
+  for (auto rate = search->Next(); rate && go_on(); rate = search->Next()) {
+    const absl::StatusOr<absl::Duration> window = KneeWindow(*rate, duration);
+    if (!window.ok()) return window.status();
+    absl::StatusOr<LoadPoint> point = Measure({.rate = *rate}, *window, &slo);
+    if (!point.ok()) return point.status();
+    if (point->due == 0) return TooFewRequests(*rate, *window);
+    seen(*point);
+    search->Add(*rate, point->meets_slo);
+    if (point->meets_slo) knee = *std::move(point);
+  }
+  return knee;
+}
+
+}  // namespace mpsd::bench

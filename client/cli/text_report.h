@@ -1,0 +1,51 @@
+// text_report: the output of `embed`, `rerank` and `tokenize`. Pure functions, all thread-safe.
+//
+// The tables are for people and may change. The JSON is for programs: its keys stay, and it is one
+// object on one line. Bytes of a text that are not UTF-8 become U+FFFD.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/web/text_bodies.h"
+
+namespace mpsd::cli {
+
+// What was sent to whom, for the reports.
+struct SentTexts {
+  std::string model;
+  std::string query;               // of `rerank`
+  std::vector<std::string> texts;  // as many as the answer has rows
+  uint64_t cut_count = 0;          // texts that the server has cut
+};
+
+// A line for each text with dims, norm and first values; then the model and its tokens.
+std::string EmbedText(const SentTexts& sent, const client::Embeddings& embeddings);
+
+// "model", "tokens", "truncated_texts", "embeddings": [{"text", "embedding"}]. The numbers have the
+// fewest digits that read back the same.
+std::string EmbedJson(const SentTexts& sent, const client::Embeddings& embeddings);
+
+// An array FP32 [texts, dims]. Errors of FormatNpy().
+absl::StatusOr<std::string> EmbedNpy(const client::Embeddings& embeddings);
+
+// The `top_count` documents of the highest scores, or all of them where that is 0, each with its
+// place among those that were sent, from 1 on as in a file's lines.
+std::string RerankText(const SentTexts& sent, const client::Ranking& ranking, size_t top_count);
+
+// "model", "query", "tokens", "truncated_texts", "results": [{"index", "score", "document"}] with
+// the same rows; the index counts from 0.
+std::string RerankJson(const SentTexts& sent, const client::Ranking& ranking, size_t top_count);
+
+// A line for each token: the text's row, the token's place, its id and piece, and whether it is
+// special.
+std::string TokenizeText(const SentTexts& sent, const client::Tokens& tokens);
+
+// "model", "rows": [{"text", "tokens": [{"id", "piece", "special"}]}]; a piece that the server does
+// not say is null.
+std::string TokenizeJson(const SentTexts& sent, const client::Tokens& tokens);
+
+}  // namespace mpsd::cli

@@ -1,0 +1,61 @@
+// text_verbs: the verbs `embed`, `rerank` and `tokenize`: texts to a running server, over its HTTP
+// routes for texts (docs/http.md), which know what a model makes of texts and cut, batch and count
+// as the server's config says.
+//
+// The steps, and the exit code of a failure in each:
+//
+//   1. the options are checked                                  kExitUsage
+//   2. the texts are read                                       kExitNoInput
+//   3. Connect: files of credentials, then the server           kExitNoInput, kExitNotReachable
+//   4. the model is found, where none is named                  kExitServerError, kExitUsage
+//   5. the texts are sent, kMostRequestRows at most at a time   kExitServerError
+//   6. report                                                   kExitCannotWrite
+//
+// The report comes when all texts are answered; nothing is repeated. On stderr, beside errors: the
+// model that was found, how many texts the server has cut, and, on a terminal, the progress of
+// lists that are more than one request.
+#pragma once
+
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "client/cli/server_options.h"
+
+namespace mpsd::cli {
+
+// The options as they stand on the command line, unchecked: verbs.cc fills them.
+struct TextOptions {
+  ServerOptions server;
+  std::string model;  // empty: the only one of the task
+  std::vector<std::string> texts;
+  std::string file;  // of further texts, one a line; "-": stdin
+  std::string output = "table";
+  std::string output_file;  // empty: stdout
+};
+
+struct RerankOptions : TextOptions {
+  std::string query;
+  size_t top_count = 0;  // 0: all
+};
+
+// Where a verb writes. On a terminal stderr shows progress, and stdout takes no .npy.
+struct Console {
+  std::ostream& out;
+  std::ostream& err;
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+};
+
+// The vectors of texts: a table, JSON or .npy. Returns an ExitCode. Connecting and each request may
+// take the option `timeout`. Thread-safe, as the others.
+int RunEmbed(const TextOptions& options, const Console& console);
+
+// The texts as documents, the best for the query first: a table or JSON.
+int RunRerank(const RerankOptions& options, const Console& console);
+
+// The tokens of texts, uncut: a table or JSON. The model may have any task.
+int RunTokenize(const TextOptions& options, const Console& console);
+
+}  // namespace mpsd::cli

@@ -1,0 +1,26 @@
+// named_value: options of the form NAME=VALUE, which say something of one tensor. Pure functions,
+// all thread-safe.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/shape.h"
+
+namespace mpsd::cli {
+
+// Splits "name=rest"; the rest is empty without a '='. It borrows from `value`.
+std::pair<std::string, absl::string_view> SplitName(absl::string_view value);
+
+// INVALID_ARGUMENT "--option value: wanted is expected".
+absl::Status WrongOption(absl::string_view option, absl::string_view value,
+                         absl::string_view wanted);
+
+// The name and the dims of "NAME=1,16": no dim below 0, and at most kMaxRank of them behind the
+// batch dim.
+absl::StatusOr<std::pair<std::string, Dims>> ParseShape(const std::string& value);
+
+}  // namespace mpsd::cli

@@ -1,0 +1,51 @@
+// Table: rows of text in aligned columns, for people.
+//
+//   Table table({{"MODEL"}, {"LANES", kRight}});
+//   table.AddRow({"mlp", "4"});
+//   out << table.Text();              MODEL  LANES
+//                                     mlp        4
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace mpsd::cli {
+
+// Collects the rows, and lays them out only when it is asked for the text: a column is as wide as
+// its widest cell. Widths are counted in characters, not bytes, so accents keep the columns
+// straight; characters that a terminal draws twice as wide do not. Cells are printed as they are:
+// they hold no line breaks.
+//
+// Owned by the verb that prints it. Thread-compatible.
+class Table {
+ public:
+  enum class Align { kLeft, kRight };
+
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+  };
+
+  explicit Table(std::vector<Column> columns);
+
+  // Adds a row below the others. REQUIRES: there are as many cells as columns.
+  void AddRow(std::vector<std::string> cells);
+
+  // The titles and the rows, with two spaces between columns, and none at the end of a line.
+  std::string Text() const;
+
+ private:
+  const std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;  // the first holds the titles
+};
+
+// A text for a cell: at most 40 bytes of it, cut between characters, and a space for each control
+// character, so that it is on one line. Pure, thread-safe.
+std::string ShortCell(absl::string_view text);
+
+// Numbers stand to the right.
+inline constexpr Table::Align kRight = Table::Align::kRight;
+
+}  // namespace mpsd::cli

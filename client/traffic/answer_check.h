@@ -1,0 +1,49 @@
+// AnswerCheck: whether the bytes of an answer are right for the request.
+//
+// A load that does not look at its answers also measures a server that sends nonsense. But parsing
+// an answer costs the client more than the call, and client and server share the machine's cores.
+// So the check walks the fields of the message by hand, and reads contents only where they are
+// compared:
+//
+//   ModelInferResponse         model_name │ … │ raw_output_contents │ raw_output_contents │
+//   kSameSize                  skips        …   adds up lengths
+//   kIdentity, kEcho           skips        …   compares byte for byte with the payload
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "client/traffic/request_set.h"
+
+namespace mpsd::traffic {
+
+// What the answers of a run are held to, for all its requests.
+enum class Expectation {
+  kSameSize,  // raw contents, as many bytes as the first answer to the same request
+  kIdentity,  // raw contents equal to the request's, byte for byte
+  kEcho,      // the request itself, as mpsd-echo answers; compares its raw contents
+};
+
+// Walks the answer's outer fields without parsing it, so that a check costs far less than a call.
+// Owned by a pump's AnswerTally. Lives on one thread. The requests outlive it.
+class AnswerCheck {
+ public:
+  // `streamed`: answers are wrapped in the message of a stream.
+  AnswerCheck(Expectation expectation, bool streamed, const std::vector<PreparedRequest>* requests);
+
+  // Whether `answer` is right for the request of that index. False also for a message that cannot
+  // be walked, and for one without contents; on a stream for an error in band. `answer` can still
+  // be read afterwards.
+  bool Right(uint32_t request, grpc::ByteBuffer* answer);
+
+ private:
+  const Expectation expectation_;
+  const bool streamed_;
+  const std::vector<PreparedRequest>* const requests_;
+  std::vector<uint64_t> first_bytes_;  // by request; 0: no answer yet
+};
+
+}  // namespace mpsd::traffic

@@ -1,0 +1,49 @@
+// AnswerTally: counts the answers of one pump.
+//
+// The one place that decides which call counts where:
+//
+//   ends inside the window               throughput, CPU a call; right and within the SLO: goodput
+//   closed loop, ends inside             latency
+//   open loop, was due inside            latency, however late the answer comes
+//   an error, or a wrong answer          counted whenever it comes, also in warm-up and drain
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "client/traffic/answer_check.h"
+#include "client/traffic/load_run.h"
+#include "client/traffic/pump.h"
+#include "client/traffic/request_set.h"
+
+namespace mpsd::traffic {
+
+// Checks each answer, and adds it to the counts and the histograms. Owned by its pump; lives on the
+// pump's thread. The plan and the requests outlive it.
+class AnswerTally {
+ public:
+  AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest>& requests);
+
+  // Counts a request, meant to be sent at `intended_ns`, that ended now: with an answer, whose
+  // bytes it checks, or with an error.
+  void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
+             grpc::StatusCode code, grpc::ByteBuffer* answer);
+
+  // Counts an answer that no request has asked for.
+  void CountUnasked() { ++counts_.wrong; }
+
+  // Adds the counts of another thread, such as the sender's, which has ended.
+  void Merge(const LoadCounts& counts) { counts_.Merge(counts); }
+
+  // The counts until now. For the pump's thread, or after it has ended.
+  const LoadCounts& counts() const { return counts_; }
+
+ private:
+  const LoadPlan& plan_;
+  LoadCounts counts_;
+  AnswerCheck check_;
+};
+
+}  // namespace mpsd::traffic

@@ -1,0 +1,112 @@
+// CallPump: the unary calls of one client thread, from the first send to the last answer.
+//
+//   closed loop   pump's thread:   send all ─▶ answer ─▶ send ─▶ answer ─▶ … ─▶ drain
+//
+//   open loop     sender:          sleep until due ─▶ take a free call ─▶ send ─▶ …
+//                 pump's thread:   answer ─▶ count ─▶ free the call ─▶ …         ─▶ drain
+//
+// Each call of the window is counted once: answered, failed, or not sent because none was free.
+#pragma once
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "client/traffic/answer_tally.h"
+#include "client/traffic/arrivals.h"
+#include "client/traffic/load_run.h"
+#include "client/traffic/pump.h"
+#include "client/traffic/request_set.h"
+
+namespace mpsd::traffic {
+
+// Keeps its open calls in records made at construction, so that nothing is allocated during the
+// run. A closed loop sends on its own thread; an open loop sends on a second thread, so that
+// waiting answers never delay a send. The caller owns the plan and the requests, which outlive it.
+// Lives on the thread that calls Run().
+class CallPump final : public Pump {
+ public:
+  // At most `call_count` calls are open at once. `tickets`, if not null, is shared by the pumps of
+  // a run, and each call of a closed loop takes one; the loop ends when none is left.
+  CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t call_count,
+           std::atomic<int64_t>* tickets, uint64_t seed);
+  ~CallPump() override;
+
+  void AddChannel(const std::shared_ptr<grpc::Channel>& channel);
+
+  // Runs an open loop if the plan has a rate, otherwise a closed one.
+  void Run(const Window& window) override;
+  const LoadCounts& counts() const override { return tally_.counts(); }
+
+ private:
+  // A record of one call at a time; its address is the tag in the completion queue. `open` says
+  // that gRPC owes that tag.
+  struct Call {
+    std::optional<grpc::ClientContext> context;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
+    grpc::ByteBuffer answer;
+    grpc::Status status;
+    uint32_t request = 0;
+    int64_t intended_ns = 0;
+    std::atomic<bool> open{false};
+  };
+
+  // Keeps every call busy until the window's end: each answer sends the next request.
+  void RunClosed(const Window& window);
+
+  // Sends at the arrival times, on a thread of its own, from now to the window's end. A request
+  // that is due while all calls are open, or that cannot be sent before the end, counts as not
+  // sent. Of the latter there may be any number, so that they are counted by the rate.
+  void RunOpen(const Window& window, double rate);
+
+  // REQUIRES: `call` is not open. Only the sending thread calls it.
+  void Send(Call* call, uint32_t request, int64_t intended_ns);
+  // The sending thread's whole work in an open loop.
+  void SendArrivals(const Window& window, double rate);
+  // Counts the request that was due then, and those that are due until the end, as not sent.
+  void CountUnsent(const Window& window, int64_t intended_ns, double rate);
+  // Null when all calls are open.
+  Call* TakeFreeCall();
+
+  // False when the run has sent all the requests that it was asked for.
+  bool TakeTicket();
+
+  // Blocks until the next answer; null when none came before `deadline_ns`.
+  Call* NextAnswer(int64_t deadline_ns);
+  void Count(const Window& window, int64_t now_ns, Call* call);
+  // Takes the answers of calls still open after the end; cancels calls that exceed the drain time.
+  void Drain(const Window& window);
+  uint32_t PickRequest() { return static_cast<uint32_t>(picks_() % requests_.size()); }
+
+  const LoadPlan& plan_;
+  const ShownToken token_;
+  const std::vector<PreparedRequest>& requests_;
+  std::atomic<int64_t>* const tickets_;
+  const uint64_t seed_;
+  std::vector<grpc::GenericStub> stubs_;
+  std::unique_ptr<Call[]> calls_;
+  const uint32_t call_count_;
+  grpc::CompletionQueue queue_;
+  std::atomic<uint32_t> open_count_{0};
+
+  // Owned by the sending thread, which in a closed loop is the pump's own.
+  std::mt19937_64 picks_;
+  uint32_t next_stub_ = 0;
+  LoadCounts sent_;
+
+  // Owned by the pump's thread.
+  AnswerTally tally_;
+
+  // Between the two threads of an open loop.
+  absl::Mutex mu_;
+  std::vector<Call*> free_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd::traffic

@@ -1,0 +1,31 @@
+// ProcessUsage: the resources that a process has used so far, read from /proc.
+//
+// A rate alone does not tell a server that is fast from one that has more cores. The run reads the
+// usage of itself and of the processes that the command line names, at the window's begin and end;
+// the growth divided by the calls is their cost, and voluntary switches are how often they slept.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+namespace mpsd::traffic {
+
+// Since the process began. Plain data.
+struct ProcessUsage {
+  int64_t user_us = 0;
+  int64_t system_us = 0;
+  uint64_t voluntary_switches = 0;    // the process went to sleep
+  uint64_t involuntary_switches = 0;  // the kernel took the core away
+
+  int64_t cpu_us() const { return user_us + system_us; }
+};
+
+// The sum over all threads of the process. CPU time is as exact as the kernel's tick (usually 10
+// ms) and includes ended threads; switches include living threads only. NOT_FOUND when there is no
+// such process, or no /proc. Thread-safe.
+absl::StatusOr<ProcessUsage> ReadProcessUsage(pid_t pid);
+
+}  // namespace mpsd::traffic

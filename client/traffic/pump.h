@@ -1,0 +1,71 @@
+// Pump: one client thread's part of a run, and what every kind of pump needs.
+//
+// A run (load_run.h) has one pump for each of its threads. CallPump sends unary calls, StreamPump
+// sends requests over streams; both send prepared requests (request_set.h) and count answers in an
+// AnswerTally. Nothing is shared between pumps but constants and a counter of tickets, so the
+// client's threads never wait for each other.
+#pragma once
+
+#include <grpc/support/time.h>
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <string>
+
+#include "client/traffic/load_run.h"
+#include "proto/base/clock.h"
+
+namespace mpsd::traffic {
+
+// The time in which calls count, in nanoseconds of the monotonic clock.
+struct Window {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+
+  bool Holds(int64_t now_ns) const { return begin_ns <= now_ns && now_ns < end_ns; }
+};
+
+// Owned by the run, which gives each pump a thread. Lives on the thread that calls Run(), which is
+// called once.
+class Pump {
+ public:
+  virtual ~Pump() = default;
+
+  // Loads the server until the window's end, then takes the answers that are still to come. Blocks
+  // for all that time.
+  virtual void Run(const Window& window) = 0;
+
+  // Constant after Run() has returned; not to be read before.
+  virtual const LoadCounts& counts() const = 0;
+};
+
+// ---- what every kind of pump needs ----
+
+// The credential that a client shows with each of its calls: a bearer token, as the daemon's access
+// rules take it. Owned by a pump. Constant, so thread-safe.
+class ShownToken {
+ public:
+  // An empty token stands for none: nothing is shown then.
+  explicit ShownToken(const std::string& token) : header_(token.empty() ? "" : "Bearer " + token) {}
+
+  // To be called before the call begins.
+  void AddTo(grpc::ClientContext* call) const {
+    if (!header_.empty()) call->AddMetadata("authorization", header_);
+  }
+
+ private:
+  const std::string header_;
+};
+
+// How long a thread waits for an answer before it looks at the clock again.
+inline constexpr int64_t kPollNs = 20 * kNsPerMs;
+
+// The time on which windows, deadlines and latencies are counted.
+inline int64_t NowNs() { return Clock::Real()->NowNs(); }
+
+// A time from now as gRPC takes it, for deadlines of calls and waits on queues.
+inline gpr_timespec MonotonicTime(int64_t ns_from_now) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(ns_from_now, GPR_TIMESPAN));
+}
+
+}  // namespace mpsd::traffic

@@ -1,0 +1,69 @@
+// RequestSet: the requests of a run, encoded once, so that sending one costs the client almost
+// nothing.
+//
+//   "ids:INT64[1,-1]=0..20000"  ──ParseInputPlan──▶  InputPlan
+//   RequestPlan: inputs, lengths 8, 16, 100         ──PrepareRequests──▶  three PreparedRequests
+//
+// A pump picks one of them at random for each call. So a server sees the same few contents again
+// and again, in an order that the seed decides; a server that remembers answers would look too
+// good. Texts are English words in no order, so that a tokenizer has its usual work.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/base/datatype.h"
+#include "proto/base/shape.h"
+
+namespace mpsd::traffic {
+
+// One input of the model as given on the command line: "NAME:DTYPE[dims]", optionally followed by
+// "=value" or "=low..high" for the elements. A dim of -1 stands for the request's length. An
+// element of BYTES is a text of `low` to `high` words.
+struct InputPlan {
+  std::string name;
+  DataType datatype = DataType::kInvalid;
+  Dims dims;
+  double low = 0;
+  double high = 1;
+  std::string contents{};  // sent as they are in every request; empty: elements are drawn
+};
+
+// The words of a text whose input has no range.
+inline constexpr double kFewestWords = 4;
+inline constexpr double kMostWords = 64;
+
+// Reads the range of the elements, "3" or "0..1000", into `input`. INVALID_ARGUMENT says what is
+// wrong; a text has 1 to 10,000 words. Pure.
+absl::Status ParseRange(const std::string& text, InputPlan* input);
+
+// INVALID_ARGUMENT says what is wrong. Without a range elements are from 0 to 1, so whole numbers
+// are 0 or 1; texts have from kFewestWords to kMostWords words. Pure.
+absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
+
+// One encoded request. Constant during a run; all pumps share it.
+struct PreparedRequest {
+  grpc::ByteBuffer bytes;  // shared, not copied, when sent
+  std::string payload;     // the raw contents of all inputs in their order
+};
+
+// The ModelInferRequests that a run picks from: `variants` for each of `lengths`, or just as many
+// when no dim is -1. Elements are drawn from `seed`.
+struct RequestPlan {
+  std::string model;
+  std::vector<InputPlan> inputs;
+  std::vector<int64_t> lengths;
+  uint32_t variants = 1;
+  uint64_t seed = 1;
+};
+
+// The same plan gives the same requests on every platform. INVALID_ARGUMENT when a dim of -1 has no
+// lengths, or a shape is impossible. Blocks while it draws and encodes all of them.
+absl::StatusOr<std::vector<PreparedRequest>> PrepareRequests(const RequestPlan& plan);
+
+}  // namespace mpsd::traffic

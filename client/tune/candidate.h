@@ -1,0 +1,34 @@
+// Candidate: one way to serve a model, as `mpsd tune` tries it.
+//
+// It says only what differs from the user's config: 0 and "" stand for what is configured, so the
+// candidate that says nothing is the config as it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mpsd::tune {
+
+// The key `placement` of a model; 0: as configured, or "auto".
+struct Placement {
+  uint32_t processes = 0;
+  uint32_t lanes = 0;
+  uint32_t threads = 0;
+
+  bool operator==(const Placement&) const = default;
+};
+
+// A value.
+struct Candidate {
+  Placement placement{};
+  uint32_t max_batch_size = 0;
+  std::string precision{};
+
+  bool operator==(const Candidate&) const = default;
+};
+
+// "as configured"; "1 x 4 x 2, batch 16, bf16": processes, lanes, threads and what else differs.
+// Pure.
+std::string CandidateText(const Candidate& candidate);
+
+}  // namespace mpsd::tune

@@ -1,0 +1,74 @@
+// text_bodies: the bodies of mpsd's HTTP routes for texts (docs/http.md), written and read. Pure
+// functions, all thread-safe.
+//
+//   GET  /v1/models                                            ReadTextModels
+//   POST /v1/embeddings   EmbeddingsBody   AddEmbeddings ────▶ Embeddings
+//   POST /v1/rerank       RerankBody       AddScores ────────▶ Ranking
+//   POST /tokenize        TokenizeBody     AddTokens ────────▶ Tokens
+//
+// Long lists go in several requests: each answer is added to those before. Texts may be any bytes;
+// what is no UTF-8 becomes U+FFFD, as the server would make of it. A server may be anybody's, so an
+// answer is checked before it is believed: INTERNAL says what is wrong with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace mpsd::client {
+
+// A model that takes texts.
+struct TextModel {
+  std::string name;
+  std::string task;  // "embedding", "rerank", "classify"
+};
+
+// The vectors of texts, in their order.
+struct Embeddings {
+  size_t width = 0;           // numbers of a vector; 0: there is none yet
+  std::vector<float> values;  // of all vectors, one behind the other
+  uint64_t token_count = 0;
+
+  size_t row_count() const { return width == 0 ? 0 : values.size() / width; }
+  absl::Span<const float> Row(size_t row) const {
+    return absl::MakeConstSpan(values).subspan(row * width, width);
+  }
+};
+
+// The scores of documents, in their order.
+struct Ranking {
+  std::vector<double> scores;
+  uint64_t token_count = 0;
+
+  // The places of the documents, that of the highest score first, of equal ones the first.
+  std::vector<size_t> Order() const;
+};
+
+struct Token {
+  int32_t id = 0;
+  bool is_special = false;  // put around the text by the tokenizer
+  std::string piece;        // as the vocabulary has it; empty: the server does not say
+};
+
+// The tokens of texts, in their order.
+using Tokens = std::vector<std::vector<Token>>;
+
+absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body);
+
+std::string EmbeddingsBody(absl::string_view model, absl::Span<const std::string> texts);
+absl::Status AddEmbeddings(absl::string_view body, size_t text_count, Embeddings* embeddings);
+
+std::string RerankBody(absl::string_view model, absl::string_view query,
+                       absl::Span<const std::string> documents);
+absl::Status AddScores(absl::string_view body, size_t document_count, Ranking* ranking);
+
+std::string TokenizeBody(absl::string_view model, absl::Span<const std::string> texts);
+absl::Status AddTokens(absl::string_view body, size_t text_count, Tokens* tokens);
+
+}  // namespace mpsd::client

@@ -1,0 +1,262 @@
+"""The loads over HTTP: bodies of requests, wrk as their client, and the echo beside the daemon.
+
+HttpLoads is a part of bench.py's Bench, and has one method for each measurement.
+"""
+
+import http.client
+import json
+import os
+import random
+import resource
+import shutil
+import socket
+import struct
+import subprocess
+import time
+from dataclasses import dataclass, field
+
+from bench_processes import Daemon, HttpEcho, cpu_seconds, resident_mb, run_json
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEADER = "Inference-Header-Content-Length"
+VECTOR = 384  # floats
+IDLE = 10000
+ACTIVE = 2000
+IDLE_S = 5
+NEED_WRK = ("http_null_c1", "http_null_echo_c64", "http_null_c64", "http_json_echo_c64",
+            "http_json_c64", "http_vector_echo_c64", "http_vector_c64", "http_idle")
+
+
+def missing(arguments, names):
+    """What cannot be measured here: {name: why}."""
+    lacks = {}
+    if shutil.which("wrk") is None:
+        lacks.update({name: "wrk is not installed" for name in NEED_WRK})
+    if not os.path.isdir("/proc/self"):
+        lacks["http_idle"] = "there is no /proc"
+    if not os.path.exists(f"{arguments.binaries}/mpsd-json-bench"):
+        lacks["json_text"] = "mpsd-json-bench was not built, which comes with the tests"
+    return {name: why for name, why in lacks.items() if name in names}
+
+
+@dataclass
+class HttpRequest:
+    """An inference as it goes over HTTP."""
+
+    model: str
+    body: bytes
+    headers: dict = field(default_factory=dict)
+
+    @property
+    def path(self):
+        """Where it is sent."""
+        return f"/v2/models/{self.model}/infer"
+
+    def ask(self, address):
+        """Sends it once; returns the answer's body. Anything but 200 is an error."""
+        connection = http.client.HTTPConnection(address, timeout=10)
+        try:
+            connection.request("POST", self.path, self.body, self.headers)
+            answer = connection.getresponse()
+            body = answer.read()
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise RuntimeError(f"{self.path}: {answer.status} {body[:200]}")
+        return body
+
+
+def floats(count):
+    """So many numbers as an embedding has, in the bytes of FP32."""
+    draw = random.Random(1)
+    return struct.pack(f"<{count}f", *(draw.gauss(0, 0.05) for _ in range(count)))
+
+
+def binary_request(model, count, binary_answer):
+    """A tensor in binary behind a head of JSON, as the protocol's clients send it."""
+    tensor = floats(count)
+    head = {"inputs": [{"name": "INPUT0", "shape": [1, count], "datatype": "FP32",
+                        "parameters": {"binary_data_size": len(tensor)}}],
+            "parameters": {"binary_data_output": binary_answer}}
+    text = json.dumps(head, separators=(",", ":")).encode()
+    return HttpRequest(model, text + tensor, {HEADER: str(len(text)),
+                                              "Content-Type": "application/octet-stream"})
+
+
+def shortest(value):
+    """The shortest decimal number that FP32 reads as this one of its values."""
+    return next(number for number in (float(f"{value:.{digits}g}") for digits in range(1, 10))
+                if struct.unpack("<f", struct.pack("<f", number))[0] == value)
+
+
+def json_request(model, count):
+    """A tensor in JSON."""
+    numbers = [shortest(value) for value in struct.unpack(f"<{count}f", floats(count))]
+    body = {"inputs": [{"name": "INPUT0", "shape": [1, count], "datatype": "FP32",
+                        "data": numbers}]}
+    return HttpRequest(model, json.dumps(body, separators=(",", ":")).encode(),
+                       {"Content-Type": "application/json"})
+
+
+NULL = binary_request("identity", 256, True)
+JSON = json_request("vector", VECTOR)
+VECTOR_OUT = binary_request("vector", VECTOR, False)
+
+
+def right_answer(request, address):
+    """The answer to the request, which must have the numbers that were sent."""
+    answer = request.ask(address)
+    if request is NULL:
+        right = answer.endswith(floats(256))
+    else:
+        data = json.loads(answer)["outputs"][0]["data"]
+        right = struct.pack(f"<{VECTOR}f", *data) == floats(VECTOR)
+    if not right:
+        raise RuntimeError(f"{request.path} over HTTP: a wrong answer")
+    return answer
+
+
+def http_threads(pid):
+    """How many threads of HTTP a daemon has; 1 where nothing says it."""
+    count = 0
+    for task in os.listdir(f"/proc/{pid}/task") if os.path.isdir("/proc/self") else []:
+        with open(f"/proc/{pid}/task/{task}/comm", encoding="utf-8") as file:
+            count += file.read().startswith("http-")
+    return max(count, 1)
+
+
+class IdleConnections:
+    """Connections that have had one answer each, and then say nothing. Used in a `with` block."""
+
+    def __init__(self, address, count):
+        host, _, port = address.rpartition(":")
+        self.address = (host, int(port))
+        self.ask = f"GET /v2/health/live HTTP/1.1\r\nHost: {address}\r\n\r\n".encode()
+        self.count = count
+        self.sockets = []
+
+    def __enter__(self):
+        for _ in range(self.count):
+            self.sockets.append(socket.create_connection(self.address, timeout=10))
+            self.sockets[-1].sendall(self.ask)
+            answer = self.sockets[-1].recv(4096)
+            if not answer.startswith(b"HTTP/1.1 200 "):
+                raise RuntimeError(f"a connection got {answer[:100]}")
+        return self
+
+    def __exit__(self, *_):
+        for connection in self.sockets:
+            connection.close()
+
+    def still_open(self):
+        """How many of them the server has not closed."""
+        count = 0
+        for connection in self.sockets:
+            connection.setblocking(False)
+            try:
+                connection.recv(1)
+            except BlockingIOError:
+                count += 1
+            except OSError:
+                pass
+        return count
+
+
+def allow_descriptors(count):
+    """Lets this process and its children open so many files. The bound of the system stays."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < count:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, hard), hard))
+
+
+class HttpLoads:
+    """The measurements over HTTP. Needs what Bench has: arguments, folder, daemon, failed."""
+
+    def wrk(self, address, request, concurrency, pid):
+        """Loads one server in a closed loop; reports as Bench.load() does."""
+        path = f"{self.folder}/wrk.body"
+        with open(path, "wb") as file:
+            file.write(request.body)
+        seconds = max(1, round(self.arguments.seconds))
+        command = ["wrk", "--threads", "1", "--connections", str(concurrency), "--duration",
+                   f"{seconds}s", "--script", f"{HERE}/wrk_post.lua",
+                   f"http://{address}{request.path}", "--", path,
+                   *(f"{name}: {value}" for name, value in request.headers.items())]
+        before = cpu_seconds(pid)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60,
+                              stdin=subprocess.DEVNULL, check=True,
+                              preexec_fn=self.pin_client if self.arguments.pin else None)
+        used = cpu_seconds(pid) - before
+        report = json.loads(done.stdout.splitlines()[-1])
+        if report["refused"] or report["broken"] or not report["answered"]:
+            self.failed.append({"command": command, "wrong": 0,
+                                "errors": {key: report[key] for key in ("refused", "broken")}})
+        report["throughput"] = report["answered"] / report["seconds"]
+        report["cpu_us"] = {"server": used * 1e6 / max(report["answered"], 1)}
+        return report
+
+    def pin_client(self):
+        """In the client's process, before it begins."""
+        os.sched_setaffinity(0, self.arguments.pin[0])
+
+    def load_http(self, request, concurrency):
+        """Loads the daemon."""
+        right_answer(request, self.daemon.http)
+        return self.wrk(self.daemon.http, request, concurrency, self.daemon.pid)
+
+    def load_http_echo(self, request, concurrency):
+        """Loads an echo that gives the daemon's answer, with as many threads as the daemon has."""
+        path = f"{self.folder}/http_echo.answer"
+        with open(path, "wb") as file:
+            file.write(right_answer(request, self.daemon.http))
+        with HttpEcho(self.arguments.binaries, self.folder, path,
+                      http_threads(self.daemon.pid), self.arguments.pin) as echo:
+            return self.wrk(echo.address, request, concurrency, echo.pid)
+
+    def http_null_c1(self):
+        return self.load_http(NULL, 1)
+
+    def http_null_echo_c64(self):
+        return self.load_http_echo(NULL, 64)
+
+    def http_null_c64(self):
+        return self.load_http(NULL, 64)
+
+    def http_json_echo_c64(self):
+        return self.load_http_echo(JSON, 64)
+
+    def http_json_c64(self):
+        return self.load_http(JSON, 64)
+
+    def http_vector_echo_c64(self):
+        return self.load_http_echo(VECTOR_OUT, 64)
+
+    def http_vector_c64(self):
+        return self.load_http(VECTOR_OUT, 64)
+
+    def json_text(self):
+        """Answers of 384 floats that one core writes in a second: ours, and nlohmann's."""
+        command = [f"{self.arguments.binaries}/mpsd-json-bench", "--benchmark_format=json",
+                   "--benchmark_filter=^WriteAnswer", "--benchmark_min_time=0.3"]
+        report, _ = run_json(command, 60)
+        rates = {run["name"]: 1e9 / run["cpu_time"] for run in report["benchmarks"]}
+        return {"ours": rates["WriteAnswer"], "nlohmann": rates["WriteAnswerByNlohmann"]}
+
+    def http_idle(self):
+        """A front end with ten thousand connections that say nothing, then with two thousand more
+        that all ask at once."""
+        allow_descriptors(IDLE + ACTIVE + 200)
+        models = [{**self.models["identity"], "queue": {"requests": 2 * ACTIVE}}]
+        with Daemon(self.arguments.binaries, self.folder, models, name="idle",
+                    limits={"http_connections": IDLE + ACTIVE + 200}) as daemon:
+            before_mb = resident_mb(daemon.pid)
+            with IdleConnections(daemon.http, IDLE) as idle:
+                time.sleep(1)
+                begin_s = cpu_seconds(daemon.pid)
+                time.sleep(IDLE_S)
+                used = (cpu_seconds(daemon.pid) - begin_s) / IDLE_S
+                report = {"resident_mb": resident_mb(daemon.pid), "before_mb": before_mb,
+                          "cores": used}
+                report["active"] = self.wrk(daemon.http, NULL, ACTIVE, daemon.pid)
+                report["open"] = idle.still_open()
+        return report

@@ -1,0 +1,52 @@
+// HttpEchoServer: an HTTP server of Boost.Beast that does the least possible: the ceiling for ours.
+//
+// Reads a request as the examples of Beast do, and answers it. How near the door comes to that is
+// H1 and H2 of load_tests/README.md.
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace mpsd::load {
+
+// Answers every request with its own body, or with one that is always the same. Thread-compatible.
+// Serves from Start() until it is destroyed, which cuts open connections.
+class HttpEchoServer {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1:0";  // port 0: any free one
+    uint32_t threads = 1;                 // each with an io_context of its own
+    std::string answer;                   // the body of every reply; empty: the request's
+  };
+
+  // INVALID_ARGUMENT for an address that is none, UNAVAILABLE when it cannot be bound.
+  static absl::StatusOr<std::unique_ptr<HttpEchoServer>> Start(Options options);
+  ~HttpEchoServer();
+
+  // The address it listens on, with the port that was found.
+  std::string address() const;
+
+ private:
+  using Work = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
+
+  explicit HttpEchoServer(Options options);
+  boost::system::error_code Listen(const boost::asio::ip::tcp::endpoint& endpoint);
+  void Accept();
+
+  const Options options_;
+  std::vector<std::unique_ptr<boost::asio::io_context>> contexts_;
+  std::vector<Work> work_;
+  boost::asio::ip::tcp::acceptor acceptor_;  // on the first thread
+  size_t next_ = 0;                          // context, for the next connection; likewise
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace mpsd::load

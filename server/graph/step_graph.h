@@ -1,0 +1,96 @@
+// StepGraph: which steps of a model follow which.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "proto/base/limits.h"
+#include "proto/link/model_spec.h"
+#include "server/graph/model_step.h"
+
+namespace mpsd {
+
+// Some of the steps of a model: bit i stands for step i.
+using StepSet = uint64_t;
+static_assert(kMaxSteps <= 64);
+
+constexpr StepSet OneStep(size_t step) { return StepSet{1} << step; }
+
+// What is wrong with the steps of a model. `path` is the place in the model's config, such as
+// "steps[1].inputs.x", and `what` the end of a sentence that begins with it. A value.
+struct StepFault {
+  std::string path;
+  std::string what;
+};
+
+// The steps of a model, and the tensors between them, by number:
+//
+//   tensors  0 "x"   1 "tokens"   2 "vector"      those of the model's inputs come first
+//   steps    0 "split": 0 ─▶ 1    1 "encode": 1 ─▶ 2
+//   outputs  0 "vector": tensor 2, for which steps 0 and 1 must run
+//
+// A step may run as soon as all steps that make its tensors have ended. Made from a config once,
+// and constant from then on; each generation of the model has one. Knows names and no models:
+// whether the members have such tensors is for MemberFaults() to say. Thread-safe.
+class StepGraph {
+ public:
+  static constexpr uint32_t kNoStep = UINT32_MAX;
+
+  // An input or output of a step's model, and the tensor that it reads or makes.
+  struct Link {
+    std::string name;
+    uint32_t tensor = 0;
+  };
+  struct Step {
+    std::string model;
+    std::string version;
+    std::vector<Link> inputs;
+    std::vector<Link> outputs;
+    StepSet after = 0;  // the steps whose tensors it reads
+  };
+  struct Tensor {
+    std::string name;
+    uint32_t maker = kNoStep;  // the step that makes it; kNoStep: it is an input of the model
+  };
+
+  // Reads the steps of the model `name`, whose inputs and outputs are those of `spec`. Adds what is
+  // wrong to `faults`: a tensor that nothing makes, or that is made twice; a cycle; a step of the
+  // model itself; an input that no step reads, and a step that leads to no output. The graph is
+  // whole only where nothing was wrong.
+  static StepGraph Of(const std::string& name, const ModelSpec& spec,
+                      absl::Span<const ModelStep> steps, std::vector<StepFault>* faults);
+
+  const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+
+  // The tensor that is this output of the model.
+  uint32_t OutputTensor(size_t output) const { return outputs_[output]; }
+
+  // The steps that must run for these outputs.
+  StepSet NeededFor(absl::Span<const uint32_t> outputs) const;
+
+  // The steps of `wanted` whose tensors are all there once those of `done` have ended, without
+  // those.
+  StepSet ReadyAfter(StepSet done, StepSet wanted) const;
+
+ private:
+  void TakeOutputs(absl::Span<const ModelStep> steps, std::vector<StepFault>* faults);
+  void TakeInputs(absl::Span<const ModelStep> steps, std::vector<StepFault>* faults);
+  void TakeEnds(const ModelSpec& spec, std::vector<StepFault>* faults);
+  void FindCycle(std::vector<StepFault>* faults) const;
+  void FindUseless(const ModelSpec& spec, std::vector<StepFault>* faults) const;
+  uint32_t Find(const std::string& tensor) const;
+  StepSet LeadingTo(uint32_t tensor) const;
+
+  std::vector<Step> steps_;
+  std::vector<Tensor> tensors_;
+  std::vector<uint32_t> outputs_;  // the tensor of each output of the model
+};
+
+// "in ensemble 'm', steps[1] (model 'b'): ": the beginning of each text about a step, for clients.
+// Those of Triton know the first words.
+std::string StepPrefix(const std::string& name, size_t step, const std::string& member);
+
+}  // namespace mpsd

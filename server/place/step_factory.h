@@ -1,0 +1,27 @@
+// StepFactory: makes a generation of a model of steps, which has no workers.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "server/config/config.h"
+#include "server/request/served_model.h"
+#include "server/steps/step_context.h"
+
+namespace mpsd {
+
+// The model serves from now on, as soon and as long as its members do; the context outlives it.
+// REQUIRES: StepGraph::Of() has found nothing wrong with the config's steps.
+std::shared_ptr<ServedModel> MakeStepModel(const ModelConfig& model,
+                                           std::shared_ptr<ModelMetrics> counters,
+                                           StepContext* context);
+
+// Blocks until the model's members serve. NOT_FOUND or UNAVAILABLE where one is not served, does
+// not fit, or cannot come to serve, as `fault` says of it; CANCELLED once `give_up` returns true,
+// which is called a few times a second. Thread-safe.
+absl::Status WaitForMembers(const ServedModel& model, const ModelDirectory& models,
+                            const std::function<absl::Status(const ServedModel&)>& fault,
+                            const std::function<bool()>& give_up);
+
+}  // namespace mpsd

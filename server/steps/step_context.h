@@ -1,0 +1,31 @@
+// StepContext: what the queues of all models of steps share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "proto/base/clock.h"
+#include "server/request/byte_allowance.h"
+#include "server/request/infer_message.h"
+#include "server/request/served_model.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// Owned by the daemon; the referents and this outlive all requests. Constant but for what says that
+// it is not. Thread-safe.
+struct StepContext {
+  StepContext(InferHandler* admission, const ModelDirectory* directory, ServerMetrics* counters,
+              const Clock* time, uint64_t copy_bytes)
+      : handler(admission), models(directory), metrics(counters), clock(time), copies(copy_bytes) {}
+
+  InferHandler* const handler;  // admits the requests of steps
+  const ModelDirectory* const models;
+  ServerMetrics* const metrics;
+  const Clock* const clock;
+  ByteAllowance copies;             // of tensors between steps; self-synchronized
+  std::atomic<int64_t> inside{0};   // requests of models of steps that have not ended
+  std::atomic<bool> closed{false};  // the daemon ends: no further step begins
+};
+
+}  // namespace mpsd

@@ -1,0 +1,282 @@
+#include "server/steps/step_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "proto/base/check.h"
+#include "server/exchange/request_ending.h"
+#include "server/request/retry_info.h"
+
+namespace mpsd {
+namespace {
+
+const AnswerOutput* Find(const Answer& answer, const std::string& name) {
+  const auto found = std::find_if(answer.outputs.begin(), answer.outputs.end(),
+                                  [&](const AnswerOutput& output) { return output.name == name; });
+  return found == answer.outputs.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+StepRun::StepRun(StepContext* context, const StepGraph* graph, StepRunKeeper* keeper,
+                 Request* request)
+    : context_(context),
+      graph_(graph),
+      keeper_(keeper),
+      request_(request),
+      model_(request->model),
+      needed_(graph->NeededFor(request->wanted_outputs)),
+      deadline_ns_(request->answer_deadline_ns()),
+      steps_(graph->steps().size()),
+      places_(graph->tensors().size()) {
+  StepOwner* const owner = this;
+  for (uint32_t i = 0; i < steps_.size(); ++i) {
+    if ((needed_ & OneStep(i)) == 0) continue;
+    steps_[i] = std::make_unique<StepRequest>(context, owner, i);
+  }
+  CountUses();
+  LendInputs();
+}
+
+void StepRun::CountUses() {
+  for (uint32_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i] == nullptr) continue;
+    const StepGraph::Step& step = graph_->steps()[i];
+    const std::shared_ptr<ServedModel> member = context_->models->Find(step.model, step.version);
+    for (const StepGraph::Link& input : step.inputs) {
+      places_[input.tensor].uses.fetch_add(1, std::memory_order_relaxed);
+      if (member != nullptr && member->cache != nullptr) places_[input.tensor].is_fixed = true;
+    }
+  }
+  for (const uint32_t output : request_->wanted_outputs) {
+    places_[graph_->OutputTensor(output)].uses.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void StepRun::LendInputs() {
+  for (size_t i = 0; i < request_->inputs.size(); ++i) {
+    const RequestInput& input = request_->inputs[i];
+    Dims dims = input.dims;
+    if (model_->spec.batches()) dims.insert(dims.begin(), request_->rows);
+    places_[i].tensor.Lend(input.datatype, std::move(dims), *input.payload);
+  }
+}
+
+void StepRun::Begin() {
+  const std::shared_ptr<StepRun> self = shared_from_this();
+  BeginReady();
+  EndIfOver();
+}
+
+void StepRun::BeginReady() {
+  while (StepRequest* const step = TakeReady()) step->Begin();
+}
+
+StepRequest* StepRun::TakeReady() {
+  uint32_t step = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    if (context_->closed) SetFault(absl::UnavailableError("Server exiting"));
+    const StepSet ready = graph_->ReadyAfter(done_, needed_) & ~begun_;
+    if (!fault_.ok() || ready == 0) return nullptr;
+    step = static_cast<uint32_t>(std::countr_zero(ready));
+    begun_ |= OneStep(step);
+  }
+  Fill(step, steps_[step].get());
+  return steps_[step].get();
+}
+
+// The message and the request as a door would make them. The deadline is the whole request's, and
+// the member's own policy may shorten the wait.
+void StepRun::Fill(uint32_t step, StepRequest* target) {
+  const StepGraph::Step& source = graph_->steps()[step];
+  InferMessage* const message = target->message();
+  Request* const request = target->request();
+  message->model = source.model;
+  message->version = source.version;
+  message->priority = request_->priority;
+  for (const StepGraph::Link& link : source.inputs) {
+    const StepTensor& tensor = places_[link.tensor].tensor;
+    InputMessage& input = message->inputs.emplace_back();
+    input.name = link.name;
+    input.datatype = DataTypeName(tensor.datatype());
+    input.dims = tensor.dims();
+    input.has_data = true;
+    input.payload = tensor.payload();
+    request->inputs_may_change = request->inputs_may_change || tensor.may_change();
+  }
+  for (const StepGraph::Link& link : source.outputs) {
+    const bool is_used = places_[link.tensor].uses.load(std::memory_order_relaxed) > 0;
+    if (is_used) message->outputs.push_back(link.name);
+  }
+  request->is_step = true;
+  request->tenant = request_->tenant;
+  request->rules_version = request_->rules_version;
+  request->arrival_ns = context_->clock->NowNs();
+  request->deadline_ns = deadline_ns_;
+}
+
+void StepRun::InputsRead(uint32_t step) {
+  for (const StepGraph::Link& link : graph_->steps()[step].inputs) {
+    Place& place = places_[link.tensor];
+    if (place.uses.fetch_sub(1, std::memory_order_acq_rel) == 1) place.tensor.Drop();
+  }
+}
+
+void StepRun::NoteAnswered(uint32_t step) {
+  const Request& request = *steps_[step]->request();
+  done_ |= OneStep(step);
+  ended_ |= OneStep(step);
+  sums_.input_ns += request.sums.input_ns;
+  sums_.infer_ns += request.sums.infer_ns;
+  sums_.output_ns += request.sums.output_ns;
+  const bool was_queued = request.times.batched_ns > 0;
+  if (was_queued) queue_ns_ += request.times.batched_ns - request.arrival_ns;
+}
+
+bool StepRun::EndWith(uint32_t step) {
+  absl::MutexLock lock(&mu_);
+  if (!fault_.ok() || (needed_ & ~(done_ | OneStep(step))) != 0) return false;
+  NoteAnswered(step);
+  return is_over_ = true;
+}
+
+absl::Status StepRun::HoldOutputs(uint32_t step, const Answer& answer) {
+  for (const StepGraph::Link& link : graph_->steps()[step].outputs) {
+    Place& place = places_[link.tensor];
+    if (place.uses.load(std::memory_order_relaxed) == 0) continue;
+    const AnswerOutput* output = Find(answer, link.name);
+    MPSD_CHECK(output != nullptr);
+    const absl::Status held =
+        place.tensor.Hold(*output, answer.memory, place.is_fixed, &context_->copies);
+    if (!held.ok()) return held;
+  }
+  return absl::OkStatus();
+}
+
+// The last step's outputs go out from where they lie: no other step is open, and none follows.
+void StepRun::StepAnswered(uint32_t step, const Answer& answer) {
+  const std::shared_ptr<StepRun> self = shared_from_this();
+  if (EndWith(step)) {
+    for (const StepGraph::Link& link : graph_->steps()[step].outputs) {
+      const AnswerOutput* output = Find(answer, link.name);
+      if (output != nullptr) places_[link.tensor].tensor.Look(*output);
+    }
+    const bool has_all = std::all_of(
+        request_->wanted_outputs.begin(), request_->wanted_outputs.end(), [&](uint32_t output) {
+          return graph_->tensors()[graph_->OutputTensor(output)].maker == step;
+        });
+    return Give(has_all ? answer.memory : nullptr);
+  }
+  if (absl::Status held = HoldOutputs(step, answer); !held.ok()) return StepFailed(step, held);
+  {
+    absl::MutexLock lock(&mu_);
+    NoteAnswered(step);
+  }
+  BeginReady();
+  EndIfOver();
+}
+
+void StepRun::StepFailed(uint32_t step, const absl::Status& status) {
+  const std::shared_ptr<StepRun> self = shared_from_this();
+  const std::string prefix = StepPrefix(model_->name, step, graph_->steps()[step].model);
+  bool is_first = false;
+  {
+    absl::MutexLock lock(&mu_);
+    ended_ |= OneStep(step);
+    is_first = SetFault(WithText(status, absl::StrCat(prefix, status.message())));
+  }
+  if (is_first) CancelOpen();
+  EndIfOver();
+}
+
+void StepRun::Cancel(const absl::Status& status) {
+  const std::shared_ptr<StepRun> self = shared_from_this();
+  bool is_first = false;
+  {
+    absl::MutexLock lock(&mu_);
+    is_first = SetFault(status);
+  }
+  if (is_first) CancelOpen();
+  EndIfOver();
+}
+
+bool StepRun::SetFault(const absl::Status& status) {
+  if (is_over_ || !fault_.ok()) return false;
+  fault_ = status;
+  return true;
+}
+
+void StepRun::CancelOpen() {
+  StepSet open = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    open = begun_ & ~ended_;
+  }
+  for (uint32_t i = 0; i < steps_.size(); ++i) {
+    if ((open & OneStep(i)) != 0) steps_[i]->Cancel();
+  }
+}
+
+absl::Status StepRun::StillAwaited() {
+  absl::MutexLock lock(&mu_);
+  return fault_.ok() ? CheckInTime(*request_, context_->clock->NowNs()) : fault_;
+}
+
+void StepRun::EndIfOver() {
+  absl::Status fault;
+  {
+    absl::MutexLock lock(&mu_);
+    const bool waits = fault_.ok() && (needed_ & ~done_) != 0;
+    if (is_over_ || waits || (begun_ & ~ended_) != 0) return;
+    is_over_ = true;
+    fault = fault_;
+  }
+  if (fault.ok()) return Give(nullptr);
+  request_->Go(RequestState::kEnded);
+  keeper_->Leave(request_);
+  request_->reply.Fail(fault);
+}
+
+// Tensors that were held go out as copies: an answer has one memory at most.
+void StepRun::Give(AnswerMemory* memory) {
+  Answer answer;
+  answer.memory = memory;
+  for (const uint32_t index : request_->wanted_outputs) {
+    const StepTensor& tensor = places_[graph_->OutputTensor(index)].tensor;
+    AnswerOutput& output = answer.outputs.emplace_back();
+    output.name = model_->spec.outputs[index].name;
+    output.datatype = tensor.datatype();
+    output.dims = tensor.dims();
+    output.bytes = tensor.bytes();
+  }
+  CountAnswer();
+  request_->Go(RequestState::kEnded);
+  keeper_->Leave(request_);
+  request_->reply.Send(answer);
+}
+
+// As Triton counts it: the times of all steps, as if they had run one after the other.
+void StepRun::CountAnswer() {
+  ExecutedBatch executed;
+  executed.row_count = request_->rows;
+  executed.answered_requests = 1;
+  executed.answered_rows = request_->rows;
+  executed.ended_ms = absl::ToUnixMillis(absl::Now());
+  executed.total_ns = context_->clock->NowNs() - request_->arrival_ns;
+  {
+    absl::MutexLock lock(&mu_);
+    executed.input_ns = sums_.input_ns;
+    executed.infer_ns = sums_.infer_ns;
+    executed.output_ns = sums_.output_ns;
+    executed.queue_ns = queue_ns_;
+  }
+  request_->is_answered = true;
+  model_->metrics.inference.AddBatch(executed);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,127 @@
+#include "client/traffic/load_run.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "load_tests/ceilings/echo_server.h"
+#include "proto/base/clock.h"
+
+namespace mpsd::traffic {
+namespace {
+
+class LoadRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto echo = load::EchoServer::Start({.address = absl::StrCat("unix:", SocketPath())});
+    ASSERT_TRUE(echo.ok()) << echo.status();
+    echo_ = *std::move(echo);
+    auto requests = PrepareRequests({.model = "m", .inputs = {*ParseInputPlan("x:FP32[1,8]")}});
+    ASSERT_TRUE(requests.ok());
+    requests_ = *std::move(requests);
+    plan_.target = echo_->address();
+    plan_.expectation = Expectation::kEcho;
+    plan_.duration_ns = 60 * kNsPerSecond;
+    plan_.drain_ns = 10 * kNsPerSecond;
+  }
+
+  static std::string SocketPath() {
+    return absl::StrCat(testing::TempDir(), "/echo-", getpid(), ".sock");
+  }
+
+  std::unique_ptr<load::EchoServer> echo_;
+  std::vector<PreparedRequest> requests_;
+  LoadPlan plan_;
+};
+
+TEST_F(LoadRun, ClosedLoopSendsAsManyAsItWasTold) {
+  plan_.request_count = 300;
+  plan_.concurrency = 16;
+  plan_.threads = 2;
+  const auto result = RunLoad(plan_, requests_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(AllRight(*result));
+  EXPECT_EQ(result->counts.answered_in_window, 300u);
+  EXPECT_EQ(result->counts.latency.count(), 300u);
+}
+
+TEST_F(LoadRun, OpenLoopAccountsForEveryIntendedCall) {
+  plan_.rate = 2000;
+  plan_.burst = 3;
+  plan_.duration_ns = 100 * kNsPerMs;
+  const auto result = RunLoad(plan_, requests_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_GT(result->counts.intended, 0u);
+  EXPECT_EQ(result->counts.intended, result->counts.latency.count() + result->counts.not_sent);
+  EXPECT_EQ(result->counts.lateness.count(), result->counts.latency.count());
+}
+
+TEST_F(LoadRun, OpenLoopEndsOnTimeThoughTheClientCannotKeepUp) {
+  plan_.rate = 50e6;
+  plan_.duration_ns = 20 * kNsPerMs;
+  const auto result = RunLoad(plan_, requests_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_GT(result->counts.not_sent, 0u);
+  EXPECT_EQ(result->counts.intended, result->counts.latency.count() + result->counts.not_sent);
+}
+
+TEST_F(LoadRun, OpenLoopEndsThoughItsCallsAreBeyondCounting) {
+  for (const double rate : {1e12, 1e30}) {
+    plan_.rate = rate;
+    plan_.outstanding_max = 4;
+    plan_.duration_ns = 20 * kNsPerMs;
+    const auto result = RunLoad(plan_, requests_);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_GT(result->counts.not_sent, 0u);
+    EXPECT_EQ(result->counts.intended, result->counts.latency.count() + result->counts.not_sent);
+  }
+}
+
+TEST_F(LoadRun, OpenLoopSaysWhatItCouldNotSend) {
+  plan_.rate = 10'000;
+  plan_.burst = 50;
+  plan_.outstanding_max = 1;
+  plan_.duration_ns = 200 * kNsPerMs;
+  const auto result = RunLoad(plan_, requests_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counts.intended, result->counts.latency.count() + result->counts.not_sent);
+  EXPECT_GT(result->counts.not_sent, 0u);
+}
+
+TEST_F(LoadRun, WrongAnswersAreCountedAndNotTimed) {
+  plan_.request_count = 10;
+  plan_.expectation = Expectation::kIdentity;
+  const auto result = RunLoad(plan_, requests_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counts.wrong, 10u);
+  EXPECT_EQ(result->counts.latency.count(), 0u);
+  EXPECT_FALSE(AllRight(*result));
+}
+
+TEST_F(LoadRun, FailedCallsAreCountedByCode) {
+  plan_.request_count = 10;
+  plan_.method = "/inference.GRPCInferenceService/NoSuchMethod";
+  const auto result = RunLoad(plan_, requests_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counts.errors.at(grpc::StatusCode::UNIMPLEMENTED), 10u);
+  EXPECT_EQ(result->counts.ended_in_window, 10u);
+  EXPECT_EQ(result->counts.answered_in_window, 0u);
+}
+
+TEST_F(LoadRun, CallsThatAreNeverAnsweredAreCancelledAfterTheDrainTime) {
+  // The echo arms no other method of the service, so that such a call stays open for ever.
+  plan_.method = "/inference.GRPCInferenceService/ServerLive";
+  plan_.concurrency = 4;
+  plan_.duration_ns = 20 * kNsPerMs;
+  plan_.drain_ns = 20 * kNsPerMs;
+  const auto result = RunLoad(plan_, requests_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counts.errors.at(grpc::StatusCode::CANCELLED), 4u);
+}
+
+}  // namespace
+}  // namespace mpsd::traffic

@@ -1,0 +1,30 @@
+#include "client/traffic/pump.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/test/client_context_test_peer.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace mpsd::traffic {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+std::multimap<std::string, std::string> HeadersWith(const std::string& token) {
+  grpc::ClientContext call;
+  ShownToken(token).AddTo(&call);
+  return grpc::testing::ClientContextTestPeer(&call).GetSendInitialMetadata();
+}
+
+TEST(ShownToken, IsShownAsAServerWantsIt) {
+  EXPECT_THAT(HeadersWith("secret"), ElementsAre(Pair("authorization", "Bearer secret")));
+}
+
+TEST(ShownToken, NoneIsNotShown) { EXPECT_THAT(HeadersWith(""), IsEmpty()); }
+
+}  // namespace
+}  // namespace mpsd::traffic

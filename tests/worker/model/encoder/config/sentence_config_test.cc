@@ -1,0 +1,101 @@
+#include "worker/model/encoder/config/sentence_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace mpsd {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename Parsed>
+std::string ErrorOf(const Parsed& parsed) {
+  return parsed.ok() ? "it parsed" : std::string(parsed.status().message());
+}
+
+// A modules.json of these kinds; the encoder's path is empty, others' are "x".
+std::string Modules(std::initializer_list<const char*> kinds) {
+  std::string text = "[";
+  for (const char* kind : kinds) {
+    const char* path = text == "[" ? "" : "x";
+    absl::StrAppend(&text, text == "[" ? "" : ",", R"({"type": "sentence_transformers.models.)",
+                    kind, R"(", "path": ")", path, "\"}");
+  }
+  return text + "]";
+}
+
+TEST(SentenceConfig, TakesOneOfFourPoolings) {
+  EXPECT_EQ(ParsePooling(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false})")
+                .value(),
+            Pooling::kMean);
+  EXPECT_EQ(ParsePooling(R"({"pooling_mode_cls_token": true})").value(), Pooling::kFirst);
+  EXPECT_EQ(ParsePooling(R"({"pooling_mode_lasttoken": true})").value(), Pooling::kLast);
+  EXPECT_EQ(ParsePooling(R"({"pooling_mode_max_tokens": true})").value(), Pooling::kMax);
+  EXPECT_EQ(ParsePooling(R"({"pooling_mode": "mean"})").value(), Pooling::kMean);
+}
+
+TEST(SentenceConfig, NamesAPoolingThatItDoesNotKnow) {
+  EXPECT_THAT(ErrorOf(ParsePooling(R"({"pooling_mode_weightedmean_tokens": true})")),
+              HasSubstr("the model pools by weightedmean_tokens"));
+  EXPECT_THAT(ErrorOf(ParsePooling(
+                  R"({"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true})")),
+              HasSubstr("the model pools by cls_token and mean_tokens"));
+  EXPECT_THAT(ErrorOf(ParsePooling("{}")), HasSubstr("pools by no mode"));
+  EXPECT_THAT(ErrorOf(ParsePooling(R"({"pooling_mode_cls_token": true, "include_prompt": false})")),
+              HasSubstr("'include_prompt'"));
+}
+
+TEST(SentenceConfig, ReadsTheStepsInTheirOrder) {
+  const auto steps =
+      ParseSentenceSteps(Modules({"Transformer", "Pooling", "Dense", "Normalize", "Dense"}));
+  ASSERT_TRUE(steps.ok()) << steps.status();
+  ASSERT_EQ(steps->size(), 4u);
+  EXPECT_EQ((*steps)[1].kind, SentenceStep::kDense);
+  EXPECT_EQ((*steps)[2].kind, SentenceStep::kNormalize);
+  EXPECT_EQ((*steps)[1].folder, "x");
+}
+
+TEST(SentenceConfig, NamesAStepThatWouldBeLost) {
+  EXPECT_THAT(ErrorOf(ParseSentenceSteps(Modules({"Transformer", "Pooling", "LayerNorm"}))),
+              HasSubstr("the step LayerNorm would be lost"));
+  EXPECT_THAT(ErrorOf(ParseSentenceSteps(Modules({"CLIPModel", "Pooling"}))),
+              HasSubstr("the first step must be a Transformer"));
+  EXPECT_THAT(ErrorOf(ParseSentenceSteps(Modules({"Transformer", "Normalize"}))),
+              HasSubstr("Pooling must be the second"));
+  EXPECT_THAT(ErrorOf(ParseSentenceSteps(Modules({"Transformer"}))), HasSubstr("no Pooling"));
+  EXPECT_THAT(ErrorOf(ParseSentenceSteps("{}")), HasSubstr("no JSON array"));
+}
+
+TEST(SentenceConfig, AStepLeadsOutOfTheFolderNowhere) {
+  for (const char* path : {"..", ".", "../x", "/etc", "a/b"}) {
+    const std::string text = absl::StrCat(
+        R"([{"type": "T.Transformer", "path": ""}, {"type": "P.Pooling", "path": ")", path, "\"}]");
+    EXPECT_THAT(ErrorOf(ParseSentenceSteps(text)), HasSubstr("leads out of the folder")) << path;
+  }
+}
+
+TEST(SentenceConfig, ReadsADenseMap) {
+  const auto dense = ParseDense(R"({"in_features": 4, "out_features": 2, "bias": false,
+                                    "activation_function": "torch.nn.modules.linear.Identity"})");
+  ASSERT_TRUE(dense.ok()) << dense.status();
+  EXPECT_EQ(dense->to, 2);
+  EXPECT_FALSE(dense->has_bias);
+  EXPECT_EQ(dense->activation, Activation::kIdentity);
+  EXPECT_THAT(ErrorOf(ParseDense(R"({"in_features": 4})")), HasSubstr("'out_features'"));
+  EXPECT_THAT(ErrorOf(ParseDense(R"({"in_features": 4, "out_features": 2,
+                                     "activation_function": "a.Mish"})")),
+              HasSubstr("'a.Mish'"));
+}
+
+TEST(SentenceConfig, ReadsTheLongestRow) {
+  EXPECT_EQ(ParseMaxTokens(R"({"max_seq_length": 256})").value(), 256);
+  EXPECT_EQ(ParseMaxTokens(R"({"max_seq_length": null})").value(), 0);
+  EXPECT_THAT(ErrorOf(ParseMaxTokens(R"({"max_seq_length": 0})")), HasSubstr("'max_seq_length'"));
+}
+
+}  // namespace
+}  // namespace mpsd

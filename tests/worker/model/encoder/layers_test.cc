@@ -1,0 +1,57 @@
+#include "worker/model/encoder/layers.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ATen/TensorOperators.h"
+#include "ATen/ops/equal.h"
+#include "ATen/ops/linspace.h"
+#include "ATen/ops/rms_norm.h"
+
+namespace mpsd {
+namespace {
+
+std::string BytesOf(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
+
+class NormOfSquares : public testing::Test {
+ protected:
+  Norm Take(at::ScalarType type, bool counts_from_one) {
+    weights_.HandOutAs(type);
+    Norm norm = Norm::TakeOfSquares(&weights_, "norm", 256, 1e-6, counts_from_one);
+    EXPECT_TRUE(weights_.ok());
+    EXPECT_EQ(weights_.Take("norm.weight", {256}).scalar_type(), type) << "as before";
+    return norm;
+  }
+
+  const at::Tensor saved_ = at::linspace(-0.05, 0.05, 256);
+  const at::Tensor rows_ = at::linspace(-3, 2, 512).reshape({2, 256});
+  const std::string bytes_ = BytesOf(saved_);
+  const Safetensors source_ = {{"norm.weight", {"F32", {256}, bytes_}}};
+  EncoderWeights weights_{source_, "", at::kCPU};
+};
+
+TEST_F(NormOfSquares, AScaleThatCountsFromOneKeepsItsDigitsInHalves) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const at::Tensor rows = rows_.to(type);
+    const at::Tensor answer = Take(type, true)(rows);
+    EXPECT_EQ(answer.scalar_type(), type);
+    const at::Tensor exact = at::rms_norm(rows.to(at::kFloat), {256}, saved_ + 1, 1e-6);
+    EXPECT_TRUE(at::equal(answer, exact.to(type)));
+  }
+}
+
+TEST_F(NormOfSquares, AnotherScaleIsOfTheTypeThatIsHandedOut) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const at::Tensor rows = rows_.to(type);
+    const at::Tensor answer = Take(type, false)(rows);
+    EXPECT_EQ(answer.scalar_type(), type);
+    EXPECT_TRUE(at::equal(answer, at::rms_norm(rows, {256}, saved_.to(type), 1e-6)));
+  }
+}
+
+}  // namespace
+}  // namespace mpsd

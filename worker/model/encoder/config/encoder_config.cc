@@ -1,0 +1,105 @@
+#include "worker/model/encoder/config/encoder_config.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "worker/model/encoder/config/bounded_json.h"
+#include "worker/model/encoder/config/classifier_config.h"
+#include "worker/model/encoder/config/config_fields.h"
+#include "worker/model/encoder/config/encoder_families.h"
+#include "worker/model/encoder/config/family_config.h"
+
+namespace mpsd {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMaxLayers = 256;
+
+absl::Status CheckRefused(const Json& json) {
+  if (Find(json, "quantization_config") != nullptr) {
+    return Refused("'quantization_config': mpsd reads weights of F32, F16 and BF16 only");
+  }
+  for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"}) {
+    if (json.value(key, Json(false)) == true)
+      return Refused(absl::StrCat("'", key, "' is true; mpsd serves encoders"));
+  }
+  const Json* pruned = Find(json, "pruned_heads");
+  if (pruned != nullptr && !pruned->empty()) return Refused("'pruned_heads' are not supported");
+  return absl::OkStatus();
+}
+
+absl::Status ReadSizes(const Json& json, const ConfigKeys& keys, EncoderConfig* config) {
+  struct Field {
+    const char* key;
+    int64_t maximum;
+    int64_t* number;
+  };
+  const Field fields[] = {
+      {keys.hidden_size, kMaxConfigSize, &config->hidden_size},
+      {keys.layer_count, kMaxLayers, &config->layer_count},
+      {keys.head_count, kMaxConfigSize, &config->head_count},
+      {keys.intermediate_size, kMaxConfigSize, &config->intermediate_size},
+      {"vocab_size", kMaxConfigSize, &config->vocabulary_size},
+      {keys.position_count, kMaxConfigSize, &config->position_count},
+  };
+  for (const Field& field : fields) {
+    absl::Status status = ReadNumber(json, field.key, 1, field.maximum, field.number);
+    if (!status.ok()) return status;
+  }
+  if (config->hidden_size % config->head_count != 0) {
+    return Refused(
+        absl::StrCat("'", keys.hidden_size, "' must be a multiple of '", keys.head_count, "'"));
+  }
+  config->activation = keys.usual_activation;
+  config->layer_norm_epsilon = keys.usual_epsilon;
+  absl::Status status;
+  if (keys.activation != nullptr) {
+    status.Update(ReadActivation(json, keys.activation, &config->activation));
+  }
+  if (keys.epsilon != nullptr) {
+    status.Update(ReadReal(json, keys.epsilon, 0, 1, &config->layer_norm_epsilon));
+  }
+  return status;
+}
+
+absl::Status ReadFamilyKeys(const Json& json, EncoderConfig* config) {
+  switch (config->family) {
+    case EncoderFamily::kModernBert:
+      return ReadModernBertConfig(json, config);
+    case EncoderFamily::kNomicBert:
+    case EncoderFamily::kNewGte:
+    case EncoderFamily::kGte:
+      return ReadGatedBertConfig(json, config);
+    case EncoderFamily::kQwen3:
+    case EncoderFamily::kGemma3:
+      return ReadDecoderConfig(json, config);
+    default:
+      return ReadBertConfig(json, config);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view text) {
+  const absl::StatusOr<Json> parsed = ParseSettings(text);
+  if (!parsed.ok()) return parsed.status();
+  const Json& json = *parsed;
+  absl::Status status = CheckRefused(json);
+  if (!status.ok()) return status;
+  const absl::StatusOr<FamilyRow> family = ReadFamily(json);
+  if (!family.ok()) return family.status();
+  if (status = CheckCode(json, *family); !status.ok()) return status;
+  const absl::StatusOr<HeadKind> head = ReadHead(json, *family);
+  if (!head.ok()) return head.status();
+  EncoderConfig config;
+  config.family = family->family;
+  config.head = *head;
+  if (status = ReadSizes(json, KeysOf(json, *family), &config); !status.ok()) return status;
+  if (status = ReadFamilyKeys(json, &config); !status.ok()) return status;
+  if (config.head == HeadKind::kClassifier) status = ReadClassifierConfig(json, &config);
+  if (!status.ok()) return status;
+  return config;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,49 @@
+// encoder_families: how each family's config.json names itself, its heads and its sizes.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+#include "worker/model/encoder/config/encoder_config.h"
+
+namespace mpsd {
+
+// The keys of the numbers that all families have; null where a family has no such key.
+struct ConfigKeys {
+  const char* hidden_size;
+  const char* layer_count;
+  const char* head_count;
+  const char* intermediate_size;
+  const char* position_count;
+  const char* activation;
+  Activation usual_activation;
+  const char* epsilon;
+  double usual_epsilon;
+};
+
+// A family. `prefix` are the letters before "Model" in the names of its architectures, and
+// `training_head` those behind it of the head that it was trained with; null where none is served.
+struct FamilyRow {
+  EncoderFamily family;
+  absl::string_view model_type;
+  absl::string_view prefix;
+  const char* training_head;
+  bool has_classifier;
+  bool was_published_with_code;  // its folders may name it in auto_map
+  const ConfigKeys* keys;
+};
+
+// The row of a config.json's model_type. INVALID_ARGUMENT names one that is not known. Pure.
+absl::StatusOr<FamilyRow> ReadFamily(const nlohmann::json& json);
+
+// What the file's architectures say. INVALID_ARGUMENT names them where they are not known. Pure.
+absl::StatusOr<HeadKind> ReadHead(const nlohmann::json& json, const FamilyRow& family);
+
+// Refuses code (auto_map) that is not the family's own. Pure.
+absl::Status CheckCode(const nlohmann::json& json, const FamilyRow& family);
+
+// The keys of this file, which may be those of the family's first publication. Pure.
+const ConfigKeys& KeysOf(const nlohmann::json& json, const FamilyRow& family);
+
+}  // namespace mpsd

@@ -1,0 +1,25 @@
+// family_config: what a config.json says beyond the sizes, by the kind of its family.
+//
+// Each function reads the keys of its families once the sizes are there. INVALID_ARGUMENT names the
+// key at fault. Pure.
+#pragma once
+
+#include "absl/status/status.h"
+#include "nlohmann/json.hpp"
+#include "worker/model/encoder/config/encoder_config.h"
+
+namespace mpsd {
+
+// Token types, MPNet's distances, and where positions start.
+absl::Status ReadBertConfig(const nlohmann::json& json, EncoderConfig* config);
+
+// ModernBERT.
+absl::Status ReadModernBertConfig(const nlohmann::json& json, EncoderConfig* config);
+
+// NomicBERT, by its own keys or by GPT-2's, and GTE.
+absl::Status ReadGatedBertConfig(const nlohmann::json& json, EncoderConfig* config);
+
+// Qwen 3 and Gemma 3.
+absl::Status ReadDecoderConfig(const nlohmann::json& json, EncoderConfig* config);
+
+}  // namespace mpsd

@@ -1,0 +1,69 @@
+// DecoderEncoder: the layers of Qwen 3 and of Gemma 3, decoders that became encoders.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ATen/core/TensorBody.h"
+#include "proto/link/census.h"
+#include "worker/model/encoder/attention.h"
+#include "worker/model/encoder/config/encoder_config.h"
+#include "worker/model/encoder/encoder.h"
+#include "worker/model/encoder/encoder_weights.h"
+#include "worker/model/encoder/layers.h"
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// Normalizes before each step, by squares; several queries share a key and a value, and each head's
+// queries and keys are normalized before they are turned:
+//
+//   x = word
+//   each layer:  x += attention(norm(x)),  (a, b) = up(norm(x)),  x += down(activation(a) * b)
+//   at last      norm(x)
+//
+// Qwen 3's tokens see those before them alone. Gemma 3's see both sides, in local layers (as
+// ModernBERT's) those that are near; its words are scaled by the root of their size, and it
+// normalizes what each step adds once more.
+//
+// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
+// EncoderModel. Thread-safe, as Encoder says.
+class DecoderEncoder final : public Encoder {
+ public:
+  // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
+  // stays in `weights`, whose Finish() tells it; the encoder is unusable then.
+  DecoderEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
+
+  // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the table.
+  at::Tensor Run(const TokenBatch& batch) const override;
+  void Count(Census* census) const override;
+
+ private:
+  struct Layer {
+    bool is_local = false;
+    Norm attention_norm;
+    Linear query_key_value;
+    Norm query_norm;
+    Norm key_norm;
+    Linear attention_output;
+    std::optional<Norm> seen_norm;  // of what the attention adds
+    Norm up_norm;
+    Linear up;  // to the gate and what it lets pass
+    Linear down;
+    std::optional<Norm> made_norm;  // of what the gated maps add
+  };
+  bool is_gemma() const { return config_.family == EncoderFamily::kGemma3; }
+  Norm TakeNorm(const std::string& name, int64_t size, EncoderWeights* weights) const;
+  Layer TakeLayer(int64_t number, EncoderWeights* weights) const;
+  void NormalizeHeads(const Layer& layer, const at::Tensor& query_key_value) const;
+
+  const EncoderConfig config_;
+  const c10::Device device_;
+  const HeadLayout heads_;
+  at::Tensor words_;
+  std::vector<Layer> layers_;
+  Norm final_norm_;
+};
+
+}  // namespace mpsd

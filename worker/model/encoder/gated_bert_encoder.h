@@ -1,0 +1,54 @@
+// GatedBertEncoder: the layers of NomicBERT and of GTE.
+#pragma once
+
+#include <vector>
+
+#include "ATen/core/TensorBody.h"
+#include "proto/link/census.h"
+#include "worker/model/encoder/config/encoder_config.h"
+#include "worker/model/encoder/encoder.h"
+#include "worker/model/encoder/encoder_weights.h"
+#include "worker/model/encoder/layers.h"
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// Normalizes after each sum, as BERT does. Positions are rotations, and the maps between are gated:
+//
+//   x = norm(word + type)
+//   each layer:  x = norm(x + attention(x))
+//                (a, b) = up(x),  x = norm(x + down(activation(a) * b))
+//
+// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
+// EncoderModel. Thread-safe, as Encoder says.
+class GatedBertEncoder final : public Encoder {
+ public:
+  // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
+  // stays in `weights`, whose Finish() tells it; the encoder is unusable then.
+  GatedBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
+
+  // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the tables.
+  at::Tensor Run(const TokenBatch& batch) const override;
+  void Count(Census* census) const override;
+
+ private:
+  struct Layer {
+    Linear query_key_value;
+    Linear attention_output;
+    Norm attention_norm;
+    Linear up;  // to the gate and what it lets pass
+    Linear down;
+    Norm output_norm;
+  };
+  Layer TakeLayer(int64_t number, EncoderWeights* weights) const;
+  at::Tensor Embed(const TokenBatch& batch) const;
+
+  const EncoderConfig config_;
+  const c10::Device device_;
+  at::Tensor words_;
+  at::Tensor types_;  // undefined: the model has none
+  Norm embedding_norm_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,33 @@
+#include "worker/model/run_prices.h"
+
+#include <algorithm>
+
+namespace mpsd {
+namespace {
+
+// A run of a new number of rows may cost so many times what it costs later.
+constexpr double kNewSizeFactor = 2;
+
+// Of a batch of more rows than `below` has and fewer than `above`: on the line between them.
+double PlainNs(const RunPrice& below, const RunPrice& above, uint32_t rows) {
+  const double part = static_cast<double>(rows - below.rows) / (above.rows - below.rows);
+  const auto from = static_cast<double>(below.plain_ns);
+  return from + part * (static_cast<double>(above.plain_ns) - from);
+}
+
+}  // namespace
+
+std::optional<size_t> CheapestRecord(absl::Span<const RunPrice> prices, uint32_t rows) {
+  const auto above =
+      std::lower_bound(prices.begin(), prices.end(), rows,
+                       [](const RunPrice& price, uint32_t wanted) { return price.rows < wanted; });
+  if (above == prices.end()) return std::nullopt;
+  const size_t index = above - prices.begin();
+  // Below the smallest record a batch takes what that one does.
+  const bool is_cheap =
+      above->rows == rows || above == prices.begin() ||
+      static_cast<double>(above->replayed_ns) <= kNewSizeFactor * PlainNs(above[-1], *above, rows);
+  return is_cheap ? std::optional(index) : std::nullopt;
+}
+
+}  // namespace mpsd

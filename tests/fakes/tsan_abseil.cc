@@ -1,13 +1,14 @@
 // Tells the thread sanitizer about Abseil, whose libraries were built without it: otherwise the
-// sanitizer sees neither the locks of absl::Mutex nor the counts of absl::Status. Linked into
-// thread-sanitized tests only. Its mutex functions stand in front of the library's own, and call
-// them.
+// sanitizer sees neither the locks of absl::Mutex, nor that who waited for an absl::Notification
+// comes after who notified, nor the counts of absl::Status. Linked into thread-sanitized tests
+// only. Its functions stand in front of the library's own, and call them.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
 #include <cstring>
 
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "proto/base/check.h"
 
@@ -30,9 +31,9 @@ namespace {
 }();
 
 // Calls the library's function that has the same name as `ours`.
-template <auto ours, typename Result, typename... Arguments>
-Result CallLibrary(absl::Mutex* mutex, Arguments... arguments) {
-  using LibraryFunction = Result (*)(absl::Mutex*, Arguments...);
+template <auto ours, typename Result, typename Object, typename... Arguments>
+Result CallLibrary(Object* object, Arguments... arguments) {
+  using LibraryFunction = Result (*)(Object*, Arguments...);
   static const LibraryFunction next = [] {
     auto member = ours;
     void* address = nullptr;
@@ -43,7 +44,7 @@ Result CallLibrary(absl::Mutex* mutex, Arguments... arguments) {
     MPSD_CHECK(found != nullptr);
     return reinterpret_cast<LibraryFunction>(found);
   }();
-  return next(mutex, arguments...);
+  return next(object, arguments...);
 }
 
 // The library evaluates waiters' conditions on the thread that happens to have the mutex, when the
@@ -94,7 +95,7 @@ void Mutex::ReaderUnlock() {
 void Mutex::LockWhen(const Condition& condition) {
   {
     const ConditionsAreRead ignored;
-    CallLibrary<&Mutex::LockWhen, void, const Condition&>(this, condition);
+    CallLibrary<&Mutex::LockWhen, void, Mutex, const Condition&>(this, condition);
   }
   Taken(this, 0);
 }
@@ -103,8 +104,8 @@ bool Mutex::LockWhenWithTimeout(const Condition& condition, Duration timeout) {
   bool met;
   {
     const ConditionsAreRead ignored;
-    met =
-        CallLibrary<&Mutex::LockWhenWithTimeout, bool, const Condition&>(this, condition, timeout);
+    met = CallLibrary<&Mutex::LockWhenWithTimeout, bool, Mutex, const Condition&>(this, condition,
+                                                                                  timeout);
   }
   Taken(this, 0);
   return met;
@@ -114,7 +115,7 @@ void Mutex::Await(const Condition& condition) {
   GivenBack(this, 0);
   {
     const ConditionsAreRead ignored;
-    CallLibrary<&Mutex::Await, void, const Condition&>(this, condition);
+    CallLibrary<&Mutex::Await, void, Mutex, const Condition&>(this, condition);
   }
   Taken(this, 0);
 }
@@ -124,10 +125,29 @@ bool Mutex::AwaitWithTimeout(const Condition& condition, Duration timeout) {
   bool met;
   {
     const ConditionsAreRead ignored;
-    met = CallLibrary<&Mutex::AwaitWithTimeout, bool, const Condition&>(this, condition, timeout);
+    met = CallLibrary<&Mutex::AwaitWithTimeout, bool, Mutex, const Condition&>(this, condition,
+                                                                               timeout);
   }
   Taken(this, 0);
   return met;
+}
+
+// Who finds a notification given waits for no lock, so the sanitizer needs its own word.
+void Notification::Notify() {
+  __tsan_release(this);
+  CallLibrary<&Notification::Notify, void>(this);
+}
+
+void Notification::WaitForNotification() const {
+  CallLibrary<&Notification::WaitForNotification, void>(this);
+  __tsan_acquire(const_cast<Notification*>(this));
+}
+
+bool Notification::WaitForNotificationWithTimeout(Duration timeout) const {
+  const bool given =
+      CallLibrary<&Notification::WaitForNotificationWithTimeout, bool>(this, timeout);
+  if (given) __tsan_acquire(const_cast<Notification*>(this));
+  return given;
 }
 
 ABSL_NAMESPACE_END

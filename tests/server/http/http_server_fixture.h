@@ -51,16 +51,17 @@ class EchoTask final : public HttpTask {
       absl::MutexLock lock(&served_->mu);
       served_->ends.push_back(end);
     }
-    if (end != BodyEnd::kWhole) return call_->Reply({400, "text/plain", "no body"});
+    if (end != BodyEnd::kWhole) return Reply({400, "text/plain", "no body"});
     if (call_->request().path != "/hold") return Answer();
     absl::MutexLock lock(&served_->mu);
     served_->holding = call_;
     served_->held.Notify();
   }
   void Resumed() override { Answer(); }
+  // May come behind the reply: it is on its way until Over().
   void ClientLeft() override {
     served_->left.Notify();
-    call_->Reply({499, "text/plain", ""});
+    if (!has_replied_) Reply({499, "text/plain", ""});
   }
   void Over() override {
     served_->over.fetch_add(1);
@@ -68,14 +69,19 @@ class EchoTask final : public HttpTask {
   }
 
  private:
+  void Reply(HttpReply reply) {
+    has_replied_ = true;
+    call_->Reply(std::move(reply));
+  }
   void Answer() {
     const HttpRequest& request = call_->request();
-    call_->Reply({200, "text/plain",
-                  absl::StrCat(request.method, " ", request.path, " ", request.body.view())});
+    Reply({200, "text/plain",
+           absl::StrCat(request.method, " ", request.path, " ", request.body.view())});
   }
 
   HttpCall* const call_;
   Served* const served_;
+  bool has_replied_ = false;
 };
 
 // Answers by the parts "a", "bc" and "", and ends with "d"; ends early where a part is not taken.

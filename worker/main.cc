@@ -161,6 +161,11 @@ absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attach
   _exit(kExitOk);
 }
 
+// The model's file, where it came with the order.
+UniqueFd FileOf(std::vector<UniqueFd> fds) {
+  return fds.empty() ? UniqueFd() : std::move(fds.front());
+}
+
 int Serve() {
   MessageReader reader;
   auto load = Expect<LoadOrder>(&reader);
@@ -168,7 +173,8 @@ int Serve() {
   const LoadOrder& order = load->first;
   if (order.lanes == 0 || order.lanes > kMaxLanes) return kExitBadOrder;
 
-  absl::StatusOr<std::unique_ptr<Model>> model = LoadInSandbox(order);
+  absl::StatusOr<std::unique_ptr<Model>> model =
+      LoadInSandbox(order, FileOf(std::move(load->second)));
   if (!model.ok()) return Refuse(model.status(), kExitCannotServe, IsLasting(model.status()));
   const LoadReport report = Report(model->get(), order.lanes);
   MPSD_FAILPOINT("worker.before_report");

@@ -166,4 +166,8 @@ int64_t ModifiedNs(const struct stat& status);
 // The path of the running executable.
 absl::StatusOr<std::string> ExecutablePath();
 
+// A path by which this process opens once more the file that a descriptor has open, whatever became
+// of the file's name. Empty where the system has none that a sandbox can allow.
+std::string PathOfOpenFile(int fd);
+
 }  // namespace mpsd::platform

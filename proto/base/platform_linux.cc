@@ -517,4 +517,6 @@ absl::StatusOr<std::string> ExecutablePath() {
   return std::string(path, static_cast<size_t>(length));
 }
 
+std::string PathOfOpenFile(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
 }  // namespace mpsd::platform

@@ -1,11 +1,13 @@
 #include "proto/files/file_stamp.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <system_error>
+#include <utility>
 
 #include "proto/base/platform.h"
 
@@ -57,6 +59,15 @@ FileStamp StampOf(const std::string& path) {
   if (stat(path.c_str(), &status) != 0) return {};
   const FileStamp own = StampOfStatus(status);
   return S_ISDIR(status.st_mode) ? StampOfFolder(path, own.inode) : own;
+}
+
+// A fifo under this name would keep an open() waiting that may wait.
+UniqueFd OpenAsStamped(const std::string& path, const FileStamp& stamp) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  const bool is_it = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                     StampOfStatus(status) == stamp;
+  return is_it ? std::move(fd) : UniqueFd();
 }
 
 }  // namespace mpsd

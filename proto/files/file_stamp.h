@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/base/fd.h"
+
 namespace mpsd {
 
 // A file that took another's place, or was written anew, has another stamp; but for one that was
@@ -26,5 +28,11 @@ struct FileStamp {
 // The stamp of the file as it is now, links followed; all zero when there is none, or it cannot be
 // looked at. So a file that vanishes and comes back has changed twice. Thread-safe.
 FileStamp StampOf(const std::string& path);
+
+// Opens the file that has this stamp, for reading. Invalid when it is a folder, cannot be read, or
+// is another file by now. The contents stay readable by the descriptor when another file takes the
+// name, but not when the file itself is written anew, which StampOf() of the descriptor's path
+// finds out. Thread-safe.
+UniqueFd OpenAsStamped(const std::string& path, const FileStamp& stamp);
 
 }  // namespace mpsd

@@ -53,11 +53,14 @@ inline constexpr uint32_t kLinkVersion = 1;
 // use it.
 inline constexpr int kWorkerExitDeviceLost = 5;
 
-// Orders a worker to load a model. The spec is the config's, possibly incomplete.
+// Orders a worker to load a model. The spec is the config's, possibly incomplete. A model that is
+// one file comes with a descriptor: of the file that had the stamp, also where another has its name
+// by now.
 struct LoadOrder {
   std::string model;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string path;
+  std::string opened_path{};  // by which the worker opens its descriptor; empty: `path`; never sent
   FileStamp stamp;     // of the file that all workers of the generation load; all zero: of any
   std::string device;  // "auto", "cpu", "cuda:0", "mps"
   Precision precision = Precision::kAsSaved;
@@ -70,6 +73,9 @@ struct LoadOrder {
   uint32_t memory_share_percent = 0;  // of the device's memory, for this process; 0: not divided
   ModelSpec spec;
   std::map<std::string, std::string> parameters;
+
+  // What the worker opens. `path` is for the words that people read.
+  const std::string& file() const { return opened_path.empty() ? path : opened_path; }
 };
 
 // The labels that a model may have, and their bytes together: a report of them stays far below

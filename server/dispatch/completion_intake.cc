@@ -142,7 +142,7 @@ void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, Deferred
 void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes,
                                             const WorkerLink& link, DeferredWork* work) {
   std::vector<BatchEntry>& entries = batch->formed.entries;
-  const bool fits = needed_bytes <= LargestLeaseBytes(link.output_area_bytes());
+  const bool fits = needed_bytes <= link.outputs().largest_lease_bytes;
   const absl::Status refusal = RefusalToRetry(batch->formed, needed_bytes, fits);
   if (fits) estimate_->Grow(needed_bytes, batch->formed.row_count);
   if (RetryAfterNs(refusal).has_value()) estimate_->NoteTooLarge(needed_bytes);

@@ -137,8 +137,7 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
 uint64_t Dispatcher::LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const {
   const std::optional<uint64_t> known = KnownOutputBytes(model_->spec, formed.row_count);
   if (known.has_value()) return *known;
-  return std::min(estimate_->row_bytes() * formed.row_count,
-                  LargestLeaseBytes(link.output_area_bytes()));
+  return std::min(estimate_->row_bytes() * formed.row_count, link.outputs().largest_lease_bytes);
 }
 
 std::unique_ptr<InflightBatch> Dispatcher::NewBatch() {

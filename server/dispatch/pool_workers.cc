@@ -12,16 +12,14 @@ uint64_t PoolWorkers::LargestAnswerBytes() const {
   return parts_->estimate.largest_answer_bytes();
 }
 
-WorkerLink::Options PoolWorkers::LinkOptions(uint32_t worker, uint32_t epoch,
-                                             uint32_t lanes) const {
-  const ModelSpec& spec = parts_->model->spec;
-  const uint32_t lane_depth = parts_->options.lane_depth;
+WorkerLink::Options PoolWorkers::LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes,
+                                             AreaKind kind) const {
   WorkerLink::Options options;
   options.worker = worker;
   options.epoch = epoch;
   options.lanes = lanes;
-  options.output_bytes = OutputAreaBytes(spec, lanes, lane_depth, LargestAnswerBytes());
-  options.pin_limit_bytes = PinLimitBytes(spec, lanes, lane_depth);
+  options.outputs = OutputAreaOf(kind, parts_->model->spec, lanes, parts_->options.lane_depth,
+                                 LargestAnswerBytes());
   return options;
 }
 
@@ -29,8 +27,8 @@ bool PoolWorkers::IsTooSmall(uint32_t worker) const {
   absl::ReaderMutexLock lock(&parts_->mu);
   const std::optional<uint32_t> index = parts_->inflight.Find(worker);
   if (!index.has_value()) return false;
-  const uint64_t area_bytes = parts_->inflight.link(*index)->output_area_bytes();
-  return LargestLeaseBytes(area_bytes) < parts_->estimate.largest_answer_bytes();
+  return parts_->inflight.link(*index)->outputs().largest_lease_bytes <
+         parts_->estimate.largest_answer_bytes();
 }
 
 void PoolWorkers::KeepSize(int64_t until_ns) {

@@ -35,7 +35,8 @@ class PoolWorkers {
 
   // What the link of a worker with so many lanes has to be made with. REQUIRES: the model's spec is
   // complete.
-  WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes) const;
+  WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes,
+                                  AreaKind kind = AreaKind::kUsual) const;
 
   // The worker serves from now on, and gets batches before this returns. REQUIRES: none of the same
   // number is attached, and the worker has mapped every segment of PoolMemory::Descriptors().

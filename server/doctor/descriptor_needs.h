@@ -10,7 +10,7 @@ namespace mpsd {
 
 // Estimates, a little high, of what lies open once all models serve.
 inline constexpr uint64_t kOwnDescriptors = 24;     // logs, listeners, gRPC's and our own polling
-inline constexpr uint64_t kModelDescriptors = 2;    // a slab segment
+inline constexpr uint64_t kModelDescriptors = 3;    // a slab segment, its file
 inline constexpr uint64_t kWorkerDescriptors = 10;  // sockets, pipes, segments
 inline constexpr uint64_t kFewestConnections = 8;   // with which a daemon is of use
 

@@ -29,16 +29,23 @@ std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows) {
   return total;
 }
 
-uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth) {
-  return std::max(kMinPinBytes, lanes * lane_depth * LargestLease(spec));
-}
-
-uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
-                         uint64_t largest_answer_bytes) {
+OutputArea OutputAreaOf(AreaKind kind, const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
+                        uint64_t largest_answer_bytes) {
+  const uint64_t leases_bytes = lanes * lane_depth * LargestLease(spec);
+  OutputArea area;
+  area.pin_limit_bytes = std::max(kMinPinBytes, leases_bytes);
   // Pinned bytes are counted in whole leases, but holes lie between the leases: hence twice.
-  const uint64_t usual =
-      lanes * lane_depth * LargestLease(spec) + 2 * PinLimitBytes(spec, lanes, lane_depth);
-  return std::max(usual, 2 * largest_answer_bytes);
+  area.bytes = leases_bytes + 2 * area.pin_limit_bytes;
+  area.largest_lease_bytes = area.bytes / 2;
+  if (largest_answer_bytes <= area.largest_lease_bytes) return area;
+  area.largest_lease_bytes = largest_answer_bytes;
+  if (kind == AreaKind::kUsual) {
+    area.bytes = 2 * largest_answer_bytes;
+  } else {
+    area.bytes = std::max(area.bytes, largest_answer_bytes);
+    area.pin_limit_bytes = 0;
+  }
+  return area;
 }
 
 }  // namespace mpsd

@@ -24,16 +24,28 @@ std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 // The bytes that an output row of unknown shape is first assumed to take.
 inline constexpr uint64_t kAssumedOutputRowBytes = 16 << 10;
 
-// Room for every batch that the lanes can have, and as much again, at least kMinPinBytes, for
-// leases in which answers lie that clients have not read yet. The area's largest lease holds
-// `largest_answer_bytes` too, which OutputEstimate knows where a shape is open.
-inline constexpr uint64_t kMinPinBytes = 4ULL << 20;
-uint64_t PinLimitBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth);
-uint64_t OutputAreaBytes(const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
-                         uint64_t largest_answer_bytes);
+// How a worker's output area is used.
+struct OutputArea {
+  uint64_t bytes = 0;
+  uint64_t largest_lease_bytes = 0;
+  uint64_t pin_limit_bytes = 0;  // of leases in which answers lie that clients have not read yet
+};
 
-// The largest lease of an output area: half of it, so that one batch does not wait for all others.
-constexpr uint64_t LargestLeaseBytes(uint64_t area_bytes) { return area_bytes / 2; }
+// kUsual: room for every batch that the lanes can have, and as much again, at least kMinPinBytes,
+// for unread answers. A lease has at most half of the area, so that one batch does not wait for all
+// others.
+//
+// kLean: the same where the largest answer fits so. Otherwise, for a host that lacks the memory,
+// one such answer at a time has the whole area, and so has each batch until the estimate has come
+// down again; unread answers are copied, so that none keeps the next one waiting.
+enum class AreaKind { kUsual, kLean };
+
+inline constexpr uint64_t kMinPinBytes = 4ULL << 20;
+
+// A lease of the area holds `largest_answer_bytes`, which OutputEstimate knows where a shape is
+// open.
+OutputArea OutputAreaOf(AreaKind kind, const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
+                        uint64_t largest_answer_bytes);
 
 // Sizes the output leases of models whose spec leaves a shape open. Owned by a pool.
 // Thread-compatible: guarded by the pool's mutex. It grows at once, since too small a lease makes a

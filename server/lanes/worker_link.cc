@@ -10,7 +10,7 @@ namespace {
 
 uint64_t SegmentBytes(const WorkerLink::Options& options) {
   const uint64_t page = platform::PageBytes();
-  const uint64_t bytes = OutputAreaOffset(options.lanes, page) + options.output_bytes;
+  const uint64_t bytes = OutputAreaOffset(options.lanes, page) + options.outputs.bytes;
   return (bytes + page - 1) / page * page;
 }
 
@@ -41,7 +41,7 @@ WorkerLink::WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegmen
       bell_(std::move(bell)),
       front_flag_(
           &reinterpret_cast<MailboxPage*>(mailbox_.data() + sizeof(SegmentHeader))->front_parked),
-      outputs_(OutputAreaOffset(options.lanes, platform::PageBytes()), options.output_bytes,
+      outputs_(OutputAreaOffset(options.lanes, platform::PageBytes()), options.outputs.bytes,
                kTensorAlignment) {
   auto* mailboxes = reinterpret_cast<LaneMailbox*>(mailbox_.data() + kLaneAreaOffset);
   const auto* reports = reinterpret_cast<const LaneReport*>(worker_.data() + kLaneAreaOffset);
@@ -103,7 +103,7 @@ void WorkerLink::SetParked(bool parked) { front_flag_.Set(parked); }
 
 bool WorkerLink::TryPin(uint64_t bytes) {
   const uint64_t before = pinned_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  if (before + bytes <= options_.pin_limit_bytes) return true;
+  if (before + bytes <= options_.outputs.pin_limit_bytes) return true;
   Unpin(bytes);
   return false;
 }

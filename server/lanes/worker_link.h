@@ -14,6 +14,7 @@
 #include "proto/shm/ring.h"
 #include "proto/shm/segment.h"
 #include "server/lanes/output_lease.h"
+#include "server/lanes/output_sizing.h"
 
 namespace mpsd {
 
@@ -64,8 +65,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
     uint32_t worker = 0;  // index in the pool
     uint32_t epoch = 0;
     uint32_t lanes = 1;
-    uint64_t output_bytes = 0;
-    uint64_t pin_limit_bytes = 0;
+    OutputArea outputs;
   };
 
   // Bytes of shared memory that a worker with these options takes, slabs not counted.
@@ -95,7 +95,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // at its next drain or tick: a release wakes nobody, since it may come from any thread, and a
   // write to a descriptor that a worker shares could block.
   OutputLease* LeaseOutput(uint64_t bytes);
-  uint64_t output_area_bytes() const { return options_.output_bytes; }
+  const OutputArea& outputs() const { return options_.outputs; }
   const char* OutputData(uint64_t offset) const { return worker_.data() + offset; }
 
   // Frees the extents of the leases that were released.

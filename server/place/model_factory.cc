@@ -4,6 +4,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
+#include "proto/files/file_stamp.h"
 #include "proto/link/messages.h"
 #include "server/batch/slab_sizing.h"
 #include "server/cache/model_cache.h"
@@ -65,6 +66,12 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.task = model.task;
   facts.response_cache = model.response_cache;
   return facts;
+}
+
+// The model's file, to hand to each worker; none where a worker could not open it by that.
+UniqueFd KeptFile(const ModelConfig& model) {
+  UniqueFd file = OpenAsStamped(model.path, model.stamp);
+  return platform::PathOfOpenFile(file.get()).empty() ? UniqueFd() : std::move(file);
 }
 
 LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
@@ -136,6 +143,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.served = served;
   supervised.pool = pool.get();
   supervised.order = OrderOf(model, placement);
+  supervised.file = KeptFile(model);
   supervised.processes = placement.processes;
   supervised.first_segment_bytes =
       [bounds = ArrivalBounds{model.queue.requests(), model.queue_bytes, message_bytes_,

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "proto/base/fd.h"
 #include "proto/link/messages.h"
 #include "server/dispatch/pool.h"
 #include "server/request/served_model.h"
@@ -24,6 +25,7 @@ struct SupervisedModel {
   std::shared_ptr<ServedModel> served;
   Pool* pool = nullptr;    // the served model's queue, by its real type
   LoadOrder order;         // the epoch is filled in for each incarnation
+  UniqueFd file{};         // the model's, which goes with the order; invalid: there is none
   uint32_t processes = 1;  // workers that should serve; a replacement adds one for a while
   // How large the pool's first segment is, once the model's spec is known: a worker reports the
   // spec when it has loaded the model. Pure.

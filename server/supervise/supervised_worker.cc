@@ -21,6 +21,8 @@ namespace {
 // A worker that has hung up, or was asked to go, leaves by itself within this.
 constexpr int64_t kLeaveNs = kNsPerSecond;
 constexpr int kLastReads = 16;
+// Without the memory for a larger worker none is tried for so long.
+constexpr int64_t kLargerRetryNs = 30 * kNsPerSecond;
 
 std::string Text(int64_t duration_ns) {
   return absl::FormatDuration(absl::Nanoseconds(duration_ns));
@@ -88,7 +90,9 @@ void SupervisedWorker::Start() {
   order.epoch = epoch_;
   order.lanes = LanesToOrder();
   order.precision = PrecisionToOrder();
-  if (absl::Status status = run_->process->Send(order, {}); !status.ok()) {
+  std::vector<int> fds;
+  if (model.file.valid()) fds.push_back(model.file.get());
+  if (absl::Status status = run_->process->Send(order, fds); !status.ok()) {
     GiveUp(WorkerExit::kProtocol, std::string(status.message()));
   }
 }
@@ -157,15 +161,33 @@ void SupervisedWorker::TakeLanes(const LoadReport& report) {
                           {"reason", reason}});
 }
 
+// A worker that was to have room for several large answers has room for one where memory is short,
+// and serves without room for any rather than not at all.
+absl::Status SupervisedWorker::TakeMemory(WorkerLink::Options* options) {
+  const std::string what = absl::StrCat("a worker of model '", served()->name, "'");
+  const auto options_of = [this](AreaKind kind) {
+    return pool()->workers()->LinkOptions(index_, epoch_, note_.info.lanes, kind);
+  };
+  *options = options_of(AreaKind::kUsual);
+  const WorkerLink::Options lean = options_of(AreaKind::kLean);
+  const bool has_choice = lean.outputs.bytes < options->outputs.bytes;
+  const uint64_t bytes = WorkerLink::SharedBytes(*options);
+  if (!has_choice) return owner_->TakeMemory(bytes, what);
+  if (services_->budget->Take(bytes, what).ok()) return absl::OkStatus();
+  *options = lean;
+  if (services_->budget->Take(WorkerLink::SharedBytes(lean), what).ok()) return absl::OkStatus();
+  pool()->workers()->KeepSize(services_->clock->NowNs() + kLargerRetryNs);
+  *options = options_of(AreaKind::kUsual);
+  return owner_->TakeMemory(WorkerLink::SharedBytes(*options), what);
+}
+
 absl::Status SupervisedWorker::AttachSegments() {
   services_->thread.Check();
   MPSD_CHECK(state_ == WorkerState::kLoading && run_->link == nullptr);
-  const WorkerLink::Options options =
-      pool()->workers()->LinkOptions(index_, epoch_, note_.info.lanes);
-  const uint64_t bytes = WorkerLink::SharedBytes(options);
-  absl::Status status =
-      owner_->TakeMemory(bytes, absl::StrCat("a worker of model '", served()->name, "'"));
+  WorkerLink::Options options;
+  absl::Status status = TakeMemory(&options);
   if (!status.ok()) return status;
+  const uint64_t bytes = WorkerLink::SharedBytes(options);
   absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
   if (!link.ok()) {
     services_->budget->GiveBack(bytes);

@@ -128,6 +128,8 @@ class SupervisedWorker {
   Precision PrecisionToOrder() const;
   void OnSpawnFailed(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void OnLoadReport(const LoadReport& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  absl::Status TakeMemory(WorkerLink::Options* options)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   absl::Status SendAttachOrder() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void Serve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 

@@ -80,5 +80,26 @@ TEST_F(FileStampTest, OfAFolderChangesWithAFileInIt) {
 
 TEST_F(FileStampTest, OfNoFileIsZero) { EXPECT_EQ(StampOf(path_ + ".none"), FileStamp{}); }
 
+TEST_F(FileStampTest, AnOpenFileKeepsItsContentsWhenAnotherTakesItsPlace) {
+  const UniqueFd fd = OpenAsStamped(path_, StampOf(path_));
+  ASSERT_TRUE(fd.valid());
+  Write(path_ + ".new", "another");
+  ASSERT_EQ(std::rename((path_ + ".new").c_str(), path_.c_str()), 0);
+  char bytes[16] = {};
+  EXPECT_EQ(read(fd.get(), bytes, sizeof(bytes)), 7);
+  EXPECT_STREQ(bytes, "content");
+}
+
+TEST_F(FileStampTest, AnotherFileAFolderAndAFifoAreNotOpened) {
+  const FileStamp before = StampOf(path_);
+  Write(path_, "other content");
+  EXPECT_FALSE(OpenAsStamped(path_, before).valid());
+  EXPECT_FALSE(OpenAsStamped(testing::TempDir(), StampOf(testing::TempDir())).valid());
+  EXPECT_FALSE(OpenAsStamped("", {}).valid());
+  unlink(path_.c_str());
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_FALSE(OpenAsStamped(path_, StampOf(path_)).valid());
+}
+
 }  // namespace
 }  // namespace mpsd

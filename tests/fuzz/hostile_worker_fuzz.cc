@@ -104,7 +104,8 @@ class HostileWorker {
     job_.reset();
     side_.reset();
     WorkerLink::Options options = pool_->workers()->LinkOptions(0, ++epoch_, 1);
-    options.output_bytes = 4 << 10;  // little memory to make anew for each input
+    options.outputs.bytes = 4 << 10;  // little memory to make anew for each input
+    options.outputs.largest_lease_bytes = 2 << 10;
     link_ = WorkerLink::Create(options).value();
     side_ = std::make_unique<FakeWorker>(*link_, pool_->memory()->Descriptors(), &clock_);
     hook_.emplace(link_->worker_segment().data(), link_->worker_segment().bytes(), [this] {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/failpoint.h"
+#include "proto/base/platform.h"
 #include "proto/files/file_stamp.h"
 #include "worker/load/load_model.h"
 #include "worker/sandbox/sandbox.h"
@@ -13,16 +14,24 @@ namespace {
 // LoadModel() to report.
 absl::Status CheckFile(const LoadOrder& order) {
   if (order.stamp == FileStamp{}) return absl::OkStatus();
-  const FileStamp found = StampOf(order.path);
+  const FileStamp found = StampOf(order.file());
   if (found == order.stamp || found == FileStamp{}) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("'", order.path, "' is not the file that model '", order.model,
                    "' was configured with: it was replaced since. A reload loads the new one"));
 }
 
+// The path of the handed file; empty when it is not the one of the order.
+std::string PathOf(const UniqueFd& file, const FileStamp& stamp) {
+  if (!file.valid()) return "";
+  std::string path = platform::PathOfOpenFile(file.get());
+  return StampOf(path) == stamp ? path : "";
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order) {
+absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order, UniqueFd file) {
+  order.opened_path = PathOf(file, order.stamp);
   const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(Sandbox::OptionsOf(order));
   if (!sandbox.ok()) return sandbox.status();
   if (absl::Status status = StartRuntime(order); !status.ok()) return status;

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/fd.h"
 #include "worker/model/model.h"
 
 namespace mpsd {
@@ -26,9 +27,13 @@ namespace mpsd {
 // What the sandbox takes is gone for the life of the process, also when loading fails. The text of
 // an error is for the operator.
 //
+// `file` is the descriptor that came with the order, if one did: the model is loaded from it, so
+// that it is the right one also where another file has its name by now. Of a descriptor that cannot
+// be used, or whose file was written anew, nothing is read.
+//
 // Called once, on the main thread, before any other thread starts. Blocks for the whole loading:
 // seconds, or minutes for a large model.
-absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(const LoadOrder& order);
+absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order, UniqueFd file = UniqueFd());
 
 // Whether another process would fail alike with this error of LoadInSandbox(): the order, the
 // model's file or the host is at fault. Files that cannot be read, memory that does not suffice and

@@ -28,7 +28,7 @@ absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
 SandboxOptions Sandbox::OptionsOf(const LoadOrder& order) {
   SandboxOptions options;
   options.level = order.sandbox;
-  options.model_file = order.path;
+  options.model_file = order.file();
   options.device = order.format == ModelFormat::kSynthetic ? "cpu" : order.device;
   if (const char* folder = std::getenv("TMPDIR"); folder != nullptr) {
     options.temporary_folder = folder;

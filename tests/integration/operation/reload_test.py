@@ -73,25 +73,56 @@ class Reload(unittest.TestCase):
                 self.assertEqual(outcome.code, calls.OK, outcome.text)
             settle(daemon, 1)
 
-    @unittest.skipUnless(WITH_TORCH, "built without torch")
-    def test_a_file_that_was_replaced_waits_for_a_reload(self):
-        """A worker that comes later does not answer with other weights than those beside it."""
+    def serve_file(self, **keys):
+        """A daemon with two workers of a model, and the model's file."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
         file = folder / "m.pt"
         shutil.copy(MODELS / "two_outputs.pt", file)
-        model = torchscript("m", placement=placement(processes=2)) | {"path": str(file)}
-        with Daemon([model]) as daemon:
-            daemon.wait_all_serving()
-            shutil.copy(MODELS / "mlp_256x512x4.pt", folder / "other.pt")
-            os.replace(folder / "other.pt", file)
-            first, second = pids(daemon, "m")
-            os.kill(first, signal.SIGKILL)
-            wait_until(lambda: "it was replaced since" in str(daemon.ps()["m"]), 30, "the reason")
-            self.assertIn(second, pids(daemon, "m"), "the other one serves on")
-            self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 1)
-            self.assertTrue(daemon.reload()["ok"])
-            settle(daemon, 2)
-            wait_until(lambda: daemon.metric("mpsd_workers_ready", model="m") == 2, 30, "two of it")
+        model = torchscript("m", placement=placement(processes=2), **keys) | {"path": str(file)}
+        daemon = self.enterContext(Daemon([model]))
+        daemon.wait_all_serving()
+        return daemon, file
+
+    def check_loaded_by_a_reload(self, daemon):
+        self.assertTrue(daemon.reload()["ok"])
+        settle(daemon, 2)
+        wait_until(lambda: daemon.metric("mpsd_workers_ready", model="m") == 2, 30, "two of it")
+        self.check_serves(daemon, width=256, outputs={"output"})
+
+    def check_serves(self, daemon, width, outputs):
+        with calls.stub(daemon.address) as stub:
+            for _ in range(8):  # of both workers, very likely
+                outcome = calls.infer(stub, calls.request("m", {"input": calls.row_of(1, width)}))
+                self.assertEqual(outcome.code, calls.OK, outcome.text)
+                self.assertEqual(set(calls.arrays(outcome.response)), outputs)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_file_that_was_replaced_is_served_on_until_a_reload(self):
+        """A worker that comes later answers with the same weights as those beside it."""
+        for sandbox in ("basic", "strict"):
+            with self.subTest(sandbox=sandbox):
+                daemon, file = self.serve_file(sandbox=sandbox)
+                shutil.copy(MODELS / "mlp_256x512x4.pt", file.with_name("other.pt"))
+                os.replace(file.with_name("other.pt"), file)
+                for pid in pids(daemon, "m"):
+                    os.kill(pid, signal.SIGKILL)
+                wait_until(lambda: daemon.metric("mpsd_worker_restarts_total", model="m") == 2, 30,
+                           "two new workers")
+                wait_until(lambda: daemon.metric("mpsd_workers_ready", model="m") == 2, 30, "both")
+                self.check_serves(daemon, width=16, outputs={"double", "sum"})
+                self.check_loaded_by_a_reload(daemon)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_file_that_was_written_anew_waits_for_a_reload(self):
+        """Its old contents are gone: a worker that comes later is refused."""
+        daemon, file = self.serve_file()
+        shutil.copyfile(MODELS / "mlp_256x512x4.pt", file)
+        first, second = pids(daemon, "m")
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: "it was replaced since" in str(daemon.ps()["m"]), 30, "the reason")
+        self.assertIn(second, pids(daemon, "m"), "the other one serves on")
+        self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 1)
+        self.check_loaded_by_a_reload(daemon)
 
     def test_models_are_added_and_removed(self):
         with Daemon([synthetic("a"), synthetic("b")]) as daemon, calls.stub(daemon.address) as stub:

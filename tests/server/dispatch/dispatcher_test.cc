@@ -161,7 +161,7 @@ TEST_F(DispatcherTest, ADecisionThatCannotBeCarriedOutIsABug) {
 TEST_F(DispatcherTest, AMissingOutputRoomIsShown) {
   FakeWorker* worker = AddWorker();
   const std::shared_ptr<WorkerLink> link = workers_[0].link;
-  OutputLease* all = link->LeaseOutput(link->output_area_bytes() / 64 * 64);
+  OutputLease* all = link->LeaseOutput(link->outputs().bytes / 64 * 64);
   ASSERT_NE(all, nullptr);
   Submit(1);
   DecideOnce(SchedulerDecision::Run(0, 0, 4));

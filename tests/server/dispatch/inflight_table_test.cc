@@ -31,7 +31,7 @@ class InflightTableTest : public testing::Test {
     options.worker = number;
     options.epoch = 10 + number;
     options.lanes = lanes;
-    options.output_bytes = 4096;
+    options.outputs.bytes = 4096;
     table_.Attach(WorkerLink::Create(options).value());
     table_.CheckInvariants();
   }

@@ -218,7 +218,7 @@ TEST_F(PoolFaults, SuspectsWithoutOutputRoomHinderNobodyElse) {
   Kill(0, WorkerEnd::kCrashed);
   const std::shared_ptr<WorkerLink> full =
       WorkerLink::Create(pool_->workers()->LinkOptions(0, 2, 1)).value();
-  OutputLease* all = full->LeaseOutput(full->output_area_bytes() / 64 * 64);
+  OutputLease* all = full->LeaseOutput(full->outputs().bytes / 64 * 64);
   ASSERT_NE(all, nullptr);
   FakeWorker kept(*full, pool_->memory()->Descriptors(), &clock_);
   pool_->workers()->Attach(full);
@@ -437,7 +437,7 @@ TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWantALargerWorker) {
   MakePool({.max_answer_bytes = 1ULL << 30});
   FakeWorker* worker = AddWorker();
   const uint32_t number = workers_[0].link->worker();
-  const uint64_t area_bytes = workers_[0].link->output_area_bytes();
+  const uint64_t area_bytes = workers_[0].link->outputs().bytes;
   FakeCall* call = Submit(1);
   EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
   TooLarge(worker, *worker->Take(), area_bytes);
@@ -445,10 +445,10 @@ TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWantALargerWorker) {
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
   EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
-  EXPECT_GE(pool_->workers()->LinkOptions(9, 1, 1).output_bytes, 2 * area_bytes);
+  EXPECT_GE(pool_->workers()->LinkOptions(9, 1, 1).outputs.bytes, 2 * area_bytes);
   pool_->workers()->KeepSize(clock_.NowNs());
   EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
-  EXPECT_EQ(pool_->workers()->LinkOptions(9, 1, 1).output_bytes, area_bytes);
+  EXPECT_EQ(pool_->workers()->LinkOptions(9, 1, 1).outputs.bytes, area_bytes);
 }
 
 // Nothing is promised that does not come: the client need not try again.
@@ -456,7 +456,7 @@ TEST_F(PoolUnknownOutputs, WhereNoLargerWorkerCanBeHadTheRefusalSaysSo) {
   MakePool({.max_answer_bytes = 1ULL << 30});
   FakeWorker* worker = AddWorker();
   const uint32_t number = workers_[0].link->worker();
-  const uint64_t area_bytes = workers_[0].link->output_area_bytes();
+  const uint64_t area_bytes = workers_[0].link->outputs().bytes;
   pool_->workers()->KeepSize(clock_.NowNs() + kNsPerSecond);
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), area_bytes);
@@ -478,11 +478,36 @@ TEST_F(PoolUnknownOutputs, TheLargerWorkerIsLargeEnough) {
   MakePool({.max_answer_bytes = 1ULL << 30});
   FakeWorker* worker = AddWorker();
   Submit(1);
-  TooLarge(worker, *worker->Take(), workers_[0].link->output_area_bytes());
+  TooLarge(worker, *worker->Take(), workers_[0].link->outputs().bytes);
   Drain();
   AddWorker(1);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(0));
   EXPECT_FALSE(pool_->workers()->IsTooSmall(1));
+}
+
+TEST_F(PoolUnknownOutputs, ALeanWorkerGivesOneOfThemAtATime) {
+  MakePool({.max_answer_bytes = 1ULL << 30});
+  FakeWorker* first = AddWorker();
+  const uint64_t needed_bytes = workers_[0].link->outputs().bytes;
+  Submit(1);
+  TooLarge(first, *first->Take(), needed_bytes);
+  Drain();
+  FakeWorker* lean = AddWorkerWith(pool_->workers()->LinkOptions(1, 1, 2, AreaKind::kLean));
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(1));
+  Kill(0);
+  FakeCall* calls[] = {Submit(2), Submit(3)};
+  for (uint32_t lane = 0; lane < 2; ++lane) {  // with leases of the usual size at first
+    TooLarge(lean, *lean->Take(lane), needed_bytes);
+  }
+  Drain();
+  const std::optional<Job> job = lean->Take(0);
+  ASSERT_TRUE(job.has_value());
+  EXPECT_EQ(job->output_bytes, workers_[0].link->outputs().largest_lease_bytes);
+  EXPECT_FALSE(lean->Take(1).has_value()) << "the area has room for one";
+  lean->Complete(*job);
+  Serve(lean);
+  EXPECT_EQ(calls[0]->Answer(), Rows(2));
+  EXPECT_EQ(calls[1]->Answer(), Rows(3));
 }
 
 TEST_F(PoolUnknownOutputs, AsLargeAsAMessageWantALargerWorkerToo) {
@@ -521,7 +546,7 @@ TEST_F(PoolUnknownOutputs, LargerThanAnyMessageAreRefused) {
   FakeWorker* worker = AddWorker();
   const uint32_t number = workers_[0].link->worker();
   FakeCall* call = Submit(1);
-  TooLarge(worker, *worker->Take(), workers_[0].link->output_area_bytes());
+  TooLarge(worker, *worker->Take(), workers_[0].link->outputs().bytes);
   Drain();
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_FALSE(RetryAfterNs(call->status()).has_value());
@@ -575,7 +600,7 @@ TEST_F(PoolUnknownOutputs, SmallBatchesFollowWhereALargeOneCanNeverFit) {
   FakeWorker* worker = AddWorker();
   Submit(1);
   const std::optional<Job> job = worker->Take();
-  TooLarge(worker, *job, workers_[0].link->output_area_bytes() / 2);
+  TooLarge(worker, *job, workers_[0].link->outputs().bytes / 2);
   Drain();
   Serve(worker);
   for (float value = 2; value < 10; ++value) Submit(value);
@@ -636,7 +661,7 @@ TEST_F(PoolFaults, AnAnswerOutlivesThePool) {
 TEST_F(PoolFaults, AFullOutputAreaHoldsBatchesBackUntilAnAnswerIsRead) {
   MakePool();
   WorkerLink::Options options = pool_->workers()->LinkOptions(0, 1, 1);
-  options.output_bytes = 64;  // one lease
+  options.outputs.bytes = 64;  // one lease
   FakeWorker* worker = AddWorkerWith(options);
   FakeCall* slow = Submit(1, 1, kTimeoutNs, /*keep_memory=*/true);
   Serve(worker);
@@ -652,8 +677,8 @@ TEST_F(PoolFaults, AFullOutputAreaHoldsBatchesBackUntilAnAnswerIsRead) {
 TEST_F(PoolFaults, AnUnreadAnswerOfEachBatchDoesNotFillTheOutputArea) {
   MakePool({.max_delay_ns = kTimeoutNs / 2});  // a batch is formed when it is full
   WorkerLink::Options options = pool_->workers()->LinkOptions(0, 1, 1);
-  options.output_bytes = 3 * 64;  // three batches' leases, of which an answer takes 8 bytes
-  options.pin_limit_bytes = 64;
+  options.outputs.bytes = 3 * 64;  // three batches' leases, of which an answer takes 8 bytes
+  options.outputs.pin_limit_bytes = 64;
   FakeWorker* worker = AddWorkerWith(options);
   std::vector<FakeCall*> slow;
   for (uint32_t i = 0; i < 8; ++i) {

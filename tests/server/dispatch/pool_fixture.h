@@ -146,7 +146,7 @@ class PoolFixture : public testing::Test {
 
   // The whole output area can be leased: no lease is out.
   static void ExpectNoLease(WorkerLink* link) {
-    OutputLease* lease = link->LeaseOutput(link->output_area_bytes() / 64 * 64);
+    OutputLease* lease = link->LeaseOutput(link->outputs().bytes / 64 * 64);
     ASSERT_NE(lease, nullptr);
     lease->Unref();
     link->ReapReleased();

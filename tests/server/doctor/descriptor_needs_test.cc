@@ -16,8 +16,8 @@ TEST(DescriptorNeeds, TooFewForTheWorkersAreAnError) {
   const absl::Status status = CheckDescriptors(kNeeds, fewest - 1);
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_EQ(status.message(),
-            "this process may have 87 descriptors (ulimit -Hn), but 5 workers of 3 models take "
-            "about 80, and each client one more; raise the limit");
+            "this process may have 90 descriptors (ulimit -Hn), but 5 workers of 3 models take "
+            "about 83, and each client one more; raise the limit");
 }
 
 TEST(DescriptorNeeds, TooFewForAllConnectionsAreAWarning) {

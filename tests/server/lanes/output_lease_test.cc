@@ -15,8 +15,8 @@ namespace {
 // A link whose output area is large enough for all that a test leases.
 std::shared_ptr<WorkerLink> PinningLink(uint64_t pin_limit_bytes) {
   WorkerLink::Options options;
-  options.output_bytes = 64 << 10;
-  options.pin_limit_bytes = pin_limit_bytes;
+  options.outputs.bytes = 64 << 10;
+  options.outputs.pin_limit_bytes = pin_limit_bytes;
   absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
   MPSD_CHECK(link.ok());
   return *std::move(link);

@@ -11,8 +11,8 @@ namespace {
 
 std::shared_ptr<WorkerLink> LinkOf(uint64_t output_bytes, uint64_t pin_limit_bytes = 1 << 20) {
   WorkerLink::Options options;
-  options.output_bytes = output_bytes;
-  options.pin_limit_bytes = pin_limit_bytes;
+  options.outputs.bytes = output_bytes;
+  options.outputs.pin_limit_bytes = pin_limit_bytes;
   absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
   MPSD_CHECK(link.ok());
   return *std::move(link);
@@ -114,7 +114,7 @@ TEST(WorkerLink, TheFrontEndCannotWriteTheWorkersSegmentNorTheWorkerTheMailbox) 
 TEST(WorkerLink, SharedBytesIsWhatItsSegmentsTake) {
   WorkerLink::Options options;
   options.lanes = 3;
-  options.output_bytes = 100'000;
+  options.outputs.bytes = 100'000;
   const absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
   ASSERT_TRUE(link.ok());
   EXPECT_EQ(WorkerLink::SharedBytes(options),

@@ -1,6 +1,9 @@
 #include "server/supervise/worker_group.h"
 
+#include <fcntl.h>
+
 #include <atomic>
+#include <bit>
 #include <thread>
 
 #include "proto/base/backoff_policy.h"
@@ -104,6 +107,15 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatTheModelTakes) {
   EXPECT_TRUE(served_->ready);
   Serve(1);
   EXPECT_EQ(StateOf(0), WorkerState::kServing);
+}
+
+TEST_F(WorkerGroupTest, EachWorkerIsHandedTheModelsFile) {
+  MakeGroup(2, [](SupervisedModel* model) { model->file = UniqueFd(open("/dev/null", O_RDONLY)); });
+  EXPECT_EQ(host_.process(1).sent_descriptors(), 1u);
+  Die(2);
+  Pass(10 * kNsPerSecond);
+  ASSERT_EQ(host_.spawned(), 3u);
+  EXPECT_EQ(host_.process(3).sent_descriptors(), 1u);
 }
 
 TEST_F(WorkerGroupTest, LabelsGoToTheOutputsThatHaveANumberAClass) {
@@ -414,7 +426,7 @@ TEST_F(ReplacementTest, WithoutMemoryForALargerOneNoneIsPromised) {
     FakeCall* call = Submit(pool_, 1);
     WorkerLink* link = group_->Find(0)->link();
     FakeWorker* side = &*sides_[link];
-    side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", link->output_area_bytes());
+    side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", link->outputs().bytes);
     pool_->Drain();
     return call->status();
   };
@@ -422,6 +434,64 @@ TEST_F(ReplacementTest, WithoutMemoryForALargerOneNoneIsPromised) {
   Pass(kWatchdogTickNs);
   EXPECT_EQ(host_.spawned(), 1u);
   EXPECT_FALSE(RetryAfterNs(refusal()).has_value());
+}
+
+TEST_F(ReplacementTest, WhereMemoryIsShortTheLargerOneHasRoomForOneLargeAnswer) {
+  MakeGroup(1);
+  LoadReport report = Report();
+  report.spec.outputs[0].dims = {-1};
+  const auto serve_last = [&] {
+    host_.last().Say(report);
+    host_.last().Say(Ready{});
+    Pump();
+  };
+  serve_last();
+  Pass(kWatchdogTickNs);
+  Submit(pool_, 1);
+  WorkerLink* link = group_->Find(0)->link();
+  const uint64_t answer_bytes = std::bit_ceil(link->outputs().bytes);
+  FakeWorker* side = &*sides_[link];
+  side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", answer_bytes);
+  pool_->Drain();
+  const uint64_t others = (256 << 20) - budget_.taken_bytes() - 2 * answer_bytes;
+  ASSERT_TRUE(budget_.Take(others, "others").ok());
+  Pass(kWatchdogTickNs);
+  ASSERT_EQ(host_.spawned(), 2u);
+  serve_last();
+  ASSERT_EQ(StateOf(1), WorkerState::kServing);
+  EXPECT_EQ(group_->Find(1)->link()->outputs().bytes, answer_bytes);
+  EXPECT_EQ(group_->Find(1)->link()->outputs().largest_lease_bytes, answer_bytes);
+  budget_.GiveBack(others);
+}
+
+TEST_F(ReplacementTest, AWorkerThatCannotBeLargerServesAsItWas) {
+  MakeGroup(1);
+  LoadReport report = Report();
+  report.spec.outputs[0].dims = {-1};
+  const auto serve_last = [&] {
+    host_.last().Say(report);
+    host_.last().Say(Ready{});
+    Pump();
+  };
+  serve_last();
+  Pass(kWatchdogTickNs);
+  Submit(pool_, 1);
+  WorkerLink* link = group_->Find(0)->link();
+  const uint64_t area_bytes = link->outputs().bytes;
+  FakeWorker* side = &*sides_[link];
+  side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", area_bytes);
+  pool_->Drain();
+  ASSERT_TRUE(pool_->workers()->IsTooSmall(0));
+  const uint64_t others = (256 << 20) - budget_.taken_bytes();
+  ASSERT_TRUE(budget_.Take(others, "others").ok());
+  Die(1);
+  Pass(kNsPerSecond);
+  ASSERT_EQ(host_.spawned(), 2u);
+  serve_last();
+  ASSERT_EQ(StateOf(0), WorkerState::kServing);
+  EXPECT_EQ(group_->Find(0)->link()->outputs().bytes, area_bytes);
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(0)) << "and no larger one is tried at once";
+  budget_.GiveBack(others);
 }
 
 TEST_F(ReplacementTest, AWorkerThatHasGrownIsReplaced) {

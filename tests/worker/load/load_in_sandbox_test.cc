@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/platform.h"
 #include "proto/files/file_stamp.h"
 #include "proto/link/messages.h"
 
@@ -53,6 +55,20 @@ TEST_F(LoadInSandboxTest, RefusesAFileThatTookItsPlace) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("it was replaced since"));
   order_.stamp = StampOf(path_);
   EXPECT_TRUE(LoadInSandbox(order_).ok());
+}
+
+TEST_F(LoadInSandboxTest, LoadsTheFileThatWasHandedOverThoughAnotherTookItsPlace) {
+  UniqueFd file = OpenAsStamped(path_, order_.stamp);
+  Write("two");
+  if (platform::PathOfOpenFile(file.get()).empty()) GTEST_SKIP() << "no path of an open file";
+  EXPECT_TRUE(LoadInSandbox(order_, std::move(file)).ok());
+}
+
+TEST_F(LoadInSandboxTest, RefusesAHandedFileThatWasWrittenAnew) {
+  UniqueFd file = OpenAsStamped(path_, order_.stamp);
+  std::ofstream(path_) << "other content";
+  const absl::Status status = LoadInSandbox(order_, std::move(file)).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("it was replaced since"));
 }
 
 TEST_F(LoadInSandboxTest, KnowsWhichErrorsTheNextProcessWouldHaveToo) {

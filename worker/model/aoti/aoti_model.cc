@@ -80,7 +80,7 @@ std::string Machine() {
 }
 
 absl::StatusOr<PackageFacts> Facts(const LoadOrder& order, const std::string& device) {
-  const absl::StatusOr<PackageMetadata> metadata = UnpackedPackage::ReadMetadata(order.path);
+  const absl::StatusOr<PackageMetadata> metadata = UnpackedPackage::ReadMetadata(order.file());
   if (!metadata.ok()) return metadata.status();
   absl::StatusOr<PackageFacts> facts = ReadPackageFacts(*metadata);
   if (!facts.ok()) return facts;
@@ -112,7 +112,7 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
   if (!facts.ok()) return InModel(order, facts.status());
   absl::StatusOr<ModelSpec> spec = MergePackageSpec(order, *facts);
   if (!spec.ok()) return InModel(order, spec.status());
-  absl::StatusOr<std::unique_ptr<UnpackedPackage>> package = UnpackedPackage::Unpack(order.path);
+  absl::StatusOr<std::unique_ptr<UnpackedPackage>> package = UnpackedPackage::Unpack(order.file());
   if (!package.ok()) return InModel(order, package.status());
   absl::StatusOr<std::unique_ptr<Runner>> runner = Open(**package, order.lanes, device);
   if (!runner.ok()) return InModel(order, runner.status());

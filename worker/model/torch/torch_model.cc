@@ -218,12 +218,12 @@ absl::Status TorchModel::Emit(const at::Tensor& tensor, const TensorSpec& output
 
 absl::Status CheckModelFile(const LoadOrder& order) {
   struct stat info {};
-  const bool is_found = stat(order.path.c_str(), &info) == 0;
+  const bool is_found = stat(order.file().c_str(), &info) == 0;
   if (is_found ? !S_ISREG(info.st_mode) : errno != EACCES) {
     return absl::NotFoundError(
         absl::StrCat("model '", order.model, "': there is no file '", order.path, "'"));
   }
-  if (is_found && std::ifstream(order.path).good()) return absl::OkStatus();
+  if (is_found && std::ifstream(order.file()).good()) return absl::OkStatus();
   return absl::PermissionDeniedError(
       absl::StrCat("model '", order.model, "': its file cannot be read: '", order.path, "'"));
 }
@@ -233,7 +233,7 @@ absl::Status CannotLoad(const LoadOrder& order, absl::string_view why) {
   const std::string text = absl::StrCat(
       "model '", order.model, "': cannot load '", order.path, "': ",
       is_unread ? "its file cannot be read"
-                : absl::StrReplaceAll(why, {{absl::string_view(order.path), "the file"}}));
+                : absl::StrReplaceAll(why, {{absl::string_view(order.file()), "the file"}}));
   if (is_unread) return absl::PermissionDeniedError(text);
   const absl::Status kind = ExecuteFailure(why);
   return absl::IsInternal(kind) ? absl::InvalidArgumentError(text)

@@ -291,7 +291,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
   const TorchOptions& options = (*runtime)->options();
   ProgramOptions program_options;
   program_options.name = order.model;
-  program_options.path = order.path;
+  program_options.path = order.file();
   program_options.device = (*runtime)->device();
   program_options.rewrite_linear = Wanted(options.linear_rewrite, program_options.device.is_mps());
   program_options.allow_training_mode = options.allow_training_mode;

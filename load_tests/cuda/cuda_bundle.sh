@@ -14,7 +14,7 @@ build=${2:-build/release}
 mkdir -p "$target"/{bin,lib,load_tests/bench,load_tests/cuda,worker/tools}
 
 programs=("$build"/bin/{mpsd,mpsd-worker,mpsd-device-copier,mpsd-bench,mpsd-lane-bench,mpsd-make-models})
-for test in torchscript_model_test execute_test model_test; do
+for test in torchscript_model_test encoder_model_test execute_test model_test; do
   if [ -e "$build/tests/$test" ]; then programs+=("$build/tests/$test"); fi
 done
 for program in "${programs[@]}"; do

@@ -234,6 +234,28 @@ def graphs():
                        lanes_alone=bare.get("samples_per_second"))
 
 
+def encoders():
+    """A folder of MiniLM's size: rows of all lengths on the lanes alone, and texts by the daemon."""
+    for word in ("fp32", "bf16"):
+        for lanes_count, rows in ((1, 1), (1, 32), (1, 128), (4, 32), (4, 128), (8, 128), (4, 512)):
+            bare = attempt("lane bench", lane_bench, MODELS / "encoder", lanes_count, rows,
+                           f"precision={word}", "mixed=on", "length=256") or {}
+            figure("encoders", precision=word, lanes=lanes_count, batch=rows,
+                   lanes_alone=bare.get("samples_per_second"))
+    model = {"name": "texts", "path": str(MODELS / "encoder"), "device": DEVICE,
+             "precision": "bf16", "max_batch_size": 128, "queue": {"requests": 2048},
+             "placement": {"processes": 1, "lanes": 4, "threads": 1}}
+    with serving([model]) as daemon, programs():
+        for words, rows, clients in (("14", 1, 1), ("14", 1, 64), ("3..110", 1, 64),
+                                     ("3..110", 1, 512), ("3..110", 32, 32)):
+            report, _ = run_json(
+                [str(BIN / "mpsd"), "bench", "texts", "--address", daemon.grpc, "--clients",
+                 str(clients), "--rows", str(rows), "--input", f"text={words}", "--seconds",
+                 str(SECONDS), "--json"], timeout_s=40)
+            point = report["points"][0]
+            figure("encoders", words=words, batch=rows, **point)
+
+
 def lanes():
     """One process of eight lanes, whole, without a front end, and a loop of eight threads."""
     def daemon_of(rows):
@@ -406,7 +428,7 @@ def scaling():
 
 def tests():
     """The worker's own tests, on the device."""
-    for name in ("model_test", "execute_test", "torchscript_model_test"):
+    for name in ("model_test", "execute_test", "torchscript_model_test", "encoder_model_test"):
         if not (BIN / name).exists():
             continue
         with programs():
@@ -418,7 +440,7 @@ def tests():
         figure("tests", test=name, exit=done.returncode)
 
 
-PARTS = (host, models, minilm, precision, graphs, lanes, batching, overload, fault, slab, memory,
+PARTS = (host, models, minilm, precision, graphs, encoders, lanes, batching, overload, fault, slab, memory,
          packages, mps, scaling, tests)
 
 if __name__ == "__main__":

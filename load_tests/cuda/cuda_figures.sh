@@ -25,9 +25,9 @@ export MPSD_FIGURES_BIN=$folder/bin MPSD_FIGURES_OUT=$out MPSD_FIGURES_DEVICE=${
 export MPSD_FIGURES_SECONDS=${SECONDS_EACH:-2} MPSD_FIGURES_MODELS=$models
 
 # NAME:SECONDS, in the order of what is wanted most; `models` makes what the others need.
-limits="host:30 models:60 minilm:120 precision:150 graphs:170 lanes:60 batching:60 overload:90 fault:50 slab:40 memory:70"
+limits="host:30 models:60 minilm:120 precision:150 graphs:170 encoders:110 lanes:60 batching:60 overload:90 fault:50 slab:40 memory:70"
 limits="$limits packages:130 mps:110 scaling:90 tests:70"
-wanted=" ${PARTS:-host models minilm precision graphs lanes batching overload fault slab memory packages mps scaling tests} "
+wanted=" ${PARTS:-host models minilm precision graphs encoders lanes batching overload fault slab memory packages mps scaling tests} "
 failed=0
 for entry in $limits; do
   part=${entry%:*} limit=${entry#*:}

@@ -4,6 +4,7 @@ Their weights are random: they cost what real ones cost, and mean nothing.
 """
 
 import json
+import pathlib
 
 import torch
 
@@ -100,6 +101,62 @@ MODULES = {
 }
 
 
+def encoder_tensors():
+    """The weights of a BERT of MiniLM's size, by the names of its file."""
+    shapes = {"embeddings.word_embeddings.weight": (VOCABULARY, HIDDEN),
+              "embeddings.position_embeddings.weight": (512, HIDDEN),
+              "embeddings.token_type_embeddings.weight": (2, HIDDEN),
+              "embeddings.LayerNorm": (HIDDEN,)}
+    for layer in range(LAYERS):
+        place = f"encoder.layer.{layer}."
+        for part in ("query", "key", "value"):
+            shapes[f"{place}attention.self.{part}"] = (HIDDEN, HIDDEN)
+        shapes[f"{place}attention.output.dense"] = (HIDDEN, HIDDEN)
+        shapes[f"{place}attention.output.LayerNorm"] = (HIDDEN,)
+        shapes[f"{place}intermediate.dense"] = (INNER, HIDDEN)
+        shapes[f"{place}output.dense"] = (HIDDEN, INNER)
+        shapes[f"{place}output.LayerNorm"] = (HIDDEN,)
+    torch.manual_seed(20)
+    tensors = {}
+    for name, shape in shapes.items():
+        if name.endswith(".weight"):
+            tensors[name] = torch.randn(shape) * 0.02
+            continue
+        tensors[name + ".weight"] = torch.ones(shape) if len(shape) == 1 else torch.randn(shape) * 0.02
+        tensors[name + ".bias"] = torch.zeros(shape[0])
+    return tensors
+
+
+def write_encoder(folder):
+    """A folder of Hugging Face's, as the format `huggingface` reads it, with words of its own."""
+    folder.mkdir()
+    tensors, header, data = encoder_tensors(), {}, b""
+    for name, tensor in tensors.items():
+        raw = tensor.numpy().tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    (folder / "config.json").write_text(json.dumps({
+        "model_type": "bert", "architectures": ["BertModel"], "hidden_size": HIDDEN,
+        "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": INNER,
+        "vocab_size": VOCABULARY, "max_position_embeddings": 512, "type_vocab_size": 2,
+        "hidden_act": "gelu", "layer_norm_eps": 1e-12, "pad_token_id": 0}))
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    words = special + [f"w{number}" for number in range(VOCABULARY - len(special))]
+    (folder / "tokenizer.json").write_text(json.dumps({
+        "version": "1.0", "truncation": None, "padding": None, "normalizer": None,
+        "added_tokens": [{"id": id, "content": word, "special": True, "single_word": False,
+                          "lstrip": False, "rstrip": False, "normalized": False}
+                         for id, word in enumerate(special)],
+        "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": None,
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                  "max_input_chars_per_word": 100,
+                  "vocab": {word: id for id, word in enumerate(words)}}}))
+
+
 def main():
     """Writes each module as TorchScript for the CPU's and the GPU's worker alike."""
     import sys  # pylint: disable=import-outside-toplevel
@@ -109,6 +166,7 @@ def main():
     for name, (factory, inputs) in MODULES.items():
         export_model.export_torchscript(factory(), f"{folder}/{name}.pt", inputs, ["y"], 128)
         print(json.dumps({"model": f"{name}.pt"}), flush=True)
+    write_encoder(pathlib.Path(folder) / "encoder")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "worker/execute/same_answers.h"
 #include "worker/execute/trial_run.h"
-#include "worker/model/trial_dims.h"
 
 namespace mpsd {
 namespace {
@@ -17,37 +16,6 @@ constexpr int kRunsToSettle = 3;
 
 // The least of so many runs is taken for the time of one: other processes use the device, too.
 constexpr int kTimedReplays = 6;
-
-bool HasOpenDim(const ModelSpec& spec) {
-  for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    for (size_t dim = 0; dim < spec.inputs[i].dims.size(); ++dim) {
-      if (spec.inputs[i].dims[dim] < 0 && !IsPadded(spec, spec.inputs[i], dim)) return true;
-    }
-  }
-  return false;
-}
-
-// 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, … and `rows_max`: a batch fills two thirds of a large record
-// at least.
-std::vector<uint32_t> RecordedRows(uint32_t rows_max) {
-  std::vector<uint32_t> sizes;
-  for (uint32_t rows = 1; rows < rows_max; rows *= 2) {
-    sizes.push_back(rows);
-    if (rows >= 16 && rows + rows / 2 < rows_max) sizes.push_back(rows + rows / 2);
-  }
-  sizes.push_back(rows_max);
-  return sizes;
-}
-
-// The largest first, since a later record finds room in what an earlier one has freed.
-std::vector<TrialShape> ShapesOf(const ModelSpec& spec) {
-  std::vector<TrialShape> shapes;
-  const std::vector<uint32_t> rows = RecordedRows(spec.batches() ? spec.max_batch_size : 1);
-  for (size_t step = BucketSteps(spec); step-- > 0;) {
-    for (size_t i = rows.size(); i-- > 0;) shapes.push_back({rows[i], step});
-  }
-  return shapes;
-}
 
 // Two batches of one shape, and what the model answers to them without a record.
 class RecordTrial {
@@ -126,11 +94,9 @@ std::string RecordReport::Text() const {
 
 absl::StatusOr<RecordReport> RecordRuns(Model* model, uint32_t lane, const Clock* clock) {
   RecordReport report;
-  if (HasOpenDim(model->spec())) {
-    report.why = "an open dim has no buckets";
-    return report;
-  }
-  for (const TrialShape& shape : ShapesOf(model->spec())) {
+  const std::vector<TrialShape> shapes = model->record_shapes();
+  if (shapes.empty()) report.why = "an open dim has no buckets";
+  for (const TrialShape& shape : shapes) {
     if (report.tried == kMaxRecords) break;
     ++report.tried;
     const absl::Status status = RecordTrial(model, lane, shape, clock).Record();

@@ -32,11 +32,9 @@ struct RecordReport {
   std::string Text() const;
 };
 
-// Records the model's runs on the lane: 1, 2, 4, 8, 16, 24, 32, 48, … and max_batch_size rows, each
-// at every bucket of its padded dims. Open dims that are not padded have no set of lengths, so a
-// model with any records nothing. An error is one after which the lane cannot serve: the device is
-// lost. REQUIRES: Model::wants_records(). Called on the lane's thread, between WarmUpLane() and its
-// first batch.
+// Records the model's runs on the lane, of the shapes that it names (Model::record_shapes()). An
+// error is one after which the lane cannot serve: the device is lost. REQUIRES:
+// Model::wants_records(). Called on the lane's thread, between WarmUpLane() and its first batch.
 absl::StatusOr<RecordReport> RecordRuns(Model* model, uint32_t lane, const Clock* clock);
 
 }  // namespace mpsd

@@ -17,19 +17,12 @@
 #include "absl/types/span.h"
 #include "proto/link/model_spec.h"
 #include "worker/model/model.h"
+#include "worker/model/trial_dims.h"
 
 namespace mpsd {
 
 // The largest shape has fewer rows where an input would take more than this.
 inline constexpr uint64_t kTrialInputBytes = 16ULL << 20;
-
-// The rows of a trial run, and which bucket its padded dims have (trial_dims.h). A value.
-struct TrialShape {
-  uint32_t rows = 1;
-  size_t step = 0;
-
-  bool operator==(const TrialShape&) const = default;
-};
 
 // Four rows at the first bucket, and max_batch_size rows at the last; one of them where they are
 // equal. The smallest comes first. Pure.

@@ -16,7 +16,9 @@
 #include "proto/link/messages.h"
 #include "proto/link/model_spec.h"
 #include "proto/link/precision.h"
+#include "worker/model/record_shapes.h"
 #include "worker/model/run_prices.h"
+#include "worker/model/trial_dims.h"
 
 namespace mpsd {
 
@@ -135,8 +137,11 @@ class Model {
   // neither strings nor several answers. Constant. Thread-safe.
   virtual bool wants_records() const { return false; }
 
+  // The shapes to record, the largest first. Constant. Thread-safe.
+  virtual std::vector<TrialShape> record_shapes() const { return RecordShapes(spec()); }
+
   // Records a run of these inputs on the calling lane: from now on Run() answers batches of their
-  // shapes by a replay, and those of fewer rows where that is faster, by SetRecordPrice(). The
+  // size by a replay, and smaller ones where that is faster, by SetRecordPrice(). The
   // inputs' numbers do not matter. FAILED_PRECONDITION says why it cannot be recorded; other errors
   // as Run(). Nothing is kept of a run that was not recorded. DropRecord() forgets one.
   virtual absl::Status Record(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,

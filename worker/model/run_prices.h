@@ -7,6 +7,8 @@
 //   replayed, us         200  200  210  300        no more than twice of what 5 rows take without
 //   not recorded, us     900  900  910  930        one, which lies between 910 and 930
 //
+// Of a model whose records are found by tokens, these stand for rows.
+//
 // Twice, since a number of rows that a lane has not run before takes far longer the first time:
 // libraries choose and load kernels for it, for attention in halves for tenths of a second.
 #pragma once

@@ -8,7 +8,7 @@
 //   trial runs that learn the outputs   0, then 1              1 + step: a dim that differs is open
 //   self-check of the lanes             0, then the last       2
 //   warm-up                             0 to the last bucket   1
-//   records                             0 to the last bucket   no open dim
+//   records                             record_shapes()        no open dim
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,14 @@
 #include "proto/link/model_spec.h"
 
 namespace mpsd {
+
+// The rows of such a run, and the step of its padded dims. A value.
+struct TrialShape {
+  uint32_t rows = 1;
+  size_t step = 0;
+
+  bool operator==(const TrialShape&) const = default;
+};
 
 // The dims of `input`, one of the inputs of `spec`: first `rows`, if the model batches, then the
 // spec's own. An open dim (-1) that a padding rule pads gets the rule's bucket number `step`, or

@@ -10,6 +10,7 @@
 #include "ATen/ops/pow.h"
 #include "ATen/ops/scaled_dot_product_attention.h"
 #include "ATen/ops/tensor.h"
+#include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
@@ -76,16 +77,18 @@ at::Tensor DistanceBias::Of(int64_t length) const {
   return windows.flip({1}).contiguous();
 }
 
-// The frequencies are computed as transformers does, by floats: at position 8,000 the last bit of
-// one is some hundredths of a degree.
-Rotation::Rotation(const TokenBatch& batch, double theta, double stretch, int64_t head_size,
-                   c10::Device device) {
+// By floats, as transformers does: at position 8,000 the last bit of one is some hundredths of a
+// degree.
+at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size,
+                               c10::Device device) {
   const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;
-  const at::Tensor frequencies = at::pow(theta, exponents).reciprocal() / stretch;
-  const at::Tensor positions = at::tensor(batch.positions).to(at::kFloat);
-  const at::Tensor angles = positions.unsqueeze(1) * frequencies;
-  cosines_ = angles.cos().view({batch.size(), 1, -1}).to(device);
-  sines_ = angles.sin().view({batch.size(), 1, -1}).to(device);
+  return (at::pow(theta, exponents).reciprocal() / stretch).to(device);
+}
+
+Rotation::Rotation(const at::Tensor& positions, const at::Tensor& frequencies) {
+  const at::Tensor angles = positions.to(at::kFloat).unsqueeze(1) * frequencies;
+  cosines_ = angles.cos().unsqueeze(1);
+  sines_ = angles.sin().unsqueeze(1);
 }
 
 void Rotation::Turn(const at::Tensor& query_key_value, int64_t heads) const {
@@ -99,13 +102,20 @@ void Rotation::Turn(const at::Tensor& query_key_value, int64_t heads) const {
   first.copy_(turned_first);
 }
 
-Attention::Attention(const TokenBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
-                     const Sight& sight, c10::Device device, at::ScalarType type)
+Attention::Attention(const DeviceBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
+                     const Sight& sight, at::ScalarType type)
     : heads_(heads), is_causal_(sight.is_causal) {
-  for (const TokenRun& run : batch.runs) {
+  if (batch.is_ragged()) {
+    MPSD_CHECK(bias == nullptr);
+    ragged_.emplace(batch, heads, sight);
+    return;
+  }
+  const c10::Device device = batch.device();
+  const TokenBatch& host = batch.host();
+  for (const TokenRun& run : host.runs) {
     at::Tensor added;
     // The tokens that count come first in their rows, so those before a token count where it does.
-    if (!batch.kept.empty() && !is_causal_) added = MaskOf(batch, run).to(device);
+    if (!host.kept.empty() && !is_causal_) added = MaskOf(host, run).to(device);
     if (sight.reach > 0 && run.length > sight.reach + 1) {
       runs_.push_back({run, NearBlocks(run, added, sight.reach, device)});
       continue;
@@ -178,6 +188,7 @@ at::Tensor Attention::Compute(const Run& run, const at::Tensor& query_key_value)
 }
 
 at::Tensor Attention::operator()(const at::Tensor& query_key_value) const {
+  if (ragged_.has_value()) return (*ragged_)(query_key_value);
   if (runs_.size() == 1) return Compute(runs_[0], query_key_value);
   std::vector<at::Tensor> outputs;
   for (const Run& run : runs_) outputs.push_back(Compute(run, query_key_value));

@@ -1,10 +1,13 @@
 // attention: the attention of a batch's rows, each within itself.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ATen/core/TensorBody.h"
-#include "worker/model/encoder/token_batch.h"
+#include "worker/model/encoder/device_batch.h"
+#include "worker/model/encoder/head_layout.h"
+#include "worker/model/encoder/ragged_attention.h"
 
 namespace mpsd {
 
@@ -24,31 +27,17 @@ class DistanceBias {
   const int64_t longest_;
 };
 
-// How the numbers of a token, [heads, size] of queries, then of keys, then of values, lie in a row.
-// Plain data.
-struct HeadLayout {
-  int64_t queries = 0;
-  int64_t keys = 0;        // and values; a divisor of `queries`: neighbours share a key
-  double score_scale = 0;  // 0: 1 over the root of a head's size
-
-  int64_t turned() const { return queries + keys; }
-  int64_t all() const { return queries + 2 * keys; }
-};
-
-// Which tokens of its row a token sees. Plain data.
-struct Sight {
-  int64_t reach = 0;       // above 0: that many to each side and no more
-  bool is_causal = false;  // those before it, and itself; without a reach
-};
+// What a position is turned by: theta^0, theta^(-2 / head_size), …, each by `stretch` slower. On
+// the device, [head_size / 2].
+at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size, c10::Device device);
 
 // Positions as rotations: turns each pair of numbers of a query and of a key by an angle that grows
 // with the position, so that their product depends on the distance. Plans one batch once, for all
 // its layers. Lives on the lane's thread.
 class Rotation {
  public:
-  // The angles of a position are it times theta^0, theta^(-2 / head_size), …, by `stretch`.
-  Rotation(const TokenBatch& batch, double theta, double stretch, int64_t head_size,
-           c10::Device device);
+  // Both on the device.
+  Rotation(const at::Tensor& positions, const at::Tensor& frequencies);
 
   // Turns the first `heads` of [tokens, heads of any number] where they lie.
   void Turn(const at::Tensor& query_key_value, int64_t heads) const;
@@ -58,14 +47,15 @@ class Rotation {
   at::Tensor sines_;
 };
 
-// Plans the attention of one batch once, for all its layers to compute. Borrows the batch. Lives on
-// the lane's thread.
+// Plans the attention of one batch once, for all its layers to compute: by one call where the
+// device has RaggedAttention and the batch is packed, else by a call for the rows of each length.
+// Keeps no reference to the batch. Lives on the lane's thread.
 class Attention {
  public:
   // `bias` may be null, and is where the sight has a reach or is causal. The tokens' numbers are of
-  // `type`.
-  Attention(const TokenBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
-            const Sight& sight, c10::Device device, at::ScalarType type = at::kFloat);
+  // `type`. REQUIRES: a batch that is packed for cuda is one that RaggedAttention serves.
+  Attention(const DeviceBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
+            const Sight& sight, at::ScalarType type = at::kFloat);
 
   // [tokens, numbers of all queries] of the tokens' queries, keys and values. Tokens see the tokens
   // of their own row that count.
@@ -94,7 +84,8 @@ class Attention {
 
   const HeadLayout heads_;
   const bool is_causal_;
-  std::vector<Run> runs_;
+  std::optional<RaggedAttention> ragged_;
+  std::vector<Run> runs_;  // empty where `ragged_` is there
 };
 
 }  // namespace mpsd

@@ -7,8 +7,7 @@
 
 namespace mpsd {
 
-BertEncoder::BertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device)
-    : config_(config), device_(device) {
+BertEncoder::BertEncoder(const EncoderConfig& config, EncoderWeights* weights) : config_(config) {
   const int64_t hidden = config.hidden_size;
   words_ = weights->Take("embeddings.word_embeddings.weight", {config.vocabulary_size, hidden});
   positions_ =
@@ -51,19 +50,18 @@ BertEncoder::Layer BertEncoder::TakeLayer(int64_t number, EncoderWeights* weight
   return layer;
 }
 
-at::Tensor BertEncoder::Embed(const TokenBatch& batch) const {
-  at::Tensor x = at::embedding(words_, NumbersOn(device_, batch.ids));
-  x.add_(at::embedding(positions_, NumbersOn(device_, batch.positions)));
+at::Tensor BertEncoder::Embed(const DeviceBatch& batch) const {
+  at::Tensor x = at::embedding(words_, batch.ids());
+  x.add_(at::embedding(positions_, batch.positions()));
   if (types_.defined()) {
-    x.add_(batch.types.empty() ? types_[0]
-                               : at::embedding(types_, NumbersOn(device_, batch.types)));
+    x.add_(batch.types().defined() ? at::embedding(types_, batch.types()) : types_[0]);
   }
   return embedding_norm_(x);
 }
 
-at::Tensor BertEncoder::Run(const TokenBatch& batch) const {
+at::Tensor BertEncoder::Run(const DeviceBatch& batch) const {
   const Attention attention(batch, {config_.head_count, config_.head_count}, distance_bias_.get(),
-                            Sight(), device_, words_.scalar_type());
+                            Sight(), words_.scalar_type());
   at::Tensor x = Embed(batch);
   for (const Layer& layer : layers_) {
     const at::Tensor seen = layer.attention_output(attention(layer.query_key_value(x)));

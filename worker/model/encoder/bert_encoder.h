@@ -9,10 +9,10 @@
 #include "proto/link/census.h"
 #include "worker/model/encoder/attention.h"
 #include "worker/model/encoder/config/encoder_config.h"
+#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
-#include "worker/model/encoder/token_batch.h"
 
 namespace mpsd {
 
@@ -31,11 +31,11 @@ class BertEncoder final : public Encoder {
   // Takes the tensors out of `weights`, which is not needed afterwards, as numbers of the type that
   // `weights` hands out. A fault of the weights stays in `weights`, whose Finish() tells it; the
   // encoder is unusable then.
-  BertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
+  BertEncoder(const EncoderConfig& config, EncoderWeights* weights);
 
   // REQUIRES: PackTokens() has made the batch, of the same config: so ids, types and positions lie
   // in the tables, and nobody looks again.
-  at::Tensor Run(const TokenBatch& batch) const override;
+  at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
  private:
@@ -48,10 +48,9 @@ class BertEncoder final : public Encoder {
     Norm output_norm;
   };
   Layer TakeLayer(int64_t number, EncoderWeights* weights) const;
-  at::Tensor Embed(const TokenBatch& batch) const;
+  at::Tensor Embed(const DeviceBatch& batch) const;
 
   const EncoderConfig config_;
-  const c10::Device device_;
   at::Tensor words_;
   at::Tensor positions_;
   at::Tensor types_;  // undefined: the family has none

@@ -11,13 +11,17 @@ namespace mpsd {
 DecoderEncoder::DecoderEncoder(const EncoderConfig& config, EncoderWeights* weights,
                                c10::Device device)
     : config_(config),
-      device_(device),
       heads_({config.head_count, config.decoder.key_value_head_count, config.decoder.score_scale}) {
   words_ = weights->Take("embed_tokens.weight", {config.vocabulary_size, config.hidden_size});
   for (int64_t layer = 0; layer < config.layer_count && weights->ok(); ++layer) {
     layers_.push_back(TakeLayer(layer, weights));
   }
   final_norm_ = TakeNorm("norm", config.hidden_size, weights);
+  const RotaryConfig& rotary = config.rotary;
+  const int64_t size = config.decoder.head_size;
+  wide_frequencies_ = RotationFrequencies(rotary.theta, rotary.stretch, size, device);
+  if (rotary.reach == 0) return;
+  near_frequencies_ = RotationFrequencies(rotary.local_theta, rotary.stretch, size, device);
 }
 
 Norm DecoderEncoder::TakeNorm(const std::string& name, int64_t size,
@@ -66,20 +70,19 @@ void DecoderEncoder::NormalizeHeads(const Layer& layer, const at::Tensor& query_
   keys.copy_(layer.key_norm(keys));
 }
 
-at::Tensor DecoderEncoder::Run(const TokenBatch& batch) const {
+at::Tensor DecoderEncoder::Run(const DeviceBatch& batch) const {
   const RotaryConfig& rotary = config_.rotary;
-  const int64_t size = config_.decoder.head_size;
   const at::ScalarType type = words_.scalar_type();
   const Sight all = {/*reach=*/0, config_.decoder.is_causal};
-  const Attention wide(batch, heads_, nullptr, all, device_, type);
-  const Rotation wide_rotation(batch, rotary.theta, rotary.stretch, size, device_);
+  const Attention wide(batch, heads_, nullptr, all, type);
+  const Rotation wide_rotation(batch.positions(), wide_frequencies_);
   std::optional<Attention> near;
   std::optional<Rotation> near_rotation;
   if (rotary.reach > 0) {
-    near.emplace(batch, heads_, nullptr, Sight{rotary.reach}, device_, type);
-    near_rotation.emplace(batch, rotary.local_theta, rotary.stretch, size, device_);
+    near.emplace(batch, heads_, nullptr, Sight{rotary.reach}, type);
+    near_rotation.emplace(batch.positions(), near_frequencies_);
   }
-  at::Tensor x = at::embedding(words_, NumbersOn(device_, batch.ids));
+  at::Tensor x = at::embedding(words_, batch.ids());
   if (is_gemma()) x.mul_(std::sqrt(static_cast<double>(config_.hidden_size)));
   for (const Layer& layer : layers_) {
     const at::Tensor query_key_value = layer.query_key_value(layer.attention_norm(x));

@@ -9,10 +9,10 @@
 #include "proto/link/census.h"
 #include "worker/model/encoder/attention.h"
 #include "worker/model/encoder/config/encoder_config.h"
+#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
-#include "worker/model/encoder/token_batch.h"
 
 namespace mpsd {
 
@@ -36,7 +36,7 @@ class DecoderEncoder final : public Encoder {
   DecoderEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
   // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the table.
-  at::Tensor Run(const TokenBatch& batch) const override;
+  at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
  private:
@@ -59,9 +59,10 @@ class DecoderEncoder final : public Encoder {
   void NormalizeHeads(const Layer& layer, const at::Tensor& query_key_value) const;
 
   const EncoderConfig config_;
-  const c10::Device device_;
   const HeadLayout heads_;
   at::Tensor words_;
+  at::Tensor wide_frequencies_;
+  at::Tensor near_frequencies_;  // undefined: no layer is local
   std::vector<Layer> layers_;
   Norm final_norm_;
 };

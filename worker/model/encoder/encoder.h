@@ -3,7 +3,7 @@
 
 #include "ATen/core/TensorBody.h"
 #include "proto/link/census.h"
-#include "worker/model/encoder/token_batch.h"
+#include "worker/model/encoder/device_batch.h"
 
 namespace mpsd {
 
@@ -16,7 +16,7 @@ class Encoder {
 
   // [tokens, hidden]: of each token of the batch, in its order, as numbers of the weights' type. On
   // the device.
-  virtual at::Tensor Run(const TokenBatch& batch) const = 0;
+  virtual at::Tensor Run(const DeviceBatch& batch) const = 0;
 
   // Counts the operators of one run.
   virtual void Count(Census* census) const = 0;

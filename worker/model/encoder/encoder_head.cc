@@ -1,14 +1,13 @@
 #include "worker/model/encoder/encoder_head.h"
 
-#include <algorithm>
 #include <limits>
-#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "ATen/TensorOperators.h"
 #include "ATen/ops/cat.h"
 #include "ATen/ops/from_blob.h"
-#include "ATen/ops/tensor.h"
+#include "ATen/ops/segment_reduce.h"
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -19,24 +18,6 @@ namespace mpsd {
 namespace {
 
 constexpr double kShortest = 1e-12;  // a vector below this length is divided by it
-
-// The token of each row, first or last.
-at::Tensor TokenOfEach(const at::Tensor& tokens, const TokenBatch& batch, bool last) {
-  std::vector<int64_t> indices;
-  for (const TokenRow& row : batch.rows) indices.push_back(last ? row.last : row.first);
-  return tokens.index_select(0, at::tensor(indices).to(tokens.device()));
-}
-
-// The place of each of the request's rows in the order of the tokens.
-std::vector<int64_t> PlacesOf(const TokenBatch& batch) {
-  std::vector<int64_t> order(batch.rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](int64_t a, int64_t b) { return batch.rows[a].first < batch.rows[b].first; });
-  std::vector<int64_t> places(order.size());
-  for (size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int64_t>(i);
-  return places;
-}
 
 // 1 where a token of the run counts and else 0, [rows, length, 1]; undefined where all count.
 at::Tensor KeptOf(const TokenBatch& batch, const TokenRun& run, c10::Device device) {
@@ -59,27 +40,36 @@ at::Tensor LargestOfRun(const at::Tensor& run, const at::Tensor& kept) {
 
 // One vector a row, in the request's order. `reduce` makes the rows' vectors of a run's tokens,
 // [rows, length, hidden]. The memory is that of the tokens, whatever the number of rows.
-at::Tensor OfEachRow(const at::Tensor& tokens, const TokenBatch& batch,
+at::Tensor OfEachRow(const at::Tensor& tokens, const DeviceBatch& batch,
                      at::Tensor (*reduce)(const at::Tensor& run, const at::Tensor& kept)) {
   std::vector<at::Tensor> runs;
-  for (const TokenRun& run : batch.runs) {
+  for (const TokenRun& run : batch.host().runs) {
     const at::Tensor of_run = tokens.narrow(0, run.first, run.rows * run.length)
                                   .view({run.rows, run.length, tokens.size(1)});
-    runs.push_back(reduce(of_run, KeptOf(batch, run, tokens.device())));
+    runs.push_back(reduce(of_run, KeptOf(batch.host(), run, tokens.device())));
   }
-  return at::cat(runs).index_select(0, at::tensor(PlacesOf(batch)).to(tokens.device()));
+  return at::cat(runs).index_select(0, batch.places());
 }
 
-at::Tensor Pool(Pooling pooling, const at::Tensor& tokens, const TokenBatch& batch) {
+// The same by one call, where each call is a launch.
+at::Tensor OfEachRowAtOnce(const at::Tensor& tokens, const DeviceBatch& batch, const char* reduce) {
+  return at::segment_reduce(tokens, reduce, /*lengths=*/std::nullopt, /*indices=*/std::nullopt,
+                            batch.starts(), /*axis=*/0, /*unsafe=*/true)
+      .index_select(0, batch.places());
+}
+
+at::Tensor Pool(Pooling pooling, const at::Tensor& tokens, const DeviceBatch& batch) {
+  const bool at_once = batch.is_ragged();
   switch (pooling) {
     case Pooling::kMean:
-      return OfEachRow(tokens, batch, MeanOfRun);
+      return at_once ? OfEachRowAtOnce(tokens, batch, "mean") : OfEachRow(tokens, batch, MeanOfRun);
     case Pooling::kFirst:
-      return TokenOfEach(tokens, batch, /*last=*/false);
+      return tokens.index_select(0, batch.firsts());
     case Pooling::kLast:
-      return TokenOfEach(tokens, batch, /*last=*/true);
+      return tokens.index_select(0, batch.lasts());
     case Pooling::kMax:
-      return OfEachRow(tokens, batch, LargestOfRun);
+      return at_once ? OfEachRowAtOnce(tokens, batch, "max")
+                     : OfEachRow(tokens, batch, LargestOfRun);
   }
   return tokens;
 }
@@ -145,13 +135,13 @@ absl::StatusOr<std::unique_ptr<EncoderHead>> SentenceHead::Load(const std::strin
   return head;
 }
 
-std::vector<at::Tensor> SentenceHead::Run(at::Tensor tokens, const TokenBatch& batch) const {
+std::vector<at::Tensor> SentenceHead::Run(at::Tensor tokens, const DeviceBatch& batch) const {
   at::Tensor x = Pool(pooling_, tokens, batch);
-  ClearEmpty(batch, x);
+  ClearEmpty(batch.host(), x);
   for (const Step& step : steps_) {
     x = step.is_dense ? Activate(step.activation, step.dense(x)) : Normalized(x);
   }
-  ClearEmpty(batch, x);
+  ClearEmpty(batch.host(), x);
   return {x};
 }
 
@@ -172,7 +162,7 @@ ClassifierHead::ClassifierHead(const EncoderConfig& config, EncoderWeights* weig
   output_ = Linear::Take(weights, names.head_output, config.hidden_size, labels, /*whole=*/true);
 }
 
-std::vector<at::Tensor> ClassifierHead::Run(at::Tensor tokens, const TokenBatch& batch) const {
+std::vector<at::Tensor> ClassifierHead::Run(at::Tensor tokens, const DeviceBatch& batch) const {
   at::Tensor x = Activate(activation_, dense_(Pool(pooling_, tokens, batch)));
   if (norm_.has_value()) x = (*norm_)(x);
   const at::Tensor logits = output_(x);

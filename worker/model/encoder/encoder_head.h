@@ -8,10 +8,10 @@
 
 #include "ATen/core/TensorBody.h"
 #include "absl/status/statusor.h"
+#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
-#include "worker/model/encoder/token_batch.h"
 
 namespace mpsd {
 
@@ -23,7 +23,7 @@ class EncoderHead {
 
   // The outputs of the spec in its order, each with a row of each row of the batch. `tokens` is the
   // encoder's, [tokens, hidden], and the caller gives it up.
-  virtual std::vector<at::Tensor> Run(at::Tensor tokens, const TokenBatch& batch) const = 0;
+  virtual std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const = 0;
 };
 
 // The pooled vector of a row, through the maps behind it. A row of which no token counts gives
@@ -38,7 +38,7 @@ class SentenceHead final : public EncoderHead {
                                                            EncoderWeights* weights,
                                                            c10::Device device);
 
-  std::vector<at::Tensor> Run(at::Tensor tokens, const TokenBatch& batch) const override;
+  std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const override;
 
  private:
   struct Step {
@@ -59,7 +59,7 @@ class ClassifierHead final : public EncoderHead {
   // Faults of `weights` stay in it.
   ClassifierHead(const EncoderConfig& config, EncoderWeights* weights);
 
-  std::vector<at::Tensor> Run(at::Tensor tokens, const TokenBatch& batch) const override;
+  std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const override;
 
  private:
   const Activation activation_;

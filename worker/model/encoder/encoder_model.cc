@@ -6,12 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include "ATen/ops/from_blob.h"
+#include "ATen/ops/zeros.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "c10/core/InferenceMode.h"
+#include "worker/model/encoder/batch_numbers.h"
+#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/encoder_parts.h"
+#include "worker/model/encoder/ragged_attention.h"
 #include "worker/model/encoder/token_batch.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/record_shapes.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/torch_model.h"
 #include "worker/model/torch/torch_precision.h"
@@ -19,14 +26,20 @@
 namespace mpsd {
 namespace {
 
+// Texts have about so many tokens.
+constexpr int64_t kUsualTokens = 64;
+// The device is full with more, and the launches of a plain run are hidden.
+constexpr int64_t kMostRecordedTokens = 8192;
+
 // Runs an Encoder and its head. Owned by the worker's main. Thread-safe after loading: it keeps
 // nothing between runs.
 class EncoderModel final : public TorchModel {
  public:
-  EncoderModel(ModelSpec spec, EncoderFolder folder, EncoderParts parts,
+  EncoderModel(ModelSpec spec, EncoderFolder folder, TokenLayout layout, EncoderParts parts,
                std::unique_ptr<TorchRuntime> runtime)
       : TorchModel(std::move(spec), parts.census, std::move(runtime)),
         folder_(std::move(folder)),
+        layout_(layout),
         parts_(std::move(parts)) {}
 
   // Without an order of its own the weights become float.
@@ -37,12 +50,29 @@ class EncoderModel final : public TorchModel {
   std::pair<int64_t, int64_t> trial_range(size_t input) const override;
   std::vector<ModelFact> facts() const override { return FactsOf(folder_, spec()); }
   std::vector<std::string> labels() const override { return folder_.config.labels; }
+  std::vector<TrialShape> record_shapes() const override;
 
  private:
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
 
+  // A record has room for so many tokens, of rows of any lengths: it reads NumbersOf() them.
+  bool can_compute() const override {
+    return layout_ == TokenLayout::kPacked && runtime().device().is_cuda();
+  }
+  absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> inputs,
+                                                  uint32_t rows) const override;
+  RecordPlace PlaceOf(absl::Span<const InputTensor> inputs, uint32_t row_count) const override;
+  absl::StatusOr<RecordedBatch> BeginRecord(absl::Span<const InputTensor> inputs,
+                                            uint32_t row_count) const override;
+  absl::StatusOr<bool> FillRecord(absl::Span<const InputTensor> inputs,
+                                  const RecordedBatch& record) const override;
+
+  std::vector<at::Tensor> OutputsOf(const DeviceBatch& batch) const;
+  int64_t longest() const;  // no row that a record answers has more tokens
+
   const EncoderFolder folder_;
+  const TokenLayout layout_;
   const EncoderParts parts_;
 };
 
@@ -59,6 +89,16 @@ TokenInputs InputsOf(absl::Span<const InputTensor> inputs) {
   return tokens;
 }
 
+absl::Status CheckLengths(absl::Span<const InputTensor> inputs) {
+  for (const InputTensor& input : inputs) {
+    if (input.is_left_out() || input.dims == inputs[0].dims) continue;
+    return absl::InvalidArgumentError(
+        "input_ids, attention_mask and token_type_ids differ in length");
+  }
+  if (inputs[0].dims[1] == 0) return absl::InvalidArgumentError("a row without tokens");
+  return absl::OkStatus();
+}
+
 // Token ids, a mask without holes, which some families refuse, and token types.
 std::pair<int64_t, int64_t> EncoderModel::trial_range(size_t input) const {
   if (input == 0) return {0, folder_.config.vocabulary_size - 1};
@@ -68,24 +108,84 @@ std::pair<int64_t, int64_t> EncoderModel::trial_range(size_t input) const {
 
 absl::Status EncoderModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                    OutputSink* sink) const {
-  for (const InputTensor& input : inputs) {
-    if (input.is_left_out() || input.dims == inputs[0].dims) continue;
-    return absl::InvalidArgumentError(
-        "input_ids, attention_mask and token_type_ids differ in length");
-  }
-  if (inputs[0].dims[1] == 0) return absl::InvalidArgumentError("a row without tokens");
-  const TokenLayout layout =
-      runtime().device().is_cpu() ? TokenLayout::kPacked : TokenLayout::kPadded;
-  const TokenBatch batch = PackTokens(folder_.config, InputsOf(inputs), layout);
+  if (absl::Status status = CheckLengths(inputs); !status.ok()) return status;
+  const TokenBatch batch = PackTokens(folder_.config, InputsOf(inputs), layout_);
   for (const auto& [row, why] : batch.failed_rows) sink->FailRow(row, why);
-  // What stands above the tokens costs little, and computes in float.
-  const at::Tensor tokens = parts_.encoder->Run(batch).to(at::kFloat);
-  const std::vector<at::Tensor> outputs = parts_.head->Run(tokens, batch);
+  const std::vector<at::Tensor> outputs = OutputsOf(DeviceBatch(batch, runtime().device()));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const absl::Status status = Emit(outputs[i], spec().outputs[i], row_count, sink);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+// What stands above the tokens costs little, and computes in float.
+std::vector<at::Tensor> EncoderModel::OutputsOf(const DeviceBatch& batch) const {
+  return parts_.head->Run(parts_.encoder->Run(batch).to(at::kFloat), batch);
+}
+
+int64_t EncoderModel::longest() const {
+  return std::min(folder_.config.max_tokens(), spec().pad.front().buckets.back());
+}
+
+// Up to kUsualTokens tokens in one row, beyond it rows of so many; beyond the most rows of a batch
+// longer ones.
+std::vector<TrialShape> EncoderModel::record_shapes() const {
+  const std::vector<int64_t>& lengths = spec().pad.front().buckets;
+  size_t usual = 0;
+  while (usual + 1 < lengths.size() && lengths[usual + 1] <= kUsualTokens) ++usual;
+  const int64_t fitting = std::max<int64_t>(1, kMostRecordedTokens / lengths[usual]);
+  const auto most_rows = static_cast<uint32_t>(std::min<int64_t>(fitting, spec().max_batch_size));
+  std::vector<TrialShape> shapes;
+  for (size_t step = lengths.size(); --step > usual;) {
+    if (most_rows * lengths[step] <= kMostRecordedTokens) shapes.push_back({most_rows, step});
+  }
+  const std::vector<uint32_t> rows = RecordedRows(most_rows);
+  for (size_t i = rows.size(); i-- > 0;) shapes.push_back({rows[i], usual});
+  for (size_t step = usual; step-- > 0;) shapes.push_back({1, step});
+  return shapes;
+}
+
+absl::StatusOr<std::vector<at::Tensor>> EncoderModel::Compute(absl::Span<const at::Tensor> inputs,
+                                                              uint32_t rows) const {
+  return OutputsOf(DeviceBatch(inputs[0], rows, longest()));
+}
+
+// Any record with room for the tokens answers, whatever the rows' lengths.
+RecordPlace EncoderModel::PlaceOf(absl::Span<const InputTensor> inputs, uint32_t) const {
+  if (!CheckLengths(inputs).ok()) return {};
+  const TokenInputs tokens = InputsOf(inputs);
+  const int64_t* const end = tokens.mask + tokens.rows * tokens.length;
+  RecordPlace place;
+  place.size = static_cast<uint32_t>(
+      std::count_if(tokens.mask, end, [](int64_t counts) { return counts != 0; }));
+  return place;
+}
+
+// Rows have one token at least, so a record needs no more of them than it has tokens.
+absl::StatusOr<RecordedBatch> EncoderModel::BeginRecord(absl::Span<const InputTensor> inputs,
+                                                        uint32_t row_count) const {
+  const RecordPlace place = PlaceOf(inputs, row_count);
+  RecordedBatch record;
+  record.rows = std::min(place.size, spec().max_batch_size);
+  const BatchRoom room{place.size, record.rows};
+  record.inputs.push_back(
+      at::zeros({room.size()}, at::TensorOptions(at::kLong).device(runtime().device())));
+  return record;
+}
+
+// Rows that fail, or of which no token counts, are for Forward().
+absl::StatusOr<bool> EncoderModel::FillRecord(absl::Span<const InputTensor> inputs,
+                                              const RecordedBatch& record) const {
+  const TokenBatch batch = PackTokens(folder_.config, InputsOf(inputs), layout_);
+  const BatchRoom room = BatchRoom::Of(record.inputs[0].size(0), record.rows);
+  const bool has_empty = std::any_of(batch.rows.begin(), batch.rows.end(),
+                                     [](const TokenRow& row) { return row.is_empty; });
+  const bool is_too_long = batch.runs.back().length > longest();
+  if (has_empty || is_too_long || !room.Holds(batch)) return false;
+  std::vector<int64_t> numbers = NumbersOf(batch, room);
+  record.inputs[0].copy_(at::from_blob(numbers.data(), {room.size()}, at::kLong));
+  return true;
 }
 
 absl::Status CheckFolder(const LoadOrder& order) {
@@ -95,18 +195,37 @@ absl::Status CheckFolder(const LoadOrder& order) {
       absl::StrCat("model '", order.model, "': there is no folder '", order.path, "'"));
 }
 
+// Packed where the encoder computes it so: of the kernels for it, some need a newer device than
+// the others.
+TokenLayout LayoutOf(const EncoderConfig& config, const Encoder& encoder, c10::Device device,
+                     at::ScalarType type) {
+  if (device.is_cpu()) return TokenLayout::kPacked;
+  if (!RaggedAttention::Serves(config, device, type)) return TokenLayout::kPadded;
+  const int64_t number = 1;
+  const TokenBatch batch =
+      PackTokens(config, {1, 1, &number, &number, nullptr}, TokenLayout::kPacked);
+  const absl::Status tried = CatchForeign([&] {
+    const c10::InferenceMode inference_mode;
+    encoder.Run(DeviceBatch(batch, device));
+    return absl::OkStatus();
+  });
+  return tried.ok() ? TokenLayout::kPacked : TokenLayout::kPadded;
+}
+
 absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> runtime,
                        std::unique_ptr<Model>* model) {
   absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(order.path);
   if (!folder.ok()) return folder.status();
   absl::StatusOr<ModelSpec> spec = EncoderSpec(order, *folder);
   if (!spec.ok()) return spec.status();
-  absl::StatusOr<EncoderParts> parts = LoadEncoderParts(
-      order.path, *folder, ConvertedType(order.precision).value_or(at::kFloat), runtime->device());
+  const at::ScalarType type = ConvertedType(order.precision).value_or(at::kFloat);
+  absl::StatusOr<EncoderParts> parts =
+      LoadEncoderParts(order.path, *folder, type, runtime->device());
   if (!parts.ok()) return parts.status();
+  const TokenLayout layout = LayoutOf(folder->config, *parts->encoder, runtime->device(), type);
   SynchronizeDevice(runtime->device());
-  *model = std::make_unique<EncoderModel>(*std::move(spec), *std::move(folder), *std::move(parts),
-                                          std::move(runtime));
+  *model = std::make_unique<EncoderModel>(*std::move(spec), *std::move(folder), layout,
+                                          *std::move(parts), std::move(runtime));
   return absl::OkStatus();
 }
 

@@ -27,7 +27,7 @@ std::unique_ptr<const Encoder> MakeEncoder(const EncoderConfig& config, EncoderW
     case EncoderFamily::kGemma3:
       return std::make_unique<const DecoderEncoder>(config, weights, device);
     default:
-      return std::make_unique<const BertEncoder>(config, weights, device);
+      return std::make_unique<const BertEncoder>(config, weights);
   }
 }
 

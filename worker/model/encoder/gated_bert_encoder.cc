@@ -27,7 +27,7 @@ Linear TakeValueAndGate(const std::string& name, const EncoderConfig& config,
 
 GatedBertEncoder::GatedBertEncoder(const EncoderConfig& config, EncoderWeights* weights,
                                    c10::Device device)
-    : config_(config), device_(device) {
+    : config_(config) {
   const int64_t hidden = config.hidden_size;
   words_ = weights->Take("embeddings.word_embeddings.weight", {config.vocabulary_size, hidden});
   if (config.token_type_count > 0) {
@@ -39,6 +39,8 @@ GatedBertEncoder::GatedBertEncoder(const EncoderConfig& config, EncoderWeights* 
   for (int64_t layer = 0; layer < config.layer_count && weights->ok(); ++layer) {
     layers_.push_back(TakeLayer(layer, weights));
   }
+  frequencies_ = RotationFrequencies(config.rotary.theta, config.rotary.stretch,
+                                     hidden / config.head_count, device);
 }
 
 GatedBertEncoder::Layer GatedBertEncoder::TakeLayer(int64_t number, EncoderWeights* weights) const {
@@ -70,21 +72,18 @@ GatedBertEncoder::Layer GatedBertEncoder::TakeLayer(int64_t number, EncoderWeigh
   return layer;
 }
 
-at::Tensor GatedBertEncoder::Embed(const TokenBatch& batch) const {
-  at::Tensor x = at::embedding(words_, NumbersOn(device_, batch.ids));
+at::Tensor GatedBertEncoder::Embed(const DeviceBatch& batch) const {
+  at::Tensor x = at::embedding(words_, batch.ids());
   if (types_.defined()) {
-    x.add_(batch.types.empty() ? types_[0]
-                               : at::embedding(types_, NumbersOn(device_, batch.types)));
+    x.add_(batch.types().defined() ? at::embedding(types_, batch.types()) : types_[0]);
   }
   return embedding_norm_(x);
 }
 
-at::Tensor GatedBertEncoder::Run(const TokenBatch& batch) const {
-  const RotaryConfig& rotary = config_.rotary;
+at::Tensor GatedBertEncoder::Run(const DeviceBatch& batch) const {
   const HeadLayout heads = {config_.head_count, config_.head_count};
-  const int64_t head_size = config_.hidden_size / config_.head_count;
-  const Attention attention(batch, heads, nullptr, Sight(), device_, words_.scalar_type());
-  const Rotation rotation(batch, rotary.theta, rotary.stretch, head_size, device_);
+  const Attention attention(batch, heads, nullptr, Sight(), words_.scalar_type());
+  const Rotation rotation(batch.positions(), frequencies_);
   at::Tensor x = Embed(batch);
   for (const Layer& layer : layers_) {
     const at::Tensor query_key_value = layer.query_key_value(x);

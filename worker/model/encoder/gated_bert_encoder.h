@@ -6,10 +6,10 @@
 #include "ATen/core/TensorBody.h"
 #include "proto/link/census.h"
 #include "worker/model/encoder/config/encoder_config.h"
+#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
-#include "worker/model/encoder/token_batch.h"
 
 namespace mpsd {
 
@@ -28,7 +28,7 @@ class GatedBertEncoder final : public Encoder {
   GatedBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
   // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the tables.
-  at::Tensor Run(const TokenBatch& batch) const override;
+  at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
  private:
@@ -41,12 +41,12 @@ class GatedBertEncoder final : public Encoder {
     Norm output_norm;
   };
   Layer TakeLayer(int64_t number, EncoderWeights* weights) const;
-  at::Tensor Embed(const TokenBatch& batch) const;
+  at::Tensor Embed(const DeviceBatch& batch) const;
 
   const EncoderConfig config_;
-  const c10::Device device_;
   at::Tensor words_;
   at::Tensor types_;  // undefined: the model has none
+  at::Tensor frequencies_;
   Norm embedding_norm_;
   std::vector<Layer> layers_;
 };

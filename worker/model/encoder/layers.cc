@@ -5,7 +5,6 @@
 #include "ATen/TensorOperators.h"
 #include "ATen/ops/addmm.h"
 #include "ATen/ops/cat.h"
-#include "ATen/ops/from_blob.h"
 #include "ATen/ops/gelu.h"
 #include "ATen/ops/layer_norm.h"
 #include "ATen/ops/relu.h"
@@ -49,12 +48,6 @@ Linear Linear::TakeJoined(EncoderWeights* weights, int64_t from,
 }
 
 at::Tensor Linear::operator()(const at::Tensor& x) const { return at::addmm(bias_, x, weight_); }
-
-at::Tensor NumbersOn(c10::Device device, const std::vector<int64_t>& numbers) {
-  return at::from_blob(const_cast<int64_t*>(numbers.data()), {static_cast<int64_t>(numbers.size())},
-                       at::kLong)
-      .to(device);
-}
 
 Norm Norm::Take(EncoderWeights* weights, const std::string& name, int64_t size, double epsilon,
                 bool whole, bool has_bias) {

@@ -40,9 +40,6 @@ class Linear {
   at::Tensor bias_;
 };
 
-// A batch's numbers as the device reads them. On the cpu the tensor borrows `numbers`.
-at::Tensor NumbersOn(c10::Device device, const std::vector<int64_t>& numbers);
-
 // Each row of x brought to mean 0 and variance 1, then scaled and shifted; or to a mean square of
 // 1, then scaled. Constant after construction, so thread-safe.
 class Norm {

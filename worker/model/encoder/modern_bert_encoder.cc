@@ -9,7 +9,7 @@ namespace mpsd {
 
 ModernBertEncoder::ModernBertEncoder(const EncoderConfig& config, EncoderWeights* weights,
                                      c10::Device device)
-    : config_(config), device_(device) {
+    : config_(config) {
   words_ = weights->Take("embeddings.tok_embeddings.weight",
                          {config.vocabulary_size, config.hidden_size});
   embedding_norm_ = TakeNorm("embeddings.norm", weights);
@@ -17,6 +17,10 @@ ModernBertEncoder::ModernBertEncoder(const EncoderConfig& config, EncoderWeights
     layers_.push_back(TakeLayer(layer, weights));
   }
   final_norm_ = TakeNorm("final_norm", weights);
+  const RotaryConfig& rotary = config.rotary;
+  const int64_t head_size = config.hidden_size / config.head_count;
+  wide_frequencies_ = RotationFrequencies(rotary.theta, rotary.stretch, head_size, device);
+  near_frequencies_ = RotationFrequencies(rotary.local_theta, rotary.stretch, head_size, device);
 }
 
 Norm ModernBertEncoder::TakeNorm(const std::string& name, EncoderWeights* weights) const {
@@ -44,16 +48,14 @@ ModernBertEncoder::Layer ModernBertEncoder::TakeLayer(int64_t number,
   return layer;
 }
 
-at::Tensor ModernBertEncoder::Run(const TokenBatch& batch) const {
-  const RotaryConfig& rotary = config_.rotary;
+at::Tensor ModernBertEncoder::Run(const DeviceBatch& batch) const {
   const HeadLayout heads = {config_.head_count, config_.head_count};
-  const int64_t head_size = config_.hidden_size / config_.head_count;
   const at::ScalarType type = words_.scalar_type();
-  const Attention wide(batch, heads, nullptr, Sight(), device_, type);
-  const Attention near(batch, heads, nullptr, {rotary.reach}, device_, type);
-  const Rotation wide_rotation(batch, rotary.theta, rotary.stretch, head_size, device_);
-  const Rotation near_rotation(batch, rotary.local_theta, rotary.stretch, head_size, device_);
-  at::Tensor x = embedding_norm_(at::embedding(words_, NumbersOn(device_, batch.ids)));
+  const Attention wide(batch, heads, nullptr, Sight(), type);
+  const Attention near(batch, heads, nullptr, {config_.rotary.reach}, type);
+  const Rotation wide_rotation(batch.positions(), wide_frequencies_);
+  const Rotation near_rotation(batch.positions(), near_frequencies_);
+  at::Tensor x = embedding_norm_(at::embedding(words_, batch.ids()));
   for (const Layer& layer : layers_) {
     const at::Tensor query_key_value =
         layer.query_key_value(layer.attention_norm.has_value() ? (*layer.attention_norm)(x) : x);

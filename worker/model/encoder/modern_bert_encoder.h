@@ -8,10 +8,10 @@
 #include "ATen/core/TensorBody.h"
 #include "proto/link/census.h"
 #include "worker/model/encoder/config/encoder_config.h"
+#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
-#include "worker/model/encoder/token_batch.h"
 
 namespace mpsd {
 
@@ -35,7 +35,7 @@ class ModernBertEncoder final : public Encoder {
   ModernBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
   // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the table.
-  at::Tensor Run(const TokenBatch& batch) const override;
+  at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
  private:
@@ -52,8 +52,9 @@ class ModernBertEncoder final : public Encoder {
   Norm TakeNorm(const std::string& name, EncoderWeights* weights) const;
 
   const EncoderConfig config_;
-  const c10::Device device_;
   at::Tensor words_;
+  at::Tensor wide_frequencies_;
+  at::Tensor near_frequencies_;  // of local layers
   Norm embedding_norm_;
   std::vector<Layer> layers_;
   Norm final_norm_;

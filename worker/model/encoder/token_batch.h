@@ -23,7 +23,8 @@
 namespace mpsd {
 
 // kPacked: as above. kPadded: all tokens of all rows, for devices that compile a program for each
-// shape; `kept` then says which count. Those come first in their row, in their order.
+// shape or lack a kernel for rows of many lengths; `kept` then says which count. Those come first
+// in their row, in their order.
 enum class TokenLayout { kPacked, kPadded };
 
 // A request's inputs: `rows` rows of `length` tokens each. `types` may be null: all are 0. Borrows.

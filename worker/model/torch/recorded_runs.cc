@@ -9,60 +9,61 @@
 namespace mpsd {
 namespace {
 
-size_t PlaceOf(const std::vector<RunPrice>& prices, uint32_t rows) {
+size_t IndexOf(const std::vector<RunPrice>& prices, uint32_t size) {
   const auto place =
-      std::lower_bound(prices.begin(), prices.end(), rows,
+      std::lower_bound(prices.begin(), prices.end(), size,
                        [](const RunPrice& price, uint32_t wanted) { return price.rows < wanted; });
   return place - prices.begin();
 }
 
 }  // namespace
 
-RecordedRuns::Key RecordedRuns::KeyOf(absl::Span<const InputTensor> inputs, uint32_t rows) {
-  Key key;
+RecordPlace PlaceByShapes(absl::Span<const InputTensor> inputs, uint32_t rows) {
+  RecordPlace place;
+  place.size = rows;
   for (const InputTensor& input : inputs) {
-    key.push_back(static_cast<int64_t>(input.datatype));
-    key.push_back(static_cast<int64_t>(input.dims.size()));
+    place.key.push_back(static_cast<int64_t>(input.datatype));
+    place.key.push_back(static_cast<int64_t>(input.dims.size()));
     for (size_t i = 0; i < input.dims.size(); ++i) {
       const bool is_rows = i == 0 && input.dims[i] == rows;
-      key.push_back(is_rows ? -1 : input.dims[i]);
+      place.key.push_back(is_rows ? -1 : input.dims[i]);
     }
   }
-  return key;
+  return place;
 }
 
-const RecordedBatch* RecordedRuns::Find(absl::Span<const InputTensor> inputs, uint32_t rows) const {
-  if (sizes_.empty()) return nullptr;
-  const auto found = sizes_.find(KeyOf(inputs, rows));
+const RecordedBatch* RecordedRuns::Find(const RecordPlace& place) const {
+  const auto found = sizes_.find(place.key);
   if (found == sizes_.end()) return nullptr;
-  const std::optional<size_t> index = CheapestRecord(found->second.prices, rows);
+  const std::optional<size_t> index = CheapestRecord(found->second.prices, place.size);
   return index.has_value() ? &found->second.batches[*index] : nullptr;
 }
 
-void RecordedRuns::Add(absl::Span<const InputTensor> inputs, uint32_t rows, RecordedBatch batch) {
-  Remove(inputs, rows);
-  Sizes& sizes = sizes_[KeyOf(inputs, rows)];
-  const size_t place = PlaceOf(sizes.prices, rows);
-  sizes.prices.insert(sizes.prices.begin() + place, {rows});
-  sizes.batches.insert(sizes.batches.begin() + place, std::move(batch));
+void RecordedRuns::Add(const RecordPlace& place, RecordedBatch batch) {
+  Remove(place);
+  Sizes& sizes = sizes_[place.key];
+  const size_t index = IndexOf(sizes.prices, place.size);
+  sizes.prices.insert(sizes.prices.begin() + index, {place.size});
+  sizes.batches.insert(sizes.batches.begin() + index, std::move(batch));
 }
 
-void RecordedRuns::SetPrice(absl::Span<const InputTensor> inputs, const RunPrice& price) {
-  const auto found = sizes_.find(KeyOf(inputs, price.rows));
+void RecordedRuns::SetPrice(const RecordPlace& place, int64_t replayed_ns, int64_t plain_ns) {
+  const auto found = sizes_.find(place.key);
   MPSD_CHECK(found != sizes_.end());
-  const size_t place = PlaceOf(found->second.prices, price.rows);
-  MPSD_CHECK(place < found->second.prices.size() && found->second.prices[place].rows == price.rows);
-  found->second.prices[place] = price;
+  std::vector<RunPrice>& prices = found->second.prices;
+  const size_t index = IndexOf(prices, place.size);
+  MPSD_CHECK(index < prices.size() && prices[index].rows == place.size);
+  prices[index] = {place.size, replayed_ns, plain_ns};
 }
 
-void RecordedRuns::Remove(absl::Span<const InputTensor> inputs, uint32_t rows) {
-  const auto found = sizes_.find(KeyOf(inputs, rows));
+void RecordedRuns::Remove(const RecordPlace& place) {
+  const auto found = sizes_.find(place.key);
   if (found == sizes_.end()) return;
   Sizes& sizes = found->second;
-  const size_t place = PlaceOf(sizes.prices, rows);
-  if (place == sizes.prices.size() || sizes.prices[place].rows != rows) return;
-  sizes.prices.erase(sizes.prices.begin() + place);
-  sizes.batches.erase(sizes.batches.begin() + place);
+  const size_t index = IndexOf(sizes.prices, place.size);
+  if (index == sizes.prices.size() || sizes.prices[index].rows != place.size) return;
+  sizes.prices.erase(sizes.prices.begin() + index);
+  sizes.batches.erase(sizes.batches.begin() + index);
 }
 
 size_t RecordedRuns::size() const {

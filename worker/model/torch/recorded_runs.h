@@ -1,4 +1,4 @@
-// RecordedRuns: the recorded runs of one lane, found by the shapes of a batch.
+// RecordedRuns: the recorded runs of one lane, found by the key and the size of a batch.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "ATen/core/TensorBody.h"
-#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "worker/model/model.h"
 #include "worker/model/run_prices.h"
@@ -15,16 +14,23 @@
 
 namespace mpsd {
 
-// A recorded run with the tensors that it reads and writes, all on the device. Of a model that
-// batches, the first dim of each is the record's rows.
+// A recorded run with the tensors that it reads and writes, all on the device.
 struct RecordedBatch {
-  std::vector<at::Tensor> inputs;   // in the spec's order
-  std::vector<at::Tensor> outputs;  // likewise
+  std::vector<at::Tensor> inputs;   // as TorchModel::Compute() takes them
+  std::vector<at::Tensor> outputs;  // in the spec's order; of a model that batches with `rows` rows
+  uint32_t rows = 0;
   std::unique_ptr<RecordedRun> run;
 };
 
-// Which run a batch is answered by: those of its shapes, the batch dim aside, by what they cost.
-// Filled while the lane warms up, and constant while it serves. Lives on the lane's thread.
+// Where the records of a batch are found: those of one key differ in their size alone, and a larger
+// one may answer it. By default the key is the inputs' shapes, and the size their rows.
+struct RecordPlace {
+  std::vector<int64_t> key;
+  uint32_t size = 0;  // 0: none answers it
+};
+
+// Which run a batch is answered by: those of its key, by what they cost. Filled while the lane
+// warms up, and constant while it serves. Lives on the lane's thread.
 //
 //   input_ids [rows,16], mask [rows,16]  ─▶  records of 1, 2, 4, 8 rows, each with its price
 //   input_ids [rows,32], mask [rows,32]  ─▶  records of 1, 2, 4 rows
@@ -33,30 +39,29 @@ struct RecordedBatch {
 // tensors, memory on the device.
 class RecordedRuns {
  public:
-  // The run for such a batch; null where the batch is better run without one, or leaves inputs out.
-  const RecordedBatch* Find(absl::Span<const InputTensor> inputs, uint32_t rows) const;
+  // The run for a batch of that place; null where it is better run without one.
+  const RecordedBatch* Find(const RecordPlace& place) const;
 
-  // Keeps a run for batches of such inputs with `rows` rows, in place of one that is there.
-  void Add(absl::Span<const InputTensor> inputs, uint32_t rows, RecordedBatch batch);
+  // Keeps a run of that place, instead of one that is there.
+  void Add(const RecordPlace& place, RecordedBatch batch);
 
-  // What the run of exactly these shapes costs; until it is said, nothing. REQUIRES: it is there.
-  void SetPrice(absl::Span<const InputTensor> inputs, const RunPrice& price);
-  void Remove(absl::Span<const InputTensor> inputs, uint32_t rows);
+  // What the run of exactly this place costs; until it is said, nothing. REQUIRES: it is there.
+  void SetPrice(const RecordPlace& place, int64_t replayed_ns, int64_t plain_ns);
+  void Remove(const RecordPlace& place);
 
   size_t size() const;
 
  private:
-  // The runs of one shape, sorted by rows; each with its price at the same index.
+  // The runs of one key, sorted by size; each with its price at the same index.
   struct Sizes {
     std::vector<RunPrice> prices;
     std::vector<RecordedBatch> batches;
   };
 
-  // The inputs' datatypes and dims; -1 stands for a first dim of `rows`.
-  using Key = absl::InlinedVector<int64_t, 24>;
-  static Key KeyOf(absl::Span<const InputTensor> inputs, uint32_t rows);
-
-  std::map<Key, Sizes> sizes_;
+  std::map<std::vector<int64_t>, Sizes> sizes_;
 };
+
+// By the inputs' datatypes and dims, in which a first dim of `rows` is any.
+RecordPlace PlaceByShapes(absl::Span<const InputTensor> inputs, uint32_t rows);
 
 }  // namespace mpsd

@@ -115,27 +115,55 @@ absl::Status TorchModel::RunInside(uint32_t lane, absl::Span<const InputTensor> 
                                    uint32_t row_count, OutputSink* sink) const {
   if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
   const c10::InferenceMode inference_mode;
-  const RecordedBatch* const recorded = records_[lane].runs.Find(inputs, row_count);
-  return recorded != nullptr ? Replay(*recorded, inputs, row_count, sink)
-                             : Forward(inputs, row_count, sink);
+  const absl::StatusOr<bool> replayed = Replay(lane, inputs, row_count, sink);
+  if (!replayed.ok()) return replayed.status();
+  return *replayed ? absl::OkStatus() : Forward(inputs, row_count, sink);
 }
 
 // Rows of the record that the batch does not fill keep the numbers of an earlier one; nobody looks
-// at what they give.
-absl::Status TorchModel::Replay(const RecordedBatch& batch, absl::Span<const InputTensor> inputs,
-                                uint32_t row_count, OutputSink* sink) const {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    absl::Status status = runtime_->CopyIn(inputs[i], batch.inputs[i]);
-    if (!status.ok()) return status;
-  }
-  batch.run->Replay();
-  for (size_t i = 0; i < batch.outputs.size(); ++i) {
-    const at::Tensor& output = batch.outputs[i];
+// at what they give. False: no record answers the batch.
+absl::StatusOr<bool> TorchModel::Replay(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                        uint32_t row_count, OutputSink* sink) const {
+  const RecordedRuns& runs = records_[lane].runs;
+  if (runs.size() == 0) return false;
+  const RecordPlace place = PlaceOf(inputs, row_count);
+  const RecordedBatch* const record = place.size > 0 ? runs.Find(place) : nullptr;
+  if (record == nullptr || record->rows < row_count) return false;
+  const absl::StatusOr<bool> filled = FillRecord(inputs, *record);
+  if (!filled.ok() || !*filled) return filled;
+  record->run->Replay();
+  for (size_t i = 0; i < record->outputs.size(); ++i) {
+    const at::Tensor& output = record->outputs[i];
     absl::Status status = Emit(spec_.batches() ? output.narrow(0, 0, row_count) : output,
                                spec_.outputs[i], row_count, sink);
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return true;
+}
+
+RecordPlace TorchModel::PlaceOf(absl::Span<const InputTensor> inputs, uint32_t row_count) const {
+  return PlaceByShapes(inputs, row_count);
+}
+
+absl::StatusOr<RecordedBatch> TorchModel::BeginRecord(absl::Span<const InputTensor> inputs,
+                                                      uint32_t row_count) const {
+  RecordedBatch record;
+  record.rows = row_count;
+  for (const InputTensor& input : inputs) {
+    absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, /*may_be_written=*/true);
+    if (!tensor.ok()) return tensor.status();
+    record.inputs.push_back(*std::move(tensor));
+  }
+  return record;
+}
+
+absl::StatusOr<bool> TorchModel::FillRecord(absl::Span<const InputTensor> inputs,
+                                            const RecordedBatch& record) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    absl::Status status = runtime_->CopyIn(inputs[i], record.inputs[i]);
+    if (!status.ok()) return status;
+  }
+  return true;
 }
 
 absl::Status TorchModel::Record(uint32_t lane, absl::Span<const InputTensor> inputs,
@@ -158,28 +186,26 @@ absl::Status TorchModel::RecordInside(uint32_t lane, absl::Span<const InputTenso
   const c10::InferenceMode inference_mode;
   LaneRecords& records = records_[lane];
   if (records.recorder == nullptr) records.recorder = NewCudaRecorder();
-  RecordedBatch batch;
-  for (const InputTensor& input : inputs) {
-    absl::StatusOr<at::Tensor> tensor = runtime_->Borrow(input, /*may_be_written=*/true);
-    if (!tensor.ok()) return tensor.status();
-    batch.inputs.push_back(*std::move(tensor));
-  }
+  const RecordPlace place = PlaceOf(inputs, row_count);
+  if (place.size == 0) return absl::FailedPreconditionError("such a batch is not replayed");
+  absl::StatusOr<RecordedBatch> record = BeginRecord(inputs, row_count);
+  if (!record.ok()) return record.status();
   Recording recording(records.recorder.get());
-  absl::StatusOr<std::vector<at::Tensor>> outputs = Compute(batch.inputs);
+  absl::StatusOr<std::vector<at::Tensor>> outputs = Compute(record->inputs, record->rows);
   if (!outputs.ok()) return outputs.status();
-  for (const at::Tensor& output : *outputs) batch.outputs.push_back(output.contiguous());
-  batch.run = recording.End();
-  if (absl::Status status = CheckRecorded(batch, row_count); !status.ok()) return status;
-  records.runs.Add(inputs, row_count, std::move(batch));
+  for (const at::Tensor& output : *outputs) record->outputs.push_back(output.contiguous());
+  record->run = recording.End();
+  if (absl::Status status = CheckRecorded(*record); !status.ok()) return status;
+  records.runs.Add(place, *std::move(record));
   return absl::OkStatus();
 }
 
-absl::Status TorchModel::CheckRecorded(const RecordedBatch& batch, uint32_t row_count) const {
+absl::Status TorchModel::CheckRecorded(const RecordedBatch& batch) const {
   if (batch.outputs.size() != spec_.outputs.size())
     return absl::InternalError("outputs are missing");
   for (size_t i = 0; i < batch.outputs.size(); ++i) {
     absl::Status status =
-        CheckOutput(batch.outputs[i], spec_.outputs[i], spec_.batches(), row_count);
+        CheckOutput(batch.outputs[i], spec_.outputs[i], spec_.batches(), batch.rows);
     if (!status.ok()) return status;
     if (batch.outputs[i].device() != runtime_->device()) {
       return absl::InternalError(
@@ -191,12 +217,12 @@ absl::Status TorchModel::CheckRecorded(const RecordedBatch& batch, uint32_t row_
 
 void TorchModel::SetRecordPrice(uint32_t lane, absl::Span<const InputTensor> inputs,
                                 const RunPrice& price) {
-  records_[lane].runs.SetPrice(inputs, price);
+  records_[lane].runs.SetPrice(PlaceOf(inputs, price.rows), price.replayed_ns, price.plain_ns);
 }
 
 void TorchModel::DropRecord(uint32_t lane, absl::Span<const InputTensor> inputs,
                             uint32_t row_count) {
-  records_[lane].runs.Remove(inputs, row_count);
+  records_[lane].runs.Remove(PlaceOf(inputs, row_count));
 }
 
 // The next one with this number has another stream.

@@ -67,13 +67,24 @@ class TorchModel : public Model {
   // Whether Compute() is there.
   virtual bool can_compute() const { return false; }
 
-  // The part of a forward that the device does: the outputs of these inputs, all on the device, in
-  // the orders of the spec. Neither waits for the device nor copies from the host, as far as the
-  // model lets it; one that does throws while it is recorded. May throw.
-  virtual absl::StatusOr<std::vector<at::Tensor>> Compute(
-      absl::Span<const at::Tensor> /*inputs*/) const {
+  // The part of a forward that the device does: the outputs of these inputs of so many rows, all on
+  // the device, in the order of the spec. Neither waits for the device nor copies from the host, as
+  // far as the model lets it; one that does throws while it is recorded. May throw.
+  virtual absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> /*inputs*/,
+                                                          uint32_t /*rows*/) const {
     return absl::UnimplementedError("the format records no runs");
   }
+
+  // Where the records are found that may answer the batch.
+  virtual RecordPlace PlaceOf(absl::Span<const InputTensor> inputs, uint32_t row_count) const;
+
+  // The inputs that a record for such a batch reads, and its rows. Their numbers do not matter.
+  virtual absl::StatusOr<RecordedBatch> BeginRecord(absl::Span<const InputTensor> inputs,
+                                                    uint32_t row_count) const;
+
+  // Copies a batch into the record's inputs; false: it has to run without one.
+  virtual absl::StatusOr<bool> FillRecord(absl::Span<const InputTensor> inputs,
+                                          const RecordedBatch& record) const;
 
   // The same for one answer of a decoupled model; false where there is none of that index.
   virtual absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> /*inputs*/,
@@ -99,9 +110,9 @@ class TorchModel : public Model {
                          OutputSink* sink) const;
   absl::Status RecordInside(uint32_t lane, absl::Span<const InputTensor> inputs,
                             uint32_t row_count);
-  absl::Status Replay(const RecordedBatch& batch, absl::Span<const InputTensor> inputs,
-                      uint32_t row_count, OutputSink* sink) const;
-  absl::Status CheckRecorded(const RecordedBatch& batch, uint32_t row_count) const;
+  absl::StatusOr<bool> Replay(uint32_t lane, absl::Span<const InputTensor> inputs,
+                              uint32_t row_count, OutputSink* sink) const;
+  absl::Status CheckRecorded(const RecordedBatch& batch) const;
 
   const ModelSpec spec_;
   const Census census_;

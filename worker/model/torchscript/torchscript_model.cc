@@ -46,8 +46,8 @@ class TorchScriptModel final : public TorchModel {
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
   bool can_compute() const override { return true; }
-  absl::StatusOr<std::vector<at::Tensor>> Compute(
-      absl::Span<const at::Tensor> inputs) const override;
+  absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> inputs,
+                                                  uint32_t rows) const override;
   absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> inputs, uint32_t index,
                                   OutputSink* sink) override;
   at::Tensor Shown(const at::Tensor& tensor, const TensorSpec& output) const;
@@ -109,7 +109,7 @@ absl::Status TorchScriptModel::Forward(absl::Span<const InputTensor> inputs, uin
 }
 
 absl::StatusOr<std::vector<at::Tensor>> TorchScriptModel::Compute(
-    absl::Span<const at::Tensor> inputs) const {
+    absl::Span<const at::Tensor> inputs, uint32_t) const {
   const absl::InlinedVector<c10::IValue, 4> arguments(inputs.begin(), inputs.end());
   const absl::StatusOr<OutputValues> values =
       OrderOutputs(program_.Forward(arguments), spec().outputs);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ATen/TensorOperators.h"
+#include "ATen/ops/arange.h"
 #include "ATen/ops/cat.h"
 #include "ATen/ops/rand.h"
 #include "ATen/ops/zeros.h"
@@ -17,6 +18,13 @@ namespace {
 constexpr int64_t kHeads = 2;
 constexpr int64_t kHidden = 8;
 const HeadLayout kAlike = {kHeads, kHeads};
+
+DeviceBatch OnCpu(const TokenBatch& batch) { return {batch, at::kCPU}; }
+
+// Of the positions from 0 on.
+Rotation RotationOf(int64_t positions, double stretch) {
+  return {at::arange(positions), RotationFrequencies(100, stretch, kHidden / kHeads, at::kCPU)};
+}
 
 // Rows of 3, 1 and 2 tokens, as `layout` puts them; the last one's padding comes first.
 TokenBatch ThreeRows(TokenLayout layout) {
@@ -48,8 +56,8 @@ void ExpectAlikeInBothLayouts(const HeadLayout& heads, const DistanceBias* bias,
     spread.narrow(0, padded.rows[row].first, length_of(row))
         .copy_(input.narrow(0, packed.rows[row].first, length_of(row)));
   }
-  const at::Tensor one = Attention(packed, heads, bias, sight, at::kCPU)(input);
-  const at::Tensor other = Attention(padded, heads, bias, sight, at::kCPU)(spread);
+  const at::Tensor one = Attention(OnCpu(packed), heads, bias, sight)(input);
+  const at::Tensor other = Attention(OnCpu(padded), heads, bias, sight)(spread);
   EXPECT_FALSE(other.isnan().any().item<bool>());
   for (size_t row = 0; row < 3; ++row) {
     EXPECT_TRUE(one.narrow(0, packed.rows[row].first, length_of(row))
@@ -82,12 +90,12 @@ TEST(Attention, WithAReachSeesNoFarToken) {
   constexpr int64_t kLength = 600;
   constexpr int64_t kReach = 5;
   const at::Tensor input = at::rand({kLength, 3 * kHidden});
-  const at::Tensor near = Attention(OneRow(kLength), kAlike, nullptr, {kReach}, at::kCPU)(input);
+  const at::Tensor near = Attention(OnCpu(OneRow(kLength)), kAlike, nullptr, {kReach})(input);
   for (const int64_t token : {0, 3, 255, 256, 260, 599}) {
     const int64_t first = std::max<int64_t>(0, token - kReach);
     const int64_t length = std::min(kLength, token + kReach + 1) - first;
     const at::Tensor seen = input.narrow(0, first, length);
-    const at::Tensor alone = Attention(OneRow(length), kAlike, nullptr, Sight(), at::kCPU)(seen);
+    const at::Tensor alone = Attention(OnCpu(OneRow(length)), kAlike, nullptr, Sight())(seen);
     EXPECT_TRUE(near[token].allclose(alone[token - first], 1e-5, 1e-6)) << token;
   }
 }
@@ -95,11 +103,11 @@ TEST(Attention, WithAReachSeesNoFarToken) {
 TEST(Attention, CausalSeesNoTokenBehind) {
   constexpr int64_t kLength = 9;
   const at::Tensor input = at::rand({kLength, 3 * kHidden});
-  const at::Tensor all = Attention(OneRow(kLength), kAlike, nullptr,
-                                   {/*reach=*/0, /*is_causal=*/true}, at::kCPU)(input);
+  const at::Tensor all =
+      Attention(OnCpu(OneRow(kLength)), kAlike, nullptr, {/*reach=*/0, /*is_causal=*/true})(input);
   for (int64_t length = 1; length <= kLength; ++length) {
     const at::Tensor alone =
-        Attention(OneRow(length), kAlike, nullptr, Sight(), at::kCPU)(input.narrow(0, 0, length));
+        Attention(OnCpu(OneRow(length)), kAlike, nullptr, Sight())(input.narrow(0, 0, length));
     EXPECT_TRUE(all[length - 1].allclose(alone[length - 1], 1e-5, 1e-6)) << length;
   }
 }
@@ -108,11 +116,11 @@ TEST(Attention, QueriesShareTheKeysOfTheirNeighbours) {
   constexpr int64_t kSize = kHidden / kHeads;
   const at::Tensor input = at::rand({5, 8 * kSize});  // 4 queries, 2 keys, 2 values
   const at::Tensor shared =
-      Attention(OneRow(5), {/*queries=*/4, /*keys=*/2}, nullptr, Sight(), at::kCPU)(input);
+      Attention(OnCpu(OneRow(5)), {/*queries=*/4, /*keys=*/2}, nullptr, Sight())(input);
   const auto head = [&](int64_t number) { return input.narrow(1, number * kSize, kSize); };
   for (int64_t query = 0; query < 4; ++query) {
     const at::Tensor alone = at::cat({head(query), head(4 + query / 2), head(6 + query / 2)}, 1);
-    const at::Tensor seen = Attention(OneRow(5), {1, 1}, nullptr, Sight(), at::kCPU)(alone);
+    const at::Tensor seen = Attention(OnCpu(OneRow(5)), {1, 1}, nullptr, Sight())(alone);
     EXPECT_TRUE(shared.narrow(1, query * kSize, kSize).allclose(seen, 1e-5, 1e-6)) << query;
   }
 }
@@ -123,9 +131,9 @@ TEST(Attention, ScalesTheScoresAsItIsTold) {
   louder.narrow(1, 0, kHidden).mul_(3);
   const double usual = 1 / std::sqrt(static_cast<double>(kHidden / kHeads));
   const at::Tensor told =
-      Attention(OneRow(5), {kHeads, kHeads, 3 * usual}, nullptr, Sight(), at::kCPU)(input);
+      Attention(OnCpu(OneRow(5)), {kHeads, kHeads, 3 * usual}, nullptr, Sight())(input);
   EXPECT_TRUE(
-      told.allclose(Attention(OneRow(5), kAlike, nullptr, Sight(), at::kCPU)(louder), 1e-5, 1e-6));
+      told.allclose(Attention(OnCpu(OneRow(5)), kAlike, nullptr, Sight())(louder), 1e-5, 1e-6));
 }
 
 TEST(Attention, WithAReachOfPaddedRowsIsANumberEverywhere) {
@@ -137,16 +145,14 @@ TEST(Attention, WithAReachOfPaddedRowsIsANumberEverywhere) {
   mask[0] = 1;
   const TokenBatch batch =
       PackTokens(config, {1, 16, ids.data(), mask.data(), nullptr}, TokenLayout::kPadded);
-  const at::Tensor out =
-      Attention(batch, kAlike, nullptr, {2}, at::kCPU)(at::rand({16, 3 * kHidden}));
+  const at::Tensor out = Attention(OnCpu(batch), kAlike, nullptr, {2})(at::rand({16, 3 * kHidden}));
   EXPECT_FALSE(out.isnan().any().item<bool>());
 }
 
 TEST(Rotation, MakesProductsDependOnTheDistance) {
-  const TokenBatch batch = OneRow(12);
   const at::Tensor same = at::rand({1, 3 * kHidden}).expand({12, 3 * kHidden}).contiguous();
   const at::Tensor turned = same.clone();
-  Rotation(batch, 100, 1, kHidden / kHeads, at::kCPU).Turn(turned, kAlike.turned());
+  RotationOf(12, 1).Turn(turned, kAlike.turned());
   const at::Tensor query = turned.narrow(1, 0, kHidden);
   const at::Tensor key = turned.narrow(1, kHidden, kHidden);
   const auto product = [&](int64_t i, int64_t j) {
@@ -159,12 +165,11 @@ TEST(Rotation, MakesProductsDependOnTheDistance) {
 }
 
 TEST(Rotation, AStretchSlowsItDown) {
-  const TokenBatch batch = OneRow(12);
   const at::Tensor same = at::rand({1, 3 * kHidden}).expand({12, 3 * kHidden}).contiguous();
   const at::Tensor turned = same.clone();
   const at::Tensor slow = same.clone();
-  Rotation(batch, 100, 1, kHidden / kHeads, at::kCPU).Turn(turned, kAlike.turned());
-  Rotation(batch, 100, 2, kHidden / kHeads, at::kCPU).Turn(slow, kAlike.turned());
+  RotationOf(12, 1).Turn(turned, kAlike.turned());
+  RotationOf(12, 2).Turn(slow, kAlike.turned());
   EXPECT_TRUE(slow[10].allclose(turned[5], 1e-5, 1e-6));
   EXPECT_FALSE(slow[10].allclose(turned[10], 1e-5, 1e-6));
 }

@@ -28,7 +28,7 @@ at::Tensor Pooled(Pooling pooling, const at::Tensor& tokens, const TokenBatch& b
   const Safetensors none;
   EncoderWeights weights(none, "", at::kCPU);
   const auto head = SentenceHead::Load("", folder, &weights, at::kCPU);
-  return (*head)->Run(tokens, batch)[0];
+  return (*head)->Run(tokens, DeviceBatch(batch, at::kCPU))[0];
 }
 
 // What stands in the place of tokens that do not count changes nothing.

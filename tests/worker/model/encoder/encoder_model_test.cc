@@ -13,6 +13,7 @@
 
 #include "tests/worker/model/collecting_sink.h"
 #include "tests/worker/model/encoder/family_folder.h"
+#include "tests/worker/model/test_device.h"
 #include "worker/load/load_model.h"
 #include "worker/model/model.h"
 
@@ -29,7 +30,7 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const std::string& folder,
   order.model = "m";
   order.format = ModelFormat::kHuggingFace;
   order.path = folder;
-  order.device = "cpu";
+  order.device = TestDevice();
   order.precision = precision;
   return LoadModel(order);
 }

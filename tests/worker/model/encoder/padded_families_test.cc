@@ -48,7 +48,8 @@ TEST_P(PaddedFamilies, AnswerAsTransformersDoes) {
       PackTokens(folder->config, {rows, kPaddedLength, ids.data(), mask.data(), types.data()},
                  TokenLayout::kPadded);
   ASSERT_TRUE(batch.failed_rows.empty());
-  const std::vector<at::Tensor> outputs = parts->head->Run(parts->encoder->Run(batch), batch);
+  const DeviceBatch on_cpu(batch, at::kCPU);
+  const std::vector<at::Tensor> outputs = parts->head->Run(parts->encoder->Run(on_cpu), on_cpu);
   for (size_t row = 0; row < entries.size(); ++row) {
     size_t place = 0;
     for (const at::Tensor& output : outputs) {

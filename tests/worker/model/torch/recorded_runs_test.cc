@@ -21,13 +21,14 @@ RecordedBatch BatchOf(int64_t rows) {
 class RecordedRunsTest : public testing::Test {
  protected:
   void Add(const InputTensor& input, uint32_t rows) {
-    runs_.Add({input}, rows, BatchOf(rows));
-    runs_.SetPrice({input}, {rows, /*replayed_ns=*/100, /*plain_ns=*/900});
+    const RecordPlace place = PlaceByShapes({input}, rows);
+    runs_.Add(place, BatchOf(rows));
+    runs_.SetPrice(place, /*replayed_ns=*/100, /*plain_ns=*/900);
   }
 
   // The rows of the run that answers; 0: none does.
   int64_t Rows(const InputTensor& input, uint32_t rows) const {
-    const RecordedBatch* const batch = runs_.Find({input}, rows);
+    const RecordedBatch* const batch = runs_.Find(PlaceByShapes({input}, rows));
     return batch == nullptr ? 0 : batch->outputs[0].size(0);
   }
 
@@ -66,10 +67,10 @@ TEST_F(RecordedRunsTest, ARunThatIsAddedAgainTakesTheOthersPlace) {
 TEST_F(RecordedRunsTest, ARunThatIsRemovedAnswersNothing) {
   Add(Input({2, 16}), 2);
   Add(Input({4, 16}), 4);
-  runs_.Remove({Input({2, 16})}, 2);
+  runs_.Remove(PlaceByShapes({Input({2, 16})}, 2));
   EXPECT_EQ(Rows(Input({2, 16}), 2), 4);
-  runs_.Remove({Input({4, 16})}, 4);
-  runs_.Remove({Input({4, 16})}, 4);
+  runs_.Remove(PlaceByShapes({Input({4, 16})}, 4));
+  runs_.Remove(PlaceByShapes({Input({4, 16})}, 4));
   EXPECT_EQ(Rows(Input({2, 16}), 2), 0);
   EXPECT_EQ(runs_.size(), 0U);
 }

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "tests/worker/model/collecting_sink.h"
-#include "tests/worker/model/torchscript/test_device.h"
+#include "tests/worker/model/test_device.h"
 #include "worker/load/load_model.h"
 #include "worker/model/model.h"
 #include "worker/tools/model_maker.h"

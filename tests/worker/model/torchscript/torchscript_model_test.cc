@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "tests/worker/model/collecting_sink.h"
-#include "tests/worker/model/torchscript/test_device.h"
+#include "tests/worker/model/test_device.h"
 #include "worker/load/load_model.h"
 #include "worker/model/torch/torch_model.h"
 #include "worker/tools/model_maker.h"

@@ -13,7 +13,7 @@
 #include "absl/synchronization/notification.h"
 #include "proto/base/clock.h"
 #include "tests/worker/model/collecting_sink.h"
-#include "tests/worker/model/torchscript/test_device.h"
+#include "tests/worker/model/test_device.h"
 #include "worker/execute/record_runs.h"
 #include "worker/load/load_model.h"
 #include "worker/tools/model_maker.h"

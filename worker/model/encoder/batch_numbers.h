@@ -1,0 +1,39 @@
+// batch_numbers: the numbers of a token batch one behind the other, as they go to a device.
+//
+//   ids | positions | types | first | last | place | starts
+//    a number a token each     a number a row each    where each row starts, and the last one ends
+//
+// One copy takes them all there. A recorded run has room for more tokens and rows than a batch has:
+// tokens beyond the batch's belong to no row, and rows beyond have no token, so what is computed of
+// either meets nobody's numbers.
+//
+// Pure: knows no libtorch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// So many tokens and rows. Plain data.
+struct BatchRoom {
+  int64_t tokens = 0;
+  int64_t rows = 0;
+
+  // The room of so many numbers in all.
+  static BatchRoom Of(int64_t size, int64_t rows) { return {(size - 4 * rows - 1) / 3, rows}; }
+
+  int64_t size() const { return 3 * tokens + 4 * rows + 1; }
+  bool Holds(const TokenBatch& batch) const {
+    return batch.size() <= tokens && static_cast<int64_t>(batch.rows.size()) <= rows;
+  }
+};
+
+// Of a row, `first` and `last` are its tokens' indices, in the request's order; `place` is the
+// row's index in the order of the tokens, in which `starts` are. REQUIRES: the room holds the
+// batch. Pure.
+std::vector<int64_t> NumbersOf(const TokenBatch& batch, const BatchRoom& room);
+
+}  // namespace mpsd

@@ -1,0 +1,55 @@
+// DeviceBatch: a token batch on the device, for encoders and heads.
+#pragma once
+
+#include <cstdint>
+
+#include "ATen/core/TensorBody.h"
+#include "worker/model/encoder/batch_numbers.h"
+#include "worker/model/encoder/token_batch.h"
+
+namespace mpsd {
+
+// The numbers, which one call has copied there, and what the host knows of its rows. Lives on the
+// lane's thread.
+class DeviceBatch {
+ public:
+  // Copies the numbers. Borrows the batch.
+  DeviceBatch(const TokenBatch& batch, c10::Device device);
+
+  // Of numbers that are on a CUDA device already, as NumbersOf() has put them for so many rows, of
+  // which none has more tokens than `longest`: what a recorded run reads. The host knows no row of
+  // it.
+  DeviceBatch(const at::Tensor& numbers, int64_t rows, int64_t longest);
+
+  const at::Tensor& ids() const { return ids_; }              // [tokens]
+  const at::Tensor& positions() const { return positions_; }  // [tokens]
+  const at::Tensor& types() const { return types_; }          // [tokens]; undefined: all are 0
+  const at::Tensor& firsts() const { return firsts_; }        // [rows], in the request's order
+  const at::Tensor& lasts() const { return lasts_; }          // [rows], likewise
+  const at::Tensor& places() const { return places_; }        // [rows]: each one's among the tokens
+  const at::Tensor& starts() const { return starts_; }        // [rows + 1] of INT32; on CUDA alone
+
+  c10::Device device() const { return ids_.device(); }
+  int64_t longest() const { return longest_; }  // no row has more tokens
+
+  // Whether one call computes all rows, whatever their lengths (RaggedAttention).
+  bool is_ragged() const { return starts_.defined() && host().kept.empty(); }
+
+  // Runs, padding and empty rows.
+  const TokenBatch& host() const { return *host_; }
+
+ private:
+  void Split(const at::Tensor& numbers, const BatchRoom& room);
+
+  const TokenBatch* const host_;
+  int64_t longest_ = 0;
+  at::Tensor ids_;
+  at::Tensor positions_;
+  at::Tensor types_;
+  at::Tensor firsts_;
+  at::Tensor lasts_;
+  at::Tensor places_;
+  at::Tensor starts_;
+};
+
+}  // namespace mpsd

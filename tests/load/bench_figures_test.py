@@ -8,6 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../load_tests/bench"))
 import bench_figures as figures  # noqa: E402
+import bench_rows  # noqa: E402
 import random_bert  # noqa: E402
 
 BEFORE = """# HELP mpsd_batch_rows Rows of each batch.
@@ -78,6 +79,25 @@ class RandomBert(unittest.TestCase):
         shapes = random_bert.tensor_shapes(random_bert.CONFIG).values()
         parameters = sum(shape[0] * (shape[1] if len(shape) > 1 else 1) for shape in shapes)
         self.assertAlmostEqual(parameters / 1e6, 22.6, delta=0.1)
+
+
+class Rows(unittest.TestCase):
+    def test_a_closed_loop_is_held_to_the_bare_loop_at_its_batch(self):
+        bench = figures.Samples()
+        bench.samples = {"mlp_c16": [{"throughput": 85, "bare_same": 100, "p50_us": 1}],
+                         "mlp_c256": [{"throughput": 94, "bare_same": 100, "p50_us": 1}]}
+        rows = bench_rows.closed_loop_rows(bench)
+        self.assertEqual([(row.number, row.met) for row in rows], [("S1", True), ("S1", False)])
+        self.assertIn("at 16 rows", rows[0].quantity)
+        self.assertIn("at 64 rows", rows[1].quantity)
+
+    def test_goodput_is_held_to_the_capacity_and_to_its_peak(self):
+        offered = {75: 70, 100: 90, 150: 81, 200: 82, 300: 80}
+        sweep = bench_rows.Sweep(100, 15_000, [{"percent": percent, "goodput": good}
+                                               for percent, good in offered.items()])
+        rows = bench_rows.sweep_rows([sweep])
+        self.assertEqual([row.met for row in rows], [True, True, True, False])
+        self.assertEqual(bench_rows.sweep_rows([]), [])
 
 
 if __name__ == "__main__":

@@ -130,6 +130,14 @@ absl::StatusOr<std::vector<T>> Values(const InferOutput& output) {
   return values;
 }
 
+// Puts a number's bytes behind the others of its tensor.
+template <class T>
+void AppendNumber(T value, std::string* bytes) {
+  const size_t end = bytes->size();
+  bytes->resize(end + sizeof(T));
+  std::memcpy(bytes->data() + end, &value, sizeof(T));
+}
+
 // The bytes of a BYTES tensor: before each element its length, four bytes, little endian.
 std::string PackBytes(absl::Span<const std::string> elements);
 

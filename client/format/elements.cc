@@ -31,23 +31,16 @@ uint16_t RandomHalf(uint64_t random) {
 
 double Unit(uint64_t random) { return static_cast<double>(random >> 11) * 0x1p-53; }
 
-template <class T>
-void Append(T value, std::string* bytes) {
-  char raw[sizeof(T)];
-  std::memcpy(raw, &value, sizeof(T));
-  bytes->append(raw, sizeof(T));
-}
-
 void AppendRandom(DataType datatype, uint64_t random, std::string* bytes) {
   switch (datatype) {
     case DataType::kFp64:
-      return Append(Unit(random), bytes);
+      return client::AppendNumber(Unit(random), bytes);
     case DataType::kFp32:
-      return Append(static_cast<float>(random >> 40) * 0x1p-24F, bytes);
+      return client::AppendNumber(static_cast<float>(random >> 40) * 0x1p-24F, bytes);
     case DataType::kFp16:
-      return Append(RandomHalf(random), bytes);
+      return client::AppendNumber(RandomHalf(random), bytes);
     case DataType::kBf16:
-      return Append(ToBFloat(static_cast<float>(random >> 40) * 0x1p-24F), bytes);
+      return client::AppendNumber(ToBFloat(static_cast<float>(random >> 40) * 0x1p-24F), bytes);
     default:
       break;
   }

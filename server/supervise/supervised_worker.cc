@@ -14,6 +14,7 @@
 #include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
+#include "server/supervise/policy/recycle_policy.h"
 
 namespace mpsd {
 namespace {
@@ -21,8 +22,6 @@ namespace {
 // A worker that has hung up, or was asked to go, leaves by itself within this.
 constexpr int64_t kLeaveNs = kNsPerSecond;
 constexpr int kLastReads = 16;
-// Without the memory for a larger worker none is tried for so long.
-constexpr int64_t kLargerRetryNs = 30 * kNsPerSecond;
 
 std::string Text(int64_t duration_ns) {
   return absl::FormatDuration(absl::Nanoseconds(duration_ns));
@@ -176,7 +175,7 @@ absl::Status SupervisedWorker::TakeMemory(WorkerLink::Options* options) {
   if (services_->budget->Take(bytes, what).ok()) return absl::OkStatus();
   *options = lean;
   if (services_->budget->Take(WorkerLink::SharedBytes(lean), what).ok()) return absl::OkStatus();
-  pool()->workers()->KeepSize(services_->clock->NowNs() + kLargerRetryNs);
+  pool()->workers()->KeepSize(services_->clock->NowNs() + kReplacementRetryNs);
   *options = options_of(AreaKind::kUsual);
   return owner_->TakeMemory(WorkerLink::SharedBytes(*options), what);
 }

@@ -15,8 +15,6 @@ namespace {
 
 // How often the supervisor looks at something that ends soon, like a worker that drains.
 constexpr int64_t kSoonNs = 20 * kNsPerMs;
-// The wait after a replacement that failed.
-constexpr int64_t kReplacementRetryNs = 30 * kNsPerSecond;
 
 DeviceHealth* DeviceOf(const SupervisedModel& model, SuperviseServices* services) {
   services->thread.Check();

@@ -16,6 +16,9 @@
 
 namespace mpsd {
 
+// After a replacement that failed, or that the memory is missing for, none is tried for so long.
+constexpr int64_t kReplacementRetryNs = 30 * kNsPerSecond;
+
 // The use of a worker so far. A value. A figure that no limit asks about may be 0.
 struct WorkerUse {
   uint64_t resident_bytes = 0;

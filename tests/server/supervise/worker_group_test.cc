@@ -357,6 +357,34 @@ class ReplacementTest : public WorkerGroupTest {
     ASSERT_EQ(host_.spawned(), 2u);
     ASSERT_EQ(group_->Find(1)->state(), WorkerState::kLoading);
   }
+
+  // Brings the last process into service, with a model whose answers have any size.
+  void ServeAnswersOfAnySize() {
+    LoadReport report = Report();
+    report.spec.outputs[0].dims = {-1};
+    host_.last().Say(report);
+    host_.last().Say(Ready{});
+    Pump();
+    Pass(kWatchdogTickNs);
+  }
+
+  // How a request ends whose answer of `bytes` has no room in the first worker's area.
+  absl::Status EndingOfAnAnswerTooLarge(uint64_t bytes) {
+    FakeCall* call = Submit(pool_, 1);
+    FakeWorker* side = &*sides_[group_->Find(0)->link()];
+    side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", bytes);
+    pool_->Drain();
+    return call->status();
+  }
+
+  uint64_t area_bytes() { return group_->Find(0)->link()->outputs().bytes; }
+
+  // Leaves so many bytes of the budget; TearDown() wants the returned ones given back.
+  uint64_t TakeAllBut(uint64_t left_bytes) {
+    const uint64_t others = (256 << 20) - budget_.taken_bytes() - left_bytes;
+    EXPECT_TRUE(budget_.Take(others, "others").ok());
+    return others;
+  }
 };
 
 TEST_F(ReplacementTest, TheFreshOneServesBeforeTheOldOneDrains) {
@@ -415,49 +443,23 @@ TEST_F(ReplacementTest, WithoutMemoryForAFurtherOneItDoesNotBegin) {
 
 TEST_F(ReplacementTest, WithoutMemoryForALargerOneNoneIsPromised) {
   MakeGroup(1);
-  LoadReport report = Report();
-  report.spec.outputs[0].dims = {-1};
-  host_.last().Say(report);
-  host_.last().Say(Ready{});
-  Pump();
-  Pass(kWatchdogTickNs);
+  ServeAnswersOfAnySize();
   host_.process(1).resident_bytes = host_.available_bytes = 1000;
-  const auto refusal = [this] {
-    FakeCall* call = Submit(pool_, 1);
-    WorkerLink* link = group_->Find(0)->link();
-    FakeWorker* side = &*sides_[link];
-    side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", link->outputs().bytes);
-    pool_->Drain();
-    return call->status();
-  };
-  EXPECT_TRUE(RetryAfterNs(refusal()).has_value());
+  EXPECT_TRUE(RetryAfterNs(EndingOfAnAnswerTooLarge(area_bytes())).has_value());
   Pass(kWatchdogTickNs);
   EXPECT_EQ(host_.spawned(), 1u);
-  EXPECT_FALSE(RetryAfterNs(refusal()).has_value());
+  EXPECT_FALSE(RetryAfterNs(EndingOfAnAnswerTooLarge(area_bytes())).has_value());
 }
 
 TEST_F(ReplacementTest, WhereMemoryIsShortTheLargerOneHasRoomForOneLargeAnswer) {
   MakeGroup(1);
-  LoadReport report = Report();
-  report.spec.outputs[0].dims = {-1};
-  const auto serve_last = [&] {
-    host_.last().Say(report);
-    host_.last().Say(Ready{});
-    Pump();
-  };
-  serve_last();
-  Pass(kWatchdogTickNs);
-  Submit(pool_, 1);
-  WorkerLink* link = group_->Find(0)->link();
-  const uint64_t answer_bytes = std::bit_ceil(link->outputs().bytes);
-  FakeWorker* side = &*sides_[link];
-  side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", answer_bytes);
-  pool_->Drain();
-  const uint64_t others = (256 << 20) - budget_.taken_bytes() - 2 * answer_bytes;
-  ASSERT_TRUE(budget_.Take(others, "others").ok());
+  ServeAnswersOfAnySize();
+  const uint64_t answer_bytes = std::bit_ceil(area_bytes());
+  EndingOfAnAnswerTooLarge(answer_bytes).IgnoreError();
+  const uint64_t others = TakeAllBut(2 * answer_bytes);
   Pass(kWatchdogTickNs);
   ASSERT_EQ(host_.spawned(), 2u);
-  serve_last();
+  ServeAnswersOfAnySize();
   ASSERT_EQ(StateOf(1), WorkerState::kServing);
   EXPECT_EQ(group_->Find(1)->link()->outputs().bytes, answer_bytes);
   EXPECT_EQ(group_->Find(1)->link()->outputs().largest_lease_bytes, answer_bytes);
@@ -466,30 +468,17 @@ TEST_F(ReplacementTest, WhereMemoryIsShortTheLargerOneHasRoomForOneLargeAnswer) 
 
 TEST_F(ReplacementTest, AWorkerThatCannotBeLargerServesAsItWas) {
   MakeGroup(1);
-  LoadReport report = Report();
-  report.spec.outputs[0].dims = {-1};
-  const auto serve_last = [&] {
-    host_.last().Say(report);
-    host_.last().Say(Ready{});
-    Pump();
-  };
-  serve_last();
-  Pass(kWatchdogTickNs);
-  Submit(pool_, 1);
-  WorkerLink* link = group_->Find(0)->link();
-  const uint64_t area_bytes = link->outputs().bytes;
-  FakeWorker* side = &*sides_[link];
-  side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", area_bytes);
-  pool_->Drain();
+  ServeAnswersOfAnySize();
+  const uint64_t before_bytes = area_bytes();
+  EndingOfAnAnswerTooLarge(before_bytes).IgnoreError();
   ASSERT_TRUE(pool_->workers()->IsTooSmall(0));
-  const uint64_t others = (256 << 20) - budget_.taken_bytes();
-  ASSERT_TRUE(budget_.Take(others, "others").ok());
+  const uint64_t others = TakeAllBut(0);
   Die(1);
   Pass(kNsPerSecond);
   ASSERT_EQ(host_.spawned(), 2u);
-  serve_last();
+  ServeAnswersOfAnySize();
   ASSERT_EQ(StateOf(0), WorkerState::kServing);
-  EXPECT_EQ(group_->Find(0)->link()->outputs().bytes, area_bytes);
+  EXPECT_EQ(area_bytes(), before_bytes);
   EXPECT_FALSE(pool_->workers()->IsTooSmall(0)) << "and no larger one is tried at once";
   budget_.GiveBack(others);
 }

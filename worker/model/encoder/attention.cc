@@ -170,8 +170,6 @@ at::Tensor Attention::Compute(const Run& run, const at::Tensor& query_key_value)
   const at::Tensor queries = parts.narrow(1, 0, heads_.queries);
   const at::Tensor keys = Shared(parts.narrow(1, heads_.queries, heads_.keys));
   const at::Tensor values = Shared(parts.narrow(1, heads_.turned(), heads_.keys));
-  const std::optional<double> scale =
-      heads_.score_scale > 0 ? std::optional(heads_.score_scale) : std::nullopt;
   std::vector<at::Tensor> seen;
   for (const Block& block : run.blocks) {
     std::optional<at::Tensor> added;
@@ -181,7 +179,7 @@ at::Tensor Attention::Compute(const Run& run, const at::Tensor& query_key_value)
     seen.push_back(at::scaled_dot_product_attention(
         queries.narrow(2, block.first_query, block.queries),
         keys.narrow(2, block.first_key, block.keys), values.narrow(2, block.first_key, block.keys),
-        added, /*dropout_p=*/0.0, is_causal_, scale));
+        added, /*dropout_p=*/0.0, is_causal_, heads_.scale()));
   }
   const at::Tensor out = seen.size() == 1 ? seen[0] : at::cat(seen, 2);
   return out.transpose(1, 2).reshape({place.rows * place.length, heads_.queries * size});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace mpsd {
 
@@ -14,6 +15,11 @@ struct HeadLayout {
 
   int64_t turned() const { return queries + keys; }
   int64_t all() const { return queries + 2 * keys; }
+
+  // As libtorch's functions take it.
+  std::optional<double> scale() const {
+    return score_scale > 0 ? std::optional(score_scale) : std::nullopt;
+  }
 };
 
 // Which tokens of its row a token sees. Plain data.

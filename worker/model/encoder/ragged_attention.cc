@@ -12,10 +12,6 @@ namespace {
 constexpr int64_t kLargestFlashHead = 256;
 constexpr int64_t kSeesBehindItself = 1;  // the name of that mask among the kernel's
 
-std::optional<double> ScaleOf(const HeadLayout& heads) {
-  return heads.score_scale > 0 ? std::optional(heads.score_scale) : std::nullopt;
-}
-
 }  // namespace
 
 bool RaggedAttention::Serves(const EncoderConfig& config, c10::Device device, at::ScalarType type) {
@@ -50,7 +46,7 @@ at::Tensor RaggedAttention::Flash(const at::Tensor& queries, const at::Tensor& k
   if (sight_.reach > 0) reach = sight_.reach;
   return std::get<0>(at::_flash_attention_forward(
       queries, keys, values, starts_, starts_, longest_, longest_, /*dropout_p=*/0.0,
-      sight_.is_causal, /*return_debug_mask=*/false, ScaleOf(heads_), reach, reach));
+      sight_.is_causal, /*return_debug_mask=*/false, heads_.scale(), reach, reach));
 }
 
 at::Tensor RaggedAttention::Efficient(const at::Tensor& queries, const at::Tensor& keys,
@@ -59,7 +55,7 @@ at::Tensor RaggedAttention::Efficient(const at::Tensor& queries, const at::Tenso
   return std::get<0>(at::_efficient_attention_forward(
       queries.unsqueeze(0), keys.unsqueeze(0), values.unsqueeze(0), /*bias=*/std::nullopt, starts_,
       starts_, longest_, longest_, /*dropout_p=*/0.0, sight_.is_causal ? kSeesBehindItself : 0,
-      /*compute_log_sumexp=*/false, ScaleOf(heads_)));
+      /*compute_log_sumexp=*/false, heads_.scale()));
 }
 
 // The keys, or values, that each query has of its own.

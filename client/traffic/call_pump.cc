@@ -29,7 +29,7 @@ CallPump::CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& req
       seed_(seed),
       calls_(std::make_unique<Call[]>(call_count)),
       call_count_(call_count),
-      picks_(seed),
+      picker_(requests, seed),
       tally_(plan, requests) {
   free_.reserve(call_count);
   for (uint32_t i = 0; i < call_count; ++i) free_.push_back(&calls_[i]);
@@ -95,14 +95,14 @@ void CallPump::Run(const Window& window) {
 void CallPump::RunClosed(const Window& window) {
   MPSD_CHECK(!stubs_.empty());
   for (uint32_t i = 0; i < call_count_ && TakeTicket(); ++i) {
-    Send(&calls_[i], PickRequest(), NowNs());
+    Send(&calls_[i], picker_.Next(), NowNs());
   }
   while (open_count_.load(std::memory_order_relaxed) > 0) {
     Call* call = NextAnswer(window.end_ns);
     const int64_t now_ns = NowNs();
     if (call != nullptr) Count(window, now_ns, call);
     if (now_ns >= window.end_ns) break;
-    if (call != nullptr && TakeTicket()) Send(call, PickRequest(), now_ns);
+    if (call != nullptr && TakeTicket()) Send(call, picker_.Next(), now_ns);
   }
   Drain(window);
 }
@@ -132,7 +132,7 @@ void CallPump::SendArrivals(const Window& window, double rate) {
       continue;
     }
     if (counts) sent_.lateness.Record(now_ns - intended_ns);
-    Send(call, PickRequest(), intended_ns);
+    Send(call, picker_.Next(), intended_ns);
   }
 }
 

@@ -23,6 +23,7 @@
 #include "client/traffic/arrivals.h"
 #include "client/traffic/load_run.h"
 #include "client/traffic/pump.h"
+#include "client/traffic/request_picker.h"
 #include "client/traffic/request_set.h"
 
 namespace mpsd::traffic {
@@ -83,7 +84,6 @@ class CallPump final : public Pump {
   void Count(const Window& window, int64_t now_ns, Call* call);
   // Takes the answers of calls still open after the end; cancels calls that exceed the drain time.
   void Drain(const Window& window);
-  uint32_t PickRequest() { return static_cast<uint32_t>(picks_() % requests_.size()); }
 
   const LoadPlan& plan_;
   const ShownToken token_;
@@ -97,7 +97,7 @@ class CallPump final : public Pump {
   std::atomic<uint32_t> open_count_{0};
 
   // Owned by the sending thread, which in a closed loop is the pump's own.
-  std::mt19937_64 picks_;
+  RequestPicker picker_;
   uint32_t next_stub_ = 0;
   LoadCounts sent_;
 

@@ -33,39 +33,32 @@ constexpr const char* kWords[] = {
     "learn",   "words",  "quickly", "if",      "they",   "read",    "every",      "evening",
     "science", "shows",  "that",    "stars",   "are",    "far",     "away",       "indeed"};
 
-template <typename T>
-void Append(T value, std::string* bytes) {
-  char text[sizeof(T)];
-  std::memcpy(text, &value, sizeof(T));
-  bytes->append(text, sizeof(T));
-}
-
 void AppendElement(DataType datatype, double value, std::string* bytes) {
   const auto whole = static_cast<int64_t>(std::llround(value));
   switch (datatype) {
     case DataType::kFp32:
-      return Append(static_cast<float>(value), bytes);
+      return client::AppendNumber(static_cast<float>(value), bytes);
     case DataType::kFp64:
-      return Append(value, bytes);
+      return client::AppendNumber(value, bytes);
     case DataType::kInt64:
     case DataType::kUint64:
-      return Append(whole, bytes);
+      return client::AppendNumber(whole, bytes);
     case DataType::kInt32:
     case DataType::kUint32:
-      return Append(static_cast<int32_t>(whole), bytes);
+      return client::AppendNumber(static_cast<int32_t>(whole), bytes);
     case DataType::kBf16: {
       // A BF16 is the upper half of the same number as a float.
       const auto wide = static_cast<float>(value);
       uint32_t bits = 0;
       std::memcpy(&bits, &wide, sizeof(bits));
-      return Append(static_cast<uint16_t>(bits >> 16), bytes);
+      return client::AppendNumber(static_cast<uint16_t>(bits >> 16), bytes);
     }
     case DataType::kFp16:  // small whole numbers, which every format can represent
     case DataType::kInt16:
     case DataType::kUint16:
-      return Append(static_cast<int16_t>(whole), bytes);
+      return client::AppendNumber(static_cast<int16_t>(whole), bytes);
     default:
-      return Append(static_cast<int8_t>(whole), bytes);
+      return client::AppendNumber(static_cast<int8_t>(whole), bytes);
   }
 }
 
@@ -101,6 +94,7 @@ std::string RandomElements(const InputPlan& input, uint64_t count, std::mt19937_
 absl::StatusOr<PreparedRequest> Prepare(const RequestPlan& plan, int64_t length,
                                         std::mt19937_64* bits) {
   PreparedRequest prepared;
+  prepared.share = plan.share;
   inference::ModelInferRequest request;
   request.set_model_name(plan.model);
   for (const InputPlan& input : plan.inputs) {

@@ -4,9 +4,9 @@
 //   "ids:INT64[1,-1]=0..20000"  ──ParseInputPlan──▶  InputPlan
 //   RequestPlan: inputs, lengths 8, 16, 100         ──PrepareRequests──▶  three PreparedRequests
 //
-// A pump picks one of them at random for each call. So a server sees the same few contents again
-// and again, in an order that the seed decides; a server that remembers answers would look too
-// good. Texts are English words in no order, so that a tokenizer has its usual work.
+// A pump picks one of them at random for each call (RequestPicker). So a server sees the same few
+// contents again and again, in an order that the seed decides; a server that remembers answers
+// would look too good. Texts are English words in no order, so that a tokenizer has its usual work.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -50,6 +50,7 @@ absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 struct PreparedRequest {
   grpc::ByteBuffer bytes;  // shared, not copied, when sent
   std::string payload;     // the raw contents of all inputs in their order
+  double share = 1;        // how often it is sent, beside the others' shares
 };
 
 // The ModelInferRequests that a run picks from: `variants` for each of `lengths`, or just as many
@@ -60,6 +61,7 @@ struct RequestPlan {
   std::vector<int64_t> lengths;
   uint32_t variants = 1;
   uint64_t seed = 1;
+  double share = 1;  // of each of the requests
 };
 
 // The same plan gives the same requests on every platform. INVALID_ARGUMENT when a dim of -1 has no

@@ -11,7 +11,7 @@ StreamPump::StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>&
     : plan_(plan),
       token_(plan.connection.token),
       requests_(requests),
-      picks_(seed),
+      picker_(requests, seed),
       tally_(plan, requests) {}
 
 StreamPump::~StreamPump() {
@@ -107,7 +107,7 @@ void StreamPump::SendNext(const Window& window, Stream* stream) {
     return;
   }
   if (stream->due == 0) return;
-  const auto request = static_cast<uint32_t>(picks_() % requests_.size());
+  const auto request = picker_.Next();
   stream->open.push_back({request, now_ns});
   --stream->due;
   grpc::WriteOptions options;

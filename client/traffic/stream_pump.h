@@ -18,12 +18,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "client/traffic/answer_tally.h"
 #include "client/traffic/load_run.h"
 #include "client/traffic/pump.h"
+#include "client/traffic/request_picker.h"
 #include "client/traffic/request_set.h"
 
 namespace mpsd::traffic {
@@ -87,7 +87,7 @@ class StreamPump final : public Pump {
   const LoadPlan& plan_;
   const ShownToken token_;
   const std::vector<PreparedRequest>& requests_;
-  std::mt19937_64 picks_;
+  RequestPicker picker_;
   grpc::CompletionQueue queue_;
   std::vector<std::unique_ptr<Stream>> streams_;
   uint32_t tags_out_ = 0;  // that gRPC still owes; the run is over at 0

@@ -17,11 +17,15 @@ import time
 
 sys.dont_write_bytecode = True
 import random_bert  # noqa: E402
+import bench_forecast  # noqa: E402
 import bench_http  # noqa: E402
-from bench_figures import Samples, bare_rate, mean_batch, metric, mixed_rate, table  # noqa: E402
+import bench_tenants  # noqa: E402
+from bench_figures import (Samples, bare_rate, best_rate, mean_batch, metric, mixed_rate,  # noqa: E402
+                           table)
 from bench_processes import ONE_THREAD, Daemon, Echo, children, pin, run_json  # noqa: E402
-from bench_rows import (Sweep, ceiling_rows, honesty_rows, hop_rows, http_rows, idle_rows,  # noqa: E402
-                        model_rows, null_rows, step_rows, sweep_rows)
+from bench_rows import (Sweep, ceiling_rows, foretold_rows, honesty_rows, hop_rows,  # noqa: E402
+                        http_rows, idle_rows, model_rows, null_rows, step_rows, sweep_rows,
+                        tenant_rows)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SMALL = "INPUT0:FP32[1,256]"
@@ -81,7 +85,7 @@ def model_file(arguments, folder, name):
     return path
 
 
-class Bench(Samples, bench_http.HttpLoads):
+class Bench(Samples, bench_http.HttpLoads, bench_tenants.TenantLoads):
     """One run: its servers, its samples, and one method for each measurement."""
 
     def __init__(self, arguments, folder, models, daemon, echo, echo_unix):
@@ -207,6 +211,9 @@ class Bench(Samples, bench_http.HttpLoads):
         report["bare_same"] = self.bare_loop("mlp", [MLP_ROW], [rows])[rows]
         return report
 
+    def mlp_curve(self):
+        return {"rates": self.bare_loop("mlp", [MLP_ROW], bench_forecast.SIZES, 0.4)}
+
     def mlp_c16(self):
         return self.closed_loop(16)
 
@@ -247,23 +254,25 @@ class Bench(Samples, bench_http.HttpLoads):
                       flush=True)
                 self.samples.setdefault(name, []).append(getattr(self, name)())
 
-    def sweep(self, slo_us):
-        """Goodput of the MLP under Poisson arrivals, by share of the closed loop's capacity."""
+    def sweep(self, slo_us, forecast):
+        """Goodput of the MLP under Poisson arrivals, by share of what a closed loop gets."""
         capacity = self.value("mlp_c128", "throughput")
         points = []
         for percent in SWEEP:
             print(f"sweep under {slo_us / 1e3:.1f} ms: {percent} %", file=sys.stderr, flush=True)
+            rate = capacity * percent / 100
             report = self.load_daemon(
-                "--rate", f"{capacity * percent / 100:.1f}", "--seed", str(percent), "--slo",
+                "--rate", f"{rate:.1f}", "--seed", str(percent), "--slo",
                 f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
                 inputs=("input:FP32[1,1024]=-1..1",), allow_errors=True)
-            points.append({"percent": percent, **report})
-        return Sweep(capacity, slo_us, points)
+            foretold = forecast.of_arrivals(rate, slo_us)["goodput"]
+            points.append({"percent": percent, "foretold": foretold, **report})
+        return Sweep(best_rate(bench_forecast.median_rates(self), slo_us), slo_us, points)
 
-    def sweeps(self):
+    def sweeps(self, forecast):
         """By the deadlines of T8: the shortest is five times what a request alone takes."""
         slos = (5e6 / self.value("mlp_c1", "bare_1"), *SLOS_US)
-        done = [self.sweep(slo_us) for slo_us in slos]
+        done = [self.sweep(slo_us, forecast) for slo_us in slos]
         self.samples["sweep"] = [point for sweep in done for point in sweep.points]
         return done
 
@@ -274,13 +283,13 @@ ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", 
          "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
          "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
          "null_stream_c64", "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
-         "mlp_c128", "mlp_c256", "minilm", "json_text",
-         "http_idle", "start"]
+         "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "json_text",
+         "http_idle", "tenants", "start"]
 # What is measured without the daemon that the others share.
-ALONE = [*CEILINGS, "json_text", "start"]
+ALONE = [*CEILINGS, "json_text", "tenants", "start"]
 # The models of bench.json that a measurement needs beside "identity".
 NEEDED = {"minilm": {"minilm"}, "null_image": {"image"},
-          **{f"mlp_c{clients}": {"mlp"} for clients in (1, 16, 64, 128, 256)},
+          **{f"mlp_{which}": {"mlp"} for which in ("c1", "c16", "c64", "c128", "c256", "curve")},
           "steps_c1": {"second", "chain"}, "steps_c64": {"second", "chain"},
           **{f"http_{name}_c64": {"vector"}
              for name in ("json", "json_echo", "vector", "vector_echo")}}
@@ -321,15 +330,19 @@ def chosen(arguments):
 
 def measure(arguments, bench, names):
     """Runs the rounds against servers that end with this call; returns the table's rows."""
-    sweeps, wakeups = [], None
+    sweeps, foretold, wakeups = [], {}, None
     bench.run(names)
-    if bench.daemon is not None:
+    if bench.has(*bench_forecast.NEEDS):
+        forecast = bench_forecast.Forecast(bench)
+        foretold = {f"mlp_c{clients}": forecast.of_clients(clients)
+                    for clients in (1, 16, 64, 256) if bench.has(f"mlp_c{clients}")}
         if not arguments.no_sweep and bench.has("mlp_c1", "mlp_c128"):
-            sweeps = bench.sweeps()
+            sweeps = bench.sweeps(forecast)
+    if bench.daemon is not None:
         wakeups = metric(bench.daemon.metrics(), "mpsd_timeout_wakeups_total")
     return (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + http_rows(bench)
             + idle_rows(bench) + step_rows(bench) + model_rows(bench)
-            + sweep_rows(sweeps) + honesty_rows(bench, wakeups))
+            + foretold_rows(bench, foretold) + sweep_rows(sweeps) + tenant_rows(bench) + honesty_rows(bench, wakeups))
 
 
 def run(arguments, folder):

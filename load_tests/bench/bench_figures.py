@@ -78,6 +78,15 @@ def bare_rate(rates, rows):
     return rows / seconds
 
 
+def best_rate(rates, slo_us):
+    """The most samples a second that any schedule reaches whose answers may take so long.
+
+    No batch takes longer then, and the lane is never without one.
+    """
+    by_rows = {rows: bare_rate(rates, rows) for rows in range(1, max(rates) + 1)}
+    return max((rate for rows, rate in by_rows.items() if rows / rate * 1e6 <= slo_us), default=0)
+
+
 def mixed_rate(rates):
     """The rate of a sequence that draws evenly from kinds of work with these rates."""
     return len(rates) / sum(1 / rate for rate in rates)
@@ -121,6 +130,19 @@ def at_most(number, quantity, measured, ceilings, target, unit=""):
     """A row whose ratio of measured value to ceiling must not exceed the target; 0 is no value."""
     ratio = paired_ratio(measured, ceilings) if all(ceilings) and all(measured) else float("inf")
     return _row(number, quantity, measured, ceilings, ratio, f"≤ {target:g}", unit, ratio <= target)
+
+
+def within(number, quantity, measured, foretold, share, unit=""):
+    """A row whose measured value must lie within a share of what was foretold."""
+    ratio = measured / foretold if foretold else float("inf")
+    return _row(number, quantity, [measured], [foretold], ratio, f"1 ± {share:g}", unit,
+                abs(ratio - 1) <= share)
+
+
+def jain(shares):
+    """Jain's index of fairness: 1 where all have the same, 1 of n where one has all."""
+    squares = sum(share * share for share in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else 0
 
 
 VERDICTS = {True: "met", False: "NOT MET", None: "–"}

@@ -4,15 +4,39 @@
 //   mpsd-bench --target 127.0.0.1:8001 --model identity --input 'INPUT0:FP32[1,256]'
 //     --concurrency 64 --verify-identity
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "client/traffic/load_run.h"
 #include "client/traffic/request_set.h"
 #include "load_tests/generator/bench_options.h"
 #include "load_tests/generator/bench_report.h"
 #include "nlohmann/json.hpp"
+
+namespace mpsd::load {
+namespace {
+
+// The requests of all models, each with its model's share of the calls.
+absl::StatusOr<std::vector<traffic::PreparedRequest>> RequestsOf(const BenchOptions& options) {
+  std::vector<traffic::PreparedRequest> all;
+  for (size_t i = 0; i < options.models.size(); ++i) {
+    traffic::RequestPlan plan = options.requests;
+    plan.model = options.models[i];
+    plan.share = std::pow(static_cast<double>(i + 1), -options.skew);
+    absl::StatusOr<std::vector<traffic::PreparedRequest>> own = traffic::PrepareRequests(plan);
+    if (!own.ok()) return own.status();
+    std::move(own->begin(), own->end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace
+}  // namespace mpsd::load
 
 int main(int argc, char** argv) {
   using namespace mpsd::load;
@@ -20,7 +44,7 @@ int main(int argc, char** argv) {
   if (const std::optional<int> exit_status = ParseCommandLine(argc, argv, &options)) {
     return *exit_status;
   }
-  const auto requests = mpsd::traffic::PrepareRequests(options.requests);
+  const auto requests = RequestsOf(options);
   if (!requests.ok()) {
     std::fprintf(stderr, "mpsd-bench: %s\n", requests.status().ToString().c_str());
     return 64;

@@ -68,8 +68,17 @@ void AddInputs(const std::vector<std::string>& texts, RequestPlan* plan) {
   }
 }
 
+void AddModelFlags(CLI::App* app, BenchOptions* options) {
+  app->add_option("--model", options->models, "model name; several share the calls")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--skew", options->skew,
+                  "of several models the nth gets a share of 1/n to the power of this")
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
+}
+
 void AddRequestFlags(CLI::App* app, RequestPlan* requests) {
-  app->add_option("--model", requests->model, "model name")->capture_default_str();
   app->add_option_function<std::vector<std::string>>(
          "--input", [=](const auto& texts) { AddInputs(texts, requests); },
          "NAME:DTYPE[dims], also NAME:DTYPE[dims]=value or =low..high for the elements; a dim of "
@@ -129,7 +138,7 @@ void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
 
 std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options) {
   CLI::App app("Loads an inference server and reports latency, throughput and what it cost.");
-  options->requests.model = "identity";
+  AddModelFlags(&app, options);
   AddRequestFlags(&app, &options->requests);
   bool identity = false;
   bool echo = false;

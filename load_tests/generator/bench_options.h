@@ -5,6 +5,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "client/traffic/load_run.h"
 #include "client/traffic/request_set.h"
@@ -14,9 +16,11 @@ namespace mpsd::load {
 // All that the command line says. Constant once parsed.
 struct BenchOptions {
   traffic::LoadPlan plan;
-  traffic::RequestPlan requests;
-  bool json = false;          // the report is one line of JSON
-  bool allow_errors = false;  // exit 0 even if calls failed
+  std::vector<std::string> models = {"identity"};  // all get the same inputs
+  double skew = 0;                // the nth of them gets a share of n to the power of minus this
+  traffic::RequestPlan requests;  // its model and share are for each model's own
+  bool json = false;              // the report is one line of JSON
+  bool allow_errors = false;      // exit 0 even if calls failed
 };
 
 // Fills `options`, and reads the files that flags name. Returns an exit status when the process

@@ -67,6 +67,23 @@ class Figures(unittest.TestCase):
         with self.assertRaises(ValueError):
             figures.paired_ratio([1, 2], [1])
 
+    def test_the_best_rate_has_batches_that_answer_in_time(self):
+        rates = {1: 100.0, 2: 160.0, 4: 200.0}  # batches take 10, 12.5 and 20 ms
+        self.assertEqual(figures.best_rate(rates, 20_000), 200)
+        self.assertEqual(figures.best_rate(rates, 12_500), 160)
+        self.assertAlmostEqual(figures.best_rate(rates, 17_000), 3 / 0.01625)
+        self.assertEqual(figures.best_rate(rates, 9_000), 0)
+
+    def test_a_forecast_may_be_off_to_both_sides(self):
+        for measured, met in ((84, False), (86, True), (114, True), (116, False)):
+            self.assertEqual(figures.within("–", "q", measured, 100, 0.15).met, met)
+        self.assertFalse(figures.within("–", "q", 1, 0, 0.15).met)
+
+    def test_jain_is_1_for_equal_shares(self):
+        self.assertEqual(figures.jain([3, 3]), 1)
+        self.assertEqual(figures.jain([3, 0]), 0.5)
+        self.assertEqual(figures.jain([0, 0]), 0)
+
     def test_table_says_what_is_not_met(self):
         text = figures.table([figures.at_least("T1", "q", [1], [100], 0.7), figures.Row("–", "r", "5")])
         self.assertIn("NOT MET", text.splitlines()[2])
@@ -91,13 +108,23 @@ class Rows(unittest.TestCase):
         self.assertIn("at 16 rows", rows[0].quantity)
         self.assertIn("at 64 rows", rows[1].quantity)
 
-    def test_goodput_is_held_to_the_capacity_and_to_its_peak(self):
+    def test_goodput_is_held_to_its_bound_its_peak_and_its_forecast(self):
         offered = {75: 70, 100: 90, 150: 81, 200: 82, 300: 80}
-        sweep = bench_rows.Sweep(100, 15_000, [{"percent": percent, "goodput": good}
-                                               for percent, good in offered.items()])
+        sweep = bench_rows.Sweep(100, 15_000,
+                                 [{"percent": percent, "goodput": good, "foretold": 93}
+                                  for percent, good in offered.items()])
         rows = bench_rows.sweep_rows([sweep])
-        self.assertEqual([row.met for row in rows], [True, True, True, False])
+        self.assertEqual([row.met for row in rows[:4]], [True, True, True, False])
+        self.assertEqual([row.met for row in rows[4:]], [False, True, True])
         self.assertEqual(bench_rows.sweep_rows([]), [])
+
+    def test_tenants_are_held_to_equal_shares_and_to_the_victim_alone(self):
+        bench = figures.Samples()
+        self.assertEqual(bench_rows.tenant_rows(bench), [])
+        bench.samples = {"tenants": [{"shares": [1, 1.5], "alone_us": 10, "beside_us": 15}]}
+        self.assertEqual([row.met for row in bench_rows.tenant_rows(bench)], [True, True])
+        bench.samples = {"tenants": [{"shares": [1, 2], "alone_us": 10, "beside_us": 16}]}
+        self.assertEqual([row.met for row in bench_rows.tenant_rows(bench)], [False, False])
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "load_tests/simulator/simulated_pool.h"
 #include "server/schedule/predictive_scheduler.h"
-#include "tests/server/schedule/simulated_pool.h"
 
 namespace mpsd {
 namespace {
@@ -244,7 +244,7 @@ TEST(Simulation, ATenantThatAsksForLessThanItsShareWaitsForNoMoreThanTwoBatches)
       const OutcomeOfTenant victim =
           Simulate(Affine, Flooded(rate, deadline_ns, 500 * kMs)).tenants[1];
       EXPECT_GE(victim.GoodShare(), 0.97) << rate;
-      EXPECT_LE(victim.P99Ns(), two_batches) << rate;
+      EXPECT_LE(victim.QuantileNs(0.99), two_batches) << rate;
     }
   }
   const SimulatedLoad load = Flooded(800, 30 * kMs, 500 * kMs);

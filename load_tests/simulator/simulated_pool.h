@@ -1,4 +1,8 @@
 // SimulatedPool: a scheduler's decisions carried out on simulated lanes, by events in virtual time.
+//
+//   client ─▶ door ─▶ admission ─▶ line ─▶ Scheduler ─▶ lane ─▶ door ─▶ lag ─▶ client
+//
+// Tests hold it to what the schedule promises, and mpsd-simulate to what a daemon does.
 #pragma once
 
 #include <array>
@@ -37,7 +41,7 @@ struct OutcomeOfTenant {
   std::vector<int64_t> took_ns;  // of each that was answered, from arrival to answer
 
   double GoodShare() const { return static_cast<double>(good) / static_cast<double>(ended); }
-  int64_t P99Ns() const;
+  int64_t QuantileNs(double quantile) const;  // 0: none was answered
 };
 
 struct SimulatedOutcome {
@@ -62,7 +66,7 @@ struct SimulatedOutcome {
 
 // One line of requests of one row each, of one rank or two and one tenant or two, one worker, and
 // what a pool learns: the curve, the returns, the usual batch, the margin. Deterministic by its
-// seed. Lives on the test's thread.
+// seed. Lives on one thread.
 class SimulatedPool {
  public:
   struct Options {
@@ -76,6 +80,7 @@ class SimulatedPool {
     bool is_careful = true;  // as its AdmissionMargin says
     double noise = 0.1;      // a batch takes as much more or less, at random
     int64_t lag_ns = 0;      // of an answer on its way to its client, on average
+    int64_t door_ns = 0;     // of client and front end for a request and its answer, one at a time
     uint32_t seed = 1;
   };
 
@@ -90,6 +95,7 @@ class SimulatedPool {
     int64_t deadline_ns = 0;
     uint32_t rank = 0;
     uint32_t tenant = 0;
+    uint32_t run = 0;
   };
   using Line = std::multimap<int64_t, Waiting>;  // by deadline
   struct Lane {
@@ -99,9 +105,12 @@ class SimulatedPool {
   };
 
   void Arrive(uint32_t run);
+  void Admit(const Waiting& request);
   void Dispatch();
   void Start(uint32_t lane, uint32_t max_rows);
   void End(Lane* lane);
+  void Answer(const Waiting& request);
+  void PassDoor(std::function<void()> event);
   SchedulerSnapshot Snapshot();
   LineView View() const;
   int64_t BackByNs(int64_t deadline_ns) const;
@@ -135,6 +144,7 @@ class SimulatedPool {
   StandingQueue standing_;
   TenantShares shares_;
   int64_t end_ns_ = 0;
+  int64_t door_free_ns_ = 0;
   uint32_t run_ = 0;  // whose arrivals count
   double usual_rows_ = 1;
   // The snapshot's spans.

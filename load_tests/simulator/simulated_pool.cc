@@ -1,4 +1,4 @@
-#include "tests/server/schedule/simulated_pool.h"
+#include "load_tests/simulator/simulated_pool.h"
 
 #include <algorithm>
 #include <utility>
@@ -48,7 +48,10 @@ void SimulatedPool::Arrive(uint32_t run) {
     At(now_ns_ + static_cast<int64_t>(Exponential(1e9 / load_.requests_per_s)),
        [this, run] { Arrive(run); });
   }
-  const Waiting request = NewRequest();
+  PassDoor([this, request = NewRequest()] { Admit(request); });
+}
+
+void SimulatedPool::Admit(const Waiting& request) {
   returns_.Arrived(now_ns_);
   const int64_t wait_ns = load_.deadline_ns > 0 ? StandingQueue::kAnyNs : standing_.LongestWaitNs();
   const Arrival arrival = {.curve = options_.knows ? &curve_ : nullptr,
@@ -76,7 +79,7 @@ SimulatedPool::Waiting SimulatedPool::NewRequest() {
   const uint32_t rank = is_urgent || load_.urgent_share == 0 ? 0 : 2;
   const int64_t deadline_ns = now_ns_ + (load_.deadline_ns > 0 ? load_.deadline_ns : kNoDeadlineNs);
   const uint32_t tenant = Happens(load_.victim_share) ? 1 : 0;
-  return {now_ns_, deadline_ns, rank, tenant};
+  return {now_ns_, deadline_ns, rank, tenant, run_};
 }
 
 // As PoolQueue has it.
@@ -144,19 +147,31 @@ void SimulatedPool::Start(uint32_t index, uint32_t max_rows) {
 void SimulatedPool::End(Lane* lane) {
   curve_.Note(static_cast<uint32_t>(lane->batch.size()), now_ns_ - lane->begun_ns);
   returns_.Answered(static_cast<uint32_t>(lane->batch.size()), now_ns_);
+  const double row_ns =
+      static_cast<double>(now_ns_ - lane->begun_ns) / static_cast<double>(lane->batch.size());
   for (const Waiting& request : lane->batch) {
-    margin_.NoteAnswer(request.arrival_ns, request.deadline_ns, now_ns_);
-    const int64_t answered_ns = now_ns_ + LagNs();
-    Count(request, answered_ns - request.arrival_ns, answered_ns <= request.deadline_ns);
-    outcome_.tenants[request.tenant].lane_ns +=
-        static_cast<double>(now_ns_ - lane->begun_ns) / static_cast<double>(lane->batch.size());
-    if (load_.clients == 0) continue;
-    const double half = static_cast<double>(load_.return_ns) / 2;
-    At(now_ns_ + static_cast<int64_t>(half + Exponential(half)),
-       [this, run = run_] { Arrive(run); });
+    outcome_.tenants[request.tenant].lane_ns += row_ns;
+    PassDoor([this, request] { Answer(request); });
   }
   lane->batch.clear();
   Dispatch();
+}
+
+void SimulatedPool::Answer(const Waiting& request) {
+  margin_.NoteAnswer(request.arrival_ns, request.deadline_ns, now_ns_);
+  const int64_t answered_ns = now_ns_ + LagNs();
+  Count(request, answered_ns - request.arrival_ns, answered_ns <= request.deadline_ns);
+  if (load_.clients == 0) return;
+  const double half = static_cast<double>(load_.return_ns) / 2;
+  At(now_ns_ + static_cast<int64_t>(half + Exponential(half)),
+     [this, run = request.run] { Arrive(run); });
+}
+
+// Requests and answers pass it one after the other.
+void SimulatedPool::PassDoor(std::function<void()> event) {
+  if (options_.door_ns == 0) return event();
+  door_free_ns_ = std::max(now_ns_, door_free_ns_) + options_.door_ns / 2;
+  At(door_free_ns_, std::move(event));
 }
 
 void SimulatedPool::Count(const Waiting& request, int64_t took_ns, bool is_good) {
@@ -226,10 +241,10 @@ SimulatedPool::Line::iterator SimulatedPool::First(Line* line) const {
   });
 }
 
-int64_t OutcomeOfTenant::P99Ns() const {
+int64_t OutcomeOfTenant::QuantileNs(double quantile) const {
   std::vector<int64_t> sorted = took_ns;
   std::sort(sorted.begin(), sorted.end());
-  return sorted.empty() ? 0 : sorted[sorted.size() * 99 / 100];
+  return sorted.empty() ? 0 : sorted[static_cast<size_t>(quantile * (sorted.size() - 1))];
 }
 
 SchedulerSnapshot SimulatedPool::Snapshot() {

@@ -1,0 +1,47 @@
+"""What mpsd-simulate foretells of the MLP's loads, from what was measured of its parts.
+
+The parts are the bare loop's batches, what client and front end take of a request, and the round
+trip of a null model.
+"""
+
+import os
+
+from bench_figures import median
+from bench_processes import run_json
+
+SIZES = (1, 2, 4, 8, 16, 24, 32, 48, 64)
+NEEDS = ("mlp_curve", "null_c1", "null_c64")
+
+
+class Forecast:
+    """mpsd-simulate with the parts of a run, which has measured NEEDS."""
+
+    def __init__(self, bench):
+        rates = median_rates(bench)
+        client, front = (median([load["cpu_us"][who] for load in bench.samples["null_c64"]])
+                         for who in ("client", "server"))
+        # A lane keeps a core to itself; client and front end have the others.
+        door_us = client + front if (os.cpu_count() or 1) <= 2 else max(client, front)
+        hop_us = bench.value("null_c1", "p50_us")
+        self.command = [f"{bench.arguments.binaries}/mpsd-simulate", "--curve",
+                        ",".join(f"{rows}={rows / rate * 1e9:.0f}ns" for rows, rate in rates.items()),
+                        "--door", f"{door_us * 1e3:.0f}ns", "--return", f"{hop_us * 1e3:.0f}ns",
+                        "--lag", f"{hop_us * 500:.0f}ns"]
+
+    def of(self, *load):
+        """What the simulator says of a load, with the keys of mpsd-bench's report."""
+        return run_json([*self.command, *load], 120)[0]
+
+    def of_clients(self, clients):
+        """A closed loop."""
+        return self.of("--clients", str(clients))
+
+    def of_arrivals(self, rate, slo_us):
+        """Poisson arrivals under a deadline."""
+        return self.of("--rate", f"{rate:.1f}", "--deadline", f"{slo_us:.0f}us")
+
+
+def median_rates(bench):
+    """The bare loop's samples a second by batch size: the medians of the rounds."""
+    rounds = bench.values("mlp_curve", "rates")
+    return {rows: median([rates[rows] for rates in rounds]) for rows in rounds[0]}

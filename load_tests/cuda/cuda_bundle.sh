@@ -14,7 +14,7 @@ build=${2:-build/release}
 mkdir -p "$target"/{bin,lib,load_tests/bench,load_tests/cuda,worker/tools}
 
 programs=("$build"/bin/{mpsd,mpsd-worker,mpsd-device-copier,mpsd-bench,mpsd-lane-bench,mpsd-make-models})
-for test in torchscript_model_test encoder_model_test execute_test model_test; do
+for test in torchscript_model_test aoti_model_test encoder_model_test execute_test model_test; do
   if [ -e "$build/tests/$test" ]; then programs+=("$build/tests/$test"); fi
 done
 for program in "${programs[@]}"; do
@@ -36,6 +36,8 @@ cp load_tests/bench/bench_processes.py "$target/load_tests/bench/"
 cp load_tests/cuda/cuda_{figures.sh,figures.py,models.py,libraries.py,region_check.sh,region_check.py} \
   "$target/load_tests/cuda/"
 cp worker/tools/export_model.py "$target/worker/tools/"
+mkdir -p "$target/tests/worker/tools"
+cp tests/worker/tools/make_packages.py "$target/tests/worker/tools/"
 if [ -n "${CLIENT_PYTHON:-}" ]; then
   wheels=$(mktemp -d)
   trap 'rm -rf "$wheels"' EXIT

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the .pt2 packages of the tests in DIR: make_packages.py DIR. Needs a full torch.
+"""Makes the .pt2 packages of the tests in DIR, for the cpu or another DEVICE. Needs a full torch.
+
+  make_packages.py DIR [DEVICE]
 
   mlp.pt2           dynamic batch, with metadata; mlp.pt is the same module as TorchScript, and
                     mlp_expected.bin its answer to rows of 0.5, computed here
@@ -57,6 +59,7 @@ def edit_metadata(source, target, changes):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
+    device = sys.argv[2] if len(sys.argv) > 2 else "cpu"
     stamp = folder / ".complete"
     folder.mkdir(parents=True, exist_ok=True)
     sources = (pathlib.Path(__file__), pathlib.Path(export_model.__file__))
@@ -65,7 +68,7 @@ def main():
     torch.set_num_threads(1)
     rows = [("x", "FP32", [-1, 16])]
     export_model.export_torchscript(Mlp(), folder / "mlp.pt", rows, ["y"])
-    export_model.export_package(Mlp(), folder / "mlp.pt2", rows, ["y"])
+    export_model.export_package(Mlp(), folder / "mlp.pt2", rows, ["y"], device=device)
     with torch.inference_mode():
         expected = Mlp().eval()(torch.full((1, 16), 0.5))
     (folder / "mlp_expected.bin").write_bytes(expected.numpy().tobytes())
@@ -73,11 +76,12 @@ def main():
     names = list("abcdefghijkmn")
     inputs = [(name, datatype, [-1, 3])
               for name, datatype in zip(names, export_model.DTYPES, strict=True)]
-    export_model.export_package(Datatypes(), folder / "datatypes.pt2", inputs)
-    export_model.export_package(Writes(), folder / "writes.pt2", [("x", "FP32", [-1, 4])])
+    export_model.export_package(Datatypes(), folder / "datatypes.pt2", inputs, device=device)
+    export_model.export_package(Writes(), folder / "writes.pt2", [("x", "FP32", [-1, 4])],
+                                device=device)
 
     program = torch.export.export(
-        Mlp().eval(), (torch.ones(3, 16),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+        Mlp().eval().to(device), (torch.ones(3, 16, device=device),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
     torch._inductor.aoti_compile_and_package(
         program, package_path=str(folder / "no_metadata.pt2"),
         inductor_configs={"aot_inductor.link_libtorch": False, "aot_inductor.metadata": {}})

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/const_init.h"
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "torch/csrc/inductor/aoti_runner/model_container_runner.h"
 #include "worker/model/aoti/aoti_spec.h"
+#include "worker/model/aoti/package_runner.h"
 #include "worker/model/aoti/unpacked_package.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/torch_model.h"
@@ -20,16 +20,25 @@
 namespace mpsd {
 namespace {
 
-using Runner = torch::inductor::AOTIModelContainerRunner;
+// Each lane's compiled code has few launches. With more lanes than these they overlap, and replays,
+// of which a device runs fewer beside each other, gain nothing.
+constexpr uint32_t kMostLanesThatRecord = 3;
+
+bool ShouldRecord(const TorchRuntime& runtime, uint32_t lanes) {
+  return runtime.device().is_cuda() &&
+         (lanes <= kMostLanesThatRecord || runtime.options().graphs == Switch::kOn);
+}
 
 // Runs a package. Owned by the worker's main. Thread-safe after loading: the runner has an instance
-// of the model for each lane.
+// of the model for each lane, and lanes record one after another.
 class AotiModel final : public TorchModel {
  public:
-  AotiModel(ModelSpec spec, const PackageFacts& facts, std::unique_ptr<UnpackedPackage> package,
-            std::unique_ptr<Runner> runner, std::unique_ptr<TorchRuntime> runtime)
+  AotiModel(ModelSpec spec, const PackageFacts& facts, bool should_record,
+            std::unique_ptr<UnpackedPackage> package, std::unique_ptr<PackageRunner> runner,
+            std::unique_ptr<TorchRuntime> runtime)
       : TorchModel(std::move(spec), facts.census, std::move(runtime)),
         writes_inputs_(facts.writes_inputs),
+        should_record_(should_record),
         package_(std::move(package)),
         runner_(std::move(runner)) {}
 
@@ -37,9 +46,21 @@ class AotiModel final : public TorchModel {
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
 
+  bool can_compute() const override { return should_record_; }
+  absl::StatusOr<RecordedBatch> BeginRecord(absl::Span<const InputTensor> inputs,
+                                            uint32_t row_count) const override;
+  absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> inputs,
+                                                  uint32_t rows) const override;
+
+  absl::StatusOr<std::vector<at::Tensor>> Checked(std::vector<at::Tensor> outputs) const;
+
   const bool writes_inputs_;
+  const bool should_record_;
   const std::unique_ptr<UnpackedPackage> package_;
-  const std::unique_ptr<Runner> runner_;
+  const std::unique_ptr<PackageRunner> runner_;
+  mutable absl::Mutex mu_;
+  // Made for the first record.
+  mutable std::unique_ptr<RecordingRunner> recording_ ABSL_GUARDED_BY(mu_);
 };
 
 absl::Status AotiModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
@@ -50,17 +71,42 @@ absl::Status AotiModel::Forward(absl::Span<const InputTensor> inputs, uint32_t r
     if (!tensor.ok()) return tensor.status();
     tensors.push_back(*std::move(tensor));
   }
-  const std::vector<at::Tensor> returned = runner_->boxed_run(std::move(tensors));
-  if (returned.size() != spec().outputs.size()) {
-    return absl::InternalError(absl::StrCat("the package returned ", returned.size(),
-                                            " tensors where the spec has ", spec().outputs.size(),
-                                            " outputs"));
-  }
-  for (size_t i = 0; i < returned.size(); ++i) {
-    const absl::Status status = Emit(returned[i], spec().outputs[i], row_count, sink);
+  const absl::StatusOr<std::vector<at::Tensor>> outputs =
+      Checked(runner_->boxed_run(std::move(tensors)));
+  if (!outputs.ok()) return outputs.status();
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    const absl::Status status = Emit((*outputs)[i], spec().outputs[i], row_count, sink);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<at::Tensor>> AotiModel::Checked(std::vector<at::Tensor> outputs) const {
+  if (outputs.size() == spec().outputs.size()) return outputs;
+  return absl::InternalError(absl::StrCat("the package returned ", outputs.size(),
+                                          " tensors where the spec has ", spec().outputs.size(),
+                                          " outputs"));
+}
+
+// Runs the batch once, which loads what a run needs.
+absl::StatusOr<RecordedBatch> AotiModel::BeginRecord(absl::Span<const InputTensor> inputs,
+                                                     uint32_t row_count) const {
+  absl::StatusOr<RecordedBatch> record = TorchModel::BeginRecord(inputs, row_count);
+  if (!record.ok()) return record;
+  absl::MutexLock lock(&mu_);
+  if (recording_ == nullptr) {
+    auto opened = RecordingRunner::Open(*package_, *runner_, runtime().device());
+    if (!opened.ok()) return opened.status();
+    recording_ = *std::move(opened);
+  }
+  recording_->Run(record->inputs);
+  return record;
+}
+
+absl::StatusOr<std::vector<at::Tensor>> AotiModel::Compute(absl::Span<const at::Tensor> inputs,
+                                                           uint32_t) const {
+  absl::MutexLock lock(&mu_);
+  return Checked(recording_->Run({inputs.begin(), inputs.end()}));
 }
 
 absl::Status LoadFailure(const LoadOrder& order, absl::string_view what) {
@@ -88,23 +134,6 @@ absl::StatusOr<PackageFacts> Facts(const LoadOrder& order, const std::string& de
   return facts;
 }
 
-// Opens the library with one instance of the model for each lane. Opening two such libraries in a
-// process was never intended by libtorch.
-absl::StatusOr<std::unique_ptr<Runner>> Open(const UnpackedPackage& package, uint32_t lanes,
-                                             c10::Device device) {
-  static absl::Mutex mu(absl::kConstInit);
-  absl::MutexLock lock(&mu);
-  const std::string type = c10::DeviceTypeName(device.type(), /*lower_case=*/true);
-  const auto& makers = torch::inductor::getAOTIModelRunnerRegistry();
-  const auto maker = makers.find(type);
-  if (maker == makers.end()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the libtorch in use runs no packages on ", type));
-  }
-  return maker->second(package.library(), std::max(lanes, 1U), device.str(), package.folder(),
-                       /*run_single_threaded=*/false);
-}
-
 absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                             std::unique_ptr<TorchRuntime> runtime) {
   const c10::Device device = runtime->device();
@@ -114,9 +143,11 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
   if (!spec.ok()) return InModel(order, spec.status());
   absl::StatusOr<std::unique_ptr<UnpackedPackage>> package = UnpackedPackage::Unpack(order.file());
   if (!package.ok()) return InModel(order, package.status());
-  absl::StatusOr<std::unique_ptr<Runner>> runner = Open(**package, order.lanes, device);
+  absl::StatusOr<std::unique_ptr<PackageRunner>> runner =
+      OpenRunner(**package, order.lanes, device);
   if (!runner.ok()) return InModel(order, runner.status());
-  return std::make_unique<AotiModel>(*std::move(spec), *facts, *std::move(package),
+  const bool should_record = ShouldRecord(*runtime, order.lanes);
+  return std::make_unique<AotiModel>(*std::move(spec), *facts, should_record, *std::move(package),
                                      *std::move(runner), std::move(runtime));
 }
 

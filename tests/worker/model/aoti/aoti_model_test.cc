@@ -14,9 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "proto/base/clock.h"
 #include "tests/worker/model/collecting_sink.h"
+#include "tests/worker/model/test_device.h"
 #include "tests/worker/tools/package_folder.h"
 #include "worker/execute/concurrency_check.h"
+#include "worker/execute/record_runs.h"
 #include "worker/load/load_model.h"
 
 namespace mpsd {
@@ -31,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const std::string& file, uint32_t la
   order.model = "m";
   order.format = format;
   order.path = PackagePath(file);
-  order.device = "cpu";
+  order.device = TestDevice();
   order.lanes = lanes;
   order.spec = spec;
   return LoadModel(order);
@@ -141,6 +144,32 @@ TEST(Aoti, HasARunnerForEachLane) {
   EXPECT_TRUE(CheckConcurrency(model->get(), 4).ok());
 }
 
+TEST(Aoti, RecordedRunsAnswerAsOthersDo) {
+  for (const char* file : {"mlp.pt2", "writes.pt2", "datatypes.pt2"}) {
+    const auto model = Load(file, /*lanes=*/2);
+    ASSERT_TRUE(model.ok()) << model.status();
+    if (!(*model)->wants_records()) GTEST_SKIP() << "no device that records";
+    for (const uint32_t lane : {0u, 1u}) {
+      std::thread([&] {
+        ASSERT_TRUE((*model)->BindLane(lane).ok());
+        const absl::StatusOr<RecordReport> report = RecordRuns(model->get(), lane, Clock::Real());
+        ASSERT_TRUE(report.ok()) << report.status();
+        EXPECT_EQ(report->kept, report->tried) << file << ": " << report->Text();
+        EXPECT_GT(report->kept, 0u);
+        (*model)->ReleaseLane(lane);
+      }).join();
+    }
+  }
+}
+
+TEST(Aoti, OfManyLanesNoneRecords) {
+  const auto few = Load("mlp.pt2", /*lanes=*/3);
+  const auto many = Load("mlp.pt2", /*lanes=*/4);
+  ASSERT_TRUE(few.ok() && many.ok()) << few.status() << many.status();
+  if (!(*few)->wants_records()) GTEST_SKIP() << "no device that records";
+  EXPECT_FALSE((*many)->wants_records());
+}
+
 TEST(Aoti, UnpacksIntoTmpdirAndCleansUpBehindItself) {
   const char* before = std::getenv("TMPDIR");
   const std::string kept = before == nullptr ? "" : before;
@@ -181,6 +210,7 @@ TEST(Aoti, WithoutMetadataPrintsTheStanzaAndTakesIt) {
 
 TEST(Aoti, SaysForWhatElseAPackageWasCompiled) {
   EXPECT_THAT(LoadError("other_machine.pt2"), HasSubstr("was compiled for toaster64, but this"));
+  if (TestDevice() != "cpu") return;
   EXPECT_THAT(LoadError("other_device.pt2"),
               HasSubstr("was compiled for cuda, but the model's device is cpu"));
 }

@@ -29,6 +29,10 @@ debian_test_packages=(
   ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew
 )
 bench_packages=(wrk)                  # 4.1: loads the door of HTTP; Homebrew's name too
+debian_peers_packages=(
+  default-jre-headless                # 17 / 21: TorchServe
+  python3-venv
+)
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
@@ -37,7 +41,7 @@ brew_serve_packages=(
 brew_test_packages=(googletest google-benchmark ccache)
 brew_format_packages=(clang-format@14)
 
-need_packages() { # serve|test|bench|format; the last for `./run format`, test has all but those
+need_packages() { # serve|test|bench|peers|format; test has all but the last two's
   local packages
   case $(uname -s) in
     Darwin)
@@ -45,7 +49,7 @@ need_packages() { # serve|test|bench|format; the last for `./run format`, test h
       packages=("${brew_serve_packages[@]}")
       case $1 in
         test) packages+=("${brew_test_packages[@]}") ;;
-        bench) packages+=("${bench_packages[@]}") ;;
+        bench | peers) packages+=("${bench_packages[@]}") ;;
         format) packages=("${brew_format_packages[@]}") ;;
       esac
       ;;
@@ -54,6 +58,7 @@ need_packages() { # serve|test|bench|format; the last for `./run format`, test h
       case $1 in
         test | format) packages+=("${debian_test_packages[@]}") ;;
         bench) packages+=("${bench_packages[@]}") ;;
+        peers) packages+=("${bench_packages[@]}" "${debian_peers_packages[@]}") ;;
       esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
       if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi

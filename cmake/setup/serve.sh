@@ -40,6 +40,12 @@ bench() { # ARGUMENTS of load_tests/bench/bench.sh
   exec load_tests/bench/bench.sh "$@"
 }
 
+peers() { # ARGUMENTS of load_tests/peers/peers_bench.py
+  build_preset release
+  need_demo_models
+  exec python3 load_tests/peers/peers_bench.py "$@"
+}
+
 fuzz() { # SECONDS, OPTIONS of libFuzzer
   build_preset fuzz fuzzers
   exec tests/fuzz/run_fuzzers.sh build/fuzz "${1:-60}" all "${@:2}"

@@ -1,5 +1,6 @@
 """The processes of a benchmark run: starts each one, bounds its time, and stops it."""
 
+import contextlib
 import json
 import os
 import re
@@ -60,13 +61,13 @@ def resident_mb(pid):
 
 
 class Process:
-    """A process that ends with the `with` block that started it."""
+    """A process that ends with the `with` block that started it, and with it what it started."""
 
     def __init__(self, command, log_path, env=None):
         self.command = command
         self.log = open(log_path, "w+", encoding="utf-8")
         self.popen = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT,
-                                      stdin=subprocess.DEVNULL, env=env)
+                                      stdin=subprocess.DEVNULL, env=env, start_new_session=True)
         self.pid = self.popen.pid
 
     def __enter__(self):
@@ -76,7 +77,7 @@ class Process:
         self.stop()
 
     def stop(self):
-        """Asks the process to end, and kills it after fifteen seconds."""
+        """Asks the process to end; kills it after fifteen seconds, and what it leaves behind."""
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
             try:
@@ -84,6 +85,8 @@ class Process:
             except subprocess.TimeoutExpired:
                 self.popen.kill()
                 self.popen.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
         self.log.close()
 
     def output(self):

@@ -5,7 +5,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/base/check.h"
 #include "proto/base/shape.h"
-#include "worker/model/encoder/safetensors.h"
+#include "worker/model/encoder/weights/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const absl::string_view file(reinterpret_cast<const char*>(data), bytes);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ATen/core/TensorBody.h"
-#include "worker/model/encoder/device_batch.h"
+#include "worker/model/encoder/batch/device_batch.h"
 #include "worker/model/encoder/head_layout.h"
 #include "worker/model/encoder/ragged_attention.h"
 

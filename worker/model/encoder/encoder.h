@@ -3,7 +3,7 @@
 
 #include "ATen/core/TensorBody.h"
 #include "proto/link/census.h"
-#include "worker/model/encoder/device_batch.h"
+#include "worker/model/encoder/batch/device_batch.h"
 
 namespace mpsd {
 

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "worker/model/encoder/mapped_file.h"
+#include "worker/model/encoder/weights/mapped_file.h"
 
 namespace mpsd {
 namespace {

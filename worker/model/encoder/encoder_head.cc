@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "worker/model/encoder/encoder_names.h"
-#include "worker/model/encoder/weight_files.h"
+#include "worker/model/encoder/weights/weight_files.h"
 
 namespace mpsd {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "ATen/core/TensorBody.h"
 #include "absl/status/statusor.h"
-#include "worker/model/encoder/device_batch.h"
+#include "worker/model/encoder/batch/device_batch.h"
 #include "worker/model/encoder/encoder_folder.h"
-#include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
+#include "worker/model/encoder/weights/encoder_weights.h"
 
 namespace mpsd {
 

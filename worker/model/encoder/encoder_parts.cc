@@ -6,10 +6,10 @@
 #include "worker/model/encoder/bert_encoder.h"
 #include "worker/model/encoder/decoder_encoder.h"
 #include "worker/model/encoder/encoder_names.h"
-#include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/gated_bert_encoder.h"
 #include "worker/model/encoder/modern_bert_encoder.h"
-#include "worker/model/encoder/weight_files.h"
+#include "worker/model/encoder/weights/encoder_weights.h"
+#include "worker/model/encoder/weights/weight_files.h"
 
 namespace mpsd {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "ATen/core/TensorBody.h"
 #include "worker/model/encoder/config/activation.h"
-#include "worker/model/encoder/encoder_weights.h"
+#include "worker/model/encoder/weights/encoder_weights.h"
 
 namespace mpsd {
 

@@ -7,11 +7,11 @@
 
 #include "ATen/core/TensorBody.h"
 #include "proto/link/census.h"
+#include "worker/model/encoder/batch/device_batch.h"
 #include "worker/model/encoder/config/encoder_config.h"
-#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/encoder.h"
-#include "worker/model/encoder/encoder_weights.h"
 #include "worker/model/encoder/layers.h"
+#include "worker/model/encoder/weights/encoder_weights.h"
 
 namespace mpsd {
 

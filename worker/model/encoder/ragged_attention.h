@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "ATen/core/TensorBody.h"
+#include "worker/model/encoder/batch/device_batch.h"
 #include "worker/model/encoder/config/encoder_config.h"
-#include "worker/model/encoder/device_batch.h"
 #include "worker/model/encoder/head_layout.h"
 
 namespace mpsd {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tests/worker/model/encoder/family_folder.h"
+#include "worker/model/encoder/batch/token_batch.h"
 #include "worker/model/encoder/encoder_parts.h"
-#include "worker/model/encoder/token_batch.h"
 
 namespace mpsd {
 namespace {

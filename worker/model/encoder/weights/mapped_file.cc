@@ -1,4 +1,4 @@
-#include "worker/model/encoder/mapped_file.h"
+#include "worker/model/encoder/weights/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

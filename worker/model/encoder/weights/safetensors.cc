@@ -1,4 +1,4 @@
-#include "worker/model/encoder/safetensors.h"
+#include "worker/model/encoder/weights/safetensors.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "worker/model/encoder/token_batch.h"
+#include "worker/model/encoder/batch/token_batch.h"
 
 #include <algorithm>
 #include <numeric>

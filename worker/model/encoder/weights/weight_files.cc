@@ -1,4 +1,4 @@
-#include "worker/model/encoder/weight_files.h"
+#include "worker/model/encoder/weights/weight_files.h"
 
 #include <filesystem>
 #include <map>

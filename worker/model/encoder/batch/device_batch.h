@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "ATen/core/TensorBody.h"
-#include "worker/model/encoder/batch_numbers.h"
-#include "worker/model/encoder/token_batch.h"
+#include "worker/model/encoder/batch/batch_numbers.h"
+#include "worker/model/encoder/batch/token_batch.h"
 
 namespace mpsd {
 

@@ -1,4 +1,4 @@
-#include "worker/model/encoder/encoder_weights.h"
+#include "worker/model/encoder/weights/encoder_weights.h"
 
 #include <cstring>
 #include <optional>

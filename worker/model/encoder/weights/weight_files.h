@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "worker/model/encoder/mapped_file.h"
-#include "worker/model/encoder/safetensors.h"
+#include "worker/model/encoder/weights/mapped_file.h"
+#include "worker/model/encoder/weights/safetensors.h"
 
 namespace mpsd {
 

@@ -1,4 +1,4 @@
-#include "worker/model/encoder/device_batch.h"
+#include "worker/model/encoder/batch/device_batch.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "worker/model/encoder/batch_numbers.h"
+#include "worker/model/encoder/batch/batch_numbers.h"
 
 #include <algorithm>
 #include <numeric>

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "worker/model/encoder/token_batch.h"
+#include "worker/model/encoder/batch/token_batch.h"
 
 namespace mpsd {
 

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/link/census.h"
-#include "worker/model/encoder/safetensors.h"
+#include "worker/model/encoder/weights/safetensors.h"
 
 namespace mpsd {
 

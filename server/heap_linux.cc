@@ -7,6 +7,13 @@
 #include "server/heap.h"
 
 namespace mpsd {
+namespace {
+
+// As much as the library takes: a larger block has pages of its own, which go back when it is freed.
+constexpr int kOwnPagesBytes = 32 << 20;
+constexpr int kKeptBytes = 2 * kOwnPagesBytes;
+
+}  // namespace
 
 uint64_t ResidentHeapBytes() {
   std::FILE* const file = std::fopen("/proc/self/statm", "re");
@@ -20,6 +27,8 @@ uint64_t ResidentHeapBytes() {
 
 void ShareHeap() {
   mallopt(M_ARENA_MAX, static_cast<int>(std::min(platform::UsableCores(), kMostHeapParts)));
+  mallopt(M_MMAP_THRESHOLD, kOwnPagesBytes);
+  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
 }
 
 void TrimHeap() { malloc_trim(0); }

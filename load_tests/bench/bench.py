@@ -265,7 +265,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_tenants.TenantLoads):
                 "--rate", f"{rate:.1f}", "--seed", str(percent), "--slo",
                 f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
                 inputs=("input:FP32[1,1024]=-1..1",), allow_errors=True)
-            foretold = forecast.of_arrivals(rate, slo_us)["goodput"]
+            foretold = forecast.of_arrivals(rate, slo_us, [report])["goodput"]
             points.append({"percent": percent, "foretold": foretold, **report})
         return Sweep(best_rate(bench_forecast.median_rates(self), slo_us), slo_us, points)
 
@@ -334,8 +334,9 @@ def measure(arguments, bench, names):
     bench.run(names)
     if bench.has(*bench_forecast.NEEDS):
         forecast = bench_forecast.Forecast(bench)
-        foretold = {f"mlp_c{clients}": forecast.of_clients(clients)
-                    for clients in (1, 16, 64, 256) if bench.has(f"mlp_c{clients}")}
+        foretold = {name: forecast.of_clients(clients, bench.samples[name])
+                    for name, clients in ((f"mlp_c{count}", count) for count in (1, 16, 64, 256))
+                    if bench.has(name)}
         if not arguments.no_sweep and bench.has("mlp_c1", "mlp_c128"):
             sweeps = bench.sweeps(forecast)
     if bench.daemon is not None:

@@ -1,7 +1,7 @@
 """What mpsd-simulate foretells of the MLP's loads, from what was measured of its parts.
 
-The parts are the bare loop's batches, what client and front end take of a request, and the round
-trip of a null model.
+The parts are the bare loop's batches, what client and front end took of each call in the load, and
+the round trip of a null model.
 """
 
 import os
@@ -10,7 +10,7 @@ from bench_figures import median
 from bench_processes import run_json
 
 SIZES = (1, 2, 4, 8, 16, 24, 32, 48, 64)
-NEEDS = ("mlp_curve", "null_c1", "null_c64")
+NEEDS = ("mlp_curve", "null_c1")
 
 
 class Forecast:
@@ -18,27 +18,29 @@ class Forecast:
 
     def __init__(self, bench):
         rates = median_rates(bench)
-        client, front = (median([load["cpu_us"][who] for load in bench.samples["null_c64"]])
-                         for who in ("client", "server"))
-        # A lane keeps a core to itself; client and front end have the others.
-        door_us = client + front if (os.cpu_count() or 1) <= 2 else max(client, front)
         hop_us = bench.value("null_c1", "p50_us")
         self.command = [f"{bench.arguments.binaries}/mpsd-simulate", "--curve",
                         ",".join(f"{rows}={rows / rate * 1e9:.0f}ns" for rows, rate in rates.items()),
-                        "--door", f"{door_us * 1e3:.0f}ns", "--return", f"{hop_us * 1e3:.0f}ns",
-                        "--lag", f"{hop_us * 500:.0f}ns"]
+                        "--return", f"{hop_us * 1e3:.0f}ns", "--lag", f"{hop_us * 500:.0f}ns"]
 
-    def of(self, *load):
-        """What the simulator says of a load, with the keys of mpsd-bench's report."""
-        return run_json([*self.command, *load], 120)[0]
+    def of(self, loads, *load):
+        """What the simulator says of a load, of which these are the reports; with their keys."""
+        return run_json([*self.command, "--door", f"{door_us(loads) * 1e3:.0f}ns", *load], 120)[0]
 
-    def of_clients(self, clients):
+    def of_clients(self, clients, loads):
         """A closed loop."""
-        return self.of("--clients", str(clients))
+        return self.of(loads, "--clients", str(clients))
 
-    def of_arrivals(self, rate, slo_us):
+    def of_arrivals(self, rate, slo_us, loads):
         """Poisson arrivals under a deadline."""
-        return self.of("--rate", f"{rate:.1f}", "--deadline", f"{slo_us:.0f}us")
+        return self.of(loads, "--rate", f"{rate:.1f}", "--deadline", f"{slo_us:.0f}us")
+
+
+def door_us(loads):
+    """The time of a call that no other call has meanwhile, outside of the lane."""
+    client, front = (median([load["cpu_us"][who] for load in loads]) for who in ("client", "server"))
+    # A lane keeps a core to itself; client and front end have the others.
+    return client + front if (os.cpu_count() or 1) <= 2 else max(client, front)
 
 
 def median_rates(bench):

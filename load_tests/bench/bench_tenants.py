@@ -29,7 +29,7 @@ class Case:
 
 # The victim asks for 60 % of the least asked model's rows, and so for more than half of each; or
 # for 20 % of the most asked one's, so for less than half.
-BOTH_TOO_MUCH = Case(batch_ms=40, rate=1760, deadline_ms=1000)
+BOTH_TOO_MUCH = Case(batch_ms=160, rate=440, deadline_ms=4000)
 ONE_TOO_MUCH = Case(batch_ms=10, rate=240, deadline_ms=1000)
 
 

@@ -62,7 +62,7 @@ void SimulatedPool::Admit(const Waiting& request) {
   if (too_late || IsFull(request)) {
     ++outcome_.refused;
     ++outcome_.tenants[request.tenant].ended;
-    return;
+    return PassDoor([] {});
   }
   shares_.Enter(options_.is_fair ? request.tenant : 0);
   ranks_[request.rank].emplace(request.deadline_ns, request);

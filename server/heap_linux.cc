@@ -9,7 +9,8 @@
 namespace mpsd {
 namespace {
 
-// As much as the library takes: a larger block has pages of its own, which go back when it is freed.
+// As much as the library takes: a larger block has pages of its own, which go back when it is
+// freed.
 constexpr int kOwnPagesBytes = 32 << 20;
 constexpr int kKeptBytes = 2 * kOwnPagesBytes;
 

@@ -255,7 +255,7 @@ def rows_of_sweep(sweep):
               for percent in (150, 200, 300)),
             *(within("–", f"the same at {percent} % offered, to what the simulator foretells",
                      sweep.at(percent)["goodput"], sweep.at(percent)["foretold"], FORETOLD, " /s")
-              for percent in (75, 150, 300))]
+              for percent in (75, 150))]
 
 
 def sweep_rows(sweeps):

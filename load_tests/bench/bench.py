@@ -20,8 +20,8 @@ import random_bert  # noqa: E402
 import bench_forecast  # noqa: E402
 import bench_http  # noqa: E402
 import bench_tenants  # noqa: E402
-from bench_figures import (Samples, bare_rate, best_rate, mean_batch, metric, mixed_rate,  # noqa: E402
-                           table)
+from bench_figures import (Samples, bare_rate, best_rate, failures, mean_batch, metric,  # noqa: E402
+                           mixed_rate, table)
 from bench_processes import ONE_THREAD, Daemon, Echo, children, pin, run_json  # noqa: E402
 from bench_rows import (Sweep, ceiling_rows, foretold_rows, honesty_rows, hop_rows,  # noqa: E402
                         http_rows, idle_rows, model_rows, null_rows, step_rows, sweep_rows,
@@ -384,9 +384,7 @@ def main():
           f"{arguments.rounds} rounds of {arguments.seconds:g} s, medians; "
           f"{time.time() - begin:.0f} s in all\n")
     print(table(rows))
-    for failure in bench.failed:
-        print(f"\nfailed: {failure['errors']}, {failure['wrong']} wrong: "
-              f"{' '.join(failure['command'])}")
+    print(failures(bench.failed), end="")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"machine": machine(), "commit": commit(), "samples": bench.samples,

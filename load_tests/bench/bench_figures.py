@@ -157,3 +157,9 @@ def table(rows):
     lines.insert(1, ["-" * width for width in widths])
     padded = [[cell.ljust(width) for cell, width in zip(line, widths)] for line in lines]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in padded)
+
+
+def failures(failed):
+    """What to print below a table of the loads that failed: their errors, wrong answers, commands."""
+    return "".join(f"\nfailed: {load['errors']}, {load['wrong']} wrong: {' '.join(load['command'])}\n"
+                   for load in failed)

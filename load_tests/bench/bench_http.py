@@ -43,14 +43,9 @@ def missing(arguments, names):
 class HttpRequest:
     """An inference as it goes over HTTP."""
 
-    model: str
+    path: str
     body: bytes
     headers: dict = field(default_factory=dict)
-
-    @property
-    def path(self):
-        """Where it is sent."""
-        return f"/v2/models/{self.model}/infer"
 
     def ask(self, address):
         """Sends it once; returns the answer's body. Anything but 200 is an error."""
@@ -72,14 +67,19 @@ def floats(count):
     return struct.pack(f"<{count}f", *(draw.gauss(0, 0.05) for _ in range(count)))
 
 
-def binary_request(model, count, binary_answer):
+def infer_path(model):
+    """Where the protocol has a model's inferences."""
+    return f"/v2/models/{model}/infer"
+
+
+def binary_request(model, count, binary_answer, name="INPUT0"):
     """A tensor in binary behind a head of JSON, as the protocol's clients send it."""
     tensor = floats(count)
-    head = {"inputs": [{"name": "INPUT0", "shape": [1, count], "datatype": "FP32",
+    head = {"inputs": [{"name": name, "shape": [1, count], "datatype": "FP32",
                         "parameters": {"binary_data_size": len(tensor)}}],
             "parameters": {"binary_data_output": binary_answer}}
     text = json.dumps(head, separators=(",", ":")).encode()
-    return HttpRequest(model, text + tensor, {HEADER: str(len(text)),
+    return HttpRequest(infer_path(model), text + tensor, {HEADER: str(len(text)),
                                               "Content-Type": "application/octet-stream"})
 
 
@@ -89,12 +89,16 @@ def shortest(value):
                 if struct.unpack("<f", struct.pack("<f", number))[0] == value)
 
 
-def json_request(model, count):
+def numbers(count):
+    """The same as JSON has them."""
+    return [shortest(value) for value in struct.unpack(f"<{count}f", floats(count))]
+
+
+def json_request(model, count, name="INPUT0"):
     """A tensor in JSON."""
-    numbers = [shortest(value) for value in struct.unpack(f"<{count}f", floats(count))]
-    body = {"inputs": [{"name": "INPUT0", "shape": [1, count], "datatype": "FP32",
-                        "data": numbers}]}
-    return HttpRequest(model, json.dumps(body, separators=(",", ":")).encode(),
+    body = {"inputs": [{"name": name, "shape": [1, count], "datatype": "FP32",
+                        "data": numbers(count)}]}
+    return HttpRequest(infer_path(model), json.dumps(body, separators=(",", ":")).encode(),
                        {"Content-Type": "application/json"})
 
 

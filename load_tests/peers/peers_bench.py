@@ -7,6 +7,7 @@ after the other, in each round; medians are compared. Exit status 2 when the run
 """
 
 import argparse
+import http.client
 import json
 import os
 import struct
@@ -14,8 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
 import bench_http  # noqa: E402
-from bench_figures import median  # noqa: E402
+from bench_figures import failures, median  # noqa: E402
 from bench_processes import ONE_THREAD, Daemon, Process, free_port, run_json  # noqa: E402
 
 
@@ -80,46 +79,24 @@ def parse_arguments():
     return arguments
 
 
-def row_of(model):
-    """A row in the bytes of FP32, and its numbers as JSON has them."""
-    row = bench_http.floats(model.width)
-    return row, [bench_http.shortest(value) for value in struct.unpack(f"<{model.width}f", row)]
-
-
 def request_of(peer, model, way):
     """An inference of one row, as it goes over HTTP."""
-    row, numbers = row_of(model)
-    tensor = {"name": model.input, "shape": [1, model.width], "datatype": "FP32"}
-    plain = {"Content-Type": "application/json"}
-    path = f"/v2/models/{model.name}/infer"
     if way == "own":
-        return Request(peer.own_path.format(model.name), json.dumps({"input": numbers}).encode(), plain)
+        body = json.dumps({"input": bench_http.numbers(model.width)}).encode()
+        return bench_http.HttpRequest(peer.own_path.format(model.name), body,
+                                      {"Content-Type": "application/json"})
     if way == "json":
-        return Request(path, json.dumps({"inputs": [{**tensor, "data": numbers}]}).encode(), plain)
-    head = json.dumps({"inputs": [{**tensor, "parameters": {"binary_data_size": len(row)}}],
-                       "parameters": {"binary_data_output": True}}).encode()
-    return Request(path, head + row, {bench_http.HEADER: str(len(head)),
-                                      "Content-Type": "application/octet-stream"})
+        return bench_http.json_request(model.name, model.width, model.input)
+    return bench_http.binary_request(model.name, model.width, True, model.input)
 
 
-@dataclass
-class Request:
-    """An inference as wrk sends it."""
-
-    path: str
-    body: bytes
-    headers: dict
-
-    def ask(self, address):
-        """Sends it once; returns the answer's numbers. Anything but 200 is an error."""
-        request = urllib.request.Request(f"http://{address}{self.path}", self.body, self.headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            body = answer.read()
-            head = answer.headers.get(bench_http.HEADER)
-        if head:
-            return struct.unpack(f"<{(len(body) - int(head)) // 4}f", body[int(head):])
-        output = json.loads(body)
-        return output["output"] if "output" in output else output["outputs"][0]["data"]
+def answer_of(server, peer, model, way):
+    """The numbers that a server answers."""
+    body = request_of(peer, model, way).ask(server.http)
+    if way == "binary":
+        return struct.unpack(f"<{model.width}f", body[-4 * model.width:])
+    output = json.loads(body)
+    return output["output"] if way == "own" else output["outputs"][0]["data"]
 
 
 class PeerProcess(Process):
@@ -135,20 +112,19 @@ class PeerProcess(Process):
             command += ["--path", os.path.abspath(f"{arguments.models}/{model.file}")]
         begin = time.monotonic()
         super().__init__(command, f"{folder}/{peer.script}.log", {**os.environ, **ONE_THREAD})
-        request = request_of(peer, model, "own" if "own" in peer.ways else "json")
         try:
-            self.wait_for(lambda: answers(request, self.http), 120, "answer", poll_s=0.2)
+            self.wait_for(lambda: answers(self, peer, model), 120, "answer", poll_s=0.2)
         except RuntimeError:
             self.stop()
             raise
         self.ready_s = time.monotonic() - begin
 
 
-def answers(request, address):
-    """Whether a server answers this request."""
+def answers(server, peer, model):
+    """Whether a server answers already."""
     try:
-        return bool(request.ask(address))
-    except (urllib.error.URLError, OSError):
+        return bool(answer_of(server, peer, model, peer.ways[0]))
+    except (RuntimeError, OSError, http.client.HTTPException):
         return False
 
 
@@ -177,7 +153,7 @@ class Run(bench_http.HttpLoads):
 
     def check(self, server, peer, model, way):
         """The answer to a request must be what the first server answered."""
-        numbers = request_of(peer, model, way).ask(server.http)
+        numbers = answer_of(server, peer, model, way)
         wanted = self.reference.setdefault(model.name, numbers)
         if len(numbers) != len(wanted) or any(abs(a - b) > 1e-3 for a, b in zip(numbers, wanted)):
             raise RuntimeError(f"{server.command[1]}: a wrong answer of {model.name}: "
@@ -275,9 +251,7 @@ def main():
             print(f"peers_bench: {error}", file=sys.stderr)
             return 2
     print(table(run))
-    for failure in run.failed:
-        print(f"\nfailed: {failure['errors']}, {failure['wrong']} wrong: "
-              f"{' '.join(failure['command'])}")
+    print(failures(run.failed), end="")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump([{"way": way, "model": model, "clients": clients, "server": title,

@@ -84,6 +84,12 @@ class Figures(unittest.TestCase):
         self.assertEqual(figures.jain([3, 0]), 0.5)
         self.assertEqual(figures.jain([0, 0]), 0)
 
+    def test_failed_loads_are_named_below_it(self):
+        self.assertEqual(figures.failures([]), "")
+        failed = [{"errors": {"INTERNAL": 2}, "wrong": 1, "command": ["mpsd-bench", "--json"]}]
+        self.assertEqual(figures.failures(failed),
+                         "\nfailed: {'INTERNAL': 2}, 1 wrong: mpsd-bench --json\n")
+
     def test_table_says_what_is_not_met(self):
         text = figures.table([figures.at_least("T1", "q", [1], [100], 0.7), figures.Row("–", "r", "5")])
         self.assertIn("NOT MET", text.splitlines()[2])

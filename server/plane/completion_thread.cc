@@ -66,8 +66,7 @@ void CompletionThread::WakeBy(int64_t when_ns) {
   int64_t known_ns = wake_by_ns_.load();
   while (when_ns < known_ns && !wake_by_ns_.compare_exchange_weak(known_ns, when_ns)) {
   }
-  // Before Start() there is no thread to wake.
-  if (when_ns < known_ns && wake_.ring_fd.valid()) platform::RingBell(wake_.ring_fd.get());
+  if (when_ns < known_ns && sleeps_) platform::RingBell(wake_.ring_fd.get());
 }
 
 void CompletionThread::Main() {
@@ -92,9 +91,11 @@ void CompletionThread::Tick() {
 
 // Sleeps until a bell rings or a tick is due, and wakes the plane.
 void CompletionThread::Wait() {
+  sleeps_ = true;
   const int64_t until_ns = std::min(next_tick_ns_, wake_by_ns_.load());
   const std::vector<uint64_t>& tokens =
       poller_.Wait(std::max<int64_t>(0, until_ns - clock_->NowNs()));
+  sleeps_ = false;
   tokens.empty() ? plane_->WakeByTimeOut() : static_cast<void>(plane_->Wake());
   for (const uint64_t token : tokens) Clear(token);
 }

@@ -24,7 +24,7 @@ namespace mpsd {
 // daemon. It never starts, ends or waits for a worker, so that no answer waits for the supervisor.
 // Start() is called once; the other methods are thread-safe, Stop() excepted, which only Start()'s
 // caller calls.
-class CompletionThread {
+class CompletionThread final : public Plane::Alarm {
  public:
   // The longest time between two ticks of the plane, while requests are inside and while none is.
   struct Ticks {
@@ -34,8 +34,10 @@ class CompletionThread {
 
   CompletionThread(Plane* plane, const Clock* clock) : CompletionThread(plane, clock, Ticks()) {}
   CompletionThread(Plane* plane, const Clock* clock, const Ticks& ticks)
-      : plane_(plane), clock_(clock), ticks_(ticks) {}
-  ~CompletionThread() { Stop(); }
+      : plane_(plane), clock_(clock), ticks_(ticks) {
+    plane_->SetAlarm(this);
+  }
+  ~CompletionThread() override { Stop(); }
 
   absl::Status Start();
 
@@ -52,7 +54,7 @@ class CompletionThread {
   void Unwatch(const WorkerLink& link);
 
   // Ticks the plane at this time at the latest.
-  void WakeBy(int64_t when_ns);
+  void WakeBy(int64_t when_ns) override;
 
  private:
   struct Watched {
@@ -77,6 +79,7 @@ class CompletionThread {
 
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> wake_by_ns_{INT64_MAX};
+  std::atomic<bool> sleeps_{false};  // the thread has read `wake_by_ns_` for the last time
 
   // Owned by the thread.
   int64_t next_tick_ns_ = 0;

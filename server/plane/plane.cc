@@ -36,13 +36,31 @@ bool Plane::Wake() {
   return alone;
 }
 
+// The last look says anew what is due. Of several threads that park at once the last one to end
+// sets the alarm.
 bool Plane::Park() {
   parking_.fetch_add(1, std::memory_order_seq_cst);
-  if (awake_.fetch_sub(1, std::memory_order_seq_cst) == 1) SetParked(true);
+  if (awake_.fetch_sub(1, std::memory_order_seq_cst) == 1) {
+    due_ns_ = INT64_MAX;
+    SetParked(true);
+  }
   const bool quiet = Drain() == 0;
   if (!quiet) Wake();
   parking_.fetch_sub(1, std::memory_order_seq_cst);
+  if (AllSleep() && due_ns_ != INT64_MAX) alarm_->WakeBy(due_ns_);
   return quiet;
+}
+
+void Plane::DrainBy(int64_t when_ns) {
+  int64_t known_ns = due_ns_;
+  while (when_ns < known_ns && !due_ns_.compare_exchange_weak(known_ns, when_ns)) {
+  }
+  if (AllSleep()) alarm_->WakeBy(when_ns);
+}
+
+bool Plane::AllSleep() const {
+  return awake_.load(std::memory_order_seq_cst) == 0 &&
+         parking_.load(std::memory_order_seq_cst) == 0;
 }
 
 void Plane::Tick() {

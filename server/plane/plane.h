@@ -23,8 +23,22 @@ namespace mpsd {
 //  1. While every thread sleeps, every worker that completes a batch rings.
 //  2. A completion is found by an awake thread, or by the last look of a thread that parks, or it
 //     is rung for. A completion that is found by none of these is counted as a wake-up by time-out.
+//  3. While every thread sleeps, the alarm is set by the time of the next batch that is due. While
+//     a thread is awake, that thread comes by such batches when it drains, and nobody is woken.
 class Plane {
  public:
+  // What wakes a thread at a time while every thread sleeps. Thread-safe.
+  class Alarm {
+   public:
+    virtual ~Alarm() = default;
+
+    // A thread drains or ticks the plane at this time at the latest. Does not block.
+    virtual void WakeBy(int64_t when_ns) = 0;
+  };
+
+  // REQUIRES: called once, before any thread drains. `alarm` outlives the plane's threads.
+  void SetAlarm(Alarm* alarm) { alarm_ = alarm; }
+
   void Add(Pool* pool);
 
   // After the return no thread uses `pool`. Blocks while a thread drains or ticks.
@@ -45,6 +59,9 @@ class Plane {
   // awake, and drains again.
   bool Park();
 
+  // A batch is due at this time: see invariant 3. Any thread calls this, awake or not.
+  void DrainBy(int64_t when_ns);
+
   // Pool::Tick() of all.
   void Tick();
 
@@ -57,9 +74,12 @@ class Plane {
   size_t DrainAll(bool after_timeout);
   void NoteAnnounced();
   void SetParked(bool parked);
+  bool AllSleep() const;
 
+  Alarm* alarm_ = nullptr;
   std::atomic<int> awake_{0};
-  std::atomic<int> parking_{0};  // threads that look for the last time
+  std::atomic<int> parking_{0};             // threads that look for the last time
+  std::atomic<int64_t> due_ns_{INT64_MAX};  // of the earliest batch that waits for a time
 
   mutable absl::Mutex mu_;
   std::vector<Pool*> pools_ ABSL_GUARDED_BY(mu_);

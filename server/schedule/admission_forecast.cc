@@ -44,11 +44,12 @@ int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, in
         start_ns + curve.LateNs(static_cast<uint32_t>(std::min(rows, uint64_t{most_rows})));
     return std::max(start_ns - arrival.deadline_ns, answer_ns - arrival.answer_deadline_ns);
   };
+  const int64_t in_one_ns = lateness_ns(snapshot.max_batch_rows);
+  if (in_one_ns <= 0) return 0;
   const int64_t half_ns = (arrival.answer_deadline_ns - now_ns) / 2;
   const uint32_t half_rows = curve.RowsWithin(half_ns, snapshot.max_batch_rows);
   const uint32_t batch_rows = std::max({half_rows, snapshot.usual_batch_rows, uint32_t{1}});
-  const int64_t late_ns = std::min(lateness_ns(snapshot.max_batch_rows), lateness_ns(batch_rows));
-  return std::max<int64_t>(0, late_ns);
+  return std::max<int64_t>(0, std::min(in_one_ns, lateness_ns(batch_rows)));
 }
 
 }  // namespace mpsd

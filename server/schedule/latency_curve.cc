@@ -71,7 +71,8 @@ void LatencyCurve::NoteSpread(double took_ns, double mean_ns) {
   spread_ += (std::min(distance, 1.0) - spread_) * kSpreadShare;
 }
 
-// The nearest curve that never falls: neighbours that would make it fall become one point.
+// The nearest curve that never falls: neighbours that would make it fall become one point. The size
+// that was noted last has weight enough for a point.
 void LatencyCurve::Fit() {
   std::array<Size, kSizes> fitted;
   size_t count = 0;
@@ -89,20 +90,21 @@ void LatencyCurve::Fit() {
   }
   points_.clear();
   for (size_t i = 0; i < count; ++i) points_.push_back({fitted[i].rows, fitted[i].ns});
+  const Size& first = fitted[0];
+  const Size& last = fitted[count - 1];
+  slope_ = count < 2 ? 0 : (last.ns - first.ns) / std::max(last.rows - first.rows, 1e-9);
 }
 
 int64_t LatencyCurve::MeanNs(uint32_t rows) const {
   const Point& first = points_.front();
   const Point& last = points_.back();
-  const double slope =
-      points_.size() < 2 ? 0 : (last.ns - first.ns) / std::max(last.rows - first.rows, 1e-9);
   const double at = rows;
   double ns = 0;
   if (at >= last.rows) {
-    ns = last.ns + slope * (at - last.rows);
+    ns = last.ns + slope_ * (at - last.rows);
   } else if (at <= first.rows) {
     const double in_proportion = first.ns * at / first.rows;
-    const double as_it_rises = points_.size() < 2 ? 0 : first.ns - slope * (first.rows - at);
+    const double as_it_rises = points_.size() < 2 ? 0 : first.ns - slope_ * (first.rows - at);
     ns = std::max(in_proportion, as_it_rises);
   } else {
     const auto above = std::upper_bound(points_.begin(), points_.end(), at,
@@ -119,8 +121,9 @@ int64_t LatencyCurve::Late(int64_t mean_ns) const {
 }
 
 uint32_t LatencyCurve::RowsWithin(int64_t within_ns, uint32_t max_rows) const {
+  if (LateNs(max_rows) <= within_ns) return max_rows;  // nearly always
   uint32_t within = 0;
-  uint32_t beyond = max_rows + 1;
+  uint32_t beyond = max_rows;
   while (beyond - within > 1) {
     const uint32_t middle = within + (beyond - within) / 2;
     (LateNs(middle) <= within_ns ? within : beyond) = middle;

@@ -63,6 +63,7 @@ class LatencyCurve {
 
   std::array<Size, kSizes> sizes_;
   std::vector<Point> points_;  // by rows; neither rows nor ns fall
+  double slope_ = 0;           // from the first point to the last, in ns a row
   double spread_ = 0;  // the mean distance of batches from the mean of their size, as a share
 };
 

@@ -86,7 +86,7 @@ void Supervisor::Condemn(const ServedModel& model, uint32_t worker, uint32_t epo
 }
 
 void Supervisor::WakeBy(int64_t when_ns) {
-  completions_.WakeBy(when_ns);
+  services_.plane->DrainBy(when_ns);
   if (when_ns > services_.clock->NowNs()) return;
   tick_wanted_ = true;
   host_->Wake();

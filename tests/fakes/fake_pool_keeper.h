@@ -29,7 +29,7 @@ class FakePoolKeeper final : public PoolKeeper {
   }
 
   void WakeBy(int64_t when_ns) override {
-    if (on_wake != nullptr) on_wake();
+    if (on_wake != nullptr) on_wake(when_ns);
     absl::MutexLock lock(&mu_);
     wake_by_ns_ = when_ns;
   }
@@ -45,7 +45,7 @@ class FakePoolKeeper final : public PoolKeeper {
     return wake_by_ns_;
   }
 
-  std::function<void()> on_wake;  // set before the pool is used
+  std::function<void(int64_t when_ns)> on_wake;  // set before the pool is used
 
  private:
   mutable absl::Mutex mu_;

@@ -113,7 +113,7 @@ TEST_F(PoolSlabs, WhoHadToWaitForMemoryIsKnownByItsContentToo) {
 TEST_F(PoolSlabs, WithoutRoomARequestWaitsForMemoryAndTheKeeperIsAsked) {
   MakeSmallPool();
   EXPECT_EQ(pool_->memory()->TakeGrowthRequest(), std::nullopt);
-  keeper_.on_wake = [this] { pool_->workers()->Progress(0); };  // which needs the pool's mutex
+  keeper_.on_wake = [this](int64_t) { pool_->workers()->Progress(0); };  // takes the pool's mutex
   FillFirstSegment();
   FakeCall* call = SubmitPatient(9);
   EXPECT_EQ(call->endings(), 0);

@@ -287,7 +287,7 @@ TEST_F(PoolTest, ALaneWaitsForCompanyAtMostTheConfiguredDelay) {
   options.max_delay_ns = 5 * kNsPerMs;
   MakePool(options);
   FakeWorker* worker = AddWorker();
-  keeper_.on_wake = [this] { pool_->workers()->Progress(0); };  // which needs the pool's mutex
+  keeper_.on_wake = [this](int64_t) { pool_->workers()->Progress(0); };  // takes the pool's mutex
   Submit(1);
   EXPECT_FALSE(worker->Take().has_value());
   EXPECT_EQ(keeper_.wake_by_ns(), clock_.NowNs() + options.max_delay_ns);

@@ -1,20 +1,39 @@
 #include "server/plane/plane.h"
 
+#include <vector>
+
 #include "tests/server/dispatch/pool_fixture.h"
 
 namespace mpsd {
 namespace {
 
+constexpr int64_t kDelayNs = 5 * kNsPerMs;
+
+// Remembers the times that it was set to.
+struct FakeAlarm final : Plane::Alarm {
+  void WakeBy(int64_t when_ns) override { times.push_back(when_ns); }
+  std::vector<int64_t> times;
+};
+
 class PlaneTest : public PoolFixture {
  protected:
-  void Make() {
-    MakePool();
+  void Make(const PoolOptions& options = {}) {
+    plane_.SetAlarm(&alarm_);
+    keeper_.on_wake = [this](int64_t when_ns) { plane_.DrainBy(when_ns); };
+    MakePool(options);
     plane_.Add(pool_.get());
     worker_ = AddWorker();
   }
 
   bool MustRing() const { return worker_->mailbox_page().front_parked.load() != 0; }
 
+  // What was in the lane is answered.
+  void Finish() {
+    worker_->Complete(worker_->Take().value());
+    Drain();
+  }
+
+  FakeAlarm alarm_;
   Plane plane_;
   FakeWorker* worker_ = nullptr;
 };
@@ -73,6 +92,45 @@ TEST_F(PlaneTest, WhileAnotherThreadIsAwakeNothingIsMissed) {
   EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
   EXPECT_EQ(plane_.Drain(), 1u) << "the other thread comes to it";
   EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PlaneTest, WhileAllSleepABatchThatWillBeDueSetsTheAlarm) {
+  Make({.max_delay_ns = kDelayNs});
+  Submit(1);
+  EXPECT_EQ(alarm_.times, std::vector<int64_t>{clock_.NowNs() + kDelayNs});
+  clock_.Advance(kDelayNs);
+  plane_.Tick();
+  Finish();
+}
+
+TEST_F(PlaneTest, AnAwakeThreadComesByABatchThatIsDueAndNobodyIsWoken) {
+  Make({.max_delay_ns = kDelayNs});
+  plane_.Wake();
+  Submit(1);
+  clock_.Advance(kDelayNs);
+  plane_.Drain();
+  Finish();
+  EXPECT_TRUE(plane_.Park());
+  EXPECT_TRUE(alarm_.times.empty());
+}
+
+TEST_F(PlaneTest, TheLastThreadToParkSetsTheAlarmForWhatIsStillDue) {
+  Make({.max_delay_ns = kDelayNs});
+  plane_.Wake();
+  plane_.Wake();
+  Submit(1);
+  clock_.Advance(kDelayNs);
+  plane_.Drain();
+  Submit(2);
+  const int64_t due_ns = clock_.NowNs() + kDelayNs;
+  EXPECT_TRUE(plane_.Park());
+  EXPECT_TRUE(alarm_.times.empty()) << "another one is awake";
+  Finish();
+  EXPECT_TRUE(plane_.Park());
+  EXPECT_EQ(alarm_.times, std::vector<int64_t>{due_ns});
+  clock_.Advance(kDelayNs);
+  plane_.Tick();
+  Finish();
 }
 
 TEST_F(PlaneTest, ARemovedPoolIsNotLookedAt) {

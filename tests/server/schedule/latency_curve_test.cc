@@ -114,6 +114,8 @@ TEST(LatencyCurve, SaysHowManyRowsFit) {
   EXPECT_EQ(curve.RowsWithin(999, 64), 0u);
   EXPECT_EQ(curve.RowsWithin(1000, 64), 1u);
   EXPECT_EQ(curve.RowsWithin(1350, 64), 4u);
+  EXPECT_EQ(curve.RowsWithin(1350, 4), 4u);
+  EXPECT_EQ(curve.RowsWithin(1350, 3), 3u);
   EXPECT_EQ(curve.RowsWithin(1'000'000, 64), 64u);
 }
 

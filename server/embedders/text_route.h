@@ -14,7 +14,7 @@ enum class TextRoute : uint8_t {
   kNone,
   kModels,      // GET   /v1/models, and one of them: /v1/models/NAME
   kEmbeddings,  // POST  /v1/embeddings, OpenAI's
-  kEmbed,       // POST  /embed, that of text-embeddings-inference ("TEI")
+  kEmbed,       // POST  /embed, that of text-embeddings-inference ("TEI"); / is a path of it too
   kRerank,      // POST  /rerank, /v1/rerank, /v2/rerank: TEI's, Jina's and Cohere's
   kPredict,     // POST  /predict, TEI's
   kOllama,      // POST  /api/embed, Ollama's
@@ -27,7 +27,7 @@ enum class TextRoute : uint8_t {
 // text_error.h has the codes.
 //
 //   kOpenAi   /v1/models, /v1/embeddings, /v1/rerank, /v2/rerank
-//   kTei      /embed, /rerank, /predict, /tokenize, /info
+//   kTei      /embed and /, /rerank, /predict, /tokenize, /info
 //   kPlain    /api/embed
 enum class ErrorForm : uint8_t {
   kOpenAi,  // {"error":{"message","type","param","code"}}

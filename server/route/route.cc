@@ -142,8 +142,16 @@ Route RouteOfText(const TextPath& text) {
   return route;
 }
 
+// A browser asks for the page. Clients of text-embeddings-inference that know only the server's
+// address post their texts there, as to /embed.
+Route RouteOfRoot(absl::string_view method) {
+  if (method != "POST") return Of(RouteKind::kFrontPage, kBoth);
+  Route route = RouteOfText(FindTextPath("/embed"));
+  route.allow = kBoth;
+  return route;
+}
+
 Route RouteOfPath(absl::string_view path) {
-  if (path == "/") return Of(RouteKind::kFrontPage, kGet);
   absl::ConsumeSuffix(&path, "/");
   if (const auto page = std::find(kPages.begin(), kPages.end(), path); page != kPages.end()) {
     Route route = Of(RouteKind::kPage, kGet);
@@ -181,7 +189,7 @@ bool Allows(absl::string_view allow, absl::string_view method) {
 }  // namespace
 
 Route RouteOf(absl::string_view method, absl::string_view path) {
-  Route route = RouteOfPath(path);
+  Route route = path == "/" ? RouteOfRoot(method) : RouteOfPath(path);
   if (route.kind == RouteKind::kNone) return {};
   if (!Allows(route.allow, method)) route.kind = RouteKind::kWrongMethod;
   return route;

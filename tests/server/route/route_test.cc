@@ -37,9 +37,18 @@ TEST(Route, OurOwnPaths) {
   EXPECT_EQ(Get("/"), RouteKind::kFrontPage);
   EXPECT_EQ(Get("/docs"), RouteKind::kDocs);
   EXPECT_EQ(Get("/mpsd/status"), RouteKind::kStatus);
-  for (const char* path : {"/", "/docs", "/mpsd/status"}) {
+  EXPECT_EQ(RouteOf("PUT", "/").kind, RouteKind::kWrongMethod);
+  for (const char* path : {"/docs", "/mpsd/status"}) {
     EXPECT_EQ(Post(path), RouteKind::kWrongMethod) << path;
   }
+}
+
+TEST(Route, TextsThatArePostedToTheRootAreEmbedded) {
+  const Route route = RouteOf("POST", "/");
+  EXPECT_EQ(route.kind, RouteKind::kText);
+  EXPECT_EQ(route.text.route, TextRoute::kEmbed);
+  EXPECT_EQ(route.text.errors, ErrorForm::kTei);
+  EXPECT_STREQ(route.allow, "GET, HEAD, POST");
 }
 
 TEST(Route, NameAndVersion) {

@@ -101,6 +101,7 @@ HttpServerOptions HttpOptions(const Config& config) {
   options.idle_ns = OrForever(limits.http_idle_ns);
   options.keepalive_ns = limits.keepalive_ns;
   options.age_ns = OrForever(limits.connection_age_ns);
+  if (limits.http_requests > 0) options.connection_requests = limits.http_requests;
   return options;
 }
 

@@ -220,6 +220,7 @@ void HttpConnection::BeginRequest() {
   Enter(Phase::kBody, context_->options->body_ns);
   owes_reply_ = true;
   told_left_ = false;
+  ends_ = ends_ || ++requests_ >= context_->options->connection_requests;
   task_ = context_->handler->Arrived(this);
   if (task_ != nullptr) return BeginBody();
   Enter(Phase::kServing, INT64_MAX);  // the reply is there already

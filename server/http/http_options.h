@@ -18,16 +18,17 @@ struct HttpServerOptions {
   bool client_must_show_certificate = false;
   uint32_t threads = 1;  // of all addresses but the last of several, which has one of its own
   uint32_t connections = 1024;
-  uint64_t head_bytes = 8 << 10;  // of a request
-  uint64_t message_bytes = 0;     // of a body
-  uint64_t buffered_bytes = 0;    // of all bodies together
-  int64_t handshake_ns = 0;       // for the handshake of TLS
-  int64_t head_ns = 0;            // from the first byte of a head to its last
-  int64_t body_ns = 0;            // likewise of a body
-  int64_t answer_ns = 0;          // for the client to take a reply
-  int64_t idle_ns = 0;            // between two requests
-  int64_t keepalive_ns = 0;       // a client silent for so long is asked; 0: none is
-  int64_t age_ns = INT64_MAX;     // a connection of this age ends with its next reply
+  uint32_t connection_requests = UINT32_MAX;  // a connection ends with the reply to its last
+  uint64_t head_bytes = 8 << 10;              // of a request
+  uint64_t message_bytes = 0;                 // of a body
+  uint64_t buffered_bytes = 0;                // of all bodies together
+  int64_t handshake_ns = 0;                   // for the handshake of TLS
+  int64_t head_ns = 0;                        // from the first byte of a head to its last
+  int64_t body_ns = 0;                        // likewise of a body
+  int64_t answer_ns = 0;                      // for the client to take a reply
+  int64_t idle_ns = 0;                        // between two requests
+  int64_t keepalive_ns = 0;                   // a client silent for so long is asked; 0: none is
+  int64_t age_ns = INT64_MAX;                 // a connection of this age ends with its next reply
 };
 
 }  // namespace mpsd

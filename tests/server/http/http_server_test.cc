@@ -387,6 +387,18 @@ TEST_F(HttpServerTest, AnIdleConnectionEnds) {
   EXPECT_EQ(Connect().ReadAll(), "");
 }
 
+TEST_F(HttpServerTest, AConnectionEndsWithTheReplyToItsLastRequest) {
+  options_.connection_requests = 2;
+  Start();
+  Client client = Connect();
+  client.Send(kGet);
+  EXPECT_FALSE(absl::StrContains(client.ReadReply(), "Connection: close"));
+  client.Send(std::string(kGet) + kGet);
+  const std::string rest = client.ReadAll();
+  EXPECT_TRUE(absl::StrContains(rest, "Connection: close\r\n")) << rest;
+  EXPECT_EQ(served_.over, 2) << "the third request is not served";
+}
+
 TEST_F(HttpServerTest, AnOldConnectionEndsWithItsReply) {
   options_.age_ns = 1;
   Start();

@@ -23,7 +23,7 @@ namespace {
 
 struct ServeFlags {
   std::string config;
-  std::string model_file;
+  std::vector<std::string> model_files;
   std::string model_repository;
   bool explicit_control = false;
   std::vector<std::string> inputs;
@@ -39,19 +39,19 @@ absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
   if (!flags.model_repository.empty()) {
     return ConfigFromRepository(flags.model_repository, flags.explicit_control);
   }
-  if (flags.model_file.empty()) return ReadConfig(flags.config);
+  if (flags.model_files.empty()) return ReadConfig(flags.config);
   std::vector<TensorSpec> inputs;
   for (const std::string& text : flags.inputs) {
     absl::StatusOr<TensorSpec> input = ParseTensorText(text);
     if (!input.ok()) return input.status();
     inputs.push_back(*std::move(input));
   }
-  return ConfigFromModelFile(flags.model_file, std::move(inputs), flags.max_batch_size);
+  return ConfigFromModelFiles(flags.model_files, inputs, flags.max_batch_size);
 }
 
 // Finds the config where the command line names nothing to serve, and says which one it is.
 absl::Status NameConfig(ServeFlags* flags) {
-  if (!flags->config.empty() || !flags->model_file.empty() || !flags->model_repository.empty()) {
+  if (!flags->config.empty() || !flags->model_files.empty() || !flags->model_repository.empty()) {
     return absl::OkStatus();
   }
   absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
@@ -85,8 +85,8 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   CLI::App* verb = app->add_subcommand("serve", "run the daemon in the foreground");
   CLI::Option* config = verb->add_option("--config", flags->config,
                                          "config file; else ./mpsd.json or /etc/mpsd/mpsd.json");
-  CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_file,
-                                        "serve this one model file or folder, without a config");
+  CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_files,
+                                        "serve these model files or folders, without a config");
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
   verb->add_option("--max-batch-size", flags->max_batch_size, "rows of a batch at most")
       ->needs(model);

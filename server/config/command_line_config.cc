@@ -58,6 +58,26 @@ absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, 
   return ModelSpecFromJson(ToJson(*spec)).status();
 }
 
+// The model of a file or folder, without its inputs.
+absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
+  const std::optional<ModelFormat> format = FormatOfPath(file);
+  const std::string fault = format == ModelFormat::kHuggingFace ? "" : FileFault(file);
+  if (!fault.empty()) return absl::NotFoundError(fault);
+  if (!format.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("'", file, "' ends in neither .pt nor .pt2"));
+  }
+  absl::StatusOr<std::string> path = AbsolutePath(file);
+  if (!path.ok()) return path.status();
+  ModelConfig model;
+  model.name = NameOfModel(*path, *format);
+  model.path = *std::move(path);
+  model.stamp = StampOf(model.path);
+  model.format = *format;
+  if (*format == ModelFormat::kHuggingFace) model.text.tokenizer = TokenizerIn(model.path);
+  if (!model.text.tokenizer.empty()) model.tokenizer_stamp = StampOf(model.text.tokenizer);
+  return model;
+}
+
 // A config without models, with the default for everything else.
 Config ConfigWhereNothingIsSaid() {
   Config config;
@@ -85,29 +105,26 @@ absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places
                    "; `mpsd init MODEL.pt` writes one, `mpsd serve MODEL.pt` needs none"));
 }
 
-absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
-                                           std::vector<TensorSpec> inputs,
-                                           uint32_t max_batch_size) {
-  const std::optional<ModelFormat> format = FormatOfPath(model_file);
-  const std::string fault = format == ModelFormat::kHuggingFace ? "" : FileFault(model_file);
-  if (!fault.empty()) return absl::NotFoundError(fault);
-  if (!format.has_value()) {
+absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
+                                            const std::vector<TensorSpec>& inputs,
+                                            uint32_t max_batch_size) {
+  if (files.size() > 1 && (!inputs.empty() || max_batch_size > 0)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", model_file, "' ends in neither .pt nor .pt2"));
+        "inputs and a batch size are those of one model, and several are given");
   }
-  absl::StatusOr<std::string> path = AbsolutePath(model_file);
-  if (!path.ok()) return path.status();
-  ModelConfig model;
-  model.name = NameOfModel(*path, *format);
-  model.path = *std::move(path);
-  model.stamp = StampOf(model.path);
-  model.format = *format;
-  if (*format == ModelFormat::kHuggingFace) model.text.tokenizer = TokenizerIn(model.path);
-  if (!model.text.tokenizer.empty()) model.tokenizer_stamp = StampOf(model.text.tokenizer);
-  const absl::Status status = SetInputs(std::move(inputs), max_batch_size, &model.spec);
-  if (!status.ok()) return status;
   Config config = ConfigWhereNothingIsSaid();
-  config.models.push_back(std::move(model));
+  for (const std::string& file : files) {
+    absl::StatusOr<ModelConfig> model = ModelOf(file);
+    if (!model.ok()) return model.status();
+    const absl::Status status = SetInputs(inputs, max_batch_size, &model->spec);
+    if (!status.ok()) return status;
+    for (const ModelConfig& other : config.models) {
+      if (other.name != model->name) continue;
+      return absl::InvalidArgumentError(absl::StrCat("'", other.path, "' and '", model->path,
+                                                     "' would both be model '", model->name, "'"));
+    }
+    config.models.push_back(*std::move(model));
+  }
   return config;
 }
 

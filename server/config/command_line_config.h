@@ -3,6 +3,7 @@
 //
 //   mpsd serve                                ./mpsd.json, else /etc/mpsd/mpsd.json
 //   mpsd serve resnet.pt --input x:FP32[-1,3,224,224] --max-batch-size 32
+//   mpsd serve ./bge-small-en ./bge-reranker-base
 //   mpsd serve --model-repository /srv/models --explicit
 //
 // A config without a file is as complete as one that was read. It listens on the default
@@ -36,19 +37,22 @@ inline constexpr std::string_view kConfigPlaces[] = {"mpsd.json", "/etc/mpsd/mps
 // Main calls it once: a reload reads the same file again, wherever another one has appeared since.
 absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places);
 
-// The config of a daemon that serves one model file, or one folder of Hugging Face's, and nothing
-// else. The model is named for the file without its suffix, or for the folder: characters that a
+// The config of a daemon that serves these model files, or folders of Hugging Face's, and nothing
+// else. A model is named for its file without the suffix, or for the folder: characters that a
 // name may not have become '-', and those before the first letter or digit go. "model" where
 // nothing is left.
 //
-// The shapes of `inputs` are whole, unlike those of a config: if the first dim of all of them is -1
-// the model batches, up to `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out.
-// Without inputs the file says them.
+// Inputs and a batch size are those of the only file. The shapes of `inputs` are whole, unlike
+// those of a config: if the first dim of all of them is -1 the model batches, up to
+// `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out. Without inputs the file says
+// them.
 //
 // NOT_FOUND where there is no such file. INVALID_ARGUMENT for a suffix that tells no format, for
-// inputs of which only some begin with -1, and for a batch size where none does.
-absl::StatusOr<Config> ConfigFromModelFile(const std::string& model_file,
-                                           std::vector<TensorSpec> inputs, uint32_t max_batch_size);
+// inputs of which only some begin with -1, for a batch size where none does, for either beside
+// several files, and for files whose models would have one name. REQUIRES: there is a file.
+absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
+                                            const std::vector<TensorSpec>& inputs,
+                                            uint32_t max_batch_size);
 
 // The config of a daemon that serves a model repository and nothing else: the same as a config file
 // of one line, {"model_repository": "/srv/models"}. All models in it are

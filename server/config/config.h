@@ -5,7 +5,7 @@
 // complete after each of them:
 //
 //   config file ──────── ReadConfig ────────────┐
-//   model file ───────── ConfigFromModelFile ───┼─▶ Config ─▶ daemon: options of each part
+//   model files ──────── ConfigFromModelFiles ──┼─▶ Config ─▶ daemon: options of each part
 //   model repository ─── ConfigFromRepository ──┘         └─▶ reloader: a generation of each model
 //
 // The models of a repository are not in it: the reloader has ModelRepository read them at each

@@ -1,7 +1,8 @@
-// ConfigFromModelFile: the config of `mpsd serve FILE`.
+// ConfigFromModelFiles: the config of `mpsd serve FILE`.
 #include "server/config/command_line_config.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,10 @@ TensorSpec Tensor(std::string_view text) {
   return tensor.ok() ? *tensor : TensorSpec();
 }
 
-std::string CommandLineError(std::vector<TensorSpec> inputs, uint32_t max_batch_size) {
+std::string CommandLineError(const std::vector<TensorSpec>& inputs, uint32_t max_batch_size) {
   const ConfigFiles files({"m.pt"});
   return std::string(
-      ConfigFromModelFile(files.folder() + "/m.pt", std::move(inputs), max_batch_size)
-          .status()
-          .message());
+      ConfigFromModelFiles({files.folder() + "/m.pt"}, inputs, max_batch_size).status().message());
 }
 
 TEST(FindConfig, TakesTheFirstThatIsThere) {
@@ -45,9 +44,9 @@ TEST(FindConfig, SaysWhereItHasLooked) {
       << status;
 }
 
-TEST(ConfigFromModelFile, ServesOneModelWithTheDefaults) {
+TEST(ConfigFromModelFiles, ServesOneModelWithTheDefaults) {
   const ConfigFiles files({"m.pt"});
-  const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/m.pt", {}, 0);
+  const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {}, 0);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
   EXPECT_EQ(config->state_dir, DefaultStateDir());
@@ -58,21 +57,21 @@ TEST(ConfigFromModelFile, ServesOneModelWithTheDefaults) {
   EXPECT_EQ(config->models[0].spec, ModelSpec());
 }
 
-TEST(ConfigFromModelFile, WithoutRoomForASocketThereIsNone) {
+TEST(ConfigFromModelFiles, WithoutRoomForASocketThereIsNone) {
   const ConfigFiles files({"m.pt"});
   const char* const before = std::getenv("XDG_RUNTIME_DIR");
   const std::string kept = before == nullptr ? "" : before;
   setenv("XDG_RUNTIME_DIR", ("/" + std::string(100, 'd')).c_str(), 1);
-  const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/m.pt", {}, 0);
+  const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {}, 0);
   before == nullptr ? unsetenv("XDG_RUNTIME_DIR") : setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
 }
 
-TEST(ConfigFromModelFile, ABatchDimOfMinusOneMakesTheModelBatch) {
+TEST(ConfigFromModelFiles, ABatchDimOfMinusOneMakesTheModelBatch) {
   const ConfigFiles files({"m.pt2"});
-  const absl::StatusOr<Config> config = ConfigFromModelFile(
-      files.folder() + "/m.pt2", {Tensor("x:FP32[-1,16]"), Tensor("y:INT64[-1,-1]")}, 0);
+  const absl::StatusOr<Config> config = ConfigFromModelFiles(
+      {files.folder() + "/m.pt2"}, {Tensor("x:FP32[-1,16]"), Tensor("y:INT64[-1,-1]")}, 0);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->models[0].format, ModelFormat::kAoti);
   ModelSpec spec;
@@ -81,27 +80,28 @@ TEST(ConfigFromModelFile, ABatchDimOfMinusOneMakesTheModelBatch) {
   EXPECT_EQ(config->models[0].spec, spec);
 }
 
-TEST(ConfigFromModelFile, TheBatchSizeMayBeSaid) {
+TEST(ConfigFromModelFiles, TheBatchSizeMayBeSaid) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config =
-      ConfigFromModelFile(files.folder() + "/m.pt", {Tensor("x:FP32[-1,16]")}, 8);
+      ConfigFromModelFiles({files.folder() + "/m.pt"}, {Tensor("x:FP32[-1,16]")}, 8);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->models[0].spec.max_batch_size, 8U);
 }
 
-TEST(ConfigFromModelFile, OtherShapesAreWholeWithoutABatchDim) {
+TEST(ConfigFromModelFiles, OtherShapesAreWholeWithoutABatchDim) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config =
-      ConfigFromModelFile(files.folder() + "/m.pt", {Tensor("x:FP32[4,-1]")}, 0);
+      ConfigFromModelFiles({files.folder() + "/m.pt"}, {Tensor("x:FP32[4,-1]")}, 0);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_FALSE(config->models[0].spec.batches());
   EXPECT_EQ(config->models[0].spec.inputs[0].dims, (Dims{4, -1}));
 }
 
-TEST(ConfigFromModelFile, MakesANameThatClientsMayUse) {
+TEST(ConfigFromModelFiles, MakesANameThatClientsMayUse) {
   const auto name = [](const std::string& file) {
     const ConfigFiles files({file});
-    const absl::StatusOr<Config> config = ConfigFromModelFile(files.folder() + "/" + file, {}, 0);
+    const absl::StatusOr<Config> config =
+        ConfigFromModelFiles({files.folder() + "/" + file}, {}, 0);
     return config.ok() ? config->models[0].name : std::string(config.status().message());
   };
   EXPECT_EQ(name("all-MiniLM-L6.v2.pt"), "all-MiniLM-L6.v2");
@@ -111,11 +111,11 @@ TEST(ConfigFromModelFile, MakesANameThatClientsMayUse) {
   EXPECT_EQ(name(std::string(200, 'a') + ".pt"), std::string(128, 'a'));
 }
 
-TEST(ConfigFromModelFile, AFolderIsOneOfHuggingFaces) {
+TEST(ConfigFromModelFiles, AFolderIsOneOfHuggingFaces) {
   const ConfigFiles files({"all-MiniLM-L6.v2/config.json"});
   for (const std::string end : {"", "/"}) {
     const absl::StatusOr<Config> config =
-        ConfigFromModelFile(files.folder() + "/all-MiniLM-L6.v2" + end, {}, 0);
+        ConfigFromModelFiles({files.folder() + "/all-MiniLM-L6.v2" + end}, {}, 0);
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_EQ(config->models[0].format, ModelFormat::kHuggingFace);
     EXPECT_EQ(config->models[0].name, "all-MiniLM-L6.v2");
@@ -123,14 +123,37 @@ TEST(ConfigFromModelFile, AFolderIsOneOfHuggingFaces) {
   }
 }
 
-TEST(ConfigFromModelFile, RefusesWhatDoesNotFitTogether) {
+TEST(ConfigFromModelFiles, ServesSeveralFilesAndFolders) {
+  const ConfigFiles files({"m.pt", "n.pt2"});
+  std::filesystem::create_directory(files.folder() + "/bge");
+  const absl::StatusOr<Config> config = ConfigFromModelFiles(
+      {files.folder() + "/m.pt", files.folder() + "/bge", files.folder() + "/n.pt2"}, {}, 0);
+  ASSERT_TRUE(config.ok()) << config.status();
+  ASSERT_EQ(config->models.size(), 3U);
+  EXPECT_EQ(config->models[0].name, "m");
+  EXPECT_EQ(config->models[1].name, "bge");
+  EXPECT_EQ(config->models[1].format, ModelFormat::kHuggingFace);
+  EXPECT_EQ(config->models[2].name, "n");
+}
+
+TEST(ConfigFromModelFiles, RefusesSeveralThatCannotBeToldApart) {
+  const ConfigFiles files({"m.pt", "m.pt2"});
+  const std::string m = files.folder() + "/m.pt";
+  EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {}, 0).status(),
+            absl::InvalidArgumentError("'" + m + "' and '" + m + "2' would both be model 'm'"));
+  EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {}, 8).status(),
+            absl::InvalidArgumentError(
+                "inputs and a batch size are those of one model, and several are given"));
+}
+
+TEST(ConfigFromModelFiles, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1,16]"), Tensor("y:FP32[16]")}, 0),
             "either all inputs begin with a batch dim of -1 or none does");
   EXPECT_EQ(CommandLineError({Tensor("x:FP32[16]")}, 8),
             "a batch size was given, but no input begins with a batch dim of -1");
 }
 
-TEST(ConfigFromModelFile, HoldsTheInputsToTheRulesOfAConfig) {
+TEST(ConfigFromModelFiles, HoldsTheInputsToTheRulesOfAConfig) {
   EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1]"), Tensor("x:FP32[-1]")}, 0),
             "inputs[1].name: 'x' stands twice");
   EXPECT_EQ(CommandLineError({Tensor("x:FP32[-1,1,1,1,1,1,1,1,1]")}, 0), "");
@@ -140,12 +163,12 @@ TEST(ConfigFromModelFile, HoldsTheInputsToTheRulesOfAConfig) {
             "max_batch_size: must be a whole number from 0 to 1024, not 1025");
 }
 
-TEST(ConfigFromModelFile, SaysWhatIsWrongWithTheFile) {
+TEST(ConfigFromModelFiles, SaysWhatIsWrongWithTheFile) {
   const ConfigFiles files({"m.bin"});
-  EXPECT_EQ(ConfigFromModelFile(files.folder() + "/none.pt", {}, 0).status(),
+  EXPECT_EQ(ConfigFromModelFiles({files.folder() + "/none.pt"}, {}, 0).status(),
             absl::NotFoundError("there is no file '" + files.folder() + "/none.pt'"));
   EXPECT_EQ(
-      ConfigFromModelFile(files.folder() + "/m.bin", {}, 0).status(),
+      ConfigFromModelFiles({files.folder() + "/m.bin"}, {}, 0).status(),
       absl::InvalidArgumentError("'" + files.folder() + "/m.bin' ends in neither .pt nor .pt2"));
 }
 

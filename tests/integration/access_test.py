@@ -88,11 +88,11 @@ def reflected_methods(channel, metadata=()):
     return names
 
 
-def presented(address, authority):
+def presented(address, authority, protocol="h2"):
     """The certificate that the server presents to a new connection, in DER."""
     host, port = address.rsplit(":", 1)
     context = ssl.create_default_context(cafile=authority.pem)
-    context.set_alpn_protocols(["h2"])
+    context.set_alpn_protocols([protocol])
     with socket.create_connection((host, int(port)), timeout=20) as plain:
         with context.wrap_socket(plain, server_hostname=host) as secure:
             return secure.getpeercert(binary_form=True)
@@ -542,11 +542,14 @@ class Access(unittest.TestCase):
         for source, target in zip(first, pair):
             install(source, target)
         daemon = self.serve([{"token": "ops", "roles": ["metrics"]},
-                             {"token": "app", "roles": ["infer"]}], tls={"pair": pair})
+                             {"token": "app", "roles": ["infer"]}],
+                            tls={"pair": pair, "http": ["127.0.0.1:0"]})
         address = daemon.listeners[1]
+        over_http = daemon.http_listeners[1]
         open_channel = self.channel(address)
         self.assertEqual(self.infer(open_channel, "app-secret"), OK)
         self.assertEqual(presented(address, self.authority), der(first[0]))
+        self.assertEqual(presented(over_http, self.authority, "http/1.1"), der(first[0]))
         install(second[0], pair[0])
         for _ in range(3):
             self.assertEqual(presented(address, self.authority), der(first[0]))
@@ -554,6 +557,7 @@ class Access(unittest.TestCase):
         self.assertEqual(daemon.metric("mpsd_certificates_refused_total"), 1)
         install(second[1], pair[1])
         self.assertEqual(presented(address, self.authority), der(second[0]))
+        self.assertEqual(presented(over_http, self.authority, "http/1.1"), der(second[0]))
         self.assertEqual(self.infer(self.channel(address), "app-secret"), OK)
         self.assertEqual(self.infer(open_channel, "app-secret"), OK)
         self.assertEqual(daemon.metric("mpsd_certificates_taken_total"), 1)

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import unittest
+import urllib.request
 
 import grpc
 
@@ -122,6 +123,24 @@ class Tracing(unittest.TestCase):
             self.assertLessEqual(sooner["begin_ns"], sooner["end_ns"])
         execute = stages[2]
         self.assertGreaterEqual(execute["end_ns"] - execute["begin_ns"], 20_000_000)
+
+    def test_the_spans_of_a_request_over_http(self):
+        traces = Traces(self, "lines")
+        infer(traces.stub)  # the first in a thousand
+        traces.lines(5)
+        body = {"id": "eighteen", "inputs": [
+            {"name": "x", "shape": [1, 16], "datatype": "FP32", "data": [1] * 16}]}
+        request = urllib.request.Request(
+            f"http://{traces.daemon.http}/v2/models/m/infer", json.dumps(body).encode(),
+            {"traceparent": SAMPLED})
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+            self.assertEqual(answer.headers["traceparent"], SAMPLED)
+        spans = traces.lines(10)[5:]
+        self.assertEqual([span["name"] for span in spans], ["request", *STAGES])
+        whole, stages = spans[0], spans[1:]
+        self.assertEqual((whole["trace_id"], whole["parent_id"]), (TRACE_ID, PARENT_ID))
+        self.assertEqual((whole["model"], whole["id"], whole["code"]), ("m", "eighteen", "OK"))
+        self.assertEqual({span["parent_id"] for span in stages}, {whole["span_id"]})
 
     def test_one_in_so_many(self):
         traces = Traces(self, "lines", rate=5)

@@ -13,46 +13,18 @@ import urllib.request
 import openai
 
 from daemon import Daemon, MODELS, ROOT, WITH_TORCH
+from encoders import (EMBEDDING, MOST_TOKENS, RANKING, WORDS, encoder, numbers_of, tokens_of,
+                      unit)
 from models import huggingface, synthetic, tensor
-
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]
-CLS, SEP = 2, 3
-TOKENS = [tensor("input_ids", [-1], "INT64"), tensor("attention_mask", [-1], "INT64"),
-          {**tensor("token_type_ids", [-1], "INT64"), "optional": True}]
-EMBEDDING = [tensor("sentence_embedding", [8])]
-MOST_TOKENS = 6
-
-
-def tokens_of(text, pair=None):
-    ids = [CLS, *(WORDS.index(word) for word in text.split()), SEP]
-    return ids if pair is None else [*ids, *tokens_of(pair)[1:]]
-
-
-def numbers_of(ids, width=8):
-    """What a synthetic encoder gives for a row of tokens."""
-    return [float(sum(one * (place + 3) % 17 - 8 for one in ids)) for place in range(width)]
-
-
-def unit(vector):
-    length = sum(number * number for number in vector) ** 0.5
-    return [number / length for number in vector]
 
 
 class Embeddings(unittest.TestCase):
     def serve(self, *more, **config):
         """A daemon with the embedder "e", and with further models that `more` names."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
-        vocab = folder / "vocab.txt"
-        vocab.write_text("".join(f"{word}\n" for word in WORDS))
-        text = {"tokenizer": str(vocab), "max_tokens": MOST_TOKENS}
-
-        def model(name, outputs):
-            return synthetic(name, TOKENS, max_batch_size=4, outputs=outputs, text=text,
-                             parameters={"encode": "true"})
-
-        models = {"e": model("e", EMBEDDING),
-                  "r": model("r", [tensor("logits", [1]), tensor("scores", [1])]),
-                  "c": model("c", [tensor("scores", [3])]),
+        models = {"e": encoder("e", EMBEDDING, folder),
+                  "r": encoder("r", RANKING, folder),
+                  "c": encoder("c", [tensor("scores", [3])], folder),
                   "image": synthetic("image")}
         self.daemon = self.enterContext(Daemon([models[name] for name in ("e", *more)], **config))
 

@@ -1,4 +1,4 @@
-# The Python environment of the tests: pinned clients of the protocol. Sourced by ./run.
+# The Python environments of the tests: pinned clients of the protocol. Sourced by ./run.
 
 need_venv() {
   local made_from
@@ -12,6 +12,30 @@ make_venv() {
   rm -rf .deps/venv
   python3 -m venv .deps/venv || return
   .deps/venv/bin/python -m pip install -q --disable-pip-version-check -r tests/requirements.txt
+}
+
+# The clients that applications use, for tests/compat; where they cannot be had their tests are
+# skipped, and the next time they are tried again. All versions are named, so pip asks for no more;
+# what a test imports is compiled when it does.
+need_clients_venv() {
+  local made_from
+  made_from=$(fingerprint tests/compat/requirements.txt)
+  if stamped clients-venv "$made_from" && [ -x .deps/clients-venv/bin/python ]; then return 0; fi
+  step "applications' clients in .deps/clients-venv" make_clients_venv "$made_from"
+}
+
+make_clients_venv() { # FINGERPRINT
+  local install=(.deps/clients-venv/bin/python -m pip install -q --disable-pip-version-check
+    --only-binary=:all: --no-compile --no-deps)
+  rm -rf .deps/clients-venv
+  python3 -m venv .deps/clients-venv || return
+  # Debian 12's pip takes three times as long for so many packages.
+  if "${install[@]}" pip==26.3 && "${install[@]}" -r tests/compat/requirements.txt; then
+    stamp clients-venv "$1"
+  else
+    rm -rf .deps/clients-venv
+    say "there are no applications' clients: their tests are skipped"
+  fi
 }
 
 # A whole torch, of libtorch's version, to export models with and for the tests of .pt2 packages,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/output_check.h"
 
 namespace mpsd::client {
 namespace {
@@ -34,19 +35,7 @@ absl::StatusOr<InferOutput> OutputFromWire(
   InferOutput output{tensor.name(), ParseDataType(tensor.datatype()),
                      Dims(tensor.shape().begin(), tensor.shape().end()), std::move(bytes),
                      RangeFromWire(tensor.parameters())};
-  if (output.datatype == DataType::kInvalid) {
-    return absl::InternalError(absl::StrCat("the answer's output '", output.name,
-                                            "' is of unknown datatype '", tensor.datatype(), "'"));
-  }
-  if (output.datatype == DataType::kBytes) return output;
-  const std::optional<uint64_t> expected = TensorBytes(output.datatype, output.shape);
-  const uint64_t bytes_there =
-      output.range.region.empty() ? output.bytes.size() : output.range.bytes;
-  if (!expected.has_value() || *expected != bytes_there) {
-    return absl::InternalError(absl::StrCat("the answer's output '", output.name, "' is ",
-                                            tensor.datatype(), ShapeText(output.shape), " in ",
-                                            bytes_there, " bytes"));
-  }
+  if (absl::Status status = CheckOutput(output, tensor.datatype()); !status.ok()) return status;
   return output;
 }
 

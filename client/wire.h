@@ -21,9 +21,8 @@ namespace mpsd::client {
 // input has no valid datatype; everything else is for the server to refuse.
 absl::StatusOr<inference::ModelInferRequest> ToWire(const InferRequest& request);
 
-// Moves the tensors' bytes out of `response`. INTERNAL names the output whose datatype is unknown,
-// or whose bytes, in the answer or in a region, are not as many as datatype and shape say; or says
-// that names and contents differ in number. The lengths inside BYTES are left to UnpackBytes().
+// Moves the tensors' bytes out of `response`. INTERNAL as of CheckOutput(), or where names and
+// contents differ in number.
 absl::StatusOr<InferReply> FromWire(inference::ModelInferResponse&& response);
 
 // Cannot fail: a datatype that this client does not know is kInvalid.

@@ -3,26 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/web/answer_json.h"
 
 namespace mpsd::client {
 namespace {
-
-using Json = nlohmann::json;
-
-absl::Status WrongAnswer(absl::string_view what) {
-  return absl::InternalError(absl::StrCat("the server's answer ", what));
-}
-
-std::string Dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 std::vector<std::string> Listed(absl::Span<const std::string> texts) {
   return {texts.begin(), texts.end()};
@@ -30,31 +20,29 @@ std::vector<std::string> Listed(absl::Span<const std::string> texts) {
 
 // The list under `key`, which has one object for each of `count` rows.
 absl::StatusOr<std::vector<Json>> ReadList(const Json& json, const char* key, size_t count) {
-  if (!json.is_object() || !json.contains(key) || !json[key].is_array()) {
-    return WrongAnswer(absl::StrCat("has no list '", key, "'"));
+  Json list = Field(json, key);
+  if (!list.is_array()) return WrongAnswer(absl::StrCat("has no list '", key, "'"));
+  if (list.size() != count) {
+    return WrongAnswer(absl::StrCat("has ", list.size(), " rows for ", count, " texts"));
   }
-  if (json[key].size() != count) {
-    return WrongAnswer(absl::StrCat("has ", json[key].size(), " rows for ", count, " texts"));
-  }
-  return json[key].get<std::vector<Json>>();
+  return std::move(list.get_ref<Json::array_t&>());
 }
 
 uint64_t TokenCount(const Json& json) {
-  const Json usage = json.is_object() ? json.value("usage", Json()) : Json();
-  const Json count = usage.is_object() ? usage.value("total_tokens", Json()) : Json();
+  const Json count = Field(Field(json, "usage"), "total_tokens");
   return count.is_number_unsigned() ? count.get<uint64_t>() : 0;
 }
 
 // The field "index" of a row; nothing unless it is below `count`.
 std::optional<size_t> IndexOf(const Json& row, size_t count) {
-  const Json index = row.is_object() ? row.value("index", Json()) : Json();
+  const Json index = Field(row, "index");
   if (!index.is_number_unsigned() || index.get<size_t>() >= count) return std::nullopt;
   return index.get<size_t>();
 }
 
 // The vector of a row, as base64 of little-endian FP32; none where it is no such text.
 std::vector<float> VectorOf(const Json& row) {
-  const Json encoded = row.value("embedding", Json());
+  const Json encoded = Field(row, "embedding");
   std::string bytes;
   if (!encoded.is_string() || !absl::Base64Unescape(encoded.get<std::string>(), &bytes)) return {};
   std::vector<float> vector(bytes.size() / sizeof(float));
@@ -64,13 +52,13 @@ std::vector<float> VectorOf(const Json& row) {
 }
 
 absl::StatusOr<Token> ReadToken(const Json& json) {
-  const Json id = json.is_object() ? json.value("id", Json()) : Json();
+  const Json id = Field(json, "id");
   if (!id.is_number_unsigned()) return WrongAnswer("has a token without an id");
   if (id.get<uint64_t>() > std::numeric_limits<int32_t>::max()) {
     return WrongAnswer("has a token whose id is too large");
   }
-  const Json special = json.value("special", Json());
-  const Json piece = json.value("piece", Json());
+  const Json special = Field(json, "special");
+  const Json piece = Field(json, "piece");
   return Token{id.get<int32_t>(), special.is_boolean() && special.get<bool>(),
                piece.is_string() ? piece.get<std::string>() : ""};
 }
@@ -87,12 +75,12 @@ std::vector<size_t> Ranking::Order() const {
 
 absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body) {
   const Json json = Json::parse(body, nullptr, false);
-  const Json list = json.is_object() ? json.value("data", Json()) : Json();
+  const Json list = Field(json, "data");
   if (!list.is_array()) return WrongAnswer("is no list of models");
   std::vector<TextModel> models;
   for (const Json& entry : list) {
-    const Json name = entry.is_object() ? entry.value("id", Json()) : Json();
-    const Json task = entry.is_object() ? entry.value("task", Json()) : Json();
+    const Json name = Field(entry, "id");
+    const Json task = Field(entry, "task");
     if (!name.is_string() || !task.is_string()) return WrongAnswer("has a model without a task");
     models.push_back({name.get<std::string>(), task.get<std::string>()});
   }
@@ -100,7 +88,7 @@ absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body) {
 }
 
 std::string EmbeddingsBody(absl::string_view model, absl::Span<const std::string> texts) {
-  return Dumped(
+  return JsonText(
       {{"model", std::string(model)}, {"input", Listed(texts)}, {"encoding_format", "base64"}});
 }
 
@@ -122,9 +110,9 @@ absl::Status AddEmbeddings(absl::string_view body, size_t text_count, Embeddings
 
 std::string RerankBody(absl::string_view model, absl::string_view query,
                        absl::Span<const std::string> documents) {
-  return Dumped({{"model", std::string(model)},
-                 {"query", std::string(query)},
-                 {"documents", Listed(documents)}});
+  return JsonText({{"model", std::string(model)},
+                   {"query", std::string(query)},
+                   {"documents", Listed(documents)}});
 }
 
 absl::Status AddScores(absl::string_view body, size_t document_count, Ranking* ranking) {
@@ -137,7 +125,7 @@ absl::Status AddScores(absl::string_view body, size_t document_count, Ranking* r
     if (!index.has_value() || scores[*index].has_value()) {
       return WrongAnswer("has not one score for each document");
     }
-    const Json score = row.value("relevance_score", Json());
+    const Json score = Field(row, "relevance_score");
     if (!score.is_number()) return WrongAnswer("has a row without a score");
     scores[*index] = score.get<double>();
   }
@@ -147,7 +135,7 @@ absl::Status AddScores(absl::string_view body, size_t document_count, Ranking* r
 }
 
 std::string TokenizeBody(absl::string_view model, absl::Span<const std::string> texts) {
-  return Dumped({{"model", std::string(model)}, {"inputs", Listed(texts)}});
+  return JsonText({{"model", std::string(model)}, {"inputs", Listed(texts)}});
 }
 
 absl::Status AddTokens(absl::string_view body, size_t text_count, Tokens* tokens) {

@@ -1,0 +1,24 @@
+// answer_json: JSON as this folder writes it in requests and reads it in answers. Pure functions,
+// all thread-safe.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace mpsd::client {
+
+using Json = nlohmann::json;
+
+// On one line. What is no UTF-8 becomes U+FFFD.
+std::string JsonText(const Json& json);
+
+// The field of an object; null where `json` is no object or has no such field.
+Json Field(const Json& json, const char* key);
+
+// INTERNAL: "the server's answer " and `what`, such as "is no list of models".
+absl::Status WrongAnswer(absl::string_view what);
+
+}  // namespace mpsd::client

@@ -91,7 +91,7 @@ set(MPSD_EDGES_tools             link model json absl torch)
 # -- other programs
 set(MPSD_EDGES_copier  base confine link absl)
 set(MPSD_EDGES_client  base encoding proto grpc absl)
-set(MPSD_EDGES_web     client boost openssl absl json)
+set(MPSD_EDGES_web     base client boost openssl absl json)
 set(MPSD_EDGES_traffic base link client proto protobuf grpc absl)
 set(MPSD_EDGES_bench   base client traffic absl)
 set(MPSD_EDGES_tune    base files link client bench json absl)

@@ -1,0 +1,40 @@
+// RestClient: inferences by the Open Inference Protocol over HTTP, as Client does over gRPC.
+//
+//   auto http = HttpClient::Connect("http://127.0.0.1:8000", absl::Now() + absl::Seconds(5));
+//   if (!http.ok()) return http.status();
+//   RestClient client(*std::move(http));
+//   auto reply = client.Infer(request, absl::Now() + absl::Seconds(1));
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/client.h"
+#include "client/web/http_client.h"
+
+namespace mpsd::client {
+
+// Calls one at a time over the connection that it owns. Each blocks until it is answered, but not
+// beyond `deadline`, which the server sees too. Errors are those of HttpClient::Call(); an answer
+// that is none, or contradicts itself, is INTERNAL. Never repeats a request. Owned by the program.
+// Thread-compatible.
+class RestClient {
+ public:
+  explicit RestClient(std::unique_ptr<HttpClient> http) : http_(std::move(http)) {}
+
+  // The model's inputs and outputs. An empty `version` means the highest that is ready. NOT_FOUND
+  // when the server has no such model or version.
+  absl::StatusOr<ModelMetadata> GetModelMetadata(const std::string& model,
+                                                 const std::string& version, absl::Time deadline);
+
+  // Runs one inference; tensors go and come as bytes. REQUIRES: none of them lies in a region.
+  absl::StatusOr<InferReply> Infer(const InferRequest& request, absl::Time deadline);
+
+ private:
+  const std::unique_ptr<HttpClient> http_;
+};
+
+}  // namespace mpsd::client

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "client/cli/infer_inputs.h"
 #include "client/cli/infer_report.h"
+#include "client/cli/infer_server.h"
 #include "client/client.h"
 #include "client/format/named_value.h"
 #include "proto/base/clock.h"
@@ -89,7 +90,7 @@ class InferRun {
   const InferOptions& options_;
   const InferPlan plan_;
   std::vector<NpyArray> files_;
-  std::unique_ptr<client::Client> client_;
+  std::unique_ptr<InferServer> server_;
   std::vector<NamedArray> arrays_;
   client::InferReply reply_;
   double latency_ms_ = 0;
@@ -104,14 +105,14 @@ Failure InferRun::ReadFiles() {
 
 Failure InferRun::Connect() {
   ExitCode code = kExitOk;
-  auto client = cli::Connect(options_.server, Deadline(), &code);
-  if (!client.ok()) return {code, client.status()};
-  client_ = *std::move(client);
+  auto server = ConnectInferServer(options_.server, Deadline(), &code);
+  if (!server.ok()) return {code, server.status()};
+  server_ = *std::move(server);
   return {};
 }
 
 Failure InferRun::MakeInputs() {
-  const auto metadata = client_->GetModelMetadata(options_.model, options_.version, Deadline());
+  const auto metadata = server_->GetModelMetadata(options_.model, options_.version, Deadline());
   if (!metadata.ok()) return {kExitServerError, metadata.status()};
   auto arrays = options_.texts.empty() ? TensorInputs(plan_, std::move(files_), *metadata,
                                                       options_.batch, options_.seed)
@@ -131,7 +132,7 @@ Failure InferRun::Infer() {
   }
   for (const OutputTarget& output : plan_.outputs) request.outputs.push_back(output.name);
   const int64_t start_ns = Clock::Real()->NowNs();
-  auto reply = client_->Infer(request, Deadline());
+  auto reply = server_->Infer(request, Deadline());
   latency_ms_ = static_cast<double>(Clock::Real()->NowNs() - start_ns) / kNsPerMs;
   if (!reply.ok()) return {kExitServerError, reply.status()};
   reply_ = *std::move(reply);

@@ -9,8 +9,8 @@
 //   5. Infer             the request and its answer                 kExitServerError
 //   6. report, then the files of the outputs                        kExitCannotWrite
 //
-// Texts are sent as they are: the server makes tokens of them. The verb opens no file that a server
-// names.
+// The address says whether the request goes by gRPC or HTTP (infer_server.h). Texts are sent as
+// they are: the server makes tokens of them. The verb opens no file that a server names.
 #pragma once
 
 #include <cstdint>

@@ -59,10 +59,11 @@ absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& opt
   return ConnectTo<client::Client>(options.address, options, deadline, code);
 }
 
-absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const ServerOptions& options,
+absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const std::string& url,
+                                                                const ServerOptions& options,
                                                                 absl::Time deadline,
                                                                 ExitCode* code) {
-  return ConnectTo<client::HttpClient>(options.url, options, deadline, code);
+  return ConnectTo<client::HttpClient>(url, options, deadline, code);
 }
 
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {

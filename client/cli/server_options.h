@@ -27,7 +27,7 @@ namespace mpsd::cli {
 // The options as they stand on the command line, unchecked. verbs.cc fills them. The token stands
 // in a file and never on the command line, which every user of the host can read.
 struct ServerOptions {
-  std::string address = "127.0.0.1:8001";  // of gRPC, or "unix:/path"
+  std::string address = "127.0.0.1:8001";  // of gRPC, or "unix:/path"; of `infer` also a url
   std::string url = "http://127.0.0.1:8000";
   std::string timeout = "30s";  // for each call
   bool json = false;
@@ -49,8 +49,9 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code);
 
-// The same over HTTP, to the option `url`.
-absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const ServerOptions& options,
+// The same over HTTP, to `url`.
+absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const std::string& url,
+                                                                const ServerOptions& options,
                                                                 absl::Time deadline,
                                                                 ExitCode* code);
 

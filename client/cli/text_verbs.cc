@@ -128,7 +128,7 @@ Failure TextRun::Read(const std::vector<std::string>& outputs) {
 
 Failure TextRun::Connect() {
   ExitCode code = kExitOk;
-  auto client = ConnectHttp(options_.server, Deadline(), &code);
+  auto client = ConnectHttp(options_.server.url, options_.server, Deadline(), &code);
   if (!client.ok()) return {code, client.status()};
   client_ = *std::move(client);
   return {};

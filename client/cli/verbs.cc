@@ -39,8 +39,9 @@ void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
-  verb->add_option("--address", options->address, "the server: HOST:PORT or unix:PATH")
+void AddCommonOptions(CLI::App* verb, ServerOptions* options,
+                      const char* address = "the server: HOST:PORT or unix:PATH") {
+  verb->add_option("--address", options->address, address)
       ->envname("MPSD_ADDRESS")
       ->capture_default_str();
   verb->add_flag("--json", options->json, "write JSON");
@@ -73,7 +74,8 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--model-version", options->version, "default: the highest that is ready");
   verb->add_option("--id", options->id, "the request's id");
-  AddCommonOptions(verb, &options->server);
+  AddCommonOptions(verb, &options->server,
+                   "the server: HOST:PORT or unix:PATH by gRPC, http(s)://HOST:PORT by HTTP");
   verb->callback([options, exit_code] { *exit_code = RunInfer(*options, std::cout, std::cerr); });
 }
 

@@ -32,6 +32,10 @@ std::string ServerUrl::Authority() const {
   return is_ipv6 ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
 }
 
+bool IsServerUrl(absl::string_view text) {
+  return absl::StartsWith(text, "http://") || absl::StartsWith(text, "https://");
+}
+
 absl::StatusOr<ServerUrl> ParseServerUrl(absl::string_view text) {
   const absl::Status wrong = absl::InvalidArgumentError(
       absl::StrCat(text, ": http://HOST:PORT or https://HOST:PORT is expected"));

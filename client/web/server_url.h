@@ -18,6 +18,9 @@ struct ServerUrl {
   std::string Authority() const;
 };
 
+// Whether an address is meant as one of HTTP: it begins with "http://" or "https://". Pure.
+bool IsServerUrl(absl::string_view text);
+
 // "http://127.0.0.1:8000", "https://[::1]:8443", "http://localhost/". Without a port it is that of
 // the scheme, 80 or 443. INVALID_ARGUMENT for another scheme, a path, a name of a user, or a port
 // that is no number from 1 to 65535. Pure.

@@ -26,6 +26,14 @@ TEST(ServerUrl, AnAddressOfIpv6StandsInBrackets) {
   EXPECT_EQ(url->Authority(), "[::1]:8000");
 }
 
+TEST(ServerUrl, AnAddressOfHttpIsToldByItsScheme) {
+  EXPECT_TRUE(IsServerUrl("http://127.0.0.1:8000"));
+  EXPECT_TRUE(IsServerUrl("https://"));
+  for (const char* text : {"127.0.0.1:8000", "unix:/http://", "http:8000", "https", ""}) {
+    EXPECT_FALSE(IsServerUrl(text)) << text;
+  }
+}
+
 TEST(ServerUrl, RefusesEverythingElse) {
   for (const char* text :
        {"", "127.0.0.1:8000", "grpc://a:1", "http://", "http://:80", "http://a:", "http://a:0",

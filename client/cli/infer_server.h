@@ -1,0 +1,39 @@
+// InferServer: the server that `infer` asks, whatever it speaks.
+//
+//   "127.0.0.1:8001", "unix:/path"                     gRPC    client::Client
+//   "http://127.0.0.1:8000", "https://host:8443"       HTTP    client::RestClient
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/cli/server_options.h"
+#include "client/client.h"
+
+namespace mpsd::cli {
+
+// One connection. Calls block until they are answered, but not beyond `deadline`; none is repeated.
+// A server's error has the same code and text over both. Owned by the run of the verb.
+// Thread-compatible.
+class InferServer {
+ public:
+  virtual ~InferServer() = default;
+
+  // The model's inputs and outputs. An empty `version` means the highest that is ready.
+  virtual absl::StatusOr<client::ModelMetadata> GetModelMetadata(const std::string& model,
+                                                                 const std::string& version,
+                                                                 absl::Time deadline) = 0;
+
+  // The tensors of `request` must stay valid until the call returns.
+  virtual absl::StatusOr<client::InferReply> Infer(const client::InferRequest& request,
+                                                   absl::Time deadline) = 0;
+};
+
+// Connects to the option `address`; errors and `*code` as of Connect() and ConnectHttp().
+absl::StatusOr<std::unique_ptr<InferServer>> ConnectInferServer(const ServerOptions& options,
+                                                                absl::Time deadline,
+                                                                ExitCode* code);
+
+}  // namespace mpsd::cli

@@ -65,7 +65,10 @@ std::string OpenAiJson(absl::string_view text, int code) {
   std::string json = R"({"error":{"message":)";
   PutJsonText(text, &json);
   absl::StrAppend(&json, R"(,"type":")", OpenAiType(code), R"(","param":)",
-                  code == 404 ? "\"model\"" : "null", R"(,"code":)", OpenAiCode(code), "}}");
+                  code == 404 ? "\"model\"" : "null", R"(,"code":)", OpenAiCode(code),
+                  R"(},"detail":)");
+  PutJsonText(text, &json);
+  json += '}';
   return json;
 }
 

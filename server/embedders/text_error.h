@@ -19,7 +19,8 @@ struct TextError {
 // what cannot be done, and 424 where the model has failed.
 //
 //   form      body
-//   kOpenAi   {"error":{"message":"…","type":"invalid_request_error","param":null,"code":null}}
+//   kOpenAi   {"error":{"message":"…","type":"invalid_request_error","param":null,"code":null},
+//              "detail":"…"}, the message again, which Jina's clients show
 //   kTei      {"error":"…","error_type":"Validation"}
 //   kPlain    {"error":"…"}
 //

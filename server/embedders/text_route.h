@@ -30,7 +30,7 @@ enum class TextRoute : uint8_t {
 //   kTei      /embed and /, /rerank, /predict, /tokenize, /info
 //   kPlain    /api/embed
 enum class ErrorForm : uint8_t {
-  kOpenAi,  // {"error":{"message","type","param","code"}}
+  kOpenAi,  // {"error":{"message","type","param","code"},"detail"}
   kTei,     // {"error":TEXT,"error_type"}
   kPlain,   // {"error":TEXT}
 };

@@ -49,6 +49,11 @@ class Jina(text_clients.TextClientTest):
                              self.ranking("a", texts, top_k))
             self.assertEqual(answer["meta"]["usage"], {"prompt_tokens": 20, "total_tokens": 20})
 
+    def test_an_error_has_the_servers_text(self):
+        embedder = JinaTextEmbedder(api_key=KEY, model="x", base_url=f"{self.url}/v1/embeddings")
+        with self.assertRaisesRegex(RuntimeError, "'x' is not found"):
+            embedder.run("a")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -13,13 +13,13 @@ TEST(TextError, OpenAisClientsGetAnObject) {
   EXPECT_EQ(error.code, 400);
   EXPECT_EQ(error.json,
             R"({"error":{"message":"a \"b\"","type":"invalid_request_error","param":null,)"
-            R"("code":null}})");
+            R"("code":null},"detail":"a \"b\""})");
   EXPECT_EQ(TextErrorOf(absl::NotFoundError("x"), 404, ErrorForm::kOpenAi).json,
             R"({"error":{"message":"x","type":"invalid_request_error","param":"model",)"
-            R"("code":"model_not_found"}})");
+            R"("code":"model_not_found"},"detail":"x"})");
   EXPECT_EQ(TextErrorOf(absl::UnavailableError("x"), 503, ErrorForm::kOpenAi).json,
             R"({"error":{"message":"x","type":"service_unavailable_error","param":null,)"
-            R"("code":null}})");
+            R"("code":null},"detail":"x"})");
 }
 
 TEST(TextError, TeisClientsGetItsCodes) {

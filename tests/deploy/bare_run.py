@@ -18,11 +18,13 @@ STAND_INS = {
     "cmake": '[ "$1" != --preset ] || mkdir -p "build/$2"',
     "python3": '[ "$1 $2" = "-m venv" ] && mkdir -p "$3/bin" && cp "$(dirname "$0")/venv_python" '
                '"$3/bin/python"',
-    # pip install ... -r FILE
-    "venv_python": 'cat "${@: -1}" >/dev/null',
+    # pip install ... -r FILE, or a package by its name
+    "venv_python": 'case " $* " in *" -r "*) cat "${@: -1}" >/dev/null ;; esac',
     # env GOVERSION; install tool; build [...] -o NAME PACKAGE
     "go": 'case $1 in env) echo go1.999 ;; build) echo "#" >"${@: -2:1}"; '
           'chmod +x "${@: -2:1}" ;; esac',
+    "node": "echo v99.0.0",
+    "npm": "cat package.json package-lock.json >/dev/null",
     # The real one, for what the files import, without the plugins that are not there.
     "protoc": f"exec {shutil.which('protoc')} -I \"$2\" --descriptor_set_out=/dev/null "
               '"${@: -2}"',

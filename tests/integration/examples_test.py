@@ -115,6 +115,7 @@ class Page(unittest.TestCase):
                     "rules": [{"token": "reader", "roles": ["infer"]}]}))
         cls.replacements = {
             "HOST:8443": cls.closed.listeners[1], "127.0.0.1:8001": cls.open.address,
+            "http://127.0.0.1:8000": f"http://{cls.open.http}",
             "ca.pem": str(authority.pem), "token": str(cls.folder / "token"),
             "venv/bin/python": sys.executable,
             "mpsd": str(BIN / "mpsd"), "mpsd-example-infer": str(BIN / "mpsd-example-infer"),
@@ -136,7 +137,7 @@ class Page(unittest.TestCase):
     def command(self, words):
         """What is run in place of the line: an address goes in where the line has none."""
         made = [self.replacements.get(word, word) for word in words]
-        if not {"HOST:8443", "127.0.0.1:8001"} & set(words):
+        if not {"HOST:8443", "127.0.0.1:8001", "http://127.0.0.1:8000"} & set(words):
             # Behind the script and behind the verb.
             made[2:2] = self.address_of(words)
         return made

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "client/web/server_url.h"
 #include "proto/base/units.h"
 #include "proto/files/whole_file.h"
 
@@ -56,6 +57,11 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
 
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code) {
+  if (client::IsServerUrl(options.address)) {
+    *code = kExitUsage;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "this verb speaks gRPC, so --address takes HOST:PORT and not '", options.address, "'"));
+  }
   return ConnectTo<client::Client>(options.address, options, deadline, code);
 }
 

@@ -145,6 +145,12 @@ class InferVerb(unittest.TestCase):
         self.assertIn("no server is reachable", fails(f"https://{self.daemon.http}", 69))
         fails(f"http://{self.daemon.address}", 1)
 
+    def test_verbs_that_speak_grpc_alone_say_so(self):
+        for verb in ("ps", "list"):
+            done = mpsd(verb, "--address", f"http://{self.daemon.http}")
+            self.assertEqual(done.returncode, 64)
+            self.assertIn("this verb speaks gRPC, so --address takes HOST:PORT", done.stderr)
+
 
 class WithTls(unittest.TestCase):
     def test_tokens_and_certificates(self):

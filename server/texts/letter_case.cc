@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/files/whole_file.h"
+#include "server/texts/file_beside.h"
 #include "text/tokenizer/fields.h"
 #include "text/tokenizer/tokenizer.h"
 
@@ -20,7 +19,6 @@ using Json = nlohmann::json;
 constexpr char kTokenizerConfig[] = "tokenizer_config.json";
 constexpr char kTokenizer[] = "tokenizer.json";
 constexpr char kSentenceBertConfig[] = "sentence_bert_config.json";
-constexpr uint64_t kMaxSettingsBytes = 4 << 20;
 
 absl::Status Refuse(const char* file, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(file, ": ", what));
@@ -172,13 +170,7 @@ absl::Status CheckNormalizer(const Json& normalizer, const CaseFlags& config,
 
 absl::Status ReadBeside(const std::string& tokenizer_path, const char* name, uint64_t bytes_max,
                         std::string* text) {
-  const auto path = std::filesystem::path(tokenizer_path).replace_filename(name);
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return absl::OkStatus();
-  // A pipe would block until somebody writes to it.
-  if (!std::filesystem::is_regular_file(status)) return Refuse(name, "is no file");
-  absl::StatusOr<std::string> content = ReadWholeFile(path.string(), bytes_max);
+  absl::StatusOr<std::string> content = ReadFileBeside(tokenizer_path, name, bytes_max);
   if (content.ok()) *text = *std::move(content);
   return content.status();
 }

@@ -56,8 +56,8 @@ bool HasTokens(const Request& request, const ServedModel& model) {
 // Whether the request's texts are too long to be encoded on the thread of its call. A tokenizer
 // that cannot be used needs no time to say so.
 bool AwaitsTexts(const InferMessage& message, const ServedModel& model, const Request& request) {
-  return HasTexts(message, model) && model.texts.ok() && TextBytes(message) > kInlineTextBytes &&
-         !HasTokens(request, model);
+  return HasTexts(message, model) && model.texts.ok() &&
+         TextBytes(message, model) > kInlineTextBytes && !HasTokens(request, model);
 }
 
 }  // namespace
@@ -96,10 +96,10 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request,
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
-  if (HasTexts(message, **model) && TextBytes(message) > text_bytes_max_) {
-    return WithId(absl::InvalidArgumentError(absl::StrCat("the texts of the request have ",
-                                                          TextBytes(message), " bytes; at most ",
-                                                          text_bytes_max_, " are served")),
+  if (HasTexts(message, **model) && TextBytes(message, **model) > text_bytes_max_) {
+    return WithId(absl::InvalidArgumentError(
+                      absl::StrCat("the texts of the request have ", TextBytes(message, **model),
+                                   " bytes; at most ", text_bytes_max_, " are served")),
                   message.id);
   }
   if (AwaitsTexts(message, **model, *request)) {

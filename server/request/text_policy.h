@@ -50,10 +50,12 @@ struct TextPolicy {
 
 // What a client wants of its own texts in place of what the policy says; nothing: the policy's. A
 // client may not lift `max_tokens`. Read from the bodies of the text routes (server/embedders); the
-// requests of the Open Inference Protocol have none. A value.
+// requests of the Open Inference Protocol have the name of a prompt alone, as a parameter
+// (server/wire). A value.
 struct TextWishes {
   std::optional<LongInput> long_input;
   std::optional<TextSide> cut_side;
+  std::optional<std::string> prompt_name;  // of those in the model's folder; none: the default
   size_t first_place = 0;  // of the request's first text among those of its call, for refusals
 };
 

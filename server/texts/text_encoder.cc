@@ -44,9 +44,12 @@ absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextP
     return absl::Status(tokenizer.status().code(),
                         absl::StrCat(path, ": ", tokenizer.status().message()));
   }
+  absl::StatusOr<Prompts> prompts = ReadPromptsBeside(path);
+  if (!prompts.ok()) return prompts.status();
   const bool strips =
       std::filesystem::exists(std::filesystem::path(path).replace_filename("modules.json"), error);
-  return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, strips);
+  return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, strips,
+                                             *std::move(prompts));
 }
 
 absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "server/request/text_policy.h"
+#include "server/texts/prompts.h"
 #include "text/tokenizer/tokenizer.h"
 
 namespace mpsd {
@@ -33,14 +34,21 @@ class TextEncoder {
  public:
   // Of `policy.tokenizer`: a vocab.txt where its name ends in ".txt", else a tokenizer.json. Beside
   // a modules.json texts lose the whitespace at their ends, as sentence-transformers takes it off.
-  // Errors are those of ReadWholeFile(), letter_case and Tokenizer, INVALID_ARGUMENT for a pipe or
-  // folder; they name the path and are for operators. Blocks for the reading. REQUIRES: the policy
-  // names a path.
+  // The prompts are those beside it. Errors are those of ReadWholeFile(), letter_case, Tokenizer
+  // and ReadPromptsBeside(), INVALID_ARGUMENT for a pipe or folder; they name the path and are for
+  // operators. Blocks for the reading. REQUIRES: the policy names a path.
   static absl::StatusOr<std::shared_ptr<const TextEncoder>> Load(const TextPolicy& policy);
 
   // With `strips`, whitespace at the ends of a text is none of its tokens.
-  TextEncoder(text::Tokenizer tokenizer, TextPolicy policy, bool strips = false)
-      : tokenizer_(std::move(tokenizer)), policy_(std::move(policy)), strips_(strips) {}
+  TextEncoder(text::Tokenizer tokenizer, TextPolicy policy, bool strips = false,
+              Prompts prompts = {})
+      : tokenizer_(std::move(tokenizer)),
+        policy_(std::move(policy)),
+        strips_(strips),
+        prompts_(std::move(prompts)) {}
+
+  // What the caller puts in front of a text, where it is none of a pair, before it encodes it.
+  const Prompts& prompts() const { return prompts_; }
 
   // The row of a text, or of a pair of texts, of at most `most_tokens` tokens, or fewer where the
   // policy says so. INVALID_ARGUMENT, which is for the client: a text is larger than
@@ -73,6 +81,7 @@ class TextEncoder {
   const text::Tokenizer tokenizer_;
   const TextPolicy policy_;
   const bool strips_;
+  const Prompts prompts_;
 };
 
 }  // namespace mpsd

@@ -105,6 +105,21 @@ absl::Status OfText(size_t place, const absl::Status& status) {
   return WithText(status, absl::StrCat("text ", place, ": ", status.message()));
 }
 
+// The texts of the input, each behind its prompt.
+absl::StatusOr<std::vector<std::string>> PromptedTexts(const TextInputs& inputs,
+                                                       const TextEncoder& encoder,
+                                                       const TextWishes& wishes) {
+  std::vector<std::string> texts = ReadStrings(inputs.text->payload);
+  if (inputs.pair != nullptr) {
+    if (!wishes.prompt_name.has_value()) return texts;
+    return Refused("'prompt_name' is there, but pairs of texts have no prompt");
+  }
+  const absl::StatusOr<absl::string_view> prompt = encoder.prompts().Find(wishes.prompt_name);
+  if (!prompt.ok()) return prompt.status();
+  for (std::string& text : texts) text.insert(0, prompt->data(), prompt->size());
+  return texts;
+}
+
 // The rows of some texts: equal texts, or pairs, share one.
 struct SharedRows {
   std::vector<text::Encoding> rows;
@@ -114,20 +129,21 @@ struct SharedRows {
 absl::StatusOr<SharedRows> EncodeAll(const TextInputs& inputs, const TextEncoder& encoder,
                                      size_t most_tokens, const TextWishes& wishes,
                                      absl::FunctionRef<absl::Status()> go_on) {
-  const std::vector<std::string> texts = ReadStrings(inputs.text->payload);
+  const absl::StatusOr<std::vector<std::string>> texts = PromptedTexts(inputs, encoder, wishes);
+  if (!texts.ok()) return texts.status();
   std::vector<std::string> pairs;
   if (inputs.pair != nullptr) pairs = ReadStrings(inputs.pair->payload);
   SharedRows shared;
   absl::flat_hash_map<std::pair<absl::string_view, absl::string_view>, uint32_t> known;
-  for (size_t i = 0; i < texts.size(); ++i) {
+  for (size_t i = 0; i < texts->size(); ++i) {
     if (absl::Status status = go_on(); !status.ok()) return status;
     std::optional<absl::string_view> pair;
     if (!pairs.empty()) pair = pairs[i];
     const auto next = static_cast<uint32_t>(shared.rows.size());
-    const auto [place, is_new] = known.try_emplace({texts[i], pair.value_or("")}, next);
+    const auto [place, is_new] = known.try_emplace({(*texts)[i], pair.value_or("")}, next);
     shared.row_of_text.push_back(place->second);
     if (!is_new) continue;
-    absl::StatusOr<text::Encoding> row = encoder.Encode(texts[i], pair, most_tokens, wishes);
+    absl::StatusOr<text::Encoding> row = encoder.Encode((*texts)[i], pair, most_tokens, wishes);
     if (!row.ok()) return OfText(wishes.first_place + i, row.status());
     shared.rows.push_back(*std::move(row));
   }
@@ -155,6 +171,15 @@ void Count(const SharedRows& shared, TokenRows* tokens, ModelMetrics* metrics) {
   metrics->truncated_texts.fetch_add(tokens->truncated_texts, std::memory_order_relaxed);
 }
 
+// The bytes of what stands in front of the texts of a message that nobody has checked yet.
+uint64_t PromptBytes(const InferMessage& message, const ServedModel& model) {
+  if (!model.texts.ok() || message.inputs.size() != 1 || message.inputs[0].dims.empty()) return 0;
+  const auto prompt = (*model.texts)->prompts().Find(message.texts.prompt_name);
+  const int64_t most = model.spec.max_batch_size;
+  const int64_t count = std::clamp<int64_t>(message.inputs[0].dims[0], 0, most);
+  return prompt.value_or("").size() * static_cast<uint64_t>(count);
+}
+
 }  // namespace
 
 bool HasTexts(const InferMessage& message, const ServedModel& model) {
@@ -164,8 +189,8 @@ bool HasTexts(const InferMessage& message, const ServedModel& model) {
          std::none_of(model.spec.inputs.begin(), model.spec.inputs.end(), is_text);
 }
 
-uint64_t TextBytes(const InferMessage& message) {
-  uint64_t bytes = 0;
+uint64_t TextBytes(const InferMessage& message, const ServedModel& model) {
+  uint64_t bytes = PromptBytes(message, model);
   for (const InputMessage& input : message.inputs) bytes += input.payload.bytes;
   return bytes;
 }

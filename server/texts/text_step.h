@@ -32,16 +32,18 @@ namespace mpsd {
 // tensors a comparison for each input. Pure.
 bool HasTexts(const InferMessage& message, const ServedModel& model);
 
-// The bytes of the request's inputs, by which the caller decides where to encode: a few more than
-// the texts have, since each brings its length. Pure.
-uint64_t TextBytes(const InferMessage& message);
+// The bytes of the request's inputs, and of the prompts that stand in front of its texts, by which
+// the caller decides where to encode: a few more than the texts have, since each brings its length.
+// REQUIRES: the model is loaded. Pure.
+uint64_t TextBytes(const InferMessage& message, const ServedModel& model);
 
-// The rows of a request's texts. Equal texts, or equal pairs, are encoded once and become one row;
-// TokenRows says which, and the exchange gives each text its answer. `go_on` is asked before each
-// text, and its error ends the work: the client is gone, or the deadline has passed. A text that
-// has begun is not interrupted: the largest, of text::kMaxTextBytes, takes some 200 ms. Where one
-// text is refused no row is kept, and nothing is counted; else tokens, cut texts and time are
-// counted in the model's metrics.
+// The rows of a request's texts, each with the prompt that it wishes in front of it, or the default
+// one; texts of pairs have none. The prompt's tokens count as the text's own. Equal texts, or equal
+// pairs, are encoded once and become one row; TokenRows says which, and the exchange gives each
+// text its answer. `go_on` is asked before each text, and its error ends the work: the client is
+// gone, or the deadline has passed. A text that has begun is not interrupted: the largest, of
+// text::kMaxTextBytes, takes some 200 ms. Where one text is refused no row is kept, and nothing is
+// counted; else tokens, cut texts and time are counted in the model's metrics.
 //
 // The result points into `message` for names and parameters, and not for texts, whose memory may
 // go; and into the model's spec for the names of its inputs. So both outlive it. It also says whose
@@ -49,8 +51,9 @@ uint64_t TextBytes(const InferMessage& message);
 //
 //   INVALID_ARGUMENT   the tensors "text" and "text_pair" have another datatype, shape or count of
 //                      rows than BYTES[n,1] or BYTES[n], or other bytes; other inputs are there
-//                      besides; a text that TextEncoder::Encode() refuses, by its place; tensors
-//                      of more than kMaxTokenTensorBytes
+//                      besides; a prompt is wished that there is none of, or one of pairs; a text
+//                      that TextEncoder::Encode() refuses, by its place; tensors of more than
+//                      kMaxTokenTensorBytes
 //   UNAVAILABLE        the tokenizer could not be used; the log has said why
 //
 // Blocks for the encoding, some 50 ms for each MiB, and holds no lock. Memory: the texts once more,

@@ -98,6 +98,17 @@ TEST_F(TextEncoderLoadTest, BesideModulesTextsLoseTheSpacesAtTheirEnds) {
   EXPECT_THAT((*encoder)->Tokenize(" a ", true)->ids, ElementsAre(1));
 }
 
+TEST_F(TextEncoderLoadTest, HasThePromptsBesideTheTokenizer) {
+  const TextPolicy policy = Write("vocab.txt", kWords);
+  Write("config_sentence_transformers.json", R"({"prompts": {"query": "a "}})");
+  const auto encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_EQ(*(*encoder)->prompts().Find("query"), "a ");
+  Write("config_sentence_transformers.json", R"({"prompts": {"query": 1}})");
+  EXPECT_THAT(std::string(TextEncoder::Load(policy).status().message()),
+              HasSubstr("config_sentence_transformers.json: 'prompts': 'query' must be a text"));
+}
+
 TEST_F(TextEncoderLoadTest, NamesTheFileThatCannotBeUsed) {
   TextPolicy policy = Write("tokenizer.json", R"({"model": {"type": "Morse"}})");
   EXPECT_THAT(std::string(TextEncoder::Load(policy).status().message()),

@@ -18,6 +18,8 @@ namespace {
 
 using testing::ElementsAre;
 
+constexpr int64_t kHugeDims[] = {INT64_MAX, 1};
+
 class TextStepTest : public testing::Test {
  protected:
   TextStepTest() {
@@ -31,6 +33,21 @@ class TextStepTest : public testing::Test {
     };
     model_.texts = std::make_shared<const TextEncoder>(
         tokenizer_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n"), TextPolicy());
+  }
+
+  // Gives the model the prompts of such a file.
+  void TakePrompts(const std::string& json) {
+    const auto prompts = Prompts::Parse(json);
+    ASSERT_TRUE(prompts.ok()) << prompts.status();
+    model_.texts = std::make_shared<const TextEncoder>(
+        *text::Tokenizer::FromVocabulary("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n", true),
+        TextPolicy(), /*strips=*/true, *prompts);
+  }
+
+  static TextWishes Wishing(const std::string& prompt_name) {
+    TextWishes wishes;
+    wishes.prompt_name = prompt_name;
+    return wishes;
   }
 
   absl::StatusOr<std::shared_ptr<TokenRows>> Encode() {
@@ -126,6 +143,69 @@ TEST_F(TextStepTest, ARefusedTextHasItsPlaceInTheCall) {
   const absl::Status status = Encode().status();
   EXPECT_EQ(status.message(), "text 31: it has 11 tokens, but at most 8 are served");
   EXPECT_TRUE(IsTooLong(status));
+}
+
+TEST_F(TextStepTest, AWishedPromptStandsInFrontOfEachText) {
+  TakePrompts(R"({"prompts": {"query": "c "}})");
+  message_.Strings("text", {"a", "b"}).Texts(Wishing("query"));
+  const auto rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT(Numbers(**rows, 0), ElementsAre(2, 6, 4, 3, 2, 6, 5, 3));
+  EXPECT_EQ((*rows)->token_count, 8u);
+}
+
+TEST_F(TextStepTest, TheDefaultPromptStandsWhereNoneIsWished) {
+  TakePrompts(R"({"prompts": {"query": "c ", "plain": ""}, "default_prompt_name": "query"})");
+  message_.Strings("text", {"a"});
+  auto rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT(Numbers(**rows, 0), ElementsAre(2, 6, 4, 3));
+  message_.Texts(Wishing("plain"));
+  rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT(Numbers(**rows, 0), ElementsAre(2, 4, 3));
+}
+
+TEST_F(TextStepTest, SpacesGoFromTheEndsOfAPromptWithItsText) {
+  TakePrompts(R"({"prompts": {"query": " c"}})");
+  message_.Strings("text", {"a b "}).Texts(Wishing("query"));
+  const auto rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT(Numbers(**rows, 0), ElementsAre(2, 1, 5, 3)) << "\"ca\" is no word";
+}
+
+TEST_F(TextStepTest, APromptCountsForTheLengthOfItsText) {
+  TakePrompts(R"({"prompts": {"query": "c c c c c "}})");
+  TextWishes wishes = Wishing("query");
+  wishes.long_input = LongInput::kError;
+  message_.Strings("text", {"a", "a b"}).Texts(wishes);
+  EXPECT_EQ(Refusal(), "text 1: it has 9 tokens, but at most 8 are served");
+}
+
+TEST_F(TextStepTest, AnUnknownPromptIsRefused) {
+  message_.Strings("text", {"a"}).Texts(Wishing("query"));
+  EXPECT_EQ(Refusal(), "'prompt_name': the model has no prompts");
+  TakePrompts(R"({"prompts": {"document": ""}})");
+  EXPECT_EQ(Refusal(), "'prompt_name' must be one of the model's prompts: document");
+}
+
+TEST_F(TextStepTest, PairsHaveNoPrompt) {
+  TakePrompts(R"({"prompts": {"query": "c "}, "default_prompt_name": "query"})");
+  message_.Strings("text", {"a"}).Strings("text_pair", {"b"});
+  const auto rows = Encode();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_THAT(Numbers(**rows, 0), ElementsAre(2, 4, 3, 5, 3));
+  message_.Texts(Wishing("query"));
+  EXPECT_EQ(Refusal(), "'prompt_name' is there, but pairs of texts have no prompt");
+}
+
+TEST_F(TextStepTest, PromptsCountAmongTheBytesOfARequest) {
+  message_.Strings("text", {"a", "b"});
+  EXPECT_EQ(TextBytes(*message_, model_), 10u);
+  TakePrompts(R"({"prompts": {"query": "cc "}, "default_prompt_name": "query"})");
+  EXPECT_EQ(TextBytes(*message_, model_), 16u);
+  message_->inputs[0].dims = kHugeDims;
+  EXPECT_EQ(TextBytes(*message_, model_), 10u + 4 * 3) << "of no more texts than a batch has";
 }
 
 TEST_F(TextStepTest, AModelWithAnInputOfThatNameOrWithoutTokenizerHasNoTexts) {

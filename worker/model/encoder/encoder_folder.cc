@@ -104,17 +104,6 @@ absl::StatusOr<int64_t> ReadToldTokens(const std::string& path) {
   return of_tokenizer;
 }
 
-// A prompt before each text would be lost: other vectors than those of the model's own tools.
-absl::Status CheckPrompt(const std::string& path) {
-  constexpr char kFile[] = "config_sentence_transformers.json";
-  const absl::StatusOr<std::string> prompt = ReadAs(path, kFile, ParseDefaultPrompt);
-  if (absl::IsNotFound(prompt.status())) return absl::OkStatus();
-  if (!prompt.ok() || prompt->empty()) return prompt.status();
-  return absl::InvalidArgumentError(absl::StrCat(kFile, ": 'default_prompt_name' is \"",
-                                                 prompt->substr(0, 100),
-                                                 "\": mpsd puts no prompt before texts"));
-}
-
 std::vector<int64_t> Buckets(int64_t longest) {
   std::vector<int64_t> buckets;
   for (int64_t length = kSmallestBucket; length < longest; length *= 2) buckets.push_back(length);
@@ -164,7 +153,6 @@ absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& path) {
   if (!config.ok()) return config.status();
   folder.config = *std::move(config);
   if (absl::Status status = ReadSentenceFiles(path, &folder); !status.ok()) return status;
-  if (absl::Status status = CheckPrompt(path); !status.ok()) return status;
   folder.max_tokens = std::min(folder.config.max_tokens(), kUsualMaxTokens);
   const absl::StatusOr<int64_t> told = ReadToldTokens(path);
   if (!told.ok()) return told.status();

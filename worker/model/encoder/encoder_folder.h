@@ -6,7 +6,6 @@
 //   2_Dense/config.json          a linear map behind that               DenseConfig
 //   sentence_bert_config.json    how long a row of tokens may be; else model_max_length
 //                                in tokenizer_config.json says it
-//   config_sentence_transformers.json   that no prompt stands before each text
 //
 //   files                      inputs                              outputs
 //   an embedder                input_ids, attention_mask,          sentence_embedding

@@ -116,20 +116,6 @@ TEST_F(EncoderFolderTest, TakesTheFirstOfTheFilesThatSayTheLength) {
   EXPECT_THAT(Error(), HasSubstr("sentence_bert_config.json: 'max_seq_length' must be"));
 }
 
-TEST_F(EncoderFolderTest, APromptThatStandsBeforeEachTextIsRefused) {
-  Write("config_sentence_transformers.json",
-        R"({"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": null})");
-  EXPECT_EQ(Error(), "it was read");
-  Write("config_sentence_transformers.json",
-        R"({"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": "document"})");
-  EXPECT_EQ(Error(), "it was read");
-  Write("config_sentence_transformers.json",
-        R"({"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": "query"})");
-  EXPECT_EQ(Error(),
-            "config_sentence_transformers.json: 'default_prompt_name' is \"query\": mpsd "
-            "puts no prompt before texts");
-}
-
 TEST_F(EncoderFolderTest, ABucketBeyondThePositionsIsRefused) {
   LoadOrder order;
   order.spec.pad.push_back({"input_ids", 0, {8, 40}});

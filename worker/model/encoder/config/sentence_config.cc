@@ -167,16 +167,6 @@ absl::StatusOr<int64_t> ParseTokenizerMaxTokens(absl::string_view json) {
   return static_cast<int64_t>(found->get<double>());
 }
 
-absl::StatusOr<std::string> ParseDefaultPrompt(absl::string_view json) {
-  const absl::StatusOr<Json> config = ParseSettings(json);
-  if (!config.ok()) return config.status();
-  const std::string name = Text(*config, "default_prompt_name");
-  const auto prompts = config->find("prompts");
-  const bool is_empty =
-      prompts != config->end() && prompts->is_object() && prompts->value(name, Json()) == "";
-  return is_empty ? "" : name;
-}
-
 absl::string_view NameOf(Pooling pooling) {
   for (const auto& [name, known] : kPoolings) {
     if (known == pooling) return name;

@@ -60,11 +60,6 @@ absl::StatusOr<int64_t> ParseMaxTokens(absl::string_view json);
 // text is no JSON object. Pure.
 absl::StatusOr<int64_t> ParseTokenizerMaxTokens(absl::string_view json);
 
-// The name of the prompt that stands before each text by default, of a
-// config_sentence_transformers.json whose text is `json`. Empty where there is none, or an empty
-// one. INVALID_ARGUMENT when the text is no JSON object. Pure.
-absl::StatusOr<std::string> ParseDefaultPrompt(absl::string_view json);
-
 // "mean", "cls", "lasttoken", "max": sentence-transformers' words.
 absl::string_view NameOf(Pooling pooling);
 

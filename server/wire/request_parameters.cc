@@ -22,13 +22,16 @@ struct KnownParameter {
 
 constexpr Choice kInt[] = {Choice::kInt64Param};
 constexpr Choice kAnyInt[] = {Choice::kInt64Param, Choice::kUint64Param};
+constexpr Choice kText[] = {Choice::kStringParam};
 constexpr Choice kBool[] = {Choice::kBoolParam};
 constexpr Choice kSequence[] = {Choice::kInt64Param, Choice::kUint64Param, Choice::kStringParam};
+constexpr absl::string_view kPromptName = "prompt_name";
 constexpr absl::string_view kFinalFlag = "triton_enable_empty_final_response";
 
 constexpr KnownParameter kKnownParameters[] = {
     {"timeout", kInt, "int64_param"},
     {"priority", kAnyInt, "int64_param or uint64_param"},
+    {kPromptName, kText, "string_param"},
     {"sequence_id", kSequence, "int64_param or string_param"},
     {"sequence_start", kBool, "bool_param"},
     {"sequence_end", kBool, "bool_param"},
@@ -103,6 +106,7 @@ void DescribeParameters(const ParameterMap& parameters, InferMessage* message) {
   message->timeout_us = 0;
   message->priority = 0;
   message->wants_final_flag = false;
+  message->texts = TextWishes();
   for (const auto& [name, value] : parameters) {
     std::string fault = ParameterFault(name, value.parameter_choice_case());
     if (!fault.empty()) {
@@ -115,6 +119,7 @@ void DescribeParameters(const ParameterMap& parameters, InferMessage* message) {
     }
     if (name == "timeout") message->timeout_us = value.int64_param();
     if (name == "priority") message->priority = PriorityOf(value);
+    if (name == kPromptName) message->texts.prompt_name = value.string_param();
     if (name == kFinalFlag) message->wants_final_flag = value.bool_param();
   }
 }

@@ -15,9 +15,9 @@ namespace mpsd {
 // read here, so that a parameter means the same over gRPC and over HTTP. A fault becomes
 // InferMessage::parameter_error, which Validate() refuses in its turn. Pure functions.
 
-// Reads the request's own parameters: "timeout", "priority", "sequence_…" and those that begin with
-// "triton_". Others pass. Sets the message's parameter_error, timeout_us and wants_final_flag, in
-// place of what they were.
+// Reads the request's own parameters: "timeout", "priority", "prompt_name", "sequence_…" and those
+// that begin with "triton_". Others pass. Sets the message's parameter_error, timeout_us, priority,
+// wants_final_flag and texts, in place of what they were.
 void DescribeParameters(const ParameterMap& parameters, InferMessage* message);
 
 // The forms that the tensors' parameters ask for; TensorForms is a view of it. Thread-compatible.

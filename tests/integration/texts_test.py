@@ -1,4 +1,5 @@
 """Texts, with Triton's own client: the server makes tokens of them, and the model gives these back."""
+import json
 import pathlib
 import tempfile
 import threading
@@ -23,11 +24,13 @@ def strings(name, *texts, dims=None):
 
 
 class Texts(unittest.TestCase):
-    def serve(self, words=WORDS, **text):
+    def serve(self, words=WORDS, prompts=None, **text):
         """A daemon with a model that answers OUTPUT0: ids, OUTPUT1: mask, OUTPUT2: types."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
         self.vocab = folder / "vocab.txt"
         self.write_words(words)
+        if prompts is not None:
+            (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
         self.daemon = self.enterContext(Daemon(
             [synthetic("m", TOKENS, text={"tokenizer": str(self.vocab), **text})]))
         self.client = self.enterContext(triton.InferenceServerClient(self.daemon.address))
@@ -39,9 +42,9 @@ class Texts(unittest.TestCase):
         answer = self.client.infer("m", [strings("text", *texts)], **more)
         return answer.as_numpy("OUTPUT0").tolist()
 
-    def check_refused(self, inputs, text):
+    def check_refused(self, inputs, text, **more):
         with self.assertRaises(triton.InferenceServerException) as caught:
-            self.client.infer("m", inputs)
+            self.client.infer("m", inputs, **more)
         self.assertEqual(caught.exception.status(), "StatusCode.INVALID_ARGUMENT")
         self.assertIn(text, caught.exception.message())
 
@@ -94,6 +97,30 @@ class Texts(unittest.TestCase):
         self.assertNotIn("truncated_texts", self.client.infer(
             "m", [strings("text", "a")]).get_response().parameters)
         self.assertEqual(self.daemon.metric("mpsd_truncated_texts_total", model="m"), 2)
+
+    def test_prompts_of_the_folder(self):
+        self.serve(prompts={"prompts": {"query": "c b ", "plain": ""},
+                            "default_prompt_name": "query"})
+        by_hand = self.ids("c b a", "c b b a", parameters={"prompt_name": "plain"})
+        self.assertEqual(by_hand, [[CLS, C, B, A, SEP, 0], [CLS, C, B, B, A, SEP]])
+        self.assertEqual(self.ids("a", "b a", parameters={"prompt_name": "query"}), by_hand)
+        self.assertEqual(self.ids("a", "b a"), by_hand)
+        self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="m"), 3 * 11)
+        for texts, name, why in (
+                ([strings("text", "a")], "other",
+                 "'prompt_name' must be one of the model's prompts: plain, query"),
+                ([strings("text", "a"), strings("text_pair", "b")], "query",
+                 "pairs of texts have no prompt"),
+                ([strings("text", "a")], 1,
+                 "invalid value type for 'prompt_name' parameter, expected string_param.")):
+            self.check_refused(texts, why, parameters={"prompt_name": name})
+
+    def test_prompts_that_cannot_be_used_leave_tokens(self):
+        self.serve(prompts={"prompts": {"query": 1}})
+        with self.assertRaises(triton.InferenceServerException) as caught:
+            self.ids("a")
+        self.assertEqual(caught.exception.status(), "StatusCode.UNAVAILABLE")
+        self.assertIn("'prompts': 'query' must be a text", self.daemon.log())
 
     def test_long_texts_are_refused_where_the_config_says_so(self):
         self.serve(max_tokens=4, long_input="error")

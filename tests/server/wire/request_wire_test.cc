@@ -346,6 +346,18 @@ TEST_F(RequestWireTest, PriorityIsNotNegative) {
             "invalid value for 'priority', expected value >= 0.");
 }
 
+TEST_F(RequestWireTest, ThePromptOfTextsIsAString) {
+  inference::InferParameter value;
+  value.set_string_param("query");
+  EXPECT_EQ(ParameterError("prompt_name", value), "");
+  EXPECT_EQ(message_.texts.prompt_name, "query");
+  EXPECT_EQ(ParameterError("other", value), "");
+  value.set_int64_param(1);
+  EXPECT_EQ(ParameterError("prompt_name", value),
+            "invalid value type for 'prompt_name' parameter, expected string_param.");
+  EXPECT_FALSE(message_.texts.prompt_name.has_value()) << "of the request before";
+}
+
 TEST_F(RequestWireTest, ClassificationIsAboveZero) {
   auto& classification = (*request_.add_outputs()->mutable_parameters())["classification"];
   for (const int64_t count : {0, -1}) {

@@ -38,6 +38,9 @@ class TextReader {
 
   absl::Status End() {
     if (route_ == TextRoute::kRerank) return EndRerank();
+    if (!request_->tokens.empty() && request_->wishes.prompt_name.has_value()) {
+      return Unparsable("prompt_name", "rows of tokens have no prompt");
+    }
     if (request_->row_count() > 0) return absl::OkStatus();
     return has_rows_ ? Unparsable(RowsKey(), "it is empty") : NoField(RowsKey());
   }
@@ -125,9 +128,7 @@ class TextReader {
       return ReadFlag(value, key, &request_->normalizes);
     }
     if (key != "prompt_name") return ReadCutField(key, value);
-    absl::string_view name;
-    if (absl::Status status = ReadText(value, key, &name); !status.ok()) return status;
-    return Unparsable(key, "the model has no prompts");
+    return ReadString(value, key, &request_->wishes.prompt_name.emplace());
   }
 
   absl::Status ReadFormat(ondemand::value value) {

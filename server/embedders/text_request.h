@@ -50,7 +50,8 @@ struct TextRequest {
 //                                                                truncation_direction
 //   kPredict      inputs: str | [a,b] | [[a,b] | [a] | a, …]     raw_scores, truncate,
 //                                                                truncation_direction
-//   kOllama       input: as kEmbeddings                          dimensions, truncate
+//   kOllama       input: as kEmbeddings                          dimensions, truncate,
+//                                                                prompt_name
 //
 // All have "model". Fields with null count as left out; fields that are not known are checked and
 // ignored. INVALID_ARGUMENT for any other body; IsTooLong() for more than `most_rows` rows. Memory:

@@ -39,10 +39,10 @@ absl::Status ReadField(absl::string_view key, ondemand::value value, size_t most
   if (IsNull(value)) return absl::OkStatus();
   if (key == "inputs") return ReadInputs(value, most_rows, &request->texts);
   if (key == "add_special_tokens") return ReadFlag(value, key, &request->adds_special);
-  if (key != "model") return SkipValue(value, 1);
-  absl::string_view model;
-  absl::Status status = ReadText(value, key, &model);
-  request->model = std::string(model);
+  if (key != "model" && key != "prompt_name") return SkipValue(value, 1);
+  absl::string_view name;
+  absl::Status status = ReadText(value, key, &name);
+  (key == "model" ? request->model : request->prompt_name.emplace()) = std::string(name);
   return status;
 }
 
@@ -81,9 +81,12 @@ void PutTokens(const std::vector<int32_t>& ids, absl::Span<const std::string> pi
 
 absl::StatusOr<std::vector<text::Encoding>> TokenizeAll(const TokenizeRequest& request,
                                                         const TextEncoder& encoder) {
+  const absl::StatusOr<absl::string_view> prompt = encoder.prompts().Find(request.prompt_name);
+  if (!prompt.ok()) return prompt.status();
   std::vector<text::Encoding> rows;
   for (size_t i = 0; i < request.texts.size(); ++i) {
-    absl::StatusOr<text::Encoding> row = encoder.Tokenize(request.texts[i], request.adds_special);
+    absl::StatusOr<text::Encoding> row =
+        encoder.Tokenize(absl::StrCat(*prompt, request.texts[i]), request.adds_special);
     if (!row.ok()) {
       return WithText(row.status(), absl::StrCat("text ", i, ": ", row.status().message()));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,20 @@
 
 namespace mpsd {
 
-// TEI's POST /tokenize: {"inputs": str | [str], "model"?, "add_special_tokens" = true}. A value.
+// TEI's POST /tokenize: {"inputs": str | [str], "model"?, "add_special_tokens" = true,
+// "prompt_name"?}. A value.
 struct TokenizeRequest {
   std::string model;  // empty: none was named
   std::vector<std::string> texts;
   bool adds_special = true;
+  std::optional<std::string> prompt_name;  // none: the default
 };
 
 // Reads such a body. Statuses, unknown fields and null as ReadTextRequest(). Thread-safe.
 absl::Status ReadTokenizeRequest(std::string body, size_t most_rows, TokenizeRequest* request);
 
-// [[{"id","piece","text","special","start","stop"}]]: the tokens of each text, uncut. The piece is
+// [[{"id","piece","text","special","start","stop"}]]: the tokens of each text, uncut,
+// behind those of its prompt. The piece is
 // the token as the vocabulary has it. Text and place of a token are null, since a tokenizer here
 // does not know where in a text a token was; special are those that it puts around a text. Statuses
 // of the tokenizer name the text by its place; UNAVAILABLE where the model has none that can be

@@ -19,9 +19,11 @@ from models import huggingface, synthetic, tensor
 
 
 class Embeddings(unittest.TestCase):
-    def serve(self, *more, **config):
+    def serve(self, *more, prompts=None, **config):
         """A daemon with the embedder "e", and with further models that `more` names."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        if prompts is not None:
+            (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
         models = {"e": encoder("e", EMBEDDING, folder),
                   "r": encoder("r", RANKING, folder),
                   "c": encoder("c", [tensor("scores", [3])], folder),
@@ -78,6 +80,34 @@ class Embeddings(unittest.TestCase):
         self.assertEqual(answer["usage"]["prompt_tokens"], 4)
         answer = self.post("/v1/embeddings", input=rows[0])
         self.check_close(answer["data"][0]["embedding"], unit(numbers_of(rows[0])))
+
+    def test_prompts(self):
+        self.serve("r", prompts={"prompts": {"query": "a b ", "document": "c "},
+                                 "default_prompt_name": "document"})
+        by_hand = [unit(numbers_of(tokens_of(f"a b {text}"))) for text in ("d", "e f")]
+        answer = self.post("/v1/embeddings", model="e", input=["d", "e f"], prompt_name="query")
+        for one, wanted in zip(answer["data"], by_hand, strict=True):
+            self.check_close(one["embedding"], wanted)
+        self.assertEqual(answer["usage"]["total_tokens"], 5 + 6)
+        for path, key in (("/embed", "inputs"), ("/api/embed", "input")):
+            answer = self.post(path, model="e", prompt_name="query", **{key: ["d", "e f"]})
+            for one, wanted in zip(answer if path == "/embed" else answer["embeddings"], by_hand,
+                                   strict=True):
+                self.check_close(one, wanted)
+        answer = self.post("/v1/embeddings", model="e", input="d")
+        self.check_close(answer["data"][0]["embedding"], unit(numbers_of(tokens_of("c d"))))
+        (row,) = self.post("/tokenize", model="e", inputs="d", prompt_name="query")
+        self.assertEqual([one["id"] for one in row], tokens_of("a b d"))
+        known = "'prompt_name' must be one of the model's prompts: document, query"
+        wish = {"model": "e", "prompt_name": "other"}
+        self.assertEqual(self.refused(400, "/v1/embeddings", input="d", **wish)["error"]["message"],
+                         known)
+        self.assertEqual(self.refused(422, "/embed", inputs="d", **wish),
+                         {"error": known, "error_type": "Validation"})
+        self.assertEqual(self.refused(422, "/tokenize", inputs="d", **wish)["error"], known)
+        self.assertIn("rows of tokens have no prompt", self.refused(
+            400, "/v1/embeddings", input=[[5]], **wish)["error"]["message"])
+        self.post("/rerank", model="r", query="d", texts=["e"])
 
     def test_base64_and_dimensions(self):
         self.serve()

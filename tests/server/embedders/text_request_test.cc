@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/request/too_long.h"
 
 namespace mpsd {
@@ -96,8 +98,25 @@ TEST_F(TextRequestTest, OptionsOfEmbeddings) {
   EXPECT_TRUE(request_.normalizes) << "the field is TEI's";
   ExpectRefused(TextRoute::kEmbeddings, R"({"input":"a","encoding_format":"hex"})", "neither");
   ExpectRefused(TextRoute::kEmbeddings, R"({"input":"a","dimensions":0})", "at least 1");
-  ExpectRefused(TextRoute::kEmbeddings, R"({"input":"a","prompt_name":"query"})", "no prompts");
   ExpectRefused(TextRoute::kEmbeddings, R"({"input":"a","input":"b"})", "comes twice");
+}
+
+TEST_F(TextRequestTest, RoutesOfVectorsNameAPrompt) {
+  for (const auto& [route, key] :
+       {std::pair(TextRoute::kEmbeddings, "input"), std::pair(TextRoute::kEmbed, "inputs"),
+        std::pair(TextRoute::kOllama, "input")}) {
+    const std::string rows = absl::StrCat("{\"", key, "\":\"a\",\"prompt_name\":");
+    ASSERT_TRUE(Read(route, rows + "\"query\"}").ok());
+    EXPECT_EQ(request_.wishes.prompt_name, "query");
+    ASSERT_TRUE(Read(route, rows + "null}").ok());
+    EXPECT_FALSE(request_.wishes.prompt_name.has_value());
+    ExpectRefused(route, rows + "1}", "prompt_name");
+    ExpectRefused(route, absl::StrCat("{\"prompt_name\":\"query\",\"", key, "\":[[1]]}"),
+                  "rows of tokens have no prompt");
+  }
+  ASSERT_TRUE(
+      Read(TextRoute::kRerank, R"({"query":"q","texts":["a"],"prompt_name":"query"})").ok());
+  EXPECT_FALSE(request_.wishes.prompt_name.has_value());
 }
 
 TEST_F(TextRequestTest, OptionsOfTei) {

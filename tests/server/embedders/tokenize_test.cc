@@ -63,6 +63,21 @@ TEST_F(TokenizeTest, TheTokensAroundATextAreSpecial) {
             R"([[{"id":5,"piece":"b","text":null,"special":false,"start":null,"stop":null}]])");
 }
 
+TEST_F(TokenizeTest, ThePromptsTokensAreThere) {
+  ASSERT_TRUE(Read(R"({"inputs":"b","prompt_name":"query","add_special_tokens":false})").ok());
+  EXPECT_EQ(request_.prompt_name, "query");
+  EXPECT_EQ(TokensJson(request_, model_).status().message(),
+            "'prompt_name': the model has no prompts");
+  model_.served->texts = std::make_shared<const TextEncoder>(
+      *text::Tokenizer::FromVocabulary("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\n",
+                                       /*lowers_case=*/true),
+      TextPolicy(), /*strips=*/true, *Prompts::Parse(R"({"prompts":{"query":"a "}})"));
+  const auto json = TokensJson(request_, model_);
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_THAT(*json, HasSubstr(R"({"id":4,"piece":"a",)"));
+  EXPECT_THAT(*json, HasSubstr(R"({"id":5,"piece":"b",)"));
+}
+
 TEST_F(TokenizeTest, EachRowHasItsOwnPieces) {
   request_.adds_special = false;
   request_.texts = {"a b", "", "b"};

@@ -206,13 +206,15 @@ int TextRun::Write(const absl::StatusOr<std::string>& report) const {
 
 }  // namespace
 
-int RunEmbed(const TextOptions& options, const Console& console) {
+int RunEmbed(const EmbedOptions& options, const Console& console) {
   TextRun run(options, console);
   client::Embeddings embeddings;
   Question question;
   question.task = "embedding";
   question.target = "/v1/embeddings";
-  question.ask = client::EmbeddingsBody;
+  question.ask = [&](const std::string& model, absl::Span<const std::string> texts) {
+    return client::EmbeddingsBody(model, texts, options.prompt);
+  };
   question.keep = [&](const std::string& body, size_t text_count) {
     return client::AddEmbeddings(body, text_count, &embeddings);
   };

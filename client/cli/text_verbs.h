@@ -35,6 +35,10 @@ struct TextOptions {
   std::string output_file;  // empty: stdout
 };
 
+struct EmbedOptions : TextOptions {
+  std::string prompt;  // its name; empty: the model's default
+};
+
 struct RerankOptions : TextOptions {
   std::string query;
   size_t top_count = 0;  // 0: all
@@ -50,7 +54,7 @@ struct Console {
 
 // The vectors of texts: a table, JSON or .npy. Returns an ExitCode. Connecting and each request may
 // take the option `timeout`. Thread-safe, as the others.
-int RunEmbed(const TextOptions& options, const Console& console);
+int RunEmbed(const EmbedOptions& options, const Console& console);
 
 // The texts as documents, the best for the query first: a table or JSON.
 int RunRerank(const RerankOptions& options, const Console& console);

@@ -198,9 +198,11 @@ void AddTextOptions(CLI::App* verb, TextOptions* options, const char* file, cons
 }  // namespace
 
 void AddTextVerbs(CLI::App& app, int* exit_code) {
-  const auto embed = std::make_shared<TextOptions>();
+  const auto embed = std::make_shared<EmbedOptions>();
   CLI::App* verb = app.add_subcommand("embed", "make vectors of texts");
   AddTextOptions(verb, embed.get(), "--file", "table, json or npy");
+  verb->add_option("--prompt", embed->prompt,
+                   "the name of the model's prompt that goes in front of each text");
   verb->callback([embed, exit_code] { *exit_code = RunEmbed(*embed, ThisConsole()); });
 
   const auto rerank = std::make_shared<RerankOptions>();

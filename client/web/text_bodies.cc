@@ -87,9 +87,12 @@ absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body) {
   return models;
 }
 
-std::string EmbeddingsBody(absl::string_view model, absl::Span<const std::string> texts) {
-  return JsonText(
-      {{"model", std::string(model)}, {"input", Listed(texts)}, {"encoding_format", "base64"}});
+std::string EmbeddingsBody(absl::string_view model, absl::Span<const std::string> texts,
+                           absl::string_view prompt) {
+  Json body = {
+      {"model", std::string(model)}, {"input", Listed(texts)}, {"encoding_format", "base64"}};
+  if (!prompt.empty()) body["prompt_name"] = std::string(prompt);
+  return JsonText(body);
 }
 
 absl::Status AddEmbeddings(absl::string_view body, size_t text_count, Embeddings* embeddings) {

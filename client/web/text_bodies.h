@@ -61,7 +61,9 @@ using Tokens = std::vector<std::vector<Token>>;
 
 absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body);
 
-std::string EmbeddingsBody(absl::string_view model, absl::Span<const std::string> texts);
+// `prompt` names one of the model's; empty: its default.
+std::string EmbeddingsBody(absl::string_view model, absl::Span<const std::string> texts,
+                           absl::string_view prompt = "");
 absl::Status AddEmbeddings(absl::string_view body, size_t text_count, Embeddings* embeddings);
 
 std::string RerankBody(absl::string_view model, absl::string_view query,

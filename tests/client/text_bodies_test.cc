@@ -33,6 +33,8 @@ TEST(TextBodies, AsksForEmbeddingsOfWhateverBytes) {
   EXPECT_EQ(body["model"], "m");
   EXPECT_EQ(body["encoding_format"], "base64");
   EXPECT_EQ(body["input"], Json({"a \"b\"", "\xEF\xBF\xBD"}));
+  EXPECT_FALSE(body.contains("prompt_name"));
+  EXPECT_EQ(Json::parse(EmbeddingsBody("m", kTexts, "query"))["prompt_name"], "query");
 }
 
 TEST(TextBodies, AddsEmbeddingsToThoseBefore) {

@@ -56,7 +56,10 @@ class TextVerbsTest : public testing::Test {
  protected:
   TextVerbsTest() { server_.handler = Answer; }
 
-  int Run(int (*verb)(const TextOptions&, const Console&), TextOptions options) {
+  template <class Options>
+  int Run(int (*verb)(const Options&, const Console&), TextOptions texts) {
+    Options options;
+    static_cast<TextOptions&>(options) = std::move(texts);
     return Start([&](const Console& console) {
       options.server.url = server_.url();
       return verb(options, console);
@@ -124,7 +127,8 @@ TEST_F(TextVerbsTest, ANamedModelIsNotLookedFor) {
 }
 
 TEST_F(TextVerbsTest, AReportThatCannotBeWrittenIsAnError) {
-  TextOptions options = Texts({"a"});
+  EmbedOptions options;
+  options.texts = {"a"};
   options.output = "npy";
   FullOutput full;
   const int code = Start([&](const Console&) {

@@ -73,6 +73,18 @@ class TextVerbs(unittest.TestCase):
         self.assertIn("model e, 4 tokens", out.decode())
         self.assertEqual(err, "")
 
+    def test_embeds_behind_a_prompt_of_the_models(self):
+        (self.folder / "config_sentence_transformers.json").write_text(
+            json.dumps({"prompts": {"query": "c d "}}))
+        self.serve()
+        out, _ = self.run_verb("embed", "a", "--prompt", "query", "--output", "json")
+        report = json.loads(out)
+        self.assertEqual(report["embeddings"][0]["text"], "a")
+        np.testing.assert_allclose(report["embeddings"][0]["embedding"],
+                                   unit(tokens_of("c d a")), atol=1e-6)
+        _, err = self.run_verb("embed", "a", "--prompt", "none", code=1)
+        self.assertIn("query", err)
+
     def test_a_long_file_becomes_one_array_in_its_order(self):
         self.serve()
         texts = [" ".join(WORDS[4 + (row + place) % 8] for place in range(row % 5))

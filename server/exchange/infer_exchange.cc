@@ -47,7 +47,6 @@ void InferExchange::Begin(const Arrival& arrival) {
   request_.patience_ns = arrival.patience_ns;
   request_.reply = Reply(this);
   trace_ = arrival.trace;
-  traced_ = false;
 }
 
 absl::Status InferExchange::CheckAwaited(int64_t now_ns) const {
@@ -61,7 +60,7 @@ absl::Status InferExchange::Read() {
   MPSD_CHECK(stage_ == Stage::kBegun);
   absl::Status status = transport_->Read(&message_, &forms_);
   message_.takes_many = answers_ == Answers::kMany;
-  traced_ = context_->observers.WantTrace(message_.model, *trace_);
+  request_.span = context_->observers.BeginSpan(message_.model, *trace_);
   if (status.ok()) status = transport_->MayUse(message_.model);
   if (!status.ok()) return status;
   request_.tenant = transport_->Tenant();
@@ -199,7 +198,7 @@ void InferExchange::CountAndTell(absl::StatusCode code) {
   MPSD_CHECK(stage_ == Stage::kBegun);
   stage_ = Stage::kEnded;
   CountEnding(request_, code, context_->metrics, context_->clock);
-  TellEnding(request_, message_, code, *trace_, traced_, context_->observers, context_->clock);
+  TellEnding(request_, message_, code, *trace_, context_->observers, context_->clock);
 }
 
 void InferExchange::Clear() {

@@ -154,7 +154,6 @@ class InferExchange final : public ReplySink, private TextWaiter {
   // Written by the call's thread until the request is admitted. Then the request's queue says who
   // may write, and the answers, which never overlap, write the rest.
   Stage stage_ = Stage::kIdle;
-  bool traced_ = false;
   const TraceContext* trace_ = nullptr;
   InferMessage message_;
   TensorForms forms_;

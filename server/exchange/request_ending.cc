@@ -8,6 +8,12 @@
 
 namespace mpsd {
 
+std::unique_ptr<const RequestSpan> RequestObservers::BeginSpan(absl::string_view model,
+                                                               const TraceContext& context) const {
+  if (traces == nullptr || !traces->Wants(model, context.sampled)) return nullptr;
+  return std::make_unique<RequestSpan>(traces->Begin(context.trace_id(), context.parent_id()));
+}
+
 void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,
                  const Clock* clock) {
   const size_t index = std::min<size_t>(static_cast<size_t>(code), kStatusCodes - 1);
@@ -21,13 +27,14 @@ void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* s
 }
 
 void TellEnding(const Request& request, const InferMessage& message, absl::StatusCode code,
-                const TraceContext& context, bool traced, const RequestObservers& observers,
+                const TraceContext& context, const RequestObservers& observers,
                 const Clock* clock) {
+  const bool traced = request.span != nullptr;
   if (!traced && observers.requests == nullptr) return;
   const std::string code_name = absl::StatusCodeToString(code);
   EndedRequest ended;
+  ended.span = request.span.get();
   ended.trace_id = StdView(context.trace_id());
-  ended.parent_id = StdView(context.parent_id());
   ended.model = StdView(message.model);
   ended.version = request.metrics == nullptr ? StdView(message.version)
                                              : std::string_view(request.metrics->version);

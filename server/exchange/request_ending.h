@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "proto/base/clock.h"
@@ -11,6 +12,7 @@
 #include "server/telemetry/log/request_log.h"
 #include "server/telemetry/log/trace_log.h"
 #include "server/telemetry/model_metrics.h"
+#include "server/telemetry/request_span.h"
 #include "server/wire/trace_context.h"
 
 namespace mpsd {
@@ -26,11 +28,10 @@ struct RequestObservers {
   TraceLog* traces = nullptr;
   RequestLog* requests = nullptr;
 
-  // Whether a request to the model, whose caller gave `context`, is traced. Asked once, when the
-  // request was read, since it counts towards the rate.
-  bool WantTrace(absl::string_view model, const TraceContext& context) const {
-    return traces != nullptr && traces->Wants(model, context.sampled);
-  }
+  // The span of a request to the model, whose caller gave `context`; null where it is not traced.
+  // Asked once, when the request was read, since it counts towards the rate.
+  std::unique_ptr<const RequestSpan> BeginSpan(absl::string_view model,
+                                               const TraceContext& context) const;
 };
 
 // DEADLINE_EXCEEDED from the request's deadline on. Asked when a message is about to be read, and
@@ -53,11 +54,10 @@ absl::Status CallCancelled();
 void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,
                  const Clock* clock);
 
-// Writes the span, where the request is traced, and the line of the request log, where there is
-// one. `traced` is what WantTrace() said. The message's names may be empty: the request was then
-// refused before it was read, and not traced. Takes no time where neither log is on. Thread-safe.
+// Writes the spans, where the request has one, and the line of the request log, where there is
+// one. The message's names may be empty: the request was then refused before it was read, and not
+// traced. Takes no time where neither log is on. Thread-safe.
 void TellEnding(const Request& request, const InferMessage& message, absl::StatusCode code,
-                const TraceContext& context, bool traced, const RequestObservers& observers,
-                const Clock* clock);
+                const TraceContext& context, const RequestObservers& observers, const Clock* clock);
 
 }  // namespace mpsd

@@ -52,6 +52,7 @@ void Request::Reset() {
   rules_version = 0;
   is_step = false;
   inputs_may_change = false;
+  span.reset();
   arrival_ns = 0;
   patience_ns = 0;
   deadline_ns = 0;

@@ -12,6 +12,7 @@
 #include "proto/base/datatype.h"
 #include "proto/base/shape.h"
 #include "server/request/reply.h"
+#include "server/telemetry/request_span.h"
 
 namespace mpsd {
 
@@ -135,6 +136,7 @@ struct Request {
   uint64_t priority = 0;           // as the client said it; 0: it said none
   uint32_t level = 0;              // of its priority (QueuePolicies); the first is served first
   bool yields = false;  // after its wait it lets the others of its level go first, and does not end
+  std::unique_ptr<const RequestSpan> span;  // null: the request is not traced
   Reply reply;
 
   // Guarded by the queue's mutex from Reserve() on.

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "server/telemetry/request_span.h"
+
 namespace mpsd {
 
 // A value for one call of Write(): the views live until Write() returns, and point into the request
@@ -20,9 +22,9 @@ namespace mpsd {
 // them. Times are from Clock::NowNs(), which is monotonic: they have no date. A request that no
 // batch answered has only the first and the last time.
 struct EndedRequest {
-  std::string_view trace_id;   // 32 hexadecimal digits; empty: the caller gave none
-  std::string_view parent_id;  // 16 hexadecimal digits: the caller's span
-  std::string_view model;      // as the client wrote it; there may be no such model
+  const RequestSpan* span = nullptr;  // null: not traced
+  std::string_view trace_id;          // 32 hexadecimal digits; empty: the caller gave none
+  std::string_view model;             // as the client wrote it; there may be no such model
   std::string_view version;
   std::string_view id;    // the client's own
   std::string_view code;  // "OK", "NOT_FOUND", …

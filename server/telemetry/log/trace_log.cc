@@ -20,16 +20,11 @@ constexpr size_t kSpanTextBytes = 512;
 
 // One span, in nanoseconds since the Unix epoch.
 struct Span {
-  const char* name;
+  std::string name;
   std::string id;
   std::string parent_id;
   int64_t begin_ns;
   int64_t end_ns;
-};
-
-struct Trace {
-  std::string id;
-  std::vector<Span> spans;  // the request's own first
 };
 
 std::string Hex(uint64_t value) { return absl::StrCat(absl::Hex(value, absl::kZeroPad16)); }
@@ -37,24 +32,29 @@ std::string Hex(uint64_t value) { return absl::StrCat(absl::Hex(value, absl::kZe
 // Clients choose names and ids of any length.
 std::string Text(std::string_view text) { return std::string(text.substr(0, kSpanTextBytes)); }
 
-// Names that clients choose need not be UTF-8.
-void AddStages(const EndedRequest& request, int64_t to_unix_ns, const std::string ids[4],
-               Trace* trace) {
-  if (!request.ran()) return;
+// The request's own span, and those of its stages, which get the ids.
+std::vector<Span> SpansOf(const EndedRequest& request, const std::string ids[4]) {
+  const RequestSpan& own = *request.span;
+  std::vector<Span> spans = {{Text(own.name()), own.id, own.parent_id,
+                              request.arrival_ns + own.to_unix_ns,
+                              request.ended_ns + own.to_unix_ns}};
+  if (!request.ran()) return spans;
   const int64_t times[] = {request.arrival_ns, request.batched_ns, request.started_ns,
                            request.finished_ns, request.ended_ns};
   const char* const names[] = {"queue", "dispatch", "execute", "respond"};
   for (size_t i = 0; i < 4; ++i) {
-    trace->spans.push_back(
-        {names[i], ids[i], trace->spans[0].id, times[i] + to_unix_ns, times[i + 1] + to_unix_ns});
+    spans.push_back(
+        {names[i], ids[i], own.id, times[i] + own.to_unix_ns, times[i + 1] + own.to_unix_ns});
   }
+  return spans;
 }
 
-std::string SpanLines(const EndedRequest& request, const Trace& trace) {
+// Names that clients choose need not be UTF-8.
+std::string SpanLines(const EndedRequest& request, const std::vector<Span>& spans) {
   std::string lines;
-  for (const Span& span : trace.spans) {
+  for (const Span& span : spans) {
     Json line;
-    line["trace_id"] = trace.id;
+    line["trace_id"] = request.span->trace_id;
     line["span_id"] = span.id;
     line["parent_id"] = span.parent_id;
     line["name"] = span.name;
@@ -74,36 +74,42 @@ Json Attribute(const char* key, std::string_view value) {
   return {{"key", key}, {"value", {{"stringValue", Text(value)}}}};
 }
 
-Json OtlpSpan(const EndedRequest& request, const std::string& trace_id, const Span& span,
-              bool is_request) {
+// A step is no call.
+Json OtlpAttributes(const EndedRequest& request) {
+  Json attributes = Json::array();
+  if (request.span->step.empty()) attributes.push_back(Attribute("rpc.system", "grpc"));
+  attributes.push_back(Attribute("model_name", request.model));
+  attributes.push_back(Attribute("model_version", request.version));
+  attributes.push_back(Attribute("request_id", request.id));
+  attributes.push_back(Attribute("rpc.grpc.status", request.code));
+  return attributes;
+}
+
+Json OtlpSpan(const EndedRequest& request, const Span& span) {
   constexpr int kInternal = 1;
   constexpr int kServer = 2;
   constexpr int kOk = 1;
   constexpr int kError = 2;
+  const bool is_whole = span.id == request.span->id;
   Json json;
-  json["traceId"] = trace_id;
+  json["traceId"] = request.span->trace_id;
   json["spanId"] = span.id;
   if (!span.parent_id.empty()) json["parentSpanId"] = span.parent_id;
   json["name"] = span.name;
-  json["kind"] = is_request ? kServer : kInternal;
+  json["kind"] = is_whole && request.span->step.empty() ? kServer : kInternal;
   json["startTimeUnixNano"] = absl::StrCat(span.begin_ns);
   json["endTimeUnixNano"] = absl::StrCat(span.end_ns);
-  if (!is_request) return json;
-  json["attributes"] = {Attribute("rpc.system", "grpc"), Attribute("model_name", request.model),
-                        Attribute("model_version", request.version),
-                        Attribute("request_id", request.id),
-                        Attribute("rpc.grpc.status", request.code)};
+  if (!is_whole) return json;
+  json["attributes"] = OtlpAttributes(request);
   json["status"] = {{"code", request.code == "OK" ? kOk : kError}};
   return json;
 }
 
-std::string OtlpLine(const EndedRequest& request, const Trace& trace) {
-  Json spans = Json::array();
-  for (const Span& span : trace.spans) {
-    spans.push_back(OtlpSpan(request, trace.id, span, &span == &trace.spans.front()));
-  }
+std::string OtlpLine(const EndedRequest& request, const std::vector<Span>& spans) {
+  Json list = Json::array();
+  for (const Span& span : spans) list.push_back(OtlpSpan(request, span));
   Json scope_spans = Json::array();
-  scope_spans.push_back({{"scope", {{"name", "mpsd"}}}, {"spans", std::move(spans)}});
+  scope_spans.push_back({{"scope", {{"name", "mpsd"}}}, {"spans", std::move(list)}});
   Json resource;
   resource["attributes"] = Json::array({Attribute("service.name", "mpsd")});
   Json resource_spans = Json::array();
@@ -155,16 +161,26 @@ bool TraceLog::Wants(absl::string_view model, bool sampled) {
   return true;
 }
 
+RequestSpan TraceLog::Begin(absl::string_view trace_id, absl::string_view parent_id) {
+  RequestSpan span;
+  span.trace_id = trace_id.empty() ? Hex(NextId()) + Hex(NextId()) : std::string(trace_id);
+  span.parent_id = std::string(parent_id);
+  span.id = Hex(NextId());
+  span.to_unix_ns = absl::ToUnixNanos(absl::Now()) - clock_->NowNs();
+  return span;
+}
+
+RequestSpan TraceLog::BeginStep(const RequestSpan& whole, std::string step) {
+  MPSD_CHECK(!step.empty());
+  return {whole.trace_id, whole.id, Hex(NextId()), std::move(step), whole.to_unix_ns};
+}
+
 void TraceLog::Write(const EndedRequest& request) {
-  const int64_t to_unix_ns = absl::ToUnixNanos(absl::Now()) - clock_->NowNs();
-  Trace trace;
-  trace.id = request.trace_id.empty() ? Hex(NextId()) + Hex(NextId()) : Text(request.trace_id);
-  trace.spans.push_back({"request", Hex(NextId()), Text(request.parent_id),
-                         request.arrival_ns + to_unix_ns, request.ended_ns + to_unix_ns});
+  MPSD_CHECK(request.span != nullptr);
   const std::string ids[4] = {Hex(NextId()), Hex(NextId()), Hex(NextId()), Hex(NextId())};
-  AddStages(request, to_unix_ns, ids, &trace);
-  lines_.Write(format_ == TraceFormat::kOtlp ? OtlpLine(request, trace)
-                                             : SpanLines(request, trace));
+  const std::vector<Span> spans = SpansOf(request, ids);
+  lines_.Write(format_ == TraceFormat::kOtlp ? OtlpLine(request, spans)
+                                             : SpanLines(request, spans));
 }
 
 TraceSettings TraceLog::settings(absl::string_view model) const {

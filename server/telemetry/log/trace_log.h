@@ -9,8 +9,12 @@
 //     execute             ├───────────────────┤
 //     respond                                  ├───────┤
 //
-// The spans are written when the request has ended, all at once: nothing is kept for a request that
-// is under way, and one that never ends leaves no half trace.
+// A request of a model of steps runs in other models' batches. It has its span, no stages, and
+// below it a tree like this for each step, whose parent is the span of the whole. A step ends, and
+// is written, before its whole.
+//
+// The spans of a request are written when it has ended, all at once: of a request that is under way
+// only the place in its trace is kept (RequestSpan).
 #pragma once
 
 #include <atomic>
@@ -28,6 +32,7 @@
 #include "server/telemetry/log/line_queue.h"
 #include "server/telemetry/log/log_file.h"
 #include "server/telemetry/model_metrics.h"
+#include "server/telemetry/request_span.h"
 
 namespace mpsd {
 
@@ -47,9 +52,10 @@ struct TraceSettings {
 };
 
 // Exists only if the config names a file for traces. An exchange asks Wants() when a request begins
-// and, if the answer was yes, TellEnding() calls Write() when it ends, before gRPC gets the answer.
-// A trace is put together on the thread that ends the request, and allocates; a request that is not
-// traced pays for the question only. Nothing goes over the network: collectors read the file.
+// and, if the answer was yes, calls Begin(). TellEnding() calls Write() when the request ends,
+// before gRPC gets the answer. A trace is put together on the thread that ends the request, and
+// allocates; a request that is not traced pays for the question only. Nothing goes over the
+// network: collectors read the file.
 //
 // Lossy: requests whose spans the file does not take in time are counted in lost_traces. Owned by
 // the daemon, outlives the gRPC server. Thread-safe.
@@ -65,8 +71,15 @@ class TraceLog {
   // traced, otherwise a short mutex.
   bool Wants(absl::string_view model, bool sampled);
 
-  // Writes the spans of a request as one entry of the queue. The ids of the spans are made here,
-  // and the id of the trace too where the caller gave none. Does not wait.
+  // The place of a client's request: below the span of its caller, or, with empty ids, in a new
+  // trace.
+  RequestSpan Begin(absl::string_view trace_id, absl::string_view parent_id);
+
+  // The place of a step of the request `whole`, which is traced. Asks no settings.
+  RequestSpan BeginStep(const RequestSpan& whole, std::string step);
+
+  // Writes the spans of a request as one entry of the queue; the ids of its stages are made here.
+  // Does not wait. REQUIRES: the request has a span.
   void Write(const EndedRequest& request);
 
   TraceFormat format() const { return format_; }

@@ -102,8 +102,7 @@ TEST_F(RequestEndingTest, IsALineOfTheRequestLog) {
   InferMessage message;
   message.model = "m";
   message.id = "the-id";
-  TellEnding(request_, message, absl::StatusCode::kNotFound, {}, /*traced=*/false, observers,
-             &clock_);
+  TellEnding(request_, message, absl::StatusCode::kNotFound, {}, observers, &clock_);
   log.reset();
   const std::string line = pipe.Text();
   EXPECT_THAT(line, HasSubstr("the-id"));
@@ -120,9 +119,12 @@ TEST_F(RequestEndingTest, IsASpanOnlyWhereItIsTraced) {
   observers.traces = log.get();
   InferMessage message;
   message.id = "traced";
-  TellEnding(request_, message, absl::StatusCode::kOk, {}, /*traced=*/true, observers, &clock_);
+  request_.span = observers.BeginSpan("m", {});
+  ASSERT_NE(request_.span, nullptr);
+  TellEnding(request_, message, absl::StatusCode::kOk, {}, observers, &clock_);
   message.id = "untraced";
-  TellEnding(request_, message, absl::StatusCode::kOk, {}, /*traced=*/false, observers, &clock_);
+  request_.span = nullptr;
+  TellEnding(request_, message, absl::StatusCode::kOk, {}, observers, &clock_);
   log.reset();
   const std::string spans = pipe.Text();
   EXPECT_THAT(spans, HasSubstr("\"traced\""));
@@ -143,7 +145,7 @@ TEST(Awaited, ARequestIsLateFromItsDeadlineOn) {
 TEST(RequestObservers, WithoutATraceLogNothingIsTraced) {
   TraceContext context;
   context.sampled = true;
-  EXPECT_FALSE(RequestObservers().WantTrace("m", context));
+  EXPECT_EQ(RequestObservers().BeginSpan("m", context), nullptr);
 }
 
 }  // namespace

@@ -43,6 +43,12 @@ class TraceLogTest : public testing::Test {
     log_ = std::make_unique<TraceLog>(std::move(file), format, settings, 7, &clock_, &metrics_);
   }
 
+  void Write(const RequestSpan& span) {
+    request_.span = &span;
+    log_->Write(request_);
+  }
+  void Write() { Write(log_->Begin("", "")); }
+
   // Ends the log, which writes what is queued, and returns every line.
   std::vector<Json> Lines() {
     log_.reset();
@@ -76,7 +82,7 @@ class TraceLogTest : public testing::Test {
 
 TEST_F(TraceLogTest, ARequestHasASpanAndOneAStage) {
   Make(TraceFormat::kLines);
-  log_->Write(request_);
+  Write();
   const std::vector<Json> spans = Lines();
   ASSERT_THAT(spans, SizeIs(5));
   std::vector<std::string> names;
@@ -102,9 +108,7 @@ TEST_F(TraceLogTest, WhatNeverRanHasNoStages) {
   Make(TraceFormat::kLines);
   request_.batched_ns = request_.started_ns = request_.finished_ns = 0;
   request_.code = "NOT_FOUND";
-  request_.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
-  request_.parent_id = "00f067aa0ba902b7";
-  log_->Write(request_);
+  Write(log_->Begin("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"));
   const std::vector<Json> spans = Lines();
   ASSERT_THAT(spans, SizeIs(1));
   EXPECT_EQ(spans[0]["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
@@ -112,11 +116,38 @@ TEST_F(TraceLogTest, WhatNeverRanHasNoStages) {
   EXPECT_EQ(spans[0]["code"], "NOT_FOUND");
 }
 
+TEST_F(TraceLogTest, TheSpanOfAStepLiesBelowThatOfItsWhole) {
+  Make(TraceFormat::kLines);
+  const RequestSpan whole = log_->Begin("", "");
+  Write(log_->BeginStep(whole, "steps[1] left"));
+  Write(whole);
+  const std::vector<Json> spans = Lines();
+  ASSERT_THAT(spans, SizeIs(10));
+  EXPECT_EQ(spans[0]["name"], "steps[1] left");
+  EXPECT_EQ(spans[5]["name"], "request");
+  EXPECT_EQ(spans[0]["parent_id"], spans[5]["span_id"]);
+  EXPECT_EQ(spans[1]["parent_id"], spans[0]["span_id"]) << "its stages are its own";
+  for (const Json& span : spans) EXPECT_EQ(span["trace_id"], spans[5]["trace_id"]);
+  EXPECT_EQ(spans[0]["begin_ns"], spans[5]["begin_ns"]) << "dated alike";
+}
+
+TEST_F(TraceLogTest, AStepIsNoCall) {
+  Make(TraceFormat::kOtlp);
+  Write(log_->BeginStep(log_->Begin("", ""), "steps[0] first"));
+  const std::vector<Json> lines = Lines();
+  ASSERT_THAT(lines, SizeIs(1));
+  const Json& step = lines[0]["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
+  EXPECT_EQ(step["name"], "steps[0] first");
+  EXPECT_EQ(step["kind"], 1);
+  EXPECT_EQ(step["attributes"][0]["key"], "model_name");
+  EXPECT_EQ(step["status"]["code"], 1);
+}
+
 TEST_F(TraceLogTest, OtlpIsOneLineARequest) {
   Make(TraceFormat::kOtlp);
   request_.id = "an \"id\"";
   request_.code = "INTERNAL";
-  log_->Write(request_);
+  Write();
   const std::vector<Json> lines = Lines();
   ASSERT_THAT(lines, SizeIs(1));
   const Json& spans = lines[0]["resourceSpans"][0]["scopeSpans"][0]["spans"];
@@ -152,7 +183,7 @@ TEST_F(TraceLogTest, OneModelAloneMayBeTraced) {
 TEST_F(TraceLogTest, BytesThatAreNoTextMakeValidLines) {
   Make(TraceFormat::kLines);
   request_.id = "\xff\n\"";
-  log_->Write(request_);
+  Write();
   EXPECT_THAT(Lines(), SizeIs(5));
 }
 

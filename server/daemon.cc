@@ -259,6 +259,7 @@ absl::Status Daemon::OpenFiles() {
   std::random_device seed;
   traces_ = std::make_unique<TraceLog>(*std::move(file), format, settings,
                                        uint64_t{seed()} << 32 | seed(), clock_, &metrics_);
+  steps_.observers.traces = traces_.get();
   return absl::OkStatus();
 }
 

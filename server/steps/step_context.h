@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "proto/base/clock.h"
+#include "server/exchange/request_ending.h"
 #include "server/request/byte_allowance.h"
 #include "server/request/infer_message.h"
 #include "server/request/served_model.h"
@@ -23,6 +24,7 @@ struct StepContext {
   const ModelDirectory* const models;
   ServerMetrics* const metrics;
   const Clock* const clock;
+  RequestObservers observers;       // of steps: no request log; set before the first request
   ByteAllowance copies;             // of tensors between steps; self-synchronized
   std::atomic<int64_t> inside{0};   // requests of models of steps that have not ended
   std::atomic<bool> closed{false};  // the daemon ends: no further step begins

@@ -65,19 +65,28 @@ void StepRequest::Count(absl::StatusCode code) {
   CountEnding(request_, code, context_->metrics, context_->clock);
 }
 
+void StepRequest::Tell(absl::StatusCode code) const {
+  TellEnding(request_, message_, code, {}, context_->observers, context_->clock);
+}
+
 void StepRequest::Send(const Answer& answer) {
   Count(absl::StatusCode::kOk);
   LetGo();
-  if (request_.row_of_text.empty()) return owner_->StepAnswered(step_, answer);
+  if (request_.row_of_text.empty()) {
+    Tell(absl::StatusCode::kOk);
+    return owner_->StepAnswered(step_, answer);
+  }
   Answer spread = answer;
   std::deque<std::string> storage;
   const absl::Status status =
       SpreadRows(request_.row_of_text, request_.model->facts.answer_bytes_max, &spread, &storage);
+  Tell(status.code());
   status.ok() ? owner_->StepAnswered(step_, spread) : owner_->StepFailed(step_, status);
 }
 
 void StepRequest::Fail(const absl::Status& status) {
   Count(status.code());
+  Tell(status.code());
   LetGo();
   owner_->StepFailed(step_, status);
 }

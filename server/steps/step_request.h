@@ -36,9 +36,9 @@ class StepOwner {
   ~StepOwner() = default;
 };
 
-// Hands its request to the InferHandler, as an exchange does, and counts its ending. It has no
-// call, no place among the open calls, no span and no line of the request log: those are the whole
-// request's.
+// Hands its request to the InferHandler, as an exchange does, and counts and traces its ending. It
+// has no call, no place among the open calls and no line of the request log: those are the whole
+// request's. It has a span if the whole has one, and that is written before the run is told.
 //
 //   Begin ─▶ InferHandler ─▶ the member's queue ─▶ StepAnswered, or StepFailed
 //
@@ -75,6 +75,7 @@ class StepRequest final : public ReplySink, private TextWaiter {
   void CancelInQueue();
   void LetGo();
   void Count(absl::StatusCode code);
+  void Tell(absl::StatusCode code) const;
 
   const StepContext* const context_;
   StepOwner* const owner_;

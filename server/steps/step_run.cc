@@ -118,6 +118,14 @@ void StepRun::Fill(uint32_t step, StepRequest* target) {
   request->rules_version = request_->rules_version;
   request->arrival_ns = context_->clock->NowNs();
   request->deadline_ns = deadline_ns_;
+  request->span = BeginSpan(step);
+}
+
+std::unique_ptr<const RequestSpan> StepRun::BeginSpan(uint32_t step) const {
+  if (request_->span == nullptr) return nullptr;
+  const std::string name = absl::StrCat("steps[", step, "] ", graph_->steps()[step].model);
+  return std::make_unique<RequestSpan>(
+      context_->observers.traces->BeginStep(*request_->span, name));
 }
 
 void StepRun::InputsRead(uint32_t step) {

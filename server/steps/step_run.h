@@ -79,6 +79,7 @@ class StepRun final : private StepOwner, public std::enable_shared_from_this<Ste
   void BeginReady() ABSL_LOCKS_EXCLUDED(mu_);
   StepRequest* TakeReady() ABSL_LOCKS_EXCLUDED(mu_);
   void Fill(uint32_t step, StepRequest* target);
+  std::unique_ptr<const RequestSpan> BeginSpan(uint32_t step) const;
   absl::Status HoldOutputs(uint32_t step, const Answer& answer);
   void NoteAnswered(uint32_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // True where this answer is all that the request has waited for: the caller gives its ending.

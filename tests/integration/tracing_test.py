@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import unittest
+import urllib.error
 import urllib.request
 
 import grpc
@@ -11,7 +12,7 @@ import grpc
 import calls
 from calls import service_pb2
 from daemon import Daemon, wait_until
-from models import synthetic
+from models import synthetic, tensor
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT_ID = "00f067aa0ba902b7"
@@ -214,6 +215,119 @@ class Tracing(unittest.TestCase):
         with self.assertRaises(AssertionError):
             daemon.start()
         self.assertEqual(daemon.wait(), 78)
+
+
+def chain():
+    """A model of steps: x through `first`, then through `fails`, which fails for 666."""
+    return [{"name": "chain", "max_batch_size": 8, "inputs": [tensor("x", [16])],
+             "outputs": [tensor("y", [16])],
+             "steps": [{"model": "first", "inputs": {"x": "x"}, "outputs": {"OUTPUT0": "t"}},
+                       {"model": "fails", "inputs": {"x": "t"}, "outputs": {"OUTPUT0": "y"}}]},
+            synthetic("first", parameters={"delay": "20ms"}),
+            synthetic("fails", parameters={"throw_if": "666"})]
+
+
+def infer_over_http(address, model, traceparent, value=1):
+    """The status."""
+    body = {"inputs": [{"name": "x", "shape": [1, 16], "datatype": "FP32", "data": [value] * 16}]}
+    request = urllib.request.Request(f"http://{address}/v2/models/{model}/infer",
+                                     json.dumps(body).encode(), {"traceparent": traceparent})
+    try:
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+class StepSpans(unittest.TestCase):
+    """A traced request of a model of steps is one tree."""
+
+    def serve(self, form):
+        self.traces = Traces(self, form, more_models=chain())
+        self.assertEqual(infer(self.traces.stub)[0], calls.OK)  # the first in a thousand
+        self.before = len(self.traces.lines(5 if form == "lines" else 1))
+
+    def call(self, door, value=1, traceparent=SAMPLED):
+        if door == "http":
+            return infer_over_http(self.traces.daemon.http, "chain", traceparent, value)
+        return infer(self.traces.stub, "chain", traceparent=traceparent, value=value)[0].name
+
+    def new_lines(self, count):
+        """Exactly so many have come since the last time."""
+        lines = self.traces.lines(self.before + count)[self.before:]
+        self.before += count
+        self.assertEqual(len(lines), count)
+        return lines
+
+    def check_stages(self, spans, step):
+        stages = [span for span in spans if span["parent_id"] == step["span_id"]]
+        self.assertEqual([stage["name"] for stage in stages], STAGES)
+        self.assertEqual({stage["model"] for stage in stages}, {step["model"]})
+        self.assertEqual((stages[0]["begin_ns"], stages[-1]["end_ns"]),
+                         (step["begin_ns"], step["end_ns"]))
+
+    def test_lines(self):
+        self.serve("lines")
+        for door, told in (("grpc", "OK"), ("http", 200)):
+            self.assertEqual(self.call(door), told)
+            spans = self.new_lines(11)
+            self.assertEqual({span["trace_id"] for span in spans}, {TRACE_ID})
+            self.assertEqual(len({span["span_id"] for span in spans}), 11)
+            whole = spans[-1]
+            self.assertEqual((whole["name"], whole["model"], whole["parent_id"], whole["code"]),
+                             ("request", "chain", PARENT_ID, "OK"))
+            first, second = [span for span in spans if span["parent_id"] == whole["span_id"]]
+            self.assertEqual((first["name"], first["model"], first["version"], first["code"]),
+                             ("steps[0] first", "first", "1", "OK"))
+            self.assertEqual(second["name"], "steps[1] fails")
+            for step in (first, second):
+                self.check_stages(spans, step)
+            times = [whole["begin_ns"], first["begin_ns"], first["end_ns"], second["end_ns"],
+                     whole["end_ns"]]
+            self.assertEqual(times, sorted(times), "a step lies inside its whole")
+            self.assertGreaterEqual(second["begin_ns"], first["begin_ns"] + 20_000_000)
+
+    def test_a_step_that_fails(self):
+        self.serve("lines")
+        for door, told in (("grpc", "INTERNAL"), ("http", 500)):
+            self.assertEqual(self.call(door, 666), told)
+            spans = self.new_lines(11)
+            whole = spans[-1]
+            first, second = [span for span in spans if span["parent_id"] == whole["span_id"]]
+            self.assertEqual((first["name"], first["code"]), ("steps[0] first", "OK"))
+            self.assertEqual((second["name"], second["code"]), ("steps[1] fails", "INTERNAL"))
+            self.assertEqual((whole["model"], whole["code"]), ("chain", "INTERNAL"))
+
+    def test_otlp(self):
+        self.serve("otlp")
+        for door, told in (("grpc", "OK"), ("http", 200)):
+            self.assertEqual(self.call(door), told)
+            first, second, whole = [line["resourceSpans"][0]["scopeSpans"][0]["spans"]
+                                    for line in self.new_lines(3)]
+            self.assertEqual([span["name"] for span in whole], ["request"])
+            self.assertEqual((whole[0]["parentSpanId"], whole[0]["kind"]), (PARENT_ID, 2))
+            for spans, name in ((first, "steps[0] first"), (second, "steps[1] fails")):
+                self.assertEqual([span["name"] for span in spans], [name, *STAGES])
+                step = spans[0]
+                self.assertEqual({span["traceId"] for span in spans}, {TRACE_ID})
+                self.assertEqual((step["parentSpanId"], step["kind"], step["status"]),
+                                 (whole[0]["spanId"], 1, {"code": 1}))
+                self.assertEqual({span["parentSpanId"] for span in spans[1:]}, {step["spanId"]})
+
+    def test_steps_of_an_untraced_request_and_the_members_own_settings(self):
+        """Whether a step is traced is its whole's affair."""
+        self.serve("lines")
+        stub = self.traces.stub
+        for door in ("grpc", "http"):
+            self.call(door, traceparent=UNSAMPLED)
+        stub.TraceSetting(trace_settings("first", trace_level=["OFF"]), timeout=LIMIT_S)
+        stub.TraceSetting(trace_settings("fails", trace_rate=["1"]), timeout=LIMIT_S)
+        self.call("grpc", traceparent=UNSAMPLED)
+        self.call("grpc")
+        self.assertEqual(self.new_lines(11)[0]["name"], "steps[0] first")
+        self.assertEqual(self.traces.daemon.metric("mpsd_requests_total", model="chain", code="OK"),
+                         4)
 
 
 class Requests(unittest.TestCase):

@@ -38,7 +38,7 @@ namespace mpsd {
 
 enum class TraceFormat {
   kLines,  // a JSON object for each span
-  kOtlp,   // a line of OTLP in JSON for each request, as OpenTelemetry's collectors read it
+  kOtlp,   // a line of OTLP in JSON for each request or step, as OpenTelemetry's collectors read it
 };
 
 // Which requests are traced. The config gives the first; the TraceSetting method may replace them

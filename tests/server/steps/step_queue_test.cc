@@ -1,6 +1,7 @@
 #include "server/steps/step_queue.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -9,7 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
+#include "nlohmann/json.hpp"
 #include "proto/base/clock.h"
+#include "proto/base/fd.h"
 #include "server/steps/graph_members.h"
 #include "tests/fakes/fake_answer_memory.h"
 #include "tests/fakes/fake_clock.h"
@@ -417,6 +421,82 @@ TEST_F(StepQueueTest, ARequestIsCountedOnceAndItsStepsOnceEach) {
   for (const char* name : {"first", "left", "right", "join"}) {
     EXPECT_EQ(CodeCount(name, absl::StatusCode::kOk), 1u) << name;
   }
+}
+
+// With a log of traces, which is a pipe.
+class StepSpansTest : public StepQueueTest {
+ protected:
+  using Json = nlohmann::json;
+
+  StepSpansTest() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(pipe(ends), 0);
+    reader_.Reset(ends[0]);
+    traces_ =
+        std::make_unique<TraceLog>(std::make_unique<LogFile>(UniqueFd(ends[1])),
+                                   TraceFormat::kLines, TraceSettings(), 7, &clock_, &metrics_);
+    context_.observers.traces = traces_.get();
+  }
+
+  void Trace() { request_.span = std::make_unique<RequestSpan>(traces_->Begin("", "")); }
+
+  // All spans, in the order in which they were written. Ends the log.
+  std::vector<Json> Spans() {
+    traces_.reset();
+    std::string text;
+    char buffer[4096];
+    for (ssize_t n = 0; (n = read(reader_.get(), buffer, sizeof(buffer))) > 0;) {
+      text.append(buffer, static_cast<size_t>(n));
+    }
+    std::vector<Json> spans;
+    for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+      spans.push_back(Json::parse(line.begin(), line.end(), nullptr, false));
+      EXPECT_EQ(spans.back()["trace_id"], request_.span->trace_id);
+      EXPECT_EQ(spans.back()["parent_id"], request_.span->id);
+    }
+    return spans;
+  }
+
+  UniqueFd reader_;
+  std::unique_ptr<TraceLog> traces_;
+};
+
+TEST_F(StepSpansTest, EachStepHasASpanBelowItsWhole) {
+  Trace();
+  Begin();
+  Answer("first", "tt");
+  Answer("right", "rr");
+  Answer("left", "ll");
+  Answer("join", "yy");
+  const std::vector<Json> spans = Spans();
+  const char* const names[] = {"steps[0] first", "steps[2] right", "steps[1] left",
+                               "steps[3] join"};
+  ASSERT_EQ(spans.size(), std::size(names));
+  for (size_t i = 0; i < spans.size(); ++i) {
+    EXPECT_EQ(spans[i]["name"], names[i]);
+    EXPECT_EQ(spans[i]["code"], "OK");
+  }
+  EXPECT_EQ(spans[2]["model"], "left");
+}
+
+TEST_F(StepSpansTest, AStepThatDidNotEndWellHasItsCode) {
+  Trace();
+  Begin();
+  Answer("first", "tt");
+  Fail("left", absl::InternalError("broke"));
+  const std::vector<Json> spans = Spans();
+  ASSERT_EQ(spans.size(), 3u);
+  EXPECT_EQ(spans[1]["name"], "steps[1] left");
+  EXPECT_EQ(spans[1]["code"], "INTERNAL");
+  EXPECT_EQ(spans[2]["name"], "steps[2] right");
+  EXPECT_EQ(spans[2]["code"], "CANCELLED");
+}
+
+TEST_F(StepSpansTest, StepsOfAnUntracedRequestHaveNone) {
+  Begin();
+  EXPECT_EQ(admission_.Of("first")->span, nullptr);
+  Fail("first", absl::InternalError("x"));
+  EXPECT_TRUE(Spans().empty());
 }
 
 }  // namespace

@@ -1,11 +1,23 @@
 #include "client/web/answer_json.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/json_bounds.h"
 
 namespace mpsd::client {
+namespace {
+
+constexpr size_t kMostDepth = 32;
+constexpr size_t kMostValues = 1 << 24;
+
+}  // namespace
 
 std::string JsonText(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json ParseAnswer(absl::string_view text) {
+  if (CheckJsonBounds(text, kMostDepth, kMostValues) != JsonBound::kWithin) return {};
+  return Json::parse(text, nullptr, false);
 }
 
 Json Field(const Json& json, const char* key) {

@@ -15,6 +15,10 @@ using Json = nlohmann::json;
 // On one line. What is no UTF-8 becomes U+FFFD.
 std::string JsonText(const Json& json);
 
+// What a server answered; null where that is no JSON, or deeper or larger than any answer that is
+// read here. A server may be anybody's, and values are copied by recursion.
+Json ParseAnswer(absl::string_view text);
+
 // The field of an object; null where `json` is no object or has no such field.
 Json Field(const Json& json, const char* key);
 

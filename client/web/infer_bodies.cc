@@ -137,7 +137,7 @@ absl::StatusOr<InferReply> ReadInferReply(absl::string_view body, absl::string_v
     return WrongAnswer(
         absl::StrCat("has '", json_length, "' bytes of JSON, but ", body.size(), " bytes in all"));
   }
-  const Json json = Json::parse(body.substr(0, *length), nullptr, false);
+  const Json json = ParseAnswer(body.substr(0, *length));
   const Json outputs = Field(json, "outputs");
   if (!outputs.is_array()) return WrongAnswer("has no list 'outputs'");
   InferReply reply{
@@ -154,7 +154,7 @@ absl::StatusOr<InferReply> ReadInferReply(absl::string_view body, absl::string_v
 }
 
 absl::StatusOr<ModelMetadata> ReadModelMetadata(absl::string_view body) {
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = ParseAnswer(body);
   auto inputs = ReadTensors(json, "inputs");
   if (!inputs.ok()) return inputs.status();
   auto outputs = ReadTensors(json, "outputs");

@@ -45,7 +45,7 @@ absl::StatusCode CodeOf(unsigned code) {
 
 // Empty where the body has no text.
 std::string TextOf(absl::string_view body) {
-  Json json = Json::parse(body, nullptr, false);
+  Json json = ParseAnswer(body);
   if (json.is_object() && json.contains("error")) json = Json(json["error"]);
   if (json.is_object() && json.contains("message")) json = Json(json["message"]);
   return json.is_string() ? json.get<std::string>() : "";

@@ -74,7 +74,7 @@ std::vector<size_t> Ranking::Order() const {
 }
 
 absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body) {
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = ParseAnswer(body);
   const Json list = Field(json, "data");
   if (!list.is_array()) return WrongAnswer("is no list of models");
   std::vector<TextModel> models;
@@ -96,7 +96,7 @@ std::string EmbeddingsBody(absl::string_view model, absl::Span<const std::string
 }
 
 absl::Status AddEmbeddings(absl::string_view body, size_t text_count, Embeddings* embeddings) {
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = ParseAnswer(body);
   const auto rows = ReadList(json, "data", text_count);
   if (!rows.ok()) return rows.status();
   for (size_t i = 0; i < rows->size(); ++i) {
@@ -119,7 +119,7 @@ std::string RerankBody(absl::string_view model, absl::string_view query,
 }
 
 absl::Status AddScores(absl::string_view body, size_t document_count, Ranking* ranking) {
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = ParseAnswer(body);
   const auto rows = ReadList(json, "results", document_count);
   if (!rows.ok()) return rows.status();
   std::vector<std::optional<double>> scores(document_count);
@@ -142,7 +142,7 @@ std::string TokenizeBody(absl::string_view model, absl::Span<const std::string> 
 }
 
 absl::Status AddTokens(absl::string_view body, size_t text_count, Tokens* tokens) {
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = ParseAnswer(body);
   if (!json.is_array() || json.size() != text_count) {
     return WrongAnswer(absl::StrCat("has not one row for each of ", text_count, " texts"));
   }

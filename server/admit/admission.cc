@@ -130,6 +130,9 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
     return absl::DeadlineExceededError("Request timeout expired");
   }
   const bool has_texts = HasTexts(message, *model);
+  if (!has_texts && message.texts.prompt_name.has_value() && model->texts.ok()) {
+    return absl::InvalidArgumentError("'prompt_name' is there, but rows of tokens have no prompt");
+  }
   // A generation that was replaced since may have made tokens of what this one takes as it is.
   if (!has_texts) request->ForgetTexts();
   absl::Status status;

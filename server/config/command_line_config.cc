@@ -112,6 +112,10 @@ absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& file
     return absl::InvalidArgumentError(
         "inputs and a batch size are those of one model, and several are given");
   }
+  if (files.size() > kMaxModels) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(files.size(), " models are given; at most ", kMaxModels, " are served"));
+  }
   Config config = ConfigWhereNothingIsSaid();
   for (const std::string& file : files) {
     absl::StatusOr<ModelConfig> model = ModelOf(file);

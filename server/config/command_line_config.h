@@ -49,7 +49,8 @@ absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places
 //
 // NOT_FOUND where there is no such file. INVALID_ARGUMENT for a suffix that tells no format, for
 // inputs of which only some begin with -1, for a batch size where none does, for either beside
-// several files, and for files whose models would have one name. REQUIRES: there is a file.
+// several files, for files whose models would have one name, and for more than kMaxModels.
+// REQUIRES: there is a file.
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
                                             const std::vector<TensorSpec>& inputs,
                                             uint32_t max_batch_size);

@@ -24,9 +24,9 @@ class PoolKeeper {
   virtual void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                        const std::string& reason) = 0;
 
-  // Call Pool::Drain() or Tick() at this time at the latest: a batch is due then, or memory was
-  // asked for (the time is now). Called without a lock, on a request's path: an implementation does
-  // not block.
+  // Call Pool::Drain() or Tick() at this time, or as soon after as a thread that is awake comes by:
+  // a batch is due then, or memory was asked for (the time is now). Called without a lock, on a
+  // request's path: an implementation does not block.
   virtual void WakeBy(int64_t when_ns) = 0;
 };
 

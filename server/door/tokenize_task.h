@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/door/door_context.h"
+#include "server/embedders/tokenize.h"
 #include "server/http/http_call.h"
 #include "server/route/route.h"
 
@@ -38,8 +39,8 @@ class TokenizeTask final : public HttpTask {
         place_(std::move(place)),
         grant_(grant) {}
 
-  // The largest body. Its texts take some 5 ms.
-  static constexpr size_t kMaxBodyBytes = 64 << 10;
+  // The largest body.
+  static constexpr size_t kMaxBodyBytes = kMaxTokenizeBytes;
 
   // HttpTask.
   void Serve(BodyEnd body) override;

@@ -8,6 +8,7 @@
 #include "server/request/too_long.h"
 #include "server/rest/body_padding.h"
 #include "server/rest/json_walk.h"
+#include "server/texts/prompts.h"
 
 namespace mpsd {
 namespace {
@@ -128,7 +129,10 @@ class TextReader {
       return ReadFlag(value, key, &request_->normalizes);
     }
     if (key != "prompt_name") return ReadCutField(key, value);
-    return ReadString(value, key, &request_->wishes.prompt_name.emplace());
+    std::string* const name = &request_->wishes.prompt_name.emplace();
+    const absl::Status status = ReadString(value, key, name);
+    // Each request that is made of the body has a copy.
+    return name->size() <= kMaxPromptNameBytes ? status : Unparsable(key, "it is too long");
   }
 
   absl::Status ReadFormat(ondemand::value value) {

@@ -83,6 +83,12 @@ absl::StatusOr<std::vector<text::Encoding>> TokenizeAll(const TokenizeRequest& r
                                                         const TextEncoder& encoder) {
   const absl::StatusOr<absl::string_view> prompt = encoder.prompts().Find(request.prompt_name);
   if (!prompt.ok()) return prompt.status();
+  size_t bytes = request.texts.size() * prompt->size();
+  for (const std::string& text : request.texts) bytes += text.size();
+  if (bytes > kMaxTokenizeBytes) {
+    return TooLong(absl::StrCat("'inputs' have ", bytes, " bytes behind their prompts; at most ",
+                                kMaxTokenizeBytes, " are tokenized"));
+  }
   std::vector<text::Encoding> rows;
   for (size_t i = 0; i < request.texts.size(); ++i) {
     absl::StatusOr<text::Encoding> row =

@@ -208,6 +208,7 @@ void InferExchange::Clear() {
   regions_.Clear();
   forms_ = {};
   message_.model = message_.version = message_.id = absl::string_view();
+  message_.texts = {};
   request_.Reset();
   refusal_ = absl::OkStatus();
   counter_.Clear();

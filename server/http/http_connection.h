@@ -164,7 +164,7 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
   bool reads_body_ ABSL_GUARDED_BY(thread_) = false;         // the read that is out, into the body
   bool writing_ ABSL_GUARDED_BY(thread_) = false;            // a write is out
   bool ends_ ABSL_GUARDED_BY(thread_) = false;               // with the next head of a reply
-  uint32_t requests_ ABSL_GUARDED_BY(thread_) = 0;           // that have begun
+  uint64_t requests_ ABSL_GUARDED_BY(thread_) = 0;           // that have begun
   bool told_end_ ABSL_GUARDED_BY(thread_) = false;           // by the head of the last reply
   bool leaves_ ABSL_GUARDED_BY(thread_) = false;             // without a request to come
 

@@ -79,7 +79,7 @@ class CompletionThread final : public Plane::Alarm {
 
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> wake_by_ns_{INT64_MAX};
-  std::atomic<bool> sleeps_{false};  // the thread has read `wake_by_ns_` for the last time
+  std::atomic<bool> sleeps_{false};  // `wake_by_ns_` may have been read: a ring is needed
 
   // Owned by the thread.
   int64_t next_tick_ns_ = 0;

@@ -8,6 +8,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/base/check.h"
 #include "server/dispatch/pool.h"
 
 namespace mpsd {
@@ -24,7 +25,8 @@ namespace mpsd {
 //  2. A completion is found by an awake thread, or by the last look of a thread that parks, or it
 //     is rung for. A completion that is found by none of these is counted as a wake-up by time-out.
 //  3. While every thread sleeps, the alarm is set by the time of the next batch that is due. While
-//     a thread is awake, that thread comes by such batches when it drains, and nobody is woken.
+//     a thread is awake, nobody is woken for such a batch: that thread drains after the event that
+//     it is busy with, unless the next tick comes first.
 class Plane {
  public:
   // What wakes a thread at a time while every thread sleeps. Thread-safe.
@@ -32,12 +34,15 @@ class Plane {
    public:
     virtual ~Alarm() = default;
 
-    // A thread drains or ticks the plane at this time at the latest. Does not block.
+    // A thread ticks the plane at this time at the latest. Does not block.
     virtual void WakeBy(int64_t when_ns) = 0;
   };
 
-  // REQUIRES: called once, before any thread drains. `alarm` outlives the plane's threads.
-  void SetAlarm(Alarm* alarm) { alarm_ = alarm; }
+  // `alarm` outlives the plane's threads. REQUIRES: called once, before any thread drains.
+  void SetAlarm(Alarm* alarm) {
+    MPSD_CHECK(alarm_ == nullptr);
+    alarm_ = alarm;
+  }
 
   void Add(Pool* pool);
 

@@ -97,8 +97,8 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Has the pools ticked by `when_ns`. When that is now, the pool wants memory, and the
-  // supervisor's thread looks at all groups at once.
+  // Has the pools drained by `when_ns` (Plane::DrainBy). When that is now, the pool wants memory,
+  // and the supervisor's thread looks at all groups at once.
   void WakeBy(int64_t when_ns) override;
 
   // ---- WorkerStatusSource ----

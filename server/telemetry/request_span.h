@@ -14,7 +14,7 @@ struct RequestSpan {
   std::string id;         // 16
   std::string step;       // which one of its whole it is; empty: the request is a client's
   int64_t to_unix_ns =
-      0;  // from Clock::NowNs() to the Unix epoch; the same in a whole and its steps
+      0;  // added to Clock::NowNs() gives Unix time; a whole's and its steps' alike
 
   const char* name() const { return step.empty() ? "request" : step.c_str(); }
 };

@@ -245,7 +245,8 @@ TEST_F(TextVerbsTest, RefusesOptionsBeforeItAsks) {
 }
 
 TEST_F(TextVerbsTest, SaysWhatKeepsItFromTheServerAndFromItsFile) {
-  TextOptions options = Texts({"a"});
+  EmbedOptions options;
+  options.texts = {"a"};
   options.server.url = "127.0.0.1:8000";
   EXPECT_EQ(RunEmbed(options, Console{out_, err_}), kExitUsage);
   EXPECT_THAT(err_.str(), HasSubstr("http://HOST:PORT"));

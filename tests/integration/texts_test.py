@@ -115,6 +115,16 @@ class Texts(unittest.TestCase):
                  "invalid value type for 'prompt_name' parameter, expected string_param.")):
             self.check_refused(texts, why, parameters={"prompt_name": name})
 
+    def test_rows_of_tokens_have_no_prompt(self):
+        self.serve(prompts={"prompts": {"query": "c "}})
+        rows = [[CLS, A, SEP]]
+        tokens = [triton.InferInput(name, [1, 3], "INT64")
+                  for name in ("input_ids", "attention_mask")]
+        tokens[0].set_data_from_numpy(np.array(rows, np.int64))
+        tokens[1].set_data_from_numpy(np.ones((1, 3), np.int64))
+        self.check_refused(tokens, "rows of tokens have no prompt",
+                           parameters={"prompt_name": "query"})
+
     def test_prompts_that_cannot_be_used_leave_tokens(self):
         self.serve(prompts={"prompts": {"query": 1}})
         with self.assertRaises(triton.InferenceServerException) as caught:

@@ -141,6 +141,8 @@ TEST(ConfigFromModelFiles, RefusesSeveralThatCannotBeToldApart) {
   const std::string m = files.folder() + "/m.pt";
   EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {}, 0).status(),
             absl::InvalidArgumentError("'" + m + "' and '" + m + "2' would both be model 'm'"));
+  EXPECT_EQ(ConfigFromModelFiles(std::vector<std::string>(257, m), {}, 0).status(),
+            absl::InvalidArgumentError("257 models are given; at most 256 are served"));
   EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {}, 8).status(),
             absl::InvalidArgumentError(
                 "inputs and a batch size are those of one model, and several are given"));

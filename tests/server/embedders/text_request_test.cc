@@ -111,6 +111,7 @@ TEST_F(TextRequestTest, RoutesOfVectorsNameAPrompt) {
     ASSERT_TRUE(Read(route, rows + "null}").ok());
     EXPECT_FALSE(request_.wishes.prompt_name.has_value());
     ExpectRefused(route, rows + "1}", "prompt_name");
+    ExpectRefused(route, absl::StrCat(rows, "\"", std::string(129, 'x'), "\"}"), "it is too long");
     ExpectRefused(route, absl::StrCat("{\"prompt_name\":\"query\",\"", key, "\":[[1]]}"),
                   "rows of tokens have no prompt");
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "server/request/too_long.h"
 #include "server/texts/text_encoder.h"
 #include "tests/server/embedders/text_models.h"
@@ -76,6 +77,20 @@ TEST_F(TokenizeTest, ThePromptsTokensAreThere) {
   ASSERT_TRUE(json.ok()) << json.status();
   EXPECT_THAT(*json, HasSubstr(R"({"id":4,"piece":"a",)"));
   EXPECT_THAT(*json, HasSubstr(R"({"id":5,"piece":"b",)"));
+}
+
+TEST_F(TokenizeTest, PromptsCountTowardsTheBound) {
+  const std::string prompt(4096, 'a');
+  model_.served->texts = std::make_shared<const TextEncoder>(
+      *text::Tokenizer::FromVocabulary("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\n",
+                                       /*lowers_case=*/true),
+      TextPolicy(), /*strips=*/true,
+      *Prompts::Parse(absl::StrCat(R"({"prompts":{"query":")", prompt, R"("}})")));
+  request_.prompt_name = "query";
+  request_.texts.assign(16, "");
+  EXPECT_TRUE(TokensJson(request_, model_).ok());
+  request_.texts.back() = "b";
+  EXPECT_TRUE(IsTooLong(TokensJson(request_, model_).status()));
 }
 
 TEST_F(TokenizeTest, EachRowHasItsOwnPieces) {

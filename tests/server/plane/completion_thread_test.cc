@@ -103,7 +103,9 @@ TEST_F(CompletionThreadTest, TicksWhenItIsAskedTo) {
 TEST_F(CompletionThreadTest, TicksAtTheBusyPaceWhileOneRequestIsInside) {
   Make();
   FakeCall* call = Submit(1, 1, 10);
-  CompletionThread thread(&plane_, &clock_, {/*busy_ns=*/5, /*idle_ns=*/kNever});
+  Plane plane;
+  plane.Add(pool_.get());
+  CompletionThread thread(&plane, &clock_, {/*busy_ns=*/5, /*idle_ns=*/kNever});
   ASSERT_TRUE(thread.Start().ok());
   AwaitParked();
   clock_.Advance(10);

@@ -29,6 +29,12 @@ if(MPSD_SANITIZE)
   endif()
   add_compile_options(-fsanitize=${MPSD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MPSD_SANITIZE})
+  if(MPSD_SANITIZE MATCHES "undefined")
+    # Checks of each access that cost a quarter of the compiler's time: what they find, the address
+    # sanitizer stops too, but for a number at an odd address, which no machine here minds.
+    add_compile_options(
+      -fno-sanitize=null,vptr,alignment,object-size,nonnull-attribute,returns-nonnull-attribute)
+  endif()
   if(MPSD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Protobuf's and Abseil's headers lay classes out by this macro; their libraries had none.
     add_compile_options(-U__SANITIZE_THREAD__ -D_GLIBCXX_TSAN=1)

@@ -9,10 +9,12 @@ have_fuzzer() { [ "$(uname -s)" != Darwin ]; } # Apple's compiler has no libFuzz
 # One ctest over the tests of all presets, the macOS check and the fuzzer of what any client may
 # send, so that its summary is the whole.
 write_whole_suite() { # FOLDER TABLE FORMS: TABLE gets "preset<TAB>tests" lines, in ctest's order
-  local preset
+  local preset macos=worker # the part of which sources are a Mac's own
+  if [ "$3" = Long ]; then macos=all; fi
   mkdir -p "$1"
   {
-    echo "add_test(macos.check \"$PWD/cmake/macos/check.sh\" \"$PWD/.deps/macos\")"
+    echo "add_test(macos.check \"$PWD/cmake/macos/check.sh\" \"$PWD/.deps/macos\"" \
+      "$(build_jobs) $macos)"
     echo "set_tests_properties(macos.check PROPERTIES TIMEOUT 1800 RUN_SERIAL TRUE)"
     if have_fuzzer; then
       echo "add_test(fuzz.request_wire \"$PWD/tests/fuzz/run_fuzzers.sh\" \"$PWD/build/fuzz\" 60" \

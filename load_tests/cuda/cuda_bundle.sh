@@ -14,7 +14,8 @@ build=${2:-build/release}
 mkdir -p "$target"/{bin,lib,load_tests/bench,load_tests/cuda,worker/tools}
 
 programs=("$build"/bin/{mpsd,mpsd-worker,mpsd-device-copier,mpsd-bench,mpsd-lane-bench,mpsd-make-models})
-for test in torchscript_model_test aoti_model_test encoder_model_test execute_test model_test; do
+for test in torchscript_model_test aoti_model_test encoder_model_test execute_test model_test \
+  mpsd-crash-caller; do
   if [ -e "$build/tests/$test" ]; then programs+=("$build/tests/$test"); fi
 done
 for program in "${programs[@]}"; do
@@ -33,7 +34,7 @@ ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" {print $3}' | sort -u |
 done
 
 cp load_tests/bench/bench_processes.py "$target/load_tests/bench/"
-cp load_tests/cuda/cuda_{figures.sh,figures.py,models.py,libraries.py,region_check.sh,region_check.py} \
+cp load_tests/cuda/cuda_{figures.sh,figures.py,storm.py,models.py,libraries.py,region_check.sh,region_check.py} \
   "$target/load_tests/cuda/"
 cp worker/tools/export_model.py "$target/worker/tools/"
 mkdir -p "$target/tests/worker/tools"

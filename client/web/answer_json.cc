@@ -17,11 +17,16 @@ std::string JsonText(const Json& json) {
 
 Json ParseAnswer(absl::string_view text) {
   if (CheckJsonBounds(text, kMostDepth, kMostValues) != JsonBound::kWithin) return {};
-  return Json::parse(text, nullptr, false);
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return {};
+  return json;
 }
 
-Json Field(const Json& json, const char* key) {
-  return json.is_object() ? json.value(key, Json()) : Json();
+const Json& Field(const Json& json, const char* key) {
+  static const Json* const kNone = new Json();
+  if (!json.is_object()) return *kNone;
+  const auto found = json.find(key);
+  return found == json.end() ? *kNone : *found;
 }
 
 absl::Status WrongAnswer(absl::string_view what) {

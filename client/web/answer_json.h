@@ -16,11 +16,13 @@ using Json = nlohmann::json;
 std::string JsonText(const Json& json);
 
 // What a server answered; null where that is no JSON, or deeper or larger than any answer that is
-// read here. A server may be anybody's, and values are copied by recursion.
+// read here. A server may be anybody's.
 Json ParseAnswer(absl::string_view text);
 
-// The field of an object; null where `json` is no object or has no such field.
-Json Field(const Json& json, const char* key);
+// The field of an object, where it lies in `json`; null where `json` is no object or has no such
+// field.
+const Json& Field(const Json& json, const char* key);
+const Json& Field(Json&& json, const char* key) = delete;
 
 // INTERNAL: "the server's answer " and `what`, such as "is no list of models".
 absl::Status WrongAnswer(absl::string_view what);

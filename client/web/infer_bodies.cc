@@ -51,20 +51,20 @@ Json DescribeRequest(const InferRequest& request) {
 
 // Empty where the field is none.
 std::string TextField(const Json& json, const char* key) {
-  const Json text = Field(json, key);
+  const Json& text = Field(json, key);
   return text.is_string() ? text.get<std::string>() : "";
 }
 
 // 0 where the field is none.
 uint64_t NumberField(const Json& json, const char* key) {
-  const Json number = Field(json, key);
+  const Json& number = Field(json, key);
   return number.is_number_unsigned() ? number.get<uint64_t>() : 0;
 }
 
 // What an output of an answer and a tensor of a model's metadata have in common.
 absl::StatusOr<TensorMetadata> ReadTensor(const Json& json) {
   TensorMetadata tensor{TextField(json, "name"), ParseDataType(TextField(json, "datatype"))};
-  const Json shape = Field(json, "shape");
+  const Json& shape = Field(json, "shape");
   if (tensor.name.empty() || !shape.is_array()) {
     return WrongAnswer("has a tensor without a name or a shape");
   }
@@ -79,7 +79,7 @@ absl::StatusOr<TensorMetadata> ReadTensor(const Json& json) {
 absl::StatusOr<InferOutput> ReadOutput(const Json& json, absl::string_view* tensors) {
   absl::StatusOr<TensorMetadata> tensor = ReadTensor(json);
   if (!tensor.ok()) return tensor.status();
-  const Json size = Field(Field(json, "parameters"), "binary_data_size");
+  const Json& size = Field(Field(json, "parameters"), "binary_data_size");
   if (!size.is_number_unsigned()) {
     return WrongAnswer(absl::StrCat("does not say how many bytes output '", tensor->name, "' has"));
   }
@@ -104,7 +104,7 @@ std::optional<size_t> JsonLength(absl::string_view body, absl::string_view heade
 }
 
 absl::StatusOr<std::vector<TensorMetadata>> ReadTensors(const Json& json, const char* key) {
-  const Json list = Field(json, key);
+  const Json& list = Field(json, key);
   if (!list.is_array()) return WrongAnswer(absl::StrCat("has no list '", key, "'"));
   std::vector<TensorMetadata> tensors;
   for (const Json& entry : list) {
@@ -138,7 +138,7 @@ absl::StatusOr<InferReply> ReadInferReply(absl::string_view body, absl::string_v
         absl::StrCat("has '", json_length, "' bytes of JSON, but ", body.size(), " bytes in all"));
   }
   const Json json = ParseAnswer(body.substr(0, *length));
-  const Json outputs = Field(json, "outputs");
+  const Json& outputs = Field(json, "outputs");
   if (!outputs.is_array()) return WrongAnswer("has no list 'outputs'");
   InferReply reply{
       TextField(json, "model_name"), TextField(json, "model_version"), TextField(json, "id"), {}};

@@ -18,31 +18,31 @@ std::vector<std::string> Listed(absl::Span<const std::string> texts) {
   return {texts.begin(), texts.end()};
 }
 
-// The list under `key`, which has one object for each of `count` rows.
-absl::StatusOr<std::vector<Json>> ReadList(const Json& json, const char* key, size_t count) {
-  Json list = Field(json, key);
+// The list under `key`, where it lies in `json`, which has one object for each of `count` rows.
+absl::StatusOr<const Json*> ReadList(const Json& json, const char* key, size_t count) {
+  const Json& list = Field(json, key);
   if (!list.is_array()) return WrongAnswer(absl::StrCat("has no list '", key, "'"));
   if (list.size() != count) {
     return WrongAnswer(absl::StrCat("has ", list.size(), " rows for ", count, " texts"));
   }
-  return std::move(list.get_ref<Json::array_t&>());
+  return &list;
 }
 
 uint64_t TokenCount(const Json& json) {
-  const Json count = Field(Field(json, "usage"), "total_tokens");
+  const Json& count = Field(Field(json, "usage"), "total_tokens");
   return count.is_number_unsigned() ? count.get<uint64_t>() : 0;
 }
 
 // The field "index" of a row; nothing unless it is below `count`.
 std::optional<size_t> IndexOf(const Json& row, size_t count) {
-  const Json index = Field(row, "index");
+  const Json& index = Field(row, "index");
   if (!index.is_number_unsigned() || index.get<size_t>() >= count) return std::nullopt;
   return index.get<size_t>();
 }
 
 // The vector of a row, as base64 of little-endian FP32; none where it is no such text.
 std::vector<float> VectorOf(const Json& row) {
-  const Json encoded = Field(row, "embedding");
+  const Json& encoded = Field(row, "embedding");
   std::string bytes;
   if (!encoded.is_string() || !absl::Base64Unescape(encoded.get<std::string>(), &bytes)) return {};
   std::vector<float> vector(bytes.size() / sizeof(float));
@@ -52,13 +52,13 @@ std::vector<float> VectorOf(const Json& row) {
 }
 
 absl::StatusOr<Token> ReadToken(const Json& json) {
-  const Json id = Field(json, "id");
+  const Json& id = Field(json, "id");
   if (!id.is_number_unsigned()) return WrongAnswer("has a token without an id");
   if (id.get<uint64_t>() > std::numeric_limits<int32_t>::max()) {
     return WrongAnswer("has a token whose id is too large");
   }
-  const Json special = Field(json, "special");
-  const Json piece = Field(json, "piece");
+  const Json& special = Field(json, "special");
+  const Json& piece = Field(json, "piece");
   return Token{id.get<int32_t>(), special.is_boolean() && special.get<bool>(),
                piece.is_string() ? piece.get<std::string>() : ""};
 }
@@ -75,12 +75,12 @@ std::vector<size_t> Ranking::Order() const {
 
 absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body) {
   const Json json = ParseAnswer(body);
-  const Json list = Field(json, "data");
+  const Json& list = Field(json, "data");
   if (!list.is_array()) return WrongAnswer("is no list of models");
   std::vector<TextModel> models;
   for (const Json& entry : list) {
-    const Json name = Field(entry, "id");
-    const Json task = Field(entry, "task");
+    const Json& name = Field(entry, "id");
+    const Json& task = Field(entry, "task");
     if (!name.is_string() || !task.is_string()) return WrongAnswer("has a model without a task");
     models.push_back({name.get<std::string>(), task.get<std::string>()});
   }
@@ -99,9 +99,10 @@ absl::Status AddEmbeddings(absl::string_view body, size_t text_count, Embeddings
   const Json json = ParseAnswer(body);
   const auto rows = ReadList(json, "data", text_count);
   if (!rows.ok()) return rows.status();
-  for (size_t i = 0; i < rows->size(); ++i) {
-    if (IndexOf((*rows)[i], text_count) != i) return WrongAnswer("is not in the order of texts");
-    const std::vector<float> vector = VectorOf((*rows)[i]);
+  for (size_t i = 0; i < text_count; ++i) {
+    const Json& row = (**rows)[i];
+    if (IndexOf(row, text_count) != i) return WrongAnswer("is not in the order of texts");
+    const std::vector<float> vector = VectorOf(row);
     if (vector.empty()) return WrongAnswer("has a row without a vector");
     if (embeddings->width == 0) embeddings->width = vector.size();
     if (embeddings->width != vector.size()) return WrongAnswer("has vectors of other lengths");
@@ -123,12 +124,12 @@ absl::Status AddScores(absl::string_view body, size_t document_count, Ranking* r
   const auto rows = ReadList(json, "results", document_count);
   if (!rows.ok()) return rows.status();
   std::vector<std::optional<double>> scores(document_count);
-  for (const Json& row : *rows) {
+  for (const Json& row : **rows) {
     const std::optional<size_t> index = IndexOf(row, document_count);
     if (!index.has_value() || scores[*index].has_value()) {
       return WrongAnswer("has not one score for each document");
     }
-    const Json score = Field(row, "relevance_score");
+    const Json& score = Field(row, "relevance_score");
     if (!score.is_number()) return WrongAnswer("has a row without a score");
     scores[*index] = score.get<double>();
   }

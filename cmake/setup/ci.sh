@@ -6,10 +6,14 @@ check_macos() { cmake/macos/check.sh .deps/macos "$(build_jobs)"; }
 
 have_fuzzer() { [ "$(uname -s)" != Darwin ]; } # Apple's compiler has no libFuzzer
 
-# One ctest over the tests of all presets, the macOS check and the fuzzer of what any client may
-# send, so that its summary is the whole.
+# Of what any client may send, by gRPC and by HTTP.
+ci_fuzzers=(request_wire infer_body)
+ci_fuzz_seconds=30 # each
+
+# One ctest over the tests of all presets, the macOS check and the fuzzers, so that its summary is
+# the whole.
 write_whole_suite() { # FOLDER TABLE FORMS: TABLE gets "preset<TAB>tests" lines, in ctest's order
-  local preset macos=worker # the part of which sources are a Mac's own
+  local fuzzer preset macos=worker # the part of which sources are a Mac's own
   if [ "$3" = Long ]; then macos=all; fi
   mkdir -p "$1"
   {
@@ -17,13 +21,15 @@ write_whole_suite() { # FOLDER TABLE FORMS: TABLE gets "preset<TAB>tests" lines,
       "$(build_jobs) $macos)"
     echo "set_tests_properties(macos.check PROPERTIES TIMEOUT 1800 RUN_SERIAL TRUE)"
     if have_fuzzer; then
-      echo "add_test(fuzz.request_wire \"$PWD/tests/fuzz/run_fuzzers.sh\" \"$PWD/build/fuzz\" 60" \
-        "request_wire)"
+      for fuzzer in "${ci_fuzzers[@]}"; do
+        echo "add_test(fuzz.$fuzzer \"$PWD/tests/fuzz/run_fuzzers.sh\" \"$PWD/build/fuzz\"" \
+          "$ci_fuzz_seconds $fuzzer)"
+      done
     fi
     for preset in "${ci_presets[@]}"; do echo "subdirs(\"$PWD/build/$preset\")"; done
   } >"$1/CTestTestfile.cmake"
   printf 'macos\t1\n' >"$2"
-  if have_fuzzer; then printf 'fuzz\t1\n' >>"$2"; fi
+  if have_fuzzer; then printf 'fuzz\t%s\n' "${#ci_fuzzers[@]}" >>"$2"; fi
   for preset in "${ci_presets[@]}"; do
     printf '%s\t%s\n' "$preset" \
       "$(ctest --test-dir "build/$preset" -C "$3" -N | awk '/^Total Tests:/ {print $3}')" >>"$2"
@@ -43,7 +49,7 @@ run_ci() { # [--long]
     printf '%s\t%s\n' "$preset" "$last_step_seconds" >>$builds
   done
   if have_fuzzer; then
-    build_preset fuzz request_wire_fuzz
+    build_preset fuzz "${ci_fuzzers[@]/%/_fuzz}"
     printf 'fuzz\t%s\n' "$last_step_seconds" >>$builds
   fi
   need_demo_models

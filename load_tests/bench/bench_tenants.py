@@ -4,12 +4,11 @@ TenantLoads is a part of bench.py's Bench. The models are synthetic, and their l
 the host's cores do not decide which tenant is served.
 """
 
-import hashlib
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from bench_processes import Daemon, run_json
+from bench_tokens import write_tokens
 
 MODELS = [f"m{number}" for number in range(10)]
 ROWS = 4  # of a batch
@@ -42,12 +41,10 @@ def model(name, batch_ms):
 
 def access(folder):
     """Writes a token for each tenant; returns the rules that let both infer."""
-    with open(f"{folder}/tenants", "w", encoding="utf-8") as file:
-        os.chmod(f"{folder}/tenants", 0o600)
-        for tenant in TENANTS:
-            file.write(f"{tenant} {hashlib.sha256(tenant.encode()).hexdigest()}\n")
-            with open(f"{folder}/{tenant}", "w", encoding="utf-8") as own:
-                own.write(tenant)
+    write_tokens(f"{folder}/tenants", {tenant: tenant for tenant in TENANTS})
+    for tenant in TENANTS:
+        with open(f"{folder}/{tenant}", "w", encoding="utf-8") as file:
+            file.write(tenant)
     return {"tokens": f"{folder}/tenants", "open": ["health", "metrics"],
             "rules": [{"token": tenant, "roles": ["infer"]} for tenant in TENANTS]}
 

@@ -9,7 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "proto/base/units.h"
+#include "load_tests/options/duration_option.h"
 
 namespace mpsd::load {
 namespace {
@@ -20,17 +20,6 @@ using traffic::LoadPlan;
 using traffic::ParseInputPlan;
 using traffic::RequestPlan;
 using traffic::WatchedProcess;
-
-CLI::Option* AddDuration(CLI::App* app, const std::string& name, int64_t* ns,
-                         const std::string& text, const std::string& help) {
-  const auto parse = [ns](const std::string& value) {
-    const absl::StatusOr<int64_t> parsed = ParseDurationNs(value);
-    if (!parsed.ok()) throw CLI::ValidationError(std::string(parsed.status().message()));
-    *ns = *parsed;
-  };
-  parse(text);
-  return app->add_option_function<std::string>(name, parse, help + " (default " + text + ")");
-}
 
 // "1234" or "name=1234".
 void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {

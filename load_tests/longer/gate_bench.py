@@ -7,7 +7,6 @@ status 2 when the run failed.
 """
 
 import argparse
-import hashlib
 import os
 import subprocess
 import sys
@@ -18,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
 from bench_figures import median, spread  # noqa: E402
 from bench_processes import Daemon, free_port, run_json  # noqa: E402
+from bench_tokens import write_tokens  # noqa: E402
 
 MODEL = {"name": "identity", "format": "synthetic", "max_batch_size": 64,
          "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [256]}],
@@ -36,10 +36,8 @@ def parse_arguments():
 
 def write_secrets(folder):
     """A file of ten tokens, of which ours is the last; our token; a self-signed certificate."""
-    with open(f"{folder}/tokens", "w", encoding="utf-8") as file:
-        os.chmod(f"{folder}/tokens", 0o600)
-        for number, token in enumerate([*(f"other-{i}" for i in range(9)), TOKEN]):
-            file.write(f"t{number} {hashlib.sha256(token.encode()).hexdigest()}\n")
+    tokens = [*(f"other-{i}" for i in range(9)), TOKEN]
+    write_tokens(f"{folder}/tokens", {f"t{i}": token for i, token in enumerate(tokens)})
     with open(f"{folder}/token", "w", encoding="utf-8") as file:
         file.write(TOKEN)
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",

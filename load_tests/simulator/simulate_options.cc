@@ -7,24 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "proto/base/units.h"
+#include "load_tests/options/duration_option.h"
 
 namespace mpsd::load {
 namespace {
-
-int64_t DurationNs(const std::string& text) {
-  const absl::StatusOr<int64_t> parsed = ParseDurationNs(text);
-  if (!parsed.ok()) throw CLI::ValidationError(std::string(parsed.status().message()));
-  return *parsed;
-}
-
-void AddDuration(CLI::App* app, const std::string& name, int64_t* ns, const std::string& help) {
-  app->add_option_function<std::string>(
-      name, [ns](const std::string& text) { *ns = DurationNs(text); }, help);
-}
 
 // "1=850us,64=7.7ms".
 void ReadCurve(const std::vector<std::string>& texts, std::map<uint32_t, double>* batch_ns) {
@@ -45,11 +33,10 @@ void AddLoadFlags(CLI::App* app, SimulatedLoad* load) {
   auto* rate = app->add_option("--rate", load->requests_per_s, "Poisson arrivals a second")
                    ->check(CLI::PositiveNumber)
                    ->excludes(clients);
-  AddDuration(app, "--deadline", &load->deadline_ns, "of each request (default none)");
-  AddDuration(app, "--return", &load->return_ns,
-              "from an answer to its client's next request, beside the door (default 0)");
-  load->length_ns = 10'000'000'000;
-  AddDuration(app, "--duration", &load->length_ns, "virtual time that is counted (default 10s)");
+  AddDuration(app, "--deadline", &load->deadline_ns, "", "of each request (default none)");
+  AddDuration(app, "--return", &load->return_ns, "0",
+              "from an answer to its client's next request, beside the door");
+  AddDuration(app, "--duration", &load->length_ns, "10s", "virtual time that is counted");
   app->callback([clients, rate] {
     if (clients->empty() && rate->empty()) throw CLI::RequiredError("--clients or --rate");
   });
@@ -67,9 +54,9 @@ void AddPoolFlags(CLI::App* app, SimulatedPool::Options* pool) {
   app->add_option("--noise", pool->noise, "a batch takes up to this share more or less")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
-  AddDuration(app, "--door", &pool->door_ns,
-              "of client and front end for a request and its answer, one at a time (default 0)");
-  AddDuration(app, "--lag", &pool->lag_ns, "of an answer on its way to its client (default 0)");
+  AddDuration(app, "--door", &pool->door_ns, "0",
+              "of client and front end for a request and its answer, one at a time");
+  AddDuration(app, "--lag", &pool->lag_ns, "0", "of an answer on its way to its client");
   app->add_flag_callback(
       "--eager", [pool] { pool->knows = false; },
       "a free lane takes what there is, and nobody is refused in advance");
@@ -87,10 +74,9 @@ std::optional<int> ParseCommandLine(int argc, char** argv, SimulateOptions* opti
       ->required();
   AddLoadFlags(&app, &options->load);
   AddPoolFlags(&app, &options->pool);
-  options->learning_ns = 1'000'000'000;
-  AddDuration(&app, "--learning", &options->learning_ns,
-              "the same load before, which is not counted (default 1s)");
-  AddDuration(&app, "--max-delay", &options->max_delay_ns,
+  AddDuration(&app, "--learning", &options->learning_ns, "1s",
+              "the same load before, which is not counted");
+  AddDuration(&app, "--max-delay", &options->max_delay_ns, "",
               "how long a free lane waits for a full batch (default: as long as pays)");
   try {
     app.parse(argc, argv);

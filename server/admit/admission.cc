@@ -53,11 +53,10 @@ bool HasTokens(const Request& request, const ServedModel& model) {
   return request.tokens != nullptr && model.texts.ok() && request.tokens->encoder == *model.texts;
 }
 
-// Whether the request's texts are too long to be encoded on the thread of its call. A tokenizer
-// that cannot be used needs no time to say so.
-bool AwaitsTexts(const InferMessage& message, const ServedModel& model, const Request& request) {
-  return HasTexts(message, model) && model.texts.ok() &&
-         TextBytes(message, model) > kInlineTextBytes && !HasTokens(request, model);
+// The bytes of the texts that are yet to be encoded for this generation.
+uint64_t BytesToEncode(const InferMessage& message, const ServedModel& model,
+                       const Request& request) {
+  return HasTexts(message, model) && !HasTokens(request, model) ? TextBytes(message, model) : 0;
 }
 
 }  // namespace
@@ -96,13 +95,15 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request,
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
-  if (HasTexts(message, **model) && TextBytes(message, **model) > text_bytes_max_) {
-    return WithId(absl::InvalidArgumentError(
-                      absl::StrCat("the texts of the request have ", TextBytes(message, **model),
-                                   " bytes; at most ", text_bytes_max_, " are served")),
+  const uint64_t text_bytes = BytesToEncode(message, **model, *request);
+  if (text_bytes > text_bytes_max_) {
+    return WithId(absl::InvalidArgumentError(absl::StrCat("the texts of the request have ",
+                                                          text_bytes, " bytes; at most ",
+                                                          text_bytes_max_, " are served")),
                   message.id);
   }
-  if (AwaitsTexts(message, **model, *request)) {
+  // A tokenizer that cannot be used needs no time to say so.
+  if (text_bytes > kInlineTextBytes && (*model)->texts.ok()) {
     *handled = Handled::kAwaitsTexts;
     return absl::OkStatus();
   }

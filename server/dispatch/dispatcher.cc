@@ -79,7 +79,7 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
 bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const uint32_t worker = inflight_->lanes()[decision.lane].worker;
   const bool suspects = decision.line == SchedulerDecision::kSuspects;
-  const WorkerView& view = inflight_->workers()[worker];
+  const WorkerView view = inflight_->workers()[worker];
   MPSD_CHECK(view.takes_batches);
   MPSD_CHECK(!suspects || (view.kept && view.batches == 0 && view.has_output_room));
   WorkerLink* link = inflight_->link(worker).get();

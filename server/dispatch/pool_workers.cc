@@ -58,7 +58,7 @@ WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
   absl::ReaderMutexLock lock(&parts_->mu);
   const std::optional<uint32_t> index = parts_->inflight.Find(worker);
   if (!index.has_value()) return progress;
-  const WorkerView& view = parts_->inflight.workers()[*index];
+  const WorkerView view = parts_->inflight.workers()[*index];
   progress.requests = parts_->inflight.worker(*index).answered_requests;
   progress.inflight = view.batches;
   const uint32_t end = view.first_lane + parts_->inflight.link(*index)->lanes();

@@ -76,7 +76,7 @@ class TextReader {
 
   absl::Status ReadRows(absl::string_view key, ondemand::value value) {
     has_rows_ = true;
-    JsonType type;
+    JsonType type = JsonType::null;
     if (absl::Status status = TypeOf(value, &type); !status.ok()) return status;
     if (type == JsonType::string) {
       request_->is_list = false;
@@ -90,7 +90,7 @@ class TextReader {
 
   // An element of the list: a text, a row of tokens, or a token of the only row.
   absl::Status ReadRow(absl::string_view key, ondemand::value element) {
-    JsonType type;
+    JsonType type = JsonType::null;
     if (absl::Status status = TypeOf(element, &type); !status.ok()) return status;
     const bool is_first = request_->row_count() == 0;
     if (!is_first && type != row_type_) return Unparsable(key, "its elements are of several types");
@@ -187,7 +187,7 @@ class TextReader {
 
   // A text, or an object with one; its other fields are the client's own.
   absl::Status ReadDocumentText(absl::string_view key, ondemand::value value) {
-    JsonType type;
+    JsonType type = JsonType::null;
     if (absl::Status status = TypeOf(value, &type); !status.ok()) return status;
     std::string* const text = &request_->pairs.emplace_back();
     if (type != JsonType::object) return ReadString(value, key, text);
@@ -214,7 +214,7 @@ class TextReader {
 
   absl::Status ReadPairs(absl::string_view key, ondemand::value value) {
     has_rows_ = true;
-    JsonType type;
+    JsonType type = JsonType::null;
     if (absl::Status status = TypeOf(value, &type); !status.ok()) return status;
     std::vector<std::vector<std::string>> rows;
     absl::Status status;
@@ -233,7 +233,7 @@ class TextReader {
     ondemand::array array;
     if (absl::Status status = ReadArray(value, key, &array); !status.ok()) return status;
     return ForEachElement(array, [this, key, rows](ondemand::value element) {
-      JsonType type;
+      JsonType type = JsonType::null;
       absl::Status status = TypeOf(element, &type);
       if (!status.ok()) return status;
       const bool is_text = type == JsonType::string;

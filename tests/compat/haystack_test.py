@@ -8,6 +8,7 @@ import openai  # noqa: E402
 from haystack import Document  # noqa: E402
 from haystack.components.embedders import OpenAIDocumentEmbedder, OpenAITextEmbedder  # noqa: E402
 from haystack.utils import Secret  # noqa: E402
+from haystack_documents import DocumentEmbedding  # noqa: E402
 from haystack_integrations.components.embedders.huggingface_api import (  # noqa: E402
     HuggingFaceAPIDocumentEmbedder, HuggingFaceAPITextEmbedder)
 from haystack_integrations.components.rankers.huggingface_api import (  # noqa: E402
@@ -15,7 +16,9 @@ from haystack_integrations.components.rankers.huggingface_api import (  # noqa: 
 from text_clients import numbers_of, tokens_of  # noqa: E402
 
 
-class OpenAi(text_clients.TextClientTest):
+class OpenAi(DocumentEmbedding, text_clients.TextClientTest):
+    component = OpenAIDocumentEmbedder
+
     def made(self, component, **more):
         return component(**{"api_key": Secret.from_token("none"), "model": "e",
                             "api_base_url": f"{self.url}/v1", "max_retries": 0, **more})
@@ -30,25 +33,19 @@ class OpenAi(text_clients.TextClientTest):
         answer = self.made(OpenAITextEmbedder, prefix="c ", suffix=" d", dimensions=3).run("a")
         self.check_vector(answer["embedding"], "c a d", dimensions=3)
 
-    def test_documents_in_several_requests(self):
-        texts = ["a b", "c", "d e f"]
-        embedder = self.made(OpenAIDocumentEmbedder, batch_size=2, progress_bar=False)
-        answer = embedder.run([Document(content=text) for text in texts])
-        for document, text in zip(answer["documents"], texts, strict=True):
-            self.assertEqual(document.content, text)
-            self.check_vector(document.embedding, text)
-        self.assertEqual(answer["meta"]["usage"], {"prompt_tokens": 12, "total_tokens": 12})
-
     def test_an_unknown_model(self):
         with self.assertRaises(openai.NotFoundError) as caught:
             self.made(OpenAITextEmbedder, model="x").run("a")
         self.assertEqual(caught.exception.code, "model_not_found")
 
 
-class Tei(text_clients.TextClientTest):
+class Tei(DocumentEmbedding, text_clients.TextClientTest):
     """Its requests name no model, and go to the URL as it is given: `POST /`."""
 
     models = ("e",)
+    component = HuggingFaceAPIDocumentEmbedder
+    wishes = {"normalize": True}
+    usage = None
 
     def made(self, component, **more):
         return component(api_type="text_embeddings_inference", api_params={"url": self.url},
@@ -61,15 +58,6 @@ class Tei(text_clients.TextClientTest):
     def test_a_text_of_length_one(self):
         answer = self.made(HuggingFaceAPITextEmbedder, normalize=True).run("a b")
         self.check_vector(answer["embedding"], "a b")
-
-    def test_documents_in_several_requests(self):
-        texts = ["a b", "c", "d e f"]
-        embedder = self.made(HuggingFaceAPIDocumentEmbedder, batch_size=2, progress_bar=False,
-                             normalize=True)
-        answer = embedder.run([Document(content=text) for text in texts])
-        for document, text in zip(answer["documents"], texts, strict=True):
-            self.assertEqual(document.content, text)
-            self.check_vector(document.embedding, text)
 
     def test_long_texts_are_cut_unless_it_says_otherwise(self):
         answer = self.made(HuggingFaceAPITextEmbedder, normalize=True).run("a b c d e f")

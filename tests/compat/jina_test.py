@@ -6,6 +6,7 @@ import text_clients
 text_clients.need("haystack_integrations.components.rankers.jina")
 from haystack import Document  # noqa: E402
 from haystack.utils import Secret  # noqa: E402
+from haystack_documents import DocumentEmbedding  # noqa: E402
 from haystack_integrations.components.embedders.jina import (  # noqa: E402
     JinaDocumentEmbedder, JinaTextEmbedder)
 from haystack_integrations.components.rankers.jina import JinaRanker  # noqa: E402
@@ -13,7 +14,9 @@ from haystack_integrations.components.rankers.jina import JinaRanker  # noqa: E4
 KEY = Secret.from_token("none")
 
 
-class Jina(text_clients.TextClientTest):
+class Jina(DocumentEmbedding, text_clients.TextClientTest):
+    component = JinaDocumentEmbedder
+
     def made(self, component, **more):
         return component(api_key=KEY, model="e", base_url=f"{self.url}/v1/embeddings", **more)
 
@@ -30,15 +33,6 @@ class Jina(text_clients.TextClientTest):
         answer = self.made(JinaTextEmbedder, task="retrieval.query", late_chunking=False,
                            dimensions=3).run("a")
         self.check_vector(answer["embedding"], "a", dimensions=3)
-
-    def test_documents_in_several_requests(self):
-        texts = ["a b", "c", "d e f"]
-        embedder = self.made(JinaDocumentEmbedder, batch_size=2, progress_bar=False)
-        answer = embedder.run([Document(content=text) for text in texts])
-        for document, text in zip(answer["documents"], texts, strict=True):
-            self.assertEqual(document.content, text)
-            self.check_vector(document.embedding, text)
-        self.assertEqual(answer["meta"]["usage"], {"prompt_tokens": 12, "total_tokens": 12})
 
     def test_a_ranking(self):
         texts = ["b", "f", "c", "f"]

@@ -3,6 +3,7 @@ import gzip
 import http.client
 import json
 import re
+import select
 import socket
 import unittest
 import zlib
@@ -256,9 +257,38 @@ class Http(unittest.TestCase):
         self.assertTrue(self.raw(head).startswith(b"HTTP/1.1 408 "))
         self.assertEqual(self.raw(b""), b"")
 
+    def test_tricklers_are_given_up_and_keep_nobody_waiting(self):
+        """Each byte comes in time, and the whole does not; others are served beside them."""
+        self.serve(limits={"http_head": "2s", "http_body": "2s"})
+        post = b"POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\n"
+        kinds = ((b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ", b"x"),
+                 (post + b"Content-Length: 9999\r\n\r\n", b" "),
+                 (post + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"))
+        host, port = self.address.split(":")
+        pieces = {}
+        for begin, piece in kinds * 10:
+            client = self.enterContext(socket.create_connection((host, int(port)), timeout=30))
+            client.sendall(begin)
+            pieces[client] = piece
+        answers = []
+
+        def all_given_up():
+            for client, piece in list(pieces.items()):
+                if select.select([client], [], [], 0)[0]:
+                    answers.append(client.recv(65536))
+                    del pieces[client]
+                else:
+                    client.send(piece)
+            self.assertEqual(self.infer(body_of([0] * 16))[0], 200)
+            return not pieces
+
+        wait_until(all_given_up, 60, "the end of the tricklers")
+        self.assertEqual({answer[:13] for answer in answers}, {b"HTTP/1.1 408 "})
+
     def test_a_client_that_does_not_read_is_cut(self):
-        daemon = self.serve(synthetic("m", [tensor("x", [4 << 20])], max_batch_size=2),
-                            limits={"http_answer": "1s"})
+        """Others are served beside it."""
+        daemon = self.serve(synthetic("large", [tensor("x", [4 << 20])], max_batch_size=2),
+                            synthetic("m"), limits={"http_answer": "1s"})
         head = json.dumps({"inputs": [{"name": "x", "shape": [1, 4 << 20], "datatype": "FP32",
                                        "parameters": {"binary_data_size": 16 << 20}}],
                            "parameters": {"binary_data_output": True}}).encode()
@@ -266,10 +296,15 @@ class Http(unittest.TestCase):
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect((host, int(port)))
-            client.sendall(f"POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\n{LENGTH}: {len(head)}"
-                           f"\r\nContent-Length: {len(head) + (16 << 20)}\r\n\r\n".encode() + head)
+            client.sendall("POST /v2/models/large/infer HTTP/1.1\r\nHost: localhost\r\n"
+                           f"{LENGTH}: {len(head)}\r\nContent-Length: {len(head) + (16 << 20)}"
+                           "\r\n\r\n".encode() + head)
             client.sendall(bytes(16 << 20))
+            wait_until(lambda: daemon.metric("mpsd_requests_total", model="large") == 1, 30,
+                       "its answer")
+            self.assertEqual(self.infer(body_of([0] * 16))[0], 200)
             wait_until(lambda: daemon.metric("mpsd_untaken_answers_total") == 1, 30, "the cut")
+            self.assertEqual(self.infer(body_of([0] * 16))[0], 200)
 
     def test_a_client_that_leaves_cancels_its_request(self):
         daemon = self.serve(synthetic("m", parameters={"delay": "60s"}))

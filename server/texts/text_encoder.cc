@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/files/whole_file.h"
 #include "server/request/too_long.h"
+#include "server/texts/file_beside.h"
 #include "server/texts/letter_case.h"
 #include "server/texts/outer_spaces.h"
 
@@ -25,6 +26,14 @@ absl::StatusOr<text::Tokenizer> Parse(const std::string& path, const std::string
   const absl::StatusOr<LetterCase> letter_case = ReadLetterCase(path);
   if (!letter_case.ok()) return letter_case.status();
   return text::Tokenizer::FromVocabulary(content, *letter_case == LetterCase::kLower);
+}
+
+// sentence-transformers took off the whitespace at a text's ends until 5.4, which gave its steps
+// the names that begin so.
+absl::StatusOr<bool> StripsOuterSpaces(const std::string& path) {
+  const absl::StatusOr<std::string> steps = ReadFileBeside(path, "modules.json", kMaxSettingsBytes);
+  if (!steps.ok()) return steps.status();
+  return !steps->empty() && !absl::StrContains(*steps, "\"sentence_transformers.base.");
 }
 
 }  // namespace
@@ -46,9 +55,9 @@ absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextP
   }
   absl::StatusOr<Prompts> prompts = ReadPromptsBeside(path);
   if (!prompts.ok()) return prompts.status();
-  const bool strips =
-      std::filesystem::exists(std::filesystem::path(path).replace_filename("modules.json"), error);
-  return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, strips,
+  const absl::StatusOr<bool> strips = StripsOuterSpaces(path);
+  if (!strips.ok()) return strips.status();
+  return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, *strips,
                                              *std::move(prompts));
 }
 

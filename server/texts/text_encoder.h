@@ -33,10 +33,11 @@ namespace mpsd {
 class TextEncoder {
  public:
   // Of `policy.tokenizer`: a vocab.txt where its name ends in ".txt", else a tokenizer.json. Beside
-  // a modules.json texts lose the whitespace at their ends, as sentence-transformers takes it off.
-  // The prompts are those beside it. Errors are those of ReadWholeFile(), letter_case, Tokenizer
-  // and ReadPromptsBeside(), INVALID_ARGUMENT for a pipe or folder; they name the path and are for
-  // operators. Blocks for the reading. REQUIRES: the policy names a path.
+  // a modules.json of sentence-transformers before 5.4 texts lose the whitespace at their ends, as
+  // that tool takes it off. The prompts are those beside it. Errors are those of ReadWholeFile(),
+  // letter_case, Tokenizer, ReadFileBeside() and ReadPromptsBeside(), INVALID_ARGUMENT for a pipe
+  // or folder; they name the path and are for operators. Blocks for the reading. REQUIRES: the
+  // policy names a path.
   static absl::StatusOr<std::shared_ptr<const TextEncoder>> Load(const TextPolicy& policy);
 
   // With `strips`, whitespace at the ends of a text is none of its tokens.

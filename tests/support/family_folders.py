@@ -1,7 +1,8 @@
-"""Folders of small models, as Hugging Face's tools save them, made of tests' families/NAME.json.
+"""Folders of small models, as Hugging Face's tools save them, made of tests' families/NAME.json and
+text_families/NAME.json.
 
 The numbers of a weight follow from its name, here and in family_folder.cc, so that no model lies in
-the repository. make_families.py says what the files hold.
+the repository. make_families.py and make_text_families.py say what the files hold.
 """
 import json
 import pathlib
@@ -9,6 +10,7 @@ import pathlib
 import numpy as np
 
 FAMILIES = pathlib.Path(__file__).resolve().parents[1] / "worker/model/encoder/families"
+TEXT_FAMILIES = FAMILIES.with_name("text_families")
 BITS = 2 ** 64
 
 
@@ -62,17 +64,43 @@ def read(name):
     return json.loads((FAMILIES / f"{name}.json").read_text())
 
 
-def write(name, folder):
-    """Writes a family's folder; returns its rows of tokens with their answers."""
-    content = read(name)
+def write_content(content, folder):
+    """Writes the folder that is told of."""
     for path, small in content["files"].items():
         target = pathlib.Path(folder) / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(small))
     for path, tensors in content["weights"].items():
         write_weights(pathlib.Path(folder) / path, tensors)
+
+
+def write(name, folder):
+    """Writes a family's folder; returns its rows of tokens with their answers."""
+    content = read(name)
+    write_content(content, folder)
     return content["rows"]
 
 
 def names():
     return sorted(path.stem for path in FAMILIES.glob("*.json"))
+
+
+def read_text_family(name):
+    """A folder's content, with its "tokenizer.json" and the "samples" that it answers."""
+    content = json.loads((TEXT_FAMILIES / f"{name}.json").read_text())
+    tokenizer = TEXT_FAMILIES / f"tokenizers/{content['tokenizer']}.json"
+    samples = json.loads((TEXT_FAMILIES / "samples.json").read_text())
+    return content | {"tokenizer.json": json.loads(tokenizer.read_text()),
+                      "samples": samples[content["asks"]]}
+
+
+def write_text_family(name, folder):
+    """Writes a folder that takes texts; returns its content."""
+    content = read_text_family(name)
+    whole = content | {"files": content["files"] | {"tokenizer.json": content["tokenizer.json"]}}
+    write_content(whole, folder)
+    return content
+
+
+def text_family_names():
+    return sorted(path.stem for path in TEXT_FAMILIES.glob("*.json") if path.stem != "samples")

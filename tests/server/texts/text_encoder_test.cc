@@ -96,6 +96,11 @@ TEST_F(TextEncoderLoadTest, BesideModulesTextsLoseTheSpacesAtTheirEnds) {
   EXPECT_THAT((*encoder)->Encode(" a b ", {}, 512)->ids, ElementsAre(1, 2, 3));
   EXPECT_THAT((*encoder)->Encode("a ", "\tb", 512)->ids, ElementsAre(1, 3));
   EXPECT_THAT((*encoder)->Tokenize(" a ", true)->ids, ElementsAre(1));
+  Write("modules.json",
+        R"([{"type": "sentence_transformers.base.modules.transformer.Transformer"}])");
+  encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_THAT((*encoder)->Encode(" a b ", {}, 512)->ids, ElementsAre(2, 1, 2, 3, 2));
 }
 
 TEST_F(TextEncoderLoadTest, HasThePromptsBesideTheTokenizer) {

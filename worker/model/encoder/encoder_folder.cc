@@ -82,12 +82,28 @@ absl::Status ReadSentenceFiles(const std::string& path, EncoderFolder* folder) {
   }
   if (!steps.ok()) return steps.status();
   if (folder->is_classifier()) {
+    if (steps->empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "modules.json: there is a pooling beside a classifier's head");
+  }
+  if (steps->empty()) {
+    return absl::InvalidArgumentError(
+        "modules.json: there is no Pooling, and vectors of tokens are not served");
   }
   for (const SentenceStep& step : *steps) {
     if (absl::Status status = ReadStep(path, step, folder); !status.ok()) return status;
   }
+  return absl::OkStatus();
+}
+
+// sentence-transformers says there how a reranker's scores are made, and heeds that before what the
+// config.json says.
+absl::Status ReadScore(const std::string& path, EncoderFolder* folder) {
+  if (!folder->is_classifier()) return absl::OkStatus();
+  const auto score = ReadAs(path, "config_sentence_transformers.json", ParseScoreActivation);
+  if (absl::IsNotFound(score.status())) return absl::OkStatus();
+  if (!score.ok()) return score.status();
+  folder->config.score = score->value_or(folder->config.score);
   return absl::OkStatus();
 }
 
@@ -152,7 +168,9 @@ absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& path) {
   absl::StatusOr<EncoderConfig> config = ReadAs(path, "config.json", ParseEncoderConfig);
   if (!config.ok()) return config.status();
   folder.config = *std::move(config);
-  if (absl::Status status = ReadSentenceFiles(path, &folder); !status.ok()) return status;
+  absl::Status status = ReadSentenceFiles(path, &folder);
+  status.Update(ReadScore(path, &folder));
+  if (!status.ok()) return status;
   folder.max_tokens = std::min(folder.config.max_tokens(), kUsualMaxTokens);
   const absl::StatusOr<int64_t> told = ReadToldTokens(path);
   if (!told.ok()) return told.status();

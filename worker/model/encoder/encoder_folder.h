@@ -4,6 +4,8 @@
 //   modules.json                 the steps behind it, if any            SentenceStep
 //   1_Pooling/config.json        how tokens become a vector             Pooling
 //   2_Dense/config.json          a linear map behind that               DenseConfig
+//   config_sentence_transformers.json
+//                                what makes scores of a reranker's logits; else config.json says it
 //   sentence_bert_config.json    how long a row of tokens may be; else model_max_length
 //                                in tokenizer_config.json says it
 //

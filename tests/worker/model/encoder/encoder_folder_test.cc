@@ -101,6 +101,20 @@ TEST_F(EncoderFolderTest, AClassifierHasScoresAndNoPooling) {
   EXPECT_THAT(Error(), HasSubstr("a pooling beside a classifier's head"));
 }
 
+TEST_F(EncoderFolderTest, ARerankerOfSentenceTransformers) {
+  Write("modules.json", R"([{"type": "s.Transformer", "path": ""}])");
+  EXPECT_THAT(Error(), HasSubstr("modules.json: there is no Pooling"));
+  WriteConfig(R"("architectures": ["BertForSequenceClassification"], "id2label": {"0": "only"})");
+  EXPECT_EQ(ReadEncoderFolder(folder_)->config.score, Activation::kSigmoid);
+  Write("config_sentence_transformers.json", R"({"activation_fn": "torch.nn.Identity"})");
+  EXPECT_EQ(ReadEncoderFolder(folder_)->config.score, Activation::kIdentity);
+  Write("config_sentence_transformers.json", R"({"activation_fn": "a.Mish"})");
+  EXPECT_THAT(Error(), HasSubstr("config_sentence_transformers.json: the activation 'a.Mish'"));
+  WriteConfig(R"("architectures": ["BertModel"])");
+  WriteSteps("");
+  EXPECT_EQ(Error(), "it was read");
+}
+
 TEST_F(EncoderFolderTest, TakesTheFirstOfTheFilesThatSayTheLength) {
   Write("tokenizer_config.json", R"({"model_max_length": 30})");
   EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 30);

@@ -101,7 +101,6 @@ absl::StatusOr<std::vector<SentenceStep>> ParseSentenceSteps(absl::string_view j
     }
     steps.push_back(*std::move(step));
   }
-  if (steps.empty()) return Wrong("there is no Pooling, and vectors of tokens are not served");
   return steps;
 }
 
@@ -121,6 +120,16 @@ absl::StatusOr<Pooling> ParsePooling(absl::string_view json) {
   return Wrong(
       absl::StrCat("the model pools by ", modes.empty() ? "no mode" : absl::StrJoin(modes, " and "),
                    "; mpsd knows mean_tokens, cls_token, lasttoken, max_tokens, one of them"));
+}
+
+absl::StatusOr<std::optional<Activation>> ParseScoreActivation(absl::string_view json) {
+  const absl::StatusOr<Json> config = ParseSettings(json);
+  if (!config.ok()) return config.status();
+  const auto found = config->find("activation_fn");
+  if (found == config->end() || found->is_null()) return std::nullopt;
+  const absl::StatusOr<Activation> activation = ActivationOfClass(Text(*config, "activation_fn"));
+  if (!activation.ok()) return activation.status();
+  return *activation;
 }
 
 absl::StatusOr<DenseConfig> ParseDense(absl::string_view json) {

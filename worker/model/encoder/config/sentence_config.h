@@ -6,10 +6,13 @@
 //   [{"type": "….Transformer", "path": ""}, {"type": "….Pooling", "path": "1_Pooling"},
 //    {"type": "….Dense", "path": "2_Dense"}, {"type": "….Normalize", "path": "3_Normalize"}]
 //
+// The list of a reranker has the encoder alone.
+//
 // Parsing is pure and knows no files; EncoderFolder reads them.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,12 +43,17 @@ struct DenseConfig {
 };
 
 // The steps of a modules.json whose text is `json`, without the encoder, which must be the first;
-// Pooling must be the second. INVALID_ARGUMENT names a step that is another. Pure.
+// Pooling must be the second, if any is there. INVALID_ARGUMENT names a step that is another. Pure.
 absl::StatusOr<std::vector<SentenceStep>> ParseSentenceSteps(absl::string_view json);
 
 // The pooling of a 1_Pooling/config.json whose text is `json`. INVALID_ARGUMENT names the modes
 // where they are others than one of the four. Pure.
 absl::StatusOr<Pooling> ParsePooling(absl::string_view json);
+
+// activation_fn of a config_sentence_transformers.json whose text is `json`: what makes scores of
+// a reranker's logits. Nothing where it says none. INVALID_ARGUMENT names one that is not known.
+// Pure.
+absl::StatusOr<std::optional<Activation>> ParseScoreActivation(absl::string_view json);
 
 // The Dense step of a 2_Dense/config.json whose text is `json`, without its folder.
 // INVALID_ARGUMENT names the key at fault. Pure.

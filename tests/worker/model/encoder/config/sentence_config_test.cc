@@ -66,8 +66,21 @@ TEST(SentenceConfig, NamesAStepThatWouldBeLost) {
               HasSubstr("the first step must be a Transformer"));
   EXPECT_THAT(ErrorOf(ParseSentenceSteps(Modules({"Transformer", "Normalize"}))),
               HasSubstr("Pooling must be the second"));
-  EXPECT_THAT(ErrorOf(ParseSentenceSteps(Modules({"Transformer"}))), HasSubstr("no Pooling"));
   EXPECT_THAT(ErrorOf(ParseSentenceSteps("{}")), HasSubstr("no JSON array"));
+}
+
+TEST(SentenceConfig, AnEncoderMayBeAlone) {
+  EXPECT_TRUE(ParseSentenceSteps(Modules({"Transformer"})).value().empty());
+}
+
+TEST(SentenceConfig, ReadsWhatMakesScores) {
+  EXPECT_EQ(
+      ParseScoreActivation(R"({"activation_fn": "torch.nn.modules.linear.Identity"})").value(),
+      Activation::kIdentity);
+  EXPECT_EQ(ParseScoreActivation(R"({"activation_fn": null})").value(), std::nullopt);
+  EXPECT_EQ(ParseScoreActivation("{}").value(), std::nullopt);
+  EXPECT_THAT(ErrorOf(ParseScoreActivation(R"({"activation_fn": "a.Mish"})")), HasSubstr("a.Mish"));
+  EXPECT_THAT(ErrorOf(ParseScoreActivation(R"({"activation_fn": 1})")), HasSubstr("not known"));
 }
 
 TEST(SentenceConfig, AStepLeadsOutOfTheFolderNowhere) {

@@ -23,7 +23,7 @@ debian_test_packages=(
   ccache                              # 4.8 / 4.9
   python3-venv
   systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used
-  spin                                # verifies tests/model/slots.pml
+  spin                                # verifies tests/model/*.pml
   libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
   libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal
   ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -36,6 +37,12 @@ QUEUE_FULL = "RESOURCE_EXHAUSTED: Exceeds maximum queue size"
 TOO_LATE = "RESOURCE_EXHAUSTED: no lane is free in time for the request's deadline"
 
 
+def in_step(model, step, member, ending):
+    """A pattern of what a call of a model of steps ends with when one of them ends so."""
+    code, text = ending.split(": ", 1)
+    return fr"{code}: in ensemble '{model}', steps\[{step}\] \(model '{member}'\): {text}"
+
+
 def failpoints(prefix):
     """The names of the failpoints in the sources that begin so."""
     names = set()
@@ -43,6 +50,14 @@ def failpoints(prefix):
         for path in (ROOT / folder).rglob("*.cc"):
             names.update(POINT.findall(path.read_text()))
     return sorted(name for name in names if name.startswith(prefix))
+
+
+def lying_binaries(folder):
+    """Puts the daemon into that folder, and in its worker's place the one that lies."""
+    for source, name in ((BIN / "mpsd", "mpsd"), (BIN / "mpsd-worker", "mpsd-worker-honest"),
+                         (TESTS / "mpsd-lying-worker", "mpsd-worker")):
+        shutil.copy(source, pathlib.Path(folder) / name)
+    return pathlib.Path(folder)
 
 
 class Caller:
@@ -121,6 +136,12 @@ class CrashDaemon(Daemon):
         self.wait_all_serving()
         return self.descriptors()
 
+    def killings(self, model):
+        """Why workers of that model were killed, in order."""
+        lines = [json.loads(line) for line in self.log().splitlines()
+                 if '"event":"worker_killed"' in line]
+        return [line["reason"] for line in lines if line["model"] == model]
+
     def requests(self, model):
         """How many of a model's requests have ended."""
         return self.metric("mpsd_requests_total", model=model)
@@ -176,4 +197,5 @@ class CrashDaemon(Daemon):
 
 __all__ = ["BIN", "CANCELLED", "CRASHED_IT", "CrashDaemon", "Caller", "GAUGES_AT_REST",
            "NOT_READY", "OVERDUE_MS", "QUEUE_FULL", "SANITIZED", "SUPERVISION", "TESTS", "TIMED_OUT",
-           "WITH_FAILPOINTS", "WORKER_LOST", "failpoints", "procfs", "wait_until"]
+           "WITH_FAILPOINTS", "WORKER_LOST", "failpoints", "in_step", "lying_binaries", "procfs",
+           "wait_until"]

@@ -3,18 +3,14 @@
 Each lie is told by the first worker of a model named after it, in its first two incarnations; its
 second worker is honest, and so is another model on the same daemon (tests/fakes/lying_worker.cc).
 """
-import json
-import os
-import pathlib
-import shutil
 import tempfile
 import unittest
 
 import numpy as np
 
 import calls
-from harness import (BIN, CRASHED_IT, NOT_READY, SUPERVISION, TESTS, WORKER_LOST, Caller,
-                     CrashDaemon, wait_until)
+from harness import (CRASHED_IT, NOT_READY, SUPERVISION, WORKER_LOST, Caller, CrashDaemon,
+                     lying_binaries, wait_until)
 from models import placement, repeating, synthetic
 
 LYING_EPOCHS = 2
@@ -76,21 +72,12 @@ class HostileWorker(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
-        cls.binaries = pathlib.Path(folder)
-        for source, name in ((BIN / "mpsd", "mpsd"), (BIN / "mpsd-worker", "mpsd-worker-honest"),
-                             (TESTS / "mpsd-lying-worker", "mpsd-worker")):
-            shutil.copy(source, cls.binaries / name)
+        cls.binaries = lying_binaries(folder)
 
     def daemon(self, lies, supervision=SUPERVISION):
         models = [*(model_of(lie, supervision) for lie in lies),
                   synthetic("good", parameters={"delay": "1ms"})]
         return CrashDaemon(models, binaries=self.binaries)
-
-    def killings(self, daemon, lie):
-        """Why workers of that model were killed, in order."""
-        lines = [json.loads(line) for line in daemon.log().splitlines()
-                 if '"event":"worker_killed"' in line]
-        return [line["reason"] for line in lines if line["model"] == f"lie-{lie}"]
 
     def check_lies(self, lies, reached, allowed):
         """All of them in one daemon, until `reached(daemon, lie)` of each."""
@@ -137,7 +124,7 @@ class HostileWorker(unittest.TestCase):
 
     def check_killed_group(self, group, lies, epochs):
         def reached(daemon, lie):
-            return len(self.killings(daemon, lie)) >= epochs
+            return len(daemon.killings(f"lie-{lie}")) >= epochs
 
         self.check_lies(group, self.noting(reached, lies),
                         lambda lie: (WORKER_LOST, CRASHED_IT,
@@ -147,7 +134,7 @@ class HostileWorker(unittest.TestCase):
         """`reached`, which then also looks at why."""
         def check(daemon, lie):
             done = reached(daemon, lie)
-            for reason in self.killings(daemon, lie):
+            for reason in daemon.killings(f"lie-{lie}"):
                 self.assertRegex(reason, lies[lie], lie)
             return done
         return check
@@ -186,9 +173,9 @@ class HostileWorker(unittest.TestCase):
                     def killed(lie=lie):
                         for text in self.ask(stub, lie).values():
                             self.assertIn(text, ("worker lost", "request crashed its worker"))
-                        return len(self.killings(daemon, lie)) >= LYING_EPOCHS
+                        return len(daemon.killings(f"lie-{lie}")) >= LYING_EPOCHS
                     wait_until(killed, 60, lie)
-                    for told in self.killings(daemon, lie):
+                    for told in daemon.killings(f"lie-{lie}"):
                         self.assertRegex(told, reason)
                     daemon.wait_all_serving()
                     self.assertEqual(self.ask(stub, lie), {})

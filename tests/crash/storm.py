@@ -15,7 +15,7 @@ import time
 
 from harness import (CANCELLED, CRASHED_IT, GAUGES_AT_REST, NOT_READY, OVERDUE_MS, QUEUE_FULL,
                      TIMED_OUT, TOO_LATE, UNLOADED, WITH_FAILPOINTS, WORKER_LOST, Caller,
-                     CrashDaemon, failpoints, procfs, wait_until)
+                     CrashDaemon, failpoints, in_step, procfs, wait_until)
 from storm_faults import CALM, MODELS, STEPS, UNLOADABLE, Storm, armed
 
 
@@ -46,17 +46,10 @@ def allowed(model):
     if model == CALM:
         return ()
     unloaded = [UNLOADED.format(model)] if model in UNLOADABLE else []
-    of_steps = [in_step(model, i, ending) for i, member in enumerate(STEPS.get(model, ()))
+    of_steps = [in_step(model, i, member, ending) for i, member in enumerate(STEPS.get(model, ()))
                 for ending in (*allowed(member), TIMED_OUT, TOO_LATE)]
     return (WORKER_LOST, CRASHED_IT, NOT_READY.format(model), CANCELLED, TIMED_OUT, QUEUE_FULL,
             TOO_LATE, "INTERNAL: ", *unloaded, *of_steps)
-
-
-def in_step(model, step, ending):
-    """What a call of a model of steps ends with when one of them ends so."""
-    code, text = ending.split(": ", 1)
-    place = fr"steps\[{step}\] \(model '{STEPS[model][step]}'\)"
-    return f"{code}: in ensemble '{model}', {place}: {text}"
 
 
 class Verdicts:

@@ -1,6 +1,7 @@
-// A worker that begins like mpsd-worker and then lies, for one model named "lie-NAME". It takes
-// mpsd-worker's place beside a copy of mpsd. For every other model, for workers other than the
-// first, and after the second incarnation it becomes the honest one: mpsd-worker-honest, beside it.
+// A worker that begins like mpsd-worker and then lies, for a model named "lie-NAME" or "liar-NAME".
+// It takes mpsd-worker's place beside a copy of mpsd. For every other model, for workers other than
+// the first, and after the second incarnation, or a liar's fifth, it becomes the honest one:
+// mpsd-worker-honest, beside it.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
@@ -37,8 +39,11 @@ namespace {
 
 constexpr int kControlFd = 3;
 constexpr uint32_t kLyingEpochs = 2;
+// More than a request is dispatched, so that the lies are some request's ending.
+constexpr uint32_t kLiarEpochs = 5;
 constexpr size_t kFrameHeaderBytes = 12;
-constexpr char kPrefix[] = "lie-";
+constexpr absl::string_view kPrefix = "lie-";
+constexpr absl::string_view kLiarPrefix = "liar-";
 // How long a flood lasts: as long as the test needs.
 constexpr auto kFloodTime = std::chrono::seconds(2);
 
@@ -71,9 +76,10 @@ std::string LieOf(const nlohmann::json& order) {
   const std::string model = order["model"].get<std::string>();
   const std::string folder = std::getenv("TMPDIR");
   const bool first_worker = absl::StartsWith(folder.substr(folder.rfind('/') + 1), model + "-0");
-  if (!absl::StartsWith(model, kPrefix) || !first_worker) return "";
-  if (order["epoch"].get<uint32_t>() > kLyingEpochs) return "";
-  return model.substr(std::strlen(kPrefix));
+  const bool is_liar = absl::StartsWith(model, kLiarPrefix);
+  if ((!is_liar && !absl::StartsWith(model, kPrefix)) || !first_worker) return "";
+  if (order["epoch"].get<uint32_t>() > (is_liar ? kLiarEpochs : kLyingEpochs)) return "";
+  return model.substr((is_liar ? kLiarPrefix : kPrefix).size());
 }
 
 void SaySyscall(const char* what, bool succeeded) {
@@ -236,6 +242,7 @@ void LyingWorker::TakeBatch(uint32_t lane, RingConsumer* submitted, RingProducer
   if (!BatchReader(attachment_.get(), &model_->spec()).Read(source, &batch).ok()) std::exit(1);
   submitted->Pop();
   if (lie_ == "never_answers") return;
+  if (lie_ == "dies") std::_Exit(1);
   BatchExecutor(lane, model_.get(), Clock::Real()).Execute(batch, record);
   SpoilRecord(lie_, batch, record);
   completed->Push(slot);

@@ -283,6 +283,44 @@ class Faults(Steps):
             np.testing.assert_array_equal(calls.arrays(outcome.response)["y"], array)
         self.assertGreater(self.daemon.metric("mpsd_dispatched_again_total", model="second"), 0)
 
+    def test_a_deadly_request_is_quarantined_for_its_step_only(self):
+        """One among others and then alone kills its step's worker; from then on it kills none."""
+        deadly = synthetic("right", parameters={"crash_if": 666, "delay": "30ms"})
+        self.serve(diamond(), chain("first", "left"), synthetic("first"), synthetic("left"), deadly,
+                   joining("join"))
+        crashed = "in ensemble 'diamond', steps[2] (model 'right'): request crashed its worker"
+        values = [*range(8), 666, *range(8, 16)]
+        outcomes = calls.infer_all(self.stub, [
+            calls.request("diamond", {"x": calls.row_of(value)}) for value in values])
+        for value, outcome in zip(values, outcomes, strict=True):
+            if value == 666:
+                self.check_refused(outcome, CODE.INTERNAL, crashed)
+                continue
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            for back in calls.arrays(outcome.response).values():
+                np.testing.assert_array_equal(back, calls.row_of(value))
+        self.daemon.wait_all_serving()
+        deaths = self.daemon.metric("mpsd_worker_restarts_total", model="right")
+        self.assertIn(deaths, (1, 2), "one among others and one alone")
+
+        outcome = self.call("diamond", calls.row_of(666))
+        self.assertEqual((outcome.code, outcome.text), (CODE.INTERNAL, crashed))
+        outcome = self.call("right", calls.row_of(666))
+        self.assertEqual((outcome.code, outcome.text),
+                         (CODE.INTERNAL, "request crashed its worker"))
+        for model in ("first", "left", "chain"):
+            self.assertEqual(self.call(model, calls.row_of(666)).code, calls.OK, model)
+        self.check_echo("diamond")
+        self.check_only_struck("right", deaths, quarantined=2)
+
+    def check_only_struck(self, struck, deaths, quarantined):
+        for name, told in self.daemon.ps().items():
+            counts = (len(told.get("refused_contents", [])),
+                      self.daemon.metric("mpsd_quarantined_requests_total", model=name),
+                      self.daemon.metric("mpsd_worker_restarts_total", model=name))
+            self.assertEqual(counts, (1, quarantined, deaths) if name == struck else (0, 0, 0), name)
+            self.assertTrue(told["ready"], name)
+
     def test_a_full_member_and_a_full_whole(self):
         self.serve(chain("slow", max_batch_size=1, queue={"requests": 4}),
                    synthetic("slow", max_batch_size=1, parameters={"delay": "300ms"},

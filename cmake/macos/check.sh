@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compiles mpsd for macOS 14.4 arm64 and links the worker against macOS's libtorch, on Linux.
-#   check.sh CACHE [JOBS] [TARGET]
+#   check.sh CACHE [JOBS] [TARGET [TORCH]]
 # TARGET worker: the worker's side alone, with its libtorch, a fifth of the time.
+# TORCH: a version of libtorch_wheels.txt; without it the first one.
 # CACHE keeps the compiler, the libtorch and the build, so that a second run takes seconds.
 # What runs on a Mac only (Metal, launchd, speed) is not seen by this.
 set -euo pipefail
@@ -10,11 +11,22 @@ mkdir -p "$1"
 cache=$(cd "$1" && pwd)
 jobs=${2:-$(nproc)}
 target=${3:-all}
+wheels=$here/libtorch_wheels.txt
+default_torch=$(awk '!/^#/ {print $1; exit}' "$wheels")
+torch_version=${4:-$default_torch}
+torch_sha=$(awk -v version="$torch_version" '$1 == version {print $2}' "$wheels")
+if [ -z "$torch_sha" ]; then
+  echo "check.sh: no libtorch $torch_version in $wheels" >&2
+  exit 2
+fi
+# Each libtorch has a build of its own.
+suffix=
+if [ "$torch_version" != "$default_torch" ]; then suffix=-$torch_version; fi
+libtorch=$cache/libtorch$suffix
+build=$cache/build$suffix
 
 zig_version=0.14.1
 zig_sha=6eb9d4d759b292c83810dbee2e9e8e3fbfbf01d864e6e9811bae711fd74e1c2f
-torch_version=2.11.0
-torch_sha=7b6a60d48062809f58595509c524b88e6ddec3ebe25833d6462eeab81e5f2ce4
 
 unpack() { # SHA256 TARGET PREFIX PIP-ARGUMENTS...: the parts of one pinned wheel below PREFIX
   local sha=$1 target=$2 prefix=$3 wheel
@@ -46,7 +58,7 @@ link_headers() {
   rm -rf "$cache/headers"
   mkdir -p "$cache/headers/absl/base"
   for name in google grpc grpc++ grpcpp nlohmann prometheus simdjson.h spdlog fmt CLI boost \
-    benchmark zlib.h zconf.h; do
+    benchmark gmock gtest zlib.h zconf.h; do
     if [ -e "/usr/include/$name" ]; then ln -s "/usr/include/$name" "$cache/headers/"; fi
   done
   # Debian keeps those of a build's options apart.
@@ -69,16 +81,19 @@ link_headers() {
 }
 
 unpack $zig_sha "$cache/zig" ziglang/ "ziglang==$zig_version"
-unpack $torch_sha "$cache/libtorch" "torch/include/ torch/lib/" --python-version 3.11 \
+unpack "$torch_sha" "$libtorch" "torch/include/ torch/lib/" --python-version 3.11 \
   --platform macosx_14_0_arm64 --platform macosx_11_0_arm64 "torch==$torch_version"
 chmod +x "$cache/zig/ziglang/zig"
 link_headers
 
+# Paths relative to the checkout: builds with another libtorch, and other clones, share the cache.
+CCACHE_BASEDIR=$(cd "$here/../.." && pwd)
+export CCACHE_BASEDIR CCACHE_NOHASHDIR=1
 export MPSD_ZIG=$cache/zig/ziglang/zig
 export ZIG_GLOBAL_CACHE_DIR=$cache/zig-cache ZIG_LOCAL_CACHE_DIR=$cache/zig-cache
-cmake -S "$here" -B "$cache/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" \
-  -DMPSD_MACOS_LIBTORCH="$cache/libtorch/torch" -DMPSD_MACOS_HEADERS="$cache/headers" \
-  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$cache/build/bin" -Wno-dev --log-level=WARNING
-cmake --build "$cache/build" -j "$jobs" --target "$target" -- -k 0
-binaries=("$cache"/build/bin/*)
+cmake -S "$here" -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" \
+  -DMPSD_MACOS_LIBTORCH="$libtorch/torch" -DMPSD_MACOS_HEADERS="$cache/headers" \
+  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$build/bin" -Wno-dev --log-level=WARNING
+cmake --build "$build" -j "$jobs" --target "$target" -- -k 0
+binaries=("$build"/bin/*)
 python3 "$here/imports.py" "${binaries[@]}"

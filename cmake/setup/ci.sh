@@ -2,7 +2,14 @@
 
 ci_presets=(release crash asan tsan)
 
-check_macos() { cmake/macos/check.sh .deps/macos "$(build_jobs)"; }
+check_macos() { # [--all]: the worker with every pinned libtorch, not with the first alone
+  local version
+  cmake/macos/check.sh .deps/macos "$(build_jobs)"
+  if [ "${1:-}" != --all ]; then return 0; fi
+  for version in $(awk '!/^#/ && seen++ {print $1}' cmake/macos/libtorch_wheels.txt); do
+    step "libtorch $version" cmake/macos/check.sh .deps/macos "$(build_jobs)" worker "$version"
+  done
+}
 
 have_fuzzer() { [ "$(uname -s)" != Darwin ]; } # Apple's compiler has no libFuzzer
 

@@ -47,9 +47,17 @@ MPSStream* MPSStreamImpl::getInstance() {
   return _stream;
 }
 """,
+    "mps/MPSEvent.h": """#pragma once
+class MPSEvent {
+  void waitForCpuSync();
+};
+""",
     "mps/MPSEvent.mm": """  if (!stream) {
     stream = m_default_stream;
   }
+  MPSEvent* end_event = getInUseEvent(end_event_id, false);
+  // a comment
+  end_event->waitForCpuSync();
 """,
     "native/mps/OperationUtils.h": """#pragma once
 struct MPSGraphCache {
@@ -109,7 +117,7 @@ class Patch(unittest.TestCase):
 
     def test_every_edit_is_made(self):
         self.assertEqual(self.patch(), "patched: stream-once, kept-buffer, stream-state, "
-                                       "event-stream, thread-caches, shader-maps\n")
+                                       "event-stream, event-timing, thread-caches, shader-maps\n")
         for name in FILES:
             self.assertNotEqual(self.text(name), FILES[name], name)
 
@@ -132,6 +140,40 @@ class Patch(unittest.TestCase):
         text = self.text("native/mps/OperationUtils.h")
         self.assertIn("    static thread_local MPSGraphCache cache;\n    return &cache;\n", text)
 
+    def test_a_time_that_nobody_takes_is_not_waited_for(self):
+        self.patch()
+        self.assertRegex(self.text("mps/MPSEvent.mm"),
+                         r"end_event = .*\n  TORCH_CHECK\(start_event->mpsd_timed\(\) && "
+                         r"end_event->mpsd_timed\(\),\n.*\n  // a comment\n  end_event->wait")
+        self.assertIn("bool mpsd_timed() const {", self.text("mps/MPSEvent.h"))
+
+    def test_where_no_event_waits_nothing_asks_for_its_timing(self):
+        for name in ("mps/MPSEvent.h", "mps/MPSEvent.mm"):
+            self.path(name).write_text(FILES[name].replace("waitForCpuSync", "mend"))
+        self.patch()
+        for name in ("mps/MPSEvent.h", "mps/MPSEvent.mm"):
+            self.assertNotIn("mpsd_timed", self.text(name))
+
+    def test_headers_are_copied_and_edited(self):
+        made = self.source / "made"
+        done = run(sys.executable, SCRIPT, "--headers", self.source / "aten/src", made)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        headers = [name for name in FILES if name.endswith(".h")]
+        self.assertEqual(sorted(str(path.relative_to(made / "ATen"))
+                                for path in made.rglob("*") if path.is_file()), sorted(headers))
+        for name in headers:
+            self.assertEqual(self.text(name), FILES[name], "the source stays as it is")
+        self.patch()
+        for name in headers:
+            self.assertEqual((made / "ATen" / name).read_text(), self.text(name))
+
+    def test_headers_of_which_one_is_missing_are_not_copied(self):
+        self.path("mps/MPSStream.h").unlink()
+        made = self.source / "made"
+        done = run(sys.executable, SCRIPT, "--headers", self.source / "aten/src", made)
+        self.assertIn("there is no aten/src/ATen/mps/MPSStream.h", done.stderr)
+        self.assertFalse(made.exists())
+
     def test_every_look_up_of_a_shader_is_locked(self):
         self.patch()
         text = self.text("native/mps/OperationUtils.mm")
@@ -148,6 +190,8 @@ class Patch(unittest.TestCase):
             for broken in ("", text + text):
                 if name.endswith("OperationUtils.h") and broken:
                     continue  # two caches are known
+                if name.endswith("MPSEvent.h") and not broken:
+                    continue  # an event without a wait is known
                 self.path(name).write_text(broken)
                 done = run(sys.executable, SCRIPT, self.source)
                 self.assertEqual(done.returncode, 1, name)

@@ -2,16 +2,19 @@
 """Edits a copy of PyTorch's sources so that several threads may use mps. README.md says why each.
 
 patch_libtorch.py SOURCE
+patch_libtorch.py --headers INCLUDE TARGET
 patch_libtorch.py --list
 
 Each edit finds its place by a pattern, which must match as often as the edit says; one that does
-not changes no file. Nothing of PyTorch is kept here. A second run is refused.
+not changes no file. Nothing of PyTorch is kept here. A second run is refused. --headers reads the
+headers of a libtorch that is built, INCLUDE, and writes edited copies of some below TARGET.
 """
 import argparse
 import pathlib
 import re
 import sys
 
+SOURCES = "aten/src/"
 MPS = "aten/src/ATen/mps"
 NATIVE = "aten/src/ATen/native/mps"
 MARK = "// Edited for mpsd: "
@@ -76,6 +79,14 @@ EDITS = (
     Edit("event-stream", f"{MPS}/MPSEvent.mm",
          r"^(\s*if \(!stream\) \{\n\s*stream = )m_default_stream;",
          r"\1getCurrentMPSStream();"),
+    # A wait for a time that nobody takes; newer sources have no such wait.
+    Edit("event-timing", f"{MPS}/MPSEvent.h", r"^(  void waitForCpuSync\(\);\n)",
+         r"\1  bool mpsd_timed() const {\n    return m_enable_timing;\n  }\n", least=0),
+    Edit("event-timing", f"{MPS}/MPSEvent.mm",
+         r"^(  MPSEvent\* end_event = getInUseEvent\(end_event_id, false\);\n)"
+         r"(?=(?:.*\n){0,6}  end_event->waitForCpuSync\(\);)",
+         r"\1  TORCH_CHECK(start_event->mpsd_timed() && end_event->mpsd_timed(),\n"
+         r'              "an event of the two was made without enable_timing");\n', least=0),
     # Graphs and kernels by key: each thread has its own.
     include_mutex("thread-caches", f"{NATIVE}/OperationUtils.h"),
     Edit("thread-caches", f"{NATIVE}/OperationUtils.h",
@@ -99,36 +110,57 @@ EDITS = (
 )
 
 
-def patch(source):
-    """Edits the files of `source`, all or none. Returns the names of the edits."""
+def edited_texts(edits, place):
+    """{path: edited text} of the files that `edits` name; `place` finds a path's file."""
     texts = {}
-    for edit in EDITS:
-        path = source / edit.path
+    for edit in edits:
         if edit.path not in texts:
-            if not path.is_file():
+            file = place(edit.path)
+            if not file.is_file():
                 raise ValueError(f"{edit.name}: there is no {edit.path}")
-            texts[edit.path] = path.read_text()
+            texts[edit.path] = file.read_text()
             if MARK in texts[edit.path]:
                 raise ValueError(f"{edit.path} is edited already")
         texts[edit.path] = edit.apply(texts[edit.path])
-    for path, text in texts.items():
+    return texts
+
+
+def patch(source):
+    """Edits the files of `source`, all or none. Returns the names of the edits."""
+    for path, text in edited_texts(EDITS, lambda path: source / path).items():
         (source / path).write_text(text)
     return list(dict.fromkeys(edit.name for edit in EDITS))
+
+
+def patch_headers(include, target):
+    """Writes the edited headers of `include` below `target`, all or none. Returns their names."""
+    edits = [edit for edit in EDITS if edit.path.endswith(".h")]
+    texts = {path.removeprefix(SOURCES): text for path, text in
+             edited_texts(edits, lambda path: include / path.removeprefix(SOURCES)).items()}
+    for name, text in texts.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_text(text)
+    return list(texts)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("source", type=pathlib.Path, nargs="?")
+    parser.add_argument("--headers", type=pathlib.Path, nargs=2, metavar=("INCLUDE", "TARGET"),
+                        help="edit copies of the headers of a libtorch that is built")
     parser.add_argument("--list", action="store_true", help="print the edits, and change nothing")
     arguments = parser.parse_args()
-    if arguments.source is None and not arguments.list:
-        parser.error("the folder of PyTorch's sources is missing")
     if arguments.list:
         for edit in EDITS:
             print(f"{edit.name}\t{edit.path}")
         return
     try:
-        print(f"patched: {', '.join(patch(arguments.source))}")
+        if arguments.headers is not None:
+            print(f"patched: {', '.join(patch_headers(*arguments.headers))}")
+        elif arguments.source is not None:
+            print(f"patched: {', '.join(patch(arguments.source))}")
+        else:
+            parser.error("the folder of PyTorch's sources is missing")
     except ValueError as error:
         sys.exit(f"patch_libtorch.py: {error}; nothing was changed")
 

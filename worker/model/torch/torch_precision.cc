@@ -1,11 +1,8 @@
 #include "worker/model/torch/torch_precision.h"
 
-#include <algorithm>
-#include <array>
-
 #include "ATen/Context.h"
-#include "ATen/cpu/Utils.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torch/libtorch_versions.h"
 
 namespace mpsd {
 
@@ -39,14 +36,9 @@ void RoundProductsFor(Precision precision) {
 }
 
 bool CpuMultipliesBf16() {
-  constexpr std::array<const char*, 3> kUnits = {"amx_bf16", "avx512_bf16", "bf16"};
   bool multiplies = false;
   CatchForeign([&] {
-    const auto capabilities = at::cpu::get_cpu_capabilities();
-    multiplies = std::any_of(kUnits.begin(), kUnits.end(), [&capabilities](const char* unit) {
-      const auto found = capabilities.find(unit);
-      return found != capabilities.end() && found->second.isBool() && found->second.toBool();
-    });
+    multiplies = CpuHasBf16Units();
     return absl::OkStatus();
   }).IgnoreError();  // a cpu that does not tell has none
   return multiplies;

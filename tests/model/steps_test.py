@@ -15,7 +15,7 @@ from spin_model import SpinModel
 # Few enough of each that every state is seen within seconds.
 MODEL = SpinModel(pathlib.Path(__file__).with_name("steps.pml"),
                   ("STEPS", "REQUESTS", "FAULTS", "KILLS", "CHANGES"),
-                  [(3, 1, 1, 0, 0), (4, 1, 0, 0, 0), (2, 1, 1, 0, 1), (2, 2, 0, 0, 0)])
+                  [(3, 1, 1, 0, 0), (4, 1, 0, 0, 0), (2, 1, 1, 1, 1), (2, 2, 0, 0, 0)])
 
 
 def main(arguments):

@@ -174,5 +174,26 @@ class Page(unittest.TestCase):
         self.assertLessEqual(set(theirs), set(ours))
 
 
+@unittest.skipUnless(WITH_TORCH, "the demo's embedder needs it")
+class Readme(unittest.TestCase):
+    """What README.md says of the demo's embedder, as it stands there but for the port."""
+
+    def test_openais_client_gets_the_numbers_of_the_page(self):
+        page = (ROOT / "README.md").read_text()
+        (snippet,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+        (told,) = re.findall(r"^ +1  How far is it to the sea\? .* 1\.0000  (.*) …$", page, re.M)
+        daemon = self.enterContext(Daemon(demo_models()))
+        self.assertEqual(snippet.count("localhost:8000"), 1)
+        done = subprocess.run(
+            [sys.executable, "-c", snippet.replace("localhost:8000", daemon.http)],
+            capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = [float(number) for number in done.stdout.strip("[]\n").split(", ")]
+        wanted = [float(number) for number in told.split()]
+        self.assertEqual(len(said), len(wanted))
+        for number, expected in zip(said, wanted):
+            self.assertAlmostEqual(number, expected, delta=0.0005)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -54,6 +54,12 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def metric(page, name):
+    """The sum of a family's series on a metrics page."""
+    return sum(float(value) for value in
+               re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", page, re.MULTILINE))
+
+
 def resident_mb(pid):
     """A process's resident memory in megabytes, on systems with /proc."""
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:

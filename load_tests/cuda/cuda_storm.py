@@ -12,14 +12,13 @@ import json
 import os
 import pathlib
 import random
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 
-from bench_processes import children
+from bench_processes import children, metric
 from cuda_figures import BIN, DEVICE, MODELS, device_mib, figure, programs, serving
 
 # The beginnings of what a call may end with while workers die and models are loaded anew.
@@ -120,19 +119,13 @@ def text_calls(daemon, seconds):
         process.kill()
 
 
-def sums(daemon, *names):
-    """The sum of each family's series."""
-    page = daemon.metrics()
-    return [sum(float(value) for value in re.findall(
-        rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", page, re.MULTILINE)) for name in names]
-
-
 def settled(daemon):
     """Whether what runs is what the config says within SETTLE_S, and no worker is left of before."""
     until = time.monotonic() + SETTLE_S
     while time.monotonic() < until:
-        reloaded, ready, wanted = sums(daemon, "mpsd_config_reload_ok", "mpsd_workers_ready",
-                                       "mpsd_workers_configured")
+        page = daemon.metrics()
+        reloaded, ready, wanted = (metric(page, name) for name in (
+            "mpsd_config_reload_ok", "mpsd_workers_ready", "mpsd_workers_configured"))
         if reloaded and ready == wanted == len(children(daemon.pid)):
             return True
         if not reloaded:  # the last generation's first worker was killed, so it came to nothing

@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import random
-import re
 import select
 import signal
 import subprocess
@@ -20,7 +19,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "load_tests/bench"))
-from bench_processes import Daemon, children  # noqa: E402
+from bench_processes import Daemon, children, metric  # noqa: E402
 
 SEEN_MS_MAX = 50
 MOVED_MS_MAX = 5
@@ -31,12 +30,6 @@ WARM_UP_CYCLES = 40
 # only such are killed, and there are so many that one always is there.
 WORKERS = 32
 GOOD_SERVICE_S = 10.5
-
-
-def metric(page, name):
-    """The sum of a family's series."""
-    return sum(float(value) for value in
-               re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", page, re.MULTILINE))
 
 
 class Watched(Daemon):

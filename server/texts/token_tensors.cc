@@ -5,22 +5,10 @@
 #include <limits>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "proto/base/check.h"
 
 namespace mpsd {
 namespace {
-
-std::optional<size_t> FindRow(const ModelSpec& spec, absl::string_view name) {
-  for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    const TensorSpec& input = spec.inputs[i];
-    if (input.name != name) continue;
-    const bool takes_ids = input.datatype == DataType::kInt64 || input.datatype == DataType::kInt32;
-    const bool is_row = input.dims.size() == 1 && !input.client_dims.has_value();
-    return takes_ids && is_row ? std::optional<size_t>(i) : std::nullopt;
-  }
-  return std::nullopt;
-}
 
 const PadRule* FindPadRule(const ModelSpec& spec, const std::string& input) {
   const auto found = std::find_if(spec.pad.begin(), spec.pad.end(),
@@ -76,13 +64,6 @@ void Add(const TensorSpec& spec, size_t row_count, size_t length, const At& at, 
 }
 
 }  // namespace
-
-std::optional<TokenPlaces> FindTokenPlaces(const ModelSpec& spec) {
-  const std::optional<size_t> ids = FindRow(spec, "input_ids");
-  const std::optional<size_t> mask = FindRow(spec, "attention_mask");
-  if (!spec.batches() || !ids.has_value() || !mask.has_value()) return std::nullopt;
-  return TokenPlaces{*ids, *mask, FindRow(spec, "token_type_ids")};
-}
 
 size_t MostRowTokens(const ModelSpec& spec, const TokenPlaces& places) {
   size_t most = std::min(MostOf(spec, places.ids), MostOf(spec, places.mask));

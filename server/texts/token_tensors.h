@@ -1,8 +1,8 @@
 // token_tensors: the tensors of tokens that a model takes, and how they are made of rows.
 //
-// Which of a model's inputs are tokens, and how many a row may have, follows from its spec alone.
-// So the front end need not know the families of models: the worker has said with its spec what
-// fits, and a model that was exported with the same inputs is served alike.
+// How many tokens a row may have follows from the model's spec alone, as TokenPlaces do. So the
+// front end need not know the families of models: the worker has said with its spec what fits, and
+// a model that was exported with the same inputs is served alike.
 //
 //   rows             101 7 102    101 8 9 102      of the tokenizer, p: the value that pads
 //   input_ids        101 7 102 p  101 8 9 102
@@ -15,11 +15,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "proto/link/model_spec.h"
+#include "proto/link/token_places.h"
 #include "server/request/token_rows.h"
 #include "text/tokenizer/tokenizer.h"
 
@@ -27,19 +27,6 @@ namespace mpsd {
 
 // The longest row of a model whose spec bounds none.
 inline constexpr size_t kUsualRowTokens = 512;
-
-// The places of a spec's inputs that take tokens, each a row of INT64 or INT32.
-struct TokenPlaces {
-  size_t ids = 0;               // "input_ids"
-  size_t mask = 0;              // "attention_mask": 1 for a token, 0 for padding
-  std::optional<size_t> types;  // "token_type_ids", where the model has them
-};
-
-// Nothing where the model does not batch, lacks one of the first two, or has them in another form:
-// with more dims than one, of another datatype, or reshaped for clients. Further inputs of the
-// model do not matter here; a request of texts lacks them, and Validate (server/admit) refuses it.
-// Pure.
-std::optional<TokenPlaces> FindTokenPlaces(const ModelSpec& spec);
 
 // The most tokens that a row of the model may have: its fixed length, else the largest bucket that
 // it is padded to, else kUsualRowTokens. Pure.

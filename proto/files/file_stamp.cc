@@ -27,6 +27,14 @@ FileStamp StampOfStatus(const struct stat& status) {
           platform::ModifiedNs(status)};
 }
 
+// `name` tells a file from others of the same contents.
+void AddFile(const std::string& name, const FileStamp& file, FileStamp* sum) {
+  const uint64_t of_name = std::hash<std::string>()(name);
+  sum->inode += Mix(Mix(of_name) ^ file.inode ^ Mix(static_cast<uint64_t>(file.modified_ns)));
+  sum->bytes += file.bytes;
+  sum->modified_ns = std::max(sum->modified_ns, file.modified_ns);
+}
+
 bool IsOfModel(const std::filesystem::path& path) {
   return path.extension() == ".json" || path.extension() == ".safetensors";
 }
@@ -43,11 +51,7 @@ FileStamp StampOfFolder(const std::string& path, uint64_t inode) {
     if (files.depth() >= kDeepest) files.disable_recursion_pending();
     struct stat status {};
     if (!IsOfModel(files->path()) || stat(files->path().c_str(), &status) != 0) continue;
-    const FileStamp file = StampOfStatus(status);
-    const uint64_t name = std::hash<std::string>()(files->path().lexically_relative(path).string());
-    stamp.inode += Mix(Mix(name) ^ file.inode ^ Mix(static_cast<uint64_t>(file.modified_ns)));
-    stamp.bytes += file.bytes;
-    stamp.modified_ns = std::max(stamp.modified_ns, file.modified_ns);
+    AddFile(files->path().lexically_relative(path).string(), StampOfStatus(status), &stamp);
   }
   return stamp;
 }
@@ -59,6 +63,15 @@ FileStamp StampOf(const std::string& path) {
   if (stat(path.c_str(), &status) != 0) return {};
   const FileStamp own = StampOfStatus(status);
   return S_ISDIR(status.st_mode) ? StampOfFolder(path, own.inode) : own;
+}
+
+FileStamp StampOfFiles(const std::vector<std::string>& paths) {
+  FileStamp sum;
+  for (const std::string& path : paths) {
+    const FileStamp file = StampOf(path);
+    if (file != FileStamp()) AddFile(path, file, &sum);
+  }
+  return sum;
 }
 
 // A fifo under this name would keep an open() waiting that may wait.

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "proto/base/fd.h"
 
@@ -28,6 +29,10 @@ struct FileStamp {
 // The stamp of the file as it is now, links followed; all zero when there is none, or it cannot be
 // looked at. So a file that vanishes and comes back has changed twice. Thread-safe.
 FileStamp StampOf(const std::string& path);
+
+// One stamp of several files, another one once a file has, comes, goes. As a folder's: `inode` is a
+// mix, `bytes` the sum, `modified_ns` the last. All zero when none is there. Thread-safe.
+FileStamp StampOfFiles(const std::vector<std::string>& paths);
 
 // Opens the file that has this stamp, for reading. Invalid when it is a folder, cannot be read, or
 // is another file by now. The contents stay readable by the descriptor when another file takes the

@@ -13,6 +13,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
 #include "server/config/config_values.h"
+#include "server/config/tokenizer_stamp.h"
 
 namespace mpsd {
 namespace {
@@ -74,7 +75,9 @@ absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   model.stamp = StampOf(model.path);
   model.format = *format;
   if (*format == ModelFormat::kHuggingFace) model.text.tokenizer = TokenizerIn(model.path);
-  if (!model.text.tokenizer.empty()) model.tokenizer_stamp = StampOf(model.text.tokenizer);
+  if (!model.text.tokenizer.empty()) {
+    model.tokenizer_stamp = StampOfTokenizer(model.text.tokenizer);
+  }
   return model;
 }
 

@@ -113,7 +113,7 @@ struct ModelConfig {
   uint64_t queue_bytes = kDefaultQueueBytes;      // of what waits; holds the largest message
   int64_t queue_target_ns = 0;                    // the longest wait in a standing queue; 0: any
   TextPolicy text;                                // of a folder with a tokenizer that one
-  FileStamp tokenizer_stamp;                      // of the file at `text.tokenizer`
+  FileStamp tokenizer_stamp;                      // StampOfTokenizer() of `text.tokenizer`
   ModelTask task = ModelTask::kAuto;              // what it makes of texts
   CacheScope response_cache = CacheScope::kOff;   // whose answers are kept; not if decoupled
   std::map<std::string, std::string> parameters;  // for the worker, and clients may read them

@@ -16,6 +16,7 @@
 #include "proto/link/model_spec_reader.h"
 #include "server/config/config_reader.h"
 #include "server/config/config_values.h"
+#include "server/config/tokenizer_stamp.h"
 
 namespace mpsd {
 namespace {
@@ -226,7 +227,7 @@ void ReadText(const JsonObject& model, const std::string& folder, ModelConfig* c
     object.GetChoice("side", &text.cut_side);
     if (text.tokenizer.empty()) object.Require("tokenizer");
   }
-  if (!text.tokenizer.empty()) config->tokenizer_stamp = StampOf(text.tokenizer);
+  if (!text.tokenizer.empty()) config->tokenizer_stamp = StampOfTokenizer(text.tokenizer);
 }
 
 std::string ParameterText(const nlohmann::json& json) {

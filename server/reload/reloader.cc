@@ -14,6 +14,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
 #include "server/config/config_values.h"
+#include "server/config/tokenizer_stamp.h"
 #include "server/config/triton/model_repository.h"
 #include "server/config/triton/triton_config.h"
 #include "server/request/retry_info.h"
@@ -382,7 +383,7 @@ absl::StatusOr<std::vector<ModelConfig>> Reloader::SourcesOf(const std::string& 
   for (ModelConfig& source : sources) {
     if (!source.path.empty()) source.stamp = StampOf(source.path);
     const std::string& tokenizer = source.text.tokenizer;
-    if (!tokenizer.empty()) source.tokenizer_stamp = StampOf(tokenizer);
+    if (!tokenizer.empty()) source.tokenizer_stamp = StampOfTokenizer(tokenizer);
   }
   for (ModelConfig& source : sources) Complete(config_, &source);
   if (!sources.empty()) return sources;

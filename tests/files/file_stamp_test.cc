@@ -49,6 +49,20 @@ TEST_F(FileStampTest, IsAnotherOneAfterAChange) {
   EXPECT_NE(StampOf(path_), before);
 }
 
+TEST_F(FileStampTest, OfSeveralFilesIsAnotherOneOnceOneHas) {
+  const std::string other = path_ + ".other";
+  EXPECT_EQ(StampOfFiles({other}), FileStamp()) << "it is not there";
+  const FileStamp alone = StampOfFiles({path_, other});
+  EXPECT_EQ(alone, StampOfFiles({path_, other}));
+  Write(other, "content");
+  const FileStamp both = StampOfFiles({path_, other});
+  EXPECT_NE(both, alone);
+  Write(other, "changed content");
+  EXPECT_NE(StampOfFiles({path_, other}), both);
+  unlink(other.c_str());
+  EXPECT_EQ(StampOfFiles({path_, other}), alone);
+}
+
 TEST_F(FileStampTest, IsAnotherOneForAFileThatTookThePlace) {
   const timespec modified = {.tv_sec = 1'700'000'000, .tv_nsec = 0};
   SetModified(path_, modified);

@@ -8,8 +8,8 @@ import unittest
 import numpy as np
 import tritonclient.grpc as triton
 
-from daemon import Daemon
-from models import synthetic, tensor
+from daemon import Daemon, wait_until
+from models import placement, synthetic, tensor
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c"]
 CLS, SEP, A, B, C = 2, 3, 4, 5, 6
@@ -153,6 +153,18 @@ class Texts(unittest.TestCase):
         self.serve()
         made = triton.InferInput("text", [1, 1], "BYTES")
         made.set_data_from_numpy(np.array([[b"\xff\0\xed\xa0\x80"]], dtype=object))
+    def test_a_reload_finds_changed_prompts(self):
+        self.serve(prompts={"prompts": {"query": "c "}, "default_prompt_name": "query"})
+        self.assertEqual(self.ids("a"), [[CLS, C, A, SEP]])
+        beside = self.vocab.parent / "config_sentence_transformers.json"
+        beside.write_text(json.dumps({"prompts": {"query": "b b "},
+                                      "default_prompt_name": "query"}))
+        self.daemon.reload()
+        wait_until(lambda: self.ids("a") == [[CLS, B, B, A, SEP]], 30, "the other prompt")
+        beside.unlink()
+        self.daemon.reload()
+        wait_until(lambda: self.ids("a") == [[CLS, A, SEP]], 30, "no prompt")
+
         answer = self.client.infer("m", [made])
         self.assertEqual(answer.as_numpy("OUTPUT0").tolist()[0][0], CLS)
 

@@ -15,6 +15,7 @@ namespace mpsd {
 inline constexpr size_t kMaxTensors = 64;
 inline constexpr size_t kMaxRank = 8;  // without the batch dim
 inline constexpr uint32_t kMaxBatchRows = 1024;
+inline constexpr uint64_t kMaxCountedTokens = uint64_t{kMaxBatchRows} << 16;  // of one batch
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr uint32_t kMaxAnswers = 65536;  // to one request of a decoupled model
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;

@@ -23,7 +23,7 @@
 namespace mpsd {
 
 inline constexpr uint64_t kSegmentMagic = 0x3164'7370'6d2d'6d73ULL;
-inline constexpr uint32_t kLayoutVersion = 4;
+inline constexpr uint32_t kLayoutVersion = 5;
 
 enum class SegmentKind : uint32_t { kSlabs = 1, kMailbox = 2, kWorker = 3 };
 
@@ -135,8 +135,10 @@ struct alignas(kCacheLineBytes) CompletionRecord {
   uint32_t output_count;
   uint32_t text_bytes;
   uint64_t output_bytes_needed;
-  int64_t started_ns;   // monotonic: when the lane took the batch
-  int64_t finished_ns;  // monotonic: when the outputs lay in the lease
+  int64_t started_ns;        // monotonic: when the lane took the batch
+  int64_t finished_ns;       // monotonic: when the outputs lay in the lease
+  uint64_t computed_tokens;  // of a batch that is done; 0 where the model takes no tokens
+  uint64_t padding_tokens;   // of these, those that no request has
   OutputRecord outputs[kMaxTensors];
   uint8_t row_failed[kMaxBatchRows];
   char text[kErrorTextBytes];

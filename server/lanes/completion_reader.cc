@@ -28,6 +28,8 @@ struct RecordHead {
   uint64_t output_bytes_needed;
   int64_t started_ns;
   int64_t finished_ns;
+  uint64_t computed_tokens;
+  uint64_t padding_tokens;
 };
 static_assert(sizeof(RecordHead) == offsetof(CompletionRecord, outputs));
 
@@ -123,6 +125,8 @@ absl::Status ReadAnswer(const CompletionRecord& record, const RecordHead& head,
   if (head.row_count != expected.row_count) return Lie("row count");
   if (expected.answer_index >= kMaxAnswers) return Lie("answers without end");
   batch->row_failure_text = ReadText(record, head.text_bytes);
+  batch->computed_tokens = std::min(head.computed_tokens, kMaxCountedTokens);
+  batch->padding_tokens = std::min(head.padding_tokens, batch->computed_tokens);
   absl::Status status = ReadOutputs(record, head, expected, spec, batch);
   // An answer that failed is the last.
   const bool failed = batch->row_failed.front() != 0;
@@ -143,6 +147,7 @@ absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedComple
   batch->part = AnswerPart::kWhole;
   batch->failure = absl::OkStatus();
   batch->row_failure_text.clear();
+  batch->computed_tokens = batch->padding_tokens = 0;
   batch->row_count = expected.row_count;
   if (head.batch_id != expected.batch_id) return Lie("batch id");
   batch->started_ns = std::clamp(head.started_ns, expected.batched_ns, expected.now_ns);

@@ -47,9 +47,10 @@ struct ExpectedCompletion {
 //   any other         a lie
 //
 // The worker's two times are no reason to kill it: they are moved into the time between batched_ns
-// and now_ns, in their order.
+// and now_ns, in their order. Nor are its counts of tokens, which metrics alone show: they are cut
+// to kMaxCountedTokens, and the padding to all.
 //
-// Fills outputs, row_failed, failure, part and times of `batch`, whose outputs point into the
+// Fills outputs, row_failed, failure, part, tokens, times of `batch`, whose outputs point into the
 // lease: the answer's bytes are not copied here. Sets `needed_bytes` to the lease that the worker
 // asks for, or to 0. INVALID_ARGUMENT, with a text that names the lie, when a field cannot be true:
 // the caller has the worker killed, and must not use what `batch` holds by then, which was checked

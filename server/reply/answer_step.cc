@@ -141,6 +141,12 @@ void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
   batch.metrics->inference.AddBatch(executed);
 }
 
+void CountTokens(const CompletedBatch& batch) {
+  if (batch.computed_tokens == 0) return;
+  batch.metrics->batch_tokens.ObserveTokens(batch.computed_tokens);
+  batch.metrics->padding_tokens.fetch_add(batch.padding_tokens, std::memory_order_relaxed);
+}
+
 void NoteTimes(const CompletedBatch& batch, StageTimes* times) {
   if (batch.answer_index == 0) *times = {batch.batched_ns, batch.started_ns, 0};
   times->finished_ns = batch.finished_ns;
@@ -176,6 +182,7 @@ void AnswerStep::Complete(const CompletedBatch& batch) {
   if (batch.answer_index == 0) {
     batch.metrics->batches.fetch_add(1, std::memory_order_relaxed);
     batch.metrics->batch_rows.ObserveRows(batch.row_count);
+    CountTokens(batch);
   }
   for (const BatchEntry& entry : batch.entries) {
     if (entry.request != nullptr) NoteTimes(batch, &entry.request->times);

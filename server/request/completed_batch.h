@@ -61,6 +61,8 @@ struct CompletedBatch {
   AnswerPart part = AnswerPart::kWhole;
   uint32_t answer_index = 0;  // of a decoupled model's request; else 0
   uint32_t row_count = 0;
+  uint64_t computed_tokens = 0;  // as the worker says; 0 where the model takes none
+  uint64_t padding_tokens = 0;   // of these
   int64_t batched_ns = 0;
   int64_t started_ns = 0;
   int64_t finished_ns = 0;

@@ -56,6 +56,9 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
      &ModelMetrics::copied_replies},
     {"mpsd_text_tokens_total", "Tokens of texts, special ones included and padding not.",
      &ModelMetrics::text_tokens},
+    {"mpsd_padding_tokens_total",
+     "Tokens of batches that were padding. 0 where the model leaves padding out.",
+     &ModelMetrics::padding_tokens},
     {"mpsd_truncated_texts_total", "Texts that were cut to the longest row that the model takes.",
      &ModelMetrics::truncated_texts},
     {"mpsd_repeated_texts_total",
@@ -366,6 +369,18 @@ MetricFamily BatchRowsFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
+MetricFamily BatchTokensFamily(absl::Span<const ModelMetrics* const> models) {
+  MetricFamily family =
+      Family("mpsd_batch_tokens", "Tokens of each batch, with the padding that was computed.",
+             MetricType::Histogram);
+  for (const ModelMetrics* model : models) {
+    const TokenHistogram& histogram = model->batch_tokens;
+    AppendObserved(HistogramMetric(histogram.bounds(), histogram.ReadTokens(), LabelsOf(*model)),
+                   &family);
+  }
+  return family;
+}
+
 MetricFamily RefusedFamily(const ServerMetrics& server) {
   MetricFamily family =
       Family("mpsd_refused_requests_total",
@@ -406,6 +421,7 @@ std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> mo
   families.push_back(ExitsFamily(models));
   families.push_back(StagesFamily(models));
   families.push_back(BatchRowsFamily(models));
+  families.push_back(BatchTokensFamily(models));
   AppendRows(kModelCounters, models, &families);
   AppendRows(kModelGauges, models, &families);
   return families;

@@ -75,6 +75,9 @@ inline constexpr std::array<double, 16> kSecondsBounds = {
 // Up to kMaxBatchRows.
 inline constexpr std::array<double, 11> kBatchBounds = {1,  2,   4,   8,   16,  32,
                                                         64, 128, 256, 512, 1024};
+// From one short text to the largest batches of long ones.
+inline constexpr std::array<double, 11> kTokenBounds = {16,   64,   256,   512,   1024, 2048,
+                                                        4096, 8192, 16384, 32768, 65536};
 
 // The times of a stage: observed in nanoseconds, read in seconds. A negative time, which the clock
 // of a worker's lane can cause, counts as 0. Thread-safe.
@@ -94,6 +97,14 @@ class BatchHistogram : public AtomicHistogram<11> {
   BatchHistogram() : AtomicHistogram(kBatchBounds) {}
   void ObserveRows(uint32_t rows) { Observe(rows, rows); }
   Snapshot ReadRows() const { return Read(1); }
+};
+
+// The tokens of batches. Thread-safe.
+class TokenHistogram : public AtomicHistogram<11> {
+ public:
+  TokenHistogram() : AtomicHistogram(kTokenBounds) {}
+  void ObserveTokens(uint64_t tokens) { Observe(static_cast<double>(tokens), tokens); }
+  Snapshot ReadTokens() const { return Read(1); }
 };
 
 inline constexpr size_t kStatusCodes = 17;  // gRPC's codes 0..16
@@ -129,6 +140,8 @@ struct ModelMetrics {
 
   // Written when a batch ends, or its worker dies.
   alignas(128) BatchHistogram batch_rows;
+  TokenHistogram batch_tokens;              // of batches of tokens, as they were computed
+  std::atomic<uint64_t> padding_tokens{0};  // of these
   std::atomic<uint64_t> batches{0};
   std::atomic<uint64_t> gathered_batches{0};      // with more than one row run
   std::atomic<uint64_t> skipped_batches{0};       // without a live row

@@ -51,7 +51,7 @@ CONTROL_LIES = {
 }
 # Not to be told from honesty, or not worth a death: nobody else is harmed, and nothing breaks.
 HARMLESS_LIES = {
-    "times": (), "row_failed": ("INTERNAL: ",), "text_bytes": ("INTERNAL: ",),
+    "times": (), "tokens": (), "row_failed": ("INTERNAL: ",), "text_bytes": ("INTERNAL: ",),
     "needs_everything": ("INTERNAL: the model's outputs are larger",), "log_flood": (),
     "log_line_without_end": (), "changes_the_record": (WORKER_LOST, CRASHED_IT),
     "punches_holes": (WORKER_LOST, CRASHED_IT, "INTERNAL: "),

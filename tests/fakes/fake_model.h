@@ -22,6 +22,7 @@ class FakeModel final : public Model {
   const ModelSpec& spec() const override { return spec_; }
   std::string device() const override { return device_; }
   bool wants_row_buckets() const override { return row_buckets; }
+  bool leaves_padding_out() const override { return packs; }
   absl::Status BindLane(uint32_t) override { return bind_status; }
   absl::Status Run(uint32_t, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) override {
@@ -35,6 +36,7 @@ class FakeModel final : public Model {
 
   absl::Status bind_status;  // set before any lane binds
   bool row_buckets = false;  // likewise
+  bool packs = false;        // likewise
   std::function<absl::StatusOr<bool>(absl::Span<const InputTensor>, uint32_t index, OutputSink*)>
       answer;  // for decoupled models
 

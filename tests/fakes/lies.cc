@@ -74,6 +74,8 @@ const std::map<std::string, RecordLie>& RecordLies() {
          r->started_ns = INT64_MAX;
          r->finished_ns = INT64_MIN;
        }},
+      {"tokens",
+       [](const Batch&, CompletionRecord* r) { r->computed_tokens = r->padding_tokens = ~0ULL; }},
   };
   return *lies;
 }

@@ -61,6 +61,10 @@ class Texts(unittest.TestCase):
         self.serve()
         self.assertEqual(self.ids("a", "b c", "a", "a"),
                          [[CLS, A, SEP, 0], [CLS, B, C, SEP], [CLS, A, SEP, 0], [CLS, A, SEP, 0]])
+        self.assertEqual(self.daemon.metric("mpsd_batch_tokens_sum", model="m"), 3 * 5)
+        self.assertEqual(self.daemon.metric("mpsd_padding_tokens_total", model="m"), 3 * 5 - 10)
+        self.assertEqual(self.daemon.metric("mpsd_stage_seconds_count", model="m", stage="texts"),
+                         1)
         self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="m"), 13)
         self.assertEqual(self.daemon.metric("mpsd_repeated_texts_total", model="m"), 2)
         self.assertEqual(self.daemon.metric("mpsd_batch_rows_sum", model="m"), 2)
@@ -149,10 +153,6 @@ class Texts(unittest.TestCase):
         thread.join()
         self.assertEqual(results, [[[CLS] + [A] * 510 + [SEP]]])
 
-    def test_bytes_that_are_no_text(self):
-        self.serve()
-        made = triton.InferInput("text", [1, 1], "BYTES")
-        made.set_data_from_numpy(np.array([[b"\xff\0\xed\xa0\x80"]], dtype=object))
     def test_a_reload_finds_changed_prompts(self):
         self.serve(prompts={"prompts": {"query": "c "}, "default_prompt_name": "query"})
         self.assertEqual(self.ids("a"), [[CLS, C, A, SEP]])
@@ -165,6 +165,10 @@ class Texts(unittest.TestCase):
         self.daemon.reload()
         wait_until(lambda: self.ids("a") == [[CLS, A, SEP]], 30, "no prompt")
 
+    def test_bytes_that_are_no_text(self):
+        self.serve()
+        made = triton.InferInput("text", [1, 1], "BYTES")
+        made.set_data_from_numpy(np.array([[b"\xff\0\xed\xa0\x80"]], dtype=object))
         answer = self.client.infer("m", [made])
         self.assertEqual(answer.as_numpy("OUTPUT0").tolist()[0][0], CLS)
 

@@ -83,6 +83,8 @@ void PrintWorkerStructs() {
   MPSD_FIELD(CompletionRecord, output_bytes_needed);
   MPSD_FIELD(CompletionRecord, started_ns);
   MPSD_FIELD(CompletionRecord, finished_ns);
+  MPSD_FIELD(CompletionRecord, computed_tokens);
+  MPSD_FIELD(CompletionRecord, padding_tokens);
   MPSD_FIELD(CompletionRecord, outputs);
   MPSD_FIELD(CompletionRecord, row_failed);
   MPSD_FIELD(CompletionRecord, text);

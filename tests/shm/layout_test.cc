@@ -18,7 +18,7 @@ uint64_t Distance(const A& a, const B& b) {
 
 // A change of these is a change of the layout: kLayoutVersion goes up with it.
 TEST(Layout, TakesTheBytesThatBothSidesAgreedOn) {
-  EXPECT_EQ(kLayoutVersion, 4u);
+  EXPECT_EQ(kLayoutVersion, 5u);
   EXPECT_EQ(sizeof(SegmentHeader), 128u);
   EXPECT_EQ(sizeof(RowRun), 24u);
   EXPECT_EQ(sizeof(InputRecord), 80u);
@@ -37,8 +37,8 @@ TEST(Layout, PlacesTheFieldsWhereBothSidesAgreedOn) {
   EXPECT_EQ(offsetof(BatchRecord, answer_index), 52u);
   EXPECT_EQ(offsetof(BatchRecord, inputs), 64u);
   EXPECT_EQ(offsetof(BatchRecord, runs), 64 + kMaxTensors * sizeof(InputRecord));
-  EXPECT_EQ(offsetof(CompletionRecord, outputs), 48u);
-  EXPECT_EQ(offsetof(CompletionRecord, row_failed), 48 + kMaxTensors * sizeof(OutputRecord));
+  EXPECT_EQ(offsetof(CompletionRecord, outputs), 64u);
+  EXPECT_EQ(offsetof(CompletionRecord, row_failed), 64 + kMaxTensors * sizeof(OutputRecord));
   EXPECT_EQ(offsetof(CompletionRecord, text),
             offsetof(CompletionRecord, row_failed) + kMaxBatchRows);
 }

@@ -16,6 +16,8 @@ void Reset(const Batch& batch, CompletionRecord* record) {
   record->output_count = 0;
   record->text_bytes = 0;
   record->output_bytes_needed = 0;
+  record->computed_tokens = 0;
+  record->padding_tokens = 0;
   std::memset(record->row_failed, 0, batch.row_count);
 }
 
@@ -58,9 +60,16 @@ void BatchExecutor::Execute(const Batch& batch, CompletionRecord* record) {
     record->output_bytes_needed = sink.needed_bytes();
   } else {
     record->outcome = decoupled ? BatchOutcome::kAnswer : BatchOutcome::kDone;
+    NoteTokens(batch, record);
   }
   record->finished_ns = clock_->NowNs();
   MPSD_FAILPOINT_DATA("worker.after_forward", record, offsetof(CompletionRecord, outputs[1]));
+}
+
+void BatchExecutor::NoteTokens(const Batch& batch, CompletionRecord* record) const {
+  const TokenCount count = tokens_.Count(batch);
+  record->computed_tokens = count.computed;
+  record->padding_tokens = count.padding;
 }
 
 absl::StatusOr<bool> BatchExecutor::Answer(const Batch& batch, LeaseSink* sink) {

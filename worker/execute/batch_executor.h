@@ -15,6 +15,7 @@
 #include "worker/execute/part_sink.h"
 #include "worker/execute/row_buckets.h"
 #include "worker/execute/split_policy.h"
+#include "worker/execute/token_counter.h"
 #include "worker/model/model.h"
 
 namespace mpsd {
@@ -34,9 +35,10 @@ namespace mpsd {
 class BatchExecutor {
  public:
   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
-      : lane_(lane), model_(model), clock_(clock), row_buckets_(lane, model) {}
+      : lane_(lane), model_(model), clock_(clock), row_buckets_(lane, model), tokens_(model) {}
 
-  // Runs the batch and fills `record` whole: outcome, outputs, failed rows, text, times. Blocks
+  // Runs the batch and fills `record` whole: outcome, outputs, failed rows, text, tokens,
+  // times. Blocks
   // until the model has returned and the outputs lie in the lease. Never fails itself: a failure is
   // an outcome.
   void Execute(const Batch& batch, CompletionRecord* record);
@@ -50,6 +52,7 @@ class BatchExecutor {
   uint32_t row_cap() const { return row_cap_; }
 
  private:
+  void NoteTokens(const Batch& batch, CompletionRecord* record) const;
   absl::StatusOr<bool> Answer(const Batch& batch, LeaseSink* sink);
   absl::Status RunWhole(const Batch& batch, CompletionRecord* record, LeaseSink* sink);
   absl::Status RunParts(const Batch& batch, std::vector<BatchPart> parts, OutputSink* sink);
@@ -62,6 +65,7 @@ class BatchExecutor {
   const Clock* const clock_;
   Gather gather_;
   RowBuckets row_buckets_;
+  const TokenCounter tokens_;
   uint32_t memory_failures_ = 0;
   uint32_t row_cap_ = 0;
   bool device_lost_ = false;

@@ -132,6 +132,10 @@ class Model {
   // and outputs have no strings. Constant. Thread-safe.
   virtual bool wants_row_buckets() const { return false; }
 
+  // Whether tokens that "attention_mask" leaves out cost the model nothing: it computes the others
+  // alone. Of a model that has that input. Constant. Thread-safe.
+  virtual bool leaves_padding_out() const { return false; }
+
   // Whether lanes are to record runs while they warm up (record_runs.h), to answer batches by their
   // replay: a small model takes longer to queue on a gpu than to compute. Only of a model that has
   // neither strings nor several answers. Constant. Thread-safe.

@@ -182,6 +182,24 @@ TEST_F(Completion, ThatNeedsALargerLeaseSaysHowLarge) {
   EXPECT_EQ(needed_bytes_, 257u);
 }
 
+TEST_F(Completion, TokensAreClampedToWhatCanBe) {
+  record_->computed_tokens = 48;
+  record_->padding_tokens = 6;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.computed_tokens, 48u);
+  EXPECT_EQ(batch_.padding_tokens, 6u);
+  record_->padding_tokens = 49;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.padding_tokens, 48u);
+  record_->computed_tokens = std::numeric_limits<uint64_t>::max();
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.computed_tokens, kMaxCountedTokens);
+  record_->outcome = BatchOutcome::kFailed;
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(batch_.computed_tokens, 0u);
+  EXPECT_EQ(batch_.padding_tokens, 0u);
+}
+
 TEST_F(Completion, TimesAreClampedToWhatCanBe) {
   record_->started_ns = -5;
   record_->finished_ns = 1'000'000;

@@ -227,6 +227,23 @@ TEST_F(AnswerStepTest, CountsTheBatchAndItsStages) {
   EXPECT_DOUBLE_EQ(metrics_.respond.ReadSeconds().sum, 200e-9);
 }
 
+TEST_F(AnswerStepTest, CountsTheTokensOfABatchThatHasThem) {
+  Add(1);
+  Output();
+  batch_.computed_tokens = 48;
+  batch_.padding_tokens = 6;
+  step_.Complete(batch_);
+  EXPECT_EQ(metrics_.batch_tokens.ReadTokens().sum, 48);
+  EXPECT_EQ(metrics_.padding_tokens, 6u);
+}
+
+TEST_F(AnswerStepTest, ABatchWithoutTokensIsNoneOfThoseWithSome) {
+  Add(1);
+  Output();
+  step_.Complete(batch_);
+  EXPECT_EQ(metrics_.batch_tokens.ReadTokens().counts, TokenHistogram::Snapshot().counts);
+}
+
 TEST_F(AnswerStepTest, ABatchWithoutEntriesIsNone) {
   step_.Complete(batch_);
   EXPECT_EQ(metrics_.batches, 0u);

@@ -186,6 +186,16 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.copied_replies = 6;
   model_.queued_requests = 7;
   model_.queued_bytes = 8;
+TEST_F(MetricsPageTest, BatchTokensAddUp) {
+  EXPECT_FALSE(absl::StrContains(page_.Text(), "mpsd_batch_tokens_bucket"));
+  model_.batch_tokens.ObserveTokens(512);
+  model_.batch_tokens.ObserveTokens(513);
+  model_.batch_tokens.ObserveTokens(1'000'000);
+  EXPECT_EQ(Value(R"(mpsd_batch_tokens_bucket{model="m",version="1",le="512"})"), 1);
+  EXPECT_EQ(Value(R"(mpsd_batch_tokens_bucket{model="m",version="1",le="1024"})"), 2);
+  EXPECT_EQ(Value(R"(mpsd_batch_tokens_sum{model="m",version="1"})"), 1'001'025);
+}
+
   model_.running_batches = 9;
   model_.workers_configured = 10;
   model_.workers_ready = 11;
@@ -215,6 +225,7 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_queue_requests",
                          "mpsd_queue_bytes",
                          "mpsd_running_batches",
+  model_.padding_tokens = 29;
                          "mpsd_workers_configured",
                          "mpsd_workers_ready",
                          "mpsd_input_slabs_leased",
@@ -233,7 +244,8 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_truncated_texts_total",
                          "mpsd_repeated_texts_total",
                          "mpsd_cache_hits_total",
-                         "mpsd_cache_misses_total"};
+                         "mpsd_cache_misses_total",
+                         "mpsd_padding_tokens_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;

@@ -51,6 +51,7 @@ class EncoderModel final : public TorchModel {
   std::vector<ModelFact> facts() const override { return FactsOf(folder_, spec()); }
   std::vector<std::string> labels() const override { return folder_.config.labels; }
   std::vector<TrialShape> record_shapes() const override;
+  bool leaves_padding_out() const override { return layout_ == TokenLayout::kPacked; }
 
  private:
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,

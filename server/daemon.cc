@@ -148,7 +148,8 @@ class Daemon {
                     config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
-        admission_(&models_, clock_, &texts_, config.limits.text_bytes),
+        admission_(&models_, clock_, &texts_,
+                   {config.limits.text_bytes, config.limits.text_tokens}),
         steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
         factory_(clock_, &answers_, &kept_answers_, &steps_, &supervisor_, &page_, &survey_,
                  &logger_, config_.limits.message_bytes),
@@ -337,6 +338,7 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   context.message_bytes = config_.limits.message_bytes;
   context.json_bytes = config_.limits.http_json_bytes;
   context.text_rows = config_.limits.texts;
+  context.text_tokens = config_.limits.text_tokens;
   context.default_deadline_ns = config_.limits.default_deadline_ns;
   context.origins = config_.listen.cors;
   context.hosts = config_.listen.hosts;

@@ -1,6 +1,7 @@
 #include "server/admit/admission.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -59,6 +60,12 @@ uint64_t BytesToEncode(const InferMessage& message, const ServedModel& model,
   return HasTexts(message, model) && !HasTokens(request, model) ? TextBytes(message, model) : 0;
 }
 
+// The tokens that the request's texts had are not among those of its call any more.
+void Uncount(const InferMessage& message, const Request& request) {
+  if (message.texts.call_tokens == nullptr) return;
+  message.texts.call_tokens->fetch_sub(request.token_count, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 Handled Admission::Handle(const InferMessage& message, Request* request) {
@@ -66,6 +73,7 @@ Handled Admission::Handle(const InferMessage& message, Request* request) {
   absl::Status status = Admit(message, request, &handled);
   // A queue that was closed after the look-up has a successor, which accepts the request.
   for (int look = 1; absl::IsAborted(status) && look < kMostLooks; ++look) {
+    Uncount(message, *request);
     request->ForgetModel();
     status = Admit(message, request, &handled);
   }
@@ -96,11 +104,11 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request,
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
   const uint64_t text_bytes = BytesToEncode(message, **model, *request);
-  if (text_bytes > text_bytes_max_) {
-    return WithId(absl::InvalidArgumentError(absl::StrCat("the texts of the request have ",
-                                                          text_bytes, " bytes; at most ",
-                                                          text_bytes_max_, " are served")),
-                  message.id);
+  if (text_bytes > bounds_.bytes) {
+    return WithId(
+        absl::InvalidArgumentError(absl::StrCat("the texts of the request have ", text_bytes,
+                                                " bytes; at most ", bounds_.bytes, " are served")),
+        message.id);
   }
   // A tokenizer that cannot be used needs no time to say so.
   if (text_bytes > kInlineTextBytes && (*model)->texts.ok()) {
@@ -110,10 +118,25 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request,
   return Enter(message, model->get(), request, handled);
 }
 
+// Where another generation encodes the texts again, what they had before counts no more.
+absl::Status Admission::CountTokens(const InferMessage& message, const Request& request,
+                                    uint64_t count) const {
+  uint64_t others = 0;
+  if (message.texts.call_tokens != nullptr) {
+    Uncount(message, request);
+    others = message.texts.call_tokens->fetch_add(count, std::memory_order_relaxed);
+  }
+  if (count <= bounds_.tokens && others <= bounds_.tokens - count) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the texts of the request have more than ",
+                                                 bounds_.tokens, " tokens; no more are served"));
+}
+
 absl::Status Admission::Encode(const InferMessage& message, Request* request,
                                absl::FunctionRef<absl::Status()> go_on) const {
   auto tokens = mpsd::EncodeTexts(message, *request->model, clock_, go_on);
   if (!tokens.ok()) return WithId(tokens.status(), message.id);
+  absl::Status status = CountTokens(message, *request, (*tokens)->token_count);
+  if (!status.ok()) return WithId(status, message.id);
   request->token_count = (*tokens)->token_count;
   request->truncated_texts = (*tokens)->truncated_texts;
   request->row_of_text = (*tokens)->row_of_text;

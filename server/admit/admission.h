@@ -34,6 +34,7 @@ namespace mpsd {
 //   a unary call of a decoupled model                     UNIMPLEMENTED
 //   the deadline has passed                               DEADLINE_EXCEEDED
 //   EncodeTexts(): the model's tokenizer cannot be used   UNAVAILABLE
+//   the texts have too many bytes or tokens               INVALID_ARGUMENT
 //   EncodeTexts(), Validate(), ApplyPadding()             INVALID_ARGUMENT
 //   Reserve(): the queue or its memory is full            RESOURCE_EXHAUSTED, with a time to return
 //   Reserve(): no worker will serve before the deadline   UNAVAILABLE
@@ -52,11 +53,17 @@ namespace mpsd {
 // its own, and any number of queue threads are inside at a time.
 class Admission final : public InferHandler {
  public:
+  // What the texts of one request may be: limits.text_bytes and limits.text_tokens.
+  struct TextBounds {
+    uint64_t bytes = 0;
+    uint64_t tokens = 0;  // of all requests of a call, where a TextWishes says so
+  };
+
   // The referents outlive the admission, and the admission outlives the requests it admitted: they
   // point to its RowWriter.
   Admission(const ModelDirectory* models, const Clock* clock, TextThreads* texts,
-            uint64_t text_bytes_max)
-      : models_(models), clock_(clock), texts_(texts), text_bytes_max_(text_bytes_max) {}
+            const TextBounds& bounds)
+      : models_(models), clock_(clock), texts_(texts), bounds_(bounds) {}
 
   Handled Handle(const InferMessage& message, Request* request) override;
   void EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) override;
@@ -67,6 +74,10 @@ class Admission final : public InferHandler {
   absl::Status Admit(const InferMessage& message, Request* request, Handled* handled) const;
   absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
                      Handled* handled) const;
+  // INVALID_ARGUMENT where the call has more tokens than it may, with `count` of this request whose
+  // texts were encoded before or not.
+  absl::Status CountTokens(const InferMessage& message, const Request& request,
+                           uint64_t count) const;
   // Gives a request of texts the tokens of its model.
   absl::Status Encode(const InferMessage& message, Request* request,
                       absl::FunctionRef<absl::Status()> go_on) const;
@@ -74,7 +85,7 @@ class Admission final : public InferHandler {
   const ModelDirectory* const models_;
   const Clock* const clock_;
   TextThreads* const texts_;
-  const uint64_t text_bytes_max_;  // of one request
+  const TextBounds bounds_;
   const RowWriter writer_;
 };
 

@@ -55,6 +55,7 @@ struct DoorContext {
   uint64_t message_bytes = 0;  // limits.message: the largest request, and JSON of an answer
   uint64_t json_bytes = 0;     // limits.http_json: the largest JSON of a request
   size_t text_rows = 0;        // limits.texts: of a text route's request
+  uint64_t text_tokens = 0;    // limits.text_tokens: likewise
   int64_t default_deadline_ns = kDefaultTimeoutNs;  // of requests that bring none; 0: none
   std::vector<std::string> origins;                 // of pages that may call, see PageOrigin
   std::vector<std::string> hosts;                   // names of this server, see HasForeignHost()

@@ -31,11 +31,13 @@ absl::Status TextTask::ReadBody(std::string bytes, InferMessage* message, InferB
   if (status.ok()) {
     status = ReadTextRequest(route().text.route, std::move(bytes), context().text_rows, &request_);
   }
+  request_.wishes.call_tokens = &text_tokens_;
   if (status.ok()) status = TakeModel(message);
   if (status.ok()) {
     status = CheckTextRequest(route().text.route, request_, *model_, context().message_bytes);
   }
   if (status.ok()) status = TakeRows();
+  if (status.ok()) status = CheckRowTokens();
   if (status.ok()) rows_.Fill(request_, *model_, message);
   return status;
 }
@@ -71,6 +73,16 @@ absl::Status TextTask::TakeRows() {
   request_.texts = {};
   request_.tokens = {};
   return status;
+}
+
+// Admission counts those of texts.
+absl::Status TextTask::CheckRowTokens() const {
+  uint64_t count = rows_.token_count();
+  for (const auto& part : taken_) count += part->rows()->token_count();
+  if (count <= context().text_tokens) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the rows of the request have ", count,
+                                                 " tokens; at most ", context().text_tokens,
+                                                 " are served"));
 }
 
 void TextTask::BeginOthers() {
@@ -173,6 +185,7 @@ void TextTask::Over() {
   request_ = TextRequest();
   model_.reset();
   left_.store(1, std::memory_order_relaxed);
+  text_tokens_.store(0, std::memory_order_relaxed);
   status_ = absl::OkStatus();
   bytes_ = std::string();
   InferTask::Over();

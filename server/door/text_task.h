@@ -64,6 +64,7 @@ class TextTask final : public InferTask, private TextPartOwner {
 
   absl::Status TakeModel(InferMessage* message);
   absl::Status TakeRows();
+  absl::Status CheckRowTokens() const;
   absl::Status WriteValues(TextValues* values, HttpReply* reply);
   absl::Status Join(HttpReply* reply);
   absl::Status FirstFault() const;
@@ -74,7 +75,8 @@ class TextTask final : public InferTask, private TextPartOwner {
   std::vector<std::unique_ptr<TextPart>> taken_;  // parts that have not begun
   std::vector<std::unique_ptr<TextPart>> parts_;  // those that have
 
-  std::atomic<size_t> left_{1};  // requests that have not ended
+  std::atomic<size_t> left_{1};           // requests that have not ended
+  std::atomic<uint64_t> text_tokens_{0};  // of all requests; rows of tokens are not among them
 
   // Of the task's own request, where there are parts. Written by the thread that gives its ending.
   absl::Status status_;

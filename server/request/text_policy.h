@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -57,6 +58,9 @@ struct TextWishes {
   std::optional<TextSide> cut_side;
   std::optional<std::string> prompt_name;  // of those in the model's folder; none: the default
   size_t first_place = 0;  // of the request's first text among those of its call, for refusals
+  // The tokens of all requests of the call, where they have one bound together: each adds its own,
+  // on any thread. Lives as long as they do. Null: the request is the whole call.
+  std::atomic<uint64_t>* call_tokens = nullptr;
 };
 
 }  // namespace mpsd

@@ -130,6 +130,16 @@ class Embeddings(unittest.TestCase):
                       self.refused(413, "/v1/embeddings", input=["a"] * 257)["error"]["message"])
         self.refused(413, "/v1/embeddings", input=["a"] * 2049)
 
+    def test_a_body_has_no_more_tokens_than_it_may(self):
+        self.serve(limits={"text_tokens": 30})  # batches of 4 rows
+        self.post("/v1/embeddings", input=["a"] * 10)
+        for rows in (["a"] * 11, [[5, 6, 7]] * 11):
+            error = self.refused(400, "/v1/embeddings", input=rows)["error"]
+            self.assertRegex(error["message"], r"tokens; (no|at) mo(re|st)")
+            self.assertEqual(error["type"], "invalid_request_error")
+        self.assertIn("more than 30 tokens", self.refused(422, "/embed", inputs=["a"] * 11)["error"])
+        self.post("/v1/embeddings", input=[[5, 6, 7]] * 10)
+
     def test_equal_texts_of_a_batch_run_once_and_all_count(self):
         self.serve("r")
         texts = ["a b", "c", "a b", "a b", "c", "c"]  # batches of 4 and 2

@@ -24,7 +24,7 @@ def strings(name, *texts, dims=None):
 
 
 class Texts(unittest.TestCase):
-    def serve(self, words=WORDS, prompts=None, **text):
+    def serve(self, words=WORDS, prompts=None, model=None, limits=None, **text):
         """A daemon with a model that answers OUTPUT0: ids, OUTPUT1: mask, OUTPUT2: types."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
         self.vocab = folder / "vocab.txt"
@@ -32,7 +32,8 @@ class Texts(unittest.TestCase):
         if prompts is not None:
             (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
         self.daemon = self.enterContext(Daemon(
-            [synthetic("m", TOKENS, text={"tokenizer": str(self.vocab), **text})]))
+            [synthetic("m", TOKENS, text={"tokenizer": str(self.vocab), **text},
+                       **(model or {}))], limits=limits or {}))
         self.client = self.enterContext(triton.InferenceServerClient(self.daemon.address))
 
     def write_words(self, words):
@@ -118,6 +119,13 @@ class Texts(unittest.TestCase):
                 ([strings("text", "a")], 1,
                  "invalid value type for 'prompt_name' parameter, expected string_param.")):
             self.check_refused(texts, why, parameters={"prompt_name": name})
+    def test_texts_of_too_many_tokens_are_refused(self):
+        self.serve(limits={"text_tokens": 6})
+        self.assertEqual(self.ids("a", "b"), [[CLS, A, SEP], [CLS, B, SEP]])
+        self.check_refused([strings("text", "a", "b c")],
+                           "the texts of the request have more than 6 tokens; no more are served")
+        self.check_refused([strings("text", "a", "a", "a")], "more than 6 tokens")
+
 
     def test_rows_of_tokens_have_no_prompt(self):
         self.serve(prompts={"prompts": {"query": "c "}})

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <semaphore>
@@ -91,7 +92,7 @@ class AdmissionTest : public testing::Test {
   MessageBuilder message_;
   Request request_;
   TextThreads text_threads_;
-  Admission admission_{&models_, &clock_, &text_threads_, /*text_bytes_max=*/20'000};
+  Admission admission_{&models_, &clock_, &text_threads_, {.bytes = 20'000, .tokens = 4'000}};
 };
 
 TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
@@ -306,6 +307,39 @@ TEST_F(LongTextAdmissionTest, TextsBeyondTheBoundOfARequestAreRefused) {
   EXPECT_EQ(sink_.status(),
             absl::InvalidArgumentError("[request id: 17] the texts of the request have 20001 "
                                        "bytes; at most 20000 are served"));
+}
+
+TEST_F(TextAdmissionTest, TextsOfTooManyTokensAreRefused) {
+  const Admission::TextBounds bounds = {.bytes = 20'000, .tokens = 2};
+  message_->id = "17";
+  RecordingReplySink sink;
+  request_.reply = Reply(&sink);
+  request_.arrival_ns = clock_.NowNs();
+  request_.deadline_ns = clock_.NowNs() + kNsPerSecond;
+  Admission(&models_, &clock_, &text_threads_, bounds).Handle(*message_, &request_);
+  EXPECT_EQ(sink.status(),
+            absl::InvalidArgumentError("[request id: 17] the texts of the request "
+                                       "have more than 2 tokens; no more are served"));
+  EXPECT_EQ(text_queue_.commits, 0);
+}
+
+TEST_F(TextAdmissionTest, TheRequestsOfACallHaveTheBoundTogether) {
+  std::atomic<uint64_t> tokens{4'000 - 3};
+  message_->texts.call_tokens = &tokens;
+  EXPECT_TRUE(Handle().ok()) << "three more";
+  EXPECT_EQ(tokens, 4'000u);
+  EXPECT_TRUE(absl::IsInvalidArgument(Handle()));
+  EXPECT_EQ(text_queue_.commits, 1);
+}
+
+TEST_F(TextAdmissionTest, TextsThatAreEncodedAgainCountOnce) {
+  auto old = TextModel("[UNK]\n[SEP]\n[CLS]\n");
+  old->queue = std::make_unique<ClosedQueue>([this] { models_.Publish(text_model_); });
+  models_.Publish(old);
+  std::atomic<uint64_t> tokens{0};
+  message_->texts.call_tokens = &tokens;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(tokens, 3u);
 }
 
 TEST_F(LongTextAdmissionTest, LongTextsAreEncodedAgainWhenTheModelWasReplaced) {

@@ -84,6 +84,7 @@ class HttpDoorTest : public testing::Test {
   static constexpr uint64_t kMessageBytes = 1 << 20;
   static constexpr uint64_t kJsonBytes = 64 << 10;
   static constexpr size_t kTextRows = 300;
+  static constexpr uint64_t kTextTokens = 100'000;
 
   HttpDoorTest() {
     context_.exchange = {&handler_, &metrics_, &clock_, &regions_, &thread_, {}};
@@ -100,6 +101,7 @@ class HttpDoorTest : public testing::Test {
     context_.message_bytes = kMessageBytes;
     context_.json_bytes = kJsonBytes;
     context_.text_rows = kTextRows;
+    context_.text_tokens = kTextTokens;
     door_ = std::make_unique<HttpDoor>(context_, &thread_);
     methods_.AddTyped<inference::ModelReadyRequest, inference::ModelReadyResponse>(
         InferenceMethodName("ModelReady"), MethodTable::Kind::kUnary,

@@ -1,5 +1,7 @@
 #include "server/batch/batcher.h"
 
+#include <algorithm>
+
 #include "proto/base/check.h"
 
 namespace mpsd {
@@ -59,8 +61,9 @@ void Batcher::Form(uint32_t line, uint32_t row_limit, FormedBatch* batch) {
   if (line == SchedulerDecision::kSuspects) {
     Append(line, row_ns, batch);
   } else {
+    const uint32_t shared_limit = std::min(row_limit, lines_.shared_rows(line));
     while (const Request* request = lines_.first(line)) {
-      if (!batch->HasRoom(*request, row_limit)) break;
+      if (!batch->HasRoom(*request, batch->entries.empty() ? row_limit : shared_limit)) break;
       Append(line, row_ns, batch);
     }
   }

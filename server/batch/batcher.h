@@ -1,6 +1,7 @@
 // Batcher: puts requests' rows into slabs, and queued requests into batches.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -32,8 +33,10 @@ namespace mpsd {
 //  3. The invariants of RowAllocator and of RequestLines.
 class Batcher {
  public:
-  // `spec` outlives the batcher. It may still change until the first Reserve().
-  explicit Batcher(const ModelSpec* spec) : spec_(spec), rows_(spec) {}
+  // `spec` outlives the batcher. It may still change until the first Reserve(). `most_tokens` are
+  // those of a batch that requests share (TokenBudget); 0: any.
+  explicit Batcher(const ModelSpec* spec, uint64_t most_tokens = 0)
+      : spec_(spec), rows_(spec), lines_(TokenBudget(spec, most_tokens)) {}
 
   SlabTable* slabs() { return rows_.slabs(); }
   const SlabTable& slab_table() const { return rows_.slabs(); }
@@ -83,8 +86,14 @@ class Batcher {
   // The most rows that a batch of the model can have; 1 for a model that does not batch.
   uint32_t max_rows() const { return spec_->batches() ? spec_->max_batch_size : 1; }
 
+  // The most rows of a batch with this request in it, as far as tokens go.
+  uint32_t MostRowsWith(const Request& request) const {
+    return std::max(lines_.SharedRows(request), request.rows);
+  }
+
   // Takes requests of `line` into `batch`, which loses what it had, in the order in which they are
-  // served, until the next one would exceed `row_limit` rows or has no room. From
+  // served, until the next one would exceed `row_limit` rows or the budget of tokens, or has no
+  // room. A request that exceeds that budget by itself runs alone. From
   // SchedulerDecision::kSuspects it takes the first request alone, whatever its rows. The rows stay
   // live: the caller ends them, request by request, when the batch is over. REQUIRES: the line is
   // not empty; unless it is kSuspects, none that may be first has more than `row_limit` rows.

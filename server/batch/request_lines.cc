@@ -103,7 +103,8 @@ void RequestLines::ForEach(absl::FunctionRef<void(const Request&)> visit) const 
   for (const Line* line : by_index_) line->waiting.ForEach(visit_one);
 }
 
-LineView RequestLines::ViewOf(const RequestRanks& ranks, const LatencyCurve* curve) const {
+// Without a line it is the suspects' view, each of which runs alone.
+LineView RequestLines::ViewOf(const RequestRanks& ranks, const Line* line) const {
   LineView view;
   for (uint32_t rank = 0; rank < ranks.ranks().size(); ++rank) {
     const TenantLists& lists = ranks.ranks()[rank];
@@ -116,9 +117,10 @@ LineView RequestLines::ViewOf(const RequestRanks& ranks, const LatencyCurve* cur
               .head_deadline_ns = head->deadline_ns,
               .head_answer_deadline_ns = head->answer_deadline_ns(),
               .tail_deadline_ns = lists.latest_deadline_ns(),
-              .curve = curve,
+              .curve = line == nullptr ? nullptr : line->curve,
               .rank = rank,
               .head_served_ns = ServedNs(ranks)};
+      if (line != nullptr) view.most_rows = std::max(line->shared_rows, view.head_rows);
       continue;
     }
     view.later_rows += lists.rows();
@@ -139,7 +141,7 @@ RequestRanks* RequestLines::RanksOf(uint32_t line) {
 }
 
 void RequestLines::Show(uint32_t line) {
-  if (line != kSuspects) views_[line] = ViewOf(by_index_[line]->waiting, by_index_[line]->curve);
+  if (line != kSuspects) views_[line] = ViewOf(by_index_[line]->waiting, by_index_[line]);
 }
 
 RequestLines::Line* RequestLines::LineOf(const Request& request) {
@@ -150,6 +152,7 @@ RequestLines::Line* RequestLines::LineOf(const Request& request) {
   line->last_used = ++use_count_;
   if (!is_new) return line;
   line->curve = curves_.Of(request.key);
+  line->shared_rows = budget_.RowsOf(request);
   line->index = static_cast<uint32_t>(views_.size());
   views_.emplace_back();
   by_index_.push_back(line);
@@ -185,7 +188,7 @@ void RequestLines::CheckInvariants() const {
   for (const auto& entry : lines_) {
     const auto& line = *entry.second;
     MPSD_CHECK(by_index_[line.index] == &line);
-    LineView wanted = ViewOf(line.waiting, line.curve);
+    LineView wanted = ViewOf(line.waiting, &line);
     wanted.head_served_ns = views_[line.index].head_served_ns;
     MPSD_CHECK(views_[line.index] == wanted);
     line.waiting.CheckInvariants();

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "server/batch/request_ranks.h"
 #include "server/batch/shape_curves.h"
+#include "server/batch/token_budget.h"
 #include "server/request/request.h"
 #include "server/schedule/scheduler.h"
 #include "server/schedule/tenant_shares.h"
@@ -33,6 +34,8 @@ namespace mpsd {
 //     recently used first.
 class RequestLines {
  public:
+  explicit RequestLines(TokenBudget budget = {}) : budget_(budget) {}
+
   // The request joins its line. REQUIRES: it is kQueued, and in no line.
   void Add(Request* request);
 
@@ -56,6 +59,11 @@ class RequestLines {
   // Writes into the views of all lines what their next tenants have had. Called after the Pops of a
   // batch. Does nothing where there is but one tenant.
   void ShowShares();
+
+  // The most rows of a batch of a line, unless one request alone has more.
+  uint32_t shared_rows(uint32_t line) const { return by_index_[line]->shared_rows; }
+  // The same of the line that the request would join.
+  uint32_t SharedRows(const Request& request) const { return budget_.RowsOf(request); }
 
   // Of batches of a line; null for SchedulerDecision::kSuspects.
   LatencyCurve* curve(uint32_t line) const {
@@ -90,11 +98,12 @@ class RequestLines {
   struct Line {
     RequestRanks waiting;
     LatencyCurve* curve = nullptr;
+    uint32_t shared_rows = TokenBudget::kAnyRows;
     uint32_t index = 0;  // in views_
     uint64_t last_used = 0;
   };
 
-  LineView ViewOf(const RequestRanks& ranks, const LatencyCurve* curve) const;
+  LineView ViewOf(const RequestRanks& ranks, const Line* line) const;
   int64_t ServedNs(const RequestRanks& ranks) const;
   const RequestRanks& RanksOf(uint32_t line) const;
   RequestRanks* RanksOf(uint32_t line);
@@ -103,6 +112,7 @@ class RequestLines {
   void ForgetIdleLines(const Line* keep);
   void RemoveLine(uint32_t index);
 
+  const TokenBudget budget_;
   absl::flat_hash_map<ShapeKey, std::unique_ptr<Line>> lines_;
   std::vector<LineView> views_;  // one for each of lines_
   std::vector<Line*> by_index_;  // whose view it is

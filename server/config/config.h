@@ -108,6 +108,7 @@ struct ModelConfig {
   std::vector<WarmUpSample> warmup_samples;  // of a repository's config.pbtxt
   std::optional<SandboxLevel> sandbox;       // nothing: as the daemon
   BatchingConfig batching;
+  uint32_t max_batch_tokens = 0;  // that requests share (TokenBudget, server/batch); 0: any
   SupervisionConfig supervision;
   QueuePolicies queue;
   uint64_t queue_bytes = kDefaultQueueBytes;      // of what waits; holds the largest message

@@ -21,12 +21,33 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 26> kModelKeys = {
-    "name",           "version",    "path",      "format",       "device",         "placement",
-    "max_batch_size", "inputs",     "outputs",   "pad",          "warmup",         "sandbox",
-    "batching",       "queue",      "circuit",   "load_timeout", "warmup_timeout", "run_timeout",
-    "recycle",        "parameters", "decoupled", "text",         "task",           "precision",
-    "response_cache", "steps"};
+constexpr std::array<std::string_view, 27> kModelKeys = {"name",
+                                                         "version",
+                                                         "path",
+                                                         "format",
+                                                         "device",
+                                                         "placement",
+                                                         "max_batch_size",
+                                                         "inputs",
+                                                         "outputs",
+                                                         "pad",
+                                                         "warmup",
+                                                         "sandbox",
+                                                         "batching",
+                                                         "queue",
+                                                         "circuit",
+                                                         "load_timeout",
+                                                         "warmup_timeout",
+                                                         "run_timeout",
+                                                         "recycle",
+                                                         "parameters",
+                                                         "decoupled",
+                                                         "text",
+                                                         "task",
+                                                         "precision",
+                                                         "response_cache",
+                                                         "steps",
+                                                         "max_batch_tokens"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
 constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
@@ -161,6 +182,16 @@ void ReadBatching(const JsonObject& model, BatchingConfig* batching) {
   const JsonObject object(*json, model.PathOf("batching"), kBatchingKeys, model.errors());
   object.GetDuration("max_delay", kMaxDelayNs, &batching->max_delay_ns);
   ReadPreferredSizes(object, &batching->preferred_sizes);
+}
+
+// Of a model whose file says its inputs nobody knows yet whether it takes tokens.
+void ReadTokenBudget(const JsonObject& model, ModelConfig* config) {
+  model.Get("max_batch_tokens", 0, kMaxCountedTokens, &config->max_batch_tokens);
+  const std::vector<TensorSpec>& inputs = config->spec.inputs;
+  const auto takes_ids = [](const TensorSpec& input) { return input.name == "input_ids"; };
+  if (config->max_batch_tokens == 0 || inputs.empty()) return;
+  if (std::any_of(inputs.begin(), inputs.end(), takes_ids)) return;
+  model.Fail("max_batch_tokens", "the model takes no tokens: it has no input 'input_ids'");
 }
 
 void ReadPolicy(const JsonObject& object, QueuePolicy* policy) {
@@ -354,6 +385,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   object.GetChoice("warmup", &model.warmup);
   ReadSandbox(object, &model.sandbox);
   ReadBatching(object, &model.batching);
+  ReadTokenBudget(object, &model);
   ReadQueue(object, limits, &model);
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);

@@ -39,7 +39,8 @@ std::vector<ModelStateSample> ModelStates(const ModelDirectory& models,
     const ModelState state = StateOf(*model, infos, nullptr);
     const bool computes = model->loaded && model->members == nullptr;
     const char* const precision = computes ? NameOf(model->precision) : "";
-    samples.push_back({model->name, model->version, state, precision, RuntimesOf(infos)});
+    samples.push_back({model->name, model->version, state, precision, RuntimesOf(infos),
+                       model->facts.max_batch_tokens});
   }
   for (const RefusedModel& model : models.refused()) {
     samples.push_back({model.name, model.version, ModelState::kRefused, ""});

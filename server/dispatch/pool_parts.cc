@@ -54,6 +54,7 @@ absl::Status PoolParts::RefusalInAdvance(const Request& request) {
   const Arrival arrival = {
       .curve = queue.curve(request.key),
       .rows = request.rows,
+      .most_rows = queue.batcher().MostRowsWith(request),
       .rows_ahead = queue.ledger()->RowsBefore(request),
       .deadline_ns = std::min(request.expiry_ns(), now_ns + wait_ns),
       .answer_deadline_ns = margin.BackByNs(request.arrival_ns, request.answer_deadline_ns())};

@@ -16,7 +16,7 @@ PoolQueue::PoolQueue(const ServedModel* model, ModelMetrics* metrics,
       bytes_gauge_(&metrics->queued_bytes),
       slabs_gauge_(&metrics->input_slabs_leased),
       segment_bytes_gauge_(&metrics->slab_segment_bytes),
-      batcher_(&model_->spec),
+      batcher_(&model_->spec, model_->facts.max_batch_tokens),
       ledger_(limits) {}
 
 absl::Status PoolQueue::Admit(Request* request, uint64_t bytes, RowTargets* targets,

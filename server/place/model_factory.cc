@@ -60,6 +60,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.lanes = placement.lanes;
   facts.max_delay_ns = model.batching.max_delay_ns;
   facts.preferred_sizes = model.batching.preferred_sizes;
+  facts.max_batch_tokens = model.max_batch_tokens;
   facts.queue = model.queue;
   facts.input_formats = model.input_formats;
   facts.label_files = model.label_files;

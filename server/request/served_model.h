@@ -40,6 +40,7 @@ struct ModelFacts {
   uint32_t lanes = 1;  // of a process
   int64_t max_delay_ns = 0;
   std::vector<uint32_t> preferred_sizes;  // of a batch
+  uint64_t max_batch_tokens = 0;          // that requests share; 0: any
   QueuePolicies queue;
   std::map<std::string, std::string> input_formats;  // of inputs, by name: "FORMAT_NCHW"
   std::map<std::string, std::string> label_files;    // of outputs, by name

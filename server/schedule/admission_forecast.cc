@@ -35,6 +35,7 @@ int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, in
   const Lanes lanes = LanesOf(snapshot, now_ns);
   if (lanes.count == 0 || (lanes.one_is_free && arrival.rows_ahead == 0)) return 0;
   const LatencyCurve& curve = *arrival.curve;
+  const uint32_t most_of_batch = std::min(snapshot.max_batch_rows, arrival.most_rows);
   const auto lateness_ns = [&](uint32_t most_rows) {
     const auto batches_ahead = static_cast<int64_t>(arrival.rows_ahead / most_rows / lanes.count);
     const uint64_t rows = std::max<uint64_t>(snapshot.usual_batch_rows,
@@ -44,11 +45,12 @@ int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, in
         start_ns + curve.LateNs(static_cast<uint32_t>(std::min(rows, uint64_t{most_rows})));
     return std::max(start_ns - arrival.deadline_ns, answer_ns - arrival.answer_deadline_ns);
   };
-  const int64_t in_one_ns = lateness_ns(snapshot.max_batch_rows);
+  const int64_t in_one_ns = lateness_ns(most_of_batch);
   if (in_one_ns <= 0) return 0;
   const int64_t half_ns = (arrival.answer_deadline_ns - now_ns) / 2;
-  const uint32_t half_rows = curve.RowsWithin(half_ns, snapshot.max_batch_rows);
-  const uint32_t batch_rows = std::max({half_rows, snapshot.usual_batch_rows, uint32_t{1}});
+  const uint32_t half_rows = curve.RowsWithin(half_ns, most_of_batch);
+  const uint32_t batch_rows =
+      std::min(most_of_batch, std::max({half_rows, snapshot.usual_batch_rows, uint32_t{1}}));
   return std::max<int64_t>(0, std::min(in_one_ns, lateness_ns(batch_rows)));
 }
 

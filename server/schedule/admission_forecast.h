@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "server/schedule/scheduler.h"
 
@@ -11,9 +12,10 @@ namespace mpsd {
 struct Arrival {
   const LatencyCurve* curve = nullptr;  // of batches of its shape; null: nothing is known of them
   uint32_t rows = 1;
-  uint64_t rows_ahead = 0;         // inside, without a lane
-  int64_t deadline_ns = 0;         // of its wait
-  int64_t answer_deadline_ns = 0;  // when its batch has to be back
+  uint32_t most_rows = std::numeric_limits<uint32_t>::max();  // of a batch of its line
+  uint64_t rows_ahead = 0;                                    // inside, without a lane
+  int64_t deadline_ns = 0;                                    // of its wait
+  int64_t answer_deadline_ns = 0;                             // when its batch has to be back
 };
 
 // How much too late the request would be, if it were let in at `now_ns`: it waits for a lane, then

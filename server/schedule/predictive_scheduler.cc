@@ -56,7 +56,7 @@ SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
   for (uint32_t i = 0; i < snapshot.lines.size(); ++i) {
     const LineView& line = snapshot.lines[i];
     if (line.empty()) continue;
-    const int64_t due_ns = DueNs(line, snapshot.max_batch_rows);
+    const int64_t due_ns = DueNs(line, snapshot.MostRowsOf(line));
     next_due_ns = std::min(next_due_ns, due_ns);
     if (due_ns > now_ns) continue;
     if (!first.has_value() || IsBefore(line, snapshot.lines[*first])) first = i;
@@ -75,11 +75,12 @@ SchedulerDecision PredictiveScheduler::RunLine(const SchedulerSnapshot& snapshot
   if (PaysToWait(snapshot, line, lane, now_ns)) {
     return SchedulerDecision::WaitUntil(snapshot.returns.by_ns);
   }
+  const uint32_t most_rows = snapshot.MostRowsOf(line);
   if (!IsKnown(line.curve)) {
-    const uint32_t rows = AsPreferred(line, snapshot.max_batch_rows, now_ns);
+    const uint32_t rows = AsPreferred(line, most_rows, now_ns);
     return SchedulerDecision::Run(index, lane, rows);
   }
-  const SizeChoice choice = ChooseSize(line, snapshot.max_batch_rows, now_ns);
+  const SizeChoice choice = ChooseSize(line, most_rows, now_ns);
   if (choice.drop_until_ns > 0) {
     return SchedulerDecision::Drop(index, choice.drop_until_ns, choice.drop_rank);
   }
@@ -101,10 +102,11 @@ bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const Li
                                      uint32_t lane, int64_t now_ns) const {
   const ExpectedReturns& returns = snapshot.returns;
   if (max_delay_ns_ > 0 || returns.requests == 0 || returns.by_ns <= now_ns) return false;
-  if (!IsKnown(line.curve) || line.all_rows() >= snapshot.max_batch_rows) return false;
+  const uint32_t most_rows = snapshot.MostRowsOf(line);
+  if (!IsKnown(line.curve) || line.all_rows() >= most_rows) return false;
   if (!IsOnlyLine(snapshot, line) || HasOtherFreeLane(snapshot, lane)) return false;
   const uint32_t rows = line.all_rows();
-  const uint32_t more = std::min(rows + returns.requests, snapshot.max_batch_rows);
+  const uint32_t more = std::min(rows + returns.requests, most_rows);
   if (returns.by_ns + line.curve->LateNs(more) > line.head_answer_deadline_ns) return false;
   if (returns.by_ns >= line.head_deadline_ns) return false;
   const auto at_once_ns = static_cast<double>(line.curve->MeanNs(rows));
@@ -152,9 +154,9 @@ std::optional<uint32_t> PredictiveScheduler::FreeLane(const SchedulerSnapshot& s
   return best;
 }
 
-int64_t PredictiveScheduler::DueNs(const LineView& line, uint32_t max_batch_rows) const {
-  const uint32_t enough = preferred_rows_.empty() ? max_batch_rows : preferred_rows_.front();
-  if (max_delay_ns_ == 0 || line.all_rows() >= std::min(enough, max_batch_rows)) {
+int64_t PredictiveScheduler::DueNs(const LineView& line, uint32_t most_rows) const {
+  const uint32_t enough = preferred_rows_.empty() ? most_rows : preferred_rows_.front();
+  if (max_delay_ns_ == 0 || line.all_rows() >= std::min(enough, most_rows)) {
     return std::numeric_limits<int64_t>::min();
   }
   return line.head_arrival_ns + max_delay_ns_;

@@ -44,7 +44,7 @@ class PredictiveScheduler final : public Scheduler {
   std::optional<SchedulerDecision> DecideSuspects(const SchedulerSnapshot& snapshot,
                                                   int64_t now_ns) const;
   std::optional<uint32_t> FreeLane(const SchedulerSnapshot& snapshot, int64_t now_ns) const;
-  int64_t DueNs(const LineView& line, uint32_t max_batch_rows) const;
+  int64_t DueNs(const LineView& line, uint32_t most_rows) const;
   SchedulerDecision RunLine(const SchedulerSnapshot& snapshot, uint32_t index, uint32_t lane,
                             int64_t now_ns) const;
   uint32_t AsPreferred(const LineView& line, uint32_t rows, int64_t now_ns) const;

@@ -1,6 +1,7 @@
 // Scheduler: decides which requests run next, in which batch, on which lane, and when.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -34,6 +35,9 @@ struct LineView {
   // Lane time that the tenant has had of which the next request is (TenantShares): of lines with
   // heads of one rank the least is served first. 0 where there is but one tenant.
   int64_t head_served_ns = 0;
+  // Of a batch, as far as its tokens go; not below `head_rows`, since a request that has more rows
+  // than may be shared runs alone.
+  uint32_t most_rows = std::numeric_limits<uint32_t>::max();
 
   bool empty() const { return rows == 0; }
   uint32_t all_rows() const { return rows + later_rows; }
@@ -68,6 +72,11 @@ struct SchedulerSnapshot {
   uint32_t max_batch_rows = 1;
   uint32_t usual_batch_rows = 1;  // the mean of the last few batches
   ExpectedReturns returns;
+
+  // The most rows of a batch of that line.
+  uint32_t MostRowsOf(const LineView& line) const {
+    return std::min(max_batch_rows, line.most_rows);
+  }
 };
 
 // The one next thing to do.

@@ -453,6 +453,19 @@ MetricFamily PrecisionFamily(absl::Span<const ModelStateSample> samples) {
   return family;
 }
 
+MetricFamily TokenBudgetsFamily(absl::Span<const ModelStateSample> samples) {
+  MetricFamily family =
+      Family("mpsd_batch_token_budget",
+             "The most tokens of a batch that requests share, of models that have such a bound.",
+             MetricType::Gauge);
+  for (const ModelStateSample& sample : samples) {
+    if (sample.max_batch_tokens == 0) continue;
+    family.metric.push_back(GaugeMetric(static_cast<double>(sample.max_batch_tokens),
+                                        {{"model", sample.model}, {"version", sample.version}}));
+  }
+  return family;
+}
+
 MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> samples) {
   MetricFamily family =
       Family("mpsd_runtime_info", "1, with what a worker runs its model with.", MetricType::Gauge);

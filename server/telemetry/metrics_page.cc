@@ -65,6 +65,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
     const std::vector<ModelStateSample> states = states_();
     families.push_back(StatesFamily(states));
     families.push_back(PrecisionFamily(states));
+    families.push_back(TokenBudgetsFamily(states));
     families.push_back(RuntimesFamily(states));
   }
   Append(ModelFamilies(models), &families);

@@ -32,6 +32,7 @@ struct ModelStateSample {
   ModelState state = ModelState::kLoading;
   std::string precision;                  // that it computes in; empty: it was not loaded yet
   std::vector<RuntimeSample> runtimes{};  // of the workers that have loaded it
+  uint64_t max_batch_tokens = 0;          // that its requests share; 0: any
 };
 
 }  // namespace mpsd

@@ -1,6 +1,7 @@
 """Texts, with Triton's own client: the server makes tokens of them, and the model gives these back."""
 import json
 import pathlib
+import queue
 import tempfile
 import threading
 import unittest
@@ -43,6 +44,9 @@ class Texts(unittest.TestCase):
         answer = self.client.infer("m", [strings("text", *texts)], **more)
         return answer.as_numpy("OUTPUT0").tolist()
 
+    def wait_for(self, name, value):
+        wait_until(lambda: self.daemon.metric(name, model="m") == value, 30, name)
+
     def check_refused(self, inputs, text, **more):
         with self.assertRaises(triton.InferenceServerException) as caught:
             self.client.infer("m", inputs, **more)
@@ -57,18 +61,40 @@ class Texts(unittest.TestCase):
         self.assertEqual(answer.as_numpy("OUTPUT1").tolist(),
                          [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])
         self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="m"), 10)
+        self.assertEqual(self.daemon.metric("mpsd_batch_tokens_sum", model="m"), 3 * 5)
+        self.assertEqual(self.daemon.metric("mpsd_padding_tokens_total", model="m"), 3 * 5 - 10)
+        self.assertEqual(self.daemon.metric("mpsd_stage_seconds_count", model="m", stage="texts"),
+                         1)
 
     def test_equal_texts_are_one_row_and_get_one_each(self):
         self.serve()
         self.assertEqual(self.ids("a", "b c", "a", "a"),
                          [[CLS, A, SEP, 0], [CLS, B, C, SEP], [CLS, A, SEP, 0], [CLS, A, SEP, 0]])
-        self.assertEqual(self.daemon.metric("mpsd_batch_tokens_sum", model="m"), 3 * 5)
-        self.assertEqual(self.daemon.metric("mpsd_padding_tokens_total", model="m"), 3 * 5 - 10)
-        self.assertEqual(self.daemon.metric("mpsd_stage_seconds_count", model="m", stage="texts"),
-                         1)
         self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="m"), 13)
         self.assertEqual(self.daemon.metric("mpsd_repeated_texts_total", model="m"), 2)
         self.assertEqual(self.daemon.metric("mpsd_batch_rows_sum", model="m"), 2)
+
+    def test_requests_beyond_the_budget_of_tokens_go_in_two_batches(self):
+        for budget, batches in ((10, 2), (9, 3)):
+            with self.subTest(budget=budget):
+                self.serve(model={"max_batch_tokens": budget, "placement": placement()})
+                self.assertEqual(
+                    self.daemon.metric("mpsd_batch_token_budget", model="m"), budget)
+                answers = queue.Queue()
+
+                def send(text, put=answers.put):
+                    self.client.async_infer("m", [strings("text", text)],
+                                            lambda result, error: put(error))
+
+                with self.daemon.stopped_workers():
+                    send("a")
+                    self.wait_for("mpsd_running_batches", 1)
+                    send("a b c")
+                    send("c b a")
+                    self.wait_for("mpsd_queue_requests", 2)
+                for _ in range(3):
+                    self.assertIsNone(answers.get(timeout=30))
+                self.assertEqual(self.daemon.metric("mpsd_batches_total", model="m"), batches)
 
     def test_a_list_of_texts_needs_no_second_dim(self):
         self.serve()
@@ -92,6 +118,13 @@ class Texts(unittest.TestCase):
         self.assertEqual(answer.as_numpy("OUTPUT0").tolist(), tokens.tolist())
         self.check_refused([*inputs, strings("text", "a")],
                            "unexpected inference input 'input_ids' beside 'text' for model 'm'")
+
+    def test_texts_of_too_many_tokens_are_refused(self):
+        self.serve(limits={"text_tokens": 6})
+        self.assertEqual(self.ids("a", "b"), [[CLS, A, SEP], [CLS, B, SEP]])
+        self.check_refused([strings("text", "a", "b c")],
+                           "the texts of the request have more than 6 tokens; no more are served")
+        self.check_refused([strings("text", "a", "a", "a")], "more than 6 tokens")
 
     def test_long_texts_are_cut_at_the_side_that_the_config_says(self):
         self.serve(max_tokens=4, side="left")
@@ -119,13 +152,18 @@ class Texts(unittest.TestCase):
                 ([strings("text", "a")], 1,
                  "invalid value type for 'prompt_name' parameter, expected string_param.")):
             self.check_refused(texts, why, parameters={"prompt_name": name})
-    def test_texts_of_too_many_tokens_are_refused(self):
-        self.serve(limits={"text_tokens": 6})
-        self.assertEqual(self.ids("a", "b"), [[CLS, A, SEP], [CLS, B, SEP]])
-        self.check_refused([strings("text", "a", "b c")],
-                           "the texts of the request have more than 6 tokens; no more are served")
-        self.check_refused([strings("text", "a", "a", "a")], "more than 6 tokens")
 
+    def test_a_reload_finds_changed_prompts(self):
+        self.serve(prompts={"prompts": {"query": "c "}, "default_prompt_name": "query"})
+        self.assertEqual(self.ids("a"), [[CLS, C, A, SEP]])
+        beside = self.vocab.parent / "config_sentence_transformers.json"
+        beside.write_text(json.dumps({"prompts": {"query": "b b "},
+                                      "default_prompt_name": "query"}))
+        self.daemon.reload()
+        wait_until(lambda: self.ids("a") == [[CLS, B, B, A, SEP]], 30, "the other prompt")
+        beside.unlink()
+        self.daemon.reload()
+        wait_until(lambda: self.ids("a") == [[CLS, A, SEP]], 30, "no prompt")
 
     def test_rows_of_tokens_have_no_prompt(self):
         self.serve(prompts={"prompts": {"query": "c "}})
@@ -160,18 +198,6 @@ class Texts(unittest.TestCase):
             self.assertEqual(self.ids("b"), [[CLS, B, SEP]])
         thread.join()
         self.assertEqual(results, [[[CLS] + [A] * 510 + [SEP]]])
-
-    def test_a_reload_finds_changed_prompts(self):
-        self.serve(prompts={"prompts": {"query": "c "}, "default_prompt_name": "query"})
-        self.assertEqual(self.ids("a"), [[CLS, C, A, SEP]])
-        beside = self.vocab.parent / "config_sentence_transformers.json"
-        beside.write_text(json.dumps({"prompts": {"query": "b b "},
-                                      "default_prompt_name": "query"}))
-        self.daemon.reload()
-        wait_until(lambda: self.ids("a") == [[CLS, B, B, A, SEP]], 30, "the other prompt")
-        beside.unlink()
-        self.daemon.reload()
-        wait_until(lambda: self.ids("a") == [[CLS, A, SEP]], 30, "no prompt")
 
     def test_bytes_that_are_no_text(self):
         self.serve()

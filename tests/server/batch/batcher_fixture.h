@@ -20,8 +20,9 @@ class BatcherFixture : public testing::Test {
   static constexpr int64_t kNow = 1000;
 
   BatcherFixture() : BatcherFixture(4) {}
-  explicit BatcherFixture(uint32_t max_batch_size, int64_t max_delay_ns = 0)
-      : scheduler_(1, max_delay_ns), batcher_(&spec_) {
+  explicit BatcherFixture(uint32_t max_batch_size, int64_t max_delay_ns = 0,
+                          uint64_t most_tokens = 0)
+      : scheduler_(1, max_delay_ns), batcher_(&spec_, most_tokens) {
     spec_.max_batch_size = max_batch_size;
     spec_.inputs = {{"IN", DataType::kFp32, {-1}}};
   }

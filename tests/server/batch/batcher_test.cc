@@ -455,6 +455,67 @@ TEST_F(BatcherTest, MoreKeysThanSlabsThatAllWaitAreAllServed) {
   EXPECT_LE(leased_slabs(), kMaxOpenSlabs);
 }
 
+// A model of tokens whose batches have at most four rows, and 32 tokens if requests share them. Its
+// mask is an input like the ids, in the requests and in their keys.
+class TokenBatcher : public BatcherFixture {
+ protected:
+  TokenBatcher() : BatcherFixture(4, 0, 32) {
+    spec_.inputs = {{"attention_mask", DataType::kInt64, {-1}},
+                    {"input_ids", DataType::kInt64, {-1}}};
+    AddMemory();
+  }
+
+  Request* EnqueueTokens(uint32_t rows, int64_t length) {
+    Request* request = &calls_.emplace_back().request;
+    request->rows = rows;
+    request->arrival_ns = kNow;
+    request->deadline_ns = 2 * kNow;
+    for (int i = 0; i < 2; ++i) {
+      RequestInput& input = request->inputs.emplace_back();
+      input.datatype = DataType::kInt64;
+      input.dims = {length - 1};
+      input.padded_dims = {length};
+      input.row_bytes = static_cast<uint64_t>(length) * sizeof(int64_t);
+      request->key.push_back(length);
+    }
+    RowTargets targets;
+    EXPECT_TRUE(batcher_.Reserve(request, &targets).ok());
+    batcher_.Enqueue(request);
+    return request;
+  }
+};
+
+TEST_F(TokenBatcher, RequestsBeyondTheBudgetTogetherGoInTwoBatches) {
+  Request* first = EnqueueTokens(1, 16);
+  Request* second = EnqueueTokens(1, 16);
+  Request* third = EnqueueTokens(1, 16);
+  EXPECT_THAT(Form(), ElementsAre(first, second)) << "32 tokens, to the last one";
+  EXPECT_THAT(Form(), ElementsAre(third));
+  first = EnqueueTokens(2, 11);
+  second = EnqueueTokens(1, 11);
+  EXPECT_THAT(Form(), ElementsAre(first)) << "33 tokens are too many";
+  EXPECT_THAT(Form(), ElementsAre(second));
+}
+
+TEST_F(TokenBatcher, ShortRowsFillABatch) {
+  for (int i = 0; i < 5; ++i) EnqueueTokens(1, 8);
+  EXPECT_THAT(Form(), SizeIs(4));
+  EXPECT_THAT(Form(), SizeIs(1));
+}
+
+TEST_F(TokenBatcher, ARequestBeyondTheBudgetRunsAlone) {
+  Request* shorter = EnqueueTokens(1, 16);
+  Request* large = EnqueueTokens(3, 16);
+  Request* last = EnqueueTokens(1, 16);
+  EXPECT_THAT(Form(), ElementsAre(shorter)) << "four rows would be in the batch's bounds";
+  EXPECT_THAT(Form(), ElementsAre(large));
+  EXPECT_THAT(Form(), ElementsAre(last));
+  EXPECT_EQ(batcher_.MostRowsWith(*large), 3u);
+  EXPECT_EQ(batcher_.MostRowsWith(*last), 2u);
+  Request* longest = EnqueueTokens(1, 64);
+  EXPECT_THAT(Form(), ElementsAre(longest));
+}
+
 // Batches wait for company; requests arrive at kNow, however late they are enqueued.
 class PatientBatcher : public BatcherFixture {
  protected:

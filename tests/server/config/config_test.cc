@@ -165,6 +165,23 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_FALSE(config->keep_awake);
 }
 
+TEST(Config, ABudgetOfTokensIsForAModelThatTakesThem) {
+  const ConfigFiles files({"m.pt"});
+  const auto parse = [&files](const std::string& more) {
+    return files.Parse(R"({"models": [{"name": "m", "path": "m.pt", "max_batch_tokens": 512)" +
+                       more + "}]}");
+  };
+  const auto config = parse(R"(, "inputs": [{"name": "input_ids", "datatype": "INT64",
+                                             "shape": [-1]}])");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].max_batch_tokens, 512U);
+  EXPECT_TRUE(parse("").ok()) << "the file says what the inputs are";
+  EXPECT_THAT(parse(R"(, "inputs": [{"name": "x", "datatype": "INT64", "shape": [-1]}])")
+                  .status()
+                  .message(),
+              testing::HasSubstr("models[0].max_batch_tokens: the model takes no tokens"));
+}
+
 TEST(Config, ReadsEveryKeyOfAModel) {
   const ConfigFiles files({"m.bin", "vocab.txt"});
   const absl::StatusOr<Config> config = files.Parse(R"({"models": [{

@@ -30,6 +30,7 @@ class AdmissionForecastTest : public testing::Test {
     const SchedulerSnapshot snapshot = {
         .lanes = lanes_, .workers = workers_, .max_batch_rows = 8, .usual_batch_rows = usual_rows_};
     return LatenessNs({.curve = &curve_,
+                       .most_rows = most_rows_,
                        .rows_ahead = rows_ahead,
                        .deadline_ns = kNow + wait_ns,
                        .answer_deadline_ns = kNow + time_ns},
@@ -38,6 +39,7 @@ class AdmissionForecastTest : public testing::Test {
 
   LatencyCurve curve_;
   uint32_t usual_rows_ = 1;
+  uint32_t most_rows_ = 8;
   std::vector<WorkerView> workers_;
   std::vector<LaneView> lanes_;
 };
@@ -64,6 +66,15 @@ TEST_F(AdmissionForecastTest, WaitsForWholeBatchesAhead) {
   // Half of 6000 allows batches of eight rows.
   EXPECT_EQ(Lateness(16, 6000), 0) << "500 + 2 * 1800 + 1100";
   EXPECT_EQ(Lateness(24, 6000), 1000) << "500 + 3 * 1800 + 1100";
+}
+
+TEST_F(AdmissionForecastTest, BatchesAheadHaveNoMoreRowsThanTheirLineMay) {
+  AddLane(kNow + 500);
+  most_rows_ = 2;
+  EXPECT_EQ(Lateness(4, 10'000), 0);
+  EXPECT_EQ(Lateness(4, 500 + 2 * 1200 + 1000), 100) << "500 + 2 * 1200 + 1100";
+  usual_rows_ = 6;
+  EXPECT_EQ(Lateness(4, 500 + 2 * 1200 + 1000), 200) << "500 + 2 * 1200 + 1200";
 }
 
 TEST_F(AdmissionForecastTest, WithLittleTimeAllAheadHaveToFitIntoOneBatch) {

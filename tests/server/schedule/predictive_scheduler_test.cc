@@ -399,6 +399,19 @@ TEST_F(PredictiveSchedulerCurve, ABatchIsNotLargerThanItsHeadBears) {
   EXPECT_EQ(Decide({Line(12, kLong)}), SchedulerDecision::Run(0, 0, kRows));
 }
 
+TEST_F(PredictiveSchedulerCurve, ABatchHasNoMoreRowsThanItsLineMay) {
+  LineView line = Line(12, kLong);
+  line.most_rows = 3;
+  EXPECT_EQ(Decide({line}), SchedulerDecision::Run(0, 0, 3));
+  line.curve = nullptr;
+  EXPECT_EQ(Decide({line}), SchedulerDecision::Run(0, 0, 3));
+  EXPECT_EQ(Decide({line}, {}, kDelay), SchedulerDecision::Run(0, 0, 3)) << "it is full";
+  EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 500}), SchedulerDecision::WaitUntil(kNow + 500));
+  line = Line(8, kLong);
+  line.most_rows = 8;
+  EXPECT_EQ(Decide({line}, {8, kNow + 500}), SchedulerDecision::Run(0, 0, 8)) << "for whom?";
+}
+
 TEST_F(PredictiveSchedulerCurve, AHeadThatIsTooLateGoesForThoseBehindIt) {
   const LineView line = Line(2, 1050);
   EXPECT_EQ(Decide({line}), SchedulerDecision::Drop(0, line.head_deadline_ns));

@@ -63,6 +63,15 @@ TEST_F(MetricsPageTest, ShowsTheStateAndPrecisionOfEachVersion) {
   EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_model_precision{model="n")"));
 }
 
+TEST_F(MetricsPageTest, ShowsTheBudgetOfTokensWhereThereIsOne) {
+  page_.SetModelStates([] {
+    return std::vector<ModelStateSample>{{"m", "1", ModelState::kReady, "fp32", {}, 8192},
+                                         {"n", "1", ModelState::kReady, "fp32"}};
+  });
+  EXPECT_EQ(Value(R"(mpsd_batch_token_budget{model="m",version="1"})"), 8192);
+  EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_batch_token_budget{model="n")"));
+}
+
 TEST_F(MetricsPageTest, ShowsWhatEachWorkerRunsItsModelWith) {
   page_.SetModelStates([] {
     return std::vector<ModelStateSample>{
@@ -177,15 +186,6 @@ TEST_F(MetricsPageTest, BatchRowsAddUp) {
   EXPECT_EQ(Value(R"(mpsd_batch_rows_sum{model="m",version="1"})"), 2009);
 }
 
-TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
-  model_.batches = 1;
-  model_.gathered_batches = 2;
-  model_.skipped_batches = 3;
-  model_.dispatched_again = 4;
-  model_.timeout_wakeups = 5;
-  model_.copied_replies = 6;
-  model_.queued_requests = 7;
-  model_.queued_bytes = 8;
 TEST_F(MetricsPageTest, BatchTokensAddUp) {
   EXPECT_FALSE(absl::StrContains(page_.Text(), "mpsd_batch_tokens_bucket"));
   model_.batch_tokens.ObserveTokens(512);
@@ -196,6 +196,15 @@ TEST_F(MetricsPageTest, BatchTokensAddUp) {
   EXPECT_EQ(Value(R"(mpsd_batch_tokens_sum{model="m",version="1"})"), 1'001'025);
 }
 
+TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
+  model_.batches = 1;
+  model_.gathered_batches = 2;
+  model_.skipped_batches = 3;
+  model_.dispatched_again = 4;
+  model_.timeout_wakeups = 5;
+  model_.copied_replies = 6;
+  model_.queued_requests = 7;
+  model_.queued_bytes = 8;
   model_.running_batches = 9;
   model_.workers_configured = 10;
   model_.workers_ready = 11;
@@ -216,6 +225,7 @@ TEST_F(MetricsPageTest, BatchTokensAddUp) {
   model_.repeated_texts = 26;
   model_.cache_hits = 27;
   model_.cache_misses = 28;
+  model_.padding_tokens = 29;
   const char* names[] = {"mpsd_batches_total",
                          "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total",
@@ -225,7 +235,6 @@ TEST_F(MetricsPageTest, BatchTokensAddUp) {
                          "mpsd_queue_requests",
                          "mpsd_queue_bytes",
                          "mpsd_running_batches",
-  model_.padding_tokens = 29;
                          "mpsd_workers_configured",
                          "mpsd_workers_ready",
                          "mpsd_input_slabs_leased",

@@ -38,7 +38,7 @@ set(MPSD_EDGES_entry             base request listen absl)
 set(MPSD_EDGES_accept            base access request entry listen wire inflate regions exchange
                                  protobuf grpc telemetry telemetry_log absl)
 set(MPSD_EDGES_http              base request listen entry telemetry boost openssl absl)
-set(MPSD_EDGES_embedders         base request rest texts absl)
+set(MPSD_EDGES_embedders         base link request rest texts absl)
 set(MPSD_EDGES_page              base access proto absl)
 set(MPSD_EDGES_route             base http wire embedders absl)
 set(MPSD_EDGES_door              base access request entry inflate wire exchange http rest route page

@@ -80,7 +80,8 @@ Json ToJson(const ModelSpec& spec) {
           {"inputs", TensorsToJson(spec.inputs)},
           {"outputs", TensorsToJson(spec.outputs)},
           {"pad", PadToJson(spec.pad)},
-          {"decoupled", spec.decoupled}};
+          {"decoupled", spec.decoupled},
+          {"task", NameOf(spec.task)}};
 }
 
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const Json& json) {

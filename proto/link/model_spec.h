@@ -23,6 +23,7 @@
 #include "nlohmann/json_fwd.hpp"
 #include "proto/base/datatype.h"
 #include "proto/base/shape.h"
+#include "proto/link/model_task.h"
 
 namespace mpsd {
 
@@ -65,7 +66,8 @@ struct ModelSpec {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<PadRule> pad;
-  bool decoupled = false;  // a request has any number of answers; excludes a batch dim
+  bool decoupled = false;             // a request has any number of answers; excludes a batch dim
+  ModelTask task = ModelTask::kAuto;  // of a config, its word; of a report, the file's
 
   bool batches() const { return max_batch_size > 0; }
   bool operator==(const ModelSpec&) const = default;
@@ -73,7 +75,7 @@ struct ModelSpec {
 
 // The JSON form in config files, in a model archive's `mpsd.json` and in control messages:
 // {"max_batch_size", "inputs": [{"name","datatype","shape","optional","client_shape"}], "outputs",
-// "pad", "decoupled"}.
+// "pad", "decoupled", "task"}.
 // Reading is strict; INVALID_ARGUMENT has a line for each mistake.
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);

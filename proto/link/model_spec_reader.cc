@@ -17,8 +17,8 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 5> kSpecKeys = {"max_batch_size", "inputs", "outputs", "pad",
-                                                       "decoupled"};
+constexpr std::array<std::string_view, 6> kSpecKeys = {"max_batch_size", "inputs", "outputs", "pad",
+                                                       "decoupled",      "task"};
 constexpr std::array<std::string_view, 5> kTensorKeys = {"name", "datatype", "shape", "optional",
                                                          "client_shape"};
 constexpr std::array<std::string_view, 5> kPadKeys = {"input", "dim", "buckets", "value",
@@ -221,6 +221,7 @@ void ReadModelSpec(const JsonObject& object, ModelSpec* spec) {
     ReadPadRule(json, path, object.errors(), spec);
   });
   object.Get("decoupled", &spec->decoupled);
+  object.GetChoice("task", &spec->task);
   if (spec->decoupled && spec->batches()) {
     object.Fail("decoupled",
                 "is for a model that takes one request at a time: max_batch_size is 0");

@@ -34,7 +34,6 @@
 #include "server/config/limits_config.h"
 #include "server/graph/model_step.h"
 #include "server/request/cache_scope.h"
-#include "server/request/model_task.h"
 #include "server/request/queue_policy.h"
 #include "server/request/text_policy.h"
 
@@ -115,7 +114,6 @@ struct ModelConfig {
   int64_t queue_target_ns = 0;                    // the longest wait in a standing queue; 0: any
   TextPolicy text;                                // of a folder with a tokenizer that one
   FileStamp tokenizer_stamp;                      // StampOfTokenizer() of `text.tokenizer`
-  ModelTask task = ModelTask::kAuto;              // what it makes of texts
   CacheScope response_cache = CacheScope::kOff;   // whose answers are kept; not if decoupled
   std::map<std::string, std::string> parameters;  // for the worker, and clients may read them
   // What a config.pbtxt says of tensors that only clients look at, by name.

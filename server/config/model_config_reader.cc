@@ -389,7 +389,6 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadQueue(object, limits, &model);
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);
-  object.GetChoice("task", &model.task);
   ReadResponseCache(object, &model);
   ReadParameters(object, &model);
   return model;

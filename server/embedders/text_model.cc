@@ -48,6 +48,12 @@ ModelTask TaskTold(const ModelSpec& spec) {
   return WidthOf(spec.outputs[*scores]) == 1 ? ModelTask::kRerank : ModelTask::kClassify;
 }
 
+// The config's word, else the file's, else that of the outputs.
+ModelTask TaskOf(const ServedModel& served) {
+  if (served.facts.task != ModelTask::kAuto) return served.facts.task;
+  return served.spec.task == ModelTask::kAuto ? TaskTold(served.spec) : served.spec.task;
+}
+
 absl::StatusOr<TextModel> TheOnlyOne(std::vector<TextModel> models) {
   if (models.empty()) return absl::NotFoundError("no model that takes texts is served");
   if (models.size() == 1) return std::move(models[0]);
@@ -70,7 +76,7 @@ std::optional<TextModel> TextModelOf(std::shared_ptr<ServedModel> served) {
     return std::nullopt;
   }
   TextModel model;
-  model.task = served->facts.task == ModelTask::kAuto ? TaskTold(spec) : served->facts.task;
+  model.task = TaskOf(*served);
   if (model.task == ModelTask::kAuto) return std::nullopt;
   const std::optional<size_t> output = FindOutputOf(spec, model.task);
   if (!output.has_value()) return std::nullopt;

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/request/model_task.h"
+#include "proto/link/model_task.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {
@@ -33,15 +33,15 @@ struct TextModel {
 };
 
 // What the generation makes of texts; nothing where it takes none, where its output is no row of
-// FP32, or where neither the config says a task nor the outputs tell:
+// FP32, or where neither the config nor its file says a task, nor the outputs tell:
 //
 //   an output named                      of a row      task
 //   sentence_embedding or embedding      any width     embedding
 //   scores or score                      one number    rerank
 //                                        several       classify
 //
-// With a task in the config the only output counts, whatever its name. REQUIRES: it is loaded.
-// Pure.
+// With a task in the config or the file the only output counts, whatever its name. REQUIRES: it is
+// loaded. Pure.
 std::optional<TextModel> TextModelOf(std::shared_ptr<ServedModel> served);
 
 // The most tokens of a row, special ones included; and whether a longer text is cut where the

@@ -64,7 +64,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.queue = model.queue;
   facts.input_formats = model.input_formats;
   facts.label_files = model.label_files;
-  facts.task = model.task;
+  facts.task = model.spec.task;
   facts.response_cache = model.response_cache;
   return facts;
 }

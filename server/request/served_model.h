@@ -20,7 +20,6 @@
 #include "server/graph/model_step.h"
 #include "server/request/answer_cache.h"
 #include "server/request/cache_scope.h"
-#include "server/request/model_task.h"
 #include "server/request/queue_policy.h"
 #include "server/request/request.h"
 #include "server/request/step_members.h"

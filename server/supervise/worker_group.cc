@@ -161,6 +161,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   served()->precision = report.precision;
   served()->precision_note = Printable(report.precision_note);
   TakeLabels(report.labels);
+  WarnOfTask();
   const uint64_t bytes = model_.first_segment_bytes(served()->spec);
   absl::Status status = TakeMemory(bytes, absl::StrCat("model '", served()->name, "'"));
   if (!status.ok()) return status;
@@ -184,6 +185,16 @@ void WorkerGroup::TakeLabels(const std::vector<std::string>& labels) {
         !output.dims.empty() && output.dims.back() == static_cast<int64_t>(labels.size());
     if (is_of_classes) served()->labels.emplace(output.name, labels);
   }
+}
+
+// The config's word counts, which may be a mistake.
+void WorkerGroup::WarnOfTask() {
+  const ModelTask ours = served()->facts.task;
+  const ModelTask files = served()->spec.task;
+  if (ours == ModelTask::kAuto || files == ModelTask::kAuto || ours == files) return;
+  services_->logger->Log(
+      LogLevel::kWarn, "task_overruled",
+      {{"model", served()->name}, {"config", NameOf(ours)}, {"file", NameOf(files)}});
 }
 
 absl::Status WorkerGroup::TakeMemory(uint64_t bytes, const std::string& what) {

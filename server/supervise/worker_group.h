@@ -112,6 +112,7 @@ class WorkerGroup final : public WorkerOwner {
   SupervisedWorker* FindByLink(const WorkerLink* link);
   absl::Status CompleteSpec(const LoadReport& report);
   void TakeLabels(const std::vector<std::string>& labels);
+  void WarnOfTask();
   void Sweep();
   bool MayStart(SupervisedWorker* worker);
   int64_t EarliestStartNs(const SupervisedWorker& worker) const;

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import unittest
 import urllib.request
+import zipfile
 
 import openai
 
@@ -319,6 +320,59 @@ class Embeddings(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(faults, [])
+
+
+@unittest.skipUnless(WITH_TORCH, "built without torch")
+class TaskOfAFile(unittest.TestCase):
+    """A TorchScript archive whose output has a name that tells no task, but whose mpsd.json does."""
+
+    CODE = """class Model(Module):
+  __parameters__ = []
+  __buffers__ = []
+  def forward(self: __torch__.Model, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    sums = [torch.sum(torch.mul(input_ids, attention_mask), [1], True),
+            torch.sum(attention_mask, [1], True)]
+    return torch.to(torch.cat(sums, 1), 6)
+"""
+
+    def serve(self, task, **config):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        spec = {"max_batch_size": 8, "task": task, "outputs": [tensor("y", [2])],
+                "inputs": [tensor("input_ids", [-1], "INT64"),
+                           tensor("attention_mask", [-1], "INT64")]}
+        changed = {"identity/code/__torch__.py": self.CODE,
+                   "identity/extra/mpsd.json": json.dumps(spec)}
+        with zipfile.ZipFile(MODELS / "identity.pt") as old, \
+                zipfile.ZipFile(folder / "m.pt", "w") as new:
+            for name in old.namelist():
+                new.writestr(name, changed.get(name, old.read(name)))
+        return Daemon([{"name": "m", "path": str(folder / "m.pt"), "device": "cpu", **config}])
+
+    def ask(self, daemon, method, path, **body):
+        connection = http.client.HTTPConnection(daemon.http, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request(method, path, json.dumps(body))
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def test_it_serves_embeddings_of_token_ids(self):
+        with self.serve("embedding") as daemon:
+            status, answer = self.ask(daemon, "POST", "/v1/embeddings", model="m",
+                                      input=[[1, 2], [5, 3, 4]])
+            self.assertEqual(status, 200, answer)
+            for row, wanted in zip(answer["data"], ([3, 2], [12, 3]), strict=True):
+                for number, other in zip(row["embedding"], unit(wanted), strict=True):
+                    self.assertAlmostEqual(number, other, delta=1e-6)
+            self.assertNotIn("task_overruled", daemon.log())
+
+    def test_the_configs_word_counts_and_the_log_warns(self):
+        with self.serve("embedding", task="classify") as daemon:
+            _, models = self.ask(daemon, "GET", "/v1/models")
+            self.assertEqual([model["task"] for model in models["data"]], ["classify"])
+            status, _ = self.ask(daemon, "POST", "/v1/embeddings", model="m", input=[[1, 2]])
+            self.assertEqual(status, 400)
+            self.assertIn('"event":"task_overruled","model":"m","config":"classify",'
+                          '"file":"embedding"', daemon.log())
 
 
 @unittest.skipUnless(WITH_TORCH and (MODELS / "minilm/config.json").exists(), "there is no minilm")

@@ -63,6 +63,15 @@ TEST(ModelSpec, ADecoupledOneHasNoBatchDim) {
             "decoupled: is for a model that takes one request at a time: max_batch_size is 0");
 }
 
+TEST(ModelSpec, MaySayItsTask) {
+  const absl::StatusOr<ModelSpec> spec = Read(R"({"task": "rerank"})");
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_EQ(spec->task, ModelTask::kRerank);
+  EXPECT_EQ(ModelSpecFromJson(ToJson(*spec)).value(), *spec);
+  EXPECT_EQ(ErrorWith("/task", "embeddings"),
+            "task: unknown value \"embeddings\"; did you mean 'embedding'?");
+}
+
 TEST(ModelSpec, JsonFormIsReadBack) {
   const absl::StatusOr<ModelSpec> spec = Read(kWhole);
   ASSERT_TRUE(spec.ok()) << spec.status();

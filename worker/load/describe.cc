@@ -133,6 +133,7 @@ ordered_json ConfigOf(const LoadOrder& order, const ModelSpec& spec) {
   model["outputs"] = TensorsJson(spec.outputs);
   if (!spec.pad.empty()) model["pad"] = ToJson(spec)["pad"];
   if (spec.decoupled) model["decoupled"] = true;
+  if (spec.task != ModelTask::kAuto) model["task"] = NameOf(spec.task);
   return {{"models", ordered_json::array({model})}};
 }
 

@@ -212,8 +212,8 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   spec.inputs = {{"x", DataType::kInt64, {-1}}};
   spec.outputs = {{"y", DataType::kFp32, {16}}};
   spec.pad = {{"x", 0, {8, 16}, 1, {}}};
+  spec.task = ModelTask::kRerank;
   EXPECT_EQ(model.spec, spec);
-  EXPECT_EQ(model.task, ModelTask::kRerank);
   EXPECT_EQ(model.response_cache, CacheScope::kShared);
   EXPECT_EQ(model.warmup, WarmUp::kAll);
   EXPECT_EQ(model.sandbox, SandboxLevel::kOff);

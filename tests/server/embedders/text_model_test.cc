@@ -30,6 +30,15 @@ TEST(TextModel, TheConfigSaysTheTaskOfAnOutputWithAnyName) {
   EXPECT_EQ(TextModelOf(served)->task, ModelTask::kClassify);
 }
 
+TEST(TextModel, TheFileSaysTheTaskWhereTheConfigDoesNot) {
+  const auto served = ServedOf("m", {{"y", DataType::kFp32, {2}}});
+  served->spec.task = ModelTask::kEmbedding;
+  ASSERT_TRUE(TextModelOf(served).has_value());
+  EXPECT_EQ(TextModelOf(served)->task, ModelTask::kEmbedding);
+  served->facts.task = ModelTask::kClassify;
+  EXPECT_EQ(TextModelOf(served)->task, ModelTask::kClassify);
+}
+
 TEST(TextModel, OthersHaveNoTask) {
   const auto halves = ServedOf("m", {{"embedding", DataType::kFp16, {2}}});
   EXPECT_FALSE(TextModelOf(halves).has_value());

@@ -19,11 +19,12 @@
 namespace mpsd {
 
 // Merges the two: each part that the order gives (batch size, inputs, outputs, pad) replaces the
-// archive's; it is decoupled if either says so. `archive_json` is the archive's mpsd.json, empty
-// when it has none; `examples` are inputs that forward could have, as
-// TorchScriptProgram::InputExamples() writes them. The result has inputs; outputs may still be
-// missing, to be learned by trial runs. INVALID_ARGUMENT tells the operator what to do: mend the
-// archive's JSON, or name the inputs, with the examples as flags to copy. Pure.
+// archive's; it is decoupled if either says so, and its task is the archive's word, which the front
+// end compares with the config's. `archive_json` is the archive's mpsd.json, empty when it has
+// none; `examples` are inputs that forward could have, as TorchScriptProgram::InputExamples()
+// writes them. The result has inputs; outputs may still be missing, to be learned by trial runs.
+// INVALID_ARGUMENT tells the operator what to do: mend the archive's JSON, or name the inputs, with
+// the examples as flags to copy. Pure.
 absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view archive_json,
                                      const std::vector<std::string>& examples);
 

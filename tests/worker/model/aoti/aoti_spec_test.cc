@@ -82,6 +82,15 @@ TEST(PackageSpec, IsOverriddenByTheOrder) {
   EXPECT_EQ(spec->outputs[0].name, "y");
 }
 
+TEST(PackageSpec, TheTaskIsThePackagesWord) {
+  LoadOrder order = Order();
+  order.spec.inputs = order.spec.outputs = {{"x", DataType::kFp32, {4}}};
+  order.spec.task = ModelTask::kRerank;
+  const auto facts = ReadPackageFacts({{"mpsd", R"({"spec": {"task": "classify"}})"}});
+  ASSERT_TRUE(facts.ok()) << facts.status();
+  EXPECT_EQ(MergePackageSpec(order, *facts)->task, ModelTask::kClassify);
+}
+
 TEST(PackageSpec, HasNoStrings) {
   LoadOrder order = Order();
   order.spec.inputs = {{"s", DataType::kBytes, {1}}};

@@ -39,6 +39,16 @@ TEST(MergeSpecs, TheOrderOverridesPartByPart) {
   EXPECT_EQ(spec->outputs[0].name, "y");
 }
 
+TEST(MergeSpecs, TheTaskIsTheArchivesWord) {
+  LoadOrder order = Order();
+  order.spec.inputs = {{"x", DataType::kFp32, {4}}};
+  order.spec.task = ModelTask::kRerank;
+  EXPECT_EQ(MergeSpecs(order, R"({"task": "embedding"})", {"x"})->task, ModelTask::kEmbedding);
+  EXPECT_EQ(MergeSpecs(order, "{}", {"x"})->task, ModelTask::kAuto);
+  EXPECT_THAT(std::string(MergeSpecs(order, R"({"task": "rank"})", {"x"}).status().message()),
+              HasSubstr("the archive's mpsd.json: task: unknown value \"rank\""));
+}
+
 TEST(MergeSpecs, PrintsTheFlagsThatAreMissing) {
   EXPECT_EQ(MergeSpecs(Order(), "", {"ids:FP32[-1,…]", "s:BYTES[-1,1]"}).status().message(),
             "model 'm' does not tell its inputs; say them, for example "

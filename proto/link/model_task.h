@@ -9,8 +9,8 @@
 
 namespace mpsd {
 
-// `models[].task` of the config. The text routes (server/embedders) answer for models that have
-// one; every other way in takes any model.
+// `task` of a model in the config, or of its file. The text routes (server/embedders) answer for
+// models that have one; every other way in takes any model.
 enum class ModelTask : uint8_t {
   kAuto,       // as the model's outputs tell
   kEmbedding,  // a vector of each text

@@ -15,6 +15,9 @@ namespace mpsd {
 inline constexpr size_t kMaxTensors = 64;
 inline constexpr size_t kMaxRank = 8;  // without the batch dim
 inline constexpr uint32_t kMaxBatchRows = 1024;
+// The batches that the rows of one request may fill. With the usual batch of an encoder, 32 rows,
+// that is as many rows as OpenAI's clients send at most.
+inline constexpr uint32_t kMaxRequestParts = 64;
 inline constexpr uint64_t kMaxCountedTokens = uint64_t{kMaxBatchRows} << 16;  // of one batch
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr uint32_t kMaxAnswers = 65536;  // to one request of a decoupled model

@@ -152,10 +152,9 @@ absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor,
                         const ServedModel& model, Request* request) {
   if (!model.spec.batches()) return absl::OkStatus();
   const int64_t rows = input.dims[0];
-  if (rows > model.spec.max_batch_size) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("inference request batch-size must be <= ", model.spec.max_batch_size,
-                     " for '", model.name, "'"));
+  if (rows > model.MostRows()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "inference request batch-size must be <= ", model.MostRows(), " for '", model.name, "'"));
   }
   if (!IsFirst(*request) && rows != request->rows) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -20,7 +20,7 @@ namespace mpsd {
 //      entry of an optional input that is left out says so, and has no dims and no payload.
 //   2. Each has at most kMaxRank dims besides the batch dim, all of them known, and they fit the
 //      spec's: the model's, if clients see another shape; payload points into `message`.
-//   3. All inputs have the same number of rows, from 1 to max_batch_size, where the model batches.
+//   3. All inputs have the same number of rows, from 1 to MostRows(), where the model batches.
 //   4. A payload has exactly the bytes that datatype and dims need; a payload of BYTES has exactly
 //      as many well-formed elements.
 //   5. request->wanted_outputs are indices into the spec's outputs, none of them twice; all of them

@@ -107,6 +107,7 @@ struct ModelConfig {
   std::vector<WarmUpSample> warmup_samples;  // of a repository's config.pbtxt
   std::optional<SandboxLevel> sandbox;       // nothing: as the daemon
   BatchingConfig batching;
+  uint32_t max_request_rows = 0;  // beyond a batch a request runs in parts; 0: as a batch
   uint32_t max_batch_tokens = 0;  // that requests share (TokenBudget, server/batch); 0: any
   SupervisionConfig supervision;
   QueuePolicies queue;

@@ -21,7 +21,7 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 27> kModelKeys = {"name",
+constexpr std::array<std::string_view, 28> kModelKeys = {"name",
                                                          "version",
                                                          "path",
                                                          "format",
@@ -47,7 +47,8 @@ constexpr std::array<std::string_view, 27> kModelKeys = {"name",
                                                          "precision",
                                                          "response_cache",
                                                          "steps",
-                                                         "max_batch_tokens"};
+                                                         "max_batch_tokens",
+                                                         "max_request_rows"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
 constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
@@ -182,6 +183,18 @@ void ReadBatching(const JsonObject& model, BatchingConfig* batching) {
   const JsonObject object(*json, model.PathOf("batching"), kBatchingKeys, model.errors());
   object.GetDuration("max_delay", kMaxDelayNs, &batching->max_delay_ns);
   ReadPreferredSizes(object, &batching->preferred_sizes);
+}
+
+void ReadMostRows(const JsonObject& model, ModelConfig* config) {
+  model.Get("max_request_rows", 0, kMaxRequestParts * kMaxBatchRows, &config->max_request_rows);
+  if (config->max_request_rows == 0) return;
+  if (config->spec.decoupled) {
+    model.Fail("max_request_rows", "is not for a decoupled model, whose requests have one row");
+  } else if (config->max_request_rows < config->spec.max_batch_size) {
+    model.Fail("max_request_rows",
+               absl::StrCat("must be at least max_batch_size, ", config->spec.max_batch_size,
+                            ", not ", config->max_request_rows));
+  }
 }
 
 // Of a model whose file says its inputs nobody knows yet whether it takes tokens.
@@ -385,6 +398,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   object.GetChoice("warmup", &model.warmup);
   ReadSandbox(object, &model.sandbox);
   ReadBatching(object, &model.batching);
+  ReadMostRows(object, &model);
   ReadTokenBudget(object, &model);
   ReadQueue(object, limits, &model);
   ReadSupervisionConfig(object, &model.supervision);

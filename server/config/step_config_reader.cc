@@ -21,11 +21,11 @@ namespace {
 constexpr std::array<std::string_view, 4> kStepKeys = {"model", "version", "inputs", "outputs"};
 constexpr std::array<std::string_view, 2> kStepsQueueKeys = {"requests", "bytes"};
 // Of a model that has workers.
-constexpr std::array<std::string_view, 19> kWorkersKeys = {
-    "path",   "format",       "device",         "placement",       "pad",
-    "warmup", "sandbox",      "batching",       "circuit",         "recycle",
-    "text",   "load_timeout", "run_timeout",    "decoupled",       "warmup_timeout",
-    "task",   "precision",    "response_cache", "max_batch_tokens"};
+constexpr std::array<std::string_view, 20> kWorkersKeys = {
+    "path",   "format",       "device",         "placement",        "pad",
+    "warmup", "sandbox",      "batching",       "circuit",          "recycle",
+    "text",   "load_timeout", "run_timeout",    "decoupled",        "warmup_timeout",
+    "task",   "precision",    "response_cache", "max_batch_tokens", "max_request_rows"};
 constexpr uint32_t kMaxStepVersion = 2'000'000'000;
 constexpr uint64_t kMaxStepsQueueBytes = 1ULL << 40;
 
@@ -127,7 +127,8 @@ Member MemberOf(const std::vector<ModelConfig>& models, const ModelStep& step,
   });
   const bool is_known = found.text.tokenizer.empty() && (versions == 1 || !step.version.empty());
   if (!is_known) return {};
-  return {&found.spec, found.format == ModelFormat::kSynthetic && !found.spec.outputs.empty()};
+  return {&found.spec, found.format == ModelFormat::kSynthetic && !found.spec.outputs.empty(),
+          found.max_request_rows};
 }
 
 }  // namespace

@@ -29,11 +29,6 @@ class InsideCount {
   std::atomic<int64_t> count_{0};
 };
 
-// How a request ends that its client has given up.
-inline absl::Status CancelledByClient() {
-  return absl::CancelledError("the client cancelled the call");
-}
-
 // Lives on the stack of one call of the pool. Filled under the pool's mutex, carried out by
 // PoolCarrier::Carry() without it. Thread-compatible.
 class DeferredWork {

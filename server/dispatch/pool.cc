@@ -5,6 +5,7 @@
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
 #include "server/dispatch/deadline_note.h"
+#include "server/request/cancelled_by_client.h"
 
 namespace mpsd {
 

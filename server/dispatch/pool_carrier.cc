@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto/base/failpoint.h"
+#include "server/request/cancelled_by_client.h"
 
 namespace mpsd {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "proto/base/limits.h"
 #include "server/door/error_reply.h"
 #include "server/door/text_task.h"
 #include "server/embedders/text_error.h"
@@ -45,7 +46,7 @@ HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Rou
   if (!model.ok()) return RouteError(route, model.status(), 0, context.style);
   if (!is_info) return {200, kJsonType, ModelEntryJson(*model)};
   const size_t most_rows =
-      std::min(context.text_rows, TextTask::kMaxParts * model->served->spec.max_batch_size);
+      std::min(context.text_rows, size_t{kMaxRequestParts} * model->served->spec.max_batch_size);
   return {200, kJsonType, InfoJson(*model, most_rows, MPSD_VERSION)};
 }
 

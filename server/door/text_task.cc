@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "proto/base/limits.h"
 #include "server/door/text_page.h"
 #include "server/request/too_long.h"
 
@@ -58,9 +59,10 @@ absl::Status TextTask::TakeModel(InferMessage* message) {
 absl::Status TextTask::TakeRows() {
   const size_t most = model_->served->spec.max_batch_size;
   const size_t count = request_.row_count();
-  if (count > most * kMaxParts) {
-    return TooLong(absl::StrCat("a request has at most ", most * kMaxParts, " rows for model '",
-                                model_->name(), "', and this one has ", count));
+  if (count > most * kMaxRequestParts) {
+    return TooLong(absl::StrCat("a request has at most ", most * kMaxRequestParts,
+                                " rows for model '", model_->name(), "', and this one has ",
+                                count));
   }
   absl::Status status = rows_.Take(request_, *model_, 0, std::min(most, count));
   TextPartOwner* const owner = this;

@@ -17,8 +17,8 @@ namespace mpsd {
 
 // A call whose path is a TextRoute that Infers(). Its body names the model: once the body is read,
 // the gate is asked about that model, and the place among the open calls becomes the model's. Rows
-// beyond the model's batch are further requests of the same call, each with an exchange and a place
-// of its own:
+// beyond the model's batch are further requests of the same call, at most kMaxRequestParts with the
+// first, each with an exchange and a place of its own:
 //
 //   rows     0 … 31          32 … 63         64 … 69        of a model of max_batch_size 32
 //   request  the task's own  parts_[0]       parts_[1]      each batched with those of other calls
@@ -32,10 +32,6 @@ namespace mpsd {
 class TextTask final : public InferTask, private TextPartOwner {
  public:
   TextTask(const DoorContext* context, Back back) : InferTask(context, std::move(back)) {}
-
-  // Requests of one call. With the usual batch of an encoder, 32 rows, that is as many rows as
-  // OpenAI's clients send at most.
-  static constexpr size_t kMaxParts = 64;
 
   void Resumed() override;
   void ClientLeft() override;

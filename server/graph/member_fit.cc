@@ -91,11 +91,11 @@ class Fitting {
     if (member.spec->decoupled) {
       faults_.push_back({path, absl::StrCat("'", ModelOf(step), "' is decoupled")});
     }
-    const uint32_t most = member.spec->max_batch_size;
-    const bool is_known = member.is_complete || most > 0;
+    const uint32_t most = std::max(member.spec->max_batch_size, member.most_rows);
+    const bool is_known = member.is_complete || member.spec->max_batch_size > 0;
     if (!whole_.batches() || !is_known || most >= whole_.max_batch_size) return;
     faults_.push_back(
-        {path, absl::StrCat("'", ModelOf(step), "' takes batches of ", most,
+        {path, absl::StrCat("'", ModelOf(step), "' takes requests of ", most,
                             " rows, and max_batch_size here is ", whole_.max_batch_size)});
   }
 

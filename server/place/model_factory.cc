@@ -9,6 +9,7 @@
 #include "server/batch/slab_sizing.h"
 #include "server/cache/model_cache.h"
 #include "server/dispatch/pool.h"
+#include "server/parts/parted_queue.h"
 #include "server/place/host_survey.h"
 #include "server/place/step_factory.h"
 #include "server/texts/text_encoder.h"
@@ -60,6 +61,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.lanes = placement.lanes;
   facts.max_delay_ns = model.batching.max_delay_ns;
   facts.preferred_sizes = model.batching.preferred_sizes;
+  facts.max_request_rows = model.max_request_rows;
   facts.max_batch_tokens = model.max_batch_tokens;
   facts.queue = model.queue;
   facts.input_formats = model.input_formats;
@@ -104,6 +106,12 @@ void ModelFactory::LoadTexts(const ModelConfig& model, ServedModel* served) cons
                {{"model", model.name},
                 {"version", model.version},
                 {"reason", std::string(served->texts.status().message())}});
+}
+
+std::unique_ptr<RequestQueue> ModelFactory::QueueOf(const ModelConfig& model,
+                                                    std::unique_ptr<Pool> pool) const {
+  if (model.max_request_rows == 0) return pool;
+  return std::make_unique<PartedQueue>(std::move(pool), &steps_->copies);
 }
 
 std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
@@ -152,7 +160,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
         return SlabSegmentBytes(spec, bounds);
       };
   supervised.limits = LimitsOf(model.supervision);
-  served->queue = std::move(pool);
+  served->queue = QueueOf(model, std::move(pool));
   page_->AddModel(served->shared_metrics);
   supervisor_->Add(std::move(supervised));
   return served;

@@ -10,6 +10,7 @@
 
 #include "proto/base/clock.h"
 #include "server/cache/response_cache.h"
+#include "server/dispatch/pool.h"
 #include "server/place/host_survey.h"
 #include "server/reload/generation_maker.h"
 #include "server/request/completed_batch.h"
@@ -70,6 +71,9 @@ class ModelFactory final : public GenerationMaker {
   // Reads the model's tokenizer. A model whose tokenizer cannot be used serves tensors alone, and
   // the log says why.
   void LoadTexts(const ModelConfig& model, ServedModel* served) const;
+
+  // The pool, behind what cuts requests that are larger than a batch, if any may come.
+  std::unique_ptr<RequestQueue> QueueOf(const ModelConfig& model, std::unique_ptr<Pool> pool) const;
 
   const Clock* const clock_;
   CompletionSink* const replies_;

@@ -15,8 +15,8 @@ namespace mpsd {
 // rows. A value on the stack of the thread that handles the request; the payload outlives it.
 // Thread-compatible.
 //
-// REQUIRES of Read(), Skip() and Length(): that many bytes are left. The callers have compared the
-// client's counts with left() before, so a false one is a CHECK.
+// REQUIRES of Read(), Skip(), Take() and Length(): that many bytes are left. The callers have
+// compared the client's counts with left() before, so a false one is a CHECK.
 class PayloadReader {
  public:
   explicit PayloadReader(const Payload& payload) : payload_(payload), left_(payload.bytes) {}
@@ -39,6 +39,18 @@ class PayloadReader {
       Advance(step);
       bytes -= step;
     }
+  }
+
+  // The next bytes, as views of the payload's pieces.
+  Payload Take(uint64_t bytes) {
+    Payload taken;
+    while (bytes > 0) {
+      const uint64_t step = Step(bytes);
+      taken.Append(payload_.pieces[piece_].substr(offset_, step));
+      Advance(step);
+      bytes -= step;
+    }
+    return taken;
   }
 
   // The length that stands before each element of BYTES.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/base/check.h"
+#include "proto/base/limits.h"
 
 namespace mpsd {
 namespace {
@@ -29,6 +30,13 @@ bool IsSame(const ServedModel& a, const ServedModel& b) {
 }
 
 }  // namespace
+
+uint32_t ServedModel::MostRows() const {
+  uint32_t parts = kMaxRequestParts;
+  for (const QueuePolicy& level : facts.queue.levels) parts = std::min(parts, level.requests);
+  return std::max(spec.max_batch_size,
+                  std::min(facts.max_request_rows, parts * spec.max_batch_size));
+}
 
 std::string SpecText(const ModelSpec& spec) {
   return absl::StrCat(TensorsText(spec.inputs, spec.batches()), " -> ",

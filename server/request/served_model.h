@@ -39,6 +39,7 @@ struct ModelFacts {
   uint32_t lanes = 1;  // of a process
   int64_t max_delay_ns = 0;
   std::vector<uint32_t> preferred_sizes;  // of a batch
+  uint32_t max_request_rows = 0;          // as the config says; 0: those of a batch
   uint64_t max_batch_tokens = 0;          // that requests share; 0: any
   QueuePolicies queue;
   std::map<std::string, std::string> input_formats;  // of inputs, by name: "FORMAT_NCHW"
@@ -81,6 +82,11 @@ struct ServedModel {
   std::unique_ptr<const StepMembers> members;  // null: it has workers of its own
   std::unique_ptr<AnswerCache> cache;          // null: no answer is kept
   std::unique_ptr<RequestQueue> queue;         // reads the fields above, so it is destroyed first
+
+  // The most rows of a request: those of a batch; or as many as the config says, in as many batches
+  // as a request may be cut into and a level of the queue has room for. 0: the model has no batch
+  // dim. REQUIRES: `spec` is complete.
+  uint32_t MostRows() const;
 
   // Whether it serves now. Not to be asked under the directory's mutex: members are looked up.
   bool IsReady() const {

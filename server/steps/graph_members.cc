@@ -38,7 +38,7 @@ absl::Status GraphMembers::Check(MemberNeed need) const {
                       absl::StrCat(StepPrefix(whole_->name, i, graph_->steps()[i].model),
                                    member.status().message()));
     }
-    members.push_back({&(*member)->spec});
+    members.push_back({&(*member)->spec, true, (*member)->MostRows()});
     if ((*member)->texts.ok()) {
       told.push_back((*member)->spec);
       told.back().inputs = ToldInputs(**member);

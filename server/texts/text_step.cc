@@ -56,8 +56,8 @@ absl::Status CheckShape(const InputMessage& input, const ServedModel& model) {
     return Refused("unexpected shape for input '", input.name, "' for model '", model.name,
                    "'. Expected [-1,1], got ", ShapeText(input.dims), ".");
   }
-  if (input.dims[0] > model.spec.max_batch_size) {
-    return Refused("inference request batch-size must be <= ", model.spec.max_batch_size, " for '",
+  if (input.dims[0] > model.MostRows()) {
+    return Refused("inference request batch-size must be <= ", model.MostRows(), " for '",
                    model.name, "'");
   }
   return absl::OkStatus();
@@ -175,7 +175,7 @@ void Count(const SharedRows& shared, TokenRows* tokens, ModelMetrics* metrics) {
 uint64_t PromptBytes(const InferMessage& message, const ServedModel& model) {
   if (!model.texts.ok() || message.inputs.size() != 1 || message.inputs[0].dims.empty()) return 0;
   const auto prompt = (*model.texts)->prompts().Find(message.texts.prompt_name);
-  const int64_t most = model.spec.max_batch_size;
+  const int64_t most = model.MostRows();
   const int64_t count = std::clamp<int64_t>(message.inputs[0].dims[0], 0, most);
   return prompt.value_or("").size() * static_cast<uint64_t>(count);
 }

@@ -599,7 +599,7 @@ class Mistakes(unittest.TestCase):
                                step("second", {"x": "x"}, {"OUTPUT0": "y"})]), first, second)
         self.check(r"models\[1\]\.steps\[0\]\.model: 'chain' has steps itself",
                    chain("first"), chain("chain", name="outer"), first)
-        self.check(r"models\[0\]\.steps\[0\]\.model: 'first' takes batches of 4 rows",
+        self.check(r"models\[0\]\.steps\[0\]\.model: 'first' takes requests of 4 rows",
                    chain("first"), synthetic("first", max_batch_size=4))
         self.check(r"models\[0\]\.steps\[0\]\.model: 'many' is decoupled",
                    whole("m", [step("many", {"IN": "x", "DELAY": "x", "WAIT": "x"},

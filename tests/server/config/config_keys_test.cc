@@ -152,6 +152,7 @@ constexpr char kValues[] = R"({
   "models/0/placement/lanes":         {"taken": [1, 32, "auto"],    "refused": [0, 33, "1"]},
   "models/0/placement/threads":       {"taken": [1, 256, "auto"],   "refused": [0, 257, "1"]},
   "models/0/max_batch_size":          {"taken": [1, 1024],          "refused": [-1, 1025]},
+  "models/0/max_request_rows":        {"taken": [64, 65536],        "refused": [-1, 65537]},
   "models/0/max_batch_tokens":        {"taken": [0, 67108864],      "refused": [-1, 67108865]},
   "models/0/batching/max_delay":      {"taken": ["0", "10s"],       "refused": ["1", 0]},
   "models/0/queue/requests":          {"taken": [1, 65536],         "refused": [0, 65537]},
@@ -255,6 +256,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->mps_fallback, Config().mps_fallback);
   EXPECT_EQ(config->keep_awake, Config().keep_awake);
   EXPECT_EQ(config->models[0].batching.max_delay_ns, model.batching.max_delay_ns);
+  EXPECT_EQ(config->models[0].max_request_rows, model.max_request_rows);
   EXPECT_EQ(config->models[0].max_batch_tokens, model.max_batch_tokens);
   EXPECT_EQ(config->models[0].queue.levels[0].requests, model.queue.levels[0].requests);
   EXPECT_EQ(config->models[0].queue_bytes, model.queue_bytes);

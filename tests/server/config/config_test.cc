@@ -182,6 +182,23 @@ TEST(Config, ABudgetOfTokensIsForAModelThatTakesThem) {
               testing::HasSubstr("models[0].max_batch_tokens: the model takes no tokens"));
 }
 
+TEST(Config, ARequestIsNotSmallerThanABatch) {
+  const ConfigFiles files({"m.pt"});
+  const auto parse = [&files](const std::string& more) {
+    return files.Parse(R"({"models": [{"name": "m", "path": "m.pt", "max_request_rows": 100)" +
+                       more + "}]}");
+  };
+  const auto config = parse(R"(, "max_batch_size": 100)");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].max_request_rows, 100U);
+  EXPECT_TRUE(parse("").ok()) << "the file says what a batch is";
+  EXPECT_THAT(parse(R"(, "max_batch_size": 101)").status().message(),
+              testing::HasSubstr(
+                  "models[0].max_request_rows: must be at least max_batch_size, 101, not 100"));
+  EXPECT_THAT(parse(R"(, "decoupled": true)").status().message(),
+              testing::HasSubstr("models[0].max_request_rows: is not for a decoupled model"));
+}
+
 TEST(Config, ReadsEveryKeyOfAModel) {
   const ConfigFiles files({"m.bin", "vocab.txt"});
   const absl::StatusOr<Config> config = files.Parse(R"({"models": [{

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/limits.h"
 #include "server/request/too_long.h"
 #include "tests/server/door/door_fixture.h"
 #include "tests/server/embedders/text_models.h"
@@ -188,7 +189,7 @@ TEST_F(TextTaskTest, RefusalsHaveTheFormOfTheRoute) {
 
 TEST_F(TextTaskTest, MoreRowsThanAllowedAreTooLarge) {
   std::string tokens = "[1]";
-  for (size_t i = 1; i < 4 * TextTask::kMaxParts + 1; ++i) tokens += ",[1]";
+  for (size_t i = 1; i < 4 * kMaxRequestParts + 1; ++i) tokens += ",[1]";
   EXPECT_EQ(CodeOfText("/v1/embeddings", absl::StrCat(R"({"input":[)", tokens, "]}")), 413);
   EXPECT_TRUE(absl::StrContains(body(), "at most 256 rows for model 'm'")) << body();
   EXPECT_EQ(handler_.count(), 0u);

@@ -26,7 +26,8 @@ class MemberFit : public testing::Test {
                                           {"second", "", {{"i", "t"}}, {{"o", "y"}}}};
     const StepGraph graph = StepGraph::Of("whole", whole_, steps, &wrong);
     EXPECT_TRUE(wrong.empty());
-    const Member members[] = {{&first_, is_complete_}, {knows_second_ ? &second_ : nullptr}};
+    const Member members[] = {{&first_, is_complete_},
+                              {knows_second_ ? &second_ : nullptr, true, second_rows_}};
     std::vector<std::string> texts;
     for (const StepFault& fault : MemberFaults(graph, whole_, members)) {
       texts.push_back(fault.path + ": " + fault.what);
@@ -39,6 +40,7 @@ class MemberFit : public testing::Test {
   ModelSpec second_ = Spec("i", "o");
   bool is_complete_ = true;
   bool knows_second_ = true;
+  uint32_t second_rows_ = 0;  // of a request
 };
 
 TEST_F(MemberFit, WhatIsTheSameFits) { EXPECT_THAT(Faults(), IsEmpty()); }
@@ -91,16 +93,25 @@ TEST_F(MemberFit, NamesThatTheMemberLacks) {
 
 TEST_F(MemberFit, BatchesThatAreTooSmall) {
   second_.max_batch_size = 4;
-  EXPECT_THAT(Faults(), ElementsAre("steps[1].model: 'second' takes batches of 4 rows, and "
+  EXPECT_THAT(Faults(), ElementsAre("steps[1].model: 'second' takes requests of 4 rows, and "
                                     "max_batch_size here is 8"));
   second_.max_batch_size = 16;
   EXPECT_THAT(Faults(), IsEmpty());
 }
 
+TEST_F(MemberFit, AMemberMayTakeRequestsThatAreLargerThanItsBatches) {
+  second_.max_batch_size = 4;
+  second_rows_ = 8;
+  EXPECT_THAT(Faults(), IsEmpty());
+  second_rows_ = 7;
+  EXPECT_THAT(Faults(), ElementsAre("steps[1].model: 'second' takes requests of 7 rows, and "
+                                    "max_batch_size here is 8"));
+}
+
 TEST_F(MemberFit, AMemberWithoutABatchDimBehindOneWith) {
   second_.max_batch_size = 0;
   second_.inputs[0].dims = second_.outputs[0].dims = {-1, 16};
-  EXPECT_THAT(Faults(), ElementsAre("steps[1].model: 'second' takes batches of 0 rows, and "
+  EXPECT_THAT(Faults(), ElementsAre("steps[1].model: 'second' takes requests of 0 rows, and "
                                     "max_batch_size here is 8"));
 }
 

@@ -5,6 +5,21 @@
 namespace mpsd {
 namespace {
 
+TEST(ServedModel, ARequestHasTheRowsOfABatchOrMore) {
+  ServedModel model;
+  EXPECT_EQ(model.MostRows(), 0u) << "it has no batch dim";
+  model.facts.max_request_rows = 1000;
+  EXPECT_EQ(model.MostRows(), 0u);
+  model.spec.max_batch_size = 8;
+  EXPECT_EQ(model.MostRows(), 64u * 8) << "so many parts at most";
+  model.facts.max_request_rows = 100;
+  EXPECT_EQ(model.MostRows(), 100u);
+  model.facts.queue.levels = {QueuePolicy{.requests = 100}, QueuePolicy{.requests = 3}};
+  EXPECT_EQ(model.MostRows(), 3u * 8) << "a queue of three has room for no more";
+  model.facts.max_request_rows = 0;
+  EXPECT_EQ(model.MostRows(), 8u);
+}
+
 class FindServedTest : public testing::Test {
  protected:
   FindServedTest() {

@@ -1,0 +1,31 @@
+// JoinRoom: how many bytes the joined answer of a request may have.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "server/request/byte_allowance.h"
+
+namespace mpsd {
+
+// Takes the bytes of one answer from those that all answers under way may have together, and gives
+// all of them back at its end. Thread-compatible.
+class JoinRoom {
+ public:
+  // An answer has at most `bytes_max` bytes. The allowance outlives this.
+  JoinRoom(uint64_t bytes_max, ByteAllowance* allowance)
+      : bytes_max_(bytes_max), allowance_(allowance) {}
+  ~JoinRoom() { allowance_->GiveBack(taken_); }
+  JoinRoom(const JoinRoom&) = delete;
+  JoinRoom& operator=(const JoinRoom&) = delete;
+
+  // RESOURCE_EXHAUSTED where the answer gets too large, or the allowance is used up for now.
+  absl::Status Take(uint64_t bytes);
+
+ private:
+  const uint64_t bytes_max_;
+  ByteAllowance* const allowance_;
+  uint64_t taken_ = 0;
+};
+
+}  // namespace mpsd

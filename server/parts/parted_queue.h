@@ -1,0 +1,60 @@
+// PartedQueue: the queue of a model whose requests may have more rows than a batch.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "server/parts/parted_run.h"
+#include "server/request/byte_allowance.h"
+#include "server/request/request.h"
+
+namespace mpsd {
+
+// Stands in front of a model's Pool. A request of at most a batch goes on to the pool, which has it
+// from then on. A larger one has a PartedRun here, which reads its payloads from where the client's
+// message lies, so that Reserve() says `later`; its parts lie in the pool, which bounds them.
+//
+// Owned by its ServedModel, as the pool is by this. Thread-safe.
+class PartedQueue final : public RequestQueue, private PartedRunKeeper {
+ public:
+  // `answers` bounds the bytes that wait for other parts of their request, and outlives this.
+  PartedQueue(std::unique_ptr<RequestQueue> pool, ByteAllowance* answers)
+      : pool_(std::move(pool)), answers_(answers) {}
+  // REQUIRES: no request is inside.
+  ~PartedQueue() override;
+
+  // RequestQueue.
+  absl::Status Reserve(Request* request, RowTargets* targets) override
+      ABSL_LOCKS_EXCLUDED(entry_mu_, mu_);
+  void Commit(Request* request) override { pool_->Commit(request); }
+  void Continue(Request* request) override;
+  void Cancel(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Close() override ABSL_LOCKS_EXCLUDED(entry_mu_);
+  std::vector<RefusedContent> RefusedContents() override { return pool_->RefusedContents(); }
+  size_t ForgiveContents() override { return pool_->ForgiveContents(); }
+
+ private:
+  // PartedRunKeeper.
+  void Leave(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
+
+  void Enter(Request* request, const std::shared_ptr<PartedRun>& run) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const std::unique_ptr<RequestQueue> pool_;
+  ByteAllowance* const answers_;
+
+  // Held by readers while they reserve the parts of a request, and by Close(): the pool takes all
+  // parts of a request or none, so that a model can be replaced without a lost request. The pool's
+  // functions are called under it, and nothing else is.
+  absl::Mutex entry_mu_;
+
+  absl::Mutex mu_;
+  absl::flat_hash_map<const Request*, std::shared_ptr<PartedRun>> runs_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

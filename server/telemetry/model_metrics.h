@@ -204,7 +204,7 @@ struct ServerMetrics {
   std::atomic<int64_t> kept_answer_bytes{0};
   std::atomic<uint64_t> evicted_answers{0};  // for others
   std::atomic<int64_t> step_requests{0};     // of models of steps, inside
-  std::atomic<int64_t> step_copy_bytes{0};   // of tensors between steps
+  std::atomic<int64_t> step_copy_bytes{0};   // and of answers that wait for parts
 };
 
 // The counters of access and certificates. Owned by the daemon. RefusalLog counts calls;

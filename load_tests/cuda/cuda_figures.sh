@@ -27,8 +27,8 @@ export MPSD_FIGURES_SECONDS=${SECONDS_EACH:-2} MPSD_FIGURES_MODELS=$models
 
 # NAME:SECONDS, in the order of what is wanted most; `models` makes what the others need.
 limits="host:30 models:60 minilm:120 precision:150 graphs:170 encoders:110 lanes:60 batching:60 overload:90 fault:50 slab:40 memory:70"
-limits="$limits packages:130 mps:110 scaling:90 tests:70 storm:480"
-wanted=" ${PARTS:-host models minilm precision graphs encoders lanes batching overload fault slab memory packages mps scaling tests} "
+limits="$limits http_texts:80 packages:130 mps:110 scaling:90 tests:70 storm:480"
+wanted=" ${PARTS:-host models minilm precision graphs encoders http_texts lanes batching overload fault slab memory packages mps scaling tests} "
 failed=0
 for entry in $limits; do
   part=${entry%:*} limit=${entry#*:}
@@ -40,7 +40,7 @@ for entry in $limits; do
   fi
   echo "== $part (at $SECONDS s, at most $((limit < left ? limit : left)) s)"
   program=(cuda_figures.py "$part")
-  if [ "$part" = storm ]; then program=(cuda_storm.py); fi
+  if [ -e "$here/cuda_$part.py" ] && [ "$part" != models ]; then program=("cuda_$part.py"); fi
   timeout -k 5 $((limit < left ? limit : left)) "$python" "$here/${program[0]}" "${program[@]:1}" \
     2>&1 | tee -a "$out/figures.log"
   code=${PIPESTATUS[0]}

@@ -35,6 +35,11 @@ def load(daemon, seed):
                poison_percent=0.05, **over_http, **rude),
         Caller(daemon.http, "lanes", seed=seed + 7, concurrency=4, timeout_percent=4, rows_max=8,
                **over_http, **rude),
+        # In up to eight parts.
+        Caller(daemon.address, "m", seed=seed + 10, concurrency=2, cancel_percent=4,
+               timeout_percent=8, poison_percent=0.05, rows_max=64),
+        Caller(daemon.http, "lanes", seed=seed + 11, concurrency=2, timeout_percent=4, rows_max=64,
+               **over_http, **rude),
         Caller(daemon.http, "steps", seed=seed + 8, concurrency=4, timeout_percent=8, outputs=2,
                **over_http, **rude),
         Caller(daemon.address, CALM, seed=seed + 4, concurrency=2),

@@ -21,10 +21,10 @@ import calls
 
 ELEMENTS = 1 << 18  # 1 MiB an answer
 MODELS = [
-    synthetic("m", parameters={"delay": "1ms", "crash_if": 666},
+    synthetic("m", parameters={"delay": "1ms", "crash_if": 666}, max_request_rows=64,
               placement=placement(processes=2, lanes=2), **SUPERVISION),
-    synthetic("lanes", parameters={"delay": "2ms"}, placement=placement(processes=1, lanes=4),
-              **SUPERVISION),
+    synthetic("lanes", parameters={"delay": "2ms"}, max_request_rows=64,
+              placement=placement(processes=1, lanes=4), **SUPERVISION),
     synthetic("big", [tensor("x", [-1])], max_batch_size=1, outputs=[tensor("OUTPUT0", [-1])],
               pad=[{"input": "x", "dim": 0, "buckets": [ELEMENTS]}], **SUPERVISION),
     # Two of its steps are open at once: a fault of one cancels the other, and calm stays calm.

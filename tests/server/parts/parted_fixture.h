@@ -35,20 +35,20 @@ class FakePool final : public RequestQueue {
     if (is_closed) return absl::AbortedError("the model was replaced");
     if (room == 0) return absl::ResourceExhaustedError("Exceeds maximum queue size");
     --room;
-    Taken& taken = this->taken.emplace_back();
-    taken.request = request;
-    taken.rows.resize(request->rows);
+    Taken& one = taken.emplace_back();
+    one.request = request;
+    one.rows.resize(request->rows);
     request->queue = this;
     request->Go(RequestState::kReserved);
     targets->later = all_later;
-    if (!all_later) targets->inputs = {taken.rows.data()};
+    if (!all_later) targets->inputs = {one.rows.data()};
     return absl::OkStatus();
   }
   void Commit(Request* request) override {
     Taken* const found = Find(request);
     found->is_filled = true;
     request->Go(RequestState::kQueued);
-    if (request->cancelled) Fail(found, CancelledByClient());
+    if (request->cancelled) FailTaken(found, CancelledByClient());
   }
   void Continue(Request*) override { ADD_FAILURE() << "no part has several answers"; }
   void Cancel(Request* request) override {
@@ -58,15 +58,15 @@ class FakePool final : public RequestQueue {
       request->cancelled = true;
       return;
     }
-    Fail(found, CancelledByClient());
+    FailTaken(found, CancelledByClient());
   }
   void Close() override { is_closed = true; }
   std::vector<RefusedContent> RefusedContents() override { return {{7, 8}}; }
   size_t ForgiveContents() override { return 5; }
 
   Taken* Find(const Request* request) {
-    for (Taken& one : taken) {
-      if (one.request == request) return &one;
+    for (Taken& each : taken) {
+      if (each.request == request) return &each;
     }
     ADD_FAILURE() << "the pool has no such request";
     return nullptr;
@@ -88,17 +88,19 @@ class FakePool final : public RequestQueue {
     one.request->times = {10 - static_cast<int64_t>(number), 20, 30 + static_cast<int64_t>(number)};
     one.request->reply.Send(answer);
   }
-  void Fail(size_t number, const absl::Status& status) { Fail(&taken[number], status); }
-  void Fail(Taken* one, const absl::Status& status) {
-    one->is_over = true;
-    one->request->Go(RequestState::kEnded);
-    one->request->reply.Fail(status);
-  }
+  void Fail(size_t number, const absl::Status& status) { FailTaken(&taken[number], status); }
 
   bool is_closed = false;
   bool all_later = false;
   int room = 1000;
   std::deque<Taken> taken;
+
+ private:
+  void FailTaken(Taken* one, const absl::Status& status) {
+    one->is_over = true;
+    one->request->Go(RequestState::kEnded);
+    one->request->reply.Fail(status);
+  }
 };
 
 // A model of rows of one byte, in batches of 4, and at most 10 in a request. Lives on one thread.

@@ -21,8 +21,9 @@ class StepOwner {
   // Nobody reads the step's inputs any more. Called once.
   virtual void InputsRead(uint32_t step) = 0;
 
-  // The step ends, by one of these. The answer is valid until StepAnswered() returns. The run may
-  // be gone when either returns, unless the caller holds it.
+  // The step ends, by one of these. The answer has each output that the step's message names, and
+  // is valid until StepAnswered() returns. The run may be gone when either returns, unless the
+  // caller holds it.
   virtual void StepAnswered(uint32_t step, const Answer& answer) = 0;
   virtual void StepFailed(uint32_t step, const absl::Status& status) = 0;
 

@@ -14,10 +14,13 @@
 namespace mpsd {
 namespace {
 
-const AnswerOutput* Find(const Answer& answer, const std::string& name) {
+// Admission has found the name in the member's spec, and ReadCompletion() takes no answer that has
+// fewer outputs than this.
+const AnswerOutput& NamedOutput(const Answer& answer, const std::string& name) {
   const auto found = std::find_if(answer.outputs.begin(), answer.outputs.end(),
                                   [&](const AnswerOutput& output) { return output.name == name; });
-  return found == answer.outputs.end() ? nullptr : &*found;
+  MPSD_CHECK(found != answer.outputs.end());
+  return *found;
 }
 
 }  // namespace
@@ -110,8 +113,7 @@ void StepRun::Fill(uint32_t step, StepRequest* target) {
     request->inputs_may_change = request->inputs_may_change || tensor.may_change();
   }
   for (const StepGraph::Link& link : source.outputs) {
-    const bool is_used = places_[link.tensor].uses.load(std::memory_order_relaxed) > 0;
-    if (is_used) message->outputs.push_back(link.name);
+    if (places_[link.tensor].is_used()) message->outputs.push_back(link.name);
   }
   request->is_step = true;
   request->tenant = request_->tenant;
@@ -156,11 +158,9 @@ bool StepRun::EndWith(uint32_t step) {
 absl::Status StepRun::HoldOutputs(uint32_t step, const Answer& answer) {
   for (const StepGraph::Link& link : graph_->steps()[step].outputs) {
     Place& place = places_[link.tensor];
-    if (place.uses.load(std::memory_order_relaxed) == 0) continue;
-    const AnswerOutput* output = Find(answer, link.name);
-    MPSD_CHECK(output != nullptr);
-    const absl::Status held =
-        place.tensor.Hold(*output, answer.memory, place.is_fixed, &context_->copies);
+    if (!place.is_used()) continue;
+    const absl::Status held = place.tensor.Hold(NamedOutput(answer, link.name), answer.memory,
+                                                place.is_fixed, &context_->copies);
     if (!held.ok()) return held;
   }
   return absl::OkStatus();
@@ -171,8 +171,8 @@ void StepRun::StepAnswered(uint32_t step, const Answer& answer) {
   const std::shared_ptr<StepRun> self = shared_from_this();
   if (EndWith(step)) {
     for (const StepGraph::Link& link : graph_->steps()[step].outputs) {
-      const AnswerOutput* output = Find(answer, link.name);
-      if (output != nullptr) places_[link.tensor].tensor.Look(*output);
+      Place& place = places_[link.tensor];
+      if (place.is_used()) place.tensor.Look(NamedOutput(answer, link.name));
     }
     const bool has_all = std::all_of(
         request_->wanted_outputs.begin(), request_->wanted_outputs.end(), [&](uint32_t output) {

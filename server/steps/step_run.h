@@ -69,6 +69,8 @@ class StepRun final : private StepOwner, public std::enable_shared_from_this<Ste
   // A tensor, and how many have not done with it: steps that read it, and the request itself where
   // it is an output.
   struct Place {
+    bool is_used() const { return uses.load(std::memory_order_relaxed) > 0; }
+
     StepTensor tensor;
     std::atomic<uint32_t> uses{0};
     bool is_fixed = false;  // a reader looks for kept answers, so the bytes must not change

@@ -69,7 +69,7 @@ TEST(ModelSpec, MaySayItsTask) {
   EXPECT_EQ(spec->task, ModelTask::kRerank);
   EXPECT_EQ(ModelSpecFromJson(ToJson(*spec)).value(), *spec);
   EXPECT_EQ(ErrorWith("/task", "embeddings"),
-            "task: unknown value \"embeddings\"; did you mean 'embedding'?");
+            "task: there is no 'embeddings' here; did you mean 'embedding'?");
 }
 
 TEST(ModelSpec, JsonFormIsReadBack) {

@@ -118,7 +118,7 @@ class PartedFixture : public testing::Test {
   }
   ~PartedFixture() override { EXPECT_EQ(answers_.taken_bytes(), 0u); }
 
-  // A request of these rows.
+  // A request of these rows, which outlive it.
   void Fill(const std::string& rows, ReplySink* sink, Payload* payload, Request* request) {
     payload->Append(rows);
     request->model = model_;

@@ -14,7 +14,8 @@ using testing::HasSubstr;
 class PartedQueueTest : public PartedFixture {
  protected:
   absl::Status Reserve(const std::string& rows) {
-    Fill(rows, &sink_, &payload_, &request_);
+    rows_ = rows;
+    Fill(rows_, &sink_, &payload_, &request_);
     RowTargets targets;
     absl::Status status = model_->queue->Reserve(&request_, &targets);
     EXPECT_EQ(targets.later, status.ok());
@@ -32,6 +33,7 @@ class PartedQueueTest : public PartedFixture {
     for (const FakePool::Taken& taken : pool_->taken) EXPECT_TRUE(taken.is_over);
   }
 
+  std::string rows_;  // the client's bytes
   Payload payload_;
   RecordingReplySink sink_;
   Request request_;
@@ -75,7 +77,8 @@ TEST_F(PartedQueueTest, APartHasAllOfTheWholeButItsRows) {
 }
 
 TEST_F(PartedQueueTest, ARequestOfABatchGoesStraightOn) {
-  Fill("abcd", &sink_, &payload_, &request_);
+  rows_ = "abcd";
+  Fill(rows_, &sink_, &payload_, &request_);
   RowTargets targets;
   ASSERT_EQ(model_->queue->Reserve(&request_, &targets), absl::OkStatus());
   EXPECT_FALSE(targets.later);

@@ -12,6 +12,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/lasting_folder.h"
 #include "server/config/command_line_config.h"
+#include "server/config/tokenizer_stamp.h"
 #include "tests/server/config/config_files.h"
 
 namespace mpsd {
@@ -248,7 +249,7 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   EXPECT_EQ(model.supervision.recycle_age_ns, 11'000'000'000);
   const TextPolicy text = {files.folder() + "/vocab.txt", 12, LongInput::kError, TextSide::kLeft};
   EXPECT_EQ(model.text, text);
-  EXPECT_EQ(model.tokenizer_stamp, StampOf(text.tokenizer));
+  EXPECT_EQ(model.tokenizer_stamp, StampOfTokenizer(text.tokenizer));
   const std::map<std::string, std::string> parameters = {
       {"text", "a"}, {"count", "3"}, {"share", "0.5"}, {"on", "true"}};
   EXPECT_EQ(model.parameters, parameters);

@@ -63,7 +63,8 @@ class Served(Parts):
              parted("words", [tensor("x", [2], "BYTES")]),
              parted("kept", response_cache="tenant"),
              parted("lengths", [tensor("x", [-1])], pad=[{"input": "x", "dim": 0,
-                                                          "buckets": [8, 16]}])]))
+                                                          "buckets": [8, 16]}])],
+            limits={"client_shared_memory": "1MiB"}))
         cls.client = cls.enterClassContext(triton.InferenceServerClient(cls.daemon.address))
         cls.stub = cls.enterClassContext(calls.stub(cls.daemon.address))
 
@@ -119,10 +120,11 @@ class Served(Parts):
             made = triton_http.InferInput("x", [50, 16], "FP32")
             made.set_data_from_numpy(sent, binary_data=False)
             np.testing.assert_array_equal(client.infer("m", [made]).as_numpy("OUTPUT0"), sent)
-        handle = shm.create_shared_memory_region("parts", "/mpsd_parts", 2 * sent.nbytes)
+        key = f"/mpsd-test-parts-{os.getpid()}"
+        handle = shm.create_shared_memory_region("parts", key, 2 * sent.nbytes)
         self.addCleanup(shm.destroy_shared_memory_region, handle)
         shm.set_shared_memory_region(handle, [sent])
-        self.client.register_system_shared_memory("parts", "/mpsd_parts", 2 * sent.nbytes)
+        self.client.register_system_shared_memory("parts", key, 2 * sent.nbytes)
         self.addCleanup(self.client.unregister_system_shared_memory, "parts")
         made = triton.InferInput("x", [50, 16], "FP32")
         made.set_shared_memory("parts", sent.nbytes)
@@ -149,10 +151,10 @@ class Served(Parts):
 class Faults(Parts):
     def test_a_bad_row_ends_the_request_and_no_other(self):
         self.serve(parted("m", parameters={"throw_if": "666"}))
-        sent = rows_of(50)
+        sent, good = rows_of(50), rows_of(50)
         sent[33] = 666
         outcomes = calls.infer_all(self.stub, [calls.request("m", {"x": rows})
-                                               for rows in (sent, good := rows_of(50))])
+                                               for rows in (sent, good)])
         self.assertEqual(outcomes[0].code, CODE.INTERNAL)
         self.check_echo(outcomes[1], good)
         self.check_nothing_held()

@@ -335,9 +335,9 @@ class TaskOfAFile(unittest.TestCase):
     return torch.to(torch.cat(sums, 1), 6)
 """
 
-    def serve(self, task, **config):
+    def serve(self, says, **config):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
-        spec = {"max_batch_size": 8, "task": task, "outputs": [tensor("y", [2])],
+        spec = {"max_batch_size": 8, "task": says, "outputs": [tensor("y", [2])],
                 "inputs": [tensor("input_ids", [-1], "INT64"),
                            tensor("attention_mask", [-1], "INT64")]}
         changed = {"identity/code/__torch__.py": self.CODE,

@@ -7,13 +7,18 @@ import numpy as np
 
 import calls
 from daemon import Daemon, ROOT
-from models import synthetic
+from models import synthetic, tensor
 
 
 class Metrics(unittest.TestCase):
     def test_dashboards_and_alerts_find_their_metrics(self):
-        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+        tokens = synthetic("tokens", [tensor("input_ids", [-1], "INT64"),
+                                      tensor("attention_mask", [-1], "INT64")],
+                           max_batch_tokens=512)
+        with Daemon([synthetic("m"), tokens]) as daemon, calls.stub(daemon.address) as stub:
             calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
+            ones = np.ones((1, 3), np.int64)
+            calls.infer(stub, calls.request("tokens", {"input_ids": ones, "attention_mask": ones}))
             done = subprocess.run(
                 [sys.executable, str(ROOT / "tests/deploy/metrics_names_test.py"),
                  f"http://{daemon.http}/metrics"], capture_output=True, text=True, check=False)

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +34,7 @@ class FakePool final : public RequestQueue {
   };
 
   absl::Status Reserve(Request* request, RowTargets* targets) override {
+    if (on_reserve) on_reserve();
     if (is_closed) return absl::AbortedError("the model was replaced");
     if (room == 0) return absl::ResourceExhaustedError("Exceeds maximum queue size");
     --room;
@@ -39,7 +42,7 @@ class FakePool final : public RequestQueue {
     one.request = request;
     one.rows.resize(request->rows);
     request->queue = this;
-    request->Go(RequestState::kReserved);
+    request->Go(all_later ? RequestState::kWaiting : RequestState::kReserved);
     targets->later = all_later;
     if (!all_later) targets->inputs = {one.rows.data()};
     return absl::OkStatus();
@@ -90,7 +93,8 @@ class FakePool final : public RequestQueue {
   }
   void Fail(size_t number, const absl::Status& status) { FailTaken(&taken[number], status); }
 
-  bool is_closed = false;
+  std::function<void()> on_reserve;
+  std::atomic<bool> is_closed{false};
   bool all_later = false;
   int room = 1000;
   std::deque<Taken> taken;

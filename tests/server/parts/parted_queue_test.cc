@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "server/request/answer_cache.h"
 #include "tests/server/parts/parted_fixture.h"
 
@@ -119,6 +122,42 @@ TEST_F(PartedQueueTest, WhereThereIsNoRoomForALaterPartTheOthersAreCancelled) {
   ExpectEnded(absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(sink_.status().message(), "Exceeds maximum queue size");
   EXPECT_EQ(pool_->taken.size(), 2u);
+}
+
+TEST_F(PartedQueueTest, APartThatEntersWhileAnotherFailsIsCancelled) {
+  pool_->all_later = true;
+  pool_->on_reserve = [this] {
+    if (pool_->taken.size() == 2) pool_->Fail(0, absl::InternalError("at once"));
+  };
+  ASSERT_EQ(Reserve("0123456789"), absl::OkStatus());
+  EXPECT_EQ(pool_->taken.size(), 3u);
+  ExpectEnded(absl::StatusCode::kInternal);
+  EXPECT_EQ(sink_.status().message(), "at once");
+}
+
+TEST_F(PartedQueueTest, AfterAFaultNoPartEnters) {
+  pool_->all_later = true;
+  pool_->on_reserve = [this] {
+    if (pool_->taken.size() == 1) pool_->Fail(0, absl::InternalError("at once"));
+  };
+  ASSERT_EQ(Reserve("0123456789"), absl::OkStatus());
+  EXPECT_EQ(pool_->taken.size(), 2u);
+  ExpectEnded(absl::StatusCode::kInternal);
+}
+
+// So no request has parts in two generations of its model.
+TEST_F(PartedQueueTest, ACloseWaitsUntilAllPartsAreInside) {
+  std::thread closer;
+  pool_->on_reserve = [&] {
+    if (pool_->taken.size() != 1) return;
+    closer = std::thread([this] { model_->queue->Close(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it closes now, if it may
+  };
+  Begin();
+  closer.join();
+  EXPECT_TRUE(pool_->is_closed);
+  for (size_t number = 0; number < 3; ++number) pool_->Answer(number);
+  ExpectEnded(absl::StatusCode::kOk);
 }
 
 TEST_F(PartedQueueTest, AClosedQueueTakesNoPart) {

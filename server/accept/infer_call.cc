@@ -40,6 +40,7 @@ void InferCall::Arrived(bool ok) {
       MonotonicDeadline(rpc_->server.raw_deadline(), now_ns, context_->default_deadline_ns);
   calls_->Arrived(this, deadline.at_ns + kUntakenAnswerNs);
   Begin(now_ns, deadline);
+  calls_->Arm();  // takes microseconds, in which a lane is at work on this call
 }
 
 void InferCall::Begin(int64_t now_ns, const CallDeadline& deadline) {

@@ -22,7 +22,6 @@ void InferCalls::Arm() {
 }
 
 void InferCalls::Arrived(InferCall* call, int64_t cancel_at_ns) {
-  Arm();
   open_.emplace(call, cancel_at_ns);
 }
 

@@ -12,7 +12,7 @@
 
 namespace mpsd {
 
-// Owns the InferCalls of a queue. Each call that arrives has another one armed in its place. So no
+// Owns the InferCalls of a queue. Each call that arrives arms another one in its place. So no
 // open call keeps the next one from arriving, be its model slow, or its client one that does not
 // take the answer. A call that is over is used again.
 //
@@ -36,8 +36,8 @@ class InferCalls {
   // Arms one call more.
   void Arm();
 
-  // The call has arrived; another one is armed. Its client is to take the answer before
-  // `cancel_at_ns`.
+  // The call has arrived, and arms another one once it has begun. Its client is to take the answer
+  // before `cancel_at_ns`.
   void Arrived(InferCall* call, int64_t cancel_at_ns);
 
   // The call is over: no tag of it is out. It may be deleted when this returns.

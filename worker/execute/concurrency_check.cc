@@ -1,5 +1,6 @@
 #include "worker/execute/concurrency_check.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
 #include "worker/execute/same_answers.h"
@@ -124,15 +126,52 @@ absl::Status CheckShape(Model* model, uint32_t lanes, TrialShape shape,
                   [&](uint32_t lane) { return RunRounds(model, *trials[lane], options.clock); });
 }
 
+// How long one lane takes for the shape.
+absl::StatusOr<int64_t> TimeOf(Model* model, TrialShape shape, const Clock* clock) {
+  const Trial trial(*model, shape, /*lane=*/0);
+  int64_t took_ns = 0;
+  const auto run = [&](uint32_t) {
+    KeptOutputs sink;
+    const int64_t begin_ns = clock->NowNs();
+    absl::Status status = trial.Run(model, &sink);
+    took_ns = clock->NowNs() - begin_ns;
+    return status;
+  };
+  if (absl::Status status = Together(model, 1, false, run); !status.ok()) return status;
+  return took_ns;
+}
+
+// The largest shape up to `large` that fits in kConcurrencyRunNs, found by running longer rows, and
+// then told from the longest.
+absl::StatusOr<TrialShape> LargestInTime(Model* model, TrialShape small, TrialShape large,
+                                         const Clock* clock) {
+  TrialShape fits = small;
+  int64_t took_ns = 0;
+  for (TrialShape next = small; next.step <= large.step; ++next.step) {
+    const absl::StatusOr<int64_t> time_ns = TimeOf(model, next, clock);
+    if (!time_ns.ok()) return time_ns.status();
+    took_ns = *time_ns;
+    if (took_ns > kConcurrencyRunNs) return fits;
+    fits = next;
+  }
+  const int64_t rows = fits.rows * kConcurrencyRunNs / std::max<int64_t>(1, took_ns);
+  fits.rows = static_cast<uint32_t>(std::clamp<int64_t>(rows, fits.rows, large.rows));
+  return fits;
+}
+
 }  // namespace
 
 absl::Status CheckConcurrency(Model* model, uint32_t lanes,
                               const ConcurrencyCheckOptions& options) {
   if (lanes < 2) return absl::OkStatus();
-  for (const TrialShape& shape : TrialShapes(model->spec())) {
-    if (absl::Status status = CheckShape(model, lanes, shape, options); !status.ok()) return status;
-  }
-  return absl::OkStatus();
+  const std::vector<TrialShape> shapes = TrialShapes(model->spec());
+  const TrialShape small = shapes.front();
+  absl::Status status = CheckShape(model, lanes, small, options);
+  if (!status.ok() || shapes.back() == small) return status;
+  const absl::StatusOr<TrialShape> large =
+      LargestInTime(model, small, shapes.back(), options.clock);
+  if (!large.ok()) return large.status();
+  return *large == small ? status : CheckShape(model, lanes, *large, options);
 }
 
 }  // namespace mpsd

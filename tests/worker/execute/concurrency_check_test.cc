@@ -91,6 +91,7 @@ class NotingModel {
   std::set<std::thread::id> threads;
   FakeClock clock;
   int64_t run_ns = 0;
+  int64_t element_ns = 0;  // besides
 
  private:
   FakeModel::RunFunction Echo() {
@@ -98,7 +99,7 @@ class NotingModel {
       const std::lock_guard<std::mutex> lock(mu);
       dims.push_back(inputs[0].dims);
       threads.insert(std::this_thread::get_id());
-      clock.Advance(run_ns);
+      clock.Advance(run_ns + element_ns * inputs[0].dims[0] * inputs[0].dims[1]);
       return EchoInputs(inputs, rows, sink);
     };
   }
@@ -131,7 +132,7 @@ TEST(ConcurrencyCheck, ComparesTheSmallestAndTheLargestShape) {
   spec.pad = {{"x", 0, {8, 32}, 0, {}}};
   NotingModel noting(spec);
   EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
-  EXPECT_EQ(noting.dims.size(), 2 * RunsOf(2, kConcurrencyRounds));
+  EXPECT_EQ(noting.dims.size(), 2 * RunsOf(2, kConcurrencyRounds) + 2) << "two tell the time";
   EXPECT_EQ(noting.dims.front(), (Dims{4, 8}));
   EXPECT_EQ(noting.dims.back(), (Dims{16, 32}));
 }
@@ -141,9 +142,29 @@ TEST(ConcurrencyCheck, TheLargestShapeFitsItsBytes) {
   spec.max_batch_size = 1024;
   spec.inputs[0].dims = {1 << 18};  // 1 MiB a row
   NotingModel noting(spec);
-  noting.run_ns = kConcurrencyRoundsNs;
+  noting.run_ns = kConcurrencyRunNs / 8;
   EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
   EXPECT_EQ(noting.dims.back(), (Dims{16, 1 << 18}));
+}
+
+// The second shape is the largest that a lane runs in time.
+TEST(ConcurrencyCheck, ASlowModelIsComparedAtSmallerShapes) {
+  ModelSpec spec = Rows();
+  spec.max_batch_size = 16;
+  spec.inputs[0].dims = {-1};
+  spec.pad = {{"x", 0, {8, 32, 128}, 0, {}}};
+  const auto largest = [&spec](int64_t element_ns) {
+    NotingModel noting(spec);
+    noting.element_ns = element_ns;
+    EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
+    return noting.dims.back();
+  };
+  const int64_t limit = kConcurrencyRunNs / (4 * 128);  // by which four rows of 128 just fit
+  EXPECT_EQ(largest(limit / 8), (Dims{16, 128}));
+  EXPECT_EQ(largest(limit / 2), (Dims{8, 128}));
+  EXPECT_EQ(largest(limit), (Dims{4, 128}));
+  EXPECT_EQ(largest(limit * 2), (Dims{4, 32}));
+  EXPECT_EQ(largest(limit * 100), (Dims{4, 8})) << "which is the smallest shape, and enough";
 }
 
 TEST(ConcurrencyCheck, ALaneOfTheMainThreadIsTriedThere) {

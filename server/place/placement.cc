@@ -10,6 +10,7 @@ namespace mpsd {
 namespace {
 
 constexpr uint32_t kMostCpuLanes = 8;
+constexpr uint32_t kSmallHostCores = 2;
 constexpr uint32_t kCudaLanes = 4;
 constexpr uint32_t kCudaMpsProcesses = 2;
 constexpr uint32_t kMpsProcesses = 2;
@@ -45,10 +46,17 @@ uint32_t MpsProcesses(const HostFacts& host, size_t index) {
   return fitting > kMpsProcesses ? kMpsProcesses : 1;
 }
 
-void PlaceOnCpu(const ModelConfig& model, uint32_t share, Placement* placement) {
+// The cores that the models on the cpu share.
+uint32_t CoresForModels(const HostFacts& host) {
+  return host.cores <= kSmallHostCores ? host.cores : host.cores - 1;
+}
+
+void PlaceOnCpu(const ModelConfig& model, const HostFacts& host, uint32_t share,
+                Placement* placement) {
+  const uint32_t most_lanes = host.cores <= kSmallHostCores ? 1 : kMostCpuLanes;
   placement->processes = OrElse(model.placement.processes, 1);
   const uint32_t each = std::max(1U, share / placement->processes);
-  placement->lanes = OrElse(model.placement.lanes, std::min(each, kMostCpuLanes));
+  placement->lanes = OrElse(model.placement.lanes, std::min(each, most_lanes));
   placement->threads = OrElse(model.placement.threads, std::max(1U, each / placement->lanes));
 }
 
@@ -85,15 +93,14 @@ std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
   const auto on_cpu = static_cast<uint32_t>(
       std::count_if(models.begin(), models.end(),
                     [&host](const ModelConfig& model) { return IsCpu(model, host); }));
-  const uint32_t budget = host.cores - std::min(host.cores - 1, 1U);
-  const uint32_t share = std::max(1U, budget / std::max(1U, on_cpu));
+  const uint32_t share = std::max(1U, CoresForModels(host) / std::max(1U, on_cpu));
   std::vector<Placement> placements;
   for (size_t i = 0; i < models.size(); ++i) {
     Placement& placement = placements.emplace_back();
     placement.device = DeviceOf(models[i], host);
     placement.device_note = DeviceNoteOf(models[i], host);
     if (IsCpu(models[i], host)) {
-      PlaceOnCpu(models[i], share, &placement);
+      PlaceOnCpu(models[i], host, share, &placement);
     } else {
       PlaceOnGpu(models[i], host, i, &placement);
     }

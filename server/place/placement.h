@@ -50,6 +50,8 @@ struct HostFacts {
 // model that comes later is placed beside them, but does not move them.
 //   - cpu: the cores, less one for the front end, are shared evenly by the models on the cpu. A
 //     model gets one process with up to eight lanes; cores beyond the lanes become threads of each.
+//     Of two cores none is kept for the front end, since half of the host would be, and a model has
+//     one lane with all threads of its share: a lone request then has both cores.
 //   - CUDA: one process with four lanes; two processes where the CUDA Multi-Process Service runs.
 //   - Apple's gpu: threads are not safe there with a released libtorch, so processes of one lane
 //     each: two, if memory holds a third while one is replaced. With a patched libtorch two lanes;

@@ -60,6 +60,17 @@ TEST(Placement, CoresBesideTheLanesMakeEachRunFaster) {
   EXPECT_EQ(Place(model, HostOf(5)).threads, 4u);
 }
 
+TEST(Placement, OnTwoCoresALoneRequestHasBoth) {
+  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(2)).threads, 2u);
+  ModelConfig model = ModelOn("cpu");
+  model.placement.lanes = 2;
+  EXPECT_EQ(Place(model, HostOf(2)).threads, 1u);
+  const std::vector<ModelConfig> two(2, ModelOn("cpu"));
+  EXPECT_EQ(DecidePlacements(two, HostOf(2))[1].threads, 1u) << "each has a core";
+  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(1)).threads, 1u);
+  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(3)).threads, 1u);
+}
+
 TEST(Placement, ModelsOnAGpuTakeNoShareOfTheCores) {
   const std::vector<ModelConfig> models = {ModelOn("cuda:0"), ModelOn("cpu"), ModelOn("mps")};
   EXPECT_EQ(DecidePlacements(models, HostOf(5))[1].lanes, 4u);

@@ -12,7 +12,8 @@
 // device can record runs, each lane replays one, unless graphs=off; with precision=bf16 and such
 // the model computes in that. With mixed=on the mask keeps rows of all lengths: log-normal, 55
 // tokens in the mean and 250 in the 99th percentile.
-// Prints one line of JSON: batches, samples and input bytes a second, of all lanes together.
+// Prints one line of JSON: batches, samples, tokens and input bytes a second, of all lanes
+// together. The tokens are those that an attention_mask keeps; 0 without one.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #include <filesystem>
 #include <latch>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -173,6 +175,16 @@ class Inputs {
     for (const InputTensor& input : tensors_) sum += input.bytes;
     return sum;
   }
+  // Of a batch.
+  int64_t tokens() const {
+    int64_t sum = 0;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      if (model_->spec().inputs[i].name != "attention_mask") continue;
+      const auto* const mask = static_cast<const int64_t*>(tensors_[i].data);
+      sum += std::accumulate(mask, mask + tensors_[i].bytes / sizeof(int64_t), int64_t{0});
+    }
+    return sum;
+  }
 
  private:
   Model* const model_;
@@ -218,6 +230,16 @@ void RunLane(Model* model, uint32_t lane, const Options& options, const std::ato
   if (*failed) warm->fetch_add(1);
 }
 
+// Returns when a batch ends, as the measured time began when one did: of a few long batches the
+// last would count for nothing. Lanes that have failed end none, so not later than in ten seconds.
+void WaitForBatch(const std::atomic<uint64_t>& batches) {
+  const uint64_t before = batches;
+  const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (batches == before && std::chrono::steady_clock::now() < latest) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 int Bench(const Options& options, Model* model) {
   const uint32_t lanes = options.order.lanes;
   std::atomic<bool> stop{false};
@@ -235,12 +257,14 @@ int Bench(const Options& options, Model* model) {
   const uint64_t first = batches;
   const auto begin = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
+  WaitForBatch(batches);
   const uint64_t count = batches - first;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   stop = true;
   for (std::thread& thread : threads) thread.join();
   if (std::any_of(failed.get(), failed.get() + lanes, [](bool lane) { return lane; })) return 1;
   const double rate = static_cast<double>(count) / took.count();
+  const Inputs inputs(options, model);
   const nlohmann::ordered_json report = {
       {"model", options.order.path},
       {"device", model->device()},
@@ -249,7 +273,8 @@ int Bench(const Options& options, Model* model) {
       {"rows", options.rows},
       {"batches_per_second", rate},
       {"samples_per_second", rate * options.rows},
-      {"input_bytes_per_second", rate * static_cast<double>(Inputs(options, model).bytes())},
+      {"tokens_per_second", rate * static_cast<double>(inputs.tokens())},
+      {"input_bytes_per_second", rate * static_cast<double>(inputs.bytes())},
       {"resident_bytes", platform::ResidentMemoryBytes(getpid())}};
   std::printf("%s\n", report.dump().c_str());
   return 0;

@@ -40,10 +40,17 @@ bench() { # ARGUMENTS of load_tests/bench/bench.sh
   exec load_tests/bench/bench.sh "$@"
 }
 
-peers() { # ARGUMENTS of load_tests/peers/peers_bench.py
+# With the servers of tensors, or after --texts with those of texts.
+peers() { # [--texts] ARGUMENTS of load_tests/peers/peers_bench.py or text_peers.py
+  local script=peers_bench requirements=requirements make=make_peer
+  if [ "${1:-}" = --texts ]; then
+    shift
+    script=text_peers requirements=text_requirements make=make_text_peer
+  fi
+  need_peers "load_tests/peers/$requirements.txt" $make
   build_preset release
   need_demo_models
-  exec python3 load_tests/peers/peers_bench.py "$@"
+  exec python3 "load_tests/peers/$script.py" "$@"
 }
 
 fuzz() { # SECONDS, OPTIONS of libFuzzer

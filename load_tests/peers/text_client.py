@@ -1,0 +1,144 @@
+"""A client of /v1/embeddings that costs little: one thread, requests encoded beforehand."""
+
+import json
+import re
+import resource
+import selectors
+import socket
+import time
+
+from text_loads import Report
+
+PATIENCE_S = 60  # for the next answer of any connection
+MODEL = "minilm"
+
+
+def encode_request(address, texts):
+    """A whole request of HTTP, for one text or several."""
+    body = json.dumps({"model": MODEL, "input": texts[0] if len(texts) == 1 else texts}).encode()
+    return (f"POST /v1/embeddings HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+
+
+def answer_body(data):
+    """The body of an answer that has come as a whole, else None. Anything but 200 is an error."""
+    end = data.find(b"\r\n\r\n")
+    if end < 0:
+        return None
+    length = re.search(rb"\r\ncontent-length: *(\d+)", data[:end].lower())
+    if not length:
+        raise RuntimeError(f"an answer without a length: {bytes(data[:200])}")
+    body = data[end + 4:]
+    if len(body) < int(length[1]):
+        return None
+    if data.split(b" ", 2)[1] != b"200" or len(body) > int(length[1]):
+        raise RuntimeError(f"a wrong answer: {bytes(data[:400])}")
+    return bytes(body)
+
+
+def vectors_of(body):
+    """The vectors of OpenAI's list, in the order of the texts."""
+    entries = sorted(json.loads(body)["data"], key=lambda entry: entry["index"])
+    return [entry["embedding"] for entry in entries]
+
+
+class Connection:
+    """A kept connection with at most one request inside."""
+
+    def __init__(self, address):
+        host, _, port = address.rpartition(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=PATIENCE_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.index = self.begin = 0
+        self._data = bytearray()
+
+    def send(self, index, request):
+        """Sends a whole request, which is one of several."""
+        self._data = bytearray()
+        self.index = index
+        self.begin = time.perf_counter()
+        self.socket.sendall(request)
+
+    def receive(self):
+        """Takes what has come; the answer's body once all of it has."""
+        piece = self.socket.recv(1 << 20)
+        if not piece:
+            raise RuntimeError(f"the server closed a connection after {bytes(self._data[:200])}")
+        self._data += piece
+        return answer_body(self._data)
+
+
+class Clients:
+    """Connections in a closed loop, at one server. Used in a `with` block."""
+
+    def __init__(self, address, count):
+        self._connections = [Connection(address) for _ in range(count)]
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._selector.close()
+        for connection in self._connections:
+            connection.socket.close()
+
+    def run(self, requests, seconds):
+        """Sends all requests, and again until so much time has passed; returns their latencies and
+        the last answer to each. Only whole passes, so that each server computes the same."""
+        latencies, bodies, sent = [], [b""] * len(requests), 0
+        begin = time.perf_counter()
+
+        def send_next(connection):
+            """True where there is something to send."""
+            nonlocal sent
+            if sent and sent % len(requests) == 0 and time.perf_counter() - begin >= seconds:
+                return False
+            connection.send(sent % len(requests), requests[sent % len(requests)])
+            sent += 1
+            return True
+
+        for connection in self._connections:
+            if send_next(connection):
+                self._selector.register(connection.socket, selectors.EVENT_READ, connection)
+        while self._selector.get_map():
+            events = self._selector.select(PATIENCE_S)
+            if not events:
+                raise RuntimeError(f"no answer for {PATIENCE_S} s")
+            for key, _ in events:
+                connection = key.data
+                body = connection.receive()
+                if body is None:
+                    continue
+                latencies.append(time.perf_counter() - connection.begin)
+                bodies[connection.index] = body
+                if not send_next(connection):  # a server may close one that rests
+                    self._selector.unregister(connection.socket)
+        return latencies, bodies
+
+
+def cpu_seconds():
+    """The processor time of this process so far."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure(address, load, seconds):
+    """A load's report. A request before it wakes the server up."""
+    requests = [encode_request(address, texts) for texts in load.requests()]
+    with Clients(address, 1) as clients:
+        clients.run(requests[:1], 0)
+    with Clients(address, load.clients) as clients:
+        used, begin = cpu_seconds(), time.perf_counter()
+        latencies, _ = clients.run(requests, seconds)
+        passed = time.perf_counter() - begin
+        used = cpu_seconds() - used
+    return Report(len(latencies) * load.texts_a_request, passed, latencies, used)
+
+
+def ask(address, load):
+    """The vectors of a load's texts, asked for as the load does."""
+    requests = [encode_request(address, texts) for texts in load.requests()]
+    with Clients(address, load.clients) as clients:
+        _, bodies = clients.run(requests, 0)
+    return [vector for body in bodies for vector in vectors_of(body)]

@@ -167,11 +167,12 @@ def onnxruntime_command(arguments, port, threads):
 
 
 def infinity_command(engine, arguments, port, _):
-    """infinity with that engine and its defaults, but that it does not time itself first."""
+    """infinity with that engine and its defaults, but that it does not time itself first, and that
+    its engine for ONNX, which does not read how a model pools, is told."""
     return [f"{arguments.peers}/infinity/bin/infinity_emb", "v2", "--model-id", arguments.exported,
             "--served-model-name", text_client.MODEL, "--engine", engine, "--device", "cpu",
             "--host", "127.0.0.1", "--port", str(port), "--url-prefix", "/v1",
-            "--no-model-warmup"]
+            "--no-model-warmup", "--pooling-method", "mean"]
 
 
 def tei_command(arguments, port, _):

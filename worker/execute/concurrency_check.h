@@ -44,10 +44,9 @@ struct ConcurrencyCheckOptions {
 
 // Finds models whose lanes disturb each other. Inputs are rows of random small numbers, of the
 // shapes of TrialDims() (worker/model/trial_dims.h): four rows at the first bucket, and
-// max_batch_size rows at the last; or the same four rows at the largest bucket, and as many of them
-// at the last, as kConcurrencyRunNs allows. Integers are those of Model::trial_range(). The tolerance
-// is relative, and none for integers. Rounds of a shape end after kConcurrencyRoundsNs, but not
-// before the fewest are run.
+// max_batch_size rows at the last, or fewer rows, or a smaller bucket, as kConcurrencyRunNs allows.
+// Integers are those of Model::trial_range(). The tolerance is relative, and none for integers.
+// Rounds of a shape end after kConcurrencyRoundsNs, but not before the fewest are run.
 //
 // OK: the outputs agree, or there are fewer than two lanes. ABORTED: they differ, or a run failed
 // that had succeeded alone; several lanes of this model are not safe. UNAVAILABLE: the check cannot

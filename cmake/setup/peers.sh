@@ -45,7 +45,3 @@ lend_torch() { # NAME
   library_of .deps/torch-venv >"$(library_of "$folder")/torch.pth" || return
   "$folder/bin/python" -c 'import torch'
 }
-
-library_of() { # ENVIRONMENT: where its packages lie
-  "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
-}

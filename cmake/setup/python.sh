@@ -53,3 +53,26 @@ make_torch_venv() { # REQUIREMENTS...
   python3 -m venv .deps/torch-venv || return
   .deps/torch-venv/bin/python -m pip install -q --disable-pip-version-check "$@"
 }
+
+# Libraries of models, whose graphs the worker's census is held against. They take torch from the
+# environment above.
+need_graphs_venv() {
+  local requirements=tests/worker/model/torchscript/census/requirements.txt made_from
+  made_from=$(fingerprint $requirements)
+  if stamped graphs-venv "$made_from" && [ -x .deps/graphs-venv/bin/python ]; then return 0; fi
+  step "Python environment with models in .deps/graphs-venv" make_graphs_venv $requirements
+  stamp graphs-venv "$made_from"
+}
+
+make_graphs_venv() { # REQUIREMENTS: a file
+  local folder=.deps/graphs-venv
+  rm -rf $folder
+  .deps/torch-venv/bin/python -m venv $folder || return
+  $folder/bin/python -m pip install -q --disable-pip-version-check --only-binary=:all: --no-deps \
+    -r "$1" || return
+  library_of .deps/torch-venv >"$(library_of $folder)/torch.pth"
+}
+
+library_of() { # ENVIRONMENT: where its packages lie
+  "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+}

@@ -1,17 +1,21 @@
 #include "worker/model/torchscript/torchscript_graph.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ATen/core/dispatch/Dispatcher.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "torch/csrc/jit/api/compilation_unit.h"
 #include "torch/csrc/jit/api/function_impl.h"
 #include "torch/csrc/jit/frontend/resolver.h"
 #include "torch/csrc/jit/ir/alias_analysis.h"
+#include "torch/csrc/jit/ir/scope.h"
 #include "torch/csrc/jit/passes/dead_code_elimination.h"
 #include "torch/csrc/jit/passes/inliner.h"
 #include "worker/model/torch/scalar_types.h"
@@ -22,6 +26,8 @@ namespace mpsd {
 namespace {
 
 using torch::jit::Graph;
+using torch::jit::InlinedCallStack;
+using torch::jit::InlinedCallStackPtr;
 using torch::jit::Node;
 
 constexpr char kLinear[] = R"(
@@ -65,6 +71,18 @@ bool HasKernel(const c10::OperatorHandle& op, c10::DispatchKey backend) {
          op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd);
 }
 
+// The same lines, all of them called by `caller`.
+InlinedCallStackPtr CallsBy(torch::jit::Function* caller,
+                            const std::vector<torch::jit::InlinedCallStackEntry>& calls) {
+  InlinedCallStackPtr stack;
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    const torch::jit::SourceRange& line = std::get<torch::jit::SourceRange>(*call);
+    stack = stack ? c10::make_intrusive<InlinedCallStack>(stack, caller, line)
+                  : c10::make_intrusive<InlinedCallStack>(caller, line);
+  }
+  return stack;
+}
+
 Census CountOperators(const torch::jit::Module& module) {
   Census census;
   census.known = true;
@@ -96,6 +114,18 @@ Census TakeCensus(const torch::jit::Module& module) {
     census.parameter_dtypes.emplace_back(DataTypeName(static_cast<DataType>(i)));
   }
   return census;
+}
+
+void RenewCallStacks(const torch::jit::Module& frozen) {
+  const torch::jit::Method forward = frozen.get_method("forward");
+  absl::flat_hash_map<const InlinedCallStack*, InlinedCallStackPtr> renewed;
+  VisitNodes(forward.graph()->block(), [&](Node* node) {
+    const std::optional<InlinedCallStackPtr> calls = node->callstack();
+    if (!calls.has_value()) return;
+    InlinedCallStackPtr& stack = renewed[calls->get()];
+    if (!stack) stack = CallsBy(&forward.function(), (*calls)->vec());
+    node->setCallStack(stack);
+  });
 }
 
 void AddFrozen(const torch::jit::Module& frozen, Census* census) {

@@ -4,6 +4,7 @@
 //
 //   TakeCensus              on the module as saved    how many lanes are safe; `mpsd inspect`
 //   freeze                  libtorch's own
+//   RenewCallStacks         on the frozen graph       an error of forward is told, not a crash
 //   AddFrozen               on the frozen module      the same, where freezing shows more
 //   RewriteLinear           on the frozen graph       on mps, or where the operator asks for it
 //   OperatorsWithoutKernel  on what will run          on mps, for `mpsd inspect` and the log
@@ -27,6 +28,12 @@ namespace mpsd {
 // Attention counts too where it is written out (attention_pattern.h). Called before freezing, which
 // folds the weights into the graph. Not known where a call is left that cannot be followed.
 Census TakeCensus(const torch::jit::Module& module);
+
+// Makes all nodes of the frozen forward say that forward itself called them, from the lines that
+// they had. libtorch's freezing deletes methods to which the nodes still point: what forward throws
+// would then be written down with the names of methods that are gone. Called on each module that
+// freezing gave, before its first run.
+void RenewCallStacks(const torch::jit::Module& frozen);
 
 // Raises the counts of kinds to those of the frozen module: freezing follows calls of interfaces.
 // A call that is left there too makes the census unknown.

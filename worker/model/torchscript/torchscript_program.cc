@@ -30,6 +30,7 @@ torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& mod
   const absl::Status status = CatchForeign(
       [&] {
         frozen = torch::jit::freeze(module);
+        RenewCallStacks(*frozen);
         return absl::OkStatus();
       },
       [](absl::string_view what) { return absl::InternalError(MeaningfulLine(what)); });

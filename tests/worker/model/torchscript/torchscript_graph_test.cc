@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ATen/ops/allclose.h"
@@ -14,10 +16,14 @@
 #include "torch/csrc/jit/api/compilation_unit.h"
 #include "torch/csrc/jit/frontend/source_range.h"
 #include "torch/csrc/jit/serialization/import_source.h"
+#include "worker/model/torchscript/graph_nodes.h"
 
 namespace mpsd {
 namespace {
 
+using testing::AllOf;
+using testing::AnyOfArray;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -164,6 +170,38 @@ TEST(TorchScriptGraph, FreezingTakesNothingFromTheCensus) {
   Census census = saved;
   AddFrozen(torch::jit::freeze(module), &census);
   EXPECT_EQ(census, saved);
+}
+
+// The functions that the nodes say were called, alive or deleted. Reads none of them.
+std::vector<torch::jit::Function*> Callers(const torch::jit::Module& module) {
+  std::vector<torch::jit::Function*> callers;
+  VisitNodes(module.get_method("forward").graph()->block(), [&](const torch::jit::Node* node) {
+    if (!node->callstack().has_value()) return;
+    for (const auto& call : (*node->callstack())->vec()) callers.push_back(std::get<0>(call));
+  });
+  return callers;
+}
+
+TEST(TorchScriptGraph, RenewedCallStacksPointToFunctionsThatAreThere) {
+  torch::jit::Module module = ModuleOf(
+      "def inner(self, x: Tensor) -> Tensor:\n    return x.view([3, 5])\n"
+      "def outer(self, x: Tensor) -> Tensor:\n    return self.inner(x) + 1\n"
+      "def forward(self, x: Tensor) -> Tensor:\n    return self.outer(x)\n");
+  module.eval();
+  torch::jit::Module frozen = torch::jit::freeze(module);
+  const size_t calls = Callers(frozen).size();
+  RenewCallStacks(frozen);
+  EXPECT_GE(calls, 3u);
+  EXPECT_EQ(Callers(frozen).size(), calls);
+  EXPECT_THAT(Callers(frozen),
+              Each(AnyOfArray(frozen._ivalue()->compilation_unit()->get_functions())));
+  try {
+    frozen.forward({at::ones({2, 2})});
+    FAIL() << "a view of 4 numbers as 15";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("self.outer(x)"), HasSubstr("self.inner(x)"),
+                                    HasSubstr("x.view([3, 5])")));
+  }
 }
 
 TEST(TorchScriptGraph, AWeightThatIsUsedTwiceCountsOnce) {

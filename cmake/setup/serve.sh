@@ -34,10 +34,27 @@ make_demo_models() {
   bash cmake/setup/demo_model.sh .deps/models
 }
 
-bench() { # ARGUMENTS of load_tests/bench/bench.sh
+bench() { # ARGUMENTS of load_tests/bench/bench.sh, or --mac and those of mpsd-lane-bars
+  if [ "${1:-}" = --mac ]; then
+    shift
+    lane_bars "$@"
+  fi
   build_preset release
   need_demo_models
   exec load_tests/bench/bench.sh "$@"
+}
+
+# The bars that a Mac has to pass. What is given in ARGUMENTS takes the place of what stands here.
+lane_bars() { # ARGUMENTS of mpsd-lane-bars
+  local program=build/release/bin/mpsd-lane-bars device=mps
+  if [ "$(uname -s)" != Darwin ]; then
+    device=cpu
+    say "this is no Mac: the bars run on the cpu, or on what --device names"
+  fi
+  build_preset release mpsd-lane-bars
+  set -- --device $device --report build/lane-bars.json "$@"
+  say "exec $program $*"
+  exec "$program" "$@"
 }
 
 # With the servers of tensors, or after --texts with those of texts.

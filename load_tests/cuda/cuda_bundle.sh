@@ -13,7 +13,7 @@ target=$(realpath -m "${1:?usage: cuda_bundle.sh TARGET [BUILD]}")
 build=${2:-build/release}
 mkdir -p "$target"/{bin,lib,load_tests/bench,load_tests/cuda,worker/tools}
 
-programs=("$build"/bin/{mpsd,mpsd-worker,mpsd-device-copier,mpsd-bench,mpsd-lane-bench,mpsd-make-models})
+programs=("$build"/bin/{mpsd,mpsd-worker,mpsd-device-copier,mpsd-bench,mpsd-lane-bench,mpsd-lane-bars,mpsd-make-models})
 for test in torchscript_model_test aoti_model_test encoder_model_test execute_test model_test \
   mpsd-crash-caller; do
   if [ -e "$build/tests/$test" ]; then programs+=("$build/tests/$test"); fi

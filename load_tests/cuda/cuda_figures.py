@@ -440,8 +440,20 @@ def tests():
         figure("tests", test=name, exit=done.returncode)
 
 
+def bars():
+    """Lanes at once against one alone, with a soak of two million operations."""
+    report = OUT / "lane-bars.json"
+    with programs():
+        done = subprocess.run([str(BIN / "mpsd-lane-bars"), "--device", DEVICE, "--limit", "5m",
+                               "--report", str(report)], check=False)
+    if report.exists():
+        for bar in json.loads(report.read_text(encoding="utf-8"))["bars"]:
+            figure("bars", **bar)
+    sys.exit(done.returncode)
+
+
 PARTS = (host, models, minilm, precision, graphs, encoders, lanes, batching, overload, fault, slab, memory,
-         packages, mps, scaling, tests)
+         packages, mps, scaling, tests, bars)
 
 if __name__ == "__main__":
     {part.__name__: part for part in PARTS}[sys.argv[1]]()

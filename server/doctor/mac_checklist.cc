@@ -45,6 +45,9 @@ std::vector<MacCheck> MacChecklist() {
        "`brew` installs it without a warning; `mpsd ps` shows `identity` ready"},
       {"with a patched libtorch, `build/release/bin/mpsd ps` while a model serves on mps",
        "`patched, driver guard held`"},
+      {"with a patched libtorch, `./run bench --mac`; with any other, too",
+       "`PASS` in the line of each bar; send the report that the last line names, whatever it "
+       "says"},
   };
 }
 

@@ -51,7 +51,7 @@ case $1 in
     echo "MPSD_TESTS:BOOL=${3##*=}" >"build/$2/CMakeCache.txt" ;;
   --build)
     mkdir -p "$2/bin"
-    for name in mpsd mpsd-make-models; do
+    for name in mpsd mpsd-make-models mpsd-lane-bars; do
       printf '#!/bin/sh\\necho "%s $*" >>"$JOURNAL"\\n' $name >"$2/bin/$name"
       chmod +x "$2/bin/$name"
     done ;;
@@ -142,7 +142,10 @@ case ${{3--}} in
 esac"""
 
     def serve(self, **environment):
-        done = subprocess.run(["bash", "./run", "serve"], cwd=self.clone, text=True,
+        return self.run_verb("serve", **environment)
+
+    def run_verb(self, *words, **environment):
+        done = subprocess.run(["bash", "./run", *words], cwd=self.clone, text=True,
                               capture_output=True, timeout=60, check=False,
                               env={**self.environment, **environment})
         return done, self.journal.read_text().splitlines()
@@ -167,6 +170,14 @@ esac"""
         made = ("brew install", "mpsd-make-models", "cmake --preset")
         self.assertFalse([line for line in journal if line.startswith(made)])
         self.assertEqual(journal[-1], "mpsd serve --config config/demo.json")
+
+    def test_the_bars_run_on_mps_with_a_report(self):
+        done, journal = self.run_verb("bench", "--mac", "--soak", "9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("an option of GNU", done.stderr)
+        self.assertTrue(any(line.endswith("--target mpsd-lane-bars") for line in journal), journal)
+        self.assertEqual(journal[-1], "mpsd-lane-bars --device mps --report build/lane-bars.json "
+                                      "--soak 9")
 
     def test_nothing_of_the_formatter_is_installed_for_serving_or_testing(self):
         text = (ROOT / "cmake/setup/packages.sh").read_text()

@@ -1,0 +1,51 @@
+// BarOutcome: what a bar's process tells the one that started it, as lines of JSON on descriptor 3.
+//
+//   {"stage": "cold"}, {"stage": "alone"}     as the stages begin
+//   {"stage": "ready"}                        waits for a byte, so that processes begin together
+//   {"stage": "warm"}
+//   {"outcome": {…}} or {"error": "…"}        the last line
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "load_tests/bars/bar_task.h"
+#include "load_tests/bars/lane_bar.h"
+#include "nlohmann/json.hpp"
+
+namespace mpsd::load {
+
+// Where a bar ran. All of a run's processes say the same.
+struct BarHost {
+  std::string device;
+  std::string libtorch;  // "torch 2.11.0"
+  std::string kind;      // of libtorch: "stock", "patched", …
+  std::string library;   // its file
+  std::string driver_guard;
+};
+
+// Of one process, or of several together. Plain data.
+struct BarOutcome {
+  BarHost host;
+  std::map<std::string, RunCounts> operators;
+  double seconds = 0;
+  double rate = 0;
+  std::string first_fault;
+
+  RunCounts all() const;
+
+  // Adds what another process of the bar did.
+  void Add(const BarOutcome& other);
+};
+
+BarOutcome OutcomeOf(const LaneBarOutcome& lanes, const std::vector<BarTask>& tasks,
+                     const BarHost& host);
+
+nlohmann::ordered_json ToJson(const RunCounts& counts);
+nlohmann::ordered_json ToJson(const BarOutcome& outcome);
+
+// What ToJson() made, by a process of this program; other JSON ends this process.
+BarOutcome OutcomeFrom(const nlohmann::json& json);
+
+}  // namespace mpsd::load

@@ -72,13 +72,14 @@ absl::StatusOr<Prompts> Prompts::Parse(absl::string_view json) {
   if (found == prompts.texts_.end()) {
     return WrongPrompts("'default_prompt_name' must be one of the names in 'prompts'");
   }
-  prompts.default_ = found->second;
+  prompts.default_name_ = found->first;
   return prompts;
 }
 
 absl::StatusOr<absl::string_view> Prompts::Find(const std::optional<std::string>& name) const {
-  if (!name.has_value()) return default_;
-  if (const auto found = texts_.find(*name); found != texts_.end()) return found->second;
+  const std::optional<std::string>& wanted = name.has_value() ? name : default_name_;
+  if (!wanted.has_value()) return absl::string_view();
+  if (const auto found = texts_.find(*wanted); found != texts_.end()) return found->second;
   if (texts_.empty()) return WrongPrompts("'prompt_name': the model has no prompts");
   std::string names;
   size_t told = 0;

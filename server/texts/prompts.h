@@ -39,9 +39,14 @@ class Prompts {
   // which is for the client, lists some of the names that there are. A view of this object. Pure.
   absl::StatusOr<absl::string_view> Find(const std::optional<std::string>& name) const;
 
+  // All texts, by name.
+  const std::map<std::string, std::string, std::less<>>& texts() const { return texts_; }
+  // A name of theirs; nothing where there is no default.
+  const std::optional<std::string>& default_name() const { return default_name_; }
+
  private:
-  std::map<std::string, std::string, std::less<>> texts_;  // by name
-  std::string default_;                                    // the text of the default
+  std::map<std::string, std::string, std::less<>> texts_;
+  std::optional<std::string> default_name_;
 };
 
 // Those of the folder of the tokenizer at `path`; none where no such file lies there. Errors of

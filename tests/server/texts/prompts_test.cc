@@ -52,6 +52,9 @@ TEST(Prompts, TheDefaultIsThatOfRequestsThatNameNone) {
   ASSERT_TRUE(prompts.ok()) << prompts.status();
   EXPECT_EQ(Found(*prompts, std::nullopt), "find: ");
   EXPECT_EQ(Found(*prompts, "document"), "");
+  EXPECT_EQ(prompts->default_name(), "query");
+  EXPECT_THAT(prompts->texts(), testing::ElementsAre(testing::Pair("document", ""),
+                                                     testing::Pair("query", "find: ")));
 }
 
 TEST(Prompts, ThereMayBeNone) {
@@ -60,6 +63,7 @@ TEST(Prompts, ThereMayBeNone) {
     const auto prompts = Prompts::Parse(json);
     ASSERT_TRUE(prompts.ok()) << json << prompts.status();
     EXPECT_EQ(Found(*prompts, std::nullopt), "");
+    EXPECT_EQ(prompts->default_name(), std::nullopt);
     EXPECT_EQ(Found(*prompts, "query"), "error: 'prompt_name': the model has no prompts");
   }
 }

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,11 @@
 #include "client/cli/verbs.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
+#include "server/config/config_values.h"
 #include "server/daemon.h"
 #include "server/doctor/doctor_verb.h"
 #include "server/signals.h"
+#include "server/texts/tokenizer_facts.h"
 #include "server/thread_room.h"
 
 namespace mpsd {
@@ -110,6 +113,13 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
   verb->callback([=] { *exit_code = RunDoctor(*options, std::cout, std::cerr); });
 }
 
+// What `inspect` tells of the tokenizer that a folder is served with.
+nlohmann::ordered_json TokenizerOf(const std::string& folder) {
+  const absl::StatusOr<std::string> absolute = AbsolutePath(folder);
+  const std::string path = absolute.ok() ? TokenizerIn(*absolute) : "";
+  return path.empty() ? nlohmann::ordered_json() : TokenizerFacts(path);
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
       "mpsd serves PyTorch models over gRPC.\n\nExit codes: 0 ok, 1 the server answered an "
@@ -138,7 +148,7 @@ int Main(int argc, char** argv) {
   cli::AddTuneVerb(app, &exit_code);
   cli::AddForgiveVerb(app, &exit_code);
   cli::AddTextVerbs(app, &exit_code);
-  cli::AddInspectVerbs(app, &exit_code);
+  cli::AddInspectVerbs(app, TokenizerOf, &exit_code);
   cli::AddHelpVerb(app);
   return cli::ParseAndRun(app, argc, argv, &exit_code);
 }

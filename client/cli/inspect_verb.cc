@@ -1,22 +1,27 @@
 #include "client/cli/inspect_verb.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/server_options.h"
+#include "client/cli/tokenizer_report.h"
 #include "client/format/table.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
 #include "proto/base/units.h"
+#include "proto/link/model_format.h"
 
 namespace mpsd::cli {
 namespace {
@@ -78,9 +83,8 @@ std::string FileFault(const std::string& path) {
   return absl::StrCat("there is no file '", path, "'");
 }
 
-// The line of JSON that the worker writes about the file. On failure `*code` is the verb's exit
-// code.
-absl::StatusOr<std::string> Describe(const InspectOptions& options, ExitCode* code) {
+// What the worker writes about the file. On failure `*code` is the verb's exit code.
+absl::StatusOr<ordered_json> Describe(const InspectOptions& options, ExitCode* code) {
   *code = kExitNoInput;
   const std::string fault = FileFault(options.file);
   if (!fault.empty()) return absl::NotFoundError(fault);
@@ -92,11 +96,11 @@ absl::StatusOr<std::string> Describe(const InspectOptions& options, ExitCode* co
   if (!output.ok()) return output.status();
   const std::string line = LastLine(output->text);
   if (output->exit_code == kExitUsage) *code = kExitUsage;  // the worker's codes are the same
-  const ordered_json json = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+  ordered_json json = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (json.is_object() && json.contains("error") && json["error"].is_string()) {
     return absl::InvalidArgumentError(json["error"].get<std::string>());
   }
-  if (output->exit_code == 0 && json.is_object() && json.contains("config")) return line;
+  if (output->exit_code == 0 && json.is_object() && json.contains("config")) return json;
   return absl::InternalError(absl::StrCat("mpsd-worker could not read ", options.file, " (exit ",
                                           output->exit_code, "): ", line));
 }
@@ -160,12 +164,28 @@ std::string FactsText(const ordered_json& json) {
   return text;
 }
 
+// How many ids of the tokenizer are no word of the model's, whose facts say how many words it has.
+int64_t IdsBeyondModel(const ordered_json& json, const ordered_json& tokenizer) {
+  int64_t words = 0;
+  const auto facts = json.find("facts");
+  if (facts == json.end() || !absl::SimpleAtoi(TextOf(*facts, "words"), &words)) return 0;
+  return std::max<int64_t>(0, tokenizer.value("id_bound", int64_t{0}) - words);
+}
+
+void AddTokenizer(ordered_json tokenizer, ordered_json* json) {
+  if (tokenizer.contains("id_bound")) {
+    tokenizer["ids_beyond_model"] = IdsBeyondModel(*json, tokenizer);
+  }
+  (*json)["tokenizer"] = std::move(tokenizer);
+}
+
+std::string DescriptionLine(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
-std::string DescriptionText(absl::string_view line) {
-  const ordered_json json =
-      ordered_json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return absl::StrCat(line, "\n");
+std::string DescriptionText(const ordered_json& json) {
   std::string text = absl::StrCat(TextOf(json, "file"), ": ", TextOf(json, "format"), ", on ",
                                   TextOf(json, "device"), " with ", TextOf(json, "runtime"), " (",
                                   TextOf(json, "runtime_kind"), ")\n");
@@ -173,16 +193,21 @@ std::string DescriptionText(absl::string_view line) {
   const int64_t rows = json.value("max_batch_size", int64_t{0});
   absl::StrAppend(&text,
                   rows > 0 ? absl::StrCat("batches of up to ", rows, " rows\n") : "no batch dim\n");
-  absl::StrAppend(&text, CensusText(json), FactsText(json), "\n", TensorsText(json), "\nconfig:\n",
+  absl::StrAppend(&text, CensusText(json), FactsText(json), TokenizerText(json), "\n",
+                  TensorsText(json), PromptsText(json), "\nconfig:\n",
                   json.contains("config") ? json["config"].dump(2) : "", "\n");
   return text;
 }
 
-int RunInspect(const InspectOptions& options, std::ostream& out, std::ostream& err) {
+int RunInspect(const InspectOptions& options, const TokenizerTeller& tokenizer_of,
+               std::ostream& out, std::ostream& err) {
   ExitCode code = kExitOk;
-  const absl::StatusOr<std::string> line = Describe(options, &code);
-  if (!line.ok()) return Fail(err, code, line.status());
-  return WriteReport(out, err, options.json ? absl::StrCat(*line, "\n") : DescriptionText(*line));
+  absl::StatusOr<ordered_json> json = Describe(options, &code);
+  if (!json.ok()) return Fail(err, code, json.status());
+  if (TextOf(*json, "format") == NameOf(ModelFormat::kHuggingFace)) {
+    AddTokenizer(tokenizer_of(options.file), &*json);
+  }
+  return WriteReport(out, err, options.json ? DescriptionLine(*json) : DescriptionText(*json));
 }
 
 int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err) {
@@ -193,10 +218,10 @@ int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err)
                     absl::StrCat(options.target, " is there already; --force overwrites it")));
   }
   ExitCode code = kExitOk;
-  const absl::StatusOr<std::string> line = Describe(options, &code);
-  if (!line.ok()) return Fail(err, code, line.status());
+  const absl::StatusOr<ordered_json> json = Describe(options, &code);
+  if (!json.ok()) return Fail(err, code, json.status());
   std::ofstream file(options.target);
-  file << ordered_json::parse(*line)["config"].dump(2) << "\n";
+  file << json->at("config").dump(2) << "\n";
   file.close();
   if (!file) {
     return Fail(err, kExitCannotWrite,

@@ -234,17 +234,19 @@ void AddFileOptions(CLI::App* verb, InspectOptions* options) {
 
 }  // namespace
 
-void AddInspectVerbs(CLI::App& app, int* exit_code) {
+void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* exit_code) {
   const auto options = std::make_shared<InspectOptions>();
-  CLI::App* inspect = app.add_subcommand("inspect", "show what a model file takes and gives");
+  CLI::App* inspect = app.add_subcommand(
+      "inspect", "show what a model file takes and gives, and a folder's tokenizer");
   AddFileOptions(inspect, options.get());
   inspect
       ->add_option("--precision", options->precision,
                    "what to compute in: auto, fp32, tf32, bf16, fp16")
       ->capture_default_str();
   inspect->add_flag("--json", options->json, "write JSON");
-  inspect->callback(
-      [options, exit_code] { *exit_code = RunInspect(*options, std::cout, std::cerr); });
+  inspect->callback([options, tokenizer_of, exit_code] {
+    *exit_code = RunInspect(*options, tokenizer_of, std::cout, std::cerr);
+  });
   const auto target = std::make_shared<InspectOptions>();
   CLI::App* init = app.add_subcommand("init", "write a config that serves a model file");
   AddFileOptions(init, target.get());

@@ -9,7 +9,7 @@
 //   mpsd::cli::AddTuneVerb(app, &exit_code);
 //   mpsd::cli::AddForgiveVerb(app, &exit_code);
 //   mpsd::cli::AddTextVerbs(app, &exit_code);
-//   mpsd::cli::AddInspectVerbs(app, &exit_code);
+//   mpsd::cli::AddInspectVerbs(app, TokenizerOf, &exit_code);
 //   mpsd::cli::AddHelpVerb(app);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
 //
@@ -25,6 +25,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+
+#include "client/cli/inspect_verb.h"
 
 namespace mpsd::cli {
 
@@ -52,8 +54,8 @@ void AddForgiveVerb(CLI::App& app, int* exit_code);
 void AddTextVerbs(CLI::App& app, int* exit_code);
 
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
-// that serves it.
-void AddInspectVerbs(CLI::App& app, int* exit_code);
+// that serves it. `tokenizer_of` is the daemon's, and tells of a folder's tokenizer.
+void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* exit_code);
 
 // help [VERB]: the same as --help of the application or of that verb.
 void AddHelpVerb(CLI::App& app);

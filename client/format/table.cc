@@ -11,8 +11,6 @@
 namespace mpsd::cli {
 namespace {
 
-constexpr size_t kShortBytes = 40;
-
 size_t Width(const std::string& text) {
   std::string storage;
   return text::CharacterCount(text::ValidUtf8(text, &storage));
@@ -50,10 +48,10 @@ std::string Table::Text() const {
   return text;
 }
 
-std::string ShortCell(absl::string_view text) {
-  const bool is_short = text.size() <= kShortBytes;
+std::string ShortCell(absl::string_view text, size_t most_bytes) {
+  const bool is_short = text.size() <= most_bytes;
   std::string cell =
-      is_short ? std::string(text) : absl::StrCat(CutAtCharacter(text, kShortBytes), "…");
+      is_short ? std::string(text) : absl::StrCat(CutAtCharacter(text, most_bytes), "…");
   std::replace_if(cell.begin(), cell.end(), absl::ascii_iscntrl, ' ');
   return cell;
 }

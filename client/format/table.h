@@ -6,6 +6,7 @@
 //                                     mlp        4
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;  // the first holds the titles
 };
 
-// A text for a cell: at most 40 bytes of it, cut between characters, and a space for each control
-// character, so that it is on one line. Pure, thread-safe.
-std::string ShortCell(absl::string_view text);
+// A text for a cell: at most `most_bytes` of it, cut between characters, and a space for each
+// control character, so that it is on one line. Pure, thread-safe.
+std::string ShortCell(absl::string_view text, size_t most_bytes = 40);
 
 // Numbers stand to the right.
 inline constexpr Table::Align kRight = Table::Align::kRight;

@@ -90,7 +90,7 @@ std::string ModelPathFault(const std::string& path, ModelFormat format) {
 
 std::string TokenizerIn(const std::string& folder) {
   for (const char* name : {"tokenizer.json", "vocab.txt"}) {
-    std::string path = absl::StrCat(folder, "/", name);
+    std::string path = (std::filesystem::path(folder) / name).string();
     if (FileFault(path).empty()) return path;
   }
   return "";

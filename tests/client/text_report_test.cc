@@ -79,6 +79,7 @@ TEST(Table, ACellIsShortAndOnOneLine) {
   EXPECT_EQ(ShortCell("a\tb\n"), "a b ");
   EXPECT_EQ(ShortCell(std::string(40, 'a')), std::string(40, 'a'));
   EXPECT_EQ(ShortCell(std::string(39, 'a') + "éé"), std::string(39, 'a') + "…");
+  EXPECT_EQ(ShortCell("abcd", 3), "abc…");
 }
 
 }  // namespace

@@ -112,7 +112,10 @@ class MiniLm(unittest.TestCase):
         done = mpsd("inspect", str(MODELS / "minilm"))
         self.assertEqual(done.returncode, 0, done.stderr)
         for fact in ("huggingface, on cpu", "family: bert", "pooling: mean, normalize",
-                     "tokens: at most 256 a row", "sentence_embedding"):
+                     "tokens: at most 256 a row, as sentence_bert_config.json says",
+                     "tokenizer: WordPiece, 30522 pieces", "[CLS] 101, [SEP] 102",
+                     "the 128 tokens in tokenizer.json are not heeded", "prompts: none",
+                     "sentence_embedding"):
             self.assertIn(fact, done.stdout)
         target = self.daemon.folder / "init.json"
         done = mpsd("init", str(MODELS / "minilm"), "--config", str(target))

@@ -14,8 +14,9 @@ namespace {
 constexpr size_t kMaxFileBytes = 4 << 20;
 constexpr uint32_t kUsualBatchRows = 32;
 constexpr int64_t kSmallestBucket = 16;
-constexpr int64_t kUsualMaxTokens = 8192;
 constexpr size_t kShownLabels = 8;
+constexpr char kEncoderConfig[] = "config.json";
+constexpr char kTokenizerConfig[] = "tokenizer_config.json";
 
 // The names under which sentence-transformers has saved the settings of its first step; it takes
 // the first that is there.
@@ -107,17 +108,35 @@ absl::Status ReadScore(const std::string& path, EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// The tokens of a row as these settings say; 0 where none does.
-absl::StatusOr<int64_t> ReadToldTokens(const std::string& path) {
+// Takes what a file says of the tokens of a row, where that is no more than what was said before.
+void LimitTokens(int64_t tokens, const std::string& file, EncoderFolder* folder) {
+  if (tokens == 0 || tokens > folder->max_tokens) return;
+  folder->max_tokens = tokens;
+  folder->max_tokens_file = file;
+}
+
+// The first of these settings that says the tokens of a row limits them.
+absl::Status ReadToldTokens(const std::string& path, EncoderFolder* folder) {
   for (const char* name : kSentenceBertConfigs) {
     const auto told = ReadAs(path, name, ParseMaxTokens);
     if (absl::IsNotFound(told.status())) continue;
-    if (!told.ok() || *told > 0) return told;
-    break;
+    if (!told.ok()) return told.status();
+    if (*told == 0) break;
+    LimitTokens(*told, name, folder);
+    return absl::OkStatus();
   }
-  const auto of_tokenizer = ReadAs(path, "tokenizer_config.json", ParseTokenizerMaxTokens);
-  if (absl::IsNotFound(of_tokenizer.status())) return 0;
-  return of_tokenizer;
+  const auto of_tokenizer = ReadAs(path, kTokenizerConfig, ParseTokenizerMaxTokens);
+  if (absl::IsNotFound(of_tokenizer.status())) return absl::OkStatus();
+  if (!of_tokenizer.ok()) return of_tokenizer.status();
+  LimitTokens(*of_tokenizer, kTokenizerConfig, folder);
+  return absl::OkStatus();
+}
+
+// The longest row that a folder is served with unless the order says otherwise.
+absl::Status ReadMaxTokens(const std::string& path, EncoderFolder* folder) {
+  folder->max_tokens = kUsualMaxTokens;
+  LimitTokens(folder->config.max_tokens(), kEncoderConfig, folder);
+  return ReadToldTokens(path, folder);
 }
 
 std::vector<int64_t> Buckets(int64_t longest) {
@@ -134,6 +153,17 @@ int64_t LongestRow(const EncoderFolder& folder, const ModelSpec& spec) {
     if (!rule.buckets.empty()) longest = std::min(longest, rule.buckets.back());
   }
   return longest;
+}
+
+std::string TokensText(const EncoderFolder& folder, const ModelSpec& spec) {
+  const int64_t longest = LongestRow(folder, spec);
+  const std::string count = absl::StrCat("at most ", longest, " a row");
+  if (longest != folder.max_tokens) return absl::StrCat(count, ", as its padding says");
+  if (!folder.max_tokens_file.empty()) {
+    return absl::StrCat(count, ", as ", folder.max_tokens_file, " says");
+  }
+  return absl::StrCat(count, " of the model's ", folder.config.max_tokens(),
+                      ", unless its padding says more");
 }
 
 std::string TailText(const EncoderFolder& folder) {
@@ -165,16 +195,14 @@ int64_t EncoderFolder::width() const {
 
 absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& path) {
   EncoderFolder folder;
-  absl::StatusOr<EncoderConfig> config = ReadAs(path, "config.json", ParseEncoderConfig);
+  absl::StatusOr<EncoderConfig> config = ReadAs(path, kEncoderConfig, ParseEncoderConfig);
   if (!config.ok()) return config.status();
   folder.config = *std::move(config);
   absl::Status status = ReadSentenceFiles(path, &folder);
   status.Update(ReadScore(path, &folder));
   if (!status.ok()) return status;
-  folder.max_tokens = std::min(folder.config.max_tokens(), kUsualMaxTokens);
-  const absl::StatusOr<int64_t> told = ReadToldTokens(path);
-  if (!told.ok()) return told.status();
-  if (*told > 0) folder.max_tokens = std::min(folder.max_tokens, *told);
+  status = ReadMaxTokens(path, &folder);
+  if (!status.ok()) return status;
   return folder;
 }
 
@@ -222,10 +250,10 @@ std::vector<ModelFact> FactsOf(const EncoderFolder& folder, const ModelSpec& spe
     facts.push_back({"task", "embeddings"});
     facts.push_back({"pooling", TailText(folder)});
   }
-  facts.push_back(
-      {"sizes", absl::StrCat(config.layer_count, " layers, ", config.hidden_size, " wide, ",
-                             config.head_count, " heads, ", config.vocabulary_size, " words")});
-  facts.push_back({"tokens", absl::StrCat("at most ", LongestRow(folder, spec), " a row")});
+  facts.push_back({"sizes", absl::StrCat(config.layer_count, " layers, ", config.hidden_size,
+                                         " wide, ", config.head_count, " heads")});
+  facts.push_back({"words", absl::StrCat(config.vocabulary_size)});
+  facts.push_back({"tokens", TokensText(folder, spec)});
   return facts;
 }
 

@@ -16,6 +16,7 @@
 // Knows no libtorch, so it is tested without one. The files are untrusted.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@
 #include "worker/model/model.h"
 
 namespace mpsd {
+
+// The tokens of a row at most where neither a file nor the order's padding says how many.
+inline constexpr int64_t kUsualMaxTokens = 8192;
 
 // A linear map or a division by the length, behind the pooling.
 struct SentenceTail {
@@ -41,6 +45,7 @@ struct EncoderFolder {
   bool pooling_is_told = false;      // by a file; else the mean is the default
   std::vector<SentenceTail> tail;    // of an embedder, in their order
   int64_t max_tokens = 0;            // of a row, where no other padding is ordered
+  std::string max_tokens_file;       // that says so; empty: no file does, and kUsualMaxTokens holds
 
   bool is_classifier() const { return config.head == HeadKind::kClassifier; }
 
@@ -59,8 +64,8 @@ absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& folder);
 // Pure.
 absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolder& folder);
 
-// The facts of such a folder, for people: its family, task, pooling, sizes, and how long a row may
-// be by the padding of its spec. Pure.
+// The facts of such a folder, for people: its family, task, pooling, sizes, words, and how long a
+// row may be by the padding of its spec, with the file that says so. Pure.
 std::vector<ModelFact> FactsOf(const EncoderFolder& folder, const ModelSpec& spec);
 
 }  // namespace mpsd

@@ -47,6 +47,10 @@ class EncoderFolderTest : public testing::Test {
     return EncoderSpec(order, ReadEncoderFolder(folder_).value()).value();
   }
 
+  std::string TokensFact(const LoadOrder& order = {}) const {
+    return FactsOf(ReadEncoderFolder(folder_).value(), Spec(order)).back().text;
+  }
+
   const std::string folder_ = testing::TempDir() + "mpsd_folder_" + std::to_string(getpid());
 };
 
@@ -56,7 +60,11 @@ TEST_F(EncoderFolderTest, WithoutModulesTheMeanIsTaken) {
   EXPECT_EQ(folder->pooling, Pooling::kMean);
   EXPECT_TRUE(folder->tail.empty());
   EXPECT_EQ(folder->max_tokens, 40);
-  EXPECT_THAT(FactsOf(*folder, {})[2].text, HasSubstr("mean (the default"));
+  const std::vector<ModelFact> facts = FactsOf(*folder, {});
+  EXPECT_THAT(facts[2].text, HasSubstr("mean (the default"));
+  EXPECT_EQ(facts[3].text, "1 layers, 4 wide, 2 heads");
+  EXPECT_EQ(facts[4].name, "words");
+  EXPECT_EQ(facts[4].text, "10");
 }
 
 TEST_F(EncoderFolderTest, ReadsTheStepsBehindTheEncoder) {
@@ -116,16 +124,19 @@ TEST_F(EncoderFolderTest, ARerankerOfSentenceTransformers) {
 }
 
 TEST_F(EncoderFolderTest, TakesTheFirstOfTheFilesThatSayTheLength) {
+  EXPECT_EQ(TokensFact(), "at most 40 a row, as config.json says");
   Write("tokenizer_config.json", R"({"model_max_length": 30})");
-  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 30);
+  EXPECT_EQ(TokensFact(), "at most 30 a row, as tokenizer_config.json says");
   Write("sentence_xlnet_config.json", R"({"max_seq_length": 10})");
-  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 10);
+  EXPECT_EQ(TokensFact(), "at most 10 a row, as sentence_xlnet_config.json says");
   Write("sentence_roberta_config.json", R"({"max_seq_length": 35})");
-  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 35);
+  EXPECT_EQ(TokensFact(), "at most 35 a row, as sentence_roberta_config.json says");
   Write("sentence_bert_config.json", R"({"max_seq_length": null})");
-  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 30);
+  EXPECT_EQ(TokensFact(), "at most 30 a row, as tokenizer_config.json says");
+  Write("tokenizer_config.json", R"({"model_max_length": 41})");
+  EXPECT_EQ(TokensFact(), "at most 40 a row, as config.json says");
   Write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
-  EXPECT_EQ(ReadEncoderFolder(folder_)->max_tokens, 40);
+  EXPECT_EQ(TokensFact(), "at most 40 a row, as config.json says");
   Write("sentence_bert_config.json", R"({"max_seq_length": 0})");
   EXPECT_THAT(Error(), HasSubstr("sentence_bert_config.json: 'max_seq_length' must be"));
 }
@@ -141,13 +152,12 @@ TEST_F(EncoderFolderTest, ABucketBeyondThePositionsIsRefused) {
 
 TEST_F(EncoderFolderTest, TheLongestRowThatIsToldIsThatOfThePadding) {
   WriteConfig(R"("architectures": ["BertModel"], "max_position_embeddings": 20000)");
-  const EncoderFolder folder = ReadEncoderFolder(folder_).value();
-  EXPECT_EQ(FactsOf(folder, Spec()).back().text, "at most 8192 a row");
+  EXPECT_EQ(TokensFact(), "at most 8192 a row of the model's 20000, unless its padding says more");
   LoadOrder order;
   order.spec.pad.push_back({"input_ids", 0, {8, 16384}});
-  EXPECT_EQ(FactsOf(folder, Spec(order)).back().text, "at most 16384 a row");
+  EXPECT_EQ(TokensFact(order), "at most 16384 a row, as its padding says");
   order.spec.pad.push_back({"attention_mask", 0, {100}});
-  EXPECT_EQ(FactsOf(folder, Spec(order)).back().text, "at most 100 a row");
+  EXPECT_EQ(TokensFact(order), "at most 100 a row, as its padding says");
 }
 
 TEST_F(EncoderFolderTest, BucketsEndWithTheLongestRow) {

@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "client/bench/bench_report.h"
 #include "client/bench/knee_search.h"
 #include "client/bench/load_meter.h"
-#include "client/cli/bench_report.h"
 #include "client/cli/exit_code.h"
 #include "client/format/named_value.h"
 #include "client/format/npy.h"
@@ -81,7 +81,7 @@ class BenchRun {
   }
 
   absl::Status Measure(const std::vector<bench::Load>& loads) {
-    if (!json_) out_ << BenchTitles(report_.slo.has_value()) << std::flush;
+    if (!json_) out_ << bench::BenchTitles(report_.slo.has_value()) << std::flush;
     for (const bench::Load& load : loads) {
       const auto point = meter_->Measure(load, duration_, report_.slo ? &*report_.slo : nullptr);
       if (!point.ok()) return point.status();
@@ -93,8 +93,8 @@ class BenchRun {
   // Ends the report; returns the verb's exit code. `ended` may say why the search came to an end.
   int Finish(const absl::Status& ended, std::ostream& err) {
     std::string rest;  // beside the lines of loads
-    if (json_) rest = BenchJson(report_);
-    if (!json_ && report_.slo) rest = KneeText(report_);
+    if (json_) rest = bench::BenchJson(report_);
+    if (!json_ && report_.slo) rest = bench::KneeText(report_);
     const int code = WriteReport(out_, err, rest);
     if (code != kExitOk || !report_.slo || report_.knee) return code;
     const std::string why = ended.ok() ? "" : absl::StrCat("; ", ended.message());
@@ -106,7 +106,7 @@ class BenchRun {
  private:
   void Keep(const bench::LoadPoint& point) {
     report_.points.push_back(point);
-    if (!json_) out_ << BenchLine(point, report_.slo.has_value()) << std::flush;
+    if (!json_) out_ << bench::BenchLine(point, report_.slo.has_value()) << std::flush;
   }
 
   absl::Status FindKnee() {
@@ -126,7 +126,7 @@ class BenchRun {
   const uint32_t knee_loads_max_;
   const bool json_;
   std::ostream& out_;
-  BenchReport report_;
+  bench::BenchReport report_;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/cli/bench_report.h"
+#include "client/bench/bench_report.h"
 #include "client/tune/tune_plan.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
@@ -68,7 +68,7 @@ ordered_json TrialJson(const Trial& trial) {
   if (!trial.reason.empty()) json["reason"] = trial.reason;
   json["workers"] = {{"processes", CountJson(trial.processes)}, {"lanes", CountJson(trial.lanes)}};
   json["knee"] = nullptr;
-  if (trial.knee) json["knee"] = PointJson(*trial.knee);
+  if (trial.knee) json["knee"] = bench::PointJson(*trial.knee);
   return json;
 }
 
@@ -161,7 +161,7 @@ std::string TuneJson(const TuneReport& report) {
   json["output"] = report.output.empty() ? ordered_json(nullptr) : ordered_json(report.output);
   json["verified"] = nullptr;
   if (report.verified) {
-    json["verified"] = PointJson(*report.verified);
+    json["verified"] = bench::PointJson(*report.verified);
     json["verified"]["meets_slo"] = report.verified->meets_slo;
   }
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "absl/strings/match.h"
-#include "client/cli/bench_report.h"
+#include "client/bench/bench_report.h"
 #include "client/cli/exit_code.h"
 #include "client/format/npy.h"
 #include "proto/files/whole_file.h"
@@ -117,17 +117,17 @@ TEST(BenchReportText, NamesTheKneeAndTheErrors) {
   point.errors = {{"RESOURCE_EXHAUSTED", 3}, {"WRONG", 1}};
   point.meets_slo = true;
   point.slo_latency_ns = point.p99_ns;
-  EXPECT_EQ(BenchTitles(true) + BenchLine(point, true),
+  EXPECT_EQ(bench::BenchTitles(true) + bench::BenchLine(point, true),
             "LOAD            OFFERED/S  ANSWERED/S       P50       P95       P99  BATCH  SLO     "
             "ERRORS\n"
             "250 /s              251.0       249.5    1.5 ms      2 ms     18 ms    3.2  met     "
             "3 RESOURCE_EXHAUSTED, 1 WRONG\n");
-  BenchReport report{.points = {point}, .slo = bench::Slo{0.99, 20'000'000}, .knee = point};
-  EXPECT_EQ(KneeText(report),
+  bench::BenchReport report{.points = {point}, .slo = bench::Slo{0.99, 20'000'000}, .knee = point};
+  EXPECT_EQ(bench::KneeText(report),
             "the highest load that meets p99 <= 20 ms: 250.0 a second, 249.5 answered, at 18 ms\n");
-  EXPECT_TRUE(absl::StrContains(BenchLine({.load = {.rate = 1}}, true), "-       -\n"));
+  EXPECT_TRUE(absl::StrContains(bench::BenchLine({.load = {.rate = 1}}, true), "-       -\n"));
   report.knee.reset();
-  EXPECT_EQ(KneeText(report), "no load meets p99 <= 20 ms\n");
+  EXPECT_EQ(bench::KneeText(report), "no load meets p99 <= 20 ms\n");
 }
 
 }  // namespace

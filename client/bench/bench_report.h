@@ -13,31 +13,31 @@
 #include "client/bench/slo.h"
 #include "nlohmann/json.hpp"
 
-namespace mpsd::cli {
+namespace mpsd::bench {
 
 // All that a run of the verb has found.
 struct BenchReport {
   std::string address;
   std::string model;
-  double seconds = 0;                    // of each load
-  std::vector<bench::LoadPoint> points;  // in the order of their measurement
-  std::optional<bench::Slo> slo;
-  std::optional<bench::LoadPoint> knee;
+  double seconds = 0;             // of each load
+  std::vector<LoadPoint> points;  // in the order of their measurement
+  std::optional<Slo> slo;
+  std::optional<LoadPoint> knee;
 };
 
 // The titles of the columns, and a line for a point. A `slo` adds a column that says whether it is
 // met; nothing is said of a point without requests. Pure.
 std::string BenchTitles(bool slo);
-std::string BenchLine(const bench::LoadPoint& point, bool slo);
+std::string BenchLine(const LoadPoint& point, bool slo);
 
 // What the SLO came to; REQUIRES: the report has one. Pure.
 std::string KneeText(const BenchReport& report);
 
 // {"clients" or "rate", "offered", "answered", "p50_ms", "p95_ms", "p99_ms", "mean_batch",
 // "errors"}. Latencies that never came and batches that the server does not tell are null. Pure.
-nlohmann::ordered_json PointJson(const bench::LoadPoint& point);
+nlohmann::ordered_json PointJson(const LoadPoint& point);
 
 // {"address", "model", "seconds", "points": those of PointJson(), "slo", "knee"}. Pure.
 std::string BenchJson(const BenchReport& report);
 
-}  // namespace mpsd::cli
+}  // namespace mpsd::bench

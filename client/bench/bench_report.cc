@@ -1,4 +1,4 @@
-#include "client/cli/bench_report.h"
+#include "client/bench/bench_report.h"
 
 #include <cstdint>
 #include <limits>
@@ -8,10 +8,9 @@
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 
-namespace mpsd::cli {
+namespace mpsd::bench {
 namespace {
 
-using bench::LoadPoint;
 using nlohmann::ordered_json;
 
 std::string ErrorsText(const LoadPoint& point) {
@@ -92,4 +91,4 @@ std::string BenchJson(const BenchReport& report) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace mpsd::cli
+}  // namespace mpsd::bench

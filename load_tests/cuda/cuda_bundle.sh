@@ -36,6 +36,7 @@ done
 cp load_tests/bench/bench_processes.py "$target/load_tests/bench/"
 cp load_tests/cuda/cuda_{figures.sh,figures.py,storm.py,http_texts.py,models.py,libraries.py,region_check.sh,region_check.py} \
   "$target/load_tests/cuda/"
+cp -r tests/worker/model/encoder/families "$target/"
 cp worker/tools/export_model.py "$target/worker/tools/"
 mkdir -p "$target/tests/worker/tools"
 cp tests/worker/tools/make_packages.py "$target/tests/worker/tools/"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -83,11 +84,17 @@ void WriteFile(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
+// Of the sources; on a host that has the test's program alone, its environment says where.
+std::string FamiliesFolder() {
+  const char* const told = std::getenv("MPSD_TEST_FAMILIES");
+  return told == nullptr ? MPSD_FAMILIES : told;
+}
+
 }  // namespace
 
 FamilyFolder::FamilyFolder(const std::string& name)
     : path_(testing::TempDir() + "mpsd_family_" + name + "_" + std::to_string(getpid())) {
-  std::ifstream file(std::string(MPSD_FAMILIES) + "/" + name + ".json");
+  std::ifstream file(FamiliesFolder() + "/" + name + ".json");
   const Json family = Json::parse(file);
   for (const auto& item : family["files"].items()) {
     WriteFile(path_ + "/" + item.key(), item.value().dump());

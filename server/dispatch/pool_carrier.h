@@ -35,7 +35,7 @@ class PoolCarrier {
 
  private:
   // True when the request holds what has crashed a worker. REQUIRES: its rows are filled, and no
-  // other thread knows of it, so that they may be read without the mutex.
+  // other thread touches them, so that they may be read without the mutex.
   bool IsQuarantined(const Request& request) ABSL_LOCKS_EXCLUDED(parts_->mu);
   void RememberStruck(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);
   void Recycle(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);

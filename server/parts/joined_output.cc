@@ -59,6 +59,9 @@ AnswerOutput JoinedOutput::Join(absl::string_view name) {
   output.datatype = datatype_;
   output.dims = row_dims_;
   output.dims.insert(output.dims.begin(), rows_);
+  size_t bytes = 0;
+  for (const std::string& rows : strings_) bytes += rows.size();
+  joined_strings_.reserve(bytes);
   for (std::string& rows : strings_) joined_strings_ += std::exchange(rows, std::string());
   output.bytes = datatype_ == DataType::kBytes
                      ? absl::string_view(joined_strings_)

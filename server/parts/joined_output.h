@@ -22,7 +22,7 @@ namespace mpsd {
 //   part 2  rows 8, 9    FP32 [2,3]      ─┘
 //
 // The first part that comes says what a row is; the memory of all rows is taken then, except of
-// BYTES, whose rows are as long as they are. Thread-compatible.
+// BYTES, whose rows differ in length. Thread-compatible.
 class JoinedOutput {
  public:
   // `parts` is the number of parts, `rows` that of their rows together.

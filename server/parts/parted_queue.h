@@ -50,7 +50,7 @@ class PartedQueue final : public RequestQueue, private PartedRunKeeper {
 
   // Held by readers while they reserve the parts of a request, and by Close(): the pool takes all
   // parts of a request or none, so that a model can be replaced without a lost request. The pool's
-  // functions are called under it, and nothing else is.
+  // Reserve() and Close() are called under it, and what they call.
   absl::Mutex entry_mu_;
 
   absl::Mutex mu_;

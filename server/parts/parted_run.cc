@@ -89,6 +89,9 @@ void PartedRun::NoteTimes(const Request& part) {
   times_.batched_ns = is_first ? times.batched_ns : std::min(times_.batched_ns, times.batched_ns);
   times_.started_ns = is_first ? times.started_ns : std::min(times_.started_ns, times.started_ns);
   times_.finished_ns = std::max(times_.finished_ns, times.finished_ns);
+  sums_.input_ns = std::max(sums_.input_ns, part.sums.input_ns);
+  sums_.infer_ns = std::max(sums_.infer_ns, part.sums.infer_ns);
+  sums_.output_ns = std::max(sums_.output_ns, part.sums.output_ns);
 }
 
 void PartedRun::PartAnswered(const RequestPart& part, const Answer& answer) {
@@ -146,6 +149,7 @@ void PartedRun::End(const absl::Status& fault) {
     return whole_->reply.Fail(fault);
   }
   whole_->times = times_;
+  whole_->sums = sums_;
   whole_->is_answered = true;
   const Answer answer = Joined();
   if (whole_->cache_key.has_value()) model_->cache->Keep(*whole_, answer);

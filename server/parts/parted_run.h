@@ -38,15 +38,15 @@ class PartedRunKeeper {
 //
 // Invariants:
 //   1. The request ends exactly once, and when no part is open: nobody reads its payloads then.
-//   2. After the first fault, or a cancellation, no part is reserved.
+//   2. After the first fault, or a cancellation, no part begins to be reserved.
 //   3. No function of the pool or of a reply is called under the mutex.
 //
 // Owned by its queue's table until it ends, and by each thread that is inside. Thread-safe.
 class PartedRun final : private PartOwner, public std::enable_shared_from_this<PartedRun> {
  public:
   // The run has the request from Start() until it ends. The referents outlive the run; the keeper
-  // and the pool live as long as the request's model. REQUIRES: the request is admitted but for its
-  // place in a queue.
+  // and the pool live as long as the request's model. REQUIRES: the request is checked and
+  // padded: only its place in a queue is missing.
   PartedRun(Request* whole, RequestQueue* pool, PartedRunKeeper* keeper, ByteAllowance* answers);
 
   // Reserves the parts. An error is the first part's, and nothing is inside then: the caller still
@@ -83,7 +83,7 @@ class PartedRun final : private PartOwner, public std::enable_shared_from_this<P
   Request* const whole_;
   RequestQueue* const pool_;
   PartedRunKeeper* const keeper_;
-  const std::shared_ptr<ServedModel> model_;  // outlives the reply, with which the request's goes
+  const std::shared_ptr<ServedModel> model_;  // the request's own goes with its reply
   std::vector<std::unique_ptr<RequestPart>> parts_;
 
   absl::Mutex mu_;
@@ -95,6 +95,7 @@ class PartedRun final : private PartOwner, public std::enable_shared_from_this<P
   JoinRoom room_;
   std::vector<JoinedOutput> outputs_;  // those that are wanted, in their order
   StageTimes times_;                   // from the first part's batch to the last part's end
+  StageSums sums_;                     // of each stage the longest, since parts run side by side
 };
 
 }  // namespace mpsd

@@ -28,6 +28,7 @@ namespace mpsd {
 //   text                                              TextEncoder          requests of texts
 //   response_cache                                    ModelCache           equal requests
 //   batching, queue                                   PoolOptions          the pool
+//   max_request_rows                                  PartedQueue          requests beyond a batch
 //   timeouts, circuit, recycle                        SupervisionLimits    the supervisor
 //   what was decided of it all                        ModelFacts           clients and operators
 //   device, placement                                 Placement, which the other four follow

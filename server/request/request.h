@@ -229,7 +229,7 @@ struct RefusedContent {
 // A model's queue of admitted requests. A request enters in two steps, so that its payload is
 // copied outside every lock: Reserve() gives it rows, the caller fills them, Commit() makes it
 // ready for a batch. From then on the queue gives the reply. No method blocks. Implemented by
-// dispatch/. Thread-safe.
+// dispatch/, steps/ and parts/. Thread-safe.
 class RequestQueue {
  public:
   virtual ~RequestQueue() = default;
@@ -251,8 +251,8 @@ class RequestQueue {
   virtual void Continue(Request* request) = 0;
 
   // Nobody waits for the request any more. Ends it as CANCELLED unless it has ended: at once, or
-  // when its rows are filled or its current answer is taken. Not called between the caller's own
-  // Reserve() and Commit().
+  // when its rows are filled or its current answer is taken: between Reserve() and Commit() it is
+  // only noted, and Commit() ends the request.
   virtual void Cancel(Request* request) = 0;
 
   // Accepts no further request: Reserve() returns ABORTED from now on. Requests inside go on.

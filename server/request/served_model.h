@@ -84,8 +84,8 @@ struct ServedModel {
   std::unique_ptr<RequestQueue> queue;         // reads the fields above, so it is destroyed first
 
   // The most rows of a request: those of a batch; or as many as the config says, in as many batches
-  // as a request may be cut into and a level of the queue has room for. 0: the model has no batch
-  // dim. REQUIRES: `spec` is complete.
+  // as a request may be cut into, and one tenant may have in a level of the queue. 0: the model has
+  // no batch dim. REQUIRES: `spec` is complete.
   uint32_t MostRows() const;
 
   // Whether it serves now. Not to be asked under the directory's mutex: members are looked up.

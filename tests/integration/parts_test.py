@@ -201,9 +201,9 @@ class Faults(Parts):
         self.check_nothing_held()
 
     def test_a_full_queue_refuses_the_whole(self):
-        """Five parts fit, and not two requests of five."""
+        """Five parts of nine places fit, and not two requests of five."""
         self.serve(parted("m", rows=1000, parameters={"delay": "300ms"}, placement=placement(),
-                          queue={"requests": 5}))
+                          queue={"requests": 9}))
         self.check_refused(self.call("m", rows_of(41)), CODE.INVALID_ARGUMENT,
                            "batch-size must be <= 40 for 'm'")
         messages = [calls.request("m", {"x": rows_of(40)}) for _ in range(6)]

@@ -10,7 +10,8 @@
 // each lane runs it a dozen times.
 //
 //   cold     all lanes run inputs of their own at once, before    what races while code is compiled
-//            anything of this shape has run
+//            anything of this shape has run, but for what told
+//            the time of a slow model's second shape
 //   alone    each lane runs them, twice                           the answers to compare with
 //   warm     all lanes run them at once, round after round        what races while code runs
 //

@@ -89,6 +89,7 @@ class FakePool final : public RequestQueue {
     one.is_over = true;
     one.request->Go(RequestState::kEnded);
     one.request->times = {10 - static_cast<int64_t>(number), 20, 30 + static_cast<int64_t>(number)};
+    one.request->sums = {7, 5 + static_cast<int64_t>(number), 9 - static_cast<int64_t>(number)};
     one.request->reply.Send(answer);
   }
   void Fail(size_t number, const absl::Status& status) { FailTaken(&taken[number], status); }

@@ -59,6 +59,9 @@ TEST_F(PartedQueueTest, RowsAreCutAtTheBatchAndJoinedInTheirOrder) {
   EXPECT_EQ(request_.times.batched_ns, 8) << "of the first batch";
   EXPECT_EQ(request_.times.started_ns, 20);
   EXPECT_EQ(request_.times.finished_ns, 32) << "of the last one";
+  EXPECT_EQ(request_.sums.input_ns, 7) << "of the longest";
+  EXPECT_EQ(request_.sums.infer_ns, 7);
+  EXPECT_EQ(request_.sums.output_ns, 9);
 }
 
 TEST_F(PartedQueueTest, APartHasAllOfTheWholeButItsRows) {

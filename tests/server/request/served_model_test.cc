@@ -15,7 +15,7 @@ TEST(ServedModel, ARequestHasTheRowsOfABatchOrMore) {
   model.facts.max_request_rows = 100;
   EXPECT_EQ(model.MostRows(), 100u);
   model.facts.queue.levels = {QueuePolicy{.requests = 100}, QueuePolicy{.requests = 3}};
-  EXPECT_EQ(model.MostRows(), 3u * 8) << "a queue of three has room for no more";
+  EXPECT_EQ(model.MostRows(), 2u * 8) << "a tenant has half of a queue of three";
   model.facts.max_request_rows = 0;
   EXPECT_EQ(model.MostRows(), 8u);
 }

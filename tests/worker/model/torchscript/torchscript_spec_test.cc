@@ -46,7 +46,7 @@ TEST(MergeSpecs, TheTaskIsTheArchivesWord) {
   EXPECT_EQ(MergeSpecs(order, R"({"task": "embedding"})", {"x"})->task, ModelTask::kEmbedding);
   EXPECT_EQ(MergeSpecs(order, "{}", {"x"})->task, ModelTask::kAuto);
   EXPECT_THAT(std::string(MergeSpecs(order, R"({"task": "rank"})", {"x"}).status().message()),
-              HasSubstr("the archive's mpsd.json: task: unknown value \"rank\""));
+              HasSubstr("the archive's mpsd.json: task: there is no 'rank' here"));
 }
 
 TEST(MergeSpecs, PrintsTheFlagsThatAreMissing) {

@@ -69,8 +69,9 @@ class Packages(unittest.TestCase):
         self.assertEqual(unpacked(), before)
 
     def test_a_package_brings_no_threads_of_its_own(self):
-        with Daemon([package(placement=placement(threads=2))]) as daemon:
-            self.assertEqual(procfs.with_environment("OMP_THREAD_LIMIT", "2"), daemon.workers())
+        # As many as no other test's worker has beside this one.
+        with Daemon([package(placement=placement(threads=5))]) as daemon:
+            self.assertEqual(procfs.with_environment("OMP_THREAD_LIMIT", "5"), daemon.workers())
 
     def test_inspect_and_init(self):
         file = PACKAGES / "mlp.pt2"

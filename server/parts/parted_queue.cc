@@ -18,7 +18,7 @@ absl::Status PartedQueue::Reserve(Request* request, RowTargets* targets) {
   if (!spec.batches() || request->rows <= spec.max_batch_size) {
     return pool_->Reserve(request, targets);
   }
-  PartedRunKeeper* const keeper = this;
+  RunKeeper* const keeper = this;
   const auto run = std::make_shared<PartedRun>(request, pool_.get(), keeper, answers_);
   {
     absl::ReaderMutexLock lock(&entry_mu_);

@@ -21,7 +21,7 @@ namespace mpsd {
 // message lies, so that Reserve() says `later`; its parts lie in the pool, which bounds them.
 //
 // Owned by its ServedModel, as the pool is by this. Thread-safe.
-class PartedQueue final : public RequestQueue, private PartedRunKeeper {
+class PartedQueue final : public RequestQueue, private RunKeeper {
  public:
   // `answers` bounds the bytes that wait for other parts of their request, and outlives this.
   PartedQueue(std::unique_ptr<RequestQueue> pool, ByteAllowance* answers)
@@ -40,7 +40,7 @@ class PartedQueue final : public RequestQueue, private PartedRunKeeper {
   size_t ForgiveContents() override { return pool_->ForgiveContents(); }
 
  private:
-  // PartedRunKeeper.
+  // RunKeeper.
   void Leave(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
 
   void Enter(Request* request, const std::shared_ptr<PartedRun>& run) ABSL_LOCKS_EXCLUDED(mu_);

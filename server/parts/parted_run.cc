@@ -7,8 +7,7 @@
 
 namespace mpsd {
 
-PartedRun::PartedRun(Request* whole, RequestQueue* pool, PartedRunKeeper* keeper,
-                     ByteAllowance* answers)
+PartedRun::PartedRun(Request* whole, RequestQueue* pool, RunKeeper* keeper, ByteAllowance* answers)
     : whole_(whole),
       pool_(pool),
       keeper_(keeper),

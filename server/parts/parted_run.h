@@ -13,19 +13,10 @@
 #include "server/parts/request_part.h"
 #include "server/request/byte_allowance.h"
 #include "server/request/request.h"
+#include "server/request/run_keeper.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {
-
-// Where a run leaves when it ends. Implemented by PartedQueue. Thread-safe.
-class PartedRunKeeper {
- public:
-  // The request ends now: nobody finds the run by it any more.
-  virtual void Leave(Request* request) = 0;
-
- protected:
-  ~PartedRunKeeper() = default;
-};
 
 // Cuts the request's rows into parts of a batch each, has the pool run them as any requests, and
 // joins their answers in the order of the rows:
@@ -47,7 +38,7 @@ class PartedRun final : private PartOwner, public std::enable_shared_from_this<P
   // The run has the request from Start() until it ends. The referents outlive the run; the keeper
   // and the pool live as long as the request's model. REQUIRES: the request is checked and
   // padded: only its place in a queue is missing.
-  PartedRun(Request* whole, RequestQueue* pool, PartedRunKeeper* keeper, ByteAllowance* answers);
+  PartedRun(Request* whole, RequestQueue* pool, RunKeeper* keeper, ByteAllowance* answers);
 
   // Reserves the parts. An error is the first part's, and nothing is inside then: the caller still
   // owes the reply. A later part's error becomes the request's ending. Called once.
@@ -82,7 +73,7 @@ class PartedRun final : private PartOwner, public std::enable_shared_from_this<P
   // Constant.
   Request* const whole_;
   RequestQueue* const pool_;
-  PartedRunKeeper* const keeper_;
+  RunKeeper* const keeper_;
   const std::shared_ptr<ServedModel> model_;  // the request's own goes with its reply
   std::vector<std::unique_ptr<RequestPart>> parts_;
 

@@ -25,7 +25,7 @@ absl::Status StepQueue::Reserve(Request* request, RowTargets* targets) {
   if (absl::Status status = model_->members->Check(MemberNeed::kLoaded); !status.ok()) {
     return status;
   }
-  StepRunKeeper* const keeper = this;
+  RunKeeper* const keeper = this;
   const auto run = std::make_shared<StepRun>(context_, &graph_, keeper, request);
   if (absl::Status status = Enter(request, run); !status.ok()) return status;
   targets->later = true;

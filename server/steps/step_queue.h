@@ -30,7 +30,7 @@ struct StepQueueBounds {
 // lane is bounded by the members' pools besides.
 //
 // Owned by its ServedModel, as the graph is by this. Thread-safe; calls nothing under its mutex.
-class StepQueue final : public RequestQueue, private StepRunKeeper {
+class StepQueue final : public RequestQueue, private RunKeeper {
  public:
   // `model` owns this; the context outlives it.
   StepQueue(ServedModel* model, StepGraph graph, const StepQueueBounds& bounds,
@@ -51,7 +51,7 @@ class StepQueue final : public RequestQueue, private StepRunKeeper {
   size_t ForgiveContents() override { return 0; }
 
  private:
-  // StepRunKeeper.
+  // RunKeeper.
   void Leave(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Status Enter(Request* request, const std::shared_ptr<StepRun>& run)

@@ -25,8 +25,7 @@ const AnswerOutput& NamedOutput(const Answer& answer, const std::string& name) {
 
 }  // namespace
 
-StepRun::StepRun(StepContext* context, const StepGraph* graph, StepRunKeeper* keeper,
-                 Request* request)
+StepRun::StepRun(StepContext* context, const StepGraph* graph, RunKeeper* keeper, Request* request)
     : context_(context),
       graph_(graph),
       keeper_(keeper),

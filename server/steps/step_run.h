@@ -11,22 +11,13 @@
 #include "absl/synchronization/mutex.h"
 #include "server/graph/step_graph.h"
 #include "server/request/request.h"
+#include "server/request/run_keeper.h"
 #include "server/request/served_model.h"
 #include "server/steps/step_context.h"
 #include "server/steps/step_request.h"
 #include "server/steps/step_tensor.h"
 
 namespace mpsd {
-
-// Where a run leaves when it ends. Implemented by StepQueue. Thread-safe.
-class StepRunKeeper {
- public:
-  // The request ends now: nobody finds the run by it any more.
-  virtual void Leave(Request* request) = 0;
-
- protected:
-  ~StepRunKeeper() = default;
-};
 
 // Runs the steps that the wanted outputs need, each as soon as its tensors are there, and gives the
 // request its one ending.
@@ -50,7 +41,7 @@ class StepRun final : private StepOwner, public std::enable_shared_from_this<Ste
  public:
   // The run has the request until it ends. The referents outlive the run, the keeper as long as the
   // request's model. REQUIRES: the request is checked against its model's spec.
-  StepRun(StepContext* context, const StepGraph* graph, StepRunKeeper* keeper, Request* request);
+  StepRun(StepContext* context, const StepGraph* graph, RunKeeper* keeper, Request* request);
 
   // Begins the first steps. The request may have ended when this returns. Called once.
   void Begin();
@@ -96,7 +87,7 @@ class StepRun final : private StepOwner, public std::enable_shared_from_this<Ste
   // Constant.
   StepContext* const context_;
   const StepGraph* const graph_;
-  StepRunKeeper* const keeper_;
+  RunKeeper* const keeper_;
   Request* const request_;
   const std::shared_ptr<ServedModel> model_;  // outlives the reply, with which the request's goes
   const StepSet needed_;

@@ -22,7 +22,8 @@ inline constexpr int64_t kNoDeadlineNs = INT64_MAX / 2;
 //   the client gave none      `default_ns` from now, and from each answer on, where a request has
 //                             several; 0: kNoDeadlineNs
 //   more than 300 s from now  kMaxTimeoutNs from now, so that no request is held for ever
-//   any other                 that moment, which may have passed: the request is refused then
+//   any other                 that moment, less what gRPC has rounded it up by at most: 1 ms, or a
+//                             quarter of what is left. It may have passed: the request is refused
 //
 // Thread-safe.
 CallDeadline MonotonicDeadline(gpr_timespec deadline, int64_t now_ns, int64_t default_ns);

@@ -57,6 +57,18 @@ TEST(CallDeadline, IsNeverBeyondTheCap) {
   }
 }
 
+TEST(CallDeadline, IsAsEarlyAsTheClientsBeforeItWasRoundedUp) {
+  const auto told_in_us = [](int64_t left_us) {
+    const gpr_timespec deadline =
+        gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_micros(left_us, GPR_TIMESPAN));
+    return MonotonicDeadline(deadline, kNow, kDefaultTimeoutNs).at_ns - kNow;
+  };
+  EXPECT_LE(told_in_us(6'000), 5'000'000);
+  EXPECT_LE(told_in_us(50'000'000), 49'999'000'000);
+  EXPECT_GT(told_in_us(50'000'000), 45'000'000'000) << "a millisecond, not a share";
+  EXPECT_LE(told_in_us(2'000), 1'500'000);
+}
+
 TEST(CallDeadline, OneThatHasPassedLiesInThePast) {
   EXPECT_LE(DeadlineIn(-5, GPR_CLOCK_MONOTONIC), kNow - 5 * kNsPerSecond);
 }

@@ -72,15 +72,23 @@ SchedulerDecision PredictiveScheduler::RunLine(const SchedulerSnapshot& snapshot
   if (line.later_deadline_ns <= now_ns) {
     return SchedulerDecision::Drop(index, now_ns, line.later_rank);
   }
+  const uint32_t most_rows = snapshot.MostRowsOf(line);
+  const bool is_busy = snapshot.lanes[lane].batches > 0;
+  if (is_busy && line.all_rows() < most_rows) {
+    return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
+  }
   if (PaysToWait(snapshot, line, lane, now_ns)) {
     return SchedulerDecision::WaitUntil(snapshot.returns.by_ns);
   }
-  const uint32_t most_rows = snapshot.MostRowsOf(line);
   if (!IsKnown(line.curve)) {
     const uint32_t rows = AsPreferred(line, most_rows, now_ns);
     return SchedulerDecision::Run(index, lane, rows);
   }
-  const SizeChoice choice = ChooseSize(line, most_rows, now_ns);
+  const int64_t start_ns = ExpectedFreeNs(snapshot.lanes[lane], now_ns);
+  const SizeChoice choice = ChooseSize(line, most_rows, start_ns);
+  if (is_busy && choice.rows < most_rows) {
+    return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
+  }
   if (choice.drop_until_ns > 0) {
     return SchedulerDecision::Drop(index, choice.drop_until_ns, choice.drop_rank);
   }

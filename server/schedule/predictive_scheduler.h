@@ -15,7 +15,8 @@ namespace mpsd {
 //     kept worker has no batch, the first suspect runs there, alone.
 //  2. A batch goes to the lane with the fewest batches; of these to the one that is expected to be
 //     free first (ExpectedFreeNs), and then to that of the worker with the fewest. A lane has at
-//     most `lane_depth` batches.
+//     most `lane_depth` batches. One that has a batch gets another only if that one is full: a
+//     smaller one would be bound too early, since until the lane is free more requests may join.
 //  3. The batch is of the line that is due and whose head is served first: that of the lowest rank,
 //     and of these the one with the earliest deadline. A line is due once its head has waited for
 //     `max_delay_ns`, or its rows fill a batch, or a batch of a preferred size.

@@ -68,11 +68,27 @@ TEST_F(PoolTest, ALaneOfDepthTwoGetsASecondBatch) {
   options.lane_depth = 2;
   MakePool(options);
   FakeWorker* worker = AddWorker();
-  for (float value = 0; value < 3; ++value) Submit(value);
+  Submit(0);
+  for (float value = 1; value < 3; ++value) Submit(value, 4);
   EXPECT_TRUE(worker->Take().has_value());
   const std::optional<Job> second = worker->Take();
   ASSERT_TRUE(second.has_value());
   EXPECT_FALSE(worker->Take().has_value());
+  Kill(0, WorkerEnd::kKilled);
+  Serve(AddWorker());
+}
+
+TEST_F(PoolTest, ABatchThatMayGrowIsNotBoundToABusyLane) {
+  PoolOptions options;
+  options.lane_depth = 2;
+  MakePool(options);
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  Submit(2);
+  EXPECT_TRUE(worker->Take().has_value());
+  EXPECT_FALSE(worker->Take().has_value());
+  Submit(3, 3);
+  EXPECT_TRUE(worker->Take().has_value()) << "it is full now";
   Kill(0, WorkerEnd::kKilled);
   Serve(AddWorker());
 }
@@ -99,7 +115,7 @@ TEST_F(PoolTest, AParkedLaneIsRungAndABusyOneIsLeftAlone) {
   Submit(1);
   EXPECT_EQ(worker->mailbox(0).sequence.load(), 0u);
   worker->report(0)->parked.store(1);
-  Submit(2);
+  Submit(2, 4);
   EXPECT_EQ(worker->mailbox(0).sequence.load(), 1u);
   Serve(worker);
 }

@@ -155,8 +155,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"NoWorker", {kLate}, {}, {}, {}, Wait()},
         Case{"AFullLaneGetsNothing", {kLate}, {}, kBusyWorker, kBusyLane, Wait()},
-        Case{"ADeepLaneGetsASecondBatch", {kLate}, {}, kBusyWorker, kBusyLane, RunLine(0, 0), 2},
-        Case{"ButNoThird", {kLate}, {}, {{0, 2, true, false}}, {{0, 2}}, Wait(), 2},
+        Case{"ADeepLaneGetsASecondBatch", {kFull}, {}, kBusyWorker, kBusyLane, RunLine(0, 0), 2},
+        Case{"ButNoneThatMayGrow", {kYoung}, {}, kBusyWorker, kBusyLane, Wait(), 2},
+        Case{"AndNoThird", {kFull}, {}, {{0, 2, true, false}}, {{0, 2}}, Wait(), 2},
         Case{"TheEmptiestLane",
              {kLate},
              {},
@@ -171,14 +172,14 @@ INSTANTIATE_TEST_SUITE_P(
              {{0, 1}, {0, 0}, {1, 0}, {1, 0}},
              RunLine(0, 2)},
         Case{"OfEqualLanesTheOneThatIsFreeFirst",
-             {kLate},
+             {kFull},
              {},
              {{0, 1, true, false}, {1, 1, true, false}},
              {{0, 1, kNow + 20}, {1, 1, kNow + 10}},
              RunLine(0, 1),
              2},
         Case{"OneThatIsLateIsAvoided",
-             {kLate},
+             {kFull},
              {},
              {{0, 1, true, false}, {1, 1, true, false}},
              {{0, 1, kNow - 20}, {1, 1, kNow + 10}},
@@ -378,7 +379,7 @@ class PredictiveSchedulerCurve : public testing::Test {
 
   SchedulerDecision Decide(const std::vector<LineView>& lines, ExpectedReturns returns = {},
                            int64_t max_delay_ns = 0) const {
-    return PredictiveScheduler(1, max_delay_ns)
+    return PredictiveScheduler(2, max_delay_ns)
         .Decide({.lines = lines,
                  .lanes = lanes_,
                  .workers = workers_,
@@ -397,6 +398,15 @@ constexpr int64_t kLong = 1'000'000;
 TEST_F(PredictiveSchedulerCurve, ABatchIsNotLargerThanItsHeadBears) {
   EXPECT_EQ(Decide({Line(12, 1500)}), SchedulerDecision::Run(0, 0, 5));
   EXPECT_EQ(Decide({Line(12, kLong)}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+TEST_F(PredictiveSchedulerCurve, ABusyLaneGetsAFullBatchThatItsHeadBearsThen) {
+  workers_ = kBusyWorker;
+  lanes_ = {{0, 1, kNow + 1000}};
+  EXPECT_EQ(Decide({Line(kRows, 4000)}), SchedulerDecision::Run(0, 0, kRows));
+  EXPECT_EQ(Decide({Line(kRows, 3000)}), Wait()) << "the lane is free in 1000, a batch takes 2600";
+  EXPECT_EQ(Decide({Line(kRows, 1500)}), Wait()) << "nobody is dropped before their time";
+  EXPECT_EQ(Decide({Line(kRows - 1, kLong)}, {1, kNow + 500}), Wait());
 }
 
 TEST_F(PredictiveSchedulerCurve, ABatchHasNoMoreRowsThanItsLineMay) {

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -287,6 +288,23 @@ def stolen_seconds():
         return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
+@contextlib.contextmanager
+def held_up(daemon, after_s, seconds):
+    """The daemon stands still for a moment, that long after the beginning."""
+    def hold():
+        time.sleep(after_s)
+        os.kill(daemon.pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(daemon.pid, signal.SIGCONT)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
 def overload():
     """Poisson arrivals with deadlines, up to three times what a closed loop gets (T8)."""
     with serving([stanza("minilm", 64, 1, 1)]) as daemon:
@@ -294,15 +312,22 @@ def overload():
         capacity = bench(daemon, "minilm_64", "minilm", 1, "--concurrency", "256")[0]["throughput"]
         alone_us = one["latency_us"]["p50"]
         figure("overload", closed_loop=capacity, alone_us=alone_us)
+
+        def offer(share, deadline, **more):
+            stolen = stolen_seconds()
+            report, _ = bench(daemon, "minilm_64", "minilm", 1, "--rate",
+                              str(round(share * capacity)), "--deadline", deadline, "--slo",
+                              deadline, "--allow-errors")
+            figure("overload", deadline=deadline, offered=share * capacity,
+                   good_per_second=report["goodput"], of_capacity=report["goodput"] / capacity,
+                   stolen_s=stolen_seconds() - stolen, errors=report["errors"], **more)
+
         for deadline in (f"{round(5 * alone_us)}us", "15ms", "30ms"):
             for share in (0.9, 1.5, 2, 3):
-                stolen = stolen_seconds()
-                report, _ = bench(daemon, "minilm_64", "minilm", 1, "--rate",
-                                  str(round(share * capacity)), "--deadline", deadline, "--slo",
-                                  deadline, "--allow-errors")
-                figure("overload", deadline=deadline, offered=share * capacity,
-                       good_per_second=report["goodput"], of_capacity=report["goodput"] / capacity,
-                       stolen_s=stolen_seconds() - stolen, errors=report["errors"])
+                offer(share, deadline)
+        with held_up(daemon, 0.8, 0.15):
+            offer(3, "15ms", held_up_s=0.15)
+        offer(0.9, "30ms", after="it was held up")
 
 
 def ask_gather(daemon, index):

@@ -12,6 +12,7 @@
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "server/accept/library_log.h"
+#include "server/accept/polling_threads.h"
 #include "server/listen/address_probe.h"
 #include "server/listen/connection_cutter.h"
 #include "server/listen/open_sockets.h"
@@ -185,6 +186,7 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   SilenceLibraries();
   grpc::ServerBuilder builder;
   Configure(options, &builder);
+  if (options.queue_threads > 1) KeepOnPollingThreads();
   const std::vector<Listening> listening = Listenings(options);
   if (absl::Status free = CheckFree(listening); !free.ok()) return free;
   std::vector<int> ports(listening.size(), 0);

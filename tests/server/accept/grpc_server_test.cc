@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -86,6 +89,28 @@ TEST_F(GrpcServerTest, ServesOnThePortThatItSays) {
   server_->Stop(0);
   EXPECT_EQ(metrics_.open_calls, 0);
 }
+
+#ifdef __linux__
+// How many of this process's threads are gRPC's executor.
+int ExecutorThreads() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    if (absl::StartsWith(name, "default-exec")) ++count;
+  }
+  return count;
+}
+
+TEST_F(GrpcServerTest, SeveralPollingThreadsDoAllWorkThemselves) {
+  if (!absl::StartsWith(grpc::Version(), "1.51.")) GTEST_SKIP() << "gRPC " << grpc::Version();
+  ASSERT_TRUE(server_->Start(options_).ok());
+  EXPECT_EQ(ExecutorThreads(), 0);
+  const auto client = Client(server_->bound()[0]);
+  EXPECT_TRUE(InferOnce(client.get()).ok());
+  EXPECT_EQ(ExecutorThreads(), 0);
+}
+#endif
 
 TEST_F(GrpcServerTest, ServesOnAllItsAddresses) {
   const std::string path = absl::StrCat("unix:/tmp/mpsd-grpc-server-test-", getpid(), ".sock");

@@ -6,6 +6,7 @@ and edited, too.
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -46,18 +47,135 @@ MPSStream* MPSStreamImpl::getInstance() {
   }
   return _stream;
 }
+MPSStream* getCurrentMPSStream() {
+  return getDefaultMPSStream();
+}
+""",
+    "mps/MPSGuardImpl.h": """#pragma once
+struct MPSGuardImpl {
+  Stream getStream(Device d) const override {
+    return Stream(Stream::DEFAULT, Device(c10::DeviceType::MPS, 0));
+  }
+  Stream getNewStream(Device, int priority = 0) const override {
+    (void)priority;
+    return Stream(Stream::DEFAULT, Device(c10::DeviceType::MPS, 0));
+  }
+  Stream getDefaultStream(Device d) const override {
+    return Stream(Stream::DEFAULT, Device(c10::DeviceType::MPS, 0));
+  }
+  Stream exchangeStream(Stream s) const override {
+    return Stream(Stream::DEFAULT, Device(c10::DeviceType::MPS, 0));
+  }
+  void synchronizeDevice(const DeviceIndex device_index) const override;
+};
+""",
+    "mps/MPSGuardImpl.mm": """void MPSGuardImpl::record() {
+  MPSStream mps_stream{stream};
+}
+void MPSGuardImpl::block() {
+  MPSStream mps_stream{stream};
+}
+void MPSGuardImpl::synchronizeDevice(const DeviceIndex device_index) const {
+  at::mps::getDefaultMPSStream()->synchronize(SyncType::COMMIT_AND_WAIT);
+}
+""",
+    "mps/MPSHooks.mm": """void MPSHooks::deviceSynchronize() const {
+  at::mps::getDefaultMPSStream()->synchronize(SyncType::COMMIT_AND_WAIT);
+}
+void MPSHooks::commitStream() const {
+  at::mps::getDefaultMPSStream()->synchronize(SyncType::COMMIT);
+}
+void* MPSHooks::getCommandBuffer() const {
+  return at::mps::getDefaultMPSStream()->commandBuffer();
+}
+void* MPSHooks::getDispatchQueue() const {
+  return at::mps::getDefaultMPSStream()->queue();
+}
+""",
+    "mps/MPSAllocator.h": """#pragma once
+struct BufferBlock {
+  bool in_use = false;
+};
+""",
+    "mps/MPSAllocator.mm": """bool MPSHeapAllocatorImpl::get_free_buffer(AllocParams& params) {
+  auto it = pool.available_buffers.lower_bound(&params.search_key);
+  if (it != pool.available_buffers.end()) {
+  }
+}
+BufferBlock* MPSHeapAllocatorImpl::alloc_buffer_block(size_t size, uint32_t usage) {
+  buffer_block->in_use = true;
+}
+void MPSHeapAllocatorImpl::free_buffer(BufferBlock* buffer_block) {
+  buffer_block->in_use = false;
+}
+bool MPSHeapAllocatorImpl::release_buffer(BufferBlock* buffer_block, bool remove_empty_heap) {
+      m_stream->addCompletedHandler(^(id<MTLCommandBuffer>) {
+      });
+}
+void MPSHeapAllocatorImpl::release_buffers(BufferPool& pool) {
+  while (it != pool.available_buffers.end()) {
+    BufferBlock* buffer_block = *it;
+    ++it;
+    release_buffer(buffer_block);
+  }
+}
+bool MPSHeapAllocatorImpl::release_available_cached_buffers(AllocParams& params) {
+  auto it = pool.available_buffers.lower_bound(&params.search_key);
+      if (it != pool.available_buffers.begin()) {
+        --it;
+        release_buffer(*cur);
+      } else {
+        release_buffer(*cur);
+        break;
+      }
+}
+bool MPSHeapAllocatorImpl::release_cached_buffers() {
+  auto stream = getDefaultMPSStream();
+  dispatch_sync(stream->queue(), ^() {
+    stream->synchronize(SyncType::COMMIT_AND_WAIT);
+  });
+}
+void MPSHeapAllocatorImpl::free(void* ptr) {
+  m_stream->addCompletedHandler(^(id<MTLCommandBuffer>) {
+  });
+}
 """,
     "mps/MPSEvent.h": """#pragma once
 class MPSEvent {
   void waitForCpuSync();
+  bool waitLocked(bool syncEvent);
 };
 """,
-    "mps/MPSEvent.mm": """  if (!stream) {
+    "mps/MPSEvent.mm": """bool MPSEvent::waitLocked(bool syncEvent) {
+  m_stream->endKernelCoalescing();
+  id<MTLCommandBuffer> commandBuffer = m_stream->commandBuffer();
+  m_stream->synchronize(SyncType::COMMIT);
+}
+void MPSEvent::record(bool needsLock, bool syncEvent) {
+  dispatch_sync(m_stream->queue(), ^() {
+  });
+}
+bool MPSEvent::wait(bool needsLock, bool syncEvent) {
+  if (!needsLock) {
+    return waitLocked(syncEvent);
+  }
+  dispatch_sync(m_stream->queue(), ^() {
+      waited = waitLocked(syncEvent);
+  });
+}
+MPSEventPtr MPSEventPool::acquireEvent(bool enable_timing, MPSStream* stream) {
+  if (!stream) {
     stream = m_default_stream;
   }
+}
+double MPSEventPool::elapsedTime(id_t start_event_id, id_t end_event_id) {
+  dispatch_sync(m_default_stream->queue(), ^() {
+    m_default_stream->synchronize(SyncType::COMMIT_AND_WAIT);
+  });
   MPSEvent* end_event = getInUseEvent(end_event_id, false);
   // a comment
   end_event->waitForCpuSync();
+}
 """,
     "native/mps/OperationUtils.h": """#pragma once
 struct MPSGraphCache {
@@ -78,6 +196,26 @@ std::pair<id<State>, id<Function>> MetalShaderLibrary::getLibraryPipelineState(
 }
   id<MTLLibrary> getLibrary() override {
   }
+void MetalKernelFunction::runCommandBlock(std::function<void(void)> run) {
+  dispatch_sync_with_rethrow(getCurrentMPSStream()->queue(), ^() {
+      run();
+  });
+}
+""",
+    "native/mps/operations/Linear.mm": """Tensor _mps_linear(const Tensor& input) {
+  if (input.numel() == 0) {
+    return output;
+  }
+  if (is_macos_13_or_newer(MacOSVersion::MACOS_VER_15_0_PLUS) && is_contiguous) {
+    _mps_linear_nograph(input, weight, bias, output);
+  }
+}
+""",
+    "native/mps/operations/Normalization.mm": """// a comment
+#define ONLY_METHODS
+std::tuple<Tensor, Tensor, Tensor> layer_norm_mps(const Tensor& input,
+                                                  double eps) {
+}
 """,
     "native/mps/MetalShaderLibrary.h": """#pragma once
 #ifdef __OBJC__
@@ -116,18 +254,117 @@ class Patch(unittest.TestCase):
         return done.stdout
 
     def test_every_edit_is_made(self):
-        self.assertEqual(self.patch(), "patched: stream-once, kept-buffer, stream-state, "
-                                       "event-stream, event-timing, thread-caches, shader-maps\n")
+        self.assertEqual(self.patch(),
+                         "patched: stream-pool, stream-guard, stream-waits, caller-stream, "
+                         "block-stream, buffer-stream, buffer-loops, linear-graphs, "
+                         "layer-norm-lock, kept-buffer, stream-state, event-stream, event-timing, "
+                         "thread-caches, shader-maps\n")
         for name in FILES:
             self.assertNotEqual(self.text(name), FILES[name], name)
 
-    def test_the_stream_is_made_once(self):
+    def test_the_streams_are_those_of_the_pool(self):
         self.patch()
         text = self.text("mps/MPSStream.mm")
-        self.assertNotIn("_stream == nullptr", text)
-        self.assertRegex(text, r"call_once\(made, \[\] \{\n\s+_stream = new MPSStream\(0\);\n  \}\)")
+        self.assertRegex(text, r"getInstance\(\) \{\n  return MPSStreamPool::instance\(\)\.stream\(0\);\n"
+                               r"\}\n.*getCurrentMPSStream\(\) \{\n"
+                               r"  return MPSStreamPool::instance\(\)\.current\(\);\n\}")
         self.assertIn("[_prevCommandBuffer release];\n      _prevCommandBuffer =", text)
         self.assertEqual(text.count(LOCK + "_stateMutex);"), 4)
+
+    def test_the_pool_is_copied_and_names_what_is_beside_it(self):
+        self.patch()
+        self.assertTrue(self.text("mps/MPSStream.h").endswith(
+            "#include <ATen/mps/mpsd_mps_stream_pool.h>\n"))
+        for name in patch_libtorch.POOL_FILES.values():
+            text = self.text(f"mps/{name}")
+            self.assertNotIn('"worker/', text)
+            for included in re.findall(r'#include "ATen/mps/(mpsd_.*)"', text):
+                self.assertTrue(self.path(f"mps/{included}").is_file(), included)
+        self.assertIn('#include "ATen/mps/mpsd_stream_pool.h"',
+                      self.text("mps/mpsd_mps_stream_pool.h"))
+
+    def test_the_guard_gives_out_the_streams_of_the_pool(self):
+        self.patch()
+        text = self.text("mps/MPSGuardImpl.h")
+        self.assertEqual(text.count("Stream::DEFAULT"), 1, "the default stream stays")
+        for call in (".current()->unwrap()", ".next())", ".exchange(s.id()))"):
+            self.assertEqual(text.count("MPSStreamPool::instance()" + call), 1, call)
+        self.assertIn("void synchronizeStream(const Stream& stream) const override {", text)
+        self.assertEqual(self.text("mps/MPSGuardImpl.mm").count(
+            "const MPSStreamScope mpsd_scope(MPSStreamPool::instance().stream(stream.id()));"), 2)
+
+    def test_a_wait_for_the_device_is_one_for_all_streams(self):
+        self.patch()
+        for name in ("GuardImpl", "Hooks", "Event", "Allocator"):
+            text = self.text(f"mps/MPS{name}.mm")
+            self.assertEqual(text.count("  MPSStreamPool::instance().waitForAll();\n"), 1, name)
+            self.assertNotIn("DefaultMPSStream", text, name)
+
+    def test_hooks_and_events_are_of_the_callers_stream(self):
+        self.patch()
+        self.assertEqual(self.text("mps/MPSHooks.mm").count("at::mps::getCurrentMPSStream()->"), 3)
+        text = self.text("mps/MPSEvent.mm")
+        wait_locked = text[:text.index("void MPSEvent::record")]
+        self.assertIn("bool MPSEvent::waitLocked(MPSStream* stream, bool syncEvent) {", wait_locked)
+        self.assertNotIn("m_stream", wait_locked)
+        self.assertRegex(text, r"record\(.*\n  m_stream = getCurrentMPSStream\(\);\n  dispatch_sync\(m_")
+        self.assertRegex(text, r"::wait\(.*\n  MPSStream\* stream = getCurrentMPSStream\(\);\n")
+        self.assertEqual(text.count("waitLocked(stream, syncEvent)"), 2)
+        self.assertIn("waitLocked(MPSStream* stream, bool syncEvent);", self.text("mps/MPSEvent.h"))
+
+    def test_a_block_takes_its_callers_stream_along(self):
+        self.patch()
+        self.assertRegex(self.text("native/mps/OperationUtils.mm"),
+                         r"  MPSStream\* mpsd_stream = getCurrentMPSStream\(\);\n"
+                         r"  dispatch_sync_with_rethrow\(mpsd_stream->queue\(\), \^\(\) \{\n"
+                         r"    const at::mps::MPSStreamScope mpsd_scope\(mpsd_stream\);\n      run")
+
+    def test_a_busy_buffer_stays_with_its_stream(self):
+        self.patch()
+        text = self.text("mps/MPSAllocator.mm")
+        self.assertRegex(text, r"lower_bound.*\n  while \(it != .*mpsd_busy_elsewhere\(\)\) \{\n"
+                               r"    \+\+it;\n  \}\n  if \(it != ")
+        self.assertRegex(text, r"in_use = true;\n  buffer_block->mpsd_stream = MPSStreamPool")
+        self.assertRegex(text, r"in_use = false;\n  if \(buffer_block->mpsd_stream != MPSStreamPool")
+        self.assertEqual(text.count("heldOrMain()->addCompletedHandler("), 2)
+        self.assertNotIn("m_stream->", text)
+
+    def test_loops_that_release_the_allocators_lock_begin_anew(self):
+        self.patch()
+        text = self.text("mps/MPSAllocator.mm")
+        self.assertIn("    release_buffer(buffer_block);\n"
+                      "    it = pool.available_buffers.begin();\n", text)
+        self.assertNotIn("--it", text)
+        self.assertEqual(text.count("release_buffer(*cur);"), 1)
+
+    def test_linear_goes_by_graphs_where_several_threads_are(self):
+        self.patch()
+        text = self.text("native/mps/operations/Linear.mm")
+        self.assertEqual(text.count("prefersGraphs"), 1)
+        self.assertIn("is_contiguous) && !at::mps::MPSStreamPool::instance().prefersGraphs()) {\n"
+                      "    _mps_linear_nograph", text)
+
+    def test_sources_whose_linear_is_a_graph_anyway_keep_it(self):
+        name = "native/mps/operations/Linear.mm"
+        self.path(name).write_text("Tensor _mps_linear() {}\n")
+        self.patch()
+        self.assertEqual(self.text(name), "Tensor _mps_linear() {}\n")
+
+    def test_one_thread_at_a_time_is_in_layer_norm(self):
+        self.patch()
+        text = self.text("native/mps/operations/Normalization.mm")
+        self.assertRegex(text, r"\A// a comment\n// Edited.*\n#include <mutex>\n#define")
+        self.assertRegex(text, r"double eps\) \{\n  static std::mutex mpsd_mutex;\n"
+                               r"  const std::lock_guard<std::mutex> mpsd_lock\(mpsd_mutex\);\n\}")
+
+    def test_sources_with_a_pool_of_their_own_keep_it(self):
+        header = self.path("mps/MPSStream.h")
+        header.write_text(FILES["mps/MPSStream.h"] + "MPSStream* getStreamFromPool();\n")
+        said = self.patch()
+        self.assertRegex(said, r"\Apatched: kept-buffer, .*\nleft out, since these sources have a pool "
+                               r"of streams: stream-pool, .*layer-norm-lock\n\Z")
+        self.assertEqual(self.text("mps/MPSGuardImpl.h"), FILES["mps/MPSGuardImpl.h"])
+        self.assertFalse(self.path("mps/mpsd_stream_pool.h").exists())
 
     def test_a_header_includes_what_it_needs_for_every_language(self):
         self.patch()
@@ -159,12 +396,14 @@ class Patch(unittest.TestCase):
         done = run(sys.executable, SCRIPT, "--headers", self.source / "aten/src", made)
         self.assertEqual(done.returncode, 0, done.stderr)
         headers = [name for name in FILES if name.endswith(".h")]
+        copied = [f"mps/{name}" for name in patch_libtorch.POOL_FILES.values()]
         self.assertEqual(sorted(str(path.relative_to(made / "ATen"))
-                                for path in made.rglob("*") if path.is_file()), sorted(headers))
+                                for path in made.rglob("*") if path.is_file()),
+                         sorted(headers + copied))
         for name in headers:
             self.assertEqual(self.text(name), FILES[name], "the source stays as it is")
         self.patch()
-        for name in headers:
+        for name in headers + copied:
             self.assertEqual((made / "ATen" / name).read_text(), self.text(name))
 
     def test_headers_of_which_one_is_missing_are_not_copied(self):
@@ -190,12 +429,11 @@ class Patch(unittest.TestCase):
             for broken in ("", text + text):
                 if name.endswith("OperationUtils.h") and broken:
                     continue  # two caches are known
-                if name.endswith("MPSEvent.h") and not broken:
-                    continue  # an event without a wait is known
+                if name.endswith("Linear.mm") and not broken:
+                    continue  # one without a kernel of the framework is known
                 self.path(name).write_text(broken)
-                done = run(sys.executable, SCRIPT, self.source)
-                self.assertEqual(done.returncode, 1, name)
-                self.assertRegex(done.stderr, rf"{name}: \d places, not ")
+                with self.assertRaisesRegex(ValueError, rf"{name}: \d places, not "):
+                    patch_libtorch.patch(self.source)
                 for other in FILES:
                     if other != name:
                         self.assertEqual(self.text(other), FILES[other])
@@ -209,14 +447,15 @@ class Patch(unittest.TestCase):
     def test_the_edits_are_listed_without_sources(self):
         done = run(sys.executable, SCRIPT, "--list")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(done.stdout.splitlines()), len(patch_libtorch.EDITS))
+        self.assertEqual(len(done.stdout.splitlines()),
+                         len(patch_libtorch.POOL_EDITS + patch_libtorch.EDITS))
         done = run(sys.executable, SCRIPT)
         self.assertEqual(done.returncode, 2)
         self.assertIn("the folder of PyTorch's sources is missing", done.stderr)
 
     def test_the_readme_explains_each_edit(self):
         text = (SCRIPT.parent / "README.md").read_text()
-        for edit in patch_libtorch.EDITS:
+        for edit in patch_libtorch.POOL_EDITS + patch_libtorch.EDITS:
             self.assertIn(f"| `{edit.name}` |", text)
             self.assertIn(pathlib.Path(edit.path).name, text)
 

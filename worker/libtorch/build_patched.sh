@@ -2,12 +2,13 @@
 # Builds libtorch for this Mac from PyTorch's sources with the edits of patch_libtorch.py.
 #   build_patched.sh TARGET v2.9.1|FOLDER
 # The sources: a tag, which git fetches, or a folder that stays as it is. TARGET gets include/ and
-# lib/. Takes an hour or more, and 20 GB. Not yet run on a Mac.
+# lib/. Takes an hour or more, and 20 GB; the last line is TARGET and the kind that `mpsd ps` shows.
+# Not yet run on a Mac.
 #   MPSD_LIBTORCH=TARGET ./run serve
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ $# -ne 2 ]; then
-  sed -n '2,6s/^# //p' "$0" >&2
+  sed -n '2,7s/^# //p' "$0" >&2
   exit 2
 fi
 mkdir -p "$1"
@@ -31,9 +32,16 @@ fi
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q -r "$work/pytorch/requirements.txt" cmake ninja
 cd "$work/pytorch"
+# Without a number of its own it would be called 2.9.1a0, and a worker compares versions.
+PYTORCH_BUILD_VERSION=$(sed 's/a0$//' version.txt)
+export PYTORCH_BUILD_VERSION PYTORCH_BUILD_NUMBER=1
 PATH=$work/venv/bin:$PATH USE_MPS=1 USE_DISTRIBUTED=0 USE_PYTORCH_METAL=0 BUILD_TEST=0 \
   MACOSX_DEPLOYMENT_TARGET=14.0 "$work/venv/bin/python" setup.py develop
 rm -rf "$target/include" "$target/lib"
 cp -R torch/include torch/lib "$target/"
 rm -rf "$work"
-echo "$target"
+kind='not patched: these sources have a pool of their own'
+if nm -gU "$target/lib/libtorch_cpu.dylib" | grep MPSStreamPool8instanceEv >/dev/null; then
+  kind=patched
+fi
+echo "$target: $kind"

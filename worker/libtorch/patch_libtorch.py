@@ -6,8 +6,10 @@ patch_libtorch.py --headers INCLUDE TARGET
 patch_libtorch.py --list
 
 Each edit finds its place by a pattern, which must match as often as the edit says; one that does
-not changes no file. Nothing of PyTorch is kept here. A second run is refused. --headers reads the
-headers of a libtorch that is built, INCLUDE, and writes edited copies of some below TARGET.
+not changes no file. Nothing of PyTorch is kept here; files of our own are copied among its sources.
+Sources that have a pool of streams keep theirs: the edits of ours are left out, and said. A second
+run is refused. --headers reads the headers of a libtorch that is built, INCLUDE, and writes edited
+copies of some below TARGET.
 """
 import argparse
 import pathlib
@@ -18,26 +20,57 @@ SOURCES = "aten/src/"
 MPS = "aten/src/ATen/mps"
 NATIVE = "aten/src/ATen/native/mps"
 MARK = "// Edited for mpsd: "
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Our own files, and what they are called among PyTorch's sources of mps.
+POOL_FILES = {"stream_pool.h": "mpsd_stream_pool.h",
+              "mps_stream_pool.h": "mpsd_mps_stream_pool.h",
+              "mps_stream_pool.cc": "mpsd_mps_stream_pool.cpp"}
+OWN_POOL = "getStreamFromPool"  # a function of MPSStream.h in sources that have a pool
 
 
 class Edit:
-    """One fault's remedy in one file: every match of `pattern` becomes `text`."""
+    """One fault's remedy in one file: every match of `pattern` becomes `text`.
 
-    def __init__(self, name, path, pattern, text, least=1, most=1):
+    A file in which `fault` does not stand needs no edit.
+    """
+
+    def __init__(self, name, path, pattern, text, least=1, most=1, fault=""):
         self.name = name
         self.path = path
         self.pattern = re.compile(pattern, re.MULTILINE)
         self.text = text
         self.least = least
         self.most = most
+        self.fault = fault
 
     def apply(self, text):
         """The edited text; ValueError where the pattern does not match as often as it must."""
+        if self.fault not in text:
+            return text
         edited, count = self.pattern.subn(self.text, text)
-        if not self.least <= count <= self.most:
-            wanted = str(self.least) if self.least == self.most else f"{self.least}-{self.most}"
-            raise ValueError(f"{self.name}: {self.path}: {count} places, not {wanted}")
+        self.demand(count, self.least, self.most)
         return edited
+
+    def demand(self, count, least, most):
+        if not least <= count <= most:
+            wanted = str(least) if least == most else f"{least}-{most}"
+            raise ValueError(f"{self.name}: {self.path}: {count} places, not {wanted}")
+
+
+class FunctionEdit(Edit):
+    """Changes within the one function whose head matches `head`: {pattern: (text, places)}."""
+
+    def __init__(self, name, path, head, changes):
+        super().__init__(name, path, rf"^{head}\s*\{{\n(?:(?!\}}).*\n)*\}}", self.change)
+        self.changes = changes
+
+    def change(self, function):
+        text = function[0]
+        for pattern, (new, places) in self.changes.items():
+            text, count = re.subn(pattern, new, text, flags=re.MULTILINE)
+            self.demand(count, places, places)
+        return text
 
 
 def include_mutex(name, path):
@@ -53,12 +86,134 @@ def lock_in(name, path, signature, mutex, most=1):
                 most=most)
 
 
+def returned_stream(name, head, value):
+    """One of c10's functions in MPSGuardImpl.h, which knows one stream, returns another value."""
+    return Edit(name, f"{MPS}/MPSGuardImpl.h",
+                rf"^(  Stream {head} const (?:noexcept )?override \{{\n"
+                rf"(?:    \(void\)priority;\n)?)    return Stream\(Stream::DEFAULT, [^;]*;\n",
+                value)
+
+
+WAIT_FOR_ALL = "MPSStreamPool::instance().waitForAll();"
+STREAM_OF = ("Stream(\n        Stream::UNSAFE, Device(c10::DeviceType::MPS, 0), "
+             "MPSStreamPool::instance()")
+
+# The pool of streams, and what a libtorch with one stream need not think of.
+POOL_EDITS = (
+    # Which thread has which stream: mps_stream_pool.h.
+    Edit("stream-pool", f"{MPS}/MPSStream.h", r"\Z",
+         rf"\n{MARK}stream-pool\n#include <ATen/mps/{POOL_FILES['mps_stream_pool.h']}>\n"),
+    Edit("stream-pool", f"{MPS}/MPSStream.mm",
+         r"^  if \(_stream == nullptr\) \{\n\s*_stream =\s*new MPSStream\([^;]*\);\n  \}\n"
+         r"  return _stream;\n",
+         "  return MPSStreamPool::instance().stream(0);\n"),
+    FunctionEdit("stream-pool", f"{MPS}/MPSStream.mm", r"MPSStream\* getCurrentMPSStream\(\)",
+                 {r"getDefaultMPSStream\(\)": ("MPSStreamPool::instance().current()", 1)}),
+    # What c10 asks of a device that has streams.
+    returned_stream("stream-guard", r"getStream\(Device d\)",
+                    r"\1    return MPSStreamPool::instance().current()->unwrap();\n"),
+    returned_stream("stream-guard", r"getNewStream\(Device, int priority = 0\)",
+                    rf"\1    return {STREAM_OF}.next());\n"),
+    returned_stream("stream-guard", r"exchangeStream\(Stream s\)",
+                    rf"\1    return {STREAM_OF}.exchange(s.id()));\n"),
+    Edit("stream-guard", f"{MPS}/MPSGuardImpl.h",
+         r"^(  void synchronizeDevice\(const DeviceIndex device_index\) const override;\n)",
+         r"\1\n  void synchronizeStream(const Stream& stream) const override {\n"
+         r"    auto& pool = MPSStreamPool::instance();\n"
+         r"    pool.wait(pool.stream(stream.id()));\n  }\n"),
+    Edit("stream-guard", f"{MPS}/MPSGuardImpl.mm", r"^  MPSStream mps_stream\{stream\};\n",
+         "  const MPSStreamScope mpsd_scope(MPSStreamPool::instance().stream(stream.id()));\n",
+         least=2, most=2),
+    # A wait for the device is one for all streams.
+    FunctionEdit("stream-waits", f"{MPS}/MPSGuardImpl.mm",
+                 r"void MPSGuardImpl::synchronizeDevice\([^)]*\) const",
+                 {r"^  at::mps::getDefaultMPSStream\(\)->synchronize\([^)]*\);": (
+                     f"  {WAIT_FOR_ALL}", 1)}),
+    FunctionEdit("stream-waits", f"{MPS}/MPSHooks.mm",
+                 r"void MPSHooks::deviceSynchronize\(\) const",
+                 {r"^  at::mps::getDefaultMPSStream\(\)->synchronize\([^)]*\);": (
+                     f"  {WAIT_FOR_ALL}", 1)}),
+    FunctionEdit("stream-waits", f"{MPS}/MPSEvent.mm",
+                 r"double MPSEventPool::elapsedTime\([^)]*\)",
+                 {r"^  dispatch_sync(?:_with_rethrow)?\(m_default_stream->queue\(\), \^\(\) \{\n"
+                  r"    m_default_stream->synchronize\([^)]*\);\n  \}\);": (
+                      f"  {WAIT_FOR_ALL}", 1)}),
+    FunctionEdit("stream-waits", f"{MPS}/MPSAllocator.mm",
+                 r"bool MPSHeapAllocatorImpl::release_cached_buffers\(\)",
+                 {r"^  auto stream = getDefaultMPSStream\(\);\n"
+                  r"  dispatch_sync(?:_with_rethrow)?\(stream->queue\(\), \^\(\) \{\n"
+                  r"    stream->synchronize\([^)]*\);\n  \}\);": (f"  {WAIT_FOR_ALL}", 1)}),
+    # Hooks and events are of the caller's stream.
+    Edit("caller-stream", f"{MPS}/MPSHooks.mm",
+         r"getDefaultMPSStream\(\)(?=->(?:synchronize\(SyncType::COMMIT\)|commandBuffer|queue))",
+         "getCurrentMPSStream()", least=3, most=3),
+    Edit("caller-stream", f"{MPS}/MPSEvent.mm",
+         r"^(void MPSEvent::record\(bool needsLock, bool syncEvent\) \{\n)",
+         r"\1  m_stream = getCurrentMPSStream();\n"),
+    Edit("caller-stream", f"{MPS}/MPSEvent.h", r"^  bool waitLocked\(bool syncEvent\);\n",
+         "  bool waitLocked(MPSStream* stream, bool syncEvent);\n"),
+    FunctionEdit("caller-stream", f"{MPS}/MPSEvent.mm",
+                 r"bool MPSEvent::waitLocked\(bool syncEvent\)",
+                 {r"\(bool syncEvent\)": ("(MPSStream* stream, bool syncEvent)", 1),
+                  r"\bm_stream->": ("stream->", 3)}),
+    FunctionEdit("caller-stream", f"{MPS}/MPSEvent.mm",
+                 r"bool MPSEvent::wait\(bool needsLock, bool syncEvent\)",
+                 {r"^(bool .*\n)": (r"\1  MPSStream* stream = getCurrentMPSStream();\n", 1),
+                  r"\bwaitLocked\(": ("waitLocked(stream, ", 2),
+                  r"\bm_stream->": ("stream->", 1)}),
+    # The one block in which the stream is looked up: a kernel's, of a library of shaders.
+    FunctionEdit("block-stream", f"{NATIVE}/OperationUtils.mm",
+                 r"void MetalKernelFunction::runCommandBlock\([^{]*\)",
+                 {r"^  dispatch_sync_with_rethrow\(getCurrentMPSStream\(\)->queue\(\), \^\(\) \{\n": (
+                     "  MPSStream* mpsd_stream = getCurrentMPSStream();\n"
+                     "  dispatch_sync_with_rethrow(mpsd_stream->queue(), ^() {\n"
+                     "    const at::mps::MPSStreamScope mpsd_scope(mpsd_stream);\n", 1)}),
+    # A buffer that was freed while the gpu works with it belongs to the stream of that work.
+    Edit("buffer-stream", f"{MPS}/MPSAllocator.h", r"^(  bool in_use = false;\n)",
+         r"\1  int64_t mpsd_stream = -1; // of the thread that allocated and freed it, if one did both\n"
+         r"  bool mpsd_busy_elsewhere() const {\n"
+         r"    const auto held = MPSStreamPool::instance().held();\n"
+         r"    return (held < 0 || mpsd_stream != held) && retainCount() > 1;\n  }\n"),
+    Edit("buffer-stream", f"{MPS}/MPSAllocator.mm", r"^(  buffer_block->in_use = true;\n)",
+         r"\1  buffer_block->mpsd_stream = MPSStreamPool::instance().held();\n"),
+    Edit("buffer-stream", f"{MPS}/MPSAllocator.mm", r"^(  buffer_block->in_use = false;\n)",
+         r"\1  if (buffer_block->mpsd_stream != MPSStreamPool::instance().held()) {\n"
+         r"    buffer_block->mpsd_stream = -1;\n  }\n"),
+    FunctionEdit("buffer-stream", f"{MPS}/MPSAllocator.mm",
+                 r"bool MPSHeapAllocatorImpl::get_free_buffer\([^)]*\)",
+                 {r"^(  auto it = pool\.available_buffers\.lower_bound\(&params\.search_key\);\n)": (
+                     r"\1  while (it != pool.available_buffers.end() && (*it)->mpsd_busy_elsewhere()) {\n"
+                     r"    ++it;\n  }\n", 1)}),
+    Edit("buffer-stream", f"{MPS}/MPSAllocator.mm", r"\bm_stream->addCompletedHandler\(",
+         "MPSStreamPool::instance().heldOrMain()->addCompletedHandler(", least=2, most=2),
+    # These loops release the allocator's lock within, and another thread takes buffers away.
+    FunctionEdit("buffer-loops", f"{MPS}/MPSAllocator.mm",
+                 r"void MPSHeapAllocatorImpl::release_buffers\([^)]*\)",
+                 {r"^    \+\+it;\n    release_buffer\(buffer_block\);\n": (
+                     "    release_buffer(buffer_block);\n"
+                     "    it = pool.available_buffers.begin();\n", 1)}),
+    FunctionEdit("buffer-loops", f"{MPS}/MPSAllocator.mm",
+                 r"bool MPSHeapAllocatorImpl::release_available_cached_buffers\([^)]*\)",
+                 {r"^      if \(it != pool\.available_buffers\.begin\(\)\) \{\n        --it;\n"
+                  r"        release_buffer\(\*cur\);\n      \} else \{\n"
+                  r"        release_buffer\(\*cur\);\n        break;\n      \}\n": (
+                      "      release_buffer(*cur);\n"
+                      "      if (pool.available_buffers.empty()) {\n        break;\n      }\n"
+                      "      it = std::prev(pool.available_buffers.end());\n", 1)}),
+    # Kernels of Apple's framework that several threads may not encode at a time.
+    Edit("linear-graphs", f"{NATIVE}/operations/Linear.mm",
+         r"^  if \((is_macos_13_or_newer\([^{;]*)\) \{\n"
+         r"(?=(?:(?!  \}\n).*\n){0,6}?\s*_mps_linear_nograph\()",
+         r"  if ((\1) && !at::mps::MPSStreamPool::instance().prefersGraphs()) {\n",
+         fault="_mps_linear_nograph"),
+    include_mutex("layer-norm-lock", f"{NATIVE}/operations/Normalization.mm"),
+    Edit("layer-norm-lock", f"{NATIVE}/operations/Normalization.mm",
+         r"^(std::tuple<Tensor, Tensor, Tensor> layer_norm_mps\([^{;]*\)\s*\{\n)",
+         r"\1  static std::mutex mpsd_mutex;\n"
+         r"  const std::lock_guard<std::mutex> mpsd_lock(mpsd_mutex);\n"),
+)
+
 EDITS = (
-    # One stream, made by whichever thread comes first.
-    include_mutex("stream-once", f"{MPS}/MPSStream.mm"),
-    Edit("stream-once", f"{MPS}/MPSStream.mm",
-         r"^  if \(_stream == nullptr\) \{\n(\s*_stream =\s*new MPSStream\([^;]*\);)\n  \}\n",
-         r"  static std::once_flag made;\n  std::call_once(made, [] {\n\1\n  });\n"),
     # A command buffer that was kept to be waited for, and is replaced before anybody waited.
     Edit("kept-buffer", f"{MPS}/MPSStream.mm",
          r"^(\s*)(_prevCommandBuffer = _commandBuffer;)\n",
@@ -110,6 +265,29 @@ EDITS = (
 )
 
 
+def edits_for(place):
+    """The edits of the sources that `place` finds: (those to make, names of those left out)."""
+    header = place(f"{MPS}/MPSStream.h")
+    if header.is_file() and OWN_POOL in header.read_text():
+        return EDITS, names_of(POOL_EDITS)
+    return POOL_EDITS + EDITS, []
+
+
+def names_of(edits):
+    return list(dict.fromkeys(edit.name for edit in edits))
+
+
+def pool_texts():
+    """{path: text} of our own files, which name each other as libtorch's sources do."""
+    texts = {}
+    for name, target in POOL_FILES.items():
+        text = (HERE / name).read_text()
+        for other, renamed in POOL_FILES.items():
+            text = text.replace(f'"worker/libtorch/{other}"', f'"ATen/mps/{renamed}"')
+        texts[f"{MPS}/{target}"] = text
+    return texts
+
+
 def edited_texts(edits, place):
     """{path: edited text} of the files that `edits` name; `place` finds a path's file."""
     texts = {}
@@ -125,22 +303,39 @@ def edited_texts(edits, place):
     return texts
 
 
+def new_texts(place, wanted):
+    """({path: text} of the files to write, names of the edits, names of those left out)."""
+    edits, left_out = edits_for(place)
+    edits = [edit for edit in edits if wanted(edit.path)]
+    texts = edited_texts(edits, place)
+    if not left_out:
+        texts.update(pool_texts())
+    return texts, names_of(edits), left_out
+
+
 def patch(source):
-    """Edits the files of `source`, all or none. Returns the names of the edits."""
-    for path, text in edited_texts(EDITS, lambda path: source / path).items():
+    """Edits the files of `source`, all or none. Returns the names of the edits made and left out."""
+    texts, made, left_out = new_texts(lambda path: source / path, lambda path: True)
+    for path, text in texts.items():
         (source / path).write_text(text)
-    return list(dict.fromkeys(edit.name for edit in EDITS))
+    return made, left_out
 
 
 def patch_headers(include, target):
-    """Writes the edited headers of `include` below `target`, all or none. Returns their names."""
-    edits = [edit for edit in EDITS if edit.path.endswith(".h")]
-    texts = {path.removeprefix(SOURCES): text for path, text in
-             edited_texts(edits, lambda path: include / path.removeprefix(SOURCES)).items()}
-    for name, text in texts.items():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_text(text)
-    return list(texts)
+    """Writes the edited headers of `include` below `target`, and our own files, all or none."""
+    texts, made, left_out = new_texts(lambda path: include / path.removeprefix(SOURCES),
+                                      lambda path: path.endswith(".h"))
+    for path, text in texts.items():
+        file = target / path.removeprefix(SOURCES)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return made, left_out
+
+
+def say(made, left_out):
+    print(f"patched: {', '.join(made)}")
+    if left_out:
+        print(f"left out, since these sources have a pool of streams: {', '.join(left_out)}")
 
 
 def main():
@@ -151,14 +346,14 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the edits, and change nothing")
     arguments = parser.parse_args()
     if arguments.list:
-        for edit in EDITS:
+        for edit in POOL_EDITS + EDITS:
             print(f"{edit.name}\t{edit.path}")
         return
     try:
         if arguments.headers is not None:
-            print(f"patched: {', '.join(patch_headers(*arguments.headers))}")
+            say(*patch_headers(*arguments.headers))
         elif arguments.source is not None:
-            print(f"patched: {', '.join(patch(arguments.source))}")
+            say(*patch(arguments.source))
         else:
             parser.error("the folder of PyTorch's sources is missing")
     except ValueError as error:

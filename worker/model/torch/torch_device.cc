@@ -60,7 +60,7 @@ absl::Status CheckThere(const std::string& name, c10::Device device) {
 bool HasSymbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
 
 // Uses c10's guard, which offers the streams of every device; up to torch 2.14 it knows only one of
-// mps.
+// mps, unless that torch is patched (worker/libtorch).
 class GuardStreams final : public StreamDevice {
  public:
   explicit GuardStreams(c10::Device device) : device_(device), guard_(device.type()) {}

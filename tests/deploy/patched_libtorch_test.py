@@ -202,6 +202,13 @@ void MetalKernelFunction::runCommandBlock(std::function<void(void)> run) {
   });
 }
 """,
+    "ParallelThreadPoolNative.cpp": """#if AT_PARALLEL_NATIVE
+#include <ATen/Parallel.h>
+void launch(std::function<void()> func) {
+  launch_no_thread_state(std::move(func));
+}
+#endif
+""",
     "native/mps/operations/Linear.mm": """Tensor _mps_linear(const Tensor& input) {
   if (input.numel() == 0) {
     return output;
@@ -256,9 +263,9 @@ class Patch(unittest.TestCase):
     def test_every_edit_is_made(self):
         self.assertEqual(self.patch(),
                          "patched: stream-pool, stream-guard, stream-waits, caller-stream, "
-                         "block-stream, buffer-stream, buffer-loops, linear-graphs, "
-                         "layer-norm-lock, kept-buffer, stream-state, event-stream, event-timing, "
-                         "thread-caches, shader-maps\n")
+                         "block-stream, task-stream, buffer-stream, buffer-loops, "
+                         "linear-graphs, layer-norm-lock, kept-buffer, stream-state, "
+                         "event-stream, event-timing, thread-caches, shader-maps\n")
         for name in FILES:
             self.assertNotEqual(self.text(name), FILES[name], name)
 
@@ -319,6 +326,14 @@ class Patch(unittest.TestCase):
                          r"  dispatch_sync_with_rethrow\(mpsd_stream->queue\(\), \^\(\) \{\n"
                          r"    const at::mps::MPSStreamScope mpsd_scope\(mpsd_stream\);\n      run")
 
+    def test_a_forked_task_runs_on_the_stream_of_who_forked_it(self):
+        self.patch()
+        text = self.text("ParallelThreadPoolNative.cpp")
+        self.assertRegex(text, r"\A// Edited.*\n#include <ATen/mps/mpsd_mps_stream_pool.h>\n#if AT")
+        self.assertRegex(text, r"launch\(std.*\n#ifdef USE_MPS\n(?:  .*\n)*"
+                               r"      const at::mps::MPSStreamScope mpsd_scope\(mpsd_stream\);\n"
+                               r"      mpsd_task\(\);\n    \};\n  \}\n#endif\n  launch_no_thread_state")
+
     def test_a_busy_buffer_stays_with_its_stream(self):
         self.patch()
         text = self.text("mps/MPSAllocator.mm")
@@ -327,6 +342,8 @@ class Patch(unittest.TestCase):
         self.assertRegex(text, r"in_use = true;\n  buffer_block->mpsd_stream = MPSStreamPool")
         self.assertRegex(text, r"in_use = false;\n  if \(buffer_block->mpsd_stream != MPSStreamPool")
         self.assertEqual(text.count("heldOrMain()->addCompletedHandler("), 2)
+        self.assertIn("return (held < 0 || mpsd_stream != held) && retainCount() > 1;",
+                      self.text("mps/MPSAllocator.h"))
         self.assertNotIn("m_stream->", text)
 
     def test_loops_that_release_the_allocators_lock_begin_anew(self):

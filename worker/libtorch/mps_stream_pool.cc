@@ -99,4 +99,6 @@ void MPSStreamPool::waitForAll() {
 MPSStreamScope::MPSStreamScope(MPSStream* stream)
     : loan_(stream, static_cast<int>(stream->unwrap().id())) {}
 
+MPSStreamScope::~MPSStreamScope() = default;
+
 }  // namespace at::mps

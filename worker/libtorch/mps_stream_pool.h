@@ -56,10 +56,12 @@ class TORCH_API MPSStreamPool {
 };
 
 // Makes `stream` the calling thread's for the life of this object: for a block of a queue, which
-// libdispatch may run on another thread than that which waits for it. Lives on one thread.
+// libdispatch may run on another thread than that which waits for it, and for a task that another
+// thread started. Lives on one thread.
 class TORCH_API MPSStreamScope {
  public:
   explicit MPSStreamScope(MPSStream* stream);
+  ~MPSStreamScope();  // not inline: one source alone knows what is thread-local
 
  private:
   const mpsd::StreamPool<MPSStream>::Loan loan_;

@@ -19,6 +19,7 @@ import sys
 SOURCES = "aten/src/"
 MPS = "aten/src/ATen/mps"
 NATIVE = "aten/src/ATen/native/mps"
+TASKS = "aten/src/ATen/ParallelThreadPoolNative.cpp"
 MARK = "// Edited for mpsd: "
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -73,10 +74,10 @@ class FunctionEdit(Edit):
         return text
 
 
-def include_mutex(name, path):
+def include(name, path, header="<mutex>"):
     """Where neither a condition nor a namespace is open: a header's pragma, or the first #include."""
     place = r"^(#pragma once\n)" if path.endswith(".h") else r"\A((?:(?!#).*\n)*)"
-    return Edit(name, path, place, rf"\1{MARK}{name}\n#include <mutex>\n")
+    return Edit(name, path, place, rf"\1{MARK}{name}\n#include {header}\n")
 
 
 def lock_in(name, path, signature, mutex, most=1):
@@ -94,6 +95,7 @@ def returned_stream(name, head, value):
                 value)
 
 
+POOL_HEADER = f"<ATen/mps/{POOL_FILES['mps_stream_pool.h']}>"
 WAIT_FOR_ALL = "MPSStreamPool::instance().waitForAll();"
 STREAM_OF = ("Stream(\n        Stream::UNSAFE, Device(c10::DeviceType::MPS, 0), "
              "MPSStreamPool::instance()")
@@ -102,7 +104,7 @@ STREAM_OF = ("Stream(\n        Stream::UNSAFE, Device(c10::DeviceType::MPS, 0), 
 POOL_EDITS = (
     # Which thread has which stream: mps_stream_pool.h.
     Edit("stream-pool", f"{MPS}/MPSStream.h", r"\Z",
-         rf"\n{MARK}stream-pool\n#include <ATen/mps/{POOL_FILES['mps_stream_pool.h']}>\n"),
+         rf"\n{MARK}stream-pool\n#include {POOL_HEADER}\n"),
     Edit("stream-pool", f"{MPS}/MPSStream.mm",
          r"^  if \(_stream == nullptr\) \{\n\s*_stream =\s*new MPSStream\([^;]*\);\n  \}\n"
          r"  return _stream;\n",
@@ -168,6 +170,15 @@ POOL_EDITS = (
                      "  MPSStream* mpsd_stream = getCurrentMPSStream();\n"
                      "  dispatch_sync_with_rethrow(mpsd_stream->queue(), ^() {\n"
                      "    const at::mps::MPSStreamScope mpsd_scope(mpsd_stream);\n", 1)}),
+    # What a model forks runs on libtorch's own threads, for the thread that has the stream.
+    include("task-stream", TASKS, POOL_HEADER),
+    Edit("task-stream", TASKS, r"^(void launch\(std::function<void\(\)> func\) \{\n)",
+         r"\1#ifdef USE_MPS\n  auto& mpsd_pool = at::mps::MPSStreamPool::instance();\n"
+         r"  if (mpsd_pool.held() >= 0) {\n"
+         r"    func = [mpsd_task = std::move(func),\n"
+         r"            mpsd_stream = mpsd_pool.stream(mpsd_pool.held())] {\n"
+         r"      const at::mps::MPSStreamScope mpsd_scope(mpsd_stream);\n"
+         r"      mpsd_task();\n    };\n  }\n#endif\n"),
     # A buffer that was freed while the gpu works with it belongs to the stream of that work.
     Edit("buffer-stream", f"{MPS}/MPSAllocator.h", r"^(  bool in_use = false;\n)",
          r"\1  int64_t mpsd_stream = -1; // of the thread that allocated and freed it, if one did both\n"
@@ -206,7 +217,7 @@ POOL_EDITS = (
          r"(?=(?:(?!  \}\n).*\n){0,6}?\s*_mps_linear_nograph\()",
          r"  if ((\1) && !at::mps::MPSStreamPool::instance().prefersGraphs()) {\n",
          fault="_mps_linear_nograph"),
-    include_mutex("layer-norm-lock", f"{NATIVE}/operations/Normalization.mm"),
+    include("layer-norm-lock", f"{NATIVE}/operations/Normalization.mm"),
     Edit("layer-norm-lock", f"{NATIVE}/operations/Normalization.mm",
          r"^(std::tuple<Tensor, Tensor, Tensor> layer_norm_mps\([^{;]*\)\s*\{\n)",
          r"\1  static std::mutex mpsd_mutex;\n"
@@ -219,7 +230,7 @@ EDITS = (
          r"^(\s*)(_prevCommandBuffer = _commandBuffer;)\n",
          r"\1[_prevCommandBuffer release];\n\1\2\n"),
     # Command buffer and encoder, which calls outside of the stream's queue touch too.
-    include_mutex("stream-state", f"{MPS}/MPSStream.h"),
+    include("stream-state", f"{MPS}/MPSStream.h"),
     Edit("stream-state", f"{MPS}/MPSStream.h", r"^(  Stream _stream;\n)",
          r"\1  std::recursive_mutex _stateMutex;\n"),
     lock_in("stream-state", f"{MPS}/MPSStream.mm",
@@ -243,13 +254,13 @@ EDITS = (
          r"\1  TORCH_CHECK(start_event->mpsd_timed() && end_event->mpsd_timed(),\n"
          r'              "an event of the two was made without enable_timing");\n', least=0),
     # Graphs and kernels by key: each thread has its own.
-    include_mutex("thread-caches", f"{NATIVE}/OperationUtils.h"),
+    include("thread-caches", f"{NATIVE}/OperationUtils.h"),
     Edit("thread-caches", f"{NATIVE}/OperationUtils.h",
          r"^    if \(_instance_cache == nullptr\) \{\n      _instance_cache = new (\w+)\(\);\n"
          r"    \}\n    return _instance_cache;\n",
          r"    static thread_local \1 cache;\n    return &cache;\n", most=2),
     # Shader libraries and pipelines by name, which threads compile and insert.
-    include_mutex("shader-maps", f"{NATIVE}/MetalShaderLibrary.h"),
+    include("shader-maps", f"{NATIVE}/MetalShaderLibrary.h"),
     Edit("shader-maps", f"{NATIVE}/MetalShaderLibrary.h",
          r"^(  MTLLibrary_t library = nullptr;\n)", r"\1  std::recursive_mutex lookupMutex;\n"),
     lock_in("shader-maps", f"{NATIVE}/OperationUtils.mm",
@@ -321,9 +332,9 @@ def patch(source):
     return made, left_out
 
 
-def patch_headers(include, target):
-    """Writes the edited headers of `include` below `target`, and our own files, all or none."""
-    texts, made, left_out = new_texts(lambda path: include / path.removeprefix(SOURCES),
+def patch_headers(built, target):
+    """Writes the edited headers of `built` below `target`, and our own files, all or none."""
+    texts, made, left_out = new_texts(lambda path: built / path.removeprefix(SOURCES),
                                       lambda path: path.endswith(".h"))
     for path, text in texts.items():
         file = target / path.removeprefix(SOURCES)

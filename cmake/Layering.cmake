@@ -62,10 +62,10 @@ set(MPSD_EDGES_supervise_process base files link lanes telemetry telemetry_log a
 set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log request supervise_policy
                                  supervise_process absl)
 set(MPSD_EDGES_config            base files link access graph request json absl)
-set(MPSD_EDGES_config_triton     base config graph proto protobuf json absl)
+set(MPSD_EDGES_config_triton     base config graph request proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
 set(MPSD_EDGES_place             base files link config graph request texts cache steps parts batch dispatch
-                                 supervise telemetry telemetry_log reload json absl)
+                                 supervise supervise_policy telemetry telemetry_log reload json absl)
 set(MPSD_EDGES_doctor            base files config listen link json absl)
 set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions

@@ -403,7 +403,7 @@ absl::Status Daemon::CheckDescriptorLimit() {
   needs.connections = uint64_t{config_.limits.connections} + config_.limits.http_connections;
   for (const std::shared_ptr<ServedModel>& model : models_.models()) {
     ++needs.models;
-    needs.workers += model->facts.processes;
+    needs.workers += model->facts.devices.size();
   }
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();

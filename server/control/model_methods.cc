@@ -1,5 +1,6 @@
 #include "server/control/model_methods.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -142,13 +143,23 @@ void DescribeOutput(const TensorSpec& spec, const ModelFacts& facts, pb::ModelOu
   if (file != facts.label_files.end()) output->set_label_filename(file->second);
 }
 
-// One group, since all lanes of all processes are alike. The device is "cpu", "cuda", "cuda:1" or
-// "mps".
-void DescribeInstances(const ServedModel& model, pb::ModelInstanceGroup* group) {
-  const ModelFacts& facts = model.facts;
-  group->set_name(absl::StrCat(model.name, "_0"));
-  group->set_count(static_cast<int32_t>(facts.processes * facts.lanes));
-  absl::string_view device = facts.device;
+// How many of the model's processes each device has.
+std::vector<std::pair<std::string, uint32_t>> CountByDevice(const std::vector<std::string>& all) {
+  std::vector<std::pair<std::string, uint32_t>> counts;
+  for (const std::string& device : all) {
+    const auto found = std::find_if(counts.begin(), counts.end(),
+                                    [&](const auto& count) { return count.first == device; });
+    if (found == counts.end()) {
+      counts.emplace_back(device, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  return counts;
+}
+
+// The device is "cpu", "cuda", "cuda:1" or "mps".
+void DescribeDevice(absl::string_view device, pb::ModelInstanceGroup* group) {
   if (!absl::ConsumePrefix(&device, "cuda")) {
     group->set_kind(pb::ModelInstanceGroup::KIND_CPU);
     return;
@@ -157,6 +168,22 @@ void DescribeInstances(const ServedModel& model, pb::ModelInstanceGroup* group) 
   int32_t index = 0;
   if (absl::ConsumePrefix(&device, ":") && !absl::SimpleAtoi(device, &index)) index = 0;
   group->add_gpus(index);
+}
+
+// All lanes of all processes are alike: devices that have equally many of them are one group.
+void DescribeInstances(const ServedModel& model, pb::ModelConfig* config) {
+  const ModelFacts& facts = model.facts;
+  uint32_t processes_before = 0;
+  for (const auto& [device, processes] : CountByDevice(facts.devices)) {
+    if (processes != processes_before) {
+      const int number = config->instance_group_size();
+      pb::ModelInstanceGroup* group = config->add_instance_group();
+      group->set_name(absl::StrCat(model.name, "_", number));
+      group->set_count(static_cast<int32_t>(processes * facts.lanes));
+      processes_before = processes;
+    }
+    DescribeDevice(device, &*config->mutable_instance_group()->rbegin());
+  }
 }
 
 void DescribePolicy(const QueuePolicy& policy, pb::ModelQueuePolicy* target) {
@@ -196,7 +223,7 @@ void DescribeRuns(const ServedModel& model, pb::ModelConfig* config) {
   if (model.members != nullptr) {
     return DescribeSteps(model.facts.steps, config->mutable_ensemble_scheduling());
   }
-  DescribeInstances(model, config->add_instance_group());
+  DescribeInstances(model, config);
   if (!model.spec.batches()) return;
   pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
   batching->set_max_queue_delay_microseconds(

@@ -50,7 +50,8 @@ void AddHealthMethods(const ModelDirectory* models, MethodTable* table);
 
 // Adds ModelConfig: the spec, placement and queue of a model in Triton's form of a model
 // configuration, for clients that were written for Triton. All lanes of all processes are one
-// instance group, since they are alike. `models` outlives the table.
+// instance group, since they are alike; where some devices have a process more than others, two.
+// `models` outlives the table.
 void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table);
 
 // Adds ModelStatistics: what the models have done since they were first loaded. A reload

@@ -11,6 +11,7 @@
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
+#include "server/request/device_list.h"
 
 namespace mpsd {
 namespace {
@@ -45,6 +46,10 @@ bool ReadDevices(const std::string& line, HostFacts* host) {
   const nlohmann::json& devices = json["devices"];
   if (!devices.is_array() || devices.empty() || !devices[0].is_string()) return false;
   host->auto_device = devices[0].get<std::string>();
+  host->cuda_devices = static_cast<uint32_t>(
+      std::count_if(devices.begin(), devices.end(), [](const nlohmann::json& device) {
+        return device.is_string() && absl::StartsWith(device.get<std::string>(), "cuda:");
+      }));
   if (json.contains("passed_over") && json["passed_over"].is_string()) {
     host->passed_over = absl::Utf8SafeCEscape(json["passed_over"].get<std::string>());
   }
@@ -56,7 +61,8 @@ bool ReadDevices(const std::string& line, HostFacts* host) {
 
 bool DependsOnDevices(const ModelConfig& model) {
   if (model.format == ModelFormat::kSynthetic) return false;
-  return model.device == "auto" || absl::StartsWith(model.device, "mps");
+  return model.device == "auto" || model.device == kAllCudaDevices ||
+         absl::StartsWith(model.device, "mps");
 }
 
 HostFacts HostSurvey::FactsFor(absl::Span<const ModelConfig> models) {

@@ -53,8 +53,8 @@ class HostSurvey {
   HostFacts devices_ ABSL_GUARDED_BY(mu_);
 };
 
-// True when the model's placement depends on the devices of the host: a model on the cpu, or on a
-// CUDA device that its config names, is placed without asking a worker. Pure.
+// True when the model's placement depends on the devices of the host: a model on the cpu, or on
+// CUDA devices that its config names, is placed without asking a worker. Pure.
 bool DependsOnDevices(const ModelConfig& model);
 
 // The size of each model's file, or of the weight files of its folder, which stands for the memory
@@ -62,7 +62,8 @@ bool DependsOnDevices(const ModelConfig& model);
 std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models);
 
 // Reads the line that `mpsd-worker --devices` writes into `host`: the first device of its list is
-// what "auto" means. False when the line is not understood; `host` is unchanged then. Pure.
+// what "auto" means, and those of CUDA are counted. False when the line is not understood; `host`
+// is unchanged then. Pure.
 bool ReadDevices(const std::string& line, HostFacts* host);
 
 }  // namespace mpsd

@@ -55,9 +55,9 @@ Placement PlacementOf(const ModelConfig& model, absl::Span<const ModelConfig> ot
 ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   ModelFacts facts;
   facts.backend = model.format == ModelFormat::kSynthetic ? "synthetic" : "pytorch";
-  facts.device = placement.device;
+  facts.devices.clear();
+  for (const DeviceShare& share : placement.processes) facts.devices.push_back(share.device);
   facts.device_note = placement.device_note;
-  facts.processes = placement.processes;
   facts.lanes = placement.lanes;
   facts.max_delay_ns = model.batching.max_delay_ns;
   facts.preferred_sizes = model.batching.preferred_sizes;
@@ -83,9 +83,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.format = model.format;
   order.path = model.path;
   order.stamp = model.stamp;
-  order.device = placement.device;
   order.precision = model.precision;
-  order.memory_share_percent = placement.memory_share_percent;
   order.warmup = model.warmup;
   order.warmup_samples = model.warmup_samples;
   order.sandbox = model.sandbox.value_or(SandboxLevel::kBasic);

@@ -1,10 +1,14 @@
 #include "server/place/placement.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "server/request/device_list.h"
+#include "server/supervise/policy/device_health_policy.h"
 
 namespace mpsd {
 namespace {
@@ -20,13 +24,25 @@ uint32_t OrElse(uint32_t configured, uint32_t chosen) {
   return configured > 0 ? configured : chosen;
 }
 
-std::string DeviceOf(const ModelConfig& model, const HostFacts& host) {
-  if (model.format == ModelFormat::kSynthetic) return "cpu";
-  return model.device == "auto" ? host.auto_device : model.device;
+// Those of a host of which none is known are the first one: its worker says why it cannot be used.
+std::vector<std::string> AllCudaDevices(const HostFacts& host) {
+  std::vector<std::string> devices;
+  for (uint32_t i = 0; i < std::min(host.cuda_devices, kMaxWorkers); ++i) {
+    devices.push_back(absl::StrCat("cuda:", i));
+  }
+  if (devices.empty()) devices.emplace_back("cuda");
+  return devices;
+}
+
+std::vector<std::string> DevicesOf(const ModelConfig& model, const HostFacts& host) {
+  if (model.format == ModelFormat::kSynthetic) return {"cpu"};
+  if (model.device == kAllCudaDevices) return AllCudaDevices(host);
+  return model.device == "auto" ? std::vector<std::string>{host.auto_device}
+                                : DevicesOfText(model.device);
 }
 
 bool IsCpu(const ModelConfig& model, const HostFacts& host) {
-  return DeviceOf(model, host) == "cpu";
+  return DevicesOf(model, host).front() == "cpu";
 }
 
 std::string DeviceNoteOf(const ModelConfig& model, const HostFacts& host) {
@@ -51,37 +67,49 @@ uint32_t CoresForModels(const HostFacts& host) {
   return host.cores <= kSmallHostCores ? host.cores : host.cores - 1;
 }
 
+// In turn.
+std::vector<DeviceShare> Spread(uint32_t processes, const std::vector<std::string>& devices) {
+  std::vector<DeviceShare> shares;
+  for (uint32_t i = 0; i < processes; ++i) shares.push_back({devices[i % devices.size()]});
+  return shares;
+}
+
 void PlaceOnCpu(const ModelConfig& model, const HostFacts& host, uint32_t share,
                 Placement* placement) {
   const uint32_t most_lanes = host.cores <= kSmallHostCores ? 1 : kMostCpuLanes;
-  placement->processes = OrElse(model.placement.processes, 1);
-  const uint32_t each = std::max(1U, share / placement->processes);
+  const uint32_t processes = OrElse(model.placement.processes, 1);
+  placement->processes = Spread(processes, {"cpu"});
+  const uint32_t each = std::max(1U, share / processes);
   placement->lanes = OrElse(model.placement.lanes, std::min(each, most_lanes));
   placement->threads = OrElse(model.placement.threads, std::max(1U, each / placement->lanes));
 }
 
 void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
                 Placement* placement) {
-  const bool mps = IsMps(placement->device);
-  const uint32_t processes =
+  const std::vector<std::string> devices = DevicesOf(model, host);
+  const bool mps = IsMps(devices.front());
+  const auto device_count = static_cast<uint32_t>(devices.size());
+  const uint32_t on_each =
       mps ? MpsProcesses(host, index) : (host.cuda_mps ? kCudaMpsProcesses : 1);
+  const uint32_t processes = std::min(on_each * device_count, kMaxWorkers);
   const uint32_t mps_lanes = host.runtime_kind == RuntimeKind::kPatched ? kPatchedMpsLanes : 1;
   placement->lane_depth = 2;
-  placement->processes = OrElse(model.placement.processes, processes);
+  placement->processes = Spread(OrElse(model.placement.processes, processes), devices);
   placement->lanes = OrElse(model.placement.lanes, mps ? mps_lanes : kCudaLanes);
   placement->threads = OrElse(model.placement.threads, 1);
 }
 
 // All processes on a device get equal shares of its memory.
 void ShareMemory(std::vector<Placement>* placements) {
+  std::map<std::string, uint32_t> counts;
+  for (const Placement& placement : *placements) {
+    for (const DeviceShare& share : placement.processes) ++counts[LosableDevice(share.device)];
+  }
   for (Placement& placement : *placements) {
-    if (placement.device == "cpu") continue;
-    uint32_t processes = 0;
-    for (const Placement& other : *placements) {
-      if (other.device == placement.device) processes += other.processes;
+    for (DeviceShare& share : placement.processes) {
+      const std::string device = LosableDevice(share.device);
+      if (!device.empty()) share.memory_percent = std::max(1U, 100 / counts[device]);
     }
-    MPSD_CHECK(processes > 0);
-    placement.memory_share_percent = std::max(1U, 100 / processes);
   }
 }
 
@@ -97,7 +125,6 @@ std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
   std::vector<Placement> placements;
   for (size_t i = 0; i < models.size(); ++i) {
     Placement& placement = placements.emplace_back();
-    placement.device = DeviceOf(models[i], host);
     placement.device_note = DeviceNoteOf(models[i], host);
     if (IsCpu(models[i], host)) {
       PlaceOnCpu(models[i], host, share, &placement);

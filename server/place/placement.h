@@ -20,24 +20,24 @@
 #include "absl/types/span.h"
 #include "proto/link/runtime_kind.h"
 #include "server/config/config.h"
+#include "server/supervise/device_share.h"
 
 namespace mpsd {
 
 // The share of one model. A value; ModelFactory puts it into the pool's options and the LoadOrder.
 struct Placement {
-  std::string device = "cpu";  // never "auto"
-  std::string device_note;     // why it is not another one; empty: the config names it, or none is
-  uint32_t processes = 1;
-  uint32_t lanes = 1;
+  std::vector<DeviceShare> processes;  // at least one
+  std::string device_note;  // why it is not another one; empty: the config names it, or none is
+  uint32_t lanes = 1;       // of each process
   uint32_t threads = 1;
-  uint32_t lane_depth = 1;            // batches a lane has at most
-  uint32_t memory_share_percent = 0;  // of the device's memory, for each process; 0: not divided
+  uint32_t lane_depth = 1;  // batches a lane has at most
 };
 
 // What the decision depends on, besides the config. A value; HostSurvey finds it out.
 struct HostFacts {
   uint32_t cores = 1;                       // that affinity and cgroup allow this process
   std::string auto_device = "cpu";          // what "auto" means here, by a worker's word
+  uint32_t cuda_devices = 0;                // that there are, by a worker's word; 0: or unknown
   std::string passed_over;                  // the gpu that "auto" does not mean, and why; or empty
   std::optional<RuntimeKind> runtime_kind;  // of the worker's libtorch; none: unknown
   bool cuda_mps = false;                    // the CUDA Multi-Process Service runs
@@ -53,10 +53,12 @@ struct HostFacts {
 //     Of two cores none is kept for the front end, since half of the host would be, and a model has
 //     one lane with all threads of its share: a lone request then has both cores.
 //   - CUDA: one process with four lanes; two processes where the CUDA Multi-Process Service runs.
+//     On several devices so many on each. The processes take the devices in turn, so fewer than
+//     there are devices use the first ones. "cuda:all" on a host without any is "cuda".
 //   - Apple's gpu: threads are not safe there with a released libtorch, so processes of one lane
 //     each: two, if memory holds a third while one is replaced. With a patched libtorch two lanes;
 //     a worker whose model cannot bear them reports one.
-// The processes on a gpu get equal shares of its memory. A synthetic model is on the cpu. REQUIRES:
+// All processes on a gpu get equal shares of its memory. A synthetic model is on the cpu. REQUIRES:
 // host.cores > 0.
 std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
                                         const HostFacts& host);

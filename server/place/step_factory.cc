@@ -27,7 +27,8 @@ std::shared_ptr<ServedModel> MakeStepModel(const ModelConfig& model,
   served->platform = "ensemble";
   served->parameters = model.parameters;
   served->labels = model.labels;
-  served->facts.processes = served->facts.lanes = 0;
+  served->facts.devices.clear();
+  served->facts.lanes = 0;
   served->facts.queue = model.queue;
   served->facts.input_formats = model.input_formats;
   served->facts.label_files = model.label_files;

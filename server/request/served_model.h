@@ -32,11 +32,10 @@ class TextEncoder;
 // How a model is run, for the answer to ModelConfig. Decided by the model's config and its
 // placement. Constant once the model is in the directory.
 struct ModelFacts {
-  std::string backend;      // "pytorch", "synthetic"; empty: the model has steps
-  std::string device;       // "cpu", "cuda:0", "mps"
+  std::string backend;                         // "pytorch", "synthetic"; empty: the model has steps
+  std::vector<std::string> devices = {"cpu"};  // of each process: "cpu", "cuda:0", "mps"
   std::string device_note;  // the gpu that "auto" passed over, and why; for operators
-  uint32_t processes = 1;
-  uint32_t lanes = 1;  // of a process
+  uint32_t lanes = 1;       // of a process
   int64_t max_delay_ns = 0;
   std::vector<uint32_t> preferred_sizes;  // of a batch
   uint32_t max_request_rows = 0;          // as the config says; 0: those of a batch

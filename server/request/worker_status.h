@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "proto/link/worker_runtime.h"
 
 namespace mpsd {
@@ -19,7 +20,7 @@ struct WorkerInfo {
   uint32_t epoch = 0;  // the number of its incarnation
   std::string state;   // WorkerStateName(): "loading", "serving", …; or "failed", for good
   uint32_t lanes = 0;
-  std::string device;
+  std::string device;     // of the process, as it says; as it is ordered, before it has said so
   WorkerRuntime runtime;  // of the process, or of the last one
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;      // starts of a process after the first
@@ -39,6 +40,9 @@ struct OtherGeneration {
   std::string state;  // "loading", "draining"
   std::vector<WorkerInfo> workers;
 };
+
+// The devices that the workers are on, as DeviceListText() writes them. Pure.
+std::string DevicesOf(absl::Span<const WorkerInfo> workers);
 
 // Answers about workers, as they were a moment ago: a board that the supervisor's thread writes and
 // any thread reads, so that a caller never waits for a worker. All texts that come from a worker

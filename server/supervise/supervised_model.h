@@ -2,17 +2,19 @@
 //
 // All that the supervisor is told of a model. It knows no config and no placement: ModelFactory has
 // turned both into these values. The facts that a worker needs to load the model stand in the
-// LoadOrder, which goes to each incarnation as it is, but for the epoch.
+// LoadOrder, which goes to each incarnation as it is, but for the epoch and the worker's device.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "proto/base/fd.h"
 #include "proto/link/messages.h"
 #include "server/dispatch/pool.h"
 #include "server/request/served_model.h"
+#include "server/supervise/device_share.h"
 #include "server/supervise/policy/supervision_limits.h"
 
 namespace mpsd {
@@ -23,10 +25,11 @@ namespace mpsd {
 // pool's memory that long, even when no other part remembers the generation.
 struct SupervisedModel {
   std::shared_ptr<ServedModel> served;
-  Pool* pool = nullptr;    // the served model's queue, by its real type
-  LoadOrder order;         // the epoch is filled in for each incarnation
-  UniqueFd file{};         // the model's, which goes with the order; invalid: there is none
-  uint32_t processes = 1;  // workers that should serve; a replacement adds one for a while
+  Pool* pool = nullptr;  // the served model's queue, by its real type
+  LoadOrder order;       // the epoch and the DeviceShare are filled in for each incarnation
+  UniqueFd file{};       // the model's, which goes with the order; invalid: there is none
+  // The workers that should serve; a replacement adds one for a while.
+  std::vector<DeviceShare> processes = {DeviceShare()};
   // How large the pool's first segment is, once the model's spec is known: a worker reports the
   // spec when it has loaded the model. Pure.
   std::function<uint64_t(const ModelSpec& spec)> first_segment_bytes;

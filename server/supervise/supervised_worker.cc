@@ -40,16 +40,18 @@ uint64_t TakeTokens(SuperviseServices* services) {
 }  // namespace
 
 SupervisedWorker::SupervisedWorker(WorkerOwner* owner, uint32_t index, uint32_t epoch,
-                                   SuperviseServices* services)
+                                   DeviceShare share, SuperviseServices* services)
     : owner_(owner),
       services_(services),
       index_(index),
+      share_(std::move(share)),
       first_token_(TakeTokens(services)),
       jitter_(services->jitter()),
       epoch_(epoch),
       output_(services->clock->NowNs()) {
   note_.info.index = index;
   note_.info.lanes = owner->model().order.lanes;
+  note_.info.device = share_.device;
   Publish();
 }
 
@@ -87,6 +89,8 @@ void SupervisedWorker::Start() {
   MoveTo(WorkerState::kLoading);
   LoadOrder order = model.order;
   order.epoch = epoch_;
+  order.device = share_.device;
+  order.memory_share_percent = share_.memory_percent;
   order.lanes = LanesToOrder();
   order.precision = PrecisionToOrder();
   std::vector<int> fds;
@@ -571,6 +575,7 @@ void SupervisedWorker::LogDeath(const ExitReason& reason, int64_t moved_ns) {
                           {"worker", index_},
                           {"pid", run_->process->pid()},
                           {"epoch", epoch_},
+                          {"device", note_.info.device},
                           {"exit", reason.text},
                           {"exit_reason", WorkerExitName(reason.exit)},
                           {"while", WorkerStateName(before_end_)},

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "proto/link/messages.h"
 #include "server/lanes/worker_link.h"
+#include "server/supervise/device_share.h"
 #include "server/supervise/incarnation.h"
 #include "server/supervise/process/worker_output.h"
 #include "server/supervise/status_board.h"
@@ -42,8 +43,10 @@ namespace mpsd {
 //      follows until one has.
 class SupervisedWorker {
  public:
-  // `epoch` is that of the incarnation before the first one. Owner and services outlive the worker.
-  SupervisedWorker(WorkerOwner* owner, uint32_t index, uint32_t epoch, SuperviseServices* services);
+  // `epoch` is that of the incarnation before the first one. All incarnations are on the device of
+  // `share`. Owner and services outlive the worker.
+  SupervisedWorker(WorkerOwner* owner, uint32_t index, uint32_t epoch, DeviceShare share,
+                   SuperviseServices* services);
 
   // REQUIRES: there is no process.
   ~SupervisedWorker();
@@ -91,6 +94,7 @@ class SupervisedWorker {
 
   uint32_t index() const { return index_; }
   uint32_t epoch() const { return epoch_; }
+  const DeviceShare& share() const { return share_; }
   uint64_t first_token() const { return first_token_; }
   WorkerState state() const { return state_; }
   bool has_process() const { return run_ != nullptr; }
@@ -171,6 +175,7 @@ class SupervisedWorker {
   WorkerOwner* const owner_;
   SuperviseServices* const services_;
   const uint32_t index_;
+  const DeviceShare share_;
   const uint64_t first_token_;
   const double jitter_;
 

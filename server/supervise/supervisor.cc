@@ -39,7 +39,7 @@ Supervisor::~Supervisor() { Stop(); }
 
 void Supervisor::Add(SupervisedModel model) {
   // Two generations of a model add up, while both have workers.
-  model.served->metrics.workers_configured.fetch_add(model.processes);
+  model.served->metrics.workers_configured.fetch_add(static_cast<int64_t>(model.processes.size()));
   services_.plane->Add(model.pool);
   board_.Open(*model.served);
   {

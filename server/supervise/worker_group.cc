@@ -16,27 +16,36 @@ namespace {
 // How often the supervisor looks at something that ends soon, like a worker that drains.
 constexpr int64_t kSoonNs = 20 * kNsPerMs;
 
-DeviceHealth* DeviceOf(const SupervisedModel& model, SuperviseServices* services) {
+DeviceHealth* HealthOf(const std::string& device, SuperviseServices* services) {
   services->thread.Check();
-  const std::string name = LosableDevice(model.order.device);
+  const std::string name = LosableDevice(device);
   return name.empty() ? nullptr : &services->devices[name];
 }
 
 }  // namespace
 
 WorkerGroup::WorkerGroup(SupervisedModel model, SuperviseServices* services)
-    : model_(std::move(model)),
-      services_(services),
-      device_(DeviceOf(model_, services)),
-      circuit_(model_.limits.circuit) {
-  for (uint32_t i = 0; i < model_.processes; ++i) AddWorker(i);
+    : model_(std::move(model)), services_(services) {
+  for (uint32_t i = 0; i < model_.processes.size(); ++i) AddWorker(i, model_.processes[i]);
 }
 
 WorkerGroup::~WorkerGroup() = default;
 
-void WorkerGroup::AddWorker(uint32_t index) {
+void WorkerGroup::AddWorker(uint32_t index, const DeviceShare& share) {
   MPSD_CHECK(Find(index) == nullptr);
-  workers_.push_back(std::make_unique<SupervisedWorker>(this, index, epochs_[index], services_));
+  std::unique_ptr<DeviceStarts>& starts = starts_[share.device];
+  if (starts == nullptr) {
+    starts = std::make_unique<DeviceStarts>(
+        DeviceStarts{HealthOf(share.device, services_), Circuit(model_.limits.circuit)});
+  }
+  workers_.push_back(
+      std::make_unique<SupervisedWorker>(this, index, epochs_[index], share, services_));
+}
+
+WorkerGroup::DeviceStarts* WorkerGroup::StartsOf(const SupervisedWorker& worker) const {
+  const auto found = starts_.find(worker.share().device);
+  MPSD_CHECK(found != starts_.end());
+  return found->second.get();
 }
 
 bool WorkerGroup::OnEvent(uint64_t token) {
@@ -89,18 +98,23 @@ void WorkerGroup::StartDue() {
 // The model's own circuit comes first, since asking the device takes the turn of all other models.
 bool WorkerGroup::MayStart(SupervisedWorker* worker) {
   const int64_t now_ns = services_->clock->NowNs();
-  const auto starting = [](const auto& other) { return other->starting(); };
+  const std::string& device = worker->share().device;
+  const auto starting = [&device](const auto& other) {
+    return other->starting() && other->share().device == device;
+  };
   const auto others = std::count_if(workers_.begin(), workers_.end(), starting);
-  if (!circuit_.MayStart(now_ns, static_cast<uint32_t>(others))) return false;
-  if (device_ == nullptr || device_->MayStart(now_ns)) return true;
-  worker->Wait(absl::StrCat("device ", LosableDevice(model_.order.device), " was lost ",
-                            kLossesInARow, " times in a row, and is tried now and then"));
+  DeviceStarts* starts = StartsOf(*worker);
+  if (!starts->circuit.MayStart(now_ns, static_cast<uint32_t>(others))) return false;
+  if (starts->health == nullptr || starts->health->MayStart(now_ns)) return true;
+  worker->Wait(absl::StrCat("device ", LosableDevice(device), " was lost ", kLossesInARow,
+                            " times in a row, and is tried now and then"));
   return false;
 }
 
 int64_t WorkerGroup::EarliestStartNs(const SupervisedWorker& worker) const {
-  const int64_t device_ns = device_ == nullptr ? 0 : device_->rests_until_ns();
-  return std::max({worker.start_at_ns(), circuit_.open_until_ns(), device_ns});
+  const DeviceStarts* starts = StartsOf(worker);
+  const int64_t device_ns = starts->health == nullptr ? 0 : starts->health->rests_until_ns();
+  return std::max({worker.start_at_ns(), starts->circuit.open_until_ns(), device_ns});
 }
 
 // Forgets the workers that have left for good, but not their epochs.
@@ -120,11 +134,11 @@ bool WorkerGroup::ends_soon() const {
 
 int64_t WorkerGroup::NextNs(int64_t now_ns) const {
   int64_t next_ns = ends_soon() ? now_ns + kSoonNs : INT64_MAX;
-  // While one worker probes, the others wait for its outcome and not for a time.
-  const bool probes = circuit_.state() == CircuitState::kProbing;
   for (const auto& worker : workers_) {
     if (worker->state() != WorkerState::kWaiting || worker->leaving()) continue;
     const int64_t start_ns = EarliestStartNs(*worker);
+    // While one worker probes, the others wait for its outcome and not for a time.
+    const bool probes = StartsOf(*worker)->circuit.state() == CircuitState::kProbing;
     if (!probes || start_ns > now_ns) next_ns = std::min(next_ns, start_ns);
   }
   return next_ns;
@@ -211,21 +225,22 @@ absl::Status WorkerGroup::NoSharedMemory(const absl::Status& why) {
 
 void WorkerGroup::OnServing(SupervisedWorker* worker, int64_t start_took_ns) {
   last_start_ns_ = start_took_ns;
-  circuit_.OnServing();
-  TellDevice([](DeviceHealth* device) { device->OnServing(); });
+  StartsOf(*worker)->circuit.OnServing();
+  TellDevice(*worker, [](DeviceHealth* device) { device->OnServing(); });
   CheckFreshSize(*worker);
   PublishCircuit();
 }
 
 void WorkerGroup::OnDeath(SupervisedWorker* worker, const WorkerDeath& death) {
-  if (death.served_well) circuit_.OnGoodService();
+  Circuit* circuit = &StartsOf(*worker)->circuit;
+  if (death.served_well) circuit->OnGoodService();
   if (death.struck) {
-    circuit_.OnStrike();
+    LastThatCounted()->OnStrike();
   } else if (death.reason.counts && !death.lasting) {
-    circuit_.OnDeath(services_->clock->NowNs(), services_->jitter());
+    circuit->OnDeath(services_->clock->NowNs(), services_->jitter());
   }
   if (death.reason.exit == WorkerExit::kDevice) {
-    TellDevice([this, worker](DeviceHealth* device) {
+    TellDevice(*worker, [this, worker](DeviceHealth* device) {
       device->OnLost(worker->started_ns(), services_->clock->NowNs());
     });
   }
@@ -238,33 +253,54 @@ void WorkerGroup::OnDeath(SupervisedWorker* worker, const WorkerDeath& death) {
   ExpectWorker();
 }
 
-// Tells the device's health what happened on it, and logs when that changed whether workers may
-// start there.
-void WorkerGroup::TellDevice(const std::function<void(DeviceHealth*)>& tell) {
-  if (device_ == nullptr) return;
-  const bool was_bad = device_->bad();
-  tell(device_);
-  if (device_->bad() == was_bad) return;
+// The circuit that the last death has reached: one request may kill workers on several devices.
+Circuit* WorkerGroup::LastThatCounted() {
+  const auto last =
+      std::max_element(starts_.begin(), starts_.end(), [](const auto& a, const auto& b) {
+        return a.second->circuit.last_death_ns() < b.second->circuit.last_death_ns();
+      });
+  return &last->second->circuit;
+}
+
+// Tells the health of the worker's device what happened on it, and logs when that changed whether
+// workers may start there.
+void WorkerGroup::TellDevice(const SupervisedWorker& worker,
+                             const std::function<void(DeviceHealth*)>& tell) {
+  DeviceHealth* health = StartsOf(worker)->health;
+  if (health == nullptr) return;
+  const bool was_bad = health->bad();
+  tell(health);
+  if (health->bad() == was_bad) return;
   services_->logger->Log(was_bad ? LogLevel::kInfo : LogLevel::kError,
                          was_bad ? "device_back" : "device_bad",
-                         {{"device", LosableDevice(model_.order.device)},
+                         {{"device", LosableDevice(worker.share().device)},
                           {"model", served()->name},
                           {"losses_in_a_row", kLossesInARow}});
 }
 
 bool WorkerGroup::WaitsForDevice() const {
-  if (device_ == nullptr || !device_->bad()) return false;
-  const auto waits = [](const auto& worker) {
-    return !worker->has_process() && !worker->leaving();
+  const auto waits = [this](const auto& worker) {
+    const DeviceHealth* health = StartsOf(*worker)->health;
+    return health != nullptr && health->bad() && !worker->has_process() && !worker->leaving();
   };
   return std::any_of(workers_.begin(), workers_.end(), waits);
 }
 
-// Also a model whose workers wait for their device is shown as open.
+// That of the device which is worst off. Also a model whose workers wait for their device is shown
+// as open.
+CircuitState WorkerGroup::CircuitOfAll() const {
+  const auto any_is = [this](CircuitState state) {
+    return std::any_of(starts_.begin(), starts_.end(), [state](const auto& starts) {
+      return starts.second->circuit.state() == state;
+    });
+  };
+  if (any_is(CircuitState::kOpen)) return CircuitState::kOpen;
+  if (any_is(CircuitState::kProbing)) return CircuitState::kProbing;
+  return WaitsForDevice() ? CircuitState::kOpen : CircuitState::kClosed;
+}
+
 void WorkerGroup::PublishCircuit() {
-  const CircuitState own = circuit_.state();
-  const CircuitState state =
-      own == CircuitState::kClosed && WaitsForDevice() ? CircuitState::kOpen : own;
+  const CircuitState state = CircuitOfAll();
   if (state == published_circuit_) return;
   published_circuit_ = state;
   const bool closed = published_circuit_ == CircuitState::kClosed;
@@ -306,9 +342,9 @@ void WorkerGroup::NoteGoodService() {
   for (const auto& worker : workers_) {
     const bool serves = worker->state() == WorkerState::kServing;
     if (!serves || now_ns - worker->serving_since_ns() <= kGoodServiceNs) continue;
-    circuit_.OnGoodService();
+    StartsOf(*worker)->circuit.OnGoodService();
     if (!worker->answers()) continue;
-    TellDevice([](DeviceHealth* device) { device->OnGoodService(); });
+    TellDevice(*worker, [](DeviceHealth* device) { device->OnGoodService(); });
   }
 }
 
@@ -344,7 +380,7 @@ void WorkerGroup::Close() {
   MPSD_CHECK(gone());
   services_->plane->Remove(pool());
   services_->budget->GiveBack(pool()->memory()->Bytes());
-  served()->metrics.workers_configured.fetch_sub(model_.processes);
+  served()->metrics.workers_configured.fetch_sub(static_cast<int64_t>(model_.processes.size()));
   services_->board->Forget(*served());
 }
 
@@ -382,7 +418,7 @@ void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
   no_replacement_until_ns_ = services_->clock->NowNs() + kReplacementRetryNs;
   if (!fits) return pool()->workers()->KeepSize(no_replacement_until_ns_);
   replacement_ = {index, old->index()};
-  AddWorker(index);
+  AddWorker(index, old->share());
 }
 
 // Logs once that the limit is below a fresh worker's size, so that each worker will be replaced.

@@ -3,7 +3,7 @@
 //   Supervisor ── owns ──▶ WorkerGroup ── owns ──▶ SupervisedWorker × processes ── owns ──▶ process
 //                              │  ▲                      │
 //                              │  └──── WorkerOwner ─────┘   what only the group can decide
-//                              ├ Circuit, DeviceHealth       whether a worker may start
+//                              ├ Circuit, DeviceHealth       if a worker may start on its device
 //                              ├ RecycleReason               when one is replaced
 //                              └ SlabAnnouncer               the memory of the pool
 //
@@ -42,6 +42,8 @@ namespace mpsd {
 //      worker of that index has left and another takes its place.
 //   2. At most one worker more than configured exists: the fresh one of a replacement.
 //   3. A retired or dismissed group starts no replacement. A dismissed one starts no worker.
+//   4. A fresh worker is on the device of the one that it replaces. What happens on one device lets
+//      no worker on another one wait.
 class WorkerGroup final : public WorkerOwner {
  public:
   // The configured workers start with the first StartDue(). The services outlive the group.
@@ -106,8 +108,15 @@ class WorkerGroup final : public WorkerOwner {
     uint32_t old = 0;
   };
 
+  // Whether workers may start on one device.
+  struct DeviceStarts {
+    DeviceHealth* health;  // shared by all groups on the device; null on the cpu
+    Circuit circuit;
+  };
+
   Pool* pool() const { return model_.pool; }
-  void AddWorker(uint32_t index);
+  void AddWorker(uint32_t index, const DeviceShare& share);
+  DeviceStarts* StartsOf(const SupervisedWorker& worker) const;
   uint32_t FreeIndex() const;
   SupervisedWorker* FindByLink(const WorkerLink* link);
   absl::Status CompleteSpec(const LoadReport& report);
@@ -116,8 +125,10 @@ class WorkerGroup final : public WorkerOwner {
   void Sweep();
   bool MayStart(SupervisedWorker* worker);
   int64_t EarliestStartNs(const SupervisedWorker& worker) const;
+  CircuitState CircuitOfAll() const;
+  Circuit* LastThatCounted();
   bool WaitsForDevice() const;
-  void TellDevice(const std::function<void(DeviceHealth*)>& tell);
+  void TellDevice(const SupervisedWorker& worker, const std::function<void(DeviceHealth*)>& tell);
   void NoteGoodService();
   void ExpectWorker();
   void TickSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
@@ -130,11 +141,9 @@ class WorkerGroup final : public WorkerOwner {
   // Constant after construction.
   const SupervisedModel model_;
   SuperviseServices* const services_;
-  DeviceHealth* const device_;  // shared by all groups on the device; null on the cpu
-
   // Used on the supervisor's thread.
   std::unique_ptr<SlabAnnouncer> slabs_;  // made with the pool's first segment
-  Circuit circuit_;
+  std::map<std::string, std::unique_ptr<DeviceStarts>> starts_;  // of each device, by name
   CircuitState published_circuit_ = CircuitState::kClosed;
   std::vector<std::unique_ptr<SupervisedWorker>> workers_;
   std::map<uint32_t, uint32_t> epochs_;  // of the last worker that left, for each index used so far

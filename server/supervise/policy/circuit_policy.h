@@ -10,7 +10,7 @@
 //      │             a worker serves               ▼                  │
 //      └─────────────────────────────────────── kProbing ─────────────┘
 //
-// This is about all workers of a model. How long a single worker waits after its own deaths is
+// This is about a model's workers on one device. How long a single worker waits after its deaths is
 // BackoffNs() (proto/base/backoff_policy.h); a worker starts only when both allow it. Requests of a
 // model that rests are refused, or wait if their deadline lies behind the rest.
 #pragma once
@@ -34,7 +34,7 @@ enum class CircuitState {
   kProbing,  // one starts; the others wait for it  → kClosed, when it serves; kOpen, when it dies
 };
 
-// One for each generation of a model, owned by its WorkerGroup, which tells it what happens to
+// One for each device of a generation, owned by its WorkerGroup, which tells it what happens to
 // workers and asks it before each start. Takes the time and the randomness from its caller. Keeps
 // at most limits.deaths times. Thread-compatible: used on the supervisor's thread.
 //
@@ -77,7 +77,7 @@ class Circuit {
   void OnGoodService() { openings_ = 0; }
 
   // True when a worker may start now; after a rest it is the probe. `others_starting` is how many
-  // workers of the model are on their way already.
+  // workers of the model are on their way on the device already.
   bool MayStart(int64_t now_ns, uint32_t others_starting) {
     if (state_ == CircuitState::kOpen && now_ns >= open_until_ns_) state_ = CircuitState::kProbing;
     if (state_ == CircuitState::kProbing) return others_starting == 0;
@@ -87,6 +87,9 @@ class Circuit {
   // Opens by OnDeath(), and leaves kOpen by MayStart() only: until a caller asks, a rest that is
   // over is still kOpen.
   CircuitState state() const { return state_; }
+
+  // When the last death was that counts; INT64_MIN: none does.
+  int64_t last_death_ns() const { return deaths_.empty() ? INT64_MIN : deaths_.back(); }
 
   // No worker starts before this; 0: no rest is in force.
   int64_t open_until_ns() const { return state_ == CircuitState::kOpen ? open_until_ns_ : 0; }

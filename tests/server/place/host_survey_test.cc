@@ -17,7 +17,10 @@ TEST(HostSurvey, AutoIsTheFirstDeviceThatAWorkerNames) {
   EXPECT_TRUE(
       ReadDevices(R"({"devices": ["cuda:0", "cuda:1", "cpu"], "runtime_kind": "stock"})", &host));
   EXPECT_EQ(host.auto_device, "cuda:0");
+  EXPECT_EQ(host.cuda_devices, 2u);
   EXPECT_EQ(host.runtime_kind, RuntimeKind::kStock);
+  EXPECT_TRUE(ReadDevices(R"({"devices": ["mps", "cpu"]})", &host));
+  EXPECT_EQ(host.cuda_devices, 0u);
 }
 
 TEST(HostSurvey, AGpuThatIsPassedOverIsKnownWithItsReason) {
@@ -39,11 +42,11 @@ TEST(HostSurvey, WhatIsNoAnswerChangesNothing) {
 // Asking costs seconds of a start, so nobody asks for a model that says where it runs.
 TEST(HostSurvey, OnlyModelsThatLeaveItOpenDependOnDevices) {
   ModelConfig model;
-  for (const char* device : {"cpu", "cuda", "cuda:1"}) {
+  for (const char* device : {"cpu", "cuda", "cuda:1", "cuda:0,1"}) {
     model.device = device;
     EXPECT_FALSE(DependsOnDevices(model)) << device;
   }
-  for (const char* device : {"auto", "mps"}) {
+  for (const char* device : {"auto", "mps", "cuda:all"}) {
     model.device = device;
     model.format = ModelFormat::kTorchScript;
     EXPECT_TRUE(DependsOnDevices(model)) << device;

@@ -1,9 +1,15 @@
 #include "server/place/placement.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "proto/base/limits.h"
 
 namespace mpsd {
 namespace {
+
+using testing::Each;
+using Devices = std::vector<std::string>;
 
 ModelConfig ModelOn(const std::string& device) {
   ModelConfig model;
@@ -17,8 +23,28 @@ HostFacts HostOf(uint32_t cores) {
   return host;
 }
 
+HostFacts HostWithCuda(uint32_t devices) {
+  HostFacts host = HostOf(8);
+  host.auto_device = "cuda:0";
+  host.cuda_devices = devices;
+  return host;
+}
+
 Placement Place(const ModelConfig& model, const HostFacts& host) {
   return DecidePlacements({&model, 1}, host).at(0);
+}
+
+// Of each process.
+Devices DevicesOf(const Placement& placement) {
+  Devices devices;
+  for (const DeviceShare& share : placement.processes) devices.push_back(share.device);
+  return devices;
+}
+
+// Of the only process.
+std::string DeviceOf(const Placement& placement) {
+  EXPECT_EQ(placement.processes.size(), 1u);
+  return placement.processes.at(0).device;
 }
 
 TEST(Placement, AModelThatLeavesItOpenSaysWhichDeviceWasPassedOver) {
@@ -44,10 +70,9 @@ TEST(Placement, ACpuModelGetsALaneForEachCoreOfItsShareButOne) {
     const std::vector<ModelConfig> models(row.models, ModelOn("cpu"));
     for (const Placement& placement : DecidePlacements(models, HostOf(row.cores))) {
       EXPECT_EQ(placement.lanes, row.lanes) << row.cores << " cores, " << row.models << " models";
-      EXPECT_EQ(placement.processes, 1u);
+      EXPECT_EQ(placement.processes.size(), 1u);
       EXPECT_EQ(placement.lane_depth, 1u);
-      EXPECT_EQ(placement.memory_share_percent, 0u);
-      EXPECT_EQ(placement.device, "cpu");
+      EXPECT_EQ(placement.processes[0], (DeviceShare{"cpu", 0}));
     }
   }
 }
@@ -81,13 +106,13 @@ TEST(Placement, ASyntheticModelIsPlacedOnTheCpu) {
   model.format = ModelFormat::kSynthetic;
   EXPECT_EQ(Place(model, HostOf(9)).lanes, 8u);
   EXPECT_EQ(Place(model, HostOf(9)).lane_depth, 1u);
-  EXPECT_EQ(Place(model, HostOf(9)).device, "cpu");
+  EXPECT_EQ(DeviceOf(Place(model, HostOf(9))), "cpu");
 }
 
 TEST(Placement, ACudaModelGetsOneProcessWithAFewLanesAndAQueuedBatch) {
   for (const char* device : {"cuda", "cuda:1"}) {
     const Placement placement = Place(ModelOn(device), HostOf(2));
-    EXPECT_EQ(placement.processes, 1u);
+    EXPECT_EQ(placement.processes.size(), 1u);
     EXPECT_EQ(placement.lanes, 4u);
     EXPECT_EQ(placement.lane_depth, 2u);
   }
@@ -96,8 +121,8 @@ TEST(Placement, ACudaModelGetsOneProcessWithAFewLanesAndAQueuedBatch) {
 TEST(Placement, WithTheCudaMultiProcessServiceItGetsTwo) {
   HostFacts host = HostOf(8);
   host.cuda_mps = true;
-  EXPECT_EQ(Place(ModelOn("cuda"), host).processes, 2u);
-  EXPECT_EQ(Place(ModelOn("mps"), HostOf(8)).processes, 2u) << "Apple's is another thing";
+  EXPECT_EQ(Place(ModelOn("cuda"), host).processes.size(), 2u);
+  EXPECT_EQ(Place(ModelOn("mps"), HostOf(8)).processes.size(), 2u) << "Apple's is another thing";
 }
 
 TEST(Placement, AnMpsModelGetsProcessesOfOneLane) {
@@ -105,7 +130,7 @@ TEST(Placement, AnMpsModelGetsProcessesOfOneLane) {
     HostFacts host = HostOf(16);
     host.runtime_kind = FromName<RuntimeKind>(kind);
     const Placement placement = Place(ModelOn("mps"), host);
-    EXPECT_EQ(placement.processes, 2u);
+    EXPECT_EQ(placement.processes.size(), 2u);
     EXPECT_EQ(placement.lanes, 1u) << kind;
     EXPECT_EQ(placement.lane_depth, 2u);
   }
@@ -122,20 +147,20 @@ TEST(Placement, AnMpsModelGetsASecondProcessOnlyWhereAThirdFitsWhileOneIsReplace
   HostFacts host = HostOf(8);
   host.working_set_bytes = 1000;
   host.file_bytes = {200};
-  EXPECT_EQ(Place(ModelOn("mps"), host).processes, 2u) << "3 × 200 are 60 % of 1000";
+  EXPECT_EQ(Place(ModelOn("mps"), host).processes.size(), 2u) << "3 × 200 are 60 % of 1000";
   host.file_bytes = {201};
-  EXPECT_EQ(Place(ModelOn("mps"), host).processes, 1u);
+  EXPECT_EQ(Place(ModelOn("mps"), host).processes.size(), 1u);
   host.file_bytes = {5000};
-  EXPECT_EQ(Place(ModelOn("mps"), host).processes, 1u) << "one there must be";
+  EXPECT_EQ(Place(ModelOn("mps"), host).processes.size(), 1u) << "one there must be";
 }
 
 TEST(Placement, AutoIsWhatAWorkerSaysItIs) {
   HostFacts host = HostOf(5);
   EXPECT_EQ(Place(ModelOn("auto"), host).lanes, 4u);
   host.auto_device = "cuda:0";
-  EXPECT_EQ(Place(ModelOn("auto"), host).device, "cuda:0");
+  EXPECT_EQ(DeviceOf(Place(ModelOn("auto"), host)), "cuda:0");
   EXPECT_EQ(Place(ModelOn("auto"), host).lane_depth, 2u);
-  EXPECT_EQ(Place(ModelOn("cpu"), host).device, "cpu");
+  EXPECT_EQ(DeviceOf(Place(ModelOn("cpu"), host)), "cpu");
 }
 
 TEST(Placement, TheProcessesOfADeviceShareItsMemory) {
@@ -144,23 +169,98 @@ TEST(Placement, TheProcessesOfADeviceShareItsMemory) {
   const std::vector<ModelConfig> models = {three, ModelOn("mps"), ModelOn("cuda:0"),
                                            ModelOn("cpu")};
   const std::vector<Placement> placements = DecidePlacements(models, HostOf(8));
-  EXPECT_EQ(placements[0].memory_share_percent, 20u);
-  EXPECT_EQ(placements[1].memory_share_percent, 20u);
-  EXPECT_EQ(placements[2].memory_share_percent, 100u);
-  EXPECT_EQ(placements[3].memory_share_percent, 0u);
+  EXPECT_THAT(placements[0].processes, Each(DeviceShare{"mps", 20}));
+  EXPECT_THAT(placements[1].processes, Each(DeviceShare{"mps", 20}));
+  EXPECT_THAT(placements[2].processes, Each(DeviceShare{"cuda:0", 100}));
+  EXPECT_THAT(placements[3].processes, Each(DeviceShare{"cpu", 0}));
+}
+
+TEST(Placement, CudaAndTheFirstCudaDeviceAreOne) {
+  const std::vector<ModelConfig> models = {ModelOn("cuda"), ModelOn("cuda:0"), ModelOn("cuda:1")};
+  const std::vector<Placement> placements = DecidePlacements(models, HostOf(8));
+  EXPECT_EQ(placements[0].processes[0], (DeviceShare{"cuda", 50}));
+  EXPECT_EQ(placements[1].processes[0], (DeviceShare{"cuda:0", 50}));
+  EXPECT_EQ(placements[2].processes[0], (DeviceShare{"cuda:1", 100}));
+}
+
+// ---- several devices ----
+
+TEST(Placement, AModelOnAllCudaDevicesHasAProcessOnEach) {
+  const Placement placement = Place(ModelOn("cuda:all"), HostWithCuda(3));
+  EXPECT_EQ(DevicesOf(placement), (Devices{"cuda:0", "cuda:1", "cuda:2"}));
+  EXPECT_EQ(placement.lanes, 4u);
+  EXPECT_EQ(placement.lane_depth, 2u);
+  EXPECT_EQ(placement.device_note, "");
+}
+
+TEST(Placement, WithTheCudaMultiProcessServiceEachDeviceHasTwo) {
+  HostFacts host = HostWithCuda(2);
+  host.cuda_mps = true;
+  EXPECT_EQ(DevicesOf(Place(ModelOn("cuda:all"), host)),
+            (Devices{"cuda:0", "cuda:1", "cuda:0", "cuda:1"}));
+}
+
+TEST(Placement, ConfiguredProcessesTakeTheDevicesInTurn) {
+  ModelConfig model = ModelOn("cuda:all");
+  model.placement.processes = 5;
+  EXPECT_EQ(DevicesOf(Place(model, HostWithCuda(3))),
+            (Devices{"cuda:0", "cuda:1", "cuda:2", "cuda:0", "cuda:1"}));
+  model.placement.processes = 2;
+  EXPECT_EQ(DevicesOf(Place(model, HostWithCuda(3))), (Devices{"cuda:0", "cuda:1"}));
+}
+
+TEST(Placement, OfOneCudaDeviceAllAreThatOne) {
+  for (const bool cuda_mps : {false, true}) {
+    HostFacts host = HostWithCuda(1);
+    host.cuda_mps = cuda_mps;
+    const Placement all = Place(ModelOn("cuda:all"), host);
+    const Placement first = Place(ModelOn("cuda:0"), host);
+    EXPECT_EQ(all.processes, first.processes);
+    EXPECT_EQ(all.lanes, first.lanes);
+    EXPECT_EQ(all.lane_depth, first.lane_depth);
+  }
+}
+
+TEST(Placement, WithoutACudaDeviceAllAreWhatCudaIs) {
+  EXPECT_EQ(DevicesOf(Place(ModelOn("cuda:all"), HostOf(4))), Devices{"cuda"});
+}
+
+TEST(Placement, AListOfDevicesIsTakenAsItIs) {
+  EXPECT_EQ(DevicesOf(Place(ModelOn("cuda:3,1"), HostOf(4))), (Devices{"cuda:3", "cuda:1"}))
+      << "whatever a worker has said of the host";
+}
+
+TEST(Placement, AModelHasNoMoreProcessesThanAPoolTakes) {
+  HostFacts host = HostWithCuda(40);
+  host.cuda_mps = true;
+  EXPECT_EQ(Place(ModelOn("cuda:all"), host).processes.size(), kMaxWorkers);
+  EXPECT_EQ(Place(ModelOn("cuda:all"), HostWithCuda(200)).processes.size(), kMaxWorkers);
+}
+
+TEST(Placement, TheMemoryOfEachDeviceIsSharedByTheProcessesOnIt) {
+  ModelConfig three = ModelOn("cuda:all");
+  three.placement.processes = 3;
+  const std::vector<ModelConfig> models = {three, ModelOn("cuda"), ModelOn("cuda:1"),
+                                           ModelOn("cuda:2")};
+  const std::vector<Placement> placements = DecidePlacements(models, HostWithCuda(2));
+  EXPECT_EQ(placements[0].processes,
+            (std::vector<DeviceShare>{{"cuda:0", 33}, {"cuda:1", 50}, {"cuda:0", 33}}));
+  EXPECT_EQ(placements[1].processes, (std::vector<DeviceShare>{{"cuda", 33}}));
+  EXPECT_EQ(placements[2].processes, (std::vector<DeviceShare>{{"cuda:1", 50}}));
+  EXPECT_EQ(placements[3].processes, (std::vector<DeviceShare>{{"cuda:2", 100}}));
 }
 
 TEST(Placement, WhatTheConfigSaysIsTaken) {
   ModelConfig model = ModelOn("cpu");
   model.placement = {2, 3, 4};
   Placement placement = Place(model, HostOf(2));
-  EXPECT_EQ(placement.processes, 2u);
+  EXPECT_EQ(placement.processes.size(), 2u);
   EXPECT_EQ(placement.lanes, 3u);
   EXPECT_EQ(placement.threads, 4u);
   for (const char* device : {"cuda", "mps"}) {
     model.device = device;
     placement = Place(model, HostOf(2));
-    EXPECT_EQ(placement.processes, 2u) << device;
+    EXPECT_EQ(placement.processes.size(), 2u) << device;
     EXPECT_EQ(placement.lanes, 3u) << device;
     EXPECT_EQ(placement.threads, 4u) << device;
   }

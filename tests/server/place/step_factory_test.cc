@@ -44,7 +44,7 @@ class StepFactoryTest : public testing::Test {
 
 TEST_F(StepFactoryTest, WhatClientsAndOperatorsAreTold) {
   EXPECT_EQ(made_->platform, "ensemble");
-  EXPECT_EQ(made_->facts.processes, 0u) << "it takes no descriptors";
+  EXPECT_TRUE(made_->facts.devices.empty()) << "it takes no descriptors";
   EXPECT_EQ(made_->facts.steps, config_.steps);
   EXPECT_TRUE(made_->loaded) << "its metadata is known before its members are";
   EXPECT_FALSE(made_->IsReady());

@@ -64,9 +64,8 @@ class SuperviseFixture : public testing::Test {
     model.pool = pool.get();
     model.served->queue = std::move(pool);
     model.order.model = "m";
-    model.order.device = "cpu";
     model.order.format = ModelFormat::kSynthetic;
-    model.processes = processes;
+    model.processes.resize(processes);
     model.first_segment_bytes = [](const ModelSpec&) { return uint64_t{4} << 20; };
     model.limits.circuit.deaths = 0;
     return model;

@@ -15,7 +15,7 @@ class SupervisedWorkerTest : public SuperviseFixture {
  protected:
   SupervisedWorkerTest() {
     board_.Open(*owner_.model().served);
-    worker_.emplace(&owner_, 0, 0, &services_);
+    worker_.emplace(&owner_, 0, 0, DeviceShare{"cuda:1", 50}, &services_);
   }
 
   void TearDown() override {
@@ -93,6 +93,9 @@ TEST_F(SupervisedWorkerTest, AStartOrdersTheLoad) {
   EXPECT_EQ(worker_->state(), WorkerState::kLoading);
   ASSERT_NE(process().LastSent<LoadOrder>(), nullptr);
   EXPECT_EQ(process().LastSent<LoadOrder>()->epoch, 1u);
+  EXPECT_EQ(process().LastSent<LoadOrder>()->device, "cuda:1");
+  EXPECT_EQ(process().LastSent<LoadOrder>()->memory_share_percent, 50u);
+  EXPECT_EQ(Info().device, "cuda:1") << "before it has said so";
   EXPECT_EQ(host_.last_options().model, "m");
   EXPECT_EQ(host_.last_options().format, ModelFormat::kSynthetic);
   EXPECT_EQ(Info().state, "loading");

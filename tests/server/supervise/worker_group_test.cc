@@ -84,6 +84,13 @@ class WorkerGroupTest : public SuperviseFixture {
     side->second->report(0)->heartbeat.fetch_add(1);
   }
 
+  // As a model's change: its workers are on these devices.
+  static std::function<void(SupervisedModel*)> OnDevices(const std::vector<std::string>& devices) {
+    return [devices](SupervisedModel* model) {
+      for (size_t i = 0; i < devices.size(); ++i) model->processes.at(i).device = devices[i];
+    };
+  }
+
   WorkerState StateOf(uint32_t index) { return group_->Find(index)->state(); }
 
   Precision order_precision_ = Precision::kAsSaved;
@@ -324,7 +331,7 @@ TEST_F(WorkerGroupTest, ADeathPutDownToARequestSaysNothingAboutTheModel) {
 // ---- device ----
 
 TEST_F(WorkerGroupTest, WhoseDeviceIsLostAgainAndAgainWaitsForIt) {
-  MakeGroup(1, [](SupervisedModel* model) { model->order.device = "cuda"; });
+  MakeGroup(1, OnDevices({"cuda"}));
   for (uint32_t loss = 1; loss <= kLossesInARow; ++loss) {
     ASSERT_EQ(host_.spawned(), loss);
     host_.last().Exit(kWorkerExitDeviceLost);
@@ -338,6 +345,80 @@ TEST_F(WorkerGroupTest, WhoseDeviceIsLostAgainAndAgainWaitsForIt) {
   group_->StartDue();
   EXPECT_EQ(host_.spawned(), kLossesInARow + 1);
   Serve(kLossesInARow + 1);
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+}
+
+TEST_F(WorkerGroupTest, EachWorkerIsOrderedToItsDeviceInAllItsIncarnations) {
+  MakeGroup(3, [](SupervisedModel* model) {
+    model->processes = {{"cuda:0", 50}, {"cuda:1", 100}, {"cuda:0", 50}};
+  });
+  for (const size_t number : {1, 2, 3}) {
+    const LoadOrder* order = host_.process(number).LastSent<LoadOrder>();
+    EXPECT_EQ(order->device, number == 2 ? "cuda:1" : "cuda:0");
+    EXPECT_EQ(order->memory_share_percent, number == 2 ? 100u : 50u);
+  }
+  Die(2);
+  ASSERT_EQ(host_.spawned(), 4u);
+  EXPECT_EQ(host_.last().LastSent<LoadOrder>()->device, "cuda:1");
+  EXPECT_EQ(DevicesOf(board_.Workers(*served_)), "cuda:0,1");
+}
+
+TEST_F(WorkerGroupTest, ALostDeviceLetsNoWorkerOnAnotherOneWait) {
+  MakeGroup(2, OnDevices({"cuda:0", "cuda:1"}));
+  Serve(1);
+  for (uint32_t loss = 1; loss <= kLossesInARow; ++loss) {
+    host_.last().Exit(kWorkerExitDeviceLost);
+    Pump();
+    clock_.Advance(kFirstDeviceRestNs - 1);
+    group_->StartDue();
+  }
+  EXPECT_EQ(StateOf(0), WorkerState::kServing);
+  EXPECT_TRUE(served_->ready);
+  EXPECT_THAT(board_.Workers(*served_)[1].last_words, HasSubstr("device cuda:1 was lost 3 times"));
+  EXPECT_EQ(board_.Circuit(*served_), "open");
+  Die(1);
+  EXPECT_EQ(StateOf(0), WorkerState::kLoading) << "its own device is good";
+  EXPECT_EQ(StateOf(1), WorkerState::kWaiting);
+}
+
+TEST_F(WorkerGroupTest, DeathsOnOneDeviceLetNoWorkerOnAnotherOneRest) {
+  MakeGroup(3, [](SupervisedModel* model) {
+    OnDevices({"cuda:0", "cuda:1", "cuda:1"})(model);
+    model->limits.circuit.deaths = 2;
+  });
+  Die(2);
+  Die(3);
+  EXPECT_EQ(board_.Circuit(*served_), "open");
+  EXPECT_EQ(StateOf(2), WorkerState::kWaiting);
+  Die(1);
+  EXPECT_EQ(StateOf(0), WorkerState::kLoading);
+  Die(4);
+  clock_.Advance(kFirstRestNs);
+  group_->StartDue();
+  EXPECT_EQ(StateOf(1), WorkerState::kLoading) << "it probes, whoever starts elsewhere";
+  EXPECT_EQ(StateOf(2), WorkerState::kWaiting);
+  EXPECT_EQ(board_.Circuit(*served_), "probing");
+}
+
+TEST_F(WorkerGroupTest, OfARequestThatKillsWorkersOnTwoDevicesNeitherDeathCounts) {
+  MakeGroup(2, [](SupervisedModel* model) {
+    OnDevices({"cuda:0", "cuda:1"})(model);
+    model->limits.circuit.deaths = 2;
+  });
+  Serve(2);
+  Pass(kWatchdogTickNs);
+  for (int i = 0; i < 3; ++i) Submit(pool_, 1);
+  FakeWorker* side = &*sides_[group_->Find(1)->link()];
+  side->Complete(*side->Take());
+  pool_->Drain();
+  host_.process(2).DieOf(SIGSEGV);  // two requests were in it
+  Pump();
+  Serve(1);
+  host_.process(1).DieOf(SIGSEGV);  // the first of them, alone
+  Pump();
+  group_->StartDue();
+  ASSERT_EQ(host_.spawned(), 4u);
+  Die(4);  // on the second device again
   EXPECT_EQ(board_.Circuit(*served_), "closed");
 }
 
@@ -402,6 +483,19 @@ TEST_F(ReplacementTest, TheFreshOneServesBeforeTheOldOneDrains) {
   EXPECT_EQ(group_->Find(0), nullptr) << "it has left";
   EXPECT_EQ(StateOf(1), WorkerState::kServing);
   EXPECT_EQ(host_.process(1).kills(), 0);
+}
+
+TEST_F(ReplacementTest, TheFreshOneIsOnTheDeviceOfTheOldOne) {
+  MakeGroup(2, [](SupervisedModel* model) {
+    model->processes = {{"cuda:0", 33}, {"cuda:1", 50}};
+    model->limits.recycle.age_ns = kAgeNs;
+  });
+  Serve(2);
+  Pass(kWatchdogTickNs);
+  Serve(1);
+  Pass(kAgeNs - kWatchdogTickNs);
+  ASSERT_EQ(host_.spawned(), 3u);
+  EXPECT_EQ(group_->Find(2)->share(), (DeviceShare{"cuda:1", 50})) << "of the eldest";
 }
 
 TEST_F(ReplacementTest, OneThatFailsLeavesTheOldOneAndIsTriedAgainLater) {

@@ -1,0 +1,26 @@
+// DeviceList: the devices of a model in one text, as configs and operators write them.
+//
+//   "cpu", "mps", "cuda:1"   one device
+//   "cuda:0,2"               several, which only CUDA has
+//   "cuda:all"               every CUDA device of the host, in a config alone: placement says which
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace mpsd {
+
+inline constexpr char kAllCudaDevices[] = "cuda:all";
+
+// The devices that a text names: {"cuda:0", "cuda:2"}. REQUIRES: the text is not kAllCudaDevices.
+// Pure.
+std::vector<std::string> DevicesOfText(absl::string_view text);
+
+// The opposite: names each device once, in the order of their first mention. Leaves empty names
+// out. Pure.
+std::string DeviceListText(absl::Span<const std::string> devices);
+
+}  // namespace mpsd

@@ -62,8 +62,10 @@ struct BatchingConfig {
   bool operator==(const BatchingConfig&) const = default;
 };
 
-// The most that placement.threads and the timeout of a queue's level may be.
+// The most that placement.threads, the number of a device and the timeout of a queue's level may
+// be.
 inline constexpr uint32_t kMaxThreads = 256;
+inline constexpr uint32_t kMaxDeviceIndex = 255;
 inline constexpr size_t kMaxPreferredSizes = 64;
 inline constexpr int64_t kMaxQueueTimeoutNs = 24LL * 3600 * 1'000'000'000;
 
@@ -99,7 +101,7 @@ struct ModelConfig {
   FileStamp stamp;            // of the file at `path`
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
-  std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "mps"
+  std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "cuda:0,2", "cuda:all", "mps"
   Precision precision = Precision::kAsSaved;
   PlacementConfig placement;
   ModelSpec spec;  // what the config says; the file says the rest

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
@@ -17,6 +19,7 @@
 #include "server/config/config_reader.h"
 #include "server/config/config_values.h"
 #include "server/config/tokenizer_stamp.h"
+#include "server/request/device_list.h"
 
 namespace mpsd {
 namespace {
@@ -66,7 +69,6 @@ constexpr std::array<std::string_view, 4> kTextKeys = {"tokenizer", "max_tokens"
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
-constexpr uint32_t kMaxDeviceIndex = 255;
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
 constexpr uint32_t kMaxVersion = 2'000'000'000;
@@ -80,11 +82,25 @@ constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
 constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
 
-bool IsDevice(absl::string_view device) {
-  if (device == "auto" || device == "cpu" || device == "cuda" || device == "mps") return true;
-  uint32_t index = 0;
-  if (!absl::ConsumePrefix(&device, "cuda:") || !absl::SimpleAtoi(device, &index)) return false;
-  return index <= kMaxDeviceIndex && device == absl::StrCat(index);
+constexpr std::array<std::string_view, 6> kDevices = {"auto",   "cpu",           "cuda",
+                                                      "cuda:0", kAllCudaDevices, "mps"};
+
+// The numbers of CUDA devices, with commas between them: "1", "0,2".
+bool IsListOfNumbers(absl::string_view text) {
+  const std::vector<absl::string_view> numbers = absl::StrSplit(text, ',');
+  std::set<uint32_t> indexes;
+  for (const absl::string_view number : numbers) {
+    uint32_t index = 0;
+    const bool is_number = absl::SimpleAtoi(number, &index) && number == absl::StrCat(index);
+    if (!is_number || index > kMaxDeviceIndex || !indexes.insert(index).second) return false;
+  }
+  return numbers.size() <= kMaxWorkers;
+}
+
+bool IsDevice(const std::string& device) {
+  if (std::find(kDevices.begin(), kDevices.end(), device) != kDevices.end()) return true;
+  absl::string_view numbers = device;
+  return absl::ConsumePrefix(&numbers, "cuda:") && IsListOfNumbers(numbers);
 }
 
 void ReadFormat(const JsonObject& object, const std::string& folder,
@@ -124,8 +140,6 @@ void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig
 void ReadDevice(const JsonObject& object, std::string* device) {
   object.Get("device", device);
   if (IsDevice(*device)) return;
-  static constexpr std::array<std::string_view, 5> kDevices = {"auto", "cpu", "cuda", "cuda:0",
-                                                               "mps"};
   object.Fail("device", absl::StrCat("there is no ", JsonText(nlohmann::json(*device)), " here",
                                      DidYouMean(*device, kDevices, "the choices are")));
 }

@@ -336,7 +336,8 @@ TEST(ConfigError, SyntheticModels) {
 }
 
 TEST(ConfigError, Devices) {
-  for (const char* device : {"auto", "cpu", "cuda", "cuda:0", "cuda:255", "mps"}) {
+  for (const char* device :
+       {"auto", "cpu", "cuda", "cuda:0", "cuda:255", "cuda:all", "cuda:1,0", "mps"}) {
     EXPECT_EQ(ModelErrorWithPath(absl::StrCat("\"device\": \"", device, "\"")), "");
   }
   for (const char* device : {"", "gpu", "tpu:99999"}) {
@@ -347,9 +348,17 @@ TEST(ConfigError, Devices) {
   }
   EXPECT_EQ(ModelErrorWithPath("\"device\": \"cuda:x\""),
             "c.json:3: models[0].device: there is no 'cuda:x' here; did you mean 'cuda:0'?");
-  for (const char* device : {"cuda:", "cuda:-1", "cuda:256", "cuda:01", "cuda: 1"}) {
+  for (const char* device : {"cuda:", "cuda:-1", "cuda:256", "cuda:01", "cuda: 1", "cuda:1,",
+                             "cuda:0,01", "cuda:1,0,1", "cuda:all,1", "cuda:1,all", "mps:0,1"}) {
     EXPECT_NE(ModelErrorWithPath(absl::StrCat("\"device\": \"", device, "\"")), "") << device;
   }
+  const auto list = [](uint32_t devices) {
+    std::string text = "\"device\": \"cuda:0";
+    for (uint32_t i = 1; i < devices; ++i) absl::StrAppend(&text, ",", i);
+    return text + "\"";
+  };
+  EXPECT_EQ(ModelErrorWithPath(list(kMaxWorkers)), "");
+  EXPECT_NE(ModelErrorWithPath(list(kMaxWorkers + 1)), "") << "no model has so many processes";
 }
 
 TEST(ConfigError, Placement) {

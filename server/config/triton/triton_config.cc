@@ -1,12 +1,16 @@
 #include "server/config/triton/triton_config.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/tokenizer.h"
@@ -18,6 +22,7 @@
 #include "proto/base/reshape.h"
 #include "proto/model_config.pb.h"
 #include "server/config/triton/triton_steps.h"
+#include "server/request/device_list.h"
 
 namespace mpsd {
 namespace {
@@ -187,19 +192,27 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model) {
   return ModelSpecFromJson(ToJson(model->spec)).status();
 }
 
-// The device of a group: "cpu", "cuda", "cuda:1"; empty if the group does not say.
-absl::StatusOr<std::string> DeviceOf(const pb::ModelInstanceGroup& group) {
-  const bool names_one = group.gpus_size() > 0;
-  if (group.gpus_size() > 1) return Refused("instance_group.gpus", "may name one device only");
-  if (names_one && group.gpus(0) < 0) return Refused("instance_group.gpus", "must not be negative");
+// The devices of which each gets the instances of a group: "cpu", "cuda:1", kAllCudaDevices; empty
+// if the group does not say.
+absl::StatusOr<std::vector<std::string>> DevicesOf(const pb::ModelInstanceGroup& group) {
+  std::vector<std::string> devices;
+  for (const int32_t gpu : group.gpus()) {
+    if (gpu < 0) return Refused("instance_group.gpus", "must not be negative");
+    if (gpu > static_cast<int32_t>(kMaxDeviceIndex)) {
+      return Refused("instance_group.gpus", absl::StrCat("must be at most ", kMaxDeviceIndex));
+    }
+    devices.push_back(absl::StrCat("cuda:", gpu));
+  }
   switch (group.kind()) {
     case pb::ModelInstanceGroup::KIND_AUTO:
-      return names_one ? absl::StrCat("cuda:", group.gpus(0)) : "";
+      if (devices.empty()) devices.emplace_back();
+      return devices;
     case pb::ModelInstanceGroup::KIND_GPU:
-      return names_one ? absl::StrCat("cuda:", group.gpus(0)) : "cuda";
+      if (devices.empty()) devices.emplace_back(kAllCudaDevices);
+      return devices;
     case pb::ModelInstanceGroup::KIND_CPU:
-      if (names_one) return Refused("instance_group.gpus", "is there beside KIND_CPU");
-      return "cpu";
+      if (!devices.empty()) return Refused("instance_group.gpus", "is there beside KIND_CPU");
+      return std::vector<std::string>{"cpu"};
     case pb::ModelInstanceGroup::KIND_MODEL:
       return Refused("instance_group.kind", "is KIND_MODEL, which is not supported");
     default:
@@ -219,29 +232,79 @@ absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes)
   return absl::OkStatus();
 }
 
-// All lanes of a model are alike, so groups may differ only in their counts.
-absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
-  int64_t count = 0;
-  std::string first_device;
+// How many instances each device has.
+struct Instances {
+  std::vector<std::string> devices;
+  std::vector<int64_t> counts;  // of each device
+
+  bool is_even() const {
+    return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+  }
+};
+
+// The groups' instances add up on each device. Devices stand in a list only where all groups name
+// theirs.
+absl::StatusOr<Instances> InstancesOf(const pb::ModelConfig& triton, TritonNotes* notes) {
+  Instances all;
+  bool one_kind = true;
   for (const pb::ModelInstanceGroup& group : triton.instance_group()) {
     if (absl::Status status = CheckGroup(group, notes); !status.ok()) return status;
-    const absl::StatusOr<std::string> device = DeviceOf(group);
-    if (!device.ok()) return device.status();
-    if (count == 0) first_device = *device;
-    if (*device != first_device) {
-      const bool same_kind = group.kind() == triton.instance_group(0).kind();
-      return Refused(same_kind ? "instance_group.gpus" : "instance_group.kind",
-                     "must be the same in all groups");
+    absl::StatusOr<std::vector<std::string>> devices = DevicesOf(group);
+    if (!devices.ok()) return devices.status();
+    for (std::string& device : *devices) {
+      const auto found = std::find(all.devices.begin(), all.devices.end(), device);
+      const auto at = static_cast<size_t>(found - all.devices.begin());
+      if (found == all.devices.end()) {
+        all.devices.push_back(std::move(device));
+        all.counts.push_back(0);
+      }
+      all.counts[at] += std::max(1, group.count());
     }
-    count += std::max(1, group.count());
+    one_kind = one_kind && group.kind() == triton.instance_group(0).kind();
   }
-  if (!first_device.empty()) model->device = first_device;
+  const bool is_list =
+      std::all_of(all.devices.begin(), all.devices.end(), [](const std::string& device) {
+        return device != kAllCudaDevices && absl::StartsWith(device, "cuda:");
+      });
+  if (all.devices.size() > 1 && !is_list) {
+    return Refused(one_kind ? "instance_group.gpus" : "instance_group.kind",
+                   "must be the same in all groups");
+  }
+  if (all.devices.size() > kMaxWorkers) {
+    return Refused("instance_group.gpus", absl::StrCat("may name at most ", kMaxWorkers));
+  }
+  return all;
+}
+
+// Whether they are what our ModelConfig method gives for the placement. A client may send it back.
+bool AreOf(const Instances& instances, const PlacementConfig& placement) {
+  const auto devices = static_cast<uint32_t>(instances.devices.size());
+  for (uint32_t i = 0; i < devices; ++i) {
+    const uint32_t processes =
+        placement.processes / devices + (i < placement.processes % devices ? 1 : 0);
+    if (instances.counts[i] != int64_t{processes} * placement.lanes) return false;
+  }
+  return true;
+}
+
+// All lanes of a model are alike, so each device has equally many.
+absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
+  const absl::StatusOr<Instances> instances = InstancesOf(triton, notes);
+  if (!instances.ok()) return instances.status();
+  if (instances->devices.empty()) return absl::OkStatus();
+  const std::string device = DeviceListText(instances->devices);
+  if (!device.empty()) model->device = device;
+  if (AreOf(*instances, model->placement)) return absl::OkStatus();
+  const int64_t count = instances->counts.front();
   if (count > kMaxLanes) {
     return Refused("instance_group.count", absl::StrCat("must be at most ", kMaxLanes));
   }
-  // The product is the count that our ModelConfig method gives. A client may send it back.
-  const bool as_it_is = count == int64_t{model->placement.processes} * model->placement.lanes;
-  if (count > 0 && !as_it_is) model->placement.lanes = static_cast<uint32_t>(count);
+  if (!instances->is_even()) {
+    return Refused("instance_group.count", "must be the same on all gpus");
+  }
+  model->placement.lanes = static_cast<uint32_t>(count);
+  const bool are_several = instances->devices.size() > 1 || device == kAllCudaDevices;
+  if (are_several) model->placement.processes = 0;  // then each device has one
   return absl::OkStatus();
 }
 

@@ -340,9 +340,9 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
        "'input.is_non_linear_format_io' is not supported"},
       {"instance_group { kind: KIND_MODEL }",
        "'instance_group.kind' is KIND_MODEL, which is not supported"},
-      {"instance_group { gpus: [ 0, 1 ] }", "'instance_group.gpus' may name one device only"},
       {"instance_group { kind: 9 }", "'instance_group.kind' is not supported"},
       {"instance_group { gpus: [ -1 ] }", "'instance_group.gpus' must not be negative"},
+      {"instance_group { gpus: [ 256 ] }", "'instance_group.gpus' must be at most 255"},
       {"instance_group { kind: KIND_CPU gpus: [ 0 ] }",
        "'instance_group.gpus' is there beside KIND_CPU"},
       {"instance_group { count: -1 }", "'instance_group.count' must not be negative"},
@@ -394,12 +394,41 @@ TEST_F(TritonConfigTest, GroupsOfOneKindAndDeviceAddTheirCounts) {
   EXPECT_EQ(model_.placement.lanes, 4u);
 }
 
-TEST_F(TritonConfigTest, GroupsOfSeveralKindsOrDevicesAreRefused) {
+TEST_F(TritonConfigTest, EachGpuOfAListHasTheGroupsCount) {
+  model_.placement.processes = 3;
+  EXPECT_EQ(Text("instance_group { kind: KIND_GPU count: 2 gpus: [ 1, 0 ] }"), "");
+  EXPECT_EQ(model_.device, "cuda:1,0");
+  EXPECT_EQ(model_.placement.processes, 0u) << "a process on each";
+  EXPECT_EQ(model_.placement.lanes, 2u);
+  EXPECT_EQ(Text("instance_group { gpus: [ 2, 3, 2 ] } instance_group { gpus: [ 3 ] }"), "");
+  EXPECT_EQ(model_.device, "cuda:2,3");
+  EXPECT_EQ(model_.placement.lanes, 2u) << "they add up on each";
+}
+
+TEST_F(TritonConfigTest, AGroupOfGpusThatNamesNoneIsOnAll) {
+  model_.placement.processes = 1;
+  EXPECT_EQ(Text("instance_group { kind: KIND_GPU count: 2 }"), "");
+  EXPECT_EQ(model_.device, "cuda:all");
+  EXPECT_EQ(model_.placement.processes, 0u);
+  EXPECT_EQ(model_.placement.lanes, 2u);
+}
+
+TEST_F(TritonConfigTest, GpusWithOtherCountsAreRefused) {
+  EXPECT_EQ(Text("instance_group { count: 2 gpus: [ 0 ] } instance_group { gpus: [ 1 ] }"),
+            "'instance_group.count' must be the same on all gpus");
+}
+
+TEST_F(TritonConfigTest, MoreGpusThanAPoolHasWorkersAreRefused) {
+  std::string gpus = "0";
+  for (uint32_t gpu = 1; gpu < kMaxWorkers; ++gpu) absl::StrAppend(&gpus, ", ", gpu);
+  EXPECT_EQ(Text(absl::StrCat("instance_group { gpus: [ ", gpus, " ] }")), "");
+  EXPECT_EQ(Text(absl::StrCat("instance_group { gpus: [ ", gpus, ", 64 ] }")),
+            "'instance_group.gpus' may name at most 64");
+}
+
+TEST_F(TritonConfigTest, GroupsOfSeveralKindsAreRefused) {
   const std::string kinds = "'instance_group.kind' must be the same in all groups";
   const std::string devices = "'instance_group.gpus' must be the same in all groups";
-  EXPECT_EQ(Text("instance_group { kind: KIND_GPU gpus: [ 0 ] }"
-                 "instance_group { kind: KIND_GPU gpus: [ 1 ] }"),
-            devices);
   EXPECT_EQ(Text("instance_group { kind: KIND_GPU }"
                  "instance_group { kind: KIND_GPU gpus: [ 0 ] }"),
             devices);
@@ -421,6 +450,17 @@ TEST_F(TritonConfigTest, WhatModelConfigSaysMayBeGivenBack) {
   EXPECT_EQ(model_.placement.lanes, 3u);
   EXPECT_EQ(Json(R"({"instance_group": [{"count": 5}]})"), "");
   EXPECT_EQ(model_.placement.lanes, 5u);
+}
+
+TEST_F(TritonConfigTest, SoMayWhatItSaysOfUnevenDevices) {
+  model_.placement.processes = 3;
+  model_.placement.lanes = 20;
+  EXPECT_EQ(Json(R"({"instance_group": [{"kind": "KIND_GPU", "count": 40, "gpus": [0]},
+                                        {"kind": "KIND_GPU", "count": 20, "gpus": [1]}]})"),
+            "");
+  EXPECT_EQ(model_.device, "cuda:0,1");
+  EXPECT_EQ(model_.placement.processes, 3u);
+  EXPECT_EQ(model_.placement.lanes, 20u);
 }
 
 TEST_F(TritonConfigTest, WhatMakesNoDifferenceIsNoted) {

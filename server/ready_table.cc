@@ -25,6 +25,7 @@ std::string Reachable(const std::string& address) {
 
 std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers, size_t width) {
   const WorkerInfo first = workers.empty() ? WorkerInfo{} : workers.front();
+  const std::string device = DevicesOf(workers);
   std::string what = "waits for its worker";
   if (!first.last_words.empty()) what = first.last_words;
   if (model.members != nullptr) {
@@ -32,8 +33,7 @@ std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers
   }
   if (model.loaded && model.IsReady()) what = SpecText(model.spec);
   return absl::StrFormat("  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
-                         model.IsReady() ? "ready" : "NOT READY",
-                         first.device.empty() ? "-" : first.device,
+                         model.IsReady() ? "ready" : "NOT READY", device.empty() ? "-" : device,
                          absl::StrCat(workers.size(), "x", first.lanes), what);
 }
 

@@ -8,8 +8,8 @@ std::vector<RuntimeSample> RuntimesOf(const std::vector<WorkerInfo>& workers) {
   for (const WorkerInfo& worker : workers) {
     const WorkerRuntime& runtime = worker.runtime;
     if (runtime.name.empty()) continue;
-    runtimes.push_back(
-        {worker.index, runtime.name, runtime.kind, runtime.path, NameOf(runtime.driver_guard)});
+    runtimes.push_back({worker.index, worker.device, runtime.name, runtime.kind, runtime.path,
+                        NameOf(runtime.driver_guard)});
   }
   return runtimes;
 }

@@ -88,6 +88,7 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   status->set_version(model.version);
   status->set_ready(model.IsReady());
   status->set_state(StateText(model, workers, others));
+  status->set_device(DevicesOf(workers));
   status->set_device_note(model.facts.device_note);
   status->set_circuit(source.Circuit(model));
   status->set_platform(model.platform);
@@ -101,7 +102,6 @@ void Describe(const ServedModel& model, const WorkerStatusSource& source,
   for (const WorkerInfo& worker : workers) {
     lanes += worker.lanes;
     if (!worker.warning.empty()) status->set_warning(worker.warning);
-    status->set_device(worker.device);
     Describe(worker, status->add_workers());
   }
   for (const OtherGeneration& other : others) {

@@ -469,12 +469,14 @@ MetricFamily TokenBudgetsFamily(absl::Span<const ModelStateSample> samples) {
 
 MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> samples) {
   MetricFamily family =
-      Family("mpsd_runtime_info", "1, with what a worker runs its model with.", MetricType::Gauge);
+      Family("mpsd_runtime_info", "1, with what a worker runs its model with, and where.",
+             MetricType::Gauge);
   for (const ModelStateSample& sample : samples) {
     for (const RuntimeSample& runtime : sample.runtimes) {
       family.metric.push_back(GaugeMetric(1, {{"model", sample.model},
                                               {"version", sample.version},
                                               {"worker", std::to_string(runtime.worker)},
+                                              {"device", runtime.device},
                                               {"runtime", runtime.runtime},
                                               {"kind", runtime.kind},
                                               {"path", runtime.path},

@@ -60,8 +60,8 @@ prometheus::MetricFamily PrecisionFamily(absl::Span<const ModelStateSample> samp
 // mpsd_batch_token_budget: for each version with such a budget a gauge of it.
 prometheus::MetricFamily TokenBudgetsFamily(absl::Span<const ModelStateSample> samples);
 
-// mpsd_runtime_info: for each worker that has loaded its model a gauge that is 1, with what runs
-// the model there and whether the gpu's driver is guarded.
+// mpsd_runtime_info: for each worker that has loaded its model a gauge that is 1, with its
+// device, what runs the model there and whether the gpu's driver is guarded.
 prometheus::MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> samples);
 
 // The metrics that Triton's dashboards and autoscalers read, so that tools built around Triton go

@@ -19,6 +19,7 @@ inline constexpr size_t kModelStates = 4;
 // What one worker runs its model with. The texts are printable. A value.
 struct RuntimeSample {
   uint32_t worker = 0;
+  std::string device;        // "cuda:1"
   std::string runtime;       // "torch 2.11.0"
   std::string kind;          // of libtorch: "stock"
   std::string path;          // of libtorch's library

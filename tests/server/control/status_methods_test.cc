@@ -141,6 +141,16 @@ TEST_F(StatusMethodsTest, NamesOfFilesMayHaveAnyBytes) {
   EXPECT_EQ(reply_.models(0).state(), "refused: no file 'a\xEF\xBF\xBD\xEF\xBF\xBD.pt'");
 }
 
+TEST_F(StatusMethodsTest, AModelSaysTheDevicesOfAllItsWorkers) {
+  models_.Publish(std::make_shared<ServedModel>());
+  workers_.workers.resize(2);
+  workers_.workers[0].device = "cuda:0";
+  workers_.workers[1].device = "cuda:1";
+  EXPECT_TRUE(Ask("unix:").ok());
+  EXPECT_EQ(reply_.models(0).device(), "cuda:0,1");
+  EXPECT_EQ(reply_.models(0).workers(0).device(), "cuda:0");
+}
+
 TEST_F(StatusMethodsTest, AModelSaysWhichDeviceWasPassedOver) {
   auto model = std::make_shared<ServedModel>();
   model->facts.device_note = "passed over cuda: libcudnn.so.9: none";

@@ -13,6 +13,11 @@ constexpr uint32_t kMostLanes = 32;  // a config takes no more; of the next two 
 constexpr uint32_t kMostProcesses = 64;
 constexpr uint32_t kMostThreads = 256;
 
+// Candidates have as many processes on each of them.
+uint32_t DeviceCount(const std::string& devices) {
+  return 1 + static_cast<uint32_t>(std::count(devices.begin(), devices.end(), ','));
+}
+
 }  // namespace
 
 TunePlan::TunePlan(TuneFacts facts) : facts_(std::move(facts)) {
@@ -78,7 +83,7 @@ void TunePlan::OfferLanes() {
   if (facts_.device != "cpu") {
     const bool mps = absl::StartsWith(facts_.device, "mps");
     for (uint32_t lanes = mps ? 2 : 8; lanes > 0; lanes /= 2) {
-      Offer({.placement = {1, lanes, 1}});
+      Offer({.placement = {DeviceCount(facts_.device), lanes, 1}});
     }
     return;
   }
@@ -94,8 +99,9 @@ void TunePlan::OfferProcesses() {
   if (!lanes_) return;
   const uint32_t lanes = lanes_->lanes;
   if (facts_.device != "cpu") {
-    Offer({.placement = {2, lanes, 1}});
-    Offer({.placement = {2, std::max(lanes / 2, 1U), 1}});
+    const uint32_t processes = std::min(2 * DeviceCount(facts_.device), kMostProcesses);
+    Offer({.placement = {processes, lanes, 1}});
+    Offer({.placement = {processes, std::max(lanes / 2, 1U), 1}});
     if (absl::StartsWith(facts_.device, "mps")) Offer({.placement = {3, 1, 1}});
     return;
   }

@@ -25,7 +25,7 @@ namespace mpsd::tune {
 struct TuneFacts {
   uint32_t cores = 1;                     // that the model may use
   Placement configured{};                 // by the config; 0: "auto"
-  std::string device = "cpu";             // as "cuda:0"
+  std::string device = "cpu";             // as "cuda:0"; "cuda:0,1": several
   uint32_t max_batch_size = 0;            // 0: the model does not batch
   uint32_t rows = 1;                      // of a request: no cap is lower
   std::vector<std::string> precisions{};  // to try; the user has asked for them

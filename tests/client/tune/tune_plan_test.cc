@@ -102,6 +102,13 @@ TEST(TunePlan, LearnsOfTheModelFromTheFirst) {
                   "2 x 4 x 1", "as configured, batch 16", "as configured, batch 2"));
 }
 
+TEST(TunePlan, OfSeveralDevicesAllAreUsed) {
+  TunePlan plan({.cores = 8, .device = "cuda:0,1,2"});
+  EXPECT_THAT(TriesOf(&plan, Same),
+              ElementsAre("as configured", "3 x 8 x 1", "3 x 4 x 1", "3 x 2 x 1", "3 x 1 x 1",
+                          "6 x 8 x 1", "6 x 4 x 1"));
+}
+
 TEST(TunePlan, AMacsGpuGetsFewLanesAndSomeProcesses) {
   TunePlan plan({.cores = 8, .device = "mps"});
   EXPECT_THAT(TriesOf(&plan, Same), ElementsAre("as configured", "1 x 2 x 1", "1 x 1 x 1",

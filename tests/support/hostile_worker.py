@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Stands where mpsd-worker should. A model whose parameter `hostile` says how gets a worker that does
-not do as it is told; every other one gets the real worker, $MPSD_REAL_WORKER."""
+not do as it is told; every other one gets the real worker, $MPSD_REAL_WORKER. Asked for the devices
+of the host, it says what $MPSD_DEVICES_LINE says."""
 import json
 import os
 import pathlib
@@ -117,20 +118,36 @@ def lose_the_device(_control):
     os._exit(5)
 
 
-def lose_the_device_until_healed(control):
-    """Pretends to serve once the file `healed` is there."""
-    parameters = json.loads(receive(control))["parameters"]
-    if not os.path.exists(parameters["healed"]):
-        os._exit(5)
+def pretend_to_serve(control, device):
     tensors = [{"name": "x", "datatype": "FP32", "shape": [16]}]
-    send(control, {"type": "loaded", "device": "cuda:0",
-                   "spec": {"max_batch_size": 8, "inputs": tensors, "outputs": tensors}})
+    send(control, {"type": "loaded", "device": device,
+                   "spec": {"max_batch_size": 8, "inputs": tensors, "outputs": tensors},
+                   "runtime": {"name": "none", "kind": "", "path": "", "driver_guard": "none"}})
     receive(control)
     send(control, {"type": "ready"})
     sleep_for_ever(control)
 
 
+def lose_the_device_until_healed(control):
+    """Pretends to serve once the file `healed` is there."""
+    order = json.loads(receive(control))
+    if not os.path.exists(order["parameters"]["healed"]):
+        os._exit(5)
+    pretend_to_serve(control, order["device"])
+
+
+def serve_where_it_is_told_to(control):
+    """Pretends to, unless the folder `lost` has a file with the device's name."""
+    order = json.loads(receive(control))
+    if os.path.exists(os.path.join(order["parameters"]["lost"], order["device"])):
+        os._exit(5)
+    pretend_to_serve(control, order["device"])
+
+
 def main():
+    if sys.argv[1:] == ["--devices"]:
+        print(os.environ["MPSD_DEVICES_LINE"])
+        return
     control = socket.socket(fileno=os.dup(3))
     order = order_of(control)
     how = order["parameters"].get("hostile") if order else "sleep_for_ever"

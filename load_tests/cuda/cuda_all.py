@@ -2,9 +2,9 @@
 
 cuda_all.py, in the environment that cuda_figures.sh makes, on a host with two devices or more:
   PARTS="models all" cuda_figures.sh FOLDER
-Checks that each device has its workers, that a worker that is killed comes back on its own device
-while the others answer, and prints the rates of one device and of all. What is not as it should be
-ends the part with exit code 1.
+Checks that each device has its workers and their memory alone, that a worker that is killed comes
+back on its own device while the others answer, and prints the rates of one device and of all. What
+is not as it should be ends the part with exit code 1.
 """
 import collections
 import json
@@ -20,6 +20,7 @@ LANES = 4  # of a process
 SIZES = (("minilm", 1), ("minilm", 32), ("minilm", 128), ("mlp", 64))
 CLIENTS = 32  # of one device
 PATIENCE_S = 60
+CONTEXT_MIB = 500  # of a process on a device, about
 
 
 def devices_of_host():
@@ -64,6 +65,8 @@ def rate_on(device, wanted, model, rows):
     with serving([stanza(model, rows, 1, LANES, device, placement={"lanes": LANES})]) as daemon:
         check_spread(daemon, f"{model}_{rows}", wanted)
         taken = [now - then for now, then in zip(used_mib(), before)]
+        if len(wanted) > 1 and max(taken) - min(taken) > CONTEXT_MIB / 2:
+            raise RuntimeError(f"a worker takes memory of another one's device: {taken} MiB")
         found = load(daemon, model, rows, CLIENTS * len(wanted))
         figure("all", device=device, model=model, batch=rows, workers=len(wanted), ready_mib=taken,
                **found)

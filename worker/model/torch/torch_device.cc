@@ -6,8 +6,11 @@
 #include <optional>
 
 #include "ATen/Version.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "c10/core/CachingDeviceAllocator.h"
+#include "c10/core/DeviceGuard.h"
 #include "c10/core/impl/VirtualGuardImpl.h"
 #include "torch/version.h"
 #include "worker/model/foreign_errors.h"
@@ -96,6 +99,17 @@ class GuardStreams final : public StreamDevice {
   const c10::impl::VirtualGuardImpl guard_;
 };
 
+// Calls a function of CUDA's runtime that acts on the calling thread's device; returns whether it
+// succeeded. A thread that has chosen no device has number 0, where the call would answer for the
+// wrong device, or take half a GiB of memory for a context.
+bool SucceedsOn(c10::Device device, absl::FunctionRef<bool()> call) {
+  return CatchForeign([&] {
+           const c10::DeviceGuard guard(device);
+           return call() ? absl::OkStatus() : absl::UnknownError("CUDA");
+         })
+      .ok();
+}
+
 // The version in the library's own description of its build: "…, TORCH_VERSION=2.11.0, …".
 std::string LoadedVersion() {
   constexpr absl::string_view kKey = "TORCH_VERSION=";
@@ -114,7 +128,10 @@ absl::StatusOr<c10::Device> PickDevice(const std::string& name) {
       [&] {
         device = name.empty() || name == "auto" ? PickAutomatically() : c10::Device(name);
         if (!device->is_cpu() && !device->has_index()) device->set_index(0);
-        return CheckThere(name, *device);
+        absl::Status there = CheckThere(name, *device);
+        // Or this thread has number 0, where libtorch's first call takes memory for a context.
+        if (there.ok()) c10::impl::VirtualGuardImpl(device->type()).setDevice(*device);
+        return there;
       },
       [&](absl::string_view what) {
         return absl::InvalidArgumentError(
@@ -194,9 +211,10 @@ bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes, Ho
   constexpr unsigned int kPortable = 0x01;
   constexpr unsigned int kReadOnly = 0x08;
   const auto host_register = reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "cudaHostRegister"));
-  return host_register != nullptr &&
-         host_register(const_cast<void*>(data), bytes,
-                       use == HostMemoryUse::kRead ? kPortable | kReadOnly : kPortable) == 0;
+  const unsigned int flags = use == HostMemoryUse::kRead ? kPortable | kReadOnly : kPortable;
+  return host_register != nullptr && SucceedsOn(device, [&] {
+           return host_register(const_cast<void*>(data), bytes, flags) == 0;
+         });
 }
 
 std::optional<double> FreeMemoryShare(c10::Device device) {
@@ -205,7 +223,9 @@ std::optional<double> FreeMemoryShare(c10::Device device) {
   const auto get_info = reinterpret_cast<GetInfo>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
   size_t free = 0;
   size_t total = 0;
-  if (get_info == nullptr || get_info(&free, &total) != 0 || total == 0) return std::nullopt;
+  if (get_info == nullptr) return std::nullopt;
+  const bool is_known = SucceedsOn(device, [&] { return get_info(&free, &total) == 0; });
+  if (!is_known || total == 0) return std::nullopt;
   return static_cast<double>(free) / static_cast<double>(total);
 }
 

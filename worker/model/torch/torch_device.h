@@ -29,8 +29,9 @@ namespace mpsd {
 
 // The device of that name; "auto" is cuda or mps if this machine has one, otherwise the cpu. Loads
 // libtorch_cuda when cuda is meant, which takes seconds, and keeps it for the life of the process.
-// A device without a number is number 0. FAILED_PRECONDITION or INVALID_ARGUMENT says why the
-// device cannot be used. Called on the main thread, before any other use of the device.
+// A device without a number is number 0. The device becomes the thread's own. FAILED_PRECONDITION
+// or INVALID_ARGUMENT says why it cannot be used. Called on the main thread, before any other use
+// of the device.
 absl::StatusOr<c10::Device> PickDevice(const std::string& name);
 
 // Every device that this libtorch can use here, beginning with the one that "auto" stands for:

@@ -80,7 +80,7 @@ class FakeInferHandler final : public InferHandler {
       request->state = RequestState::kQueued;
       requests_.push_back(request);
     }
-    if (answers_at_once) request->reply.Send(FakeAnswer({1}));
+    if (answers_at_once) request->reply.Send(FakeAnswer(answer));
     return copies ? Handled::kCopied : Handled::kLater;
   }
   void EncodeTexts(const InferMessage&, Request*, TextWaiter* waiter) override {
@@ -116,7 +116,8 @@ class FakeInferHandler final : public InferHandler {
   bool awaits_texts = false;         // every request does
   TextWaiter* texts = nullptr;       // who awaits them, the last one
   std::vector<TextWaiter*> waiters;  // all of them
-  bool answers_at_once = false;      // before Handle() returns
+  bool answers_at_once = false;      // before Handle() returns, with `answer`
+  std::vector<float> answer = {1};
   FakeRequestQueue queue;
 
  private:

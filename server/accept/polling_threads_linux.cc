@@ -1,0 +1,33 @@
+#include <dlfcn.h>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+
+#include "absl/strings/match.h"
+#include "server/accept/polling_threads.h"
+
+namespace mpsd {
+namespace {
+
+std::atomic<bool> keeps_work{false};
+
+}  // namespace
+
+bool KeepOnPollingThreads() {
+  if (!absl::StartsWith(grpc::Version(), "1.51.")) return false;
+  keeps_work = true;
+  return true;
+}
+
+}  // namespace mpsd
+
+// Takes the place of `bool grpc_core::Executor::IsThreadedDefault()`, which has no public header.
+// gRPC 1.51 asks it in one place: whether a connection's work may go to the executor.
+extern "C" bool MpsdMayUseExecutor() asm("_ZN9grpc_core8Executor17IsThreadedDefaultEv");
+
+extern "C" bool MpsdMayUseExecutor() {
+  using Asked = bool (*)();
+  static const auto of_grpc =
+      reinterpret_cast<Asked>(dlsym(RTLD_NEXT, "_ZN9grpc_core8Executor17IsThreadedDefaultEv"));
+  return !mpsd::keeps_work && of_grpc != nullptr && of_grpc();
+}

@@ -1,0 +1,8 @@
+#include "server/accept/polling_threads.h"
+
+namespace mpsd {
+
+// Homebrew's gRPC has no such executor.
+bool KeepOnPollingThreads() { return false; }
+
+}  // namespace mpsd

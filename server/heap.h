@@ -10,10 +10,10 @@ namespace mpsd {
 uint64_t ResidentHeapBytes();
 
 // Has the process's threads share a few parts of the heap: one for each core that it may use, and
-// at most kMostHeapParts. The system's default is eight for each core, where what many threads have
-// freed lies in many parts, and TrimHeap() returns the free end of the first part alone. What is
-// freed then stays until TrimHeap(): given back at once, the pages of a large message would be
-// zeroed anew for the next one. Called once, before other threads allocate.
+// at most kMostHeapParts. The system's default is eight for each core, and what many threads have
+// freed lies in many parts. What is freed then stays until TrimHeap(): given back at once, the
+// pages of a large message would be zeroed anew for the next one. Called once, before other threads
+// allocate.
 inline constexpr uint32_t kMostHeapParts = 16;  // no more threads carry requests
 void ShareHeap();
 

@@ -1,8 +1,12 @@
 #include <malloc.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "proto/base/platform.h"
 #include "server/heap.h"
 
@@ -13,6 +17,35 @@ namespace {
 // freed.
 constexpr int kOwnPagesBytes = 32 << 20;
 constexpr int kKeptBytes = 2 * kOwnPagesBytes;
+// When a block of this size is freed, the part of the heap that it lies in looks at its free end.
+constexpr size_t kLooksAtEndBytes = 128 << 10;
+
+uint32_t HeapParts() { return std::min(platform::UsableCores(), kMostHeapParts); }
+
+// Takes a block of the part that the library has this thread use, and frees it once all do so.
+void* TouchPart(void* all_started) {
+  void* volatile block = std::malloc(kLooksAtEndBytes);
+  static_cast<absl::Notification*>(all_started)->WaitForNotification();
+  std::free(block);
+  return nullptr;
+}
+
+// Has each part give its free end back. No function of the library does so for another part than
+// the first. A thread that begins gets a part that no living thread has, or a new one, as long as
+// there are some; those after them get all parts by turns.
+void TrimEnds() {
+  mallopt(M_TRIM_THRESHOLD, 0);
+  absl::Notification all_started;
+  std::vector<pthread_t> threads;
+  for (uint32_t i = 0; i < 2 * HeapParts(); ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, TouchPart, &all_started) != 0) break;
+    threads.push_back(thread);
+  }
+  all_started.Notify();
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+}
 
 }  // namespace
 
@@ -27,11 +60,14 @@ uint64_t ResidentHeapBytes() {
 }
 
 void ShareHeap() {
-  mallopt(M_ARENA_MAX, static_cast<int>(std::min(platform::UsableCores(), kMostHeapParts)));
+  mallopt(M_ARENA_MAX, static_cast<int>(HeapParts()));
   mallopt(M_MMAP_THRESHOLD, kOwnPagesBytes);
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
 }
 
-void TrimHeap() { malloc_trim(0); }
+void TrimHeap() {
+  malloc_trim(0);
+  TrimEnds();
+}
 
 }  // namespace mpsd

@@ -119,7 +119,6 @@ TEST_F(GrpcServerTest, SeveralPollingThreadsDoNotStandStillOverLargeAnswers) {
   }
 }
 
-
 TEST_F(GrpcServerTest, ServesOnAllItsAddresses) {
   const std::string path = absl::StrCat("unix:/tmp/mpsd-grpc-server-test-", getpid(), ".sock");
   options_.addresses.push_back(path);

@@ -18,7 +18,8 @@ inline constexpr uint32_t kMostHeapParts = 16;  // no more threads carry request
 void ShareHeap();
 
 // Gives memory that was freed back to the system. Takes some milliseconds for a hundred megabytes,
-// and other threads' allocations wait meanwhile. Thread-safe.
+// and other threads' allocations wait meanwhile. Starts up to two threads for each part, which end
+// before it returns; where the system refuses one, a part may keep its free end. Thread-safe.
 void TrimHeap();
 
 }  // namespace mpsd

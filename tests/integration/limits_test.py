@@ -18,6 +18,8 @@ INVALID = grpc.StatusCode.INVALID_ARGUMENT
 EXHAUSTED = 8  # as it goes over the wire
 MIB = 1 << 20
 MOST_GROWTH_BYTES = 200 * MIB
+TOO_LARGE = "Received message larger than max (67108865 vs. 67108864)"
+NO_ROOM = "too many compressed messages are being inflated"
 LIMIT_S = 30
 
 
@@ -80,10 +82,12 @@ class Limits(unittest.TestCase):
         self.assertEqual(outcome.code, calls.OK, "a good request after it")
 
     def test_a_gzip_bomb(self):
-        """To each kind of call, and several at a time. Nothing is inflated beyond the limit."""
+        """To each kind of call, and several at a time. Nothing is inflated beyond the limit, and on
+        hosts of many cores, which inflate several at a time, no more than there is room for."""
         bomb = bomb_of(1 << 30)
         self.assertLess(len(bomb), 2 * MIB)
         paths = (INFER, STREAM_INFER, "/inference.GRPCInferenceService/ServerMetadata") * 3
+        said_of_all = []
         with Peak(self.daemon) as peak, contextlib.ExitStack() as stack:
             connections = [stack.enter_context(Connection(self.daemon.address)) for _ in paths]
             for connection, path in zip(connections, paths, strict=True):
@@ -96,7 +100,10 @@ class Limits(unittest.TestCase):
                 in_band = path == STREAM_INFER
                 self.assertEqual(connection.status(), 0 if in_band else EXHAUSTED)
                 said = connection.received.decode() if in_band else connection.status_text()
-                self.assertIn("Received message larger than max (67108865 vs. 67108864)", said)
+                said_of_all.append(said)
+        self.assertTrue(any(TOO_LARGE in said for said in said_of_all))
+        for said in said_of_all:
+            self.assertTrue(TOO_LARGE in said or NO_ROOM in said, said)
         print(f"  {len(paths)} bombs of {len(bomb) >> 10} KiB: {peak.growth_bytes >> 20} MiB",
               flush=True)
         self.assertLess(peak.growth_bytes, MOST_GROWTH_BYTES)

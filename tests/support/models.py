@@ -7,10 +7,11 @@ def tensor(name, shape, datatype="FP32"):
 
 
 def synthetic(name, inputs=None, max_batch_size=8, parameters=None, **more):
-    """Gives back what it gets: x in, OUTPUT0 out, unless `inputs` says otherwise."""
+    """Gives back what it gets: x in, OUTPUT0 out, unless `inputs` says otherwise. It has one lane,
+    however many cores the host has, unless a placement says otherwise."""
     return {"name": name, "format": "synthetic", "device": "cpu", "max_batch_size": max_batch_size,
             "warmup": "none", "inputs": inputs or [tensor("x", [16])],
-            "parameters": parameters or {}, **more}
+            "parameters": parameters or {}, "placement": {"lanes": 1}, **more}
 
 
 def repeating(name, parameters=None, **more):

@@ -160,13 +160,14 @@ class Faults(Parts):
         self.check_nothing_held()
 
     def test_a_killed_worker_costs_nothing(self):
-        self.serve(parted("m", parameters={"delay": "100ms"}, placement=placement(2)))
+        self.serve(parted("m", parameters={"delay": "300ms"}, placement=placement(2)))
         self.daemon.wait_all_serving()
+        victim = self.daemon.ps()["m"]["workers"][0]["pid"]
         sent = rows_of(64)
         future = self.stub.ModelInfer.future(calls.request("m", {"x": sent}))
         wait_until(lambda: self.daemon.metric("mpsd_running_batches", model="m") >= 2, LIMIT_S,
                    "both workers at work")
-        os.kill(self.daemon.ps()["m"]["workers"][0]["pid"], signal.SIGKILL)
+        os.kill(victim, signal.SIGKILL)
         self.check_echo(calls.outcome_of(future), sent)
         self.assertGreater(self.daemon.metric("mpsd_dispatched_again_total", model="m"), 0)
 

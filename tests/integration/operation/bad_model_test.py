@@ -11,7 +11,7 @@ import numpy as np
 
 import calls
 from daemon import BIN, Daemon, WITH_TORCH, wait_until
-from models import synthetic, tensor
+from models import placement, synthetic, tensor
 
 def rows_of(*values):
     return np.repeat(np.array(values, np.float32)[:, None], 4, axis=1)
@@ -154,7 +154,9 @@ class BadBehaviour(BadModels):
 
 class Hangs(BadModels):
     def test_a_batch_that_never_ends(self):
-        model = self.file("hangs", warmup="none", run_timeout="1s", outputs=[tensor("y", [4])])
+        # On one lane: a worker with several tries them before it serves, and that hangs.
+        model = self.file("hangs", warmup="none", run_timeout="1s", outputs=[tensor("y", [4])],
+                          placement=placement())
         with self.serving(model, synthetic("good")) as (daemon, stub):
             outcome = self.infer(stub, "hangs", rows_of(1))
             self.assertEqual(outcome.code, grpc.StatusCode.INTERNAL, outcome.text)

@@ -25,9 +25,6 @@ void TakeAndFree(uint64_t bytes) {
 
 // The other threads live on, so that the parts of the heap that they use are theirs.
 TEST(HeapTest, GivesBackWhatOtherThreadsFreed) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer has an allocator of its own";
-#endif
   constexpr int kThreads = 3;
   ShareHeap();
   const uint64_t before = ResidentHeapBytes();

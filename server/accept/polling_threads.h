@@ -15,7 +15,7 @@ namespace mpsd {
 //
 // Not for a server with one polling thread: that one would read on and leave calls unanswered.
 //
-// For the whole process and for good. Returns whether this gRPC is such a one. Thread-safe.
-bool KeepOnPollingThreads();
+// For the whole process and for good. Thread-safe.
+void KeepOnPollingThreads();
 
 }  // namespace mpsd

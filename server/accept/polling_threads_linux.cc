@@ -13,10 +13,8 @@ std::atomic<bool> keeps_work{false};
 
 }  // namespace
 
-bool KeepOnPollingThreads() {
-  if (!absl::StartsWith(grpc::Version(), "1.51.")) return false;
-  keeps_work = true;
-  return true;
+void KeepOnPollingThreads() {
+  if (absl::StartsWith(grpc::Version(), "1.51.")) keeps_work = true;
 }
 
 }  // namespace mpsd

@@ -3,6 +3,6 @@
 namespace mpsd {
 
 // Homebrew's gRPC has no such executor.
-bool KeepOnPollingThreads() { return false; }
+void KeepOnPollingThreads() {}
 
 }  // namespace mpsd

@@ -1,5 +1,6 @@
 """The bounds that keep one client from taking what belongs to all."""
 import contextlib
+import os
 import threading
 import time
 import unittest
@@ -20,6 +21,7 @@ MIB = 1 << 20
 MOST_GROWTH_BYTES = 200 * MIB
 MOST_INFLATED_BYTES = 256 * MIB + MOST_GROWTH_BYTES // 4  # what limits.buffered allows, and a little
 TOO_LARGE = "Received message larger than max (67108865 vs. 67108864)"
+INFLATES_SEVERAL = len(os.sched_getaffinity(0)) >= 8  # at a time: the daemon has more threads
 NO_ROOM = "too many compressed messages are being inflated"
 LIMIT_S = 30
 
@@ -104,10 +106,11 @@ class Limits(unittest.TestCase):
                 said_of_all.append(said)
         self.assertTrue(any(TOO_LARGE in said for said in said_of_all))
         for said in said_of_all:
-            self.assertTrue(TOO_LARGE in said or NO_ROOM in said, said)
+            self.assertTrue(TOO_LARGE in said or (INFLATES_SEVERAL and NO_ROOM in said), said)
         print(f"  {len(paths)} bombs of {len(bomb) >> 10} KiB: {peak.growth_bytes >> 20} MiB",
               flush=True)
-        self.assertLess(peak.growth_bytes, MOST_INFLATED_BYTES)
+        self.assertLess(peak.growth_bytes,
+                        MOST_INFLATED_BYTES if INFLATES_SEVERAL else MOST_GROWTH_BYTES)
 
     def test_a_message_of_a_gibibyte(self):
         """gRPC looks at a message's size when it has all of it; what all connections together may

@@ -1,14 +1,13 @@
 #include <malloc.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "proto/base/platform.h"
 #include "server/heap.h"
+#include "server/threads_together.h"
 
 namespace mpsd {
 namespace {
@@ -23,11 +22,10 @@ constexpr size_t kLooksAtEndBytes = 128 << 10;
 uint32_t HeapParts() { return std::min(platform::UsableCores(), kMostHeapParts); }
 
 // Takes a block of the part that the library has this thread use, and frees it once all do so.
-void* TouchPart(void* all_started) {
+void TouchPart(const absl::Notification& all_started) {
   void* volatile block = std::malloc(kLooksAtEndBytes);
-  static_cast<absl::Notification*>(all_started)->WaitForNotification();
+  all_started.WaitForNotification();
   std::free(block);
-  return nullptr;
 }
 
 // Has each part give its free end back. No function of the library does so for another part than
@@ -35,15 +33,7 @@ void* TouchPart(void* all_started) {
 // there are some; those after them get all parts by turns.
 void TrimEnds() {
   mallopt(M_TRIM_THRESHOLD, 0);
-  absl::Notification all_started;
-  std::vector<pthread_t> threads;
-  for (uint32_t i = 0; i < 2 * HeapParts(); ++i) {
-    pthread_t thread;
-    if (pthread_create(&thread, nullptr, TouchPart, &all_started) != 0) break;
-    threads.push_back(thread);
-  }
-  all_started.Notify();
-  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  RunTogether(2 * HeapParts(), TouchPart);
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
 }
 

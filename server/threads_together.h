@@ -1,0 +1,23 @@
+// RunTogether: short threads that are all there at one time.
+#pragma once
+
+#include <cstddef>
+#include <system_error>
+
+#include "absl/functional/function_ref.h"
+#include "absl/synchronization/notification.h"
+
+namespace mpsd {
+
+// How many threads there were, and why the system gave no more, if it did not. A value.
+struct ThreadsTogether {
+  size_t count = 0;
+  std::error_code refusal;
+};
+
+// Starts `count` threads, or as many as the system gives. Each calls `body`, which waits for
+// `all_started` before it ends; all have ended when this returns. Thread-safe.
+ThreadsTogether RunTogether(size_t count,
+                            absl::FunctionRef<void(const absl::Notification& all_started)> body);
+
+}  // namespace mpsd

@@ -1,7 +1,9 @@
 // QueuePolicies: how many requests of each priority may wait, how long, and what then.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "proto/base/limits.h"

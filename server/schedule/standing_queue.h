@@ -30,6 +30,7 @@ class StandingQueue {
   explicit StandingQueue(int64_t target_ns) : target_ns_(target_ns) {}
 
   // The first such request of a batch has got its lane after that wait. `now_ns` never falls.
+  // Nothing else changes what the queue is held for: while no batch begins, it stays that.
   void NoteWait(int64_t wait_ns, int64_t now_ns) {
     if (target_ns_ == 0) return;
     if (wait_ns < (stands_ ? target_ns_ / 2 : target_ns_)) {

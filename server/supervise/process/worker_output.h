@@ -23,7 +23,8 @@ std::string Printable(const std::string& text);
 
 // Treats the bytes as hostile, whatever their content and number. Lines beyond the rate are dropped
 // and counted; the last kWorkerLinesKept lines are kept in any case, to say why a worker died.
-// Owned by a SupervisedWorker. Pure. Thread-compatible.
+// Whatever a worker writes, no more is kept than these lines and the one that has not ended, each
+// of kWorkerLineBytes at most. Owned by a SupervisedWorker. Pure. Thread-compatible.
 class WorkerOutput {
  public:
   // Called for each line within the rate, with the line as it was written.
@@ -31,7 +32,8 @@ class WorkerOutput {
 
   explicit WorkerOutput(int64_t now_ns) : limit_(kWorkerLinesPerSecond, now_ns) {}
 
-  // The next bytes of the stream, cut anywhere. Calls `on_line` before it returns.
+  // The next bytes of the stream, cut anywhere. Calls `on_line` before it returns. A line that is
+  // longer than kWorkerLineBytes becomes several, and an empty one none.
   void Take(std::string_view bytes, int64_t now_ns, const OnLine& on_line);
 
   // The stream has ended: bytes after the last line break are a line too.

@@ -115,6 +115,12 @@ int64_t LatencyCurve::MeanNs(uint32_t rows) const {
   return static_cast<int64_t>(ns);
 }
 
+int64_t LatencyCurve::LeastNs(uint32_t rows) const {
+  const Point& last = points_.back();
+  const bool is_beyond = rows > last.rows && sizes_[SizeOf(rows)].weight < kLeastWeight;
+  return is_beyond ? static_cast<int64_t>(last.ns) : MeanNs(rows);
+}
+
 int64_t LatencyCurve::Late(int64_t mean_ns) const {
   const double late = 1 + kLateSpreads * std::min(spread_, kMostSpread);
   return static_cast<int64_t>(static_cast<double>(mean_ns) * late);

@@ -41,6 +41,25 @@ bool IsBefore(const LineView& line, const LineView& other) {
 // How many times more a wait must bring than it costs: forecasts err.
 constexpr double kLeastGain = 1.05;
 
+// Whether `after` requests in their time are more a second than `before` in theirs.
+bool IsFaster(uint32_t after, double after_ns, uint32_t before, double before_ns) {
+  return after * before_ns > kLeastGain * before * after_ns;
+}
+
+// Whether `more` requests together, after a wait, are answered faster than `rows` at once, and also
+// than two halves that take turns: those answer one half while the clients of the other come back,
+// where all together wait for all of them every time.
+bool PaysToGrow(const LineView& line, uint32_t rows, uint32_t more, double wait_ns,
+                const ExpectedReturns& returns) {
+  const auto more_ns = static_cast<double>(line.curve->LeastNs(more));
+  const auto at_once_ns = static_cast<double>(line.curve->MeanNs(rows));
+  if (!IsFaster(more, wait_ns + more_ns, rows, at_once_ns)) return false;
+  const uint32_t half = (more + 1) / 2;
+  const auto half_ns = static_cast<double>(line.curve->MeanNs(half));
+  const auto round_ns = static_cast<double>(returns.RoundNs(more));
+  return IsFaster(more, round_ns + more_ns, half, half_ns);
+}
+
 }  // namespace
 
 SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
@@ -104,8 +123,7 @@ uint32_t PredictiveScheduler::AsPreferred(const LineView& line, uint32_t rows,
   return *(beyond - 1);
 }
 
-// Compares the requests that are answered a second: those of a batch at once, and those of a larger
-// batch after the wait.
+// All who are expected, or one more for a request that is alone.
 bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line,
                                      uint32_t lane, int64_t now_ns) const {
   const ExpectedReturns& returns = snapshot.returns;
@@ -117,9 +135,11 @@ bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const Li
   const uint32_t more = std::min(rows + returns.requests, most_rows);
   if (returns.by_ns + line.curve->LateNs(more) > line.head_answer_deadline_ns) return false;
   if (returns.by_ns >= line.head_deadline_ns) return false;
-  const auto at_once_ns = static_cast<double>(line.curve->MeanNs(rows));
-  const auto later_ns = static_cast<double>(returns.by_ns - now_ns + line.curve->MeanNs(more));
-  return more * at_once_ns > kLeastGain * rows * later_ns;
+  const double client_ns = static_cast<double>(returns.by_ns - now_ns) / (more - rows);
+  const auto pays = [&](uint32_t most) {
+    return PaysToGrow(line, rows, most, client_ns * (most - rows), returns);
+  };
+  return pays(more) || (rows == 1 && more > 2 && pays(2));
 }
 
 bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, uint32_t lane) const {

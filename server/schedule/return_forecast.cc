@@ -24,14 +24,14 @@ void ReturnForecast::Answered(uint32_t requests, int64_t now_ns) {
   if (requests == 0) return;
   ForgetLate(now_ns);
   if (count_ == kGroups) ForgetFirst();
-  group(count_++) = {now_ns, requests};
+  group(count_++) = {now_ns, requests, requests};
 }
 
 void ReturnForecast::Arrived(int64_t now_ns) {
   ForgetLate(now_ns);
-  if (count_ == 0) return;
-  Group& oldest = group(0);
-  const auto delay = static_cast<double>(now_ns - oldest.answered_ns);
+  Group* const paid = GroupPaidAt(now_ns);
+  if (paid == nullptr) return;
+  const auto delay = static_cast<double>(now_ns - paid->answered_ns);
   if (measured_) {
     deviation_ns_ += (std::abs(delay - delay_ns_) - deviation_ns_) * kDeviationShare;
     delay_ns_ += (delay - delay_ns_) * kDelayShare;
@@ -41,7 +41,29 @@ void ReturnForecast::Arrived(int64_t now_ns) {
     deviation_ns_ = delay / 2;
   }
   returned_ += (1 - returned_) * kShare;
-  if (--oldest.owed == 0) ForgetFirst();
+  --paid->owed;
+  while (count_ > 0 && group(0).owed == 0) ForgetFirst();
+}
+
+// That of the batch whose answer is nearest to the mean delay ago. If the oldest were paid first, one
+// debt of a client that has left would pass from batch to batch for ever, and each would seem late.
+// Of those that are not older than the mean delay the oldest is the nearest; the one before it may
+// be nearer still.
+ReturnForecast::Group* ReturnForecast::GroupPaidAt(int64_t now_ns) {
+  Group* older = nullptr;
+  for (size_t i = 0; i < count_; ++i) {
+    Group& one = group(i);
+    if (one.owed == 0) continue;
+    const auto away_ns = [this, now_ns](const Group& of) {
+      return std::abs(static_cast<double>(now_ns - of.answered_ns) - delay_ns_);
+    };
+    if (older == nullptr && !measured_) return &one;
+    if (static_cast<double>(now_ns - one.answered_ns) <= delay_ns_) {
+      return older != nullptr && away_ns(*older) <= away_ns(one) ? older : &one;
+    }
+    older = &one;
+  }
+  return older;
 }
 
 void ReturnForecast::ForgetLate(int64_t now_ns) {
@@ -62,10 +84,13 @@ ExpectedReturns ReturnForecast::Expect(int64_t now_ns) const {
   uint32_t owed = 0;
   for (size_t i = 0; i < count_; ++i) {
     const int64_t by_ns = group(i).answered_ns + SeldomLaterNs();
-    if (by_ns <= now_ns) continue;
+    if (group(i).owed == 0 || by_ns <= now_ns) continue;
     owed += group(i).owed;
     expected.by_ns = by_ns;
+    expected.answered = group(i).answered;
   }
+  expected.round_ns = SeldomLaterNs();
+  expected.spread_ns = std::min(expected.round_ns, static_cast<int64_t>(4 * deviation_ns_));
   expected.requests = static_cast<uint32_t>(std::lround(owed * returned_));
   return expected;
 }

@@ -34,6 +34,17 @@ TEST(LatencyCurve, GoesOnBeyondTheLargestAsItRises) {
   EXPECT_EQ(curve.MeanNs(16), 1800);
 }
 
+TEST(LatencyCurve, BeyondTheLargestABatchMayTakeNoLonger) {
+  LatencyCurve curve;
+  NoteMany(&curve, 4, 600);
+  NoteMany(&curve, 8, 1000);
+  EXPECT_EQ(curve.LeastNs(16), 1000);
+  EXPECT_EQ(curve.LeastNs(8), 1000);
+  EXPECT_EQ(curve.LeastNs(6), 800);
+  NoteMany(&curve, 16, 1700);
+  EXPECT_EQ(curve.LeastNs(16), 1700) << "now it was seen";
+}
+
 TEST(LatencyCurve, BelowTheSmallestIsAtLeastInProportion) {
   LatencyCurve curve;
   NoteMany(&curve, 8, 1600);

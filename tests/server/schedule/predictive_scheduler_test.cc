@@ -369,6 +369,7 @@ class PredictiveSchedulerCurve : public testing::Test {
     for (int i = 0; i < 50; ++i) {
       curve_.Note(1, 1100);
       curve_.Note(8, 1800);
+      curve_.Note(kRows, 2600);
     }
   }
 
@@ -445,6 +446,34 @@ TEST_F(PredictiveSchedulerCurve, ItWaitsForClientsThatDoubleABatch) {
 
 TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitForClientsThatComeTooLate) {
   EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 1000}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+// They may take no longer than eight, as far as is known.
+TEST_F(PredictiveSchedulerCurve, ItWaitsToTryASizeThatWasNeverSeen) {
+  curve_ = {};
+  for (int i = 0; i < 50; ++i) {
+    curve_.Note(1, 1100);
+    curve_.Note(8, 1800);
+  }
+  EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 1000}), SchedulerDecision::WaitUntil(kNow + 1000));
+  EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 1800}), SchedulerDecision::Run(0, 0, kRows));
+}
+
+// Sixteen take 2600 and until the last of them is back; two halves take 3600.
+TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitWhereTwoHalvesInTurnAreFaster) {
+  ExpectedReturns returns = {8, kNow + 500, 16, 500};
+  EXPECT_EQ(Decide({Line(8, kLong)}, returns), SchedulerDecision::WaitUntil(kNow + 500));
+  returns.round_ns = 1000;
+  EXPECT_EQ(Decide({Line(8, kLong)}, returns), SchedulerDecision::Run(0, 0, kRows));
+  returns = {8, kNow + 500, 8, 500, 400};
+  EXPECT_EQ(Decide({Line(8, kLong)}, returns), SchedulerDecision::Run(0, 0, kRows))
+      << "twice as many clients take longer to come back";
+}
+
+// Two take 1200 and so little longer than one; four would have to wait for too long.
+TEST_F(PredictiveSchedulerCurve, ARequestThatIsAloneWaitsForOneMore) {
+  EXPECT_EQ(Decide({Line(1, kLong)}, {3, kNow + 2400}), SchedulerDecision::WaitUntil(kNow + 2400));
+  EXPECT_EQ(Decide({Line(1, kLong)}, {3, kNow + 9000}), SchedulerDecision::Run(0, 0, kRows));
 }
 
 TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitForAFewMore) {

@@ -77,6 +77,31 @@ TEST(ReturnForecast, AddsBatchesOfWhichClientsAreExpected) {
   EXPECT_GT(expected.by_ns, forecast.Expect(now_ns).by_ns - 1);
 }
 
+// Two batches of clients take turns, and a client of the first has left.
+TEST(ReturnForecast, AClientThatHasLeftMakesNobodyLate) {
+  ReturnForecast forecast;
+  int64_t now_ns = Learn(&forecast, 8);
+  forecast.Answered(9, now_ns);
+  for (int i = 0; i < 20; ++i) {
+    for (int j = 0; j < 8; ++j) forecast.Arrived(now_ns + 100 * kUs + j * 10 * kUs);
+    now_ns += 500 * kUs;
+    forecast.Answered(8, now_ns);
+  }
+  const ExpectedReturns expected = forecast.Expect(now_ns);
+  EXPECT_EQ(expected.requests, 8u);
+  EXPECT_LE(expected.by_ns, now_ns + 250 * kUs);
+}
+
+TEST(ReturnForecast, TellsHowLongMoreClientsTake) {
+  ReturnForecast forecast;
+  const int64_t now_ns = Learn(&forecast, 8);
+  forecast.Answered(8, now_ns);
+  const ExpectedReturns expected = forecast.Expect(now_ns);
+  EXPECT_EQ(expected.RoundNs(8), expected.by_ns - now_ns);
+  EXPECT_GE(expected.RoundNs(16), expected.RoundNs(8) + 40 * kUs);
+  EXPECT_LE(expected.RoundNs(16), expected.RoundNs(8) + 160 * kUs);
+}
+
 TEST(ReturnForecast, ManyBatchesWithoutReturnsAreBounded) {
   ReturnForecast forecast;
   const int64_t now_ns = Learn(&forecast, 1);

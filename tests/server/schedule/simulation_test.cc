@@ -160,6 +160,21 @@ TEST(Simulation, ClientsInAClosedLoopShareABatch) {
   EXPECT_LT(Simulate(Affine, Closed(16), Eager()).GoodPerS(), 0.77 * bare) << "two halves";
 }
 
+// Sixteen take hardly longer than eight, which nobody knows who has not tried it: up to eight the
+// curve is steep. The clients of another load have left meanwhile.
+TEST(Simulation, ClientsInAClosedLoopFindABatchThatWasNeverSeen) {
+  const auto took_ns = [](uint32_t rows) {
+    return rows <= 8 ? 765e3 + 311e3 * rows : 2620e3 + 80e3 * rows;
+  };
+  Options options;
+  options.door_ns = 93'000;
+  const PredictiveScheduler scheduler(1, 0);
+  SimulatedPool pool(&scheduler, took_ns, options);
+  pool.Run(Closed(18));
+  const double two_halves = 1e9 * 8 / took_ns(8);
+  EXPECT_GE(pool.Run(Closed(16)).GoodPerS(), 1.1 * two_halves);
+}
+
 // Half of what the model can do is urgent; with the others it is three times as much.
 TEST(Simulation, UrgentRequestsAreServedAsIfTheOthersWereNotThere) {
   SimulatedLoad load = Open(24'000, 30 * kMs);

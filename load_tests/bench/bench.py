@@ -16,18 +16,21 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(f"{HERE}/../pictures")
 import random_bert  # noqa: E402
 import bench_forecast  # noqa: E402
 import bench_http  # noqa: E402
+import bench_pictures  # noqa: E402
+import bench_reloads  # noqa: E402
 import bench_tenants  # noqa: E402
 from bench_figures import (Samples, bare_rate, best_rate, failures, mean_batch, metric,  # noqa: E402
                            mixed_rate, table)
-from bench_processes import ONE_THREAD, Daemon, Echo, children, pin, run_json  # noqa: E402
+from bench_processes import ONE_THREAD, Daemon, Echo, children, own_mb, pin, run_json  # noqa: E402
 from bench_rows import (Sweep, ceiling_rows, foretold_rows, honesty_rows, hop_rows,  # noqa: E402
-                        http_rows, idle_rows, model_rows, null_rows, step_rows, sweep_rows,
-                        tenant_rows)
+                        http_rows, idle_rows, missing_rows, model_rows, null_rows, reload_rows,
+                        step_rows, sweep_rows, tenant_rows)
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SMALL = "INPUT0:FP32[1,256]"
 IMAGE = "INPUT0:FP32[1,3,224,224]"
 LENGTHS = (8, 16, 30, 100)
@@ -52,6 +55,7 @@ def parse_arguments():
     parser.add_argument("--pin", metavar="CLIENT:SERVER:WORKER",
                         help="bind client, echo and front end, and workers to these cores")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
+    parser.add_argument("--html", metavar="FILE", help="write a page with pictures there")
     arguments = parser.parse_args()
     if arguments.pin:
         arguments.pin = [{int(core)} for core in arguments.pin.split(":")]
@@ -85,7 +89,7 @@ def model_file(arguments, folder, name):
     return path
 
 
-class Bench(Samples, bench_http.HttpLoads, bench_tenants.TenantLoads):
+class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tenants.TenantLoads):
     """One run: its servers, its samples, and one method for each measurement."""
 
     def __init__(self, arguments, folder, models, daemon, echo, echo_unix):
@@ -146,10 +150,10 @@ class Bench(Samples, bench_http.HttpLoads, bench_tenants.TenantLoads):
         report, _ = run_json(command, 120, cores, ONE_THREAD)
         return {int(size): rate for size, rate in report["samples_per_second"].items()}
 
-    def lane_loop(self, model, length, seconds):
-        """The samples a second of a worker's lane without a worker, one row of tokens at a time."""
+    def lane_loop(self, model, rows, length, seconds):
+        """The samples a second of a worker's lane without a worker, so many rows of tokens at once."""
         command = [f"{self.arguments.binaries}/mpsd-lane-bench", self.models[model]["path"], "cpu",
-                   "1", "1", str(seconds), f"length={length}"]
+                   "1", str(rows), str(seconds), f"length={length}"]
         cores = self.arguments.pin and self.arguments.pin[2]
         report, _ = run_json(command, 120, cores, ONE_THREAD)
         return report["samples_per_second"]
@@ -182,8 +186,22 @@ class Bench(Samples, bench_http.HttpLoads, bench_tenants.TenantLoads):
     def null_unix_c64(self):
         return self.load_daemon("--verify-identity", "--concurrency", "64", target=self.daemon.unix)
 
-    def null_stream_c64(self):
-        return self.load_daemon("--verify-identity", "--concurrency", "64", "--streams", "1")
+    def null_streams(self, streams):
+        """64 open requests over so many streams."""
+        return self.load_daemon("--verify-identity", "--concurrency", "64", "--streams",
+                                str(streams))
+
+    def null_streams1_c64(self):
+        return self.null_streams(1)
+
+    def null_streams4_c64(self):
+        return self.null_streams(4)
+
+    def null_streams16_c64(self):
+        return self.null_streams(16)
+
+    def null_streams64_c64(self):
+        return self.null_streams(64)
 
     def steps_c1(self):
         return self.load_daemon("--verify-identity", "--concurrency", "1", model="chain")
@@ -234,7 +252,10 @@ class Bench(Samples, bench_http.HttpLoads, bench_tenants.TenantLoads):
             "--concurrency", "64", "--lengths", ",".join(str(length) for length in LENGTHS),
             model="minilm",
             inputs=("input_ids:INT64[1,-1]=0..20000", "attention_mask:INT64[1,-1]=1"))
-        report["bare_1"] = mixed_rate([self.lane_loop("minilm", length, 0.5) for length in LENGTHS])
+        rows = round(report["mean_batch"] or 1)
+        for name, size in (("bare_1", 1), ("bare_same", rows)):
+            report[name] = mixed_rate([self.lane_loop("minilm", size, length, 0.5)
+                                       for length in LENGTHS])
         return report
 
     def start(self):
@@ -242,14 +263,17 @@ class Bench(Samples, bench_http.HttpLoads, bench_tenants.TenantLoads):
         model = {"name": "small", "path": path, "device": "cpu", "warmup": "smallest",
                  "max_batch_size": 64, "placement": {"processes": 1, "lanes": 1, "threads": 1}}
         with Daemon(self.arguments.binaries, self.folder, [model], name="start") as daemon:
-            return {"ready_s": daemon.ready_s}
+            return {"ready_s": daemon.ready_s,
+                    "own_mb": own_mb(daemon.pid) if os.path.isdir("/proc/self") else None}
 
     # ---- the run ----
 
     def run(self, names):
-        """Runs all rounds, with one measurement after another in each."""
+        """Runs all rounds, with one measurement after another in each; some in the first alone."""
         for index in range(self.arguments.rounds):
             for name in names:
+                if index > 0 and name in ONCE:
+                    continue
                 print(f"round {index + 1} of {self.arguments.rounds}: {name}", file=sys.stderr,
                       flush=True)
                 self.samples.setdefault(name, []).append(getattr(self, name)())
@@ -282,11 +306,14 @@ CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image"]
 ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", "null_c64",
          "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
          "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
-         "null_stream_c64", "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
+         "null_streams1_c64", "null_streams4_c64", "null_streams16_c64", "null_streams64_c64",
+         "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
          "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "json_text",
-         "http_idle", "tenants", "start"]
+         "http_idle", "tenants", "reload", "start"]
 # What is measured without the daemon that the others share.
-ALONE = [*CEILINGS, "json_text", "tenants", "start"]
+ALONE = [*CEILINGS, "json_text", "tenants", "reload", "start"]
+# What a round more would not tell better than its time is worth.
+ONCE = ["null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
 # The models of bench.json that a measurement needs beside "identity".
 NEEDED = {"minilm": {"minilm"}, "null_image": {"image"},
           **{f"mlp_{which}": {"mlp"} for which in ("c1", "c16", "c64", "c128", "c256", "curve")},
@@ -329,7 +356,7 @@ def chosen(arguments):
 
 
 def measure(arguments, bench, names):
-    """Runs the rounds against servers that end with this call; returns the table's rows."""
+    """Runs the rounds against servers that end with this call; returns the table's rows, and T8's sweeps."""
     sweeps, foretold, wakeups = [], {}, None
     bench.run(names)
     if bench.has(*bench_forecast.NEEDS):
@@ -341,13 +368,15 @@ def measure(arguments, bench, names):
             sweeps = bench.sweeps(forecast)
     if bench.daemon is not None:
         wakeups = metric(bench.daemon.metrics(), "mpsd_timeout_wakeups_total")
-    return (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + http_rows(bench)
+    rows = (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + http_rows(bench)
             + idle_rows(bench) + step_rows(bench) + model_rows(bench)
-            + foretold_rows(bench, foretold) + sweep_rows(sweeps) + tenant_rows(bench) + honesty_rows(bench, wakeups))
+            + foretold_rows(bench, foretold) + sweep_rows(sweeps) + tenant_rows(bench)
+            + reload_rows(bench) + honesty_rows(bench, wakeups))
+    return rows + missing_rows(rows), sweeps
 
 
 def run(arguments, folder):
-    """Does the whole run in a temporary folder; returns the bench and its rows."""
+    """Does the whole run in a temporary folder; returns the bench, its rows and its sweeps."""
     names = chosen(arguments)
     wanted = {"identity"}.union(*(NEEDED.get(name, set()) for name in names))
     daemon_needed = any(name not in ALONE for name in names)
@@ -359,14 +388,14 @@ def run(arguments, folder):
             pin(echo_unix.pid, arguments.pin[1])
         if not daemon_needed:
             bench = Bench(arguments, folder, models, None, echo, echo_unix)
-            return bench, measure(arguments, bench, names)
+            return bench, *measure(arguments, bench, names)
         with Daemon(arguments.binaries, folder, models) as daemon:
             if arguments.pin:
                 pin(daemon.pid, arguments.pin[1])
                 for worker in children(daemon.pid):
                     pin(worker, arguments.pin[2])
             bench = Bench(arguments, folder, models, daemon, echo, echo_unix)
-            return bench, measure(arguments, bench, names)
+            return bench, *measure(arguments, bench, names)
 
 
 def main():
@@ -376,19 +405,21 @@ def main():
     begin = time.time()
     try:
         with tempfile.TemporaryDirectory(prefix="mpsd-bench-") as folder:
-            bench, rows = run(arguments, folder)
+            bench, rows, sweeps = run(arguments, folder)
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
-    print(f"{machine()}; commit {commit()}; {time.strftime('%Y-%m-%d')}; "
-          f"{arguments.rounds} rounds of {arguments.seconds:g} s, medians; "
-          f"{time.time() - begin:.0f} s in all\n")
+    head = (f"{machine()}; commit {commit()}; {time.strftime('%Y-%m-%d')}; {arguments.rounds} rounds of "
+            f"{arguments.seconds:g} s, medians; {time.time() - begin:.0f} s in all")
+    print(f"{head}\n")
     print(table(rows))
     print(failures(bench.failed), end="")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"machine": machine(), "commit": commit(), "samples": bench.samples,
                        "failed": bench.failed, "rows": [vars(row) for row in rows]}, file, indent=1)
+    if arguments.html:
+        bench_pictures.write(arguments.html, bench, rows, sweeps, head)
     return 0 if all(row.met is not False for row in rows) else 1
 
 

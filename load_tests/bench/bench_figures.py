@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+DIFFERENT = 0.1  # the share by which two ratios of the same figures must differ to be shown both
+
 
 def median(values):
     """The median; None without values."""
@@ -94,7 +96,10 @@ def mixed_rate(rates):
 
 @dataclass
 class Row:
-    """One line of the table. `met` is None for a figure without a target."""
+    """One line of the table. `met` is None for a figure without a target.
+
+    `range` is that of the rounds: of their ratios, or of the measured figure where there is none.
+    """
 
     number: str
     quantity: str
@@ -103,6 +108,7 @@ class Row:
     ratio: str = "–"
     target: str = "–"
     met: bool | None = None
+    range: str = "–"
 
 
 def number_text(value):
@@ -110,33 +116,67 @@ def number_text(value):
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
 
 
+def range_text(values):
+    """The range of the rounds; of one value there is none."""
+    if len(values) < 2:
+        return "–"
+    return f"{number_text(min(values))} to {number_text(max(values))}"
+
+
+def paired_ratios(measured, ceilings):
+    """The rounds' ratios; both figures of a ratio come from the same round."""
+    return [value / ceiling for value, ceiling in zip(measured, ceilings, strict=True)]
+
+
 def paired_ratio(measured, ceilings):
-    """The median of the rounds' ratios; both figures of a ratio come from the same round."""
-    return median([value / ceiling for value, ceiling in zip(measured, ceilings, strict=True)])
+    """The median of the rounds' ratios."""
+    return median(paired_ratios(measured, ceilings))
 
 
-def _row(number, quantity, measured, ceilings, ratio, target, unit, met):
-    return Row(number, quantity, f"{number_text(median(measured))}{unit}",
-               f"{number_text(median(ceilings))}{unit}", f"{ratio:.2f}", target, met)
+def ratio_text(measured, ceilings):
+    """The median of the rounds' ratios; also the ratio of the medians, where it is another one."""
+    ratio, of_medians = paired_ratio(measured, ceilings), median(measured) / median(ceilings)
+    text = f"{ratio:.2f}"
+    if abs(of_medians - ratio) <= DIFFERENT * ratio:
+        return text
+    return f"{text} ({of_medians:.2f} of the medians)"
+
+
+def beside(number, quantity, measured, ceilings, unit="", target="–", met=None):
+    """A row of a measured value and its ceiling, by rounds; no ratio where one of them is 0."""
+    row = Row(number, quantity, f"{number_text(median(measured))}{unit}",
+              f"{number_text(median(ceilings))}{unit}", target=target, met=met)
+    if all(ceilings):
+        row.ratio = ratio_text(measured, ceilings)
+        row.range = range_text(paired_ratios(measured, ceilings))
+    return row
+
+
+def alone(number, quantity, values, text, target="–", met=None):
+    """A row of a figure without a ceiling: its rounds, and what the table says of them."""
+    return Row(number, quantity, text, target=target, met=met, range=range_text(values))
 
 
 def at_least(number, quantity, measured, ceilings, target, unit=""):
     """A row whose ratio of measured value to ceiling, round by round, must reach the target."""
     ratio = paired_ratio(measured, ceilings) if all(ceilings) else 0
-    return _row(number, quantity, measured, ceilings, ratio, f"≥ {target:g}", unit, ratio >= target)
+    return beside(number, quantity, measured, ceilings, unit, f"≥ {target:g}", ratio >= target)
 
 
 def at_most(number, quantity, measured, ceilings, target, unit=""):
     """A row whose ratio of measured value to ceiling must not exceed the target; 0 is no value."""
     ratio = paired_ratio(measured, ceilings) if all(ceilings) and all(measured) else float("inf")
-    return _row(number, quantity, measured, ceilings, ratio, f"≤ {target:g}", unit, ratio <= target)
+    row = beside(number, quantity, measured, ceilings, unit, f"≤ {target:g}", ratio <= target)
+    if not all(measured):
+        row.ratio = "–"
+    return row
 
 
 def within(number, quantity, measured, foretold, share, unit=""):
     """A row whose measured value must lie within a share of what was foretold."""
     ratio = measured / foretold if foretold else float("inf")
-    return _row(number, quantity, [measured], [foretold], ratio, f"1 ± {share:g}", unit,
-                abs(ratio - 1) <= share)
+    return beside(number, quantity, [measured], [foretold], unit, f"1 ± {share:g}",
+                  abs(ratio - 1) <= share)
 
 
 def jain(shares):
@@ -145,18 +185,23 @@ def jain(shares):
     return sum(shares) ** 2 / (len(shares) * squares) if squares else 0
 
 
+COLUMNS = ["#", "quantity", "measured", "ceiling", "ratio", "range", "target", "verdict"]
 VERDICTS = {True: "met", False: "NOT MET", None: "–"}
 
 
-def table(rows):
+def cells(row):
+    """The texts of a row, by COLUMNS."""
+    return [row.number, row.quantity, row.measured, row.ceiling, row.ratio, row.range, row.target,
+            VERDICTS[row.met]]
+
+
+def table(rows, heads=COLUMNS):
     """The rows as Markdown, in aligned columns."""
-    lines = [["#", "quantity", "measured", "ceiling", "ratio", "target", "verdict"]]
-    lines += [[row.number, row.quantity, row.measured, row.ceiling, row.ratio, row.target,
-               VERDICTS[row.met]] for row in rows]
+    lines = [heads, *map(cells, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     lines.insert(1, ["-" * width for width in widths])
     padded = [[cell.ljust(width) for cell, width in zip(line, widths)] for line in lines]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in padded)
+    return "\n".join(f"| {' | '.join(line)} |" for line in padded)
 
 
 def failures(failed):

@@ -6,13 +6,16 @@ their median, and its samples.
 
 from dataclasses import dataclass
 
-from bench_figures import Row, at_least, at_most, jain, median, paired_ratio, spread, within
+from bench_figures import (Row, alone, at_least, at_most, beside, jain, median, paired_ratios,
+                           range_text, spread, within)
 
 HOP_US = 0.3
 ADDED_US = 20  # T5: what a call may take in addition to the echo and a parked round trip
 READY_S = 1.5
+FRONT_END_MB = 60
 IDLE_MB = 150  # H4
 IDLE_CORES = 0.01
+STREAMS = (1, 4, 16, 64)  # T1s
 FORETOLD = 0.15  # how far the simulator may be off
 
 
@@ -24,15 +27,18 @@ def ceiling_rows(bench):
                           ("parked_one_core", "futex round trip, parked, one core"),
                           ("awake_two_cores", "shared word round trip, awake")):
             if key in bench.samples["futex"][0]:
-                rows.append(Row("–", text, f"{bench.value('futex', key, 'p50_us'):.2f} us"))
-        rows.append(Row("–", "memcpy of 602 112 bytes", f"{median(memcpy_us(bench)):.1f} us"))
+                rows.append(alone("–", text, bench.values("futex", key, "p50_us"),
+                                  f"{bench.value('futex', key, 'p50_us'):.2f} us"))
+        rows.append(alone("–", "memcpy of 602 112 bytes", memcpy_us(bench),
+                          f"{median(memcpy_us(bench)):.1f} us"))
     for name, text in (("echo_c1", "echo, 1 kB, c=1"), ("echo_c64", "echo, 1 kB, c=64"),
                        ("echo_unix_c64", "echo, 1 kB, c=64, Unix socket"),
                        ("echo_image", "echo, 602 112 bytes, c=4")):
         if bench.has(name):
-            rows.append(Row("–", text, f"{bench.value(name, 'throughput'):,.0f} /s, "
-                            f"p50 {bench.value(name, 'p50_us'):.0f} us, "
-                            f"{bench.value(name, 'cpu_us', 'server'):.1f} us CPU"))
+            rows.append(alone("–", text, bench.values(name, "throughput"),
+                              f"{bench.value(name, 'throughput'):,.0f} /s, "
+                              f"p50 {bench.value(name, 'p50_us'):.0f} us, "
+                              f"{bench.value(name, 'cpu_us', 'server'):.1f} us CPU"))
     return rows
 
 
@@ -71,18 +77,17 @@ def null_rows(bench):
         rows.append(at_most("T2", "front-end CPU a request to the echo's",
                             bench.values("null_c64", "cpu_us", "server"),
                             bench.values("echo_c64", "cpu_us", "server"), 1.35, " us"))
-        rows.append(Row("–", "null, c=64: mean batch, front-end sleeps a request",
-                        f"{bench.value('null_c64', 'mean_batch') or 0:.1f}, "
-                        f"{bench.value('null_c64', 'switches', 'server'):.3f}"))
-    if bench.has("null_c64", "null_stream_c64"):
-        rows.append(at_least("T1s", "null over one stream to T1",
-                             bench.values("null_stream_c64", "throughput"),
-                             bench.values("null_c64", "throughput"), 1.3, " /s"))
+        batches = [mean or 0 for mean in bench.values("null_c64", "mean_batch")]
+        rows.append(alone("–", "null, c=64: mean batch, front-end sleeps a request", batches,
+                          f"{median(batches):.1f}, "
+                          f"{bench.value('null_c64', 'switches', 'server'):.3f}"))
+    rows += stream_rows(bench)
     if bench.has("echo_c64", "echo_unix_c64", "null_c64", "null_unix_c64"):
-        null, echo = (paired_ratio(bench.values(f"{name}_unix_c64", "throughput"),
-                                   bench.values(f"{name}_c64", "throughput"))
+        null, echo = (paired_ratios(bench.values(f"{name}_unix_c64", "throughput"),
+                                    bench.values(f"{name}_c64", "throughput"))
                       for name in ("null", "echo"))
-        rows.append(Row("–", "what a Unix socket gains: null, echo", f"{null:.2f}", f"{echo:.2f}"))
+        rows.append(Row("–", "what a Unix socket gains: null, echo", f"{median(null):.2f}",
+                        f"{median(echo):.2f}", range=range_text(null)))
     if bench.has("echo_image", "null_image", "futex"):
         ceilings = [echo + memcpy for echo, memcpy in
                     zip(bench.values("echo_image", "cpu_us", "server"), memcpy_us(bench))]
@@ -96,6 +101,20 @@ def null_rows(bench):
     return rows
 
 
+def stream_rows(bench):
+    """T1s: the null model over streams to T1, by the number of streams."""
+    rows = []
+    for streams in STREAMS:
+        name = f"null_streams{streams}_c64"
+        if bench.has("null_c64", name):
+            served = bench.values(name, "throughput")
+            # Those that were measured in the first round alone are held to that round.
+            unary = bench.values("null_c64", "throughput")[:len(served)]
+            rows.append(at_least("T1s", f"null over {streams} stream{'s' * (streams > 1)}, to T1",
+                                 served, unary, 1.3, " /s"))
+    return rows
+
+
 def beside_echo(bench, name, text, target):
     """A load over HTTP to the echo of the same bytes: calls a second, and what they cost."""
     load, echo = f"http_{name}_c64", f"http_{name}_echo_c64"
@@ -105,8 +124,7 @@ def beside_echo(bench, name, text, target):
     cpu = [bench.values(which, "cpu_us", "server") for which in (load, echo)]
     return [at_least(number, f"{text}, c=64, to Beast's echo", bench.values(load, "throughput"),
                      bench.values(echo, "throughput"), target, " /s"),
-            Row("–", "the same: front-end CPU a request", f"{median(cpu[0]):.1f} us",
-                f"{median(cpu[1]):.1f} us", f"{paired_ratio(*cpu):.2f}" if all(cpu[1]) else "–")]
+            beside("–", "the same: front-end CPU a request", *cpu, " us")]
 
 
 def http_rows(bench):
@@ -140,8 +158,9 @@ def idle_rows(bench):
     return [at_most("H4", "10,000 idle connections: the front end's memory "
                     f"({bench.value('http_idle', 'before_mb'):.0f} MB without them)", sizes,
                     [IDLE_MB] * len(sizes), 1, " MB"),
-            Row("H4", "the same: its CPU", f"{median(cores) * 100:.2f} % of a core",
-                target=f"≤ {IDLE_CORES * 100:g} %", met=median(cores) <= IDLE_CORES),
+            alone("H4", "the same: its CPU", [share * 100 for share in cores],
+                  f"{median(cores) * 100:.2f} % of a core", f"≤ {IDLE_CORES * 100:g} %",
+                  median(cores) <= IDLE_CORES),
             Row("H4", "2,000 active beside them: calls without an answer; idle ones left",
                 f"{lost} ({median([load['throughput'] for load in active]):,.0f} /s); "
                 f"{still_open:,}", target="0; 10,000", met=lost == 0 and still_open == 10000)]
@@ -161,11 +180,9 @@ def step_rows(bench):
     return rows
 
 
-def beside_bare_loop(bench, name, quantity):
-    """A row without a target: calls a second to the bare loop's at b=1."""
-    return Row("–", quantity, f"{bench.value(name, 'throughput'):,.0f} /s",
-               f"{bench.value(name, 'bare_1'):,.0f} /s",
-               f"{paired_ratio(bench.values(name, 'throughput'), bench.values(name, 'bare_1')):.2f}")
+def beside_bare_loop(bench, name, quantity, bare="bare_1"):
+    """A row without a target: calls a second to the bare loop's, at b=1 or as `bare` says."""
+    return beside("–", quantity, bench.values(name, "throughput"), bench.values(name, bare), " /s")
 
 
 def mlp_rows(bench):
@@ -180,8 +197,10 @@ def mlp_rows(bench):
             at_least("T7", "gain from batching to the bare loop's (b=64 over b=1)",
                      [rate / one for rate, one in zip(served, first)],
                      [rate / one for rate, one in zip(largest, first)], 0.9, " x"),
-            Row("–", "MLP, c=128: p50, p99", f"{bench.value('mlp_c128', 'p50_us') / 1e3:.1f} ms, "
-                f"{bench.value('mlp_c128', 'p99_us') / 1e3:.1f} ms")]
+            alone("–", "MLP, c=128: p50, p99",
+                  [p50_us / 1e3 for p50_us in bench.values("mlp_c128", "p50_us")],
+                  f"{bench.value('mlp_c128', 'p50_us') / 1e3:.1f} ms, "
+                  f"{bench.value('mlp_c128', 'p99_us') / 1e3:.1f} ms")]
 
 
 def closed_loop_rows(bench):
@@ -222,13 +241,33 @@ def model_rows(bench):
         rows.append(beside_bare_loop(bench, "mlp_c1", "MLP, c=1, to the bare loop at b=1"))
     if bench.has("minilm"):
         mean = bench.value("minilm", "mean_batch") or 0
-        rows.append(beside_bare_loop(bench, "minilm", "MiniLM, lengths 8 16 30 100, c=64, mean "
-                                     f"batch {mean:.1f}, to a bare lane at b=1"))
+        rows.append(beside_bare_loop(bench, "minilm", "MiniLM, lengths 8 16 30 100, c=64, to a bare "
+                                     "lane at b=1"))
+        rows.append(beside_bare_loop(bench, "minilm", "the same to a bare lane at its mean batch "
+                                     f"{mean:.1f}, each length alone", "bare_same"))
     if bench.has("start"):
         ready = bench.values("start", "ready_s")
         rows.append(at_most("T13", "start to ready, small model", ready, [READY_S] * len(ready), 1,
                             " s"))
+        sizes = [size for size in bench.values("start", "own_mb") if size is not None]
+        if sizes:
+            rows.append(at_most("T15", "a front end with that model: its memory without segments",
+                                sizes, [FRONT_END_MB] * len(sizes), 1, " MB"))
     return rows
+
+
+def reload_rows(bench):
+    """T14: a reload a second under load."""
+    if not bench.has("reload"):
+        return []
+    failed, swapped, refused = (sum(bench.values("reload", key))
+                                for key in ("failed", "swapped", "refused"))
+    return [at_most("T14", "p99 while the model is loaded anew each second, to its p99 without",
+                    bench.values("reload", "during_us"), bench.values("reload", "before_us"), 1.5,
+                    " us"),
+            Row("T14", "the same: calls that failed; generations swapped in, reloads refused",
+                f"{failed}; {swapped}, {refused}", target="0; > 0, 0",
+                met=failed == 0 and swapped > 0 and refused == 0)]
 
 
 @dataclass
@@ -275,3 +314,23 @@ def honesty_rows(bench, wakeups):
         rows.insert(0, Row("T9", "wake-ups that came by time-out", f"{wakeups:.0f}", target="0",
                            met=wakeups == 0))
     return rows
+
+
+# The targets of which this table has a part, or nothing, and what measures the rest.
+ELSEWHERE = (("T9", "workers killed under load", "load_tests/longer/kill_cycles.py"),
+             ("T11", "lanes and processes of a GPU", "load_tests/cuda/cuda_figures.sh"),
+             ("T12", "how lanes and processes scale", "load_tests/cuda/cuda_figures.sh"),
+             ("T15", "memory after 1,000 loads and unloads", "load_tests/longer/reload_bench.py"),
+             ("T16", "start of 100 models", "no script here"))
+HERE = ("T1", "T1s", "T2", "T3", "T4", "T5", "T6", "T7", "S1", "T8", "T9", "T10", "T13", "T14", "T15")
+
+
+def missing_rows(rows):
+    """What no row is about, by name, so that nobody takes it for met."""
+    numbers = {row.number for row in rows}
+    left_out = [number for number in HERE if number not in numbers]
+    missing = [Row(number, what, "not measured", ceiling=script)
+               for number, what, script in ELSEWHERE]
+    if left_out:
+        missing.append(Row("–", "targets that this run left out", ", ".join(left_out)))
+    return missing

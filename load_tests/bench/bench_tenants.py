@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from bench_processes import Daemon, run_json
-from bench_tokens import write_tokens
+from bench_tokens import access_of_tenants
 
 MODELS = [f"m{number}" for number in range(10)]
 ROWS = 4  # of a batch
@@ -39,16 +39,6 @@ def model(name, batch_ms):
             "placement": {"processes": 1, "lanes": 1}, "parameters": {"delay": f"{batch_ms}ms"}}
 
 
-def access(folder):
-    """Writes a token for each tenant; returns the rules that let both infer."""
-    write_tokens(f"{folder}/tenants", {tenant: tenant for tenant in TENANTS})
-    for tenant in TENANTS:
-        with open(f"{folder}/{tenant}", "w", encoding="utf-8") as file:
-            file.write(tenant)
-    return {"tokens": f"{folder}/tenants", "open": ["health", "metrics"],
-            "rules": [{"token": tenant, "roles": ["infer"]} for tenant in TENANTS]}
-
-
 class TenantLoads:
     """Two tenants at once, and the victim alone."""
 
@@ -70,7 +60,7 @@ class TenantLoads:
         """The reports of these tenants, which load the same daemon at once."""
         models = [model(name, case.batch_ms) for name in MODELS]
         with Daemon(self.arguments.binaries, self.folder, models, name="tenants",
-                    access=access(self.folder)) as daemon, ThreadPoolExecutor() as threads:
+                    access=access_of_tenants(self.folder, TENANTS)) as daemon, ThreadPoolExecutor() as threads:
             return list(threads.map(lambda tenant: self.tenant_load(daemon, case, tenant), who))
 
     def tenants(self):

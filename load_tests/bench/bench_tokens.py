@@ -1,4 +1,4 @@
-"""The file of the tokens that a daemon knows."""
+"""The tokens that a daemon knows, and the rules of access for them."""
 import hashlib
 import os
 
@@ -9,3 +9,13 @@ def write_tokens(path, tokens):
         os.chmod(path, 0o600)
         for name, token in tokens.items():
             file.write(f"{name} {hashlib.sha256(token.encode()).hexdigest()}\n")
+
+
+def access_of_tenants(folder, tenants):
+    """Writes a token for each tenant, to a file of that name; returns the rules that let all infer."""
+    write_tokens(f"{folder}/tenants", {tenant: tenant for tenant in tenants})
+    for tenant in tenants:
+        with open(f"{folder}/{tenant}", "w", encoding="utf-8") as file:
+            file.write(tenant)
+    return {"tokens": f"{folder}/tenants", "open": ["health", "metrics"],
+            "rules": [{"token": tenant, "roles": ["infer"]} for tenant in tenants]}

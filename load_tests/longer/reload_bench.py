@@ -6,19 +6,17 @@ not, 2 when the run itself failed.
 """
 
 import argparse
-import json
 import os
-import signal
 import statistics
 import sys
 import tempfile
-import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
-from bench_processes import Daemon, children, run_json  # noqa: E402
+from bench_processes import Daemon, children  # noqa: E402
+from bench_reloads import INTERVAL_S, RATE, Reloads, load, model, outcomes  # noqa: E402
 import tritonclient.grpc as triton  # noqa: E402
 
 MB = 1 << 20
@@ -29,70 +27,27 @@ def parse_arguments():
     parser.add_argument("--binaries", default=f"{HERE}/../../build/release/bin")
     parser.add_argument("--rounds", type=int, default=5, help="of T14, each without and with reloads")
     parser.add_argument("--seconds", type=float, default=5, help="of each load")
-    parser.add_argument("--rate", type=float, default=500, help="calls a second, Poisson arrivals")
-    parser.add_argument("--interval", type=float, default=1, help="seconds between two reloads")
+    parser.add_argument("--rate", type=float, default=RATE, help="calls a second, Poisson arrivals")
+    parser.add_argument("--interval", type=float, default=INTERVAL_S, help="seconds between two reloads")
     parser.add_argument("--cycles", type=int, default=1000, help="of T15: loads and unloads")
     return parser.parse_args()
 
 
-def model(name, **parameters):
-    return {"name": name, "format": "synthetic", "device": "cpu", "max_batch_size": 8,
-            "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [256]}],
-            "parameters": {"delay": "1ms", **parameters}}
-
-
-class Reloads:
-    """Loads two configs in turn, until the `with` block ends."""
-
-    def __init__(self, daemon, config, interval_s):
-        self._daemon, self._config, self._interval_s = daemon, config, interval_s
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self.count = 0
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self):
-        with open(self._config, encoding="utf-8") as file:
-            config = json.load(file)
-        while not self._stop.wait(self._interval_s):
-            self.count += 1
-            config["models"] = [model("m", load_delay=f"{self.count}us")]
-            with open(self._config, "w", encoding="utf-8") as file:
-                json.dump(config, file)
-            os.kill(self._daemon.pid, signal.SIGHUP)
-
-
-def load(arguments, daemon):
-    command = [f"{arguments.binaries}/mpsd-bench", "--target", daemon.grpc, "--model", "m",
-               "--input", "INPUT0:FP32[1,256]", "--rate", str(arguments.rate), "--duration",
-               f"{arguments.seconds}s", "--verify-identity", "--allow-errors", "--json"]
-    figures, _ = run_json(command, arguments.seconds + 60)
-    failed = sum(figures["errors"].values()) + figures["wrong"] + figures["not_sent"]
-    return failed, figures["latency_us"]["p99"], figures["answered"]
-
-
 def reload_under_load(arguments, folder):
     """Measures T14; returns whether it is met."""
-    before, during, failed, answered, reloads = [], [], 0, 0, 0
+    before, during, reloads = [], [], 0
     with Daemon(arguments.binaries, folder, [model("m")]) as daemon:
+        def one():
+            return load(arguments.binaries, daemon, arguments.seconds, arguments.rate)
+
         for _ in range(arguments.rounds):
-            lost, p99, count = load(arguments, daemon)
-            before.append(p99)
-            failed, answered = failed + lost, answered + count
+            before.append(one())
             with Reloads(daemon, f"{folder}/mpsd.json", arguments.interval) as running:
-                lost, p99, count = load(arguments, daemon)
-            during.append(p99)
-            failed, answered = failed + lost, answered + count
+                during.append(one())
             reloads += running.count
-        done = daemon.output().count('"event":"model_loaded"')
-        refused = daemon.output().count('"event":"config_not_reloaded"')
+        done, refused = outcomes(daemon)
+    failed, answered = (sum(part[key] for part in before + during) for key in ("failed", "answered"))
+    before, during = ([part["p99_us"] for part in parts] for parts in (before, during))
     ratio = statistics.median(during) / statistics.median(before)
     print(f"T14  {reloads} reloads asked for, {done} generations swapped in, {refused} refused, under "
           f"{arguments.rate:.0f} calls/s: {failed} of {answered} calls failed; p99 "

@@ -3,11 +3,14 @@
 
 import os
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../load_tests/bench"))
+LOAD_TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../load_tests")
+sys.path[:0] = [f"{LOAD_TESTS}/bench", f"{LOAD_TESTS}/pictures"]
 import bench_figures as figures  # noqa: E402
+import bench_pictures  # noqa: E402
 import bench_rows  # noqa: E402
 import random_bert  # noqa: E402
 
@@ -64,8 +67,22 @@ class Figures(unittest.TestCase):
         row = figures.at_least("T1", "q", [80, 160, 85], [100, 200, 50], 0.8)
         self.assertEqual((row.measured, row.ceiling, row.ratio), ("85.0", "100.0", "0.80"))
         self.assertTrue(row.met)
+        self.assertEqual(row.range, "0.80 to 1.70")
         with self.assertRaises(ValueError):
             figures.paired_ratio([1, 2], [1])
+
+    def test_a_ratio_of_medians_that_differs_stands_beside(self):
+        # The rounds' ratios are 0.5, 1 and 1.5; the medians' is 1.5.
+        self.assertEqual(figures.ratio_text([50, 150, 150], [100, 150, 100]),
+                         "1.00 (1.50 of the medians)")
+        self.assertEqual(figures.ratio_text([100, 109, 109], [100, 109, 100]), "1.00")
+
+    def test_the_range_is_of_the_rounds(self):
+        self.assertEqual(figures.range_text([3, 1, 2]), "1.00 to 3.00")
+        self.assertEqual(figures.range_text([3]), "–")
+        self.assertEqual(figures.alone("–", "q", [1000, 2000], "1,500 /s").range, "1,000 to 2,000")
+        row = figures.beside("–", "q", [5, 6], [0, 6])
+        self.assertEqual((row.ratio, row.range, row.met), ("–", "–", None))
 
     def test_the_best_rate_has_batches_that_answer_in_time(self):
         rates = {1: 100.0, 2: 160.0, 4: 200.0}  # batches take 10, 12.5 and 20 ms
@@ -131,6 +148,63 @@ class Rows(unittest.TestCase):
         self.assertEqual([row.met for row in bench_rows.tenant_rows(bench)], [True, True])
         bench.samples = {"tenants": [{"shares": [1, 2], "alone_us": 10, "beside_us": 16}]}
         self.assertEqual([row.met for row in bench_rows.tenant_rows(bench)], [False, False])
+
+    def test_streams_of_the_first_round_are_held_to_that_round(self):
+        bench = figures.Samples()
+        bench.samples = {"null_c64": [{"throughput": 100}, {"throughput": 500}],
+                         "null_streams1_c64": [{"throughput": 130}, {"throughput": 650}],
+                         "null_streams4_c64": [{"throughput": 140}]}
+        rows = bench_rows.stream_rows(bench)
+        self.assertEqual([(row.ratio, row.met) for row in rows], [("1.30", True), ("1.40", True)])
+        self.assertIn("over 1 stream,", rows[0].quantity)
+        self.assertIn("over 4 streams,", rows[1].quantity)
+
+    def test_a_reload_may_fail_no_call(self):
+        bench = figures.Samples()
+        self.assertEqual(bench_rows.reload_rows(bench), [])
+        for lost, swapped, refused, met in ((0, 2, 0, True), (1, 2, 0, False), (0, 0, 0, False),
+                                            (0, 2, 1, False)):
+            bench.samples = {"reload": [{"failed": lost, "swapped": swapped, "refused": refused,
+                                         "during_us": 15, "before_us": 10}]}
+            self.assertEqual([row.met for row in bench_rows.reload_rows(bench)], [True, met])
+
+    def test_memory_of_a_front_end_is_told_where_it_is_known(self):
+        bench = figures.Samples()
+        bench.samples = {"start": [{"ready_s": 1, "own_mb": 61}]}
+        self.assertEqual([(row.number, row.met) for row in bench_rows.model_rows(bench)],
+                         [("T13", True), ("T15", False)])
+        bench.samples = {"start": [{"ready_s": 1, "own_mb": None}]}
+        self.assertEqual([row.number for row in bench_rows.model_rows(bench)], ["T13"])
+
+    def test_what_was_not_measured_is_named(self):
+        rows = [figures.Row(number, "q", "1") for number in bench_rows.HERE if number != "T8"]
+        missing = bench_rows.missing_rows(rows)
+        self.assertEqual([row.number for row in missing[:-1]], ["T9", "T11", "T12", "T15", "T16"])
+        self.assertEqual(missing[-1].measured, "T8")
+        self.assertEqual({row.met for row in missing}, {None})
+        self.assertIn("T1, T1s", bench_rows.missing_rows([])[-1].measured)
+        for _, _, script in bench_rows.ELSEWHERE:
+            if "/" in script:
+                self.assertTrue(os.path.exists(f"{LOAD_TESTS}/../{script}"), script)
+
+
+class Page(unittest.TestCase):
+    def test_has_the_table_the_sweeps_and_the_closed_loops(self):
+        latency = {"p50": 1e3, "p90": 2e3, "p99": 4e3, "p99_9": 9e3}
+        bench = figures.Samples()
+        bench.samples = {f"mlp_c{count}": [{"throughput": count, "latency_us": latency}] * 2
+                         for count in (1, 16)}
+        points = [{"percent": percent, "offered": percent, "goodput": 50, "foretold": 60,
+                   "latency_us": latency} for percent in (50, 100)]
+        with tempfile.TemporaryDirectory() as folder:
+            bench_pictures.write(f"{folder}/page.html", bench, [figures.Row("T1", "q", "5")],
+                                 [bench_rows.Sweep(70, 15_000, points)], "the head")
+            with open(f"{folder}/page.html", encoding="utf-8") as file:
+                text = file.read()
+        for words in ("Good answers under 15.0 ms", "foretold by the simulator", "the head", "p99.9",
+                      "the most that any schedule reaches", "MLP: answers", "<td>T1</td>"):
+            self.assertIn(words, text)
+        self.assertEqual(text.count("<svg"), 4)
 
 
 if __name__ == "__main__":

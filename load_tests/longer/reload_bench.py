@@ -46,7 +46,8 @@ def reload_under_load(arguments, folder):
                 during.append(one())
             reloads += running.count
         done, refused = outcomes(daemon)
-    failed, answered = (sum(part[key] for part in before + during) for key in ("failed", "answered"))
+    failed = sum(count for part in before + during for count in part["failed"].values())
+    answered = sum(part["answered"] for part in before + during)
     before, during = ([part["p99_us"] for part in parts] for parts in (before, during))
     ratio = statistics.median(during) / statistics.median(before)
     print(f"T14  {reloads} reloads asked for, {done} generations swapped in, {refused} refused, under "

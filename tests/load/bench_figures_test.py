@@ -162,9 +162,9 @@ class Rows(unittest.TestCase):
     def test_a_reload_may_fail_no_call(self):
         bench = figures.Samples()
         self.assertEqual(bench_rows.reload_rows(bench), [])
-        for lost, swapped, refused, met in ((0, 2, 0, True), (1, 2, 0, False), (0, 0, 0, False),
-                                            (0, 2, 1, False)):
-            bench.samples = {"reload": [{"failed": lost, "swapped": swapped, "refused": refused,
+        for lost, swapped, refused, met in (({}, 2, 0, True), ({"INTERNAL": 1}, 2, 0, False),
+                                            ({}, 0, 0, False), ({}, 2, 1, False)):
+            bench.samples = {"reload": [{"failed": [{}, lost], "swapped": swapped, "refused": refused,
                                          "during_us": 15, "before_us": 10}]}
             self.assertEqual([row.met for row in bench_rows.reload_rows(bench)], [True, met])
 

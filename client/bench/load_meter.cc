@@ -35,10 +35,10 @@ traffic::LoadPlan PlanOf(const MeterOptions& options, const Load& load, absl::Du
   plan.drain_ns = kDrainNs;
   plan.seed = options.requests.seed;
   plan.threads = ThreadCount();
-  plan.rate = load.rate;
+  plan.arrivals.rate = load.rate;
   plan.channels = kOpenChannels;
   if (load.clients > 0) {
-    plan.rate = 0;
+    plan.arrivals.rate = 0;
     plan.concurrency = load.clients;
     plan.threads = std::min(plan.threads, load.clients);
     plan.channels = (load.clients + kClientsAChannel - 1) / kClientsAChannel;

@@ -3,7 +3,9 @@
 namespace mpsd::traffic {
 
 AnswerTally::AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest>& requests)
-    : plan_(plan), check_(plan.expectation, plan.streams > 0, &requests) {}
+    : plan_(plan), check_(plan.expectation, plan.streams > 0, &requests) {
+  counts_.timeline = Timeline(plan.timeline_ns);
+}
 
 void AnswerTally::Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
                         grpc::StatusCode code, grpc::ByteBuffer* answer) {
@@ -11,15 +13,18 @@ void AnswerTally::Count(const Window& window, int64_t now_ns, int64_t intended_n
   const bool ok = code == grpc::StatusCode::OK;
   const bool right = ok && check_.Right(request, answer);
   const int64_t latency_ns = now_ns - intended_ns;
+  const bool good = right && (plan_.slo_ns == 0 || latency_ns <= plan_.slo_ns);
   if (in_window) {
     ++counts_.ended_in_window;
     if (right) ++counts_.answered_in_window;
-    if (right && (plan_.slo_ns == 0 || latency_ns <= plan_.slo_ns)) ++counts_.good_in_window;
+    if (good) ++counts_.good_in_window;
+    counts_.timeline.Count(good ? Timeline::kGood : Timeline::kOther, now_ns - window.begin_ns);
   }
   // A closed loop's calls count in the window in which they end; an open loop's in the window of
   // their intended time, so that slow calls do not drop out of the figures.
-  const bool counts = plan_.rate > 0 ? window.Holds(intended_ns) : in_window;
+  const bool counts = plan_.arrivals.IsOpen() ? window.Holds(intended_ns) : in_window;
   if (right && counts) counts_.latency.Record(latency_ns);
+  if (good && counts) ++counts_.good;
   if (!ok) ++counts_.errors[code];
   if (ok && !right) ++counts_.wrong;
 }

@@ -1,37 +1,30 @@
 // Arrivals: the intended send times of an open-loop run. They do not depend on the server, so a
 // slow server cannot slow the load down.
 //
-// Requests of many independent clients arrive as a Poisson process: the gaps between them are
-// exponentially distributed, and short gaps are common. With a burst of n, groups of n arrive at
-// the same instant, with gaps n times as long, so the rate stays.
+//   GapArrivals     │ ││    │  │││ │     │ ││      gaps drawn one by one: Poisson, or more uneven
+//   OnOffArrivals   │││││ │         │││ │││         the same, with pauses
+//   TraceArrivals   ││   │  │  │ ││││││││   │       as many in each span as a file says
+//   DealtArrivals        │     │   │   │            every nth of these, for one of n threads
 //
-//   burst 1   │ ││    │  │││ │     │ ││
-//   burst 3   ┃            ┃   ┃              three requests at each
+// ArrivalPlan (arrival_plan.h) says which of them a run has.
 #pragma once
 
 #include <cstdint>
-#include <random>
 
 namespace mpsd::traffic {
 
-// Draws one time after another and keeps none. Owned by the thread that sends. The same seed gives
-// the same times on every platform. Thread-compatible.
+// Later than any run ends, some 30 years, and early enough to be added to a clock's time.
+inline constexpr int64_t kFarthestNs = 1'000'000'000'000'000'000;
+
+// Owned by the thread that sends. The same seed gives the same times on every platform.
+// Thread-compatible, as all that are made of it.
 class Arrivals {
  public:
-  // Poisson arrivals of groups of `burst` requests, with a mean of `rate` requests a second; burst
-  // 1 is the plain Poisson process. Each pump has a seed and a share of the rate of its own;
-  // together they are again such a process. REQUIRES: rate > 0 and burst > 0.
-  Arrivals(double rate, uint32_t burst, uint64_t seed);
+  virtual ~Arrivals() = default;
 
-  // The next intended send time, in nanoseconds after the start. Never decreases.
-  int64_t NextNs();
-
- private:
-  const double mean_gap_ns_;  // between two groups
-  const uint32_t burst_;
-  std::mt19937_64 bits_;
-  uint32_t left_in_burst_ = 0;
-  double now_ns_ = 0;
+  // The next intended send time, in nanoseconds after the start: from 0 to kFarthestNs. Never
+  // decreases. There is always another one.
+  virtual int64_t NextNs() = 0;
 };
 
 }  // namespace mpsd::traffic

@@ -21,16 +21,17 @@ void SleepUntil(int64_t ns) {
 }  // namespace
 
 CallPump::CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
-                   uint32_t call_count, std::atomic<int64_t>* tickets, uint64_t seed)
+                   uint32_t thread, uint32_t call_count, std::atomic<int64_t>* tickets)
     : plan_(plan),
       token_(plan.connection.token),
       requests_(requests),
       tickets_(tickets),
-      seed_(seed),
+      thread_(thread),
       calls_(std::make_unique<Call[]>(call_count)),
       call_count_(call_count),
-      picker_(requests, seed),
+      picker_(requests, plan.seed + 1 + thread),  // not what draws the times
       tally_(plan, requests) {
+  sent_.timeline = Timeline(plan.timeline_ns);
   free_.reserve(call_count);
   for (uint32_t i = 0; i < call_count; ++i) free_.push_back(&calls_[i]);
 }
@@ -85,8 +86,8 @@ void CallPump::Count(const Window& window, int64_t now_ns, Call* call) {
 }
 
 void CallPump::Run(const Window& window) {
-  if (plan_.rate > 0) {
-    RunOpen(window, plan_.rate / plan_.threads);
+  if (plan_.arrivals.IsOpen()) {
+    RunOpen(window);
   } else {
     RunClosed(window);
   }
@@ -115,17 +116,20 @@ CallPump::Call* CallPump::TakeFreeCall() {
   return call;
 }
 
-void CallPump::SendArrivals(const Window& window, double rate) {
-  Arrivals arrivals(rate, plan_.burst, seed_);
-  const int64_t start_ns = NowNs();
+void CallPump::SendArrivals(const Window& window) {
+  const auto arrivals = MakeArrivals(plan_.arrivals, thread_, plan_.threads, plan_.seed);
+  const int64_t start_ns = window.begin_ns - plan_.warmup_ns;  // the same for all threads
   for (;;) {
-    const int64_t intended_ns = start_ns + arrivals.NextNs();
+    const int64_t intended_ns = start_ns + arrivals->NextNs();
     if (intended_ns >= window.end_ns) return;
     SleepUntil(intended_ns);
     const int64_t now_ns = NowNs();
-    if (now_ns >= window.end_ns) return CountUnsent(window, intended_ns, rate);
+    if (now_ns >= window.end_ns) return CountUnsent(window, intended_ns);
     const bool counts = window.Holds(intended_ns);
-    if (counts) ++sent_.intended;
+    if (counts) {
+      ++sent_.intended;
+      sent_.timeline.Count(Timeline::kDue, intended_ns - window.begin_ns);
+    }
     Call* call = TakeFreeCall();
     if (call == nullptr) {
       if (counts) ++sent_.not_sent;
@@ -136,7 +140,8 @@ void CallPump::SendArrivals(const Window& window, double rate) {
   }
 }
 
-void CallPump::CountUnsent(const Window& window, int64_t intended_ns, double rate) {
+void CallPump::CountUnsent(const Window& window, int64_t intended_ns) {
+  const double rate = plan_.arrivals.rate / plan_.threads;
   const int64_t left_ns = window.end_ns - std::max(intended_ns, window.begin_ns);
   const double mean = rate * static_cast<double>(left_ns) / kNsPerSecond;
   const uint64_t count =
@@ -145,11 +150,11 @@ void CallPump::CountUnsent(const Window& window, int64_t intended_ns, double rat
   sent_.not_sent += count;
 }
 
-void CallPump::RunOpen(const Window& window, double rate) {
+void CallPump::RunOpen(const Window& window) {
   MPSD_CHECK(!stubs_.empty());
   std::atomic<bool> all_sent{false};
   std::thread sender([&] {
-    SendArrivals(window, rate);
+    SendArrivals(window);
     all_sent.store(true);
   });
   while (!all_sent.load()) {

@@ -20,7 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "client/traffic/answer_tally.h"
-#include "client/traffic/arrivals.h"
+#include "client/traffic/arrival_plan.h"
 #include "client/traffic/load_run.h"
 #include "client/traffic/pump.h"
 #include "client/traffic/request_picker.h"
@@ -34,15 +34,16 @@ namespace mpsd::traffic {
 // Lives on the thread that calls Run().
 class CallPump final : public Pump {
  public:
-  // At most `call_count` calls are open at once. `tickets`, if not null, is shared by the pumps of
-  // a run, and each call of a closed loop takes one; the loop ends when none is left.
-  CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t call_count,
-           std::atomic<int64_t>* tickets, uint64_t seed);
+  // The pump of thread `thread` of the plan's. At most `call_count` calls are open at once.
+  // `tickets`, if not null, is shared by the pumps of a run, and each call of a closed loop takes
+  // one; the loop ends when none is left.
+  CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t thread,
+           uint32_t call_count, std::atomic<int64_t>* tickets);
   ~CallPump() override;
 
   void AddChannel(const std::shared_ptr<grpc::Channel>& channel);
 
-  // Runs an open loop if the plan has a rate, otherwise a closed one.
+  // Runs an open loop if the plan has arrivals, otherwise a closed one.
   void Run(const Window& window) override;
   const LoadCounts& counts() const override { return tally_.counts(); }
 
@@ -64,15 +65,15 @@ class CallPump final : public Pump {
 
   // Sends at the arrival times, on a thread of its own, from now to the window's end. A request
   // that is due while all calls are open, or that cannot be sent before the end, counts as not
-  // sent. Of the latter there may be any number, so that they are counted by the rate.
-  void RunOpen(const Window& window, double rate);
+  // sent. Of the latter there may be any number, so that they are counted by the mean rate.
+  void RunOpen(const Window& window);
 
   // REQUIRES: `call` is not open. Only the sending thread calls it.
   void Send(Call* call, uint32_t request, int64_t intended_ns);
   // The sending thread's whole work in an open loop.
-  void SendArrivals(const Window& window, double rate);
+  void SendArrivals(const Window& window);
   // Counts the request that was due then, and those that are due until the end, as not sent.
-  void CountUnsent(const Window& window, int64_t intended_ns, double rate);
+  void CountUnsent(const Window& window, int64_t intended_ns);
   // Null when all calls are open.
   Call* TakeFreeCall();
 
@@ -89,7 +90,7 @@ class CallPump final : public Pump {
   const ShownToken token_;
   const std::vector<PreparedRequest>& requests_;
   std::atomic<int64_t>* const tickets_;
-  const uint64_t seed_;
+  const uint32_t thread_;
   std::vector<grpc::GenericStub> stubs_;
   std::unique_ptr<Call[]> calls_;
   const uint32_t call_count_;

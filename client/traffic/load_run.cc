@@ -46,9 +46,9 @@ uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
 absl::StatusOr<std::unique_ptr<Pump>> MakeCallPump(const LoadPlan& plan,
                                                    const std::vector<PreparedRequest>& requests,
                                                    std::atomic<int64_t>* tickets, uint32_t thread) {
-  const uint32_t calls = plan.rate > 0 ? plan.outstanding_max : plan.concurrency;
-  auto pump = std::make_unique<CallPump>(plan, requests, Share(calls, thread, plan.threads),
-                                         tickets, plan.seed + thread);
+  const uint32_t calls = plan.arrivals.IsOpen() ? plan.outstanding_max : plan.concurrency;
+  auto pump = std::make_unique<CallPump>(plan, requests, thread, Share(calls, thread, plan.threads),
+                                         tickets);
   const uint32_t channels = std::max(plan.channels, plan.threads);
   for (uint32_t i = 0; i < Share(channels, thread, plan.threads); ++i) {
     absl::StatusOr<std::shared_ptr<grpc::Channel>> channel = Connect(plan);
@@ -136,12 +136,14 @@ void LoadCounts::Merge(const LoadCounts& other) {
   latency.Merge(other.latency);
   lateness.Merge(other.lateness);
   intended += other.intended;
+  good += other.good;
   answered_in_window += other.answered_in_window;
   good_in_window += other.good_in_window;
   ended_in_window += other.ended_in_window;
   wrong += other.wrong;
   not_sent += other.not_sent;
   for (const auto& [code, count] : other.errors) errors[code] += count;
+  timeline.Merge(other.timeline);
 }
 
 bool AllRight(const LoadResult& result) {

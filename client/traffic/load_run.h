@@ -18,9 +18,11 @@
 #include "absl/status/statusor.h"
 #include "client/client.h"
 #include "client/traffic/answer_check.h"
+#include "client/traffic/arrival_plan.h"
 #include "client/traffic/latency_histogram.h"
 #include "client/traffic/process_usage.h"
 #include "client/traffic/request_set.h"
+#include "client/traffic/timeline.h"
 
 namespace mpsd::traffic {
 
@@ -45,8 +47,7 @@ struct LoadPlan {
   uint32_t channels = 1;
   uint32_t concurrency = 1;  // closed loop: calls that are always open
   uint32_t streams = 0;      // closed loop: requests go over this many streams; 0: unary calls
-  double rate = 0;           // open loop: calls a second; 0 makes the loop closed
-  uint32_t burst = 1;
+  ArrivalPlan arrivals;      // open loop; without a rate the loop is closed
   uint32_t outstanding_max = 8192;  // open loop: calls open at once, of all threads
   uint64_t seed = 1;
   uint64_t request_count = 0;  // closed loop: ends after this many; 0: by time alone
@@ -56,6 +57,7 @@ struct LoadPlan {
   int64_t drain_ns = 0;     // how long open calls may take after the end
   int64_t deadline_ns = 0;  // of each call; 0: none
   int64_t slo_ns = 0;       // goodput counts answers within it; 0: every right answer
+  int64_t timeline_ns = 0;  // the spans of the timeline; 0: none is kept
   Expectation expectation = Expectation::kSameSize;
   std::vector<WatchedProcess> watched;
 };
@@ -65,12 +67,14 @@ struct LoadCounts {
   LatencyHistogram latency;         // of right answers, from the intended send time
   LatencyHistogram lateness;        // open loop: actual minus intended send time of sent requests
   uint64_t intended = 0;            // open loop: due inside the window
+  uint64_t good = 0;                // open loop: of these, answered right and within the SLO
   uint64_t answered_in_window = 0;  // right answers that arrived inside the window
   uint64_t good_in_window = 0;      // …and within the SLO
   uint64_t ended_in_window = 0;     // calls that ended inside the window, with any outcome
   uint64_t wrong = 0;               // OK by status, wrong by content; answers to no request
   uint64_t not_sent = 0;            // open loop: due but not sent, see CallPump
   std::map<int, uint64_t> errors;   // by gRPC code
+  Timeline timeline;
 
   void Merge(const LoadCounts& other);
 };

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "client/traffic/random_draws.h"
 #include "client/traffic/request_set.h"
 #include "proto/base/check.h"
 
@@ -28,7 +29,7 @@ class RequestPicker {
 
   // The index of a request.
   uint32_t Next() {
-    const double drawn = static_cast<double>(bits_() >> 11) * 0x1p-53 * ends_.back();
+    const double drawn = DrawUnit(&bits_) * ends_.back();
     return static_cast<uint32_t>(std::upper_bound(ends_.begin(), ends_.end(), drawn) -
                                  ends_.begin());
   }

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/tensor.h"
+#include "client/traffic/random_draws.h"
 #include "proto/inference.pb.h"
 #include "proto/link/model_spec.h"
 
@@ -63,7 +64,7 @@ void AppendElement(DataType datatype, double value, std::string* bytes) {
 }
 
 double DrawElement(const InputPlan& input, std::mt19937_64* bits) {
-  const double uniform = static_cast<double>((*bits)() >> 11) * 0x1p-53;
+  const double uniform = DrawUnit(bits);
   return input.low + uniform * (input.high - input.low);
 }
 

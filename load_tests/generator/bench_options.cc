@@ -14,11 +14,13 @@
 namespace mpsd::load {
 namespace {
 
+using traffic::ArrivalPlan;
 using traffic::Expectation;
 using traffic::InputPlan;
 using traffic::LoadPlan;
 using traffic::ParseInputPlan;
 using traffic::RequestPlan;
+using traffic::Trace;
 using traffic::WatchedProcess;
 
 // "1234" or "name=1234".
@@ -33,6 +35,37 @@ void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
     }
     plan->watched.push_back(process);
   }
+}
+
+// "COLUMN=VALUE".
+void AddFilters(const std::vector<std::string>& texts, TraceFile* file) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      throw CLI::ValidationError("--where", absl::StrCat("not COLUMN=VALUE: '", text, "'"));
+    }
+    file->filters.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+}
+
+void CheckPauses(const ArrivalPlan& arrivals) {
+  if ((arrivals.on_ns > 0) != (arrivals.off_ns > 0)) {
+    throw CLI::ValidationError("--on", "--on and --off must both be above 0");
+  }
+}
+
+// Throws where the file is no trace.
+void ReadTrace(const TraceFile& file, ArrivalPlan* arrivals) {
+  if (file.bin_ns <= 0) throw CLI::ValidationError("--bin", "must be above 0");
+  std::ifstream stream(file.path, std::ios::binary);
+  const std::string csv(std::istreambuf_iterator<char>(stream), {});
+  const absl::StatusOr<Trace> trace = traffic::ParseTrace(csv, file.filters, file.bin_ns);
+  if (!trace.ok()) {
+    throw CLI::ValidationError(
+        "--trace", absl::StrCat(file.path, ": ", std::string(trace.status().message())));
+  }
+  arrivals->rate = trace->CallsPerSecond();
+  arrivals->trace = *trace;
 }
 
 // The content of a file, without the whitespace around it.
@@ -80,7 +113,53 @@ void AddRequestFlags(CLI::App* app, RequestPlan* requests) {
       ->check(CLI::PositiveNumber);
 }
 
-void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
+void AddRateFlags(CLI::App* app, ArrivalPlan* arrivals, CLI::Option* rate) {
+  app->add_option("--cv", arrivals->cv,
+                  "with --rate: the gaps' standard deviation, divided by their mean")
+      ->check(CLI::Range(0.1, 10.0))
+      ->needs(rate)
+      ->capture_default_str();
+  app->add_option("--burst", arrivals->burst, "with --rate: calls that arrive together")
+      ->check(CLI::Range(1, 65536))
+      ->needs(rate)
+      ->capture_default_str();
+  auto* on = AddDuration(app, "--on", &arrivals->on_ns, "",
+                         "with --rate: arrivals for so long, then none for --off, in turn")
+                 ->needs(rate);
+  auto* off =
+      AddDuration(app, "--off", &arrivals->off_ns, "", "see --on; --rate is the mean of both")
+          ->needs(on);
+  on->needs(off);
+}
+
+// When calls of an open loop come, which none of `closed` goes with.
+void AddArrivalFlags(CLI::App* app, BenchOptions* options,
+                     const std::vector<CLI::Option*>& closed) {
+  LoadPlan* plan = &options->plan;
+  auto* rate =
+      app->add_option("--rate", plan->arrivals.rate, "open loop: calls a second, Poisson arrivals")
+          ->check(CLI::Range(traffic::kMinRate, traffic::kMaxRate));
+  AddRateFlags(app, &plan->arrivals, rate);
+  auto* trace = app->add_option("--trace", options->trace.path,
+                                "open loop: a file of CSV with calls by bin, sent again and again")
+                    ->check(CLI::ExistingFile)
+                    ->excludes(rate);
+  AddDuration(app, "--bin", &options->trace.bin_ns, "1s", "with --trace: how long a bin is")
+      ->needs(trace);
+  app->add_option_function<std::vector<std::string>>(
+         "--where", [=](const auto& texts) { AddFilters(texts, &options->trace); },
+         "with --trace: COLUMN=VALUE that a row must have; repeatable")
+      ->needs(trace)
+      ->take_all();
+  auto* outstanding =
+      app->add_option("--outstanding", plan->outstanding_max, "open loop: calls open at most")
+          ->check(CLI::Range(1, 1 << 20))
+          ->capture_default_str();
+  for (CLI::Option* option : closed) option->excludes(rate)->excludes(trace)->excludes(outstanding);
+}
+
+void AddLoadFlags(CLI::App* app, BenchOptions* options) {
+  LoadPlan* plan = &options->plan;
   app->add_option("--target", plan->target, "host:port or unix:/path")->capture_default_str();
   AddFile(app, "--token-file", &plan->connection.token,
           "a file that holds the token to show with each call");
@@ -98,29 +177,19 @@ void AddLoadFlags(CLI::App* app, LoadPlan* plan) {
   auto* streams = app->add_option("--streams", plan->streams,
                                   "closed loop: this many streams, each on its own connection")
                       ->check(CLI::Range(1, 256));
-  auto* open = app->add_option("--rate", plan->rate, "open loop: calls a second, Poisson arrivals")
-                   ->check(CLI::Range(traffic::kMinRate, traffic::kMaxRate))
-                   ->excludes(closed)
-                   ->excludes(streams);
-  app->add_option("--burst", plan->burst, "open loop: calls that arrive together")
-      ->check(CLI::Range(1, 65536))
-      ->needs(open)
-      ->capture_default_str();
-  app->add_option("--outstanding", plan->outstanding_max, "open loop: calls open at most")
-      ->check(CLI::Range(1, 1 << 20))
-      ->needs(open)
-      ->capture_default_str();
+  auto* count = app->add_option("--requests", plan->request_count,
+                                "closed loop: end after that many calls, all of them measured")
+                    ->excludes(streams);
+  AddArrivalFlags(app, options, {closed, streams, count});
   app->add_option("--seed", plan->seed, "of arrivals, lengths and contents")->capture_default_str();
-  app->add_option("--requests", plan->request_count,
-                  "closed loop: end after that many calls, all of them measured")
-      ->excludes(open)
-      ->excludes(streams);
   AddDuration(app, "--duration", &plan->duration_ns, "10s", "measured time");
   AddDuration(app, "--warmup", &plan->warmup_ns, "1s", "load before it that is not measured");
   AddDuration(app, "--drain", &plan->drain_ns, "10s", "how long to wait for calls still open");
   AddDuration(app, "--connect", &plan->connect_ns, "10s", "how long to wait for the connection");
   AddDuration(app, "--deadline", &plan->deadline_ns, "0", "deadline of each call; 0: none");
   AddDuration(app, "--slo", &plan->slo_ns, "0", "latency that counts as goodput; 0: any");
+  AddDuration(app, "--timeline", &plan->timeline_ns, "0",
+              "with --json: counts by spans of this length; 0: none");
 }
 
 }  // namespace
@@ -132,7 +201,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
   bool identity = false;
   bool echo = false;
   try {
-    AddLoadFlags(&app, &options->plan);
+    AddLoadFlags(&app, options);
     auto* flag = app.add_flag("--verify-identity", identity, "answers must equal the requests");
     app.add_flag("--echo", echo, "the server is mpsd-echo: answers must be the requests")
         ->excludes(flag);
@@ -143,6 +212,8 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
     app.add_flag("--json", options->json, "print one line of JSON instead of text");
     app.add_flag("--allow-errors", options->allow_errors, "exit 0 even if calls failed");
     app.parse(argc, argv);
+    CheckPauses(options->plan.arrivals);
+    if (!options->trace.path.empty()) ReadTrace(options->trace, &options->plan.arrivals);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
@@ -150,7 +221,8 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
   plan.connection.tls = !plan.connection.tls_ca.empty();
   if (identity) plan.expectation = Expectation::kIdentity;
   if (echo) plan.expectation = Expectation::kEcho;
-  plan.threads = std::min(plan.threads, plan.rate > 0 ? plan.outstanding_max : plan.concurrency);
+  plan.threads =
+      std::min(plan.threads, plan.arrivals.IsOpen() ? plan.outstanding_max : plan.concurrency);
   if (plan.streams > 0) {
     plan.streams = std::min(plan.streams, plan.concurrency);
     plan.threads = std::min(plan.threads, plan.streams);

@@ -15,6 +15,7 @@ using traffic::LoadCounts;
 using traffic::LoadPlan;
 using traffic::LoadResult;
 using traffic::ProcessUsage;
+using traffic::Timeline;
 using traffic::WatchedUsage;
 
 // The codes of gRPC and of Abseil have the same numbers.
@@ -48,6 +49,13 @@ nlohmann::json UsageJson(const std::string& name, const ProcessUsage& used, uint
           {"involuntary_switches", static_cast<double>(used.involuntary_switches) * per_call}};
 }
 
+nlohmann::json TimelineJson(const Timeline& timeline) {
+  return {{"span_s", static_cast<double>(timeline.span_ns()) * 1e-9},
+          {"due", timeline.counts(Timeline::kDue)},
+          {"good", timeline.counts(Timeline::kGood)},
+          {"other", timeline.counts(Timeline::kOther)}};
+}
+
 std::string QuantilesText(const char* what, const nlohmann::json& quantiles) {
   std::string line = absl::StrFormat("%-12s", what);
   for (const char* key : {"p50", "p90", "p99", "p99_9", "max"}) {
@@ -61,7 +69,7 @@ std::string QuantilesText(const char* what, const nlohmann::json& quantiles) {
 nlohmann::json ReportJson(const LoadPlan& plan, const LoadResult& result) {
   const LoadCounts& counts = result.counts;
   nlohmann::json report = {{"target", plan.target},
-                           {"loop", plan.rate > 0 ? "open" : "closed"},
+                           {"loop", plan.arrivals.IsOpen() ? "open" : "closed"},
                            {"seconds", result.window_seconds},
                            {"answered", counts.answered_in_window},
                            {"throughput", PerSecond(result, counts.answered_in_window)},
@@ -70,14 +78,17 @@ nlohmann::json ReportJson(const LoadPlan& plan, const LoadResult& result) {
                            {"wrong", counts.wrong},
                            {"errors", nlohmann::json::object()},
                            {"processes", nlohmann::json::array()}};
-  if (plan.rate > 0) {
-    report["rate"] = plan.rate;
+  if (plan.arrivals.IsOpen()) {
+    report["rate"] = plan.arrivals.rate;
     report["offered"] = PerSecond(result, counts.intended);
+    report["good_share"] = static_cast<double>(counts.good) /
+                           static_cast<double>(std::max<uint64_t>(counts.intended, 1));
     report["not_sent"] = counts.not_sent;
     report["lateness_us"] = QuantilesJson(counts.lateness);
   } else {
     report["concurrency"] = plan.concurrency;
   }
+  if (plan.timeline_ns > 0) report["timeline"] = TimelineJson(counts.timeline);
   for (const auto& [code, count] : counts.errors) report["errors"][CodeName(code)] = count;
   report["processes"].push_back(UsageJson("client", result.client, counts.ended_in_window));
   for (const WatchedUsage& watched : result.watched) {
@@ -92,7 +103,7 @@ std::string ReportText(const LoadPlan& plan, const LoadResult& result) {
       "%s loop, %.2f s: %d answered, %.1f a second\n", report["loop"].get<std::string>(),
       result.window_seconds, result.counts.answered_in_window, report["throughput"].get<double>());
   absl::StrAppend(&text, QuantilesText("latency", report["latency_us"]));
-  if (plan.rate > 0) {
+  if (plan.arrivals.IsOpen()) {
     absl::StrAppend(&text, QuantilesText("sent late by", report["lateness_us"]),
                     absl::StrFormat("offered %.1f a second, %d not sent\n",
                                     report["offered"].get<double>(), result.counts.not_sent));

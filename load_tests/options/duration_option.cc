@@ -11,10 +11,10 @@ int64_t DurationNs(const std::string& text) {
   return *parsed;
 }
 
-void AddDuration(CLI::App* app, const std::string& name, int64_t* ns, const std::string& standard,
-                 const std::string& help) {
+CLI::Option* AddDuration(CLI::App* app, const std::string& name, int64_t* ns,
+                         const std::string& standard, const std::string& help) {
   if (!standard.empty()) *ns = DurationNs(standard);
-  app->add_option_function<std::string>(
+  return app->add_option_function<std::string>(
       name, [ns](const std::string& text) { *ns = DurationNs(text); },
       standard.empty() ? help : help + " (default " + standard + ")");
 }

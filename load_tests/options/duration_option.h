@@ -13,8 +13,8 @@ int64_t DurationNs(const std::string& text);
 
 // Adds an option that sets `ns`, which has the value of `standard` until then. The help tells the
 // standard. REQUIRES: `standard` is a duration, or empty: then `ns` is as it was, and `help` says
-// what that means.
-void AddDuration(CLI::App* app, const std::string& name, int64_t* ns, const std::string& standard,
-                 const std::string& help);
+// what that means. Returns the option, which the app owns.
+CLI::Option* AddDuration(CLI::App* app, const std::string& name, int64_t* ns,
+                         const std::string& standard, const std::string& help);
 
 }  // namespace mpsd::load

@@ -52,6 +52,24 @@ expect 0 --target "$unix" --input 'ids:INT64[1,-1]=0..1000' --input 'mask:INT64[
 grep -q '"answered":200' "$folder/report"
 expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --burst 4 \
   --duration 200ms --warmup 0
+expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --cv 4 --on 50ms \
+  --off 20ms --duration 200ms --warmup 0 --threads 2 --timeline 50ms --json
+grep -q '"span_s":0.05' "$folder/report"
+# A bin of 100 ms for each row; 30 + 20 calls of m, again and again, 250 of them in one second.
+printf 'bin,model,calls\n0,m,30\n0,other,500\n1,m,20\n' >"$folder/trace.csv"
+expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --trace "$folder/trace.csv" \
+  --where model=m --bin 100ms --duration 1s --warmup 0 --threads 2 --json
+grep -q '"rate":250.0' "$folder/report"
+printf 'calls\n1\nx\n' >"$folder/wrong.csv"
+# CLI11's exit status for a value that is not valid.
+expect 105 --target "$unix" --input 'INPUT0:FP32[1,256]' --trace "$folder/wrong.csv"
+grep -q 'wrong.csv: line 3' "$folder/report"
+expect 105 --target "$unix" --input 'INPUT0:FP32[1,256]' --rate 5 --on 0 --off 1s
+expect 105 --target "$unix" --input 'INPUT0:FP32[1,256]' --trace "$folder/trace.csv" --bin 0
+# And for flags that go with others alone.
+expect 107 --target "$unix" --input 'INPUT0:FP32[1,256]' --cv 4
+expect 107 --target "$unix" --input 'INPUT0:FP32[1,256]' --rate 5 --on 1s
+expect 108 --target "$unix" --input 'INPUT0:FP32[1,256]' --rate 5 --trace "$folder/trace.csv"
 # CLI11's exit status for an option out of its range.
 expect 105 --target "$unix" --input 'INPUT0:FP32[1,256]' --rate 1e30 --duration 100ms
 # An echo's answer is no answer of an identity model, and nobody listens on the last address.

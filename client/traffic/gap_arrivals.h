@@ -1,0 +1,38 @@
+// GapArrivals: times whose gaps are drawn one by one, each without regard to the others.
+//
+// Requests of many clients that know nothing of each other arrive as a Poisson process: short gaps
+// are common, and the gaps' coefficient of variation is 1. With a larger one they come in swarms:
+// gaps are of a gamma distribution, most of them next to nothing and a few very long. With a burst
+// of n, groups of n arrive at the same instant, with gaps n times as long. The rate stays.
+//
+//   cv 1      │ ││    │  │││ │     │ ││
+//   cv 4      ││││            │││││ │
+//   burst 3   ┃            ┃   ┃              three requests at each
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "client/traffic/arrivals.h"
+
+namespace mpsd::traffic {
+
+// Draws one time after another and keeps none. Thread-compatible.
+class GapArrivals final : public Arrivals {
+ public:
+  // Groups of `burst` requests, with a mean of `rate` requests a second. `cv` is the standard
+  // deviation of the gaps between groups, divided by their mean. REQUIRES: all are above 0.
+  GapArrivals(double rate, double cv, uint32_t burst, uint64_t seed);
+
+  int64_t NextNs() override;
+
+ private:
+  const double shape_;     // of the gaps' distribution
+  const double scale_ns_;  // what its numbers are multiplied by
+  const uint32_t burst_;
+  std::mt19937_64 bits_;
+  uint32_t left_in_burst_ = 0;
+  double now_ns_ = 0;
+};
+
+}  // namespace mpsd::traffic

@@ -34,13 +34,18 @@ make_demo_models() {
   bash cmake/setup/demo_model.sh .deps/models
 }
 
-bench() { # ARGUMENTS of load_tests/bench/bench.sh, or --mac and those of mpsd-lane-bars
+bench() { # ARGUMENTS of load_tests/bench/bench.sh, or --mac and those of mpsd-lane-bars, or --lab
+  # and those of load_tests/lab/lab.py
   if [ "${1:-}" = --mac ]; then
     shift
     lane_bars "$@"
   fi
   build_preset release
   need_demo_models
+  if [ "${1:-}" = --lab ]; then
+    shift
+    exec python3 load_tests/lab/lab.py "$@"
+  fi
   exec load_tests/bench/bench.sh "$@"
 }
 

@@ -62,6 +62,7 @@ WorkerStatus WorkerFromWire(const control::v1::WorkerStatus& wire) {
   worker.runtime_kind = wire.runtime_kind();
   worker.runtime_path = wire.runtime_path();
   worker.driver_guard = wire.driver_guard();
+  worker.input_memory = wire.input_memory();
   worker.resident_bytes = wire.resident_bytes();
   worker.restarts = wire.restarts();
   worker.uptime_ms = wire.uptime_ms();

@@ -128,7 +128,7 @@ LoadReport Report(Model* model, uint32_t wanted) {
   report.precision = model->precision();
   report.precision_note = model->precision_note();
   report.runtime = {RuntimeName(), LoadedRuntimeKindName(), LoadedRuntimePath(),
-                    model->driver_guard()};
+                    model->driver_guard(), model->input_memory()};
   return report;
 }
 

@@ -120,12 +120,17 @@ std::string ModelsText(const DaemonStatus& daemon) {
   return table.Text();
 }
 
-// "torch 2.9.1 patched, driver guard held"; without what does not apply.
+// ", driver guard held"; empty where the word says that there is no such thing.
+std::string Clause(absl::string_view before, const std::string& word) {
+  return word.empty() || word == "none" ? "" : absl::StrCat(before, word);
+}
+
+// "torch 2.9.1 patched, driver guard held, inputs in_place"; without what does not apply.
 std::string RuntimeText(const WorkerStatus& worker) {
   if (worker.runtime.empty()) return "-";
-  const bool is_guarded = !worker.driver_guard.empty() && worker.driver_guard != "none";
   return absl::StrCat(worker.runtime, worker.runtime_kind.empty() ? "" : " ", worker.runtime_kind,
-                      is_guarded ? ", driver guard " : "", is_guarded ? worker.driver_guard : "");
+                      Clause(", driver guard ", worker.driver_guard),
+                      Clause(", inputs ", worker.input_memory));
 }
 
 std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus& worker) {
@@ -187,6 +192,7 @@ Json WorkerJson(const WorkerStatus& worker) {
           {"runtime_kind", worker.runtime_kind},
           {"runtime_path", worker.runtime_path},
           {"driver_guard", worker.driver_guard},
+          {"input_memory", worker.input_memory},
           {"resident_bytes", worker.resident_bytes},
           {"restarts", worker.restarts},
           {"uptime_ms", worker.uptime_ms},

@@ -55,7 +55,8 @@ Json Body(const WorkerRuntime& runtime) {
   return {{"name", runtime.name},
           {"kind", runtime.kind},
           {"path", runtime.path},
-          {"driver_guard", NameOf(runtime.driver_guard)}};
+          {"driver_guard", NameOf(runtime.driver_guard)},
+          {"input_memory", NameOf(runtime.input_memory)}};
 }
 
 Json Body(const LoadReport& report) {
@@ -196,7 +197,8 @@ class Fields {
     if (value == nullptr || !value->is_object()) return Fail<WorkerRuntime>();
     Fields fields(*value);
     const WorkerRuntime runtime = {fields.Text("name"), fields.Text("kind"), fields.Text("path"),
-                                   fields.Choice<DriverGuard>("driver_guard")};
+                                   fields.Choice<DriverGuard>("driver_guard"),
+                                   fields.Choice<InputMemory>("input_memory")};
     return fields.ok() ? runtime : Fail<WorkerRuntime>();
   }
 

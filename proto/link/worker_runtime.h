@@ -4,6 +4,7 @@
 #include <string>
 
 #include "proto/link/driver_guard.h"
+#include "proto/link/input_memory.h"
 
 namespace mpsd {
 
@@ -13,6 +14,7 @@ struct WorkerRuntime {
   std::string kind{};  // the name of a RuntimeKind; empty without libtorch
   std::string path{};  // of libtorch's own library; empty without one
   DriverGuard driver_guard = DriverGuard::kNone;
+  InputMemory input_memory = InputMemory::kNone;
 };
 
 }  // namespace mpsd

@@ -24,6 +24,7 @@ void Describe(const WorkerInfo& info, control_pb::WorkerStatus* status) {
   status->set_runtime_kind(info.runtime.kind);
   status->set_runtime_path(info.runtime.path);
   status->set_driver_guard(NameOf(info.runtime.driver_guard));
+  status->set_input_memory(NameOf(info.runtime.input_memory));
   status->set_resident_bytes(info.resident_bytes);
   status->set_restarts(info.restarts);
   status->set_uptime_ms(info.uptime_ms);

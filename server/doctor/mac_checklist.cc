@@ -29,7 +29,7 @@ std::vector<MacCheck> MacChecklist() {
        "in between",
        "an answer, not DEADLINE_EXCEEDED; no `worker_killed` in the log"},
       {R"(`build/release/bin/mpsd serve config/demo.json` with `"device": "mps"` for `mlp`)",
-       "the model `ready` on `mps` in `mpsd ps`"},
+       "the model `ready` on `mps` in `mpsd ps`, and `inputs in_place` for its worker"},
       {"the LaunchAgent of deploy/, then the LaunchDaemon, each with that model",
        "`ready` in `mpsd ps`; how long until then"},
       {R"(`"sandbox": "strict"`; then `"basic"`, and )"

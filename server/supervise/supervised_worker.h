@@ -121,7 +121,7 @@ class SupervisedWorker {
   void set_device(const std::string& device) { note_.info.device = Printable(device); }
   void set_runtime(const WorkerRuntime& runtime) {
     note_.info.runtime = {Printable(runtime.name), Printable(runtime.kind), Printable(runtime.path),
-                          runtime.driver_guard};
+                          runtime.driver_guard, runtime.input_memory};
   }
 
  private:

@@ -480,7 +480,8 @@ MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> samples) {
                                               {"runtime", runtime.runtime},
                                               {"kind", runtime.kind},
                                               {"path", runtime.path},
-                                              {"driver_guard", runtime.driver_guard}}));
+                                              {"driver_guard", runtime.driver_guard},
+                                              {"input_memory", runtime.input_memory}}));
     }
   }
   return family;

@@ -24,6 +24,7 @@ struct RuntimeSample {
   std::string kind;          // of libtorch: "stock"
   std::string path;          // of libtorch's library
   std::string driver_guard;  // "none", "held", "missing"
+  std::string input_memory;  // "none", "in_place", "copied"
 };
 
 // One version and its state. A value.

@@ -38,6 +38,7 @@ grpc::Status OneModel(grpc::ServerContext&, const control::v1::StatusRequest&,
   worker->set_runtime_kind("patched");
   worker->set_runtime_path("/opt/torch/lib/libtorch_cpu.dylib");
   worker->set_driver_guard("held");
+  worker->set_input_memory("in_place");
   worker->set_resident_bytes(64 << 20);
   worker->set_restarts(2);
   worker->set_uptime_ms(3'725'000);
@@ -106,8 +107,8 @@ TEST_F(PsVerbTest, ShowsModelsAndWorkersInColumns) {
   EXPECT_TRUE(absl::StrContains(
       text, "\nmlp    1        ready  -         cpu     bf16             1      2"))
       << text;
-  EXPECT_TRUE(
-      absl::StrContains(text, " mps     torch 2.9.1 patched, driver guard held      2  64 MiB "))
+  EXPECT_TRUE(absl::StrContains(
+      text, " mps     torch 2.9.1 patched, driver guard held, inputs in_place      2  64 MiB "))
       << text;
   EXPECT_TRUE(absl::StrContains(text, "64 MiB         2   1h 2m  signal 11 (SIGSEGV)\n")) << text;
   EXPECT_TRUE(absl::StrContains(text, "\nmlp 1: bf16: it agrees with fp32\n")) << text;
@@ -142,6 +143,7 @@ TEST_F(PsVerbTest, WritesJsonForPrograms) {
   EXPECT_EQ(report["models"][0]["workers"][0]["runtime_kind"], "patched");
   EXPECT_EQ(report["models"][0]["workers"][0]["runtime_path"], "/opt/torch/lib/libtorch_cpu.dylib");
   EXPECT_EQ(report["models"][0]["workers"][0]["driver_guard"], "held");
+  EXPECT_EQ(report["models"][0]["workers"][0]["input_memory"], "in_place");
   EXPECT_EQ(report["models"][0]["workers"][0]["last_lines"][0], "cannot open shared object file");
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "proto/link/driver_guard.h"
+#include "proto/link/input_memory.h"
 #include "proto/link/model_format.h"
 #include "proto/link/runtime_kind.h"
 #include "proto/link/sandbox_level.h"
@@ -31,6 +32,7 @@ TEST(EnumNames, AreTheWordsOfConfigFilesAndMessages) {
   EXPECT_EQ(NamesUpTo(WarmUp::kAll), "auto none smallest all ");
   EXPECT_EQ(NamesUpTo(SandboxLevel::kStrict), "off basic strict ");
   EXPECT_EQ(NamesUpTo(DriverGuard::kMissing), "none held missing ");
+  EXPECT_EQ(NamesUpTo(InputMemory::kCopied), "none in_place copied ");
   EXPECT_EQ(NamesUpTo(RuntimeKind::kUpstreamGuard), "stock patched upstream_pool upstream_guard ");
 }
 

@@ -158,13 +158,14 @@ TEST_F(Messages, CarryWhatAWorkerRunsItsModelWith) {
   LoadReport sent;
   sent.spec = SomeSpec();
   EXPECT_EQ(Echo(sent).runtime.driver_guard, DriverGuard::kNone);
-  sent.runtime = {"torch 2.9.1", "patched", "/opt/torch/lib/libtorch_cpu.dylib",
-                  DriverGuard::kHeld};
+  sent.runtime = {"torch 2.9.1", "patched", "/opt/torch/lib/libtorch_cpu.dylib", DriverGuard::kHeld,
+                  InputMemory::kInPlace};
   const WorkerRuntime got = Echo(sent).runtime;
   EXPECT_EQ(got.name, sent.runtime.name);
   EXPECT_EQ(got.kind, sent.runtime.kind);
   EXPECT_EQ(got.path, sent.runtime.path);
   EXPECT_EQ(got.driver_guard, DriverGuard::kHeld);
+  EXPECT_EQ(got.input_memory, InputMemory::kInPlace);
 }
 
 TEST_F(Messages, CarryTheLabelsOfClasses) {
@@ -489,8 +490,11 @@ TEST_F(EachField, IsRefusedWithANameThatNamesNothing) {
 }
 
 TEST_F(EachField, OfARuntimeIsLookedAt) {
-  const Json runtime = {
-      {"name", "torch 2.11.0"}, {"kind", "stock"}, {"path", "p"}, {"driver_guard", "none"}};
+  const Json runtime = {{"name", "torch 2.11.0"},
+                        {"kind", "stock"},
+                        {"path", "p"},
+                        {"driver_guard", "none"},
+                        {"input_memory", "none"}};
   Json loaded = Bodies()[1];
   loaded["runtime"] = runtime;
   EXPECT_TRUE(ReadBody(loaded).ok());
@@ -506,8 +510,11 @@ TEST_F(EachField, OfARuntimeIsLookedAt) {
     EXPECT_FALSE(ReadBody(loaded).ok()) << loaded;
   }
   loaded["runtime"] = runtime;
-  loaded["runtime"]["driver_guard"] = "unheard";
-  EXPECT_FALSE(ReadBody(loaded).ok());
+  for (const char* choice : {"driver_guard", "input_memory"}) {
+    loaded["runtime"] = runtime;
+    loaded["runtime"][choice] = "unheard";
+    EXPECT_FALSE(ReadBody(loaded).ok()) << choice;
+  }
 }
 
 TEST_F(EachField, IsRefusedWithAPartOfAnotherType) {

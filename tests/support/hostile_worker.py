@@ -122,7 +122,8 @@ def pretend_to_serve(control, device):
     tensors = [{"name": "x", "datatype": "FP32", "shape": [16]}]
     send(control, {"type": "loaded", "device": device,
                    "spec": {"max_batch_size": 8, "inputs": tensors, "outputs": tensors},
-                   "runtime": {"name": "none", "kind": "", "path": "", "driver_guard": "none"}})
+                   "runtime": {"name": "none", "kind": "", "path": "", "driver_guard": "none",
+                               "input_memory": "none"}})
     receive(control)
     send(control, {"type": "ready"})
     sleep_for_ever(control)

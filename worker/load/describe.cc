@@ -155,6 +155,7 @@ int DescribeModel(const LoadOrder& order) {
          {"runtime_kind", LoadedRuntimeKindName()},
          {"runtime_path", LoadedRuntimePath()},
          {"driver_guard", NameOf((*model)->driver_guard())},
+         {"input_memory", NameOf((*model)->input_memory())},
          {"max_batch_size", spec.max_batch_size},
          {"inputs", TensorsJson(spec.inputs)},
          {"outputs", TensorsJson(spec.outputs)},

@@ -1,5 +1,4 @@
-// GuardMetal: the guard of this host's gpu driver. metal_guard_macos.cc and metal_guard_linux.cc
-// implement it side by side.
+// GuardMetal: the guard of this host's gpu driver.
 #pragma once
 
 #include <memory>

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "proto/link/census.h"
 #include "proto/link/driver_guard.h"
+#include "proto/link/input_memory.h"
 #include "proto/link/messages.h"
 #include "proto/link/model_spec.h"
 #include "proto/link/precision.h"
@@ -123,6 +124,10 @@ class Model {
   // Whether its threads take turns in the methods of the gpu's driver that need it, as it is now.
   // Thread-safe.
   virtual DriverGuard driver_guard() const { return DriverGuard::kNone; }
+
+  // Whether the device uses the rows of a batch where they lie. Constant after loading.
+  // Thread-safe.
+  virtual InputMemory input_memory() const { return InputMemory::kNone; }
 
   // Whether the worker compares the lanes' outputs before they serve.
   virtual bool wants_self_check() const { return false; }

@@ -45,6 +45,7 @@ class Installed(unittest.TestCase):
             self.assertEqual(pathlib.Path(program).parent, self.prefix / "bin")
             self.assertEqual(worker["runtime"], "synthetic")
             self.assertEqual(worker["driver_guard"], "none")
+            self.assertEqual(worker["input_memory"], "none")
             self.assertEqual(daemon.metric("mpsd_runtime_info", model="m", runtime="synthetic"), 1)
 
     @unittest.skipUnless(WITH_TORCH, "built without torch")

@@ -167,7 +167,7 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatAllComputeIn) {
   LoadReport report = Report();
   report.precision = Precision::kBf16;
   report.precision_note = "it agrees";
-  report.runtime = {"torch\t2.9.1", "patched", "/t", DriverGuard::kMissing};
+  report.runtime = {"torch\t2.9.1", "patched", "/t", DriverGuard::kMissing, InputMemory::kCopied};
   host_.process(1).Say(report);
   Pump();
   EXPECT_EQ(served_->precision, Precision::kBf16);
@@ -177,6 +177,7 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatAllComputeIn) {
   EXPECT_EQ(runtime.kind, "patched");
   EXPECT_EQ(runtime.path, "/t");
   EXPECT_EQ(runtime.driver_guard, DriverGuard::kMissing);
+  EXPECT_EQ(runtime.input_memory, InputMemory::kCopied);
   report.precision = Precision::kFp32;
   host_.process(2).Say(report);
   Pump();

@@ -74,15 +74,17 @@ TEST_F(MetricsPageTest, ShowsTheBudgetOfTokensWhereThereIsOne) {
 
 TEST_F(MetricsPageTest, ShowsWhatEachWorkerRunsItsModelWith) {
   page_.SetModelStates([] {
-    return std::vector<ModelStateSample>{{"m",
-                                          "1",
-                                          ModelState::kReady,
-                                          "fp32",
-                                          {{3, "cuda:1", "torch 2.9.1", "patched", "/t", "held"}}},
-                                         {"n", "1", ModelState::kLoading, ""}};
+    return std::vector<ModelStateSample>{
+        {"m",
+         "1",
+         ModelState::kReady,
+         "fp32",
+         {{3, "mps", "torch 2.9.1", "patched", "/t", "held", "in_place"}}},
+        {"n", "1", ModelState::kLoading, ""}};
   });
-  EXPECT_EQ(Value(R"(mpsd_runtime_info{model="m",version="1",worker="3",device="cuda:1",)"
-                  R"(runtime="torch 2.9.1",kind="patched",path="/t",driver_guard="held"})"),
+  EXPECT_EQ(Value(R"(mpsd_runtime_info{model="m",version="1",worker="3",device="mps",)"
+                  R"(runtime="torch 2.9.1",kind="patched",path="/t",driver_guard="held",)"
+                  R"(input_memory="in_place"})"),
             1);
   EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_runtime_info{model="n")"));
 }

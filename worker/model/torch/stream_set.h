@@ -36,7 +36,8 @@ class StreamDevice {
   // Makes `stream` the calling thread's current stream.
   virtual void MakeCurrent(int64_t stream) = 0;
 
-  // Blocks until the work that was queued on this stream is done; waits for no other stream.
+  // Blocks until the work that was queued on this stream is done; waits for no other stream. The
+  // stream is the calling thread's current one.
   virtual absl::Status Synchronize(int64_t stream) = 0;
 };
 

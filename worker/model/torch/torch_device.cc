@@ -15,6 +15,7 @@
 #include "torch/version.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/shared_library.h"
+#include "worker/model/torch/mps_stream_wait.h"
 #include "worker/model/torch/runtime_detection.h"
 
 namespace mpsd {
@@ -77,15 +78,11 @@ class GuardStreams final : public StreamDevice {
     guard_.setDevice(device_);
     guard_.exchangeStream(Stream(stream));
   }
-  // A stock libtorch's guard of mps knows one stream, throws here, and waits for the device alone.
+  // The guard of mps has no wait for one stream, which on mps is the thread's own anyway.
   absl::Status Synchronize(int64_t stream) override {
-    const absl::Status status = CatchForeign([&] {
-      guard_.synchronizeStream(Stream(stream));
-      return absl::OkStatus();
-    });
-    if (status.ok() || !device_.is_mps()) return status;
+    if (device_.is_mps()) return WaitForMpsStream();
     return CatchForeign([&] {
-      guard_.synchronizeDevice(device_.index());
+      guard_.synchronizeStream(Stream(stream));
       return absl::OkStatus();
     });
   }

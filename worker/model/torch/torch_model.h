@@ -39,6 +39,7 @@ class TorchModel : public Model {
   bool wants_row_buckets() const final;
   uint32_t LanesAllowed(uint32_t wanted, std::string* why) const final;
   DriverGuard driver_guard() const final;
+  InputMemory input_memory() const final { return runtime_->input_memory(); }
   bool wants_records() const final;
   absl::Status Record(uint32_t lane, absl::Span<const InputTensor> inputs,
                       uint32_t row_count) final;

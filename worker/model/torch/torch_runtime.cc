@@ -9,10 +9,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "worker/metal/metal_device.h"
+#include "worker/metal/no_copy_buffers.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/graph_recorder.h"
 #include "worker/model/torch/mps_policy.h"
+#include "worker/model/torch/mps_stream_wait.h"
 #include "worker/model/torch/precision_support.h"
 #include "worker/model/torch/preflight.h"
 #include "worker/model/torch/scalar_types.h"
@@ -62,6 +65,12 @@ absl::StatusOr<bool> DecideRecords(Switch wanted, c10::Device device) {
   if (library.ok()) return true;
   if (wanted == Switch::kAuto) return false;
   return absl::Status(library.code(), absl::StrCat("graphs: ", library.message()));
+}
+
+absl::StatusOr<std::unique_ptr<BufferMaker>> OpenBuffers() {
+  const absl::StatusOr<MetalDevice> metal = OpenMetal();
+  if (!metal.ok()) return metal.status();
+  return std::make_unique<NoCopyBuffers>(*metal);
 }
 
 absl::Status Explain(const LoadOrder& order, const absl::Status& status) {
@@ -130,6 +139,8 @@ TorchRuntime::TorchRuntime(c10::Device device, Precision precision, TorchOptions
   streams_ = std::make_unique<StreamSet>(stream_device_.get(), StreamCount(device_),
                                          options_.stream_exhaustion);
   streams_->InitializeMainThread();
+  if (!device_.is_mps()) return;
+  unified_ = std::make_unique<UnifiedMemory>(device_, OpenBuffers(), &WaitForMpsStream);
 }
 
 TorchRuntime::~TorchRuntime() { ReleaseUnusedMemory(device_); }
@@ -153,12 +164,14 @@ void TorchRuntime::ReleaseLane(uint32_t lane) {
 }
 
 void TorchRuntime::RegisterMemory(const void* data, uint64_t bytes) {
+  if (unified_ != nullptr) unified_->Add(data, bytes);
   if (!RegisterHostMemory(device_, data, bytes, HostMemoryUse::kRead)) return;
   absl::MutexLock lock(&mu_);
   registered_.emplace_back(static_cast<const char*>(data), bytes);
 }
 
 void TorchRuntime::UnregisterMemory(const void* data) {
+  if (unified_ != nullptr) unified_->Remove(data);
   absl::MutexLock lock(&mu_);
   const auto found = std::find_if(registered_.begin(), registered_.end(),
                                   [data](const auto& range) { return range.first == data; });
@@ -179,14 +192,19 @@ bool TorchRuntime::IsRegistered(const void* data, uint64_t bytes) const {
   });
 }
 
-// Copies from registered memory need not be waited for: the slabs stay until the batch ends, which
-// waits for the stream.
+// Copies need not be waited for from registered memory, nor where the batch waits once: the slabs,
+// and what was gathered of them, stay until the batch ends, which waits for the stream.
 absl::StatusOr<at::Tensor> TorchRuntime::Borrow(const InputTensor& input,
                                                 bool may_be_written) const {
   const absl::StatusOr<at::Tensor> tensor = OnHost(input);
   if (!tensor.ok()) return tensor.status();
-  if (!device_.is_cpu()) return tensor->to(device_, IsRegistered(input.data, input.bytes));
-  return may_be_written ? tensor->clone() : *tensor;
+  if (device_.is_cpu()) return may_be_written ? tensor->clone() : *tensor;
+  if (unified_ == nullptr) return tensor->to(device_, IsRegistered(input.data, input.bytes));
+  std::optional<at::Tensor> in_place;
+  if (!may_be_written) {
+    in_place = unified_->InPlace(input.data, input.bytes, tensor->scalar_type(), tensor->sizes());
+  }
+  return in_place.has_value() ? *in_place : tensor->to(device_, unified_->waits_once());
 }
 
 absl::Status TorchRuntime::CopyIn(const InputTensor& input, const at::Tensor& target) const {
@@ -199,13 +217,14 @@ absl::Status TorchRuntime::CopyIn(const InputTensor& input, const at::Tensor& ta
 }
 
 void TorchRuntime::CopyOut(const at::Tensor& tensor, void* target) const {
+  if (unified_ != nullptr && !tensor.is_cpu()) return unified_->CopyOut(tensor, target);
   CopyOutput(tensor, target, /*non_blocking=*/device_.is_cuda());
 }
 
 absl::Status TorchRuntime::Finish(uint32_t lane) const {
-  // On mps the copies to the host have waited already, at the only point where waiting is safe.
-  if (!device_.is_cuda() || !leases_[lane].held()) return absl::OkStatus();
-  return stream_device_->Synchronize(leases_[lane].stream());
+  if (!leases_[lane].held()) return absl::OkStatus();
+  return unified_ != nullptr ? unified_->Finish()
+                             : stream_device_->Synchronize(leases_[lane].stream());
 }
 
 absl::Status ModelFailure(const absl::Status& status) {

@@ -20,6 +20,7 @@
 #include "worker/model/torch/device_gate.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/torch_options.h"
+#include "worker/model/torch/unified_memory.h"
 
 namespace mpsd {
 
@@ -58,13 +59,19 @@ class TorchRuntime {
   void UnregisterMemory(const void* data);
   void RegisterOutputMemory(void* data, uint64_t bytes);
 
+  // Where the device finds inputs: kNone on the cpu and on cuda. Constant.
+  InputMemory input_memory() const {
+    return unified_ == nullptr ? InputMemory::kNone : unified_->input_memory();
+  }
+
   // Whether lanes record runs here: on cuda, unless the order's switch says no. Where the switch
   // leaves it open, a worker without the recorder's library does not. Constant.
   bool records_runs() const { return records_runs_; }
 
-  // The input as a tensor on the device. On the cpu it is the slab's own memory, unless it
-  // `may_be_written`, which makes a copy. On a device the copy may still be running on the lane's
-  // stream. INTERNAL for a datatype that libtorch has no tensors of.
+  // The input as a tensor on the device. On the cpu it is the slab's own memory, and so it is on mps
+  // where the device reads slabs; one that `may_be_written` is a copy. Elsewhere it is a copy, which
+  // may still be running on the lane's stream. INTERNAL for a datatype that libtorch has no tensors
+  // of.
   absl::StatusOr<at::Tensor> Borrow(const InputTensor& input, bool may_be_written) const;
 
   // Copies the input's rows over the first rows of `target`, a tensor on the device that has at
@@ -98,6 +105,7 @@ class TorchRuntime {
   DeviceGate gate_;
   std::unique_ptr<StreamDevice> stream_device_;  // null on the cpu
   std::unique_ptr<StreamSet> streams_;
+  std::unique_ptr<UnifiedMemory> unified_;     // on mps alone
   std::array<StreamLease, kMaxLanes> leases_;  // each belongs to its lane's thread
 
   mutable absl::Mutex mu_;

@@ -2,10 +2,7 @@
 // framework. Not yet run on a Mac.
 #include <dlfcn.h>
 
-#include <vector>
-
-#include "worker/metal/driver_methods.h"
-#include "worker/metal/metal_guard.h"
+#include "worker/metal/metal_device.h"
 
 namespace mpsd {
 namespace {
@@ -24,14 +21,12 @@ ObjectiveC::Object DefaultDevice() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<EncoderGuard>> GuardMetal() {
+absl::StatusOr<MetalDevice> OpenMetal() {
   const absl::StatusOr<ObjectiveC> runtime = ObjectiveC::Load(kObjectiveC);
   if (!runtime.ok()) return runtime.status();
   const ObjectiveC::Object device = DefaultDevice();
   if (device == nullptr) return absl::UnavailableError("Metal has no device here");
-  const absl::StatusOr<std::vector<EncoderMethod>> methods = FindEncoderMethods(*runtime, device);
-  if (!methods.ok()) return methods.status();
-  return EncoderGuard::Install(*runtime, *methods);
+  return MetalDevice{*runtime, device};
 }
 
 }  // namespace mpsd

@@ -1,8 +1,8 @@
-#include "worker/metal/metal_guard.h"
+#include "worker/metal/metal_device.h"
 
 namespace mpsd {
 
-absl::StatusOr<std::unique_ptr<EncoderGuard>> GuardMetal() {
+absl::StatusOr<MetalDevice> OpenMetal() {
   return absl::UnimplementedError("there is no Metal on this platform");
 }
 

@@ -1,0 +1,21 @@
+// OpenMetal: this host's gpu, as Metal and the Objective-C runtime show it. metal_device_macos.cc
+// and metal_device_linux.cc implement it side by side.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "worker/metal/objective_c.h"
+
+namespace mpsd {
+
+// The system's default device, an MTLDevice, and the runtime by which it is sent messages. Plain
+// data; what it names stays for the life of the process.
+struct MetalDevice {
+  ObjectiveC runtime;
+  ObjectiveC::Object object = nullptr;
+};
+
+// Starts Metal, the first time. UNIMPLEMENTED where the host has no Metal; otherwise an error says
+// what Metal lacks. Thread-safe.
+absl::StatusOr<MetalDevice> OpenMetal();
+
+}  // namespace mpsd

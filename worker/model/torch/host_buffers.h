@@ -1,0 +1,66 @@
+// HostBuffers: which memory of this process a gpu reads where it lies.
+//
+//   slab segment, whole pages          ──▶ one buffer, from its mapping to its removal
+//     rows of a batch, at an offset    ──▶ the buffer and the offset: a tensor without a copy
+//
+// For a gpu that has its memory in common with the cpu. Others have a memory of their own, to which
+// inputs are copied (RegisterHostMemory() in torch_device.h). Needs no libtorch, and no gpu: what
+// makes the buffers is an interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "worker/metal/buffer_maker.h"
+
+namespace mpsd {
+
+// A piece of memory as the gpu sees it: `offset` bytes behind the begin of its buffer. The buffer
+// lives while the place, or a tensor that was made of it, does.
+struct BufferPlace {
+  std::shared_ptr<void> buffer;
+  uint64_t offset = 0;
+};
+
+// Owned by the model's TorchRuntime. Thread-safe: lanes look places up while the thread that
+// follows the front end adds and removes segments. A segment is removed only when no batch names
+// it, and a batch ends after its lane's stream: so no work of the gpu is on the buffer any more.
+//
+// Invariants:
+//   1. Each piece has one buffer, made once.
+//   2. A place lies wholly in one piece, at a multiple of kTensorAlignment: the alignment that the
+//      gpu's kernels find in memory of libtorch's own.
+class HostBuffers {
+ public:
+  // `maker` outlives the object and its places. `page_bytes` is the host's page.
+  HostBuffers(BufferMaker* maker, uint64_t page_bytes) : maker_(maker), page_bytes_(page_bytes) {}
+
+  // Makes the buffer of a piece. INVALID_ARGUMENT where it is not of whole pages; otherwise as the
+  // maker says. Nothing was added after an error, and inputs in such memory are copied.
+  absl::Status Add(const void* data, uint64_t bytes);
+
+  // Lets go of the piece's buffer. Does nothing for memory that was not added.
+  void Remove(const void* data);
+
+  // nullopt where the gpu cannot use the bytes as they lie.
+  std::optional<BufferPlace> Find(const void* data, uint64_t bytes) const;
+
+ private:
+  struct Piece {
+    const char* data = nullptr;
+    uint64_t bytes = 0;
+    std::shared_ptr<void> buffer;
+  };
+
+  BufferMaker* const maker_;
+  const uint64_t page_bytes_;
+  mutable absl::Mutex mu_;
+  std::vector<Piece> pieces_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

@@ -1,0 +1,75 @@
+// UnifiedMemory: how a worker on mps brings inputs to its gpu and outputs back, with one wait a
+// batch.
+//
+//   rows in a slab ── aligned, not written to ──▶ a tensor over the slab's buffer: no copy
+//                  ── otherwise ───────────────▶ a copy on the stream, not waited for
+//   outputs        ── made dense on the gpu ────▶ copies on the stream, not waited for
+//   WaitForMpsStream()                            once, when all of them are queued
+//
+// What a gpu really does was seen by nobody here, so a worker tries both out at its start
+// (memory_probe.h). Where a copy that is not waited for goes wrong, each copy waits, as libtorch's
+// own do; where only a tensor without a copy does, inputs are copied.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "ATen/core/TensorBody.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/link/input_memory.h"
+#include "worker/metal/buffer_maker.h"
+#include "worker/model/torch/host_buffers.h"
+
+namespace mpsd {
+
+// A tensor over a part of a buffer: `place` stays alive with it. REQUIRES: the offset is a multiple
+// of the type's size, and the tensor lies inside of the buffer. May throw what libtorch throws.
+at::Tensor TensorIn(const BufferPlace& place, c10::ScalarType type, c10::IntArrayRef sizes,
+                    c10::Device device);
+
+// Owned by the model's TorchRuntime. Thread-safe after construction; a lane's copies and its wait
+// are on the lane's thread.
+class UnifiedMemory {
+ public:
+  using Wait = std::function<absl::Status()>;
+
+  // Tries out what the device bears, and says on stderr what it does not. `maker` may be the error
+  // for which there is none. `wait` blocks until the calling thread's stream is done. Called on the
+  // main thread, before lanes bind.
+  UnifiedMemory(c10::Device device, absl::StatusOr<std::unique_ptr<BufferMaker>> maker, Wait wait);
+
+  // Whether a batch waits once, by Finish(), instead of in each copy.
+  bool waits_once() const { return waits_once_; }
+
+  InputMemory input_memory() const {
+    return buffers_ == nullptr ? InputMemory::kCopied : InputMemory::kInPlace;
+  }
+
+  // As Model::RegisterMemory() and UnregisterMemory(). Inputs in memory of which the device makes
+  // no buffer are copied.
+  void Add(const void* data, uint64_t bytes);
+  void Remove(const void* data);
+
+  // The input where it lies; nullopt: it is to be copied. The device only reads it. May throw.
+  std::optional<at::Tensor> InPlace(const void* data, uint64_t bytes, c10::ScalarType type,
+                                    c10::IntArrayRef sizes) const;
+
+  // Copies the tensor to `target`, contiguous. The bytes are complete after Finish(). May throw.
+  void CopyOut(const at::Tensor& tensor, void* target) const;
+
+  // Blocks until the calling lane's stream is done.
+  absl::Status Finish() const { return waits_once_ ? wait_() : absl::OkStatus(); }
+
+ private:
+  absl::Status Probe(BufferMaker* maker) const;
+
+  const c10::Device device_;
+  const Wait wait_;
+  std::unique_ptr<BufferMaker> maker_;
+  std::unique_ptr<HostBuffers> buffers_;  // null where inputs are copied
+  bool waits_once_ = true;
+};
+
+}  // namespace mpsd

@@ -23,9 +23,10 @@ template <>
 inline constexpr std::array<std::string_view, 4> kNamesOf<RuntimeKind> = {
     "stock", "patched", "upstream_pool", "upstream_guard"};
 
-// How many lanes a worker may run on mps with kPatched; with any other kind it runs one. Published
-// measurements of the patched build bear out two. Placement chooses this many where the config
-// names no number, and the worker runs no more, whatever it was ordered.
-inline constexpr uint32_t kPatchedMpsLanes = 2;
+// How many lanes a worker runs on mps at most, whatever it was ordered. Published measurements of
+// the patched build bear out two. Placement chooses this many with kPatched where the config names
+// no number; with any other kind it chooses one. The worker knows the model, and has the last word
+// (worker/model/torch/mps_policy.h).
+inline constexpr uint32_t kMostMpsLanes = 2;
 
 }  // namespace mpsd

@@ -136,6 +136,14 @@ TEST(Placement, AnMpsModelGetsProcessesOfOneLane) {
   }
 }
 
+TEST(Placement, LanesThatTheConfigNamesAreTheWorkersToJudge) {
+  HostFacts host = HostOf(16);
+  host.runtime_kind = RuntimeKind::kUpstreamGuard;
+  ModelConfig model = ModelOn("mps");
+  model.placement.lanes = 2;
+  EXPECT_EQ(Place(model, host).lanes, 2u);
+}
+
 TEST(Placement, APatchedLibtorchGetsTwoLanesOnMps) {
   HostFacts host = HostOf(16);
   host.runtime_kind = RuntimeKind::kPatched;

@@ -7,17 +7,23 @@
 //
 //   device   libtorch               the census has               lanes
 //   others   any                    anything                     as wanted
-//   mps      not patched            anything                     1
+//   mps      stock, upstream_pool   anything                     1
+//   mps      both others            is not known                 1
 //   mps      patched                layer_norm or attention      1
-//   mps      patched                is not known                 1
-//   mps      patched                none of them                 at most kPatchedMpsLanes
+//   mps      upstream_guard         these, linear, matmul,       1
+//                                   convolution or recurrent
+//   mps      both others            none of them                 at most kMostMpsLanes
+//
+// docs/macos.md names the sources for each line. Placement asks for several lanes by itself with a
+// patched libtorch alone: with upstream_guard an operator has to, by `placement.lanes`.
 //
 // The table is the second of three looks at a model's lanes, each of which only takes some away. It
 // is pure, so that all of its lines are tested without a Mac:
 //
 //   TorchModel::LanesAllowed()   a decoupled model has one lane, on any device
 //   LanesAllowed()               the table above
-//   CheckConcurrency()           lanes that disturb each other when they are tried out: one
+//   CheckConcurrency()           lanes that disturb each other when they are tried out: one;
+//                                NeedsCheck() says where a check that cannot tell means one, too
 //
 // `mpsd inspect` asks the same for a file that nobody serves yet.
 //
@@ -38,12 +44,18 @@
 namespace mpsd {
 
 // How many lanes a worker may run on `device`: at most `wanted`, by the table above. Several
-// threads crash a stock libtorch on mps. With a patched one LayerNorm runs one thread at a time and
-// attention has a race. Sets `why` when the result is below `wanted`, and leaves it alone
-// otherwise. The text is for the operator, to whom the LoadReport brings it. A `wanted` of 0 or 1
-// is never too many. Pure.
+// threads crash a stock libtorch on mps, and with upstream_pool all lanes would share one stream.
+// With a patched one LayerNorm runs one thread at a time and attention has a race. With
+// upstream_guard each lane has a stream of its own, but operators that are encoded from a graph or
+// a kernel object find the same one in a cache of the process, and encode it at the same time. Sets
+// `why` when the result is below `wanted`, and leaves it alone otherwise. The text is for the
+// operator, to whom the LoadReport brings it. A `wanted` of 0 or 1 is never too many. Pure.
 uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& census,
                       uint32_t wanted, std::string* why);
+
+// Whether several lanes are trusted only after a self-check that has passed: nobody has published
+// that this libtorch bears them. Pure.
+bool NeedsCheck(absl::string_view device, RuntimeKind kind);
 
 // Shares of the memory that Apple recommends for its gpu, as texts for libtorch's environment:
 // "0.75" is three quarters. Plain data.

@@ -66,6 +66,8 @@ uint32_t TorchModel::LanesAllowed(uint32_t wanted, std::string* why) const {
 
 DriverGuard TorchModel::driver_guard() const { return GuardDriver(runtime_->device()).guard; }
 
+bool TorchModel::needs_self_check() const { return NeedsCheck(device(), runtime_->kind()); }
+
 bool TorchModel::wants_row_buckets() const {
   return Wanted(runtime_->options().row_buckets, runtime_->device().is_mps()) && spec_.batches() &&
          IsOfTensors(spec_);

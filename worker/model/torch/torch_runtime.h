@@ -68,10 +68,10 @@ class TorchRuntime {
   // leaves it open, a worker without the recorder's library does not. Constant.
   bool records_runs() const { return records_runs_; }
 
-  // The input as a tensor on the device. On the cpu it is the slab's own memory, and so it is on mps
-  // where the device reads slabs; one that `may_be_written` is a copy. Elsewhere it is a copy, which
-  // may still be running on the lane's stream. INTERNAL for a datatype that libtorch has no tensors
-  // of.
+  // The input as a tensor on the device. On the cpu it is the slab's own memory, and so it is on
+  // mps where the device reads slabs; one that `may_be_written` is a copy. Elsewhere it is a copy,
+  // which may still be running on the lane's stream. INTERNAL for a datatype that libtorch has no
+  // tensors of.
   absl::StatusOr<at::Tensor> Borrow(const InputTensor& input, bool may_be_written) const;
 
   // Copies the input's rows over the first rows of `target`, a tensor on the device that has at

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace mpsd {
 namespace {
@@ -24,9 +25,8 @@ TEST(LanesAllowed, OthersThanMpsBearWhatTheyAreTold) {
   EXPECT_THAT(why, IsEmpty());
 }
 
-TEST(LanesAllowed, EveryReleasedLibtorchHasOneLaneOnMps) {
-  for (const RuntimeKind kind :
-       {RuntimeKind::kStock, RuntimeKind::kUpstreamPool, RuntimeKind::kUpstreamGuard}) {
+TEST(LanesAllowed, ALibtorchWithOneStreamForLanesHasOneLane) {
+  for (const RuntimeKind kind : {RuntimeKind::kStock, RuntimeKind::kUpstreamPool}) {
     std::string why;
     EXPECT_EQ(LanesAllowed("mps:0", kind, KnownCensus(), 4, &why), 1u);
     EXPECT_THAT(why, HasSubstr(NameOf(kind)));
@@ -44,6 +44,51 @@ TEST(LanesAllowed, APatchedOneHasTwoButForLayerNormAndAttention) {
   EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kPatched, census, 4, &why), 1u);
   EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kPatched, Census(), 4, &why), 1u);
   EXPECT_THAT(why, HasSubstr("not known"));
+}
+
+// What upstream encodes from one graph or kernel object of the process.
+TEST(LanesAllowed, AnUpstreamGuardHasTwoButForWhatThreadsWouldEncodeTogether) {
+  const RuntimeKind kind = RuntimeKind::kUpstreamGuard;
+  std::string why;
+  Census census = KnownCensus();
+  census.operators = 9;
+  census.embedding = 1;
+  census.contiguous = 1;
+  EXPECT_EQ(LanesAllowed("mps:0", kind, census, 2, &why), 2u);
+  EXPECT_THAT(why, IsEmpty());
+  EXPECT_EQ(LanesAllowed("mps:0", kind, census, 8, &why), 2u);
+  EXPECT_EQ(why, "mps is served with 2 lanes");
+  const std::pair<const char*, uint32_t Census::*> kinds[] = {
+      {"layer_norm", &Census::layer_norm},   {"attention", &Census::attention},
+      {"linear", &Census::linear},           {"matmul", &Census::matmul},
+      {"convolution", &Census::convolution}, {"recurrent", &Census::recurrent}};
+  for (const auto& [name, count] : kinds) {
+    Census unsafe = census;
+    unsafe.*count = 1;
+    EXPECT_EQ(LanesAllowed("mps:0", kind, unsafe, 2, &why), 1u) << name;
+    EXPECT_EQ(why, "operators of " + std::string(name) +
+                       " allow one lane on mps with a libtorch of kind upstream_guard");
+  }
+  EXPECT_EQ(LanesAllowed("mps:0", kind, Census(), 2, &why), 1u);
+  EXPECT_THAT(why, HasSubstr("not known"));
+}
+
+TEST(LanesAllowed, WhatIsUnsafeIsNamedTogether) {
+  Census census = KnownCensus();
+  census.layer_norm = 2;
+  census.matmul = 3;
+  std::string why;
+  EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kUpstreamGuard, census, 2, &why), 1u);
+  EXPECT_THAT(why, HasSubstr("of layer_norm, matmul allow"));
+  EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kPatched, census, 2, &why), 1u);
+  EXPECT_THAT(why, HasSubstr("of layer_norm allow")) << "a patched one mends the other";
+}
+
+TEST(NeedsCheck, IsForSeveralLanesThatNobodyHasPublished) {
+  EXPECT_TRUE(NeedsCheck("mps:0", RuntimeKind::kUpstreamGuard));
+  EXPECT_FALSE(NeedsCheck("cpu", RuntimeKind::kUpstreamGuard));
+  EXPECT_FALSE(NeedsCheck("cuda:0", RuntimeKind::kUpstreamGuard));
+  EXPECT_FALSE(NeedsCheck("mps:0", RuntimeKind::kPatched));
 }
 
 TEST(LanesAllowed, OneLaneNeedsNoReason) {

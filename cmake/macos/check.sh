@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Compiles mpsd for macOS 14.4 arm64 and links the worker against macOS's libtorch, on Linux.
+# Compiles mpsd for macOS 14.4 arm64, links the worker against macOS's libtorch, and the front end
+# with the names of its libraries left open, on Linux.
 #   check.sh CACHE [JOBS] [TARGET [TORCH]]
 # TARGET worker: the worker's side alone, with its libtorch, a fifth of the time.
 # TORCH: a version of libtorch_wheels.txt; without it the first one.
@@ -95,5 +96,13 @@ cmake -S "$here" -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cm
   -DMPSD_MACOS_LIBTORCH="$libtorch/torch" -DMPSD_MACOS_HEADERS="$cache/headers" \
   -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$build/bin" -Wno-dev --log-level=WARNING
 cmake --build "$build" -j "$jobs" --target "$target" -- -k 0
-binaries=("$build"/bin/*)
-python3 "$here/imports.py" "${binaries[@]}"
+shopt -s nullglob
+of_worker=("$build"/bin/*_*)
+python3 "$here/imports.py" "${of_worker[@]}"
+of_front_end=("$build"/bin/front_end/*)
+if [ "$target" = worker ] || [ "${#of_front_end[@]}" -eq 0 ]; then exit 0; fi
+# Names in C have no namespace that would tell their library: this system's libraries do.
+for name in ssl crypto z grpc gpr civetweb; do
+  nm -D --defined-only --just-symbols "$(c++ -print-file-name="lib$name.so")"
+done >"$build/c_names"
+python3 "$here/imports.py" --front-end "$build/c_names" "${of_front_end[@]}"

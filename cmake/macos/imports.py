@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Reads the imports of macOS arm64 binaries and refuses what no library of a Mac would define.
 
-imports.py BINARY...
+imports.py [--front-end C_NAMES] BINARY...
 
 The link leaves undefined names open because neither libc++ nor Abseil is there to link against. A
 name that is bound to a library was found in it; of the others only the C++ runtime's and Abseil's
-may stay open.
+may stay open. With --front-end so may those of the front end's libraries: names in their
+namespaces, and the names in C that the file C_NAMES has, one a line.
 """
+import argparse
 import re
 import struct
 import sys
@@ -19,7 +21,10 @@ WEAK_IMPORT = 0x40
 RUNTIME = re.compile(
     r"__Z(N[KVRO]*|T[ISVTC]N?K?|GVN?)?St|__ZT[ISV]N10__cxxabiv1|__ZT[ISV]P?K?[a-z]$"
     r"|__Z(nw|na|dl|da)|___cxa_|___gxx_personality|dyld_stub_binder")
-ABSEIL = re.compile(r"__Z(N[KVRO]*|T[ISVTC]N?K?|GVN?|GRN?)?4absl|_AbslInternal")
+SCOPE = r"__Z(N[KVRO]*|T[ISVTC]N?K?|GVN?|GRN?)?"
+ABSEIL = re.compile(SCOPE + "4absl|_AbslInternal")
+FRONT_END = re.compile(
+    SCOPE + "(4grpc|6google8protobuf|10prometheus|6spdlog|3fmt|8simdjson|5boost)")
 
 
 def open_names(binary):
@@ -48,19 +53,31 @@ def open_names(binary):
     return everything, unbound
 
 
-def main(paths):
-    failed = False
-    for path in paths:
-        with open(path, "rb") as file:
-            everything, unbound = open_names(file.read())
-        abseil = [name for name in unbound if ABSEIL.match(name)]
-        bad = [n for n in unbound if not RUNTIME.match(n) and not ABSEIL.match(n)]
-        print(f"{path.rsplit('/', 1)[-1]}: {len(everything)} imports, {len(abseil)} of Abseil, "
-              f"{len(unbound) - len(abseil) - len(bad)} of libc++, {len(bad)} undefined")
-        for name in bad:
-            print(f"  undefined: {name}")
-        failed = failed or bool(bad)
-    return 1 if failed else 0
+def report(path, c_names):
+    """Prints what the binary leaves open; whether all of it may be."""
+    with open(path, "rb") as file:
+        everything, unbound = open_names(file.read())
+    abseil = [name for name in unbound if ABSEIL.match(name)]
+    runtime = [name for name in unbound if RUNTIME.match(name)]
+    libraries = [] if c_names is None else [
+        name for name in unbound if FRONT_END.match(name) or name[1:] in c_names]
+    bad = sorted(set(unbound) - set(abseil) - set(runtime) - set(libraries))
+    print(f"{path.rsplit('/', 1)[-1]}: {len(everything)} imports, {len(abseil)} of Abseil, "
+          f"{len(runtime)} of libc++, "
+          + (f"{len(libraries)} of other libraries, " if c_names is not None else "")
+          + f"{len(bad)} undefined")
+    for name in bad:
+        print(f"  undefined: {name}")
+    return not bad
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--front-end", metavar="C_NAMES", type=argparse.FileType())
+    parser.add_argument("binaries", nargs="+")
+    options = parser.parse_args(arguments)
+    c_names = options.front_end and set(re.findall(r"[^\s@]+", options.front_end.read()))
+    return 0 if all([report(path, c_names) for path in options.binaries]) else 1
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""`./run check-macos`: which versions of libtorch it takes, and in which order."""
+"""`./run check-macos`: which versions of libtorch it takes, and in which order; which names a binary
+may leave open."""
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECK = ROOT / "cmake/macos/check.sh"
+IMPORTS = ROOT / "cmake/macos/imports.py"
 WHEELS = ROOT / "cmake/macos/libtorch_wheels.txt"
 
 
@@ -75,6 +78,68 @@ class CheckMacos(unittest.TestCase):
 
     def test_another_word_is_refused(self):
         self.assertEqual(self.checks("--every"), (2, []))
+
+
+OPEN = 0xFE  # the ordinal of a name that is bound to no library
+OF_LIBRARY = 1
+
+
+def binary_with(names):
+    """A binary for macOS arm64 that imports these names: (name, ordinal)."""
+    strings = b"\0" + b"".join(name.encode() + b"\0" for name, _ in names)
+    symbols, at = b"", 1
+    for name, ordinal in names:
+        symbols += struct.pack("<IBBHQ", at, 1, 0, ordinal << 8, 0)
+        at += len(name) + 1
+    begin = 32 + 24
+    return (struct.pack("<IIIIIIII", 0xFEEDFACF, 0x0100000C, 0, 2, 1, 24, 0, 0)
+            + struct.pack("<IIIIII", 2, 24, begin, len(names), begin + len(symbols), len(strings))
+            + symbols + strings)
+
+
+class OpenNames(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(
+            self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+
+    def refused(self, *names, front_end=False):
+        """The names that the check refuses, of those that a binary leaves open."""
+        binary = self.folder / "mpsd"
+        binary.write_bytes(binary_with([*((name, OPEN) for name in names),
+                                        ("_dispatch_sync_f", OF_LIBRARY)]))
+        c_names = self.folder / "c_names"
+        c_names.write_text("SSL_new@@OPENSSL_3.0.0\ndeflate\ngrpc_slice_unref@@Base\n")
+        done = subprocess.run(
+            ["python3", IMPORTS, *(["--front-end", c_names] if front_end else []), binary],
+            text=True, capture_output=True, timeout=60, check=False)
+        refused = re.findall(r"^  undefined: (\S+)$", done.stdout, re.M)
+        self.assertEqual(done.returncode, 1 if refused else 0, done.stderr)
+        return refused
+
+    def test_the_runtime_and_abseil_may_stay_open(self):
+        self.assertEqual(self.refused("__ZNSt3__16threadD1Ev", "___cxa_throw",
+                                      "__ZN4absl5MutexD1Ev"), [])
+
+    def test_a_definition_of_our_own_that_is_missing_is_named(self):
+        missing = "__ZN4mpsd8platform9CreateBellEv"
+        for front_end in (False, True):
+            self.assertEqual(self.refused("__ZN4absl5MutexD1Ev", missing, front_end=front_end),
+                             [missing])
+
+    def test_a_function_that_only_linux_has_is_named(self):
+        self.assertEqual(self.refused("_memfd_create", "_epoll_wait", front_end=True),
+                         ["_epoll_wait", "_memfd_create"])
+
+    def test_only_the_front_end_leaves_its_libraries_open(self):
+        names = ["__ZN4grpc13ServerBuilderD1Ev", "__ZTVN6google8protobuf7MessageE",
+                 "__ZNK10prometheus7Counter5ValueEv", "__ZN6spdlog6loggerD1Ev",
+                 "__ZN8simdjson3dom6parserD1Ev", "_SSL_new", "_deflate", "_grpc_slice_unref"]
+        self.assertEqual(self.refused(*names, front_end=True), [])
+        self.assertEqual(self.refused(*names), sorted(names))
+
+    def test_a_namespace_that_only_sounds_like_a_librarys_is_named(self):
+        name = "__ZN4mpsd4grpc4CallEv"
+        self.assertEqual(self.refused(name, front_end=True), [name])
 
 
 if __name__ == "__main__":

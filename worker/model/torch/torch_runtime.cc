@@ -204,7 +204,7 @@ absl::StatusOr<at::Tensor> TorchRuntime::Borrow(const InputTensor& input,
   if (!may_be_written) {
     in_place = unified_->InPlace(input.data, input.bytes, tensor->scalar_type(), tensor->sizes());
   }
-  return in_place.has_value() ? *in_place : tensor->to(device_, unified_->waits_once());
+  return in_place.has_value() ? *in_place : unified_->Copied(*tensor);
 }
 
 absl::Status TorchRuntime::CopyIn(const InputTensor& input, const at::Tensor& target) const {

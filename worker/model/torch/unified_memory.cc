@@ -34,12 +34,13 @@ at::Tensor TensorIn(const BufferPlace& place, c10::ScalarType type, c10::IntArra
 UnifiedMemory::UnifiedMemory(c10::Device device, absl::StatusOr<std::unique_ptr<BufferMaker>> maker,
                              Wait wait)
     : device_(device), wait_(std::move(wait)) {
+  const absl::Status in_place = maker.ok() ? Probe(maker->get()) : maker.status();
+  reads_slabs_ = !absl::IsUnavailable(in_place);
   if (const absl::Status copies = Probe(nullptr); !copies.ok()) {
     Say("each copy waits for the gpu", copies);
     waits_once_ = false;
     return;
   }
-  const absl::Status in_place = maker.ok() ? Probe(maker->get()) : maker.status();
   if (!in_place.ok()) {
     Say("inputs are copied to the gpu", in_place);
     return;
@@ -60,8 +61,8 @@ absl::Status UnifiedMemory::Probe(BufferMaker* maker) const {
           const c10::InferenceMode inference_mode;
           const at::Tensor host =
               at::from_blob(const_cast<int32_t*>(numbers.data()), {size}, at::kInt);
-          const at::Tensor input = place.has_value() ? TensorIn(*place, at::kInt, {size}, device_)
-                                                     : host.to(device_, /*non_blocking=*/true);
+          const at::Tensor input =
+              place.has_value() ? TensorIn(*place, at::kInt, {size}, device_) : Copied(host);
           CopyOut(input.add(input), doubled.data());
           return absl::OkStatus();
         });
@@ -90,6 +91,11 @@ std::optional<at::Tensor> UnifiedMemory::InPlace(const void* data, uint64_t byte
   const std::optional<BufferPlace> place = buffers_->Find(data, bytes);
   if (!place.has_value()) return std::nullopt;
   return TensorIn(*place, type, sizes, device_);
+}
+
+// Not every libtorch keeps the source of a copy that does not wait.
+at::Tensor UnifiedMemory::Copied(const at::Tensor& host) const {
+  return reads_slabs_ ? host.to(device_, /*non_blocking=*/waits_once_) : host.clone().to(device_);
 }
 
 // libtorch copies a tensor of another layout than its target's by way of memory that it reads

@@ -8,7 +8,9 @@
 //
 // What a gpu really does was seen by nobody here, so a worker tries both out at its start
 // (memory_probe.h). Where a copy that is not waited for goes wrong, each copy waits, as libtorch's
-// own do; where only a tensor without a copy does, inputs are copied.
+// own do; where only a tensor without a copy does, inputs are copied. libtorch's copies have the
+// pages of the host made a buffer, too, and end the process where there is none: if Metal refuses
+// pages that are mapped for reading alone, inputs are copied from memory of the worker's own.
 #pragma once
 
 #include <functional>
@@ -56,6 +58,10 @@ class UnifiedMemory {
   std::optional<at::Tensor> InPlace(const void* data, uint64_t bytes, c10::ScalarType type,
                                     c10::IntArrayRef sizes) const;
 
+  // The input, which lies in memory of the host, as a copy on the device. The copy may still be
+  // running on the stream. May throw.
+  at::Tensor Copied(const at::Tensor& host) const;
+
   // Copies the tensor to `target`, contiguous. The bytes are complete after Finish(). May throw.
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
@@ -69,6 +75,7 @@ class UnifiedMemory {
   const Wait wait_;
   std::unique_ptr<BufferMaker> maker_;
   std::unique_ptr<HostBuffers> buffers_;  // null where inputs are copied
+  bool reads_slabs_ = true;  // the device takes pages that are mapped for reading alone
   bool waits_once_ = true;
 };
 

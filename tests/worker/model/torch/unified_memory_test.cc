@@ -11,6 +11,7 @@
 
 #include "ATen/ops/arange.h"
 #include "ATen/ops/empty.h"
+#include "ATen/ops/equal.h"
 #include "proto/base/platform.h"
 #include "tests/worker/model/torch/fake_buffers.h"
 
@@ -96,6 +97,20 @@ TEST_F(UnifiedMemoryTest, AGpuThatReadsSomethingElseHasItsInputsCopied) {
   const UnifiedMemory memory = Make(std::move(maker));
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               HasSubstr("memory: inputs are copied to the gpu: the gpu read "));
+  EXPECT_EQ(memory.input_memory(), InputMemory::kCopied);
+  EXPECT_TRUE(memory.waits_once());
+}
+
+TEST_F(UnifiedMemoryTest, AGpuThatRefusesSuchPagesIsGivenCopiesOfThem) {
+  const at::Tensor host = at::arange(4, at::kFloat);
+  EXPECT_EQ(MakeWithBuffers().Copied(host).const_data_ptr(), host.const_data_ptr())
+      << "on a cpu the device's tensor is the host's";
+  auto maker = std::make_unique<FakeBuffers>();
+  maker->refuses = true;
+  const UnifiedMemory memory = Make(std::move(maker));
+  const at::Tensor copy = memory.Copied(host);
+  EXPECT_NE(copy.const_data_ptr(), host.const_data_ptr());
+  EXPECT_TRUE(at::equal(copy, host));
   EXPECT_EQ(memory.input_memory(), InputMemory::kCopied);
   EXPECT_TRUE(memory.waits_once());
 }

@@ -49,10 +49,20 @@ TEST(MemoryProbe, WithoutBuffersTheNumbersAreCopied) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-TEST(MemoryProbe, ABufferThatKeepsWhatItSawFirstFails) {
+TEST(MemoryProbe, ABufferThatIsACopyFails) {
   FakeBuffers maker;
   maker.copies = true;
   const absl::Status status = ProbeMemory(&maker, DoubledByAGpu);
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+}
+
+TEST(MemoryProbe, AGpuThatKeepsWhatItSawFirstFails) {
+  FakeBuffers maker;
+  std::vector<int32_t> first;
+  const absl::Status status = ProbeMemory(&maker, [&](auto numbers, const auto& place) {
+    if (first.empty()) first = DoubledByAGpu(numbers, place);
+    return first;
+  });
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
 }
 

@@ -102,7 +102,7 @@ python3 "$here/imports.py" "${of_worker[@]}"
 of_front_end=("$build"/bin/front_end/*)
 if [ "$target" = worker ] || [ "${#of_front_end[@]}" -eq 0 ]; then exit 0; fi
 # Names in C have no namespace that would tell their library: this system's libraries do.
-for name in ssl crypto z grpc gpr civetweb; do
+for name in ssl crypto z grpc gpr; do
   nm -D --defined-only --just-symbols "$(c++ -print-file-name="lib$name.so")"
 done >"$build/c_names"
 python3 "$here/imports.py" --front-end "$build/c_names" "${of_front_end[@]}"

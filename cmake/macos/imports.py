@@ -24,7 +24,7 @@ RUNTIME = re.compile(
 SCOPE = r"__Z(N[KVRO]*|T[ISVTC]N?K?|GVN?|GRN?)?"
 ABSEIL = re.compile(SCOPE + "4absl|_AbslInternal")
 FRONT_END = re.compile(
-    SCOPE + "(4grpc|6google8protobuf|10prometheus|6spdlog|3fmt|8simdjson|5boost)")
+    SCOPE + "(4grpc|6google8protobuf|10prometheus|6spdlog|3fmt|8simdjson)")
 
 
 def open_names(binary):

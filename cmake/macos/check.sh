@@ -96,10 +96,9 @@ cmake -S "$here" -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cm
   -DMPSD_MACOS_LIBTORCH="$libtorch/torch" -DMPSD_MACOS_HEADERS="$cache/headers" \
   -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$build/bin" -Wno-dev --log-level=WARNING
 cmake --build "$build" -j "$jobs" --target "$target" -- -k 0
-shopt -s nullglob
-of_worker=("$build"/bin/*_*)
-python3 "$here/imports.py" "${of_worker[@]}"
-of_front_end=("$build"/bin/front_end/*)
+mapfile -t of_worker < <(find "$build/bin" -maxdepth 1 -type f)
+if [ "${#of_worker[@]}" -gt 0 ]; then python3 "$here/imports.py" "${of_worker[@]}"; fi
+mapfile -t of_front_end < <(find "$build/bin" -mindepth 2 -type f)
 if [ "$target" = worker ] || [ "${#of_front_end[@]}" -eq 0 ]; then exit 0; fi
 # Names in C have no namespace that would tell their library: this system's libraries do.
 for name in ssl crypto z grpc gpr; do

@@ -104,25 +104,21 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
 }
 
 // How many of the `wanted` lanes the worker runs: as many as the device and the runtime can bear,
-// and one when the self-check saw lanes disturb each other, or was needed and did not tell. `why`
-// says why it is fewer.
+// and as the self-check leaves. `why` says why it is fewer.
 uint32_t DecideLanes(Model* model, uint32_t wanted, std::string* why) {
   const uint32_t allowed = model->LanesAllowed(wanted, why);
   if (allowed < 2) return allowed;
-  if (!model->wants_self_check()) {
-    if (!model->needs_self_check()) return allowed;
-    *why = "several lanes of this libtorch need self_check";
-    return 1;
+  absl::Status check = absl::UnavailableError("its lanes were not compared: self_check is off");
+  if (model->wants_self_check()) {
+    ConcurrencyCheckOptions options;
+    options.lane_on_main_thread = HasLaneOnMainThread(*model);
+    check = CheckConcurrency(model, allowed, options);
+    if (check.ok()) return allowed;
+    std::fprintf(stderr, "self-check: %s\n", std::string(check.message()).c_str());
   }
-  ConcurrencyCheckOptions options;
-  options.lane_on_main_thread = HasLaneOnMainThread(*model);
-  const absl::Status check = CheckConcurrency(model, allowed, options);
-  if (check.ok()) return allowed;
-  const std::string text(check.message());
-  std::fprintf(stderr, "self-check: %s\n", text.c_str());
-  if (!absl::IsAborted(check) && !model->needs_self_check()) return allowed;
-  *why = text;
-  return 1;
+  const uint32_t left = LanesAfter(check, allowed, model->needs_self_check());
+  if (left < allowed) *why = std::string(check.message());
+  return left;
 }
 
 LoadReport Report(Model* model, uint32_t wanted) {

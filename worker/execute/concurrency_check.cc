@@ -181,4 +181,9 @@ absl::Status CheckConcurrency(Model* model, uint32_t lanes,
   return *large == small ? status : CheckShape(model, lanes, *large, options);
 }
 
+uint32_t LanesAfter(const absl::Status& check, uint32_t lanes, bool is_needed) {
+  const bool is_trusted = check.ok() || (!is_needed && !absl::IsAborted(check));
+  return is_trusted ? lanes : 1;
+}
+
 }  // namespace mpsd

@@ -61,4 +61,8 @@ struct ConcurrencyCheckOptions {
 absl::Status CheckConcurrency(Model* model, uint32_t lanes,
                               const ConcurrencyCheckOptions& options = {});
 
+// What such a check leaves of the lanes: one where they disturb each other, and one where the check
+// `is_needed` (Model::needs_self_check()) and told nothing. Pure.
+uint32_t LanesAfter(const absl::Status& check, uint32_t lanes, bool is_needed);
+
 }  // namespace mpsd

@@ -132,8 +132,8 @@ class Model {
   // Whether the worker compares the lanes' outputs before they serve.
   virtual bool wants_self_check() const { return false; }
 
-  // Whether several lanes are only run after that comparison has shown that they agree: one lane
-  // where it was not wanted, or could not tell.
+  // Whether several lanes run only after that comparison has shown that they agree, and one where
+  // it was not made or could not tell.
   virtual bool needs_self_check() const { return false; }
 
   // Whether batches are to have a few numbers of rows only, filled up with copies of a row, because

@@ -258,5 +258,16 @@ TEST(ConcurrencyCheck, GivesIndicesOfAnyTable) {
   EXPECT_TRUE(CheckConcurrency(&model, 2).ok());
 }
 
+TEST(LanesAfter, OnlyWhatWasNeededMustHavePassed) {
+  const absl::Status disturbed = absl::AbortedError("they differ");
+  const absl::Status cannot_tell = absl::UnavailableError("it throws dice");
+  for (const bool is_needed : {false, true}) {
+    EXPECT_EQ(LanesAfter(absl::OkStatus(), 2, is_needed), 2u);
+    EXPECT_EQ(LanesAfter(disturbed, 2, is_needed), 1u);
+  }
+  EXPECT_EQ(LanesAfter(cannot_tell, 2, /*is_needed=*/false), 2u);
+  EXPECT_EQ(LanesAfter(cannot_tell, 2, /*is_needed=*/true), 1u);
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -107,7 +107,7 @@ void CompletionIntake::NoteTime(InflightTable::Position position, const Inflight
                                 int64_t now_ns) {
   const int64_t took_ns = inflight_->NoteRun(position, now_ns);
   if (batch.curve == nullptr || !batch.completed.failure.ok()) return;
-  batch.curve->Note(batch.formed.row_count, took_ns);
+  slow_workers_->Note(position.lane, batch.formed.row_count, took_ns, batch.curve);
 }
 
 // The rows end, unless the request is to have a further answer. Requests that have not ended yet

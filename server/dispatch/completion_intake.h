@@ -9,6 +9,7 @@
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/pool_queue.h"
+#include "server/dispatch/slow_workers.h"
 #include "server/lanes/completion_reader.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
@@ -33,12 +34,14 @@ class CompletionIntake {
  public:
   // All outlive the intake.
   CompletionIntake(ServedModel* model, const Clock* clock, PoolQueue* queue,
-                   InflightTable* inflight, AnsweringList* answering, ReturnForecast* returns,
-                   AdmissionMargin* margin, OutputEstimate* estimate, uint64_t max_answer_bytes)
+                   InflightTable* inflight, SlowWorkers* slow_workers, AnsweringList* answering,
+                   ReturnForecast* returns, AdmissionMargin* margin, OutputEstimate* estimate,
+                   uint64_t max_answer_bytes)
       : model_(model),
         clock_(clock),
         queue_(queue),
         inflight_(inflight),
+        slow_workers_(slow_workers),
         answering_(answering),
         returns_(returns),
         margin_(margin),
@@ -64,6 +67,7 @@ class CompletionIntake {
   const Clock* const clock_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
+  SlowWorkers* const slow_workers_;
   AnsweringList* const answering_;
   ReturnForecast* const returns_;
   AdmissionMargin* const margin_;

@@ -33,7 +33,7 @@ void InflightTable::Attach(std::shared_ptr<WorkerLink> link) {
     lanes_.emplace_back().port = &port;
     lane_views_.push_back({.worker = worker});
   }
-  workers_.push_back({std::move(link)});
+  workers_.push_back({.link = std::move(link), .joined_late = has_run_});
 }
 
 std::shared_ptr<WorkerLink> InflightTable::Remove(uint32_t worker) {
@@ -85,7 +85,10 @@ void InflightTable::Start(Position position, std::unique_ptr<InflightBatch> batc
   WorkerView& worker = views_[lane.worker];
   MPSD_CHECK(lane.batches < kMaxLaneDepth && worker.takes_batches);
   if (!batch->formed.entries.front().request->suspect) worker.kept = false;
-  lane.free_at_ns = std::max(lane.free_at_ns, batch->batched_ns) + expected_ns;
+  const auto lane_ns = static_cast<int64_t>(static_cast<double>(expected_ns) * worker.slowness);
+  lane.free_at_ns = std::max(lane.free_at_ns, batch->batched_ns) + lane_ns;
+  for (WorkerView& view : views_) view.passed_over += view.is_slow() ? 1 : 0;
+  worker.passed_over = 0;
   slot = std::move(batch);
   ++lane.batches;
   ++worker.batches;
@@ -96,6 +99,7 @@ int64_t InflightTable::NoteRun(Position position, int64_t now_ns) {
   Lane& lane = lanes_[position.lane];
   const int64_t begin_ns = std::max(At(position)->batched_ns, lane.last_back_ns);
   lane.last_back_ns = now_ns;
+  has_run_ = true;
   return now_ns - begin_ns;
 }
 

@@ -14,7 +14,9 @@
 #include "server/lanes/inflight_batch.h"
 #include "server/lanes/worker_link.h"
 #include "server/request/served_model.h"
+#include "server/schedule/lane_choice.h"
 #include "server/schedule/scheduler.h"
+#include "server/schedule/slowness.h"
 
 namespace mpsd {
 
@@ -43,6 +45,8 @@ class InflightTable {
     std::shared_ptr<WorkerLink> link;
     bool condemned = false;  // caught lying: nothing of it is believed
     uint64_t answered_requests = 0;
+    Slowness slowness;
+    bool joined_late = false;  // the pool had run batches before it came
   };
 
   // Both outlive the table.
@@ -71,11 +75,18 @@ class InflightTable {
 
   void SetOutputRoom(uint32_t worker, bool has_room) { views_[worker].has_output_room = has_room; }
 
+  // How slow the worker is, as WorkerView has it.
+  void SetSlowness(uint32_t worker, double slowness) { views_[worker].slowness = slowness; }
+
+  // A slow worker gets a batch as soon as it has none.
+  void ProbeSoon(uint32_t worker) { views_[worker].passed_over = kProbeEvery; }
+
   // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
   uint32_t FreeSlot(uint32_t lane) const;
 
-  // The lane has the batch from now on, and is expected to run it for that long. A batch without a
-  // suspect ends the keeping of its worker. REQUIRES: the slot is free, the batch is running.
+  // The lane has the batch from now on, and is expected to run it for that long, on a worker that
+  // is not slow. A batch without a suspect ends the keeping of its worker. Slow workers that do not
+  // get it are passed over. REQUIRES: the slot is free, the batch is running.
   void Start(Position position, std::unique_ptr<InflightBatch> batch, int64_t expected_ns);
 
   // The batch came back at that time. Returns how long the lane had it and no other before it.
@@ -119,6 +130,7 @@ class InflightTable {
   absl::Span<const WorkerView> workers() const { return views_; }
   absl::Span<const LaneView> lanes() const { return lane_views_; }
   const Worker& worker(uint32_t worker) const { return workers_[worker]; }
+  Slowness* slowness(uint32_t worker) { return &workers_[worker].slowness; }
   const std::shared_ptr<WorkerLink>& link(uint32_t worker) const { return workers_[worker].link; }
   LanePort* port(uint32_t lane) const { return lanes_[lane].port; }
 
@@ -138,6 +150,7 @@ class InflightTable {
   std::vector<WorkerView> views_;  // of workers_
   std::vector<Lane> lanes_;
   std::vector<LaneView> lane_views_;  // of lanes_
+  bool has_run_ = false;              // a batch came back
 };
 
 }  // namespace mpsd

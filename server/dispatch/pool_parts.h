@@ -18,6 +18,7 @@
 #include "server/dispatch/pool_keeper.h"
 #include "server/dispatch/pool_queue.h"
 #include "server/dispatch/quarantine.h"
+#include "server/dispatch/slow_workers.h"
 #include "server/dispatch/worker_loss.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/request.h"
@@ -53,7 +54,7 @@ struct PoolOptions {
 // Beside these: `answering` has the requests (of decoupled models) of which one of several answers
 // is on its way to the client; `returns` foresees who comes back; `margin` learns how far
 // forecasts can be trusted; `standing` sees that the queue does not drain; `estimate` learns how
-// large answers are; `quarantine` remembers requests that have crashed a worker ("struck").
+// large answers are; `slow_workers` finds out which workers are slow; `quarantine` remembers requests that have crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() holds the parts to:
 //  1. A request that is inside is in exactly one part: queue, inflight or answering.
@@ -94,6 +95,7 @@ struct PoolParts {
   mutable absl::Mutex mu;
   PoolQueue queue ABSL_GUARDED_BY(mu);
   InflightTable inflight ABSL_GUARDED_BY(mu);
+  SlowWorkers slow_workers ABSL_GUARDED_BY(mu);
   AnsweringList answering ABSL_GUARDED_BY(mu);
   ReturnForecast returns ABSL_GUARDED_BY(mu);
   AdmissionMargin margin ABSL_GUARDED_BY(mu);

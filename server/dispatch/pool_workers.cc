@@ -61,6 +61,7 @@ WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
   const WorkerView view = parts_->inflight.workers()[*index];
   progress.requests = parts_->inflight.worker(*index).answered_requests;
   progress.inflight = view.batches;
+  progress.slowness = view.slowness;
   const uint32_t end = view.first_lane + parts_->inflight.link(*index)->lanes();
   for (uint32_t lane = view.first_lane; lane < end; ++lane) {
     const LanePort& port = *parts_->inflight.port(lane);
@@ -104,6 +105,7 @@ bool PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
 }
 
 void PoolWorkers::NoteWorkers() {
+  parts_->slow_workers.Judge();
   parts_->model->ready.store(!parts_->inflight.workers().empty());
   parts_->link_gauges.Note(parts_->inflight);
 }

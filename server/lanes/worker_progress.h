@@ -19,6 +19,7 @@ struct WorkerProgress {
   std::vector<LaneProgress> lanes;  // empty: the worker is not attached
   uint64_t requests = 0;            // answered
   uint32_t inflight = 0;            // batches of all lanes
+  double slowness = 1;              // how many times as long as usual its batches take
 };
 
 // What the supervisor tells the pool of a worker that is confirmed dead (PoolWorkers::Detach). It

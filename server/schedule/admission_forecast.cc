@@ -7,8 +7,9 @@
 namespace mpsd {
 namespace {
 
+// A lane of a slow worker helps with what is ahead, but nobody counts on it for his own.
 struct Lanes {
-  uint32_t count = 0;   // that take batches
+  double speed = 0;     // of those that take batches together: each that is not slow counts as 1
   int64_t free_ns = 0;  // the first of them
   bool one_is_free = false;
 };
@@ -17,8 +18,10 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   Lanes lanes;
   lanes.free_ns = SchedulerDecision::kNever;
   for (const LaneView& lane : snapshot.lanes) {
-    if (!snapshot.workers[lane.worker].takes_lines()) continue;
-    ++lanes.count;
+    const WorkerView& worker = snapshot.workers[lane.worker];
+    if (!worker.takes_lines()) continue;
+    lanes.speed += 1 / worker.slowness;
+    if (worker.is_slow()) continue;
     lanes.free_ns = std::min(lanes.free_ns, ExpectedFreeNs(lane, now_ns));
     lanes.one_is_free = lanes.one_is_free || lane.batches == 0;
   }
@@ -33,11 +36,13 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
 int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns) {
   if (!IsKnown(arrival.curve)) return 0;
   const Lanes lanes = LanesOf(snapshot, now_ns);
-  if (lanes.count == 0 || (lanes.one_is_free && arrival.rows_ahead == 0)) return 0;
+  if (lanes.free_ns == SchedulerDecision::kNever || (lanes.one_is_free && arrival.rows_ahead == 0))
+    return 0;
   const LatencyCurve& curve = *arrival.curve;
   const uint32_t most_of_batch = std::min(snapshot.max_batch_rows, arrival.most_rows);
   const auto lateness_ns = [&](uint32_t most_rows) {
-    const auto batches_ahead = static_cast<int64_t>(arrival.rows_ahead / most_rows / lanes.count);
+    const auto batches_ahead =
+        static_cast<int64_t>(static_cast<double>(arrival.rows_ahead / most_rows) / lanes.speed);
     const uint64_t rows = std::max<uint64_t>(snapshot.usual_batch_rows,
                                              arrival.rows_ahead % most_rows + arrival.rows);
     const int64_t start_ns = lanes.free_ns + batches_ahead * curve.MeanNs(most_rows);

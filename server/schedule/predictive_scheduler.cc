@@ -20,10 +20,6 @@ std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers) 
   return idlest;
 }
 
-bool IsKept(const WorkerView& worker, bool suspects_wait) {
-  return worker.kept && (suspects_wait || worker.batches > 0);
-}
-
 bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
   const auto is_other = [&line](const LineView& other) {
     return !other.empty() && &other != &line;
@@ -68,8 +64,8 @@ SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
     const std::optional<SchedulerDecision> decision = DecideSuspects(snapshot, now_ns);
     if (decision.has_value()) return *decision;
   }
-  const std::optional<uint32_t> lane = FreeLane(snapshot, now_ns);
-  if (!lane.has_value()) return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
+  const LaneChoice choice = ChooseLane(snapshot, lane_depth_, now_ns);
+  if (!choice.has_room()) return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
   int64_t next_due_ns = SchedulerDecision::kNever;
   std::optional<uint32_t> first;
   for (uint32_t i = 0; i < snapshot.lines.size(); ++i) {
@@ -81,16 +77,36 @@ SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
     if (!first.has_value() || IsBefore(line, snapshot.lines[*first])) first = i;
   }
   if (!first.has_value()) return SchedulerDecision::WaitUntil(next_due_ns);
-  return RunLine(snapshot, *first, *lane, now_ns);
+  return RunLine(snapshot, *first, choice, now_ns);
 }
 
 SchedulerDecision PredictiveScheduler::RunLine(const SchedulerSnapshot& snapshot, uint32_t index,
-                                               uint32_t lane, int64_t now_ns) const {
+                                               const LaneChoice& choice, int64_t now_ns) const {
   const LineView& line = snapshot.lines[index];
   if (line.head_deadline_ns <= now_ns) return SchedulerDecision::Drop(index, now_ns, line.rank);
   if (line.later_deadline_ns <= now_ns) {
     return SchedulerDecision::Drop(index, now_ns, line.later_rank);
   }
+  const auto run_usually = [&] {
+    if (!choice.lane.has_value()) return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
+    return RunLineOn(snapshot, index, *choice.lane, now_ns);
+  };
+  if (!choice.slow_lane.has_value()) return run_usually();
+  const uint32_t most_rows = snapshot.MostRowsOf(line);
+  const int64_t slow_at_ns = UseSlowLaneAtNs(snapshot, line, *choice.slow_lane, most_rows, now_ns);
+  if (slow_at_ns <= now_ns) {
+    return SchedulerDecision::Run(index, *choice.slow_lane, AsPreferred(line, most_rows, now_ns));
+  }
+  SchedulerDecision decision = run_usually();
+  if (decision.step == SchedulerDecision::Step::kWait) {
+    decision.at_ns = std::min(decision.at_ns, slow_at_ns);
+  }
+  return decision;
+}
+
+SchedulerDecision PredictiveScheduler::RunLineOn(const SchedulerSnapshot& snapshot, uint32_t index,
+                                                 uint32_t lane, int64_t now_ns) const {
+  const LineView& line = snapshot.lines[index];
   const uint32_t most_rows = snapshot.MostRowsOf(line);
   const bool is_busy = snapshot.lanes[lane].batches > 0;
   if (is_busy && line.all_rows() < most_rows) {
@@ -146,7 +162,8 @@ bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, ui
   for (uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
     const LaneView& other = snapshot.lanes[i];
     if (i == lane || other.batches > 0) continue;
-    if (snapshot.workers[other.worker].takes_lines()) return true;
+    const WorkerView& worker = snapshot.workers[other.worker];
+    if (worker.takes_lines() && !worker.is_slow()) return true;
   }
   return false;
 }
@@ -163,23 +180,6 @@ std::optional<SchedulerDecision> PredictiveScheduler::DecideSuspects(
     return SchedulerDecision::Drop(kSuspects, now_ns, snapshot.suspects.rank);
   }
   return SchedulerDecision::Run(kSuspects, worker.first_lane, snapshot.max_batch_rows);
-}
-
-std::optional<uint32_t> PredictiveScheduler::FreeLane(const SchedulerSnapshot& snapshot,
-                                                      int64_t now_ns) const {
-  const auto load = [&snapshot, now_ns](const LaneView& lane) {
-    return std::tuple(lane.batches, ExpectedFreeNs(lane, now_ns),
-                      snapshot.workers[lane.worker].batches);
-  };
-  std::optional<uint32_t> best;
-  for (uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    const LaneView& lane = snapshot.lanes[i];
-    const WorkerView& worker = snapshot.workers[lane.worker];
-    if (!worker.takes_batches || IsKept(worker, !snapshot.suspects.empty())) continue;
-    if (lane.batches >= lane_depth_) continue;
-    if (!best.has_value() || load(lane) < load(snapshot.lanes[*best])) best = i;
-  }
-  return best;
 }
 
 int64_t PredictiveScheduler::DueNs(const LineView& line, uint32_t most_rows) const {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/schedule/lane_choice.h"
 #include "server/schedule/scheduler.h"
 
 namespace mpsd {
@@ -13,10 +14,10 @@ namespace mpsd {
 // Thread-safe: it has no state. Its rules, the first that applies:
 //  1. While suspects wait, one worker is kept for them: the one with the fewest batches. Once the
 //     kept worker has no batch, the first suspect runs there, alone.
-//  2. A batch goes to the lane with the fewest batches; of these to the one that is expected to be
-//     free first (ExpectedFreeNs), and then to that of the worker with the fewest. A lane has at
-//     most `lane_depth` batches. One that has a batch gets another only if that one is full: a
-//     smaller one would be bound too early, since until the lane is free more requests may join.
+//  2. A batch goes to the lane with the least to do (ChooseLane). A lane has at most `lane_depth`
+//     batches. One that has a batch gets another only if that one is full: a smaller one would be
+//     bound too early, since until the lane is free more requests may join. An idle lane of a slow
+//     worker gets one if no other lane is idle, or expected to be soon enough (UseSlowLaneAtNs).
 //  3. The batch is of the line that is due and whose head is served first: that of the lowest rank,
 //     and of these the one with the earliest deadline. A line is due once its head has waited for
 //     `max_delay_ns`, or its rows fill a batch, or a batch of a preferred size.
@@ -45,10 +46,11 @@ class PredictiveScheduler final : public Scheduler {
  private:
   std::optional<SchedulerDecision> DecideSuspects(const SchedulerSnapshot& snapshot,
                                                   int64_t now_ns) const;
-  std::optional<uint32_t> FreeLane(const SchedulerSnapshot& snapshot, int64_t now_ns) const;
   int64_t DueNs(const LineView& line, uint32_t most_rows) const;
-  SchedulerDecision RunLine(const SchedulerSnapshot& snapshot, uint32_t index, uint32_t lane,
-                            int64_t now_ns) const;
+  SchedulerDecision RunLine(const SchedulerSnapshot& snapshot, uint32_t index,
+                            const LaneChoice& choice, int64_t now_ns) const;
+  SchedulerDecision RunLineOn(const SchedulerSnapshot& snapshot, uint32_t index, uint32_t lane,
+                              int64_t now_ns) const;
   uint32_t AsPreferred(const LineView& line, uint32_t rows, int64_t now_ns) const;
   bool PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line, uint32_t lane,
                   int64_t now_ns) const;

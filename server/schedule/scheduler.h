@@ -56,9 +56,12 @@ struct WorkerView {
   bool takes_batches = true;
   bool kept = false;            // reserved for suspects
   bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
+  double slowness = 1;          // how many times as long as usual its batches take (Slowness)
+  uint32_t passed_over = 0;     // batches that others got since its last one, while it is slow
 
   // Batches of lines, and not of suspects alone.
   bool takes_lines() const { return takes_batches && !kept; }
+  bool is_slow() const { return slowness > 1; }
 };
 
 // What a scheduler sees of one pool. The spans are views of tables that the pool keeps anyway, so a

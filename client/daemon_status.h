@@ -27,6 +27,7 @@ struct WorkerStatus {
   std::string runtime_path;  // of libtorch's library
   std::string driver_guard;  // "none", "held", "missing": whether the gpu's driver is guarded
   std::string input_memory;  // "none", "in_place", "copied": whether an mps gpu reads the slabs
+  double slowness = 1;       // how many times as long as the others its batches take; 1: not slow
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;

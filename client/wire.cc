@@ -1,5 +1,6 @@
 #include "client/wire.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -63,6 +64,7 @@ WorkerStatus WorkerFromWire(const control::v1::WorkerStatus& wire) {
   worker.runtime_path = wire.runtime_path();
   worker.driver_guard = wire.driver_guard();
   worker.input_memory = wire.input_memory();
+  worker.slowness = std::max(1.0, wire.slowness());  // 0: of a daemon that says nothing of it
   worker.resident_bytes = wire.resident_bytes();
   worker.restarts = wire.restarts();
   worker.uptime_ms = wire.uptime_ms();

@@ -133,13 +133,21 @@ std::string RuntimeText(const WorkerStatus& worker) {
                       Clause(", inputs ", worker.input_memory));
 }
 
+// "serving", "serving (draining)", "serving, takes 3.1 times as long".
+std::string StateText(const WorkerStatus& worker) {
+  const std::string state = worker.generation.empty()
+                                ? OrDash(worker.state)
+                                : absl::StrCat(worker.state, " (", worker.generation, ")");
+  if (worker.slowness <= 1) return state;
+  return absl::StrFormat("%s, takes %.1f times as long", state, worker.slowness);
+}
+
 std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus& worker) {
   return {model.name,
           absl::StrCat(worker.index),
           worker.pid > 0 ? absl::StrCat(worker.pid) : "-",
           absl::StrCat(worker.epoch),
-          worker.generation.empty() ? OrDash(worker.state)
-                                    : absl::StrCat(worker.state, " (", worker.generation, ")"),
+          StateText(worker),
           OrDash(worker.device),
           RuntimeText(worker),
           absl::StrCat(worker.lanes),
@@ -193,6 +201,7 @@ Json WorkerJson(const WorkerStatus& worker) {
           {"runtime_path", worker.runtime_path},
           {"driver_guard", worker.driver_guard},
           {"input_memory", worker.input_memory},
+          {"slowness", worker.slowness},
           {"resident_bytes", worker.resident_bytes},
           {"restarts", worker.restarts},
           {"uptime_ms", worker.uptime_ms},

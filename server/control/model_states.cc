@@ -9,7 +9,8 @@ std::vector<RuntimeSample> RuntimesOf(const std::vector<WorkerInfo>& workers) {
     const WorkerRuntime& runtime = worker.runtime;
     if (runtime.name.empty()) continue;
     runtimes.push_back({worker.index, worker.device, runtime.name, runtime.kind, runtime.path,
-                        NameOf(runtime.driver_guard), NameOf(runtime.input_memory)});
+                        NameOf(runtime.driver_guard), NameOf(runtime.input_memory),
+                        worker.slowness});
   }
   return runtimes;
 }

@@ -26,6 +26,7 @@ void Describe(const WorkerInfo& info, control_pb::WorkerStatus* status) {
   status->set_driver_guard(NameOf(info.runtime.driver_guard));
   status->set_input_memory(NameOf(info.runtime.input_memory));
   status->set_resident_bytes(info.resident_bytes);
+  status->set_slowness(info.slowness);
   status->set_restarts(info.restarts);
   status->set_uptime_ms(info.uptime_ms);
   status->set_last_exit(info.last_exit);

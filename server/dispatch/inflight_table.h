@@ -78,15 +78,15 @@ class InflightTable {
   // How slow the worker is, as WorkerView has it.
   void SetSlowness(uint32_t worker, double slowness) { views_[worker].slowness = slowness; }
 
-  // A slow worker gets a batch as soon as it has none.
+  // The worker gets the next batch, unless it has one.
   void ProbeSoon(uint32_t worker) { views_[worker].passed_over = kProbeEvery; }
 
   // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
   uint32_t FreeSlot(uint32_t lane) const;
 
   // The lane has the batch from now on, and is expected to run it for that long, on a worker that
-  // is not slow. A batch without a suspect ends the keeping of its worker. Slow workers that do not
-  // get it are passed over. REQUIRES: the slot is free, the batch is running.
+  // is not slow. A batch without a suspect ends the keeping of its worker. The others are passed
+  // over. REQUIRES: the slot is free, the batch is running.
   void Start(Position position, std::unique_ptr<InflightBatch> batch, int64_t expected_ns);
 
   // The batch came back at that time. Returns how long the lane had it and no other before it.

@@ -9,8 +9,9 @@ namespace mpsd {
 
 void SlowWorkers::Note(uint32_t lane, uint32_t rows, int64_t took_ns, LatencyCurve* curve) {
   if (!curve->known()) return curve->Note(rows, took_ns);
-  if (WarmsUp(lane)) return;
   const uint32_t worker = inflight_->lanes()[lane].worker;
+  if (!inflight_->worker(worker).slowness.known()) inflight_->ProbeSoon(worker);
+  if (WarmsUp(lane)) return;
   const int64_t expected_ns = std::max<int64_t>(1, curve->MeanNs(rows));
   inflight_->slowness(worker)->Note(expected_ns, took_ns);
   if (!inflight_->workers()[worker].is_slow()) curve->Note(rows, took_ns);

@@ -23,6 +23,7 @@ struct WorkerInfo {
   std::string device;     // of the process, as it says; as it is ordered, before it has said so
   WorkerRuntime runtime;  // of the process, or of the last one
   uint64_t resident_bytes = 0;
+  double slowness = 1;        // how many times as long as the others its batches take; 1: not slow
   uint64_t restarts = 0;      // starts of a process after the first
   int64_t uptime_ms = 0;      // of the process
   int64_t starts_in_ms = -1;  // while it waits to start; -1: it does not wait, or it is unknown

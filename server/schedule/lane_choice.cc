@@ -76,10 +76,9 @@ LaneChoice ChooseLane(const SchedulerSnapshot& snapshot, uint32_t lane_depth, in
     if (!view.takes_batches || IsKept(view, suspects_wait)) continue;
     const LoadedLane least = LeastLoaded(snapshot, worker, lane_depth, now_ns);
     if (!least.lane.has_value()) continue;
+    if (view.batches == 0 && view.passed_over >= kProbeEvery) return {.lane = least.lane};
     if (!view.is_slow()) {
       usual.Offer(*least.lane, least.load);
-    } else if (view.batches == 0 && view.passed_over >= kProbeEvery) {
-      return {.lane = least.lane};
     } else if (snapshot.lanes[*least.lane].batches == 0) {
       slow.Offer(*least.lane, least.load);
     }

@@ -8,9 +8,9 @@
 
 namespace mpsd {
 
-// A slow worker (Slowness) is passed over, but it gets every kProbeEvery-th batch of its pool, so
-// that it is seen when it has recovered; the next one at once after a batch that took no longer
-// than usual.
+// A worker that gets nothing else, for it is slow (Slowness) or the others suffice, gets every
+// kProbeEvery-th batch of its pool, so that it is known what it takes, and seen when it recovers.
+// SlowWorkers has it come sooner where that is not known yet, or where it recovers.
 inline constexpr uint32_t kProbeEvery = 128;
 
 // Lanes with room for a batch.
@@ -24,8 +24,8 @@ struct LaneChoice {
 
 // Of the lanes with room: the one with the fewest batches; of these the one that is expected to be
 // free first (ExpectedFreeNs); of these that of the worker which has the least left to do, as far
-// as that is known, and then the fewest batches. A slow worker that has nothing to do and is due
-// for a probe goes before all. Pure; it walks the lanes once.
+// as that is known, and then the fewest batches. A worker that has nothing to do and is due for a
+// probe goes before all. Pure; it walks the lanes once.
 LaneChoice ChooseLane(const SchedulerSnapshot& snapshot, uint32_t lane_depth, int64_t now_ns);
 
 // When the head of the line should run on that idle lane of a slow worker, in a batch of at most

@@ -57,7 +57,7 @@ struct WorkerView {
   bool kept = false;            // reserved for suspects
   bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
   double slowness = 1;          // how many times as long as usual its batches take (Slowness)
-  uint32_t passed_over = 0;     // batches that others got since its last one, while it is slow
+  uint32_t passed_over = 0;     // batches that others got since its last one
 
   // Batches of lines, and not of suspects alone.
   bool takes_lines() const { return takes_batches && !kept; }

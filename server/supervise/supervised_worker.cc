@@ -232,6 +232,7 @@ void SupervisedWorker::Serve() {
   const int64_t now_ns = services_->clock->NowNs();
   serving_since_ns_ = now_ns;
   note_.info.last_words.clear();
+  note_.info.slowness = 1;
   run_->lanes.assign(run_->link->lanes(), LaneWatch(services_->own_time.now_ns()));
   MoveTo(WorkerState::kServing);
   // The last thread to park after this Wake() tells the new worker too whether to ring.
@@ -417,6 +418,7 @@ void SupervisedWorker::CheckLanes() {
   const WorkerProgress progress = pool()->workers()->Progress(index_);
   run_->answers = progress.requests > run_->requests;
   run_->requests = progress.requests;
+  NoteSlowness(progress.slowness);
   const int64_t own_ns = services_->own_time.now_ns();
   const int64_t run_budget_ns =
       RunBudgetNs(owner_->model().limits.run_timeout_ns, served()->metrics.execute);
@@ -430,6 +432,21 @@ void SupervisedWorker::CheckLanes() {
                   absl::StrCat("lane ", lane, " made no progress for ", Text(budget_ns)));
   }
   if (state_ == WorkerState::kDraining && progress.inflight == 0) Dismiss();
+}
+
+// The pool compares its workers; people are told when one begins to be slow, and when it is no more.
+void SupervisedWorker::NoteSlowness(double slowness) {
+  const double before = std::exchange(note_.info.slowness, slowness);
+  if (slowness == before) return;
+  Publish();
+  const bool is_slow = slowness > 1;
+  if (is_slow == before > 1) return;
+  services_->logger->Log(is_slow ? LogLevel::kWarn : LogLevel::kInfo,
+                         is_slow ? "worker_slow" : "worker_not_slow",
+                         {{"model", served()->name},
+                          {"worker", index_},
+                          {"pid", run_->process->pid()},
+                          {"slowness", slowness}});
 }
 
 void SupervisedWorker::KillLate() {

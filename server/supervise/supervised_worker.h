@@ -154,6 +154,7 @@ class SupervisedWorker {
   // Its budgets.
   void CheckBudget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void CheckLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void NoteSlowness(double slowness) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void KillLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 
   // Its end.

@@ -487,6 +487,22 @@ MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> samples) {
   return family;
 }
 
+MetricFamily SlownessFamily(absl::Span<const ModelStateSample> samples) {
+  MetricFamily family =
+      Family("mpsd_worker_slowness",
+             "How many times as long as the model's others a worker takes; 1: it is not slow.",
+             MetricType::Gauge);
+  for (const ModelStateSample& sample : samples) {
+    for (const RuntimeSample& runtime : sample.runtimes) {
+      family.metric.push_back(
+          GaugeMetric(runtime.slowness, {{"model", sample.model},
+                                         {"version", sample.version},
+                                         {"worker", std::to_string(runtime.worker)}}));
+    }
+  }
+  return family;
+}
+
 std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models) {
   std::vector<MetricFamily> families;
   if (models.empty()) return families;

@@ -64,6 +64,9 @@ prometheus::MetricFamily TokenBudgetsFamily(absl::Span<const ModelStateSample> s
 // device, what runs the model there and whether the gpu's driver is guarded.
 prometheus::MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> samples);
 
+// mpsd_worker_slowness: for each worker that has loaded its model a gauge of it.
+prometheus::MetricFamily SlownessFamily(absl::Span<const ModelStateSample> samples);
+
 // The metrics that Triton's dashboards and autoscalers read, so that tools built around Triton go
 // on; the page has them with "compat": "triton". Nothing is counted twice for them: all but the
 // gauge come from InferenceStatistics, and those of one model are of one moment. Requests that were

@@ -67,6 +67,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
     families.push_back(PrecisionFamily(states));
     families.push_back(TokenBudgetsFamily(states));
     families.push_back(RuntimesFamily(states));
+    families.push_back(SlownessFamily(states));
   }
   Append(ModelFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);

@@ -25,6 +25,7 @@ struct RuntimeSample {
   std::string path;          // of libtorch's library
   std::string driver_guard;  // "none", "held", "missing"
   std::string input_memory;  // "none", "in_place", "copied"
+  double slowness = 1;       // how many times as long as the others its batches take
 };
 
 // One version and its state. A value.

@@ -40,6 +40,8 @@ grpc::Status OneModel(grpc::ServerContext&, const control::v1::StatusRequest&,
   worker->set_driver_guard("held");
   worker->set_input_memory("in_place");
   worker->set_resident_bytes(64 << 20);
+  worker->set_state("serving");
+  worker->set_slowness(3.14);
   worker->set_restarts(2);
   worker->set_uptime_ms(3'725'000);
   worker->set_last_exit("signal 11 (SIGSEGV)");
@@ -110,6 +112,7 @@ TEST_F(PsVerbTest, ShowsModelsAndWorkersInColumns) {
   EXPECT_TRUE(absl::StrContains(
       text, " mps     torch 2.9.1 patched, driver guard held, inputs in_place      2  64 MiB "))
       << text;
+  EXPECT_TRUE(absl::StrContains(text, " serving, takes 3.1 times as long  mps ")) << text;
   EXPECT_TRUE(absl::StrContains(text, "64 MiB         2   1h 2m  signal 11 (SIGSEGV)\n")) << text;
   EXPECT_TRUE(absl::StrContains(text, "\nmlp 1: bf16: it agrees with fp32\n")) << text;
   EXPECT_FALSE(absl::StrContains(text, " \n")) << text;
@@ -144,6 +147,7 @@ TEST_F(PsVerbTest, WritesJsonForPrograms) {
   EXPECT_EQ(report["models"][0]["workers"][0]["runtime_path"], "/opt/torch/lib/libtorch_cpu.dylib");
   EXPECT_EQ(report["models"][0]["workers"][0]["driver_guard"], "held");
   EXPECT_EQ(report["models"][0]["workers"][0]["input_memory"], "in_place");
+  EXPECT_EQ(report["models"][0]["workers"][0]["slowness"], 3.14);
   EXPECT_EQ(report["models"][0]["workers"][0]["last_lines"][0], "cannot open shared object file");
 }
 

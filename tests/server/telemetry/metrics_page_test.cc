@@ -89,6 +89,17 @@ TEST_F(MetricsPageTest, ShowsWhatEachWorkerRunsItsModelWith) {
   EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_runtime_info{model="n")"));
 }
 
+TEST_F(MetricsPageTest, ShowsHowSlowEachWorkerIs) {
+  page_.SetModelStates([] {
+    const std::vector<RuntimeSample> workers = {
+        {0, "cpu", "torch 2.9.1", "stock", "/t", "none"},
+        {1, "cpu", "torch 2.9.1", "stock", "/t", "none", 3.5}};
+    return std::vector<ModelStateSample>{{"m", "1", ModelState::kReady, "fp32", workers}};
+  });
+  EXPECT_EQ(Value(R"(mpsd_worker_slowness{model="m",version="1",worker="0"})"), 1);
+  EXPECT_EQ(Value(R"(mpsd_worker_slowness{model="m",version="1",worker="1"})"), 3.5);
+}
+
 TEST_F(MetricsPageTest, CountsRequestsByTheNameOfTheirCode) {
   model_.requests_by_code[0] = 7;
   model_.requests_by_code[3] = 2;

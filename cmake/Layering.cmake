@@ -67,7 +67,7 @@ set(MPSD_EDGES_reload            base config config_triton request telemetry tel
 set(MPSD_EDGES_place             base files link config graph request texts cache steps parts batch dispatch
                                  supervise supervise_policy telemetry telemetry_log reload json absl)
 set(MPSD_EDGES_doctor            base files config listen link json absl)
-set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps plane reply supervise
+set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps dispatch plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
                                  regions_device entry accept http door control config reload
                                  place doctor absl)

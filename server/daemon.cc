@@ -33,6 +33,7 @@
 #include "server/control/shared_memory_methods.h"
 #include "server/control/status_methods.h"
 #include "server/daemon_options.h"
+#include "server/dispatch/resource_table.h"
 #include "server/doctor/descriptor_needs.h"
 #include "server/door/http_door.h"
 #include "server/entry/method_table.h"
@@ -140,6 +141,7 @@ class Daemon {
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
         kept_answers_(config.limits.response_cache_bytes),
+        resources_(config.resources),
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
@@ -151,8 +153,8 @@ class Daemon {
         admission_(&models_, clock_, &texts_,
                    {config.limits.text_bytes, config.limits.text_tokens}),
         steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
-        factory_(clock_, &answers_, &kept_answers_, &steps_, &supervisor_, &page_, &survey_,
-                 &logger_, config_.limits.message_bytes),
+        factory_(clock_, &answers_, &kept_answers_, &resources_, &steps_, &supervisor_, &page_,
+                 &survey_, &logger_, config_.limits.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},
@@ -171,6 +173,7 @@ class Daemon {
     models_.strict = config.strict_readiness;
     page_.AddAccess(&access_metrics_);
     page_.SetModelStates([this] { return ModelStates(models_, supervisor_); });
+    page_.SetResources([this] { return resources_.Samples(); });
   }
 
   ~Daemon() {
@@ -213,6 +216,7 @@ class Daemon {
   RefusalLog http_refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
   ResponseCache kept_answers_;
+  ResourceTable resources_;
   ModelDirectory models_;
   DirectoryHealth health_;
   AnswerStep answers_;
@@ -494,6 +498,7 @@ void Daemon::Apply(const Config& config) {
   lame_duck_ns_ = config.limits.lame_duck_ns;
   drain_timeout_ns_ = config.limits.drain_timeout_ns;
   models_.strict = config.strict_readiness;
+  resources_.SetLimits(config.resources);
 }
 
 // Is not ready at once; waits until what is inside has ended; ends the server and then the workers.

@@ -35,6 +35,7 @@
 #include "server/graph/model_step.h"
 #include "server/request/cache_scope.h"
 #include "server/request/queue_policy.h"
+#include "server/request/rate_limit.h"
 #include "server/request/text_policy.h"
 
 namespace mpsd {
@@ -114,6 +115,7 @@ struct ModelConfig {
   SupervisionConfig supervision;
   QueuePolicies queue;
   uint64_t queue_bytes = kDefaultQueueBytes;      // of what waits; holds the largest message
+  RateLimit rate_limit;                           // resources that a batch needs, and its turns
   int64_t queue_target_ns = 0;                    // the longest wait in a standing queue; 0: any
   TextPolicy text;                                // of a folder with a tokenizer that one
   FileStamp tokenizer_stamp;                      // StampOfTokenizer() of `text.tokenizer`
@@ -197,6 +199,7 @@ struct Config {
   ModelControlMode model_control = ModelControlMode::kNone;
   bool strict_readiness = true;     // ready only while all models are
   std::string model_repository;     // absolute; empty: none
+  ResourceLimits resources;         // how much there is of those that models need
   std::vector<ModelConfig> models;  // at most kMaxModels, no two with one key()
 };
 

@@ -17,11 +17,11 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 17> kConfigKeys = {
+constexpr std::array<std::string_view, 18> kConfigKeys = {
     "listen",           "server_name",   "server_version", "state_dir", "models",
     "model_repository", "model_control", "limits",         "log",       "trace",
     "sandbox",          "cuda_mps",      "compat",         "access",    "readiness",
-    "mps_fallback",     "keep_awake"};
+    "mps_fallback",     "keep_awake",    "resources"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
@@ -144,11 +144,47 @@ void CheckDefaultSocket(const JsonObject& object, const Config& config) {
                                         "; listen.grpc may name another"));
 }
 
+void ReadResources(const JsonObject& object, ResourceLimits* resources) {
+  const nlohmann::json* json = object.Find("resources");
+  if (json == nullptr) return;
+  if (!json->is_object()) return object.Fail("resources", WrongType("an object", *json));
+  if (json->size() > kMaxResourceLimits) {
+    return object.Fail("resources", absl::StrCat("has ", json->size(), " members; at most ",
+                                                 kMaxResourceLimits, " are allowed"));
+  }
+  for (const auto& item : json->items()) {
+    const std::string path = JsonPath("resources", item.key());
+    const std::string fault = ServableNameFault(item.key());
+    if (!fault.empty()) object.errors()->Add(path, absl::StrCat("as a name it ", fault));
+    const nlohmann::json& value = item.value();
+    const uint64_t count = value.is_number_unsigned() ? value.get<uint64_t>() : 0;
+    if (count < 1 || count > kMaxResourceCount) {
+      object.errors()->Add(path, absl::StrCat("must be a whole number from 1 to ",
+                                              kMaxResourceCount, ", not ", JsonText(value)));
+      continue;
+    }
+    (*resources)[item.key()] = static_cast<uint32_t>(count);
+  }
+}
+
+// A lane that needs more than there is would never run.
+void CheckNeeds(const ModelConfig& model, const std::string& path, const ResourceLimits& resources,
+                JsonErrors* errors) {
+  for (const ResourceNeed& need : model.rate_limit.needs) {
+    const auto limit = resources.find(need.name);
+    if (limit == resources.end() || limit->second >= need.count) continue;
+    errors->Add(JsonPath(path, "rate_limiter"),
+                absl::StrCat("needs ", need.count, " of '", need.name,
+                             "', of which 'resources' has ", limit->second));
+  }
+}
+
 void ReadModels(const JsonObject& object, const std::string& folder, Config* config) {
   const bool has_repository = object.Find("model_repository") != nullptr;
   if (!has_repository) object.Require("models");
   object.GetList("models", kMaxModels, [&](const nlohmann::json& json, const std::string& path) {
     ModelConfig model = ReadModelConfig(json, path, folder, config->limits, object.errors());
+    CheckNeeds(model, path, config->resources, object.errors());
     for (const ModelConfig& other : config->models) {
       if (other.key() != model.key() || model.name.empty()) continue;
       object.errors()->Add(JsonPath(path, "name"),
@@ -211,6 +247,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   object.GetChoice("readiness", kReadinessRules, &readiness);
   config->strict_readiness = readiness == 0;
   ReadRepository(object, folder, config);
+  ReadResources(object, &config->resources);
   ReadModels(object, folder, config);
 }
 

@@ -24,7 +24,7 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 28> kModelKeys = {"name",
+constexpr std::array<std::string_view, 29> kModelKeys = {"name",
                                                          "version",
                                                          "path",
                                                          "format",
@@ -51,7 +51,8 @@ constexpr std::array<std::string_view, 28> kModelKeys = {"name",
                                                          "response_cache",
                                                          "steps",
                                                          "max_batch_tokens",
-                                                         "max_request_rows"};
+                                                         "max_request_rows",
+                                                         "rate_limiter"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
 constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
@@ -64,6 +65,8 @@ constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
                                                         "target"};
 constexpr std::array<std::string_view, 4> kPolicyKeys = {"requests", "timeout", "timeout_action",
                                                          "allow_timeout_override"};
+constexpr std::array<std::string_view, 2> kRateKeys = {"resources", "priority"};
+constexpr std::array<std::string_view, 3> kNeedKeys = {"name", "count", "global"};
 constexpr std::array<std::string_view, 4> kTextKeys = {"tokenizer", "max_tokens", "long_input",
                                                        "side"};
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
@@ -262,6 +265,33 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
                                     BytesText(limits.message_bytes), ", not ", JsonText(*written)));
 }
 
+void ReadNeed(const JsonObject& object, RateLimit* limit) {
+  ResourceNeed need;
+  object.Require("name");
+  object.Get("name", &need.name);
+  object.Get("count", 1, kMaxResourceCount, &need.count);
+  object.Get("global", &need.is_global);
+  const nlohmann::json* name = object.Find("name");
+  if (name != nullptr && name->is_string()) {
+    const std::string fault = ServableNameFault(need.name);
+    if (!fault.empty()) object.Fail("name", fault);
+  }
+  for (const ResourceNeed& other : limit->needs) {
+    if (other.name == need.name) object.Fail("name", "stands there twice");
+  }
+  limit->needs.push_back(std::move(need));
+}
+
+void ReadRateLimit(const JsonObject& model, RateLimit* limit) {
+  const nlohmann::json* json = model.Find("rate_limiter");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("rate_limiter"), kRateKeys, model.errors());
+  object.Get("priority", 1, kMaxTurnWeight, &limit->priority);
+  object.GetList("resources", kMaxNeeds, [&](const nlohmann::json& need, const std::string& path) {
+    ReadNeed(JsonObject(need, path, kNeedKeys, object.errors()), limit);
+  });
+}
+
 void ReadTokenizer(const JsonObject& object, const std::string& folder, std::string* tokenizer) {
   if (object.Find("tokenizer") == nullptr) return;
   std::string path;
@@ -415,6 +445,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadMostRows(object, &model);
   ReadTokenBudget(object, &model);
   ReadQueue(object, limits, &model);
+  ReadRateLimit(object, &model.rate_limit);
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);
   ReadResponseCache(object, &model);

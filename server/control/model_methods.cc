@@ -170,6 +170,16 @@ void DescribeDevice(absl::string_view device, pb::ModelInstanceGroup* group) {
   group->add_gpus(index);
 }
 
+void DescribeRateLimit(const RateLimit& limit, pb::ModelRateLimiter* target) {
+  target->set_priority(limit.priority);
+  for (const ResourceNeed& need : limit.needs) {
+    pb::ModelRateLimiter::Resource* resource = target->add_resources();
+    resource->set_name(need.name);
+    resource->set_count(need.count);
+    resource->set_global(need.is_global);
+  }
+}
+
 // All lanes of all processes are alike: devices that have equally many of them are one group.
 void DescribeInstances(const ServedModel& model, pb::ModelConfig* config) {
   const ModelFacts& facts = model.facts;
@@ -180,6 +190,9 @@ void DescribeInstances(const ServedModel& model, pb::ModelConfig* config) {
       pb::ModelInstanceGroup* group = config->add_instance_group();
       group->set_name(absl::StrCat(model.name, "_", number));
       group->set_count(static_cast<int32_t>(processes * facts.lanes));
+      if (!facts.rate_limit.empty()) {
+        DescribeRateLimit(facts.rate_limit, group->mutable_rate_limiter());
+      }
       processes_before = processes;
     }
     DescribeDevice(device, &*config->mutable_instance_group()->rbegin());

@@ -76,6 +76,7 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
     estimate_->Use(UsedBytes(batch->completed), batch->formed.row_count);
   }
   EndEntries(batch, now_ns, work);
+  claims_->GiveBack(batch, work);
   work->completed.push_back(inflight_->TakeOut({lane, slot}));
   return true;
 }

@@ -8,6 +8,7 @@
 #include "server/dispatch/answering_list.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
+#include "server/dispatch/pool_claims.h"
 #include "server/dispatch/pool_queue.h"
 #include "server/dispatch/slow_workers.h"
 #include "server/lanes/completion_reader.h"
@@ -29,18 +30,20 @@ namespace mpsd {
 //                     grows; refused where the worker has no lease so large, until another worker
 //                     has, and for ever beyond `max_answer_bytes`
 //   abandoned         nobody waits for it: its rows end
-// In each case the slot is free again, and the lane may get its next batch.
+// In each case the slot is free again, and so are the resources that the batch held: the lane may
+// get its next batch.
 class CompletionIntake {
  public:
   // All outlive the intake.
   CompletionIntake(ServedModel* model, const Clock* clock, PoolQueue* queue,
-                   InflightTable* inflight, SlowWorkers* slow_workers, AnsweringList* answering,
-                   ReturnForecast* returns, AdmissionMargin* margin, OutputEstimate* estimate,
-                   uint64_t max_answer_bytes)
+                   InflightTable* inflight, PoolClaims* claims, SlowWorkers* slow_workers,
+                   AnsweringList* answering, ReturnForecast* returns, AdmissionMargin* margin,
+                   OutputEstimate* estimate, uint64_t max_answer_bytes)
       : model_(model),
         clock_(clock),
         queue_(queue),
         inflight_(inflight),
+        claims_(claims),
         slow_workers_(slow_workers),
         answering_(answering),
         returns_(returns),
@@ -67,6 +70,7 @@ class CompletionIntake {
   const Clock* const clock_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
+  PoolClaims* const claims_;
   SlowWorkers* const slow_workers_;
   AnsweringList* const answering_;
   ReturnForecast* const returns_;

@@ -57,6 +57,7 @@ class DeferredWork {
   void TickBy(int64_t when_ns) { tick_by_ns = std::min(tick_by_ns, when_ns); }
 
   bool after_timeout = false;    // a time-out of the caller's sleep led here
+  bool others_may_run = false;   // other pools wait for resources, of which some are free now
   int64_t tick_by_ns = kNoTick;  // when a drain or tick is due
   absl::InlinedVector<std::pair<std::shared_ptr<WorkerLink>, LanePort*>, 4> wakes;
   absl::InlinedVector<std::unique_ptr<InflightBatch>, 16> completed;

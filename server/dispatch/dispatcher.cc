@@ -18,10 +18,23 @@ constexpr double kUsualShare = 1.0 / 4;
 }  // namespace
 
 void Dispatcher::Dispatch(DeferredWork* work) {
-  if (queue_->ledger()->requests() > 0) DispatchAt(clock_->NowNs(), work);
+  if (queue_->ledger()->requests() == 0) return NoteLeft(work);
+  DispatchAt(clock_->NowNs(), work);
+}
+
+void Dispatcher::NoteLeft(DeferredWork* work) {
+  if (queue_->ledger()->requests() > 0) return;
+  claims_->BeginPass();
+  claims_->EndPass(work);
 }
 
 void Dispatcher::DispatchAt(int64_t now_ns, DeferredWork* work) {
+  claims_->BeginPass();
+  CarryOutDecisions(now_ns, work);
+  claims_->EndPass(work);
+}
+
+void Dispatcher::CarryOutDecisions(int64_t now_ns, DeferredWork* work) {
   ClearOutputRoom();
   while (true) {
     const SchedulerDecision decision = scheduler_->Decide(Snapshot(now_ns), now_ns);
@@ -75,20 +88,25 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 
-// False when the worker's output area has no room: the requests are back in their line.
+// False when the worker's output area has no room: the requests are back in their line. Where
+// resources are lacking nothing is done, and the views say so.
 bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const uint32_t worker = inflight_->lanes()[decision.lane].worker;
   const bool suspects = decision.line == SchedulerDecision::kSuspects;
   const WorkerView view = inflight_->workers()[worker];
-  MPSD_CHECK(view.takes_batches);
+  MPSD_CHECK(view.may_run());
   MPSD_CHECK(!suspects || (view.kept && view.batches == 0 && view.has_output_room));
+  ResourceClaim* claim = nullptr;
+  if (!claims_->Take(worker, &claim, work)) return true;
   WorkerLink* link = inflight_->link(worker).get();
   std::unique_ptr<InflightBatch> batch = NewBatch();
   batch->curve = model_->spec.decoupled ? nullptr : queue_->batcher().curve(decision.line);
+  batch->claim = claim;
   queue_->Form(decision.line, decision.max_rows, &batch->formed);
   batch->lease = link->LeaseOutput(LeaseBytes(batch->formed, *link));
   if (batch->lease == nullptr) {
     queue_->PutBack(&batch->formed);
+    claims_->GiveBack(batch.get(), work);
     spare_batches_.push_back(std::move(batch));
     inflight_->SetOutputRoom(worker, false);
     room_missed_ = true;

@@ -8,6 +8,7 @@
 #include "proto/base/clock.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
+#include "server/dispatch/pool_claims.h"
 #include "server/dispatch/pool_queue.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/served_model.h"
@@ -21,16 +22,16 @@ namespace mpsd {
 // Step 7 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
 // takes no decision of its own, and wakes no lane: that is deferred.
 //
-// A batch goes this way: form it from its line → lease room for its outputs → write the record of a
+// A batch goes this way: take the resources that it needs (PoolClaims) → form it from its line → lease room for its outputs → write the record of a
 // free slot → push the slot's number into the lane's ring → note the lane's bell in DeferredWork.
 // Where no room is to be had the batch's requests are put back into their lines as they were, and
-// the scheduler is told that this worker has no room.
+// the scheduler is told that this worker has no room; likewise where resources are lacking.
 class Dispatcher {
  public:
   // All outlive the dispatcher.
   Dispatcher(ServedModel* model, const Scheduler* scheduler, const Clock* clock, PoolQueue* queue,
              InflightTable* inflight, const ReturnForecast* returns, AdmissionMargin* margin,
-             StandingQueue* standing, const OutputEstimate* estimate)
+             StandingQueue* standing, const OutputEstimate* estimate, PoolClaims* claims)
       : model_(model),
         scheduler_(scheduler),
         clock_(clock),
@@ -39,13 +40,17 @@ class Dispatcher {
         returns_(returns),
         margin_(margin),
         standing_(standing),
-        estimate_(estimate) {}
+        estimate_(estimate),
+        claims_(claims) {}
 
   // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
   // room for its outputs: then the next drain or tick tries again. Reads the clock only where a
   // request waits; DispatchAt() is for callers that have read it.
   void Dispatch(DeferredWork* work);
   void DispatchAt(int64_t now_ns, DeferredWork* work);
+
+  // Requests have left the queue otherwise: where none is left, the pool waits for nothing.
+  void NoteLeft(DeferredWork* work);
 
   // Takes a batch whose replies were given, for the next one.
   void Recycle(std::unique_ptr<InflightBatch> batch);
@@ -54,6 +59,7 @@ class Dispatcher {
   SchedulerSnapshot Snapshot(int64_t now_ns) const;
 
  private:
+  void CarryOutDecisions(int64_t now_ns, DeferredWork* work);
   void ClearOutputRoom();
   void Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   void NoteWait(const FormedBatch& formed, int64_t now_ns);
@@ -71,6 +77,7 @@ class Dispatcher {
   AdmissionMargin* const margin_;
   StandingQueue* const standing_;
   const OutputEstimate* const estimate_;
+  PoolClaims* const claims_;
   uint64_t next_batch_ = 1;
   double usual_rows_ = 1;     // of a batch
   bool room_missed_ = false;  // since ClearOutputRoom()

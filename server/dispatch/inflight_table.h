@@ -81,6 +81,8 @@ class InflightTable {
   // The worker gets the next batch, unless it has one.
   void ProbeSoon(uint32_t worker) { views_[worker].passed_over = kProbeEvery; }
 
+  void SetResources(uint32_t worker, bool has_them) { views_[worker].has_resources = has_them; }
+
   // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
   uint32_t FreeSlot(uint32_t lane) const;
 

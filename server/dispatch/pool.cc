@@ -80,6 +80,7 @@ void Pool::Cancel(Request* request) {
         NoteUnanswered(*request, parts_.clock->NowNs(), &parts_.margin);
         parts_.queue.Remove(request);
         work.End(request, CancelledByClient());
+        parts_.dispatcher.NoteLeft(&work);
         break;
       case RequestState::kRunning:
         NoteUnanswered(*request, parts_.clock->NowNs(), &parts_.margin);
@@ -160,6 +161,7 @@ void Pool::FailAll(const char* text) {
   {
     absl::MutexLock lock(&parts_.mu);
     EndExpired(INT64_MAX, absl::StatusCode::kUnavailable, text, &work);
+    parts_.dispatcher.NoteLeft(&work);
     parts_.queue.NoteSlabs();
   }
   carrier_.Carry(&work);

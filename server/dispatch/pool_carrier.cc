@@ -10,6 +10,7 @@ namespace mpsd {
 void PoolCarrier::Carry(DeferredWork* work) {
   if (work->tick_by_ns != DeferredWork::kNoTick) parts_->keeper->WakeBy(work->tick_by_ns);
   for (const auto& [link, port] : work->wakes) port->bell.Wake();
+  if (work->others_may_run) parts_->keeper->WakePools();
   if (!work->completed.empty()) MPSD_FAILPOINT("complete.before_reply");
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
     batch->life.Go(SlotState::kReplying);

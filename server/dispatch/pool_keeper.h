@@ -28,6 +28,10 @@ class PoolKeeper {
   // a batch is due then, or memory was asked for (the time is now). Called without a lock, on a
   // request's path: an implementation does not block.
   virtual void WakeBy(int64_t when_ns) = 0;
+
+  // Call Pool::Drain() of all pools, as WakeBy() does now: one of them may get what it waits for
+  // (ResourceTable). Called without a lock: an implementation does not block.
+  virtual void WakePools() = 0;
 };
 
 }  // namespace mpsd

@@ -30,16 +30,18 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       scheduler(OrPredictive(std::move(chosen), given)),
       queue(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
       inflight(model, keeper),
+      claims(options.resources, options.rate_limit, model, &inflight),
       slow_workers(&inflight),
       answering(&queue),
       standing(options.queue_target_ns),
       dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &standing,
-                 &estimate),
-      intake(model, clock, &queue, &inflight, &slow_workers, &answering, &returns, &margin,
+                 &estimate, &claims),
+      intake(model, clock, &queue, &inflight, &claims, &slow_workers, &answering, &returns, &margin,
              &estimate, options.max_answer_bytes),
-      loss(model, &queue, &inflight),
+      loss(model, &queue, &inflight, &claims),
       link_gauges(&model->metrics) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
+  MPSD_CHECK(options.rate_limit.empty() || options.resources != nullptr);
 }
 
 absl::Status PoolParts::NoWorkerInTime() const {

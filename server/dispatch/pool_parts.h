@@ -15,12 +15,15 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/link_gauges.h"
+#include "server/dispatch/pool_claims.h"
 #include "server/dispatch/pool_keeper.h"
 #include "server/dispatch/pool_queue.h"
 #include "server/dispatch/quarantine.h"
+#include "server/dispatch/resource_table.h"
 #include "server/dispatch/slow_workers.h"
 #include "server/dispatch/worker_loss.h"
 #include "server/lanes/output_sizing.h"
+#include "server/request/rate_limit.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
 #include "server/schedule/admission_margin.h"
@@ -40,6 +43,9 @@ struct PoolOptions {
   int64_t queue_target_ns = 0;                                     // of StandingQueue; 0: none
   // Workers get memory for one answer of this size when such an answer comes.
   uint64_t max_answer_bytes = kDefaultQueueBytes;
+  // What each lane needs of the resources in the table, which outlives the pool; null: nothing.
+  RateLimit rate_limit;
+  ResourceTable* resources = nullptr;
 };
 
 // Shared by the faces of one pool (Pool, PoolMemory, PoolWorkers) and by PoolCarrier. Owned by the
@@ -54,7 +60,8 @@ struct PoolOptions {
 // Beside these: `answering` has the requests (of decoupled models) of which one of several answers
 // is on its way to the client; `returns` foresees who comes back; `margin` learns how far
 // forecasts can be trusted; `standing` sees that the queue does not drain; `estimate` learns how
-// large answers are; `slow_workers` finds out which workers are slow; `quarantine` remembers requests that have crashed a worker ("struck").
+// large answers are; `slow_workers` finds out which workers are slow; `claims` has what the batches hold of the
+// resources that models share; `quarantine` remembers requests that have crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() holds the parts to:
 //  1. A request that is inside is in exactly one part: queue, inflight or answering.
@@ -95,6 +102,7 @@ struct PoolParts {
   mutable absl::Mutex mu;
   PoolQueue queue ABSL_GUARDED_BY(mu);
   InflightTable inflight ABSL_GUARDED_BY(mu);
+  PoolClaims claims ABSL_GUARDED_BY(mu);
   SlowWorkers slow_workers ABSL_GUARDED_BY(mu);
   AnsweringList answering ABSL_GUARDED_BY(mu);
   ReturnForecast returns ABSL_GUARDED_BY(mu);

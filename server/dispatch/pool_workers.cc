@@ -41,6 +41,7 @@ void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {
   {
     absl::MutexLock lock(&parts_->mu);
     parts_->inflight.Attach(std::move(link));
+    parts_->claims.Attach(static_cast<uint32_t>(parts_->inflight.workers().size()) - 1);
     NoteWorkers();
     parts_->dispatcher.Dispatch(&work);
   }

@@ -20,6 +20,7 @@ bool WorkerLoss::TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work)
     inflight_->ForEachOf(lane, [&](InflightTable::Position position, InflightBatch* batch) {
       batch->life.Go(SlotState::kDead);
       struck |= Take(batch, end, only_batch, work);
+      claims_->GiveBack(batch, work);
       work->completed.push_back(inflight_->TakeOut(position));
     });
   }

@@ -7,6 +7,7 @@
 
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
+#include "server/dispatch/pool_claims.h"
 #include "server/dispatch/pool_queue.h"
 #include "server/lanes/worker_progress.h"
 #include "server/request/served_model.h"
@@ -29,11 +30,11 @@ namespace mpsd {
 class WorkerLoss {
  public:
   // All outlive this.
-  WorkerLoss(ServedModel* model, PoolQueue* queue, InflightTable* inflight)
-      : model_(model), queue_(queue), inflight_(inflight) {}
+  WorkerLoss(ServedModel* model, PoolQueue* queue, InflightTable* inflight, PoolClaims* claims)
+      : model_(model), queue_(queue), inflight_(inflight), claims_(claims) {}
 
   // Takes all batches of a worker that is confirmed dead, and gives them to `work` without their
-  // entries, so that their leases come back. True when its death was put down to one request, of
+  // entries, so that their leases come back; the resources that they held are free. True when its death was put down to one request, of
   // which there is one at most. REQUIRES: the completions that the worker published were taken.
   bool TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
 
@@ -53,6 +54,7 @@ class WorkerLoss {
   ServedModel* const model_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
+  PoolClaims* const claims_;
   uint64_t struck_rows_ = 0;
   std::vector<Request*> equal_;  // scratch
 };

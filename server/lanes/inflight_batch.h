@@ -11,6 +11,7 @@
 namespace mpsd {
 
 class LatencyCurve;
+struct ResourceClaim;
 
 // What the front end notes of a batch while others have it, from its submission to its last reply
 // (steps 7 to 13 of a request's life). A value with the life of slot_state.h; thread-compatible.
@@ -22,12 +23,13 @@ class LatencyCurve;
 // cannot write to it, but nothing here should depend on that.
 struct InflightBatch {
   SlotLife life;
-  uint64_t id = 0;                // BatchIdOf(); the completion has to repeat it
-  FormedBatch formed;             // its entries move to `completed` when the batch comes back
-  OutputLease* lease = nullptr;   // holds one reference
-  int64_t batched_ns = 0;         // when it left its line
-  LatencyCurve* curve = nullptr;  // of its line; null: its time teaches nothing
-  CompletedBatch completed;       // filled when the batch comes back
+  uint64_t id = 0;                 // BatchIdOf(); the completion has to repeat it
+  FormedBatch formed;              // its entries move to `completed` when the batch comes back
+  OutputLease* lease = nullptr;    // holds one reference
+  int64_t batched_ns = 0;          // when it left its line
+  LatencyCurve* curve = nullptr;   // of its line; null: its time teaches nothing
+  ResourceClaim* claim = nullptr;  // that holds resources for it; null: it needs none
+  CompletedBatch completed;        // filled when the batch comes back
 };
 
 }  // namespace mpsd

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
     uint32_t epoch = 0;
     uint32_t lanes = 1;
     OutputArea outputs;
+    std::string device = "cpu";  // of its process, as placement says
   };
 
   // Bytes of shared memory that a worker with these options takes, slabs not counted.
@@ -81,6 +83,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   uint32_t worker() const { return options_.worker; }
   uint32_t epoch() const { return options_.epoch; }
   uint32_t lanes() const { return options_.lanes; }
+  const std::string& device() const { return options_.device; }
 
   // Keeps `token` until the segments are unmapped. That may be long after the worker's death: the
   // last answer whose bytes lie in the segments unmaps them. Called once, before the pool gets the

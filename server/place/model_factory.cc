@@ -68,6 +68,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.label_files = model.label_files;
   facts.task = model.spec.task;
   facts.response_cache = model.response_cache;
+  facts.rate_limit = model.rate_limit;
   return facts;
 }
 
@@ -134,7 +135,10 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->facts = FactsOf(model, placement);
   served->facts.answer_bytes_max = message_bytes_;
   PoolOptions options;
-  options.lane_depth = placement.lane_depth;
+  // A batch that waits in a lane would hold what others could use.
+  options.lane_depth = model.rate_limit.empty() ? placement.lane_depth : 1;
+  options.rate_limit = model.rate_limit;
+  options.resources = resources_;
   options.max_delay_ns = model.batching.max_delay_ns;
   options.preferred_rows = model.batching.preferred_sizes;
   options.queue_target_ns = model.queue_target_ns;

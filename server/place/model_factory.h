@@ -11,6 +11,7 @@
 #include "proto/base/clock.h"
 #include "server/cache/response_cache.h"
 #include "server/dispatch/pool.h"
+#include "server/dispatch/resource_table.h"
 #include "server/place/host_survey.h"
 #include "server/reload/generation_maker.h"
 #include "server/request/completed_batch.h"
@@ -27,7 +28,7 @@ namespace mpsd {
 //   precision
 //   text                                              TextEncoder          requests of texts
 //   response_cache                                    ModelCache           equal requests
-//   batching, queue                                   PoolOptions          the pool
+//   batching, queue, rate_limiter                     PoolOptions          the pool
 //   max_request_rows                                  PartedQueue          requests beyond a batch
 //   timeouts, circuit, recycle                        SupervisionLimits    the supervisor
 //   what was decided of it all                        ModelFacts           clients and operators
@@ -47,11 +48,12 @@ class ModelFactory final : public GenerationMaker {
  public:
   // `message_bytes`: the largest message of a client, by which open dims are bounded.
   ModelFactory(const Clock* clock, CompletionSink* replies, ResponseCache* answers,
-               StepContext* steps, Supervisor* supervisor, MetricsPage* page, HostSurvey* survey,
-               Logger* logger, uint64_t message_bytes)
+               ResourceTable* resources, StepContext* steps, Supervisor* supervisor,
+               MetricsPage* page, HostSurvey* survey, Logger* logger, uint64_t message_bytes)
       : clock_(clock),
         replies_(replies),
         answers_(answers),
+        resources_(resources),
         steps_(steps),
         supervisor_(supervisor),
         page_(page),
@@ -79,6 +81,7 @@ class ModelFactory final : public GenerationMaker {
   const Clock* const clock_;
   CompletionSink* const replies_;
   ResponseCache* const answers_;
+  ResourceTable* const resources_;
   StepContext* const steps_;
   Supervisor* const supervisor_;
   MetricsPage* const page_;

@@ -58,7 +58,7 @@ UsualLanes UsualLanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   UsualLanes usual;
   for (const LaneView& lane : snapshot.lanes) {
     const WorkerView& worker = snapshot.workers[lane.worker];
-    if (!worker.takes_lines() || worker.is_slow()) continue;
+    if (!worker.takes_lines() || !worker.may_run() || worker.is_slow()) continue;
     ++usual.count;
     usual.free_ns = std::min(usual.free_ns, ExpectedFreeNs(lane, now_ns));
   }
@@ -73,7 +73,7 @@ LaneChoice ChooseLane(const SchedulerSnapshot& snapshot, uint32_t lane_depth, in
   LoadedLane slow;
   for (size_t worker = 0; worker < snapshot.workers.size(); ++worker) {
     const WorkerView& view = snapshot.workers[worker];
-    if (!view.takes_batches || IsKept(view, suspects_wait)) continue;
+    if (!view.may_run() || IsKept(view, suspects_wait)) continue;
     const LoadedLane least = LeastLoaded(snapshot, worker, lane_depth, now_ns);
     if (!least.lane.has_value()) continue;
     if (view.batches == 0 && view.passed_over >= kProbeEvery) return {.lane = least.lane};

@@ -163,7 +163,7 @@ bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, ui
     const LaneView& other = snapshot.lanes[i];
     if (i == lane || other.batches > 0) continue;
     const WorkerView& worker = snapshot.workers[other.worker];
-    if (worker.takes_lines() && !worker.is_slow()) return true;
+    if (worker.takes_lines() && worker.may_run() && !worker.is_slow()) return true;
   }
   return false;
 }
@@ -174,7 +174,7 @@ std::optional<SchedulerDecision> PredictiveScheduler::DecideSuspects(
   if (!index.has_value()) return std::nullopt;
   const WorkerView& worker = snapshot.workers[*index];
   if (!worker.kept) return SchedulerDecision::KeepWorker(*index);
-  if (worker.batches > 0 || !worker.has_output_room) return std::nullopt;
+  if (worker.batches > 0 || !worker.has_output_room || !worker.has_resources) return std::nullopt;
   constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;
   if (snapshot.suspects.head_deadline_ns <= now_ns) {
     return SchedulerDecision::Drop(kSuspects, now_ns, snapshot.suspects.rank);

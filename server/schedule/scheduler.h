@@ -56,11 +56,13 @@ struct WorkerView {
   bool takes_batches = true;
   bool kept = false;            // reserved for suspects
   bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
+  bool has_resources = true;    // false: others hold what a batch needs (PoolClaims)
   double slowness = 1;          // how many times as long as usual its batches take (Slowness)
   uint32_t passed_over = 0;     // batches that others got since its last one
 
   // Batches of lines, and not of suspects alone.
   bool takes_lines() const { return takes_batches && !kept; }
+  bool may_run() const { return takes_batches && has_resources; }
   bool is_slow() const { return slowness > 1; }
 };
 
@@ -131,6 +133,8 @@ struct SchedulerDecision {
 //     fewer than kMaxLaneDepth (proto/base/limits.h) of them. How many a lane should have, 1 on a
 //     cpu, is the scheduler's own to know. `max_rows` is not below the head's rows.
 //  4. A batch of suspects goes to a kept worker that has no batch and has output room.
+//  5. kRun names no worker without resources. Where they turn out to be lacking, the pool shows it
+//     in the views and asks again.
 // A kRun of another line to a kept worker ends the keeping.
 //
 // A batch is formed when it is run: no request is bound to a lane before. So a scheduler says "in

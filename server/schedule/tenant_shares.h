@@ -22,7 +22,8 @@ namespace mpsd {
 //
 // Tenants are the numbers that the gate gives callers (Grant::tenant), from 0; there are
 // kMaxTenants at most. A generation begins with nothing served, and shares nothing with other
-// models.
+// models. (ResourceTable counts turns by the same rule: its tenants are claims, its lane time is
+// their priority.)
 //
 // Invariants:
 //   1. `now` only grows.

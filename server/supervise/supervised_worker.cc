@@ -14,6 +14,7 @@
 #include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/base/failpoint.h"
+#include "server/supervise/policy/device_health_policy.h"
 #include "server/supervise/policy/recycle_policy.h"
 
 namespace mpsd {
@@ -169,7 +170,10 @@ void SupervisedWorker::TakeLanes(const LoadReport& report) {
 absl::Status SupervisedWorker::TakeMemory(WorkerLink::Options* options) {
   const std::string what = absl::StrCat("a worker of model '", served()->name, "'");
   const auto options_of = [this](AreaKind kind) {
-    return pool()->workers()->LinkOptions(index_, epoch_, note_.info.lanes, kind);
+    WorkerLink::Options options =
+        pool()->workers()->LinkOptions(index_, epoch_, note_.info.lanes, kind);
+    options.device = share_.device == "cpu" ? "cpu" : LosableDevice(share_.device);
+    return options;
   };
   *options = options_of(AreaKind::kUsual);
   const WorkerLink::Options lean = options_of(AreaKind::kLean);

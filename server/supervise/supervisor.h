@@ -101,6 +101,8 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   // and the supervisor's thread looks at all groups at once.
   void WakeBy(int64_t when_ns) override;
 
+  void WakePools() override { services_.plane->DrainBy(0); }
+
   // ---- WorkerStatusSource ----
   std::vector<WorkerInfo> Workers(const ServedModel& model) const override {
     return board_.Workers(model);

@@ -47,6 +47,9 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
     {"mpsd_delayed_requests_total",
      "Requests that had waited for their queue's timeout, and let others go first from then on.",
      &ModelMetrics::delayed_requests},
+    {"mpsd_resource_waits_total",
+     "Times that a batch had a lane, and waited for resources that other models hold.",
+     &ModelMetrics::resource_waits},
     {"mpsd_quarantined_requests_total",
      "Requests ended unseen by a worker, since one that held the same had crashed its worker.",
      &ModelMetrics::quarantined_requests},
@@ -501,6 +504,24 @@ MetricFamily SlownessFamily(absl::Span<const ModelStateSample> samples) {
     }
   }
   return family;
+}
+
+std::vector<MetricFamily> ResourceFamilies(absl::Span<const ResourceSample> samples) {
+  if (samples.empty()) return {};
+  MetricFamily limits =
+      Family("mpsd_resource_limit", "How much there is of a resource that models share.",
+             MetricType::Gauge);
+  MetricFamily held =
+      Family("mpsd_resource_held", "How much of it the running batches hold.", MetricType::Gauge);
+  MetricFamily waiting =
+      Family("mpsd_resource_waiting", "Models that wait for it with a lane.", MetricType::Gauge);
+  for (const ResourceSample& sample : samples) {
+    const MetricLabels labels = {{"resource", sample.name}, {"device", sample.device}};
+    limits.metric.push_back(GaugeMetric(static_cast<double>(sample.limit), labels));
+    held.metric.push_back(GaugeMetric(static_cast<double>(sample.held), labels));
+    waiting.metric.push_back(GaugeMetric(static_cast<double>(sample.waiting), labels));
+  }
+  return {limits, held, waiting};
 }
 
 std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models) {

@@ -42,6 +42,7 @@
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
 #include "server/telemetry/process_stats.h"
+#include "server/telemetry/resource_sample.h"
 
 namespace mpsd {
 
@@ -66,6 +67,10 @@ prometheus::MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> sampl
 
 // mpsd_worker_slowness: for each worker that has loaded its model a gauge of it.
 prometheus::MetricFamily SlownessFamily(absl::Span<const ModelStateSample> samples);
+
+// mpsd_resource_…: for each resource that models share, on each device, or on all (an empty label),
+// how much there is, is held, and how many wait. None where no model needs any.
+std::vector<prometheus::MetricFamily> ResourceFamilies(absl::Span<const ResourceSample> samples);
 
 // The metrics that Triton's dashboards and autoscalers read, so that tools built around Triton go
 // on; the page has them with "compat": "triton". Nothing is counted twice for them: all but the

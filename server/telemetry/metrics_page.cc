@@ -69,6 +69,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
     families.push_back(RuntimesFamily(states));
     families.push_back(SlownessFamily(states));
   }
+  if (resources_) Append(ResourceFamilies(resources_()), &families);
   Append(ModelFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);
   Append(ServerFamilies(*server_), &families);

@@ -17,6 +17,7 @@
 #include "prometheus/collectable.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
+#include "server/telemetry/resource_sample.h"
 
 namespace mpsd {
 
@@ -59,6 +60,11 @@ class MetricsPage final : public prometheus::Collectable {
     states_ = std::move(states);
   }
 
+  // The same for the resources that models share.
+  void SetResources(std::function<std::vector<ResourceSample>()> resources) {
+    resources_ = std::move(resources);
+  }
+
   // Adds the series of a model until its counters have no other owner. Does nothing for counters
   // that are registered already. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
@@ -82,6 +88,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::vector<std::pair<std::string, double>> limits_;
   std::function<void()> refresh_;
   std::function<std::vector<ModelStateSample>()> states_;
+  std::function<std::vector<ResourceSample>()> resources_;
 
   mutable absl::Mutex mu_;
   // Forgotten when the model's last generation has gone, at the next look.

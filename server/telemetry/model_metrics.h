@@ -149,6 +149,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> refused_in_advance{0};    // no lane is free in time, as far as is known
   std::atomic<uint64_t> given_up_requests{0};     // while they waited, for those who can be in time
   std::atomic<uint64_t> delayed_requests{0};      // that had waited, and yielded to others
+  std::atomic<uint64_t> resource_waits{0};        // of free lanes, for what other models hold
   std::atomic<uint64_t> quarantined_requests{0};  // same content as one that crashed a worker
   std::atomic<uint64_t> timeout_wakeups{0};       // each of them is a bug
   std::atomic<uint64_t> copied_replies{0};        // large answers, because too much was pinned

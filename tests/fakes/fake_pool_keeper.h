@@ -34,6 +34,17 @@ class FakePoolKeeper final : public PoolKeeper {
     wake_by_ns_ = when_ns;
   }
 
+  void WakePools() override {
+    absl::MutexLock lock(&mu_);
+    ++pool_wakes_;
+  }
+
+  // How often all pools were to be drained.
+  uint32_t pool_wakes() const {
+    absl::MutexLock lock(&mu_);
+    return pool_wakes_;
+  }
+
   std::vector<Condemned> condemned() const {
     absl::MutexLock lock(&mu_);
     return condemned_;
@@ -51,6 +62,7 @@ class FakePoolKeeper final : public PoolKeeper {
   mutable absl::Mutex mu_;
   std::vector<Condemned> condemned_ ABSL_GUARDED_BY(mu_);
   int64_t wake_by_ns_ ABSL_GUARDED_BY(mu_) = 0;
+  uint32_t pool_wakes_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace mpsd

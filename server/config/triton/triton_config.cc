@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/reshape.h"
 #include "proto/model_config.pb.h"
+#include "server/config/config_values.h"
 #include "server/config/triton/triton_steps.h"
 #include "server/request/device_list.h"
 
@@ -227,9 +229,52 @@ absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes)
   if (group.count() < 0) return Refused("instance_group.count", "must not be negative");
   Ignore(!group.name().empty(), "instance_group.name", notes);
   Ignore(group.profile_size() > 0, "instance_group.profile", notes);
-  Ignore(group.has_rate_limiter(), "instance_group.rate_limiter", notes);
   Ignore(!group.host_policy().empty(), "instance_group.host_policy", notes);
   return absl::OkStatus();
+}
+
+RateLimit RateLimitOf(const pb::ModelRateLimiter& limiter) {
+  RateLimit limit;
+  limit.priority = std::max(1U, limiter.priority());
+  for (const pb::ModelRateLimiter::Resource& resource : limiter.resources()) {
+    if (resource.count() == 0) continue;
+    limit.needs.push_back({resource.name(), resource.count(), resource.global()});
+  }
+  return limit;
+}
+
+absl::Status CheckRateLimit(const RateLimit& limit) {
+  constexpr absl::string_view kKey = "instance_group.rate_limiter";
+  if (limit.needs.size() > kMaxNeeds) {
+    return Refused(kKey, absl::StrCat("may have at most ", kMaxNeeds, " resources"));
+  }
+  if (limit.priority > kMaxTurnWeight) {
+    return Refused(kKey, absl::StrCat("may have a priority of at most ", kMaxTurnWeight));
+  }
+  std::set<std::string> names;
+  for (const ResourceNeed& need : limit.needs) {
+    const std::string fault = ServableNameFault(need.name);
+    if (!fault.empty()) return Refused(kKey, absl::StrCat("has a resource whose name ", fault));
+    if (!names.insert(need.name).second) {
+      return Refused(kKey, absl::StrCat("has '", need.name, "' twice"));
+    }
+    if (need.count > kMaxResourceCount) {
+      return Refused(kKey, absl::StrCat("may count to ", kMaxResourceCount, " at most"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// All lanes of a model are alike, so the groups need the same.
+absl::Status ApplyRateLimit(const pb::ModelConfig& triton, ModelConfig* model) {
+  if (triton.instance_group_size() == 0) return absl::OkStatus();
+  const RateLimit limit = RateLimitOf(triton.instance_group(0).rate_limiter());
+  for (const pb::ModelInstanceGroup& group : triton.instance_group()) {
+    if (RateLimitOf(group.rate_limiter()) == limit) continue;
+    return Refused("instance_group.rate_limiter", "must be the same in all groups");
+  }
+  model->rate_limit = limit;
+  return CheckRateLimit(limit);
 }
 
 // How many instances each device has.
@@ -552,6 +597,7 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   if (status.ok()) status = ApplySource(triton, model, notes);
   if (status.ok()) status = ApplyTensors(triton, model);
   if (status.ok()) status = ApplyInstances(triton, model, notes);
+  if (status.ok()) status = ApplyRateLimit(triton, model);
   if (status.ok()) status = ApplyBatching(triton.dynamic_batching(), model);
   if (status.ok()) status = ApplyParameters(triton, model, notes);
   if (status.ok()) status = ApplyWarmUp(triton, model, notes);

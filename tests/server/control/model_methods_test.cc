@@ -60,6 +60,18 @@ TEST_F(ModelConfigTest, AllLanesOfADeviceAreOneGroup) {
   EXPECT_EQ(GpusOf(GroupsOn({"cuda"}).at(0)), std::vector<int32_t>{0});
 }
 
+TEST_F(ModelConfigTest, EachGroupSaysWhatItsLanesNeed) {
+  EXPECT_FALSE(GroupsOn({"cpu"}).at(0).has_rate_limiter());
+  model_->facts.rate_limit = {.needs = {{"R1", 2, true}}, .priority = 3};
+  for (const Group& group : GroupsOn({"cuda:0", "cuda:1", "cuda:0"})) {
+    EXPECT_EQ(group.rate_limiter().priority(), 3u);
+    ASSERT_EQ(group.rate_limiter().resources_size(), 1);
+    EXPECT_EQ(group.rate_limiter().resources(0).name(), "R1");
+    EXPECT_EQ(group.rate_limiter().resources(0).count(), 2u);
+    EXPECT_TRUE(group.rate_limiter().resources(0).global());
+  }
+}
+
 TEST_F(ModelConfigTest, SeveralDevicesAreOneGroupWithTheCountOfEach) {
   const std::vector<Group> groups = GroupsOn({"cuda:0", "cuda:2", "cuda:0", "cuda:2"});
   ASSERT_EQ(groups.size(), 1u);

@@ -100,6 +100,17 @@ TEST_F(MetricsPageTest, ShowsHowSlowEachWorkerIs) {
   EXPECT_EQ(Value(R"(mpsd_worker_slowness{model="m",version="1",worker="1"})"), 3.5);
 }
 
+TEST_F(MetricsPageTest, ShowsTheResourcesThatModelsShare) {
+  EXPECT_FALSE(absl::StrContains(page_.Text(), "mpsd_resource_limit"));
+  page_.SetResources([] {
+    return std::vector<ResourceSample>{{"R1", "", 4, 3, 2}, {"R2", "cuda:1", 1, 0, 0}};
+  });
+  EXPECT_EQ(Value(R"(mpsd_resource_limit{resource="R1",device=""})"), 4);
+  EXPECT_EQ(Value(R"(mpsd_resource_held{resource="R1",device=""})"), 3);
+  EXPECT_EQ(Value(R"(mpsd_resource_waiting{resource="R1",device=""})"), 2);
+  EXPECT_EQ(Value(R"(mpsd_resource_limit{resource="R2",device="cuda:1"})"), 1);
+}
+
 TEST_F(MetricsPageTest, CountsRequestsByTheNameOfTheirCode) {
   model_.requests_by_code[0] = 7;
   model_.requests_by_code[3] = 2;
@@ -242,6 +253,7 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.cache_hits = 27;
   model_.cache_misses = 28;
   model_.padding_tokens = 29;
+  model_.resource_waits = 30;
   const char* names[] = {"mpsd_batches_total",
                          "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total",
@@ -270,7 +282,8 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_repeated_texts_total",
                          "mpsd_cache_hits_total",
                          "mpsd_cache_misses_total",
-                         "mpsd_padding_tokens_total"};
+                         "mpsd_padding_tokens_total",
+                         "mpsd_resource_waits_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;

@@ -350,6 +350,15 @@ TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
       {"instance_group { secondary_devices { device_id: 1 } }",
        "'instance_group.secondary_devices' is not supported"},
       {"instance_group { count: 33 }", "'instance_group.count' must be at most 32"},
+      {"instance_group { rate_limiter { resources { name: 'R' count: 1 } } } instance_group {}",
+       "'instance_group.rate_limiter' must be the same in all groups"},
+      {"instance_group { rate_limiter { resources { name: 'R' count: 1 } "
+       "resources { name: 'R' count: 2 } } }",
+       "'instance_group.rate_limiter' has 'R' twice"},
+      {"instance_group { rate_limiter { resources { name: 'R' count: 1000000001 } } }",
+       "'instance_group.rate_limiter' may count to 1000000000 at most"},
+      {"instance_group { rate_limiter { priority: 1000001 } }",
+       "'instance_group.rate_limiter' may have a priority of at most 1000000"},
       {"dynamic_batching { priority_levels: 17 default_priority_level: 1 }",
        "'dynamic_batching.priority_levels' must be at most 16"},
       {"dynamic_batching { priority_levels: 2 }",
@@ -392,6 +401,24 @@ TEST_F(TritonConfigTest, GroupsOfOneKindAndDeviceAddTheirCounts) {
   EXPECT_EQ(Text("instance_group { count: 2 } instance_group { count: 2 }"), "");
   EXPECT_EQ(model_.device, "mps") << "they do not say";
   EXPECT_EQ(model_.placement.lanes, 4u);
+}
+
+TEST_F(TritonConfigTest, ARateLimiterIsWhatEachLaneNeeds) {
+  EXPECT_EQ(Text(R"pb(instance_group {
+                        rate_limiter {
+                          resources { name: "R1" count: 4 }
+                          resources { name: "R2" global: true count: 2 }
+                          resources { name: "R3" }
+                          priority: 2
+                        }
+                      })pb"),
+            "");
+  EXPECT_EQ(model_.rate_limit.needs,
+            (std::vector<ResourceNeed>{{"R1", 4, false}, {"R2", 2, true}}));
+  EXPECT_EQ(model_.rate_limit.priority, 2u);
+  EXPECT_EQ(Text("instance_group { rate_limiter {} }"), "");
+  EXPECT_TRUE(model_.rate_limit.empty());
+  EXPECT_EQ(model_.rate_limit.priority, 1u) << "as Triton takes 0";
 }
 
 TEST_F(TritonConfigTest, EachGpuOfAListHasTheGroupsCount) {

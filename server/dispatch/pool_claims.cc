@@ -1,0 +1,71 @@
+#include "server/dispatch/pool_claims.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+PoolClaims::~PoolClaims() {
+  for (const OnDevice& on : devices_) table_->Leave(on.claim);
+}
+
+PoolClaims::OnDevice* PoolClaims::Find(const std::string& device) {
+  const auto is_it = [&device](const OnDevice& on) { return on.device == device; };
+  const auto found = std::find_if(devices_.begin(), devices_.end(), is_it);
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+void PoolClaims::Attach(uint32_t worker) {
+  const std::string& device = inflight_->link(worker)->device();
+  if (limit_.empty() || Find(device) != nullptr) return;
+  devices_.push_back({device, table_->Enter(limit_, device)});
+}
+
+void PoolClaims::BeginPass() {
+  if (devices_.empty()) return;
+  for (OnDevice& on : devices_) on.asked = false;
+  const size_t workers = inflight_->workers().size();
+  for (uint32_t i = 0; i < workers; ++i) inflight_->SetResources(i, true);
+}
+
+void PoolClaims::EndPass(DeferredWork* work) {
+  for (OnDevice& on : devices_) {
+    if (!on.waits || on.asked) continue;
+    on.waits = false;
+    table_->StopWaiting(on.claim);
+    TellOthers(work);
+  }
+}
+
+bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work) {
+  if (devices_.empty()) return true;
+  OnDevice* on = Find(inflight_->link(worker)->device());
+  MPSD_CHECK(on != nullptr);
+  if (table_->TryTake(on->claim)) {
+    on->waits = false;
+    *claim = on->claim;
+    TellOthers(work);
+    return true;
+  }
+  if (!on->waits) model_->metrics.resource_waits.fetch_add(1, std::memory_order_relaxed);
+  on->waits = on->asked = true;
+  const size_t workers = inflight_->workers().size();
+  for (uint32_t i = 0; i < workers; ++i) {
+    if (inflight_->link(i)->device() == on->device) inflight_->SetResources(i, false);
+  }
+  return false;
+}
+
+void PoolClaims::GiveBack(InflightBatch* batch, DeferredWork* work) {
+  if (batch->claim == nullptr) return;
+  table_->GiveBack(std::exchange(batch->claim, nullptr));
+  TellOthers(work);
+}
+
+void PoolClaims::TellOthers(DeferredWork* work) const {
+  work->others_may_run = work->others_may_run || table_->has_waiting();
+}
+
+}  // namespace mpsd

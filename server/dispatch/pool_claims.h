@@ -1,0 +1,66 @@
+// PoolClaims: what the lanes of one pool need of the resources that models share, and hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/dispatch/deferred_work.h"
+#include "server/dispatch/inflight_table.h"
+#include "server/dispatch/resource_table.h"
+#include "server/request/rate_limit.h"
+#include "server/request/served_model.h"
+
+namespace mpsd {
+
+// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Between the Dispatcher, which
+// runs a batch only once it has taken what the batch needs, and the ResourceTable. A pool that
+// needs nothing pays for a look at an empty list.
+//
+// What a lack means for the scheduler: the workers of that device have no resources, and so no lane
+// (WorkerView::has_resources), until the next pass. A pass is one call of Dispatcher::DispatchAt():
+// a claim that waits and in which nobody asked for anything waits no more, since it would keep
+// other pools from their turn for nothing.
+class PoolClaims {
+ public:
+  // All outlive this. `table` may be null where `limit` is empty.
+  PoolClaims(ResourceTable* table, const RateLimit& limit, ServedModel* model,
+             InflightTable* inflight)
+      : table_(table), limit_(limit), model_(model), inflight_(inflight) {}
+
+  // REQUIRES: no batch holds anything.
+  ~PoolClaims();
+
+  // A worker has come.
+  void Attach(uint32_t worker);
+
+  void BeginPass();
+  void EndPass(DeferredWork* work);
+
+  // Takes what a batch on that worker needs; `claim` is what the batch then holds. False: there is
+  // not enough now, and the views say so.
+  bool Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work);
+
+  // The batch holds it no more, if it has held any.
+  void GiveBack(InflightBatch* batch, DeferredWork* work);
+
+ private:
+  // The workers of one device.
+  struct OnDevice {
+    std::string device;
+    ResourceClaim* claim = nullptr;
+    bool waits = false;
+    bool asked = false;  // in this pass, and in vain
+  };
+
+  OnDevice* Find(const std::string& device);
+  void TellOthers(DeferredWork* work) const;
+
+  ResourceTable* const table_;
+  const RateLimit limit_;
+  ServedModel* const model_;
+  InflightTable* const inflight_;
+  std::vector<OnDevice> devices_;
+};
+
+}  // namespace mpsd

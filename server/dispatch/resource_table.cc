@@ -1,0 +1,164 @@
+#include "server/dispatch/resource_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+// Guarded by the table's mutex.
+struct ResourceClaim {
+  struct Need {
+    std::pair<std::string, std::string> key;
+    uint32_t count = 0;
+  };
+
+  std::vector<Need> needs;
+  uint32_t number = 0;  // among the claims that there are
+  uint32_t priority = 1;
+  uint32_t batches = 0;  // for which it holds what it needs
+  bool waits = false;
+  uint64_t waits_since = 0;  // of the waits that have begun
+
+  bool Shares(const ResourceClaim& other) const {
+    return std::any_of(needs.begin(), needs.end(), [&other](const Need& need) {
+      return std::any_of(other.needs.begin(), other.needs.end(),
+                         [&need](const Need& theirs) { return theirs.key == need.key; });
+    });
+  }
+};
+
+ResourceTable::ResourceTable(ResourceLimits limits) : limits_(std::move(limits)) {}
+
+ResourceTable::~ResourceTable() { MPSD_CHECK(claims_.empty()); }
+
+void ResourceTable::SetLimits(ResourceLimits limits) {
+  absl::MutexLock lock(&mu_);
+  limits_ = std::move(limits);
+  FitLimits();
+}
+
+ResourceClaim* ResourceTable::Enter(const RateLimit& limit, const std::string& device) {
+  MPSD_CHECK(!limit.empty());
+  absl::MutexLock lock(&mu_);
+  auto claim = std::make_unique<ResourceClaim>();
+  claim->number = FreeNumber();
+  claim->priority = limit.priority;
+  for (const ResourceNeed& need : limit.needs) {
+    claim->needs.push_back({{need.name, need.is_global ? "" : device}, need.count});
+  }
+  claims_.push_back(std::move(claim));
+  FitLimits();
+  return claims_.back().get();
+}
+
+uint32_t ResourceTable::FreeNumber() const {
+  uint32_t number = 0;
+  const auto has_it = [&number](const auto& claim) { return claim->number == number; };
+  while (std::any_of(claims_.begin(), claims_.end(), has_it)) ++number;
+  return number;
+}
+
+void ResourceTable::Leave(ResourceClaim* claim) {
+  absl::MutexLock lock(&mu_);
+  MPSD_CHECK(claim->batches == 0);
+  SetWaiting(claim, false);
+  std::erase_if(claims_, [claim](const auto& other) { return other.get() == claim; });
+  FitLimits();
+}
+
+// A limit below what one claim needs would keep it from running for ever.
+void ResourceTable::FitLimits() {
+  std::map<Key, Resource> fitted;
+  for (const auto& claim : claims_) {
+    for (const ResourceClaim::Need& need : claim->needs) {
+      Resource& resource = fitted[need.key];
+      resource.limit = std::max<uint64_t>(resource.limit, need.count);
+    }
+  }
+  for (auto& [key, resource] : fitted) {
+    const auto limit = limits_.find(key.first);
+    if (limit != limits_.end()) resource.limit = std::max<uint64_t>(resource.limit, limit->second);
+    const auto before = resources_.find(key);
+    if (before != resources_.end()) resource.held = before->second.held;
+  }
+  resources_ = std::move(fitted);
+}
+
+bool ResourceTable::TryTake(ResourceClaim* claim) {
+  absl::MutexLock lock(&mu_);
+  if (!claim->waits) turns_.Enter(claim->number);
+  if (!Fits(*claim) || HasOthersBefore(*claim)) {
+    if (!claim->waits) claim->waits_since = ++waits_begun_;
+    SetWaiting(claim, true);
+    return false;
+  }
+  for (const ResourceClaim::Need& need : claim->needs) resources_.at(need.key).held += need.count;
+  turns_.Charge(claim->number, claim->priority);
+  ++claim->batches;
+  SetWaiting(claim, false);
+  return true;
+}
+
+bool ResourceTable::Fits(const ResourceClaim& claim) const {
+  return std::all_of(claim.needs.begin(), claim.needs.end(), [this](const auto& need) {
+    const Resource& resource = resources_.at(need.key);
+    return resource.held + need.count <= resource.limit;
+  });
+}
+
+bool ResourceTable::HasOthersBefore(const ResourceClaim& claim) const {
+  return std::any_of(claims_.begin(), claims_.end(), [&](const auto& other) {
+    return other.get() != &claim && other->waits && IsBefore(*other, claim) && other->Shares(claim);
+  });
+}
+
+bool ResourceTable::IsBefore(const ResourceClaim& claim, const ResourceClaim& other) const {
+  const auto turn = [this](const ResourceClaim& asks) {
+    return std::tuple(turns_.served_ns(asks.number),
+                      asks.waits ? asks.waits_since : std::numeric_limits<uint64_t>::max());
+  };
+  return turn(claim) < turn(other);
+}
+
+void ResourceTable::SetWaiting(ResourceClaim* claim, bool waits) {
+  if (claim->waits == waits) return;
+  claim->waits = waits;
+  waits ? waiting_.fetch_add(1, std::memory_order_relaxed)
+        : waiting_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ResourceTable::GiveBack(ResourceClaim* claim) {
+  absl::MutexLock lock(&mu_);
+  MPSD_CHECK(claim->batches > 0);
+  --claim->batches;
+  for (const ResourceClaim::Need& need : claim->needs) {
+    Resource& resource = resources_.at(need.key);
+    MPSD_CHECK(resource.held >= need.count);
+    resource.held -= need.count;
+  }
+}
+
+void ResourceTable::StopWaiting(ResourceClaim* claim) {
+  absl::MutexLock lock(&mu_);
+  SetWaiting(claim, false);
+}
+
+std::vector<ResourceSample> ResourceTable::Samples() const {
+  std::vector<ResourceSample> samples;
+  absl::ReaderMutexLock lock(&mu_);
+  for (const auto& [key, resource] : resources_) {
+    const auto waits_for_it = [&key = key](const auto& claim) {
+      return claim->waits && std::any_of(claim->needs.begin(), claim->needs.end(),
+                                         [&key](const auto& need) { return need.key == key; });
+    };
+    const auto waiting = std::count_if(claims_.begin(), claims_.end(), waits_for_it);
+    samples.push_back(
+        {key.first, key.second, resource.limit, resource.held, static_cast<uint64_t>(waiting)});
+  }
+  return samples;
+}
+
+}  // namespace mpsd

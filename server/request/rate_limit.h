@@ -1,0 +1,40 @@
+// RateLimit: what a lane needs to have while a batch runs on it, beside itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mpsd {
+
+inline constexpr size_t kMaxNeeds = 16;
+inline constexpr size_t kMaxResourceLimits = 256;
+inline constexpr uint32_t kMaxResourceCount = 1'000'000'000;
+inline constexpr uint32_t kMaxTurnWeight = 1'000'000;
+
+// So many of a named resource, which is whatever an operator takes it for: memory, a bus, the right
+// to be loud. Each device has its own of that name; a global one is shared by all devices. A value.
+struct ResourceNeed {
+  std::string name;
+  uint32_t count = 1;
+  bool is_global = false;
+
+  bool operator==(const ResourceNeed&) const = default;
+};
+
+// What the config's `rate_limiter` says of a model, as Triton's. A value.
+struct RateLimit {
+  std::vector<ResourceNeed> needs;  // of each lane; at most kMaxNeeds, no two of one name
+  uint32_t priority = 1;            // a model of 2 has half as many turns as one of 1
+
+  bool empty() const { return needs.empty(); }
+  bool operator==(const RateLimit&) const = default;
+};
+
+// How much there is of each resource that the config's `resources` names. Of any other there is as
+// much as the lane needs that needs the most.
+using ResourceLimits = std::map<std::string, uint32_t>;
+
+}  // namespace mpsd

@@ -1,0 +1,18 @@
+// ResourceSample: how much there is of a resource that models share, and how much is held.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mpsd {
+
+// A value.
+struct ResourceSample {
+  std::string name;
+  std::string device;  // "cpu", "cuda:1"; empty: all devices share it
+  uint64_t limit = 0;
+  uint64_t held = 0;
+  uint64_t waiting = 0;  // models that wait for it on that device
+};
+
+}  // namespace mpsd

@@ -1,0 +1,64 @@
+// What a model needs of resources that models share: what it becomes, and each mistake.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "server/config/config.h"
+#include "tests/server/config/config_files.h"
+
+namespace mpsd {
+namespace {
+
+// A config of one model; its limiter stands on line 3, the daemon's resources on line 4.
+std::string ConfigWith(const std::string& limiter, const std::string& resources = "{}") {
+  return absl::StrCat("{\"models\": [{\"name\": \"m\",\n\"path\": \"m.pt\",\n\"rate_limiter\": ",
+                      limiter, "}],\n\"resources\": ", resources, "}");
+}
+
+std::string ErrorOf(const std::string& limiter, const std::string& resources = "{}") {
+  return ConfigFiles({"m.pt"}).Error(ConfigWith(limiter, resources));
+}
+
+TEST(RateLimitConfig, WhatItBecomes) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      ParseConfig(ConfigWith("{\"resources\": [{\"name\": \"R1\", \"count\": 3}, "
+                             "{\"name\": \"R2\", \"global\": true}], \"priority\": 2}",
+                             "{\"R1\": 4}"),
+                  files.folder() + "/c.json");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->resources, (ResourceLimits{{"R1", 4}}));
+  const RateLimit& limit = config->models[0].rate_limit;
+  EXPECT_EQ(limit.needs, (std::vector<ResourceNeed>{{"R1", 3, false}, {"R2", 1, true}}));
+  EXPECT_EQ(limit.priority, 2u);
+}
+
+TEST(RateLimitConfig, WithoutOneAModelNeedsNothing) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config = ParseConfig(ConfigWith("{}"), files.folder() + "/c.json");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->models[0].rate_limit.empty());
+}
+
+TEST(RateLimitConfig, ANeedBeyondTheLimitIsAMistake) {
+  EXPECT_EQ(ErrorOf("{\"resources\": [{\"name\": \"R1\", \"count\": 5}]}", "{\"R1\": 4}"),
+            "c.json:3: models[0].rate_limiter: needs 5 of 'R1', of which 'resources' has 4");
+}
+
+TEST(RateLimitConfig, AResourceHasANameThatStandsThereOnce) {
+  EXPECT_EQ(ErrorOf("{\"resources\": [{\"count\": 5}]}"),
+            "c.json:3: models[0].rate_limiter.resources[0]: 'name' is missing");
+  EXPECT_EQ(ErrorOf("{\"resources\": [{\"name\": \"R\"}, {\"name\": \"R\"}]}"),
+            "c.json:3: models[0].rate_limiter.resources[1].name: stands there twice");
+}
+
+TEST(RateLimitConfig, TheDaemonsResourcesAreNumbers) {
+  EXPECT_EQ(ErrorOf("{}", "[]"), "c.json:4: resources: must be an object, not a list");
+  EXPECT_EQ(ErrorOf("{}", "{\"R\": 0}"),
+            "c.json:4: resources.R: must be a whole number from 1 to 1000000000, not 0");
+  EXPECT_EQ(ErrorOf("{}", "{\"R\": \"4\"}"),
+            "c.json:4: resources.R: must be a whole number from 1 to 1000000000, not \"4\"");
+}
+
+}  // namespace
+}  // namespace mpsd

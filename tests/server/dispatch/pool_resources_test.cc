@@ -1,0 +1,199 @@
+// Two pools whose lanes need resources that they share.
+#include <gmock/gmock.h>
+
+#include "tests/server/dispatch/pool_fixture.h"
+
+namespace mpsd {
+namespace {
+
+// The fixture's pool and another one.
+class PoolResourcesTest : public PoolFixture {
+ protected:
+  PoolResourcesTest() {
+    other_model_.name = "other";
+    other_model_.spec = model_.spec;
+  }
+
+  void TearDown() override {
+    if (other_ != nullptr) {
+      EXPECT_EQ(other_->inside(), 0);
+      other_->workers()->Detach(0, WorkerEnd::kKilled);
+      other_->FailAll("left over");
+      other_->CheckInvariants();
+    }
+    PoolFixture::TearDown();
+    for (const ResourceSample& sample : table_.Samples()) EXPECT_EQ(sample.held, 0u);
+    EXPECT_FALSE(table_.has_waiting());
+    other_.reset();
+    pool_.reset();
+  }
+
+  PoolOptions Needing(uint32_t count) {
+    PoolOptions options;
+    options.rate_limit.needs = {{"R", count}};
+    options.resources = &table_;
+    return options;
+  }
+
+  // Both have a worker of one lane.
+  void MakePools(uint32_t count, uint32_t other_count) {
+    MakePool(Needing(count));
+    worker_ = AddWorker();
+    MakeOther(Needing(other_count));
+  }
+
+  void MakeOther(const PoolOptions& options) {
+    other_ = std::make_unique<Pool>(&other_model_, options, &clock_, &replies_, &keeper_);
+    other_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 1 << 20, 0).value());
+    const auto link = WorkerLink::Create(other_->workers()->LinkOptions(0, ++epoch_, 1)).value();
+    other_side_ = std::make_unique<FakeWorker>(*link, other_->memory()->Descriptors(), &clock_);
+    other_->workers()->Attach(link);
+  }
+
+  FakeCall* SubmitToOther(float value) {
+    FakeCall* call = NewCall();
+    RowTargets targets;
+    EXPECT_TRUE(other_->Reserve(&call->request, &targets).ok());
+    call->Fill(targets, value);
+    other_->Commit(&call->request);
+    other_->CheckInvariants();
+    return call;
+  }
+
+  ResourceTable table_;
+  ServedModel other_model_;
+  FakeWorker* worker_ = nullptr;
+  std::unique_ptr<FakeWorker> other_side_;
+  std::unique_ptr<Pool> other_;
+};
+
+TEST_F(PoolResourcesTest, WhatOneHoldsTheOtherWaitsFor) {
+  MakePools(1, 1);
+  FakeCall* call = Submit(1);
+  FakeCall* other = SubmitToOther(2);
+  EXPECT_FALSE(other_side_->Take().has_value());
+  EXPECT_EQ(other_model_.metrics.resource_waits, 1u);
+  EXPECT_EQ(keeper_.pool_wakes(), 0u);
+  worker_->Complete(worker_->Take().value());
+  Drain();
+  EXPECT_EQ(call->Answer(), Rows(1));
+  EXPECT_EQ(keeper_.pool_wakes(), 1u) << "or nobody would look after the other";
+  other_->Drain();
+  other_side_->Complete(other_side_->Take().value());
+  other_->Drain();
+  EXPECT_EQ(other->Answer(), Rows(2));
+}
+
+TEST_F(PoolResourcesTest, ABusyModelLetsTheOtherHaveItsTurn) {
+  MakePools(1, 1);
+  Submit(1);
+  Submit(2);
+  FakeCall* other = SubmitToOther(3);
+  worker_->Complete(worker_->Take().value());
+  Drain();
+  EXPECT_FALSE(worker_->Take().has_value()) << "it has had its turn";
+  other_->Drain();
+  other_side_->Complete(other_side_->Take().value());
+  other_->Drain();
+  EXPECT_EQ(other->endings(), 1);
+  EXPECT_GE(keeper_.pool_wakes(), 2u);
+  Serve(worker_);
+}
+
+TEST_F(PoolResourcesTest, ADeadWorkerGivesBackWhatItsBatchesHeld) {
+  MakePools(1, 1);
+  FakeCall* call = Submit(1);
+  ASSERT_TRUE(worker_->Take().has_value());
+  FakeCall* other = SubmitToOther(2);
+  Kill(0, WorkerEnd::kKilled);
+  EXPECT_EQ(keeper_.pool_wakes(), 1u);
+  other_->Drain();
+  other_side_->Complete(other_side_->Take().value());
+  other_->Drain();
+  EXPECT_EQ(other->Answer(), Rows(2));
+  worker_ = AddWorker();
+  Serve(worker_);
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PoolResourcesTest, WhoIsCancelledWaitsNoMore) {
+  MakePools(1, 1);
+  Submit(1);
+  FakeCall* other = SubmitToOther(2);
+  Submit(3);
+  other_->Cancel(&other->request);
+  EXPECT_FALSE(table_.has_waiting());
+  Serve(worker_);
+  EXPECT_EQ(other->endings(), 1);
+}
+
+TEST_F(PoolResourcesTest, WhoHasExpiredWaitsNoMore) {
+  MakePools(1, 1);
+  Submit(1, 1, 2 * kTimeoutNs);
+  FakeCall* other = SubmitToOther(2);
+  clock_.Advance(kTimeoutNs);
+  other_->Tick();
+  EXPECT_EQ(other->endings(), 1);
+  EXPECT_FALSE(table_.has_waiting());
+  Serve(worker_);
+}
+
+TEST_F(PoolResourcesTest, WhatFitsBesideRunsAtTheSameTime) {
+  table_.SetLimits({{"R", 2}});
+  MakePools(1, 1);
+  Submit(1);
+  SubmitToOther(2);
+  EXPECT_EQ(table_.Samples()[0].held, 2u);
+  Serve(worker_);
+  other_side_->Complete(other_side_->Take().value());
+  other_->Drain();
+}
+
+TEST_F(PoolResourcesTest, LanesOfOnePoolShareThemToo) {
+  MakePool(Needing(1));
+  FakeWorker* worker = AddWorker(0, 2);
+  Submit(1);
+  Submit(2);
+  EXPECT_TRUE(worker->Take(0).has_value() != worker->Take(1).has_value());
+  EXPECT_EQ(model_.metrics.running_batches, 1);
+  Kill(0, WorkerEnd::kKilled);
+  Serve(AddWorker());
+}
+
+TEST_F(PoolResourcesTest, SuspectsNeedThemAsWell) {
+  MakePools(1, 1);
+  FakeCall* suspect = Submit(1);
+  FakeCall* behind = Submit(2);
+  ASSERT_TRUE(worker_->Take().has_value());
+  Kill(0, WorkerEnd::kKilled);
+  worker_ = AddWorker();
+  ASSERT_TRUE(worker_->Take().has_value());
+  Kill(0, WorkerEnd::kKilled);  // twice: the first one runs alone from now on
+  SubmitToOther(3);
+  worker_ = AddWorker();
+  EXPECT_FALSE(worker_->Take().has_value());
+  other_side_->Complete(other_side_->Take().value());
+  other_->Drain();
+  Serve(worker_);
+  EXPECT_EQ(suspect->Answer(), Rows(1));
+  EXPECT_EQ(behind->Answer(), Rows(2));
+}
+
+TEST_F(PoolResourcesTest, AMissingOutputRoomHoldsNothing) {
+  MakePools(1, 1);
+  const std::shared_ptr<WorkerLink> link = workers_[0].link;
+  OutputLease* all = link->LeaseOutput(link->outputs().bytes / 64 * 64);
+  ASSERT_NE(all, nullptr);
+  FakeCall* call = Submit(1);
+  EXPECT_EQ(table_.Samples()[0].held, 0u);
+  SubmitToOther(2);
+  other_side_->Complete(other_side_->Take().value());
+  other_->Drain();
+  all->Unref();
+  pool_->Tick();
+  Serve(worker_);
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -22,10 +22,11 @@ namespace mpsd {
 // Step 7 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
 // takes no decision of its own, and wakes no lane: that is deferred.
 //
-// A batch goes this way: take the resources that it needs (PoolClaims) → form it from its line → lease room for its outputs → write the record of a
-// free slot → push the slot's number into the lane's ring → note the lane's bell in DeferredWork.
-// Where no room is to be had the batch's requests are put back into their lines as they were, and
-// the scheduler is told that this worker has no room; likewise where resources are lacking.
+// A batch goes this way: take the resources that it needs (PoolClaims) → form it from its line →
+// lease room for its outputs → write the record of a free slot → push the slot's number into the
+// lane's ring → note the lane's bell in DeferredWork. Where no room is to be had the batch's
+// requests are put back into their lines as they were, and the scheduler is told that this worker
+// has no room; where resources are lacking it is told so before a batch is formed.
 class Dispatcher {
  public:
   // All outlive the dispatcher.

@@ -60,8 +60,9 @@ struct PoolOptions {
 // Beside these: `answering` has the requests (of decoupled models) of which one of several answers
 // is on its way to the client; `returns` foresees who comes back; `margin` learns how far
 // forecasts can be trusted; `standing` sees that the queue does not drain; `estimate` learns how
-// large answers are; `slow_workers` finds out which workers are slow; `claims` has what the batches hold of the
-// resources that models share; `quarantine` remembers requests that have crashed a worker ("struck").
+// large answers are; `slow_workers` finds out which workers are slow; `claims` has what the
+// batches hold of the resources that models share; `quarantine` remembers requests that have
+// crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() holds the parts to:
 //  1. A request that is inside is in exactly one part: queue, inflight or answering.

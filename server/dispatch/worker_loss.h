@@ -34,8 +34,9 @@ class WorkerLoss {
       : model_(model), queue_(queue), inflight_(inflight), claims_(claims) {}
 
   // Takes all batches of a worker that is confirmed dead, and gives them to `work` without their
-  // entries, so that their leases come back; the resources that they held are free. True when its death was put down to one request, of
-  // which there is one at most. REQUIRES: the completions that the worker published were taken.
+  // entries, so that their leases come back; the resources that they held are free. True when its
+  // death was put down to one request, of which there is one at most. REQUIRES: the completions
+  // that the worker published were taken.
   bool TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
 
   // What is in the rows of a struck request is known: the rows end.

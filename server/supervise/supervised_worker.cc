@@ -438,7 +438,7 @@ void SupervisedWorker::CheckLanes() {
   if (state_ == WorkerState::kDraining && progress.inflight == 0) Dismiss();
 }
 
-// The pool compares its workers; people are told when one begins to be slow, and when it is no more.
+// The pool compares its workers; people are told when one begins to be slow, and ends.
 void SupervisedWorker::NoteSlowness(double slowness) {
   const double before = std::exchange(note_.info.slowness, slowness);
   if (slowness == before) return;

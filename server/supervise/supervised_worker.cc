@@ -170,10 +170,10 @@ void SupervisedWorker::TakeLanes(const LoadReport& report) {
 absl::Status SupervisedWorker::TakeMemory(WorkerLink::Options* options) {
   const std::string what = absl::StrCat("a worker of model '", served()->name, "'");
   const auto options_of = [this](AreaKind kind) {
-    WorkerLink::Options options =
+    WorkerLink::Options made =
         pool()->workers()->LinkOptions(index_, epoch_, note_.info.lanes, kind);
-    options.device = share_.device == "cpu" ? "cpu" : LosableDevice(share_.device);
-    return options;
+    made.device = share_.device == "cpu" ? "cpu" : LosableDevice(share_.device);
+    return made;
   };
   *options = options_of(AreaKind::kUsual);
   const WorkerLink::Options lean = options_of(AreaKind::kLean);
@@ -438,13 +438,13 @@ void SupervisedWorker::CheckLanes() {
   if (state_ == WorkerState::kDraining && progress.inflight == 0) Dismiss();
 }
 
-// The pool compares its workers; people are told when one begins to be slow, and ends.
+// The pool compares its workers; people are told when one becomes slow, and when that ends.
 void SupervisedWorker::NoteSlowness(double slowness) {
   const double before = std::exchange(note_.info.slowness, slowness);
   if (slowness == before) return;
   Publish();
   const bool is_slow = slowness > 1;
-  if (is_slow == before > 1) return;
+  if (is_slow == (before > 1)) return;
   services_->logger->Log(is_slow ? LogLevel::kWarn : LogLevel::kInfo,
                          is_slow ? "worker_slow" : "worker_not_slow",
                          {{"model", served()->name},

@@ -174,8 +174,7 @@ std::pair<int, int> Turns(uint32_t priority, uint32_t other_priority, int turns)
   int counts[2] = {};
   for (int i = 0; i < turns; ++i) {
     const int which = table.TryTake(claims[0]) ? 0 : 1;
-    if (which == 1) EXPECT_TRUE(table.TryTake(claims[1]));
-    if (which == 0) EXPECT_FALSE(table.TryTake(claims[1]));
+    EXPECT_EQ(table.TryTake(claims[1]), which == 1);
     ++counts[which];
     table.GiveBack(claims[which]);
   }

@@ -34,8 +34,8 @@
 #include "server/config/limits_config.h"
 #include "server/graph/model_step.h"
 #include "server/request/cache_scope.h"
+#include "server/request/lane_needs.h"
 #include "server/request/queue_policy.h"
-#include "server/request/rate_limit.h"
 #include "server/request/text_policy.h"
 
 namespace mpsd {
@@ -115,7 +115,7 @@ struct ModelConfig {
   SupervisionConfig supervision;
   QueuePolicies queue;
   uint64_t queue_bytes = kDefaultQueueBytes;      // of what waits; holds the largest message
-  RateLimit rate_limit;                           // resources that a batch needs, and its turns
+  LaneNeeds lane_needs;                           // resources that a batch needs, and its turns
   int64_t queue_target_ns = 0;                    // the longest wait in a standing queue; 0: any
   TextPolicy text;                                // of a folder with a tokenizer that one
   FileStamp tokenizer_stamp;                      // StampOfTokenizer() of `text.tokenizer`

@@ -170,7 +170,7 @@ void ReadResources(const JsonObject& object, ResourceLimits* resources) {
 // A lane that needs more than there is would never run.
 void CheckNeeds(const ModelConfig& model, const std::string& path, const ResourceLimits& resources,
                 JsonErrors* errors) {
-  for (const ResourceNeed& need : model.rate_limit.needs) {
+  for (const ResourceNeed& need : model.lane_needs.resources) {
     const auto limit = resources.find(need.name);
     if (limit == resources.end() || limit->second >= need.count) continue;
     errors->Add(JsonPath(path, "rate_limiter"),

@@ -265,7 +265,7 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
                                     BytesText(limits.message_bytes), ", not ", JsonText(*written)));
 }
 
-void ReadNeed(const JsonObject& object, RateLimit* limit) {
+void ReadNeed(const JsonObject& object, LaneNeeds* needs) {
   ResourceNeed need;
   object.Require("name");
   object.Get("name", &need.name);
@@ -276,19 +276,19 @@ void ReadNeed(const JsonObject& object, RateLimit* limit) {
     const std::string fault = ServableNameFault(need.name);
     if (!fault.empty()) object.Fail("name", fault);
   }
-  for (const ResourceNeed& other : limit->needs) {
+  for (const ResourceNeed& other : needs->resources) {
     if (other.name == need.name) object.Fail("name", "stands there twice");
   }
-  limit->needs.push_back(std::move(need));
+  needs->resources.push_back(std::move(need));
 }
 
-void ReadRateLimit(const JsonObject& model, RateLimit* limit) {
+void ReadRateLimit(const JsonObject& model, LaneNeeds* needs) {
   const nlohmann::json* json = model.Find("rate_limiter");
   if (json == nullptr) return;
   const JsonObject object(*json, model.PathOf("rate_limiter"), kRateKeys, model.errors());
-  object.Get("priority", 1, kMaxTurnWeight, &limit->priority);
+  object.Get("priority", 1, kMaxTurnWeight, &needs->priority);
   object.GetList("resources", kMaxNeeds, [&](const nlohmann::json& need, const std::string& path) {
-    ReadNeed(JsonObject(need, path, kNeedKeys, object.errors()), limit);
+    ReadNeed(JsonObject(need, path, kNeedKeys, object.errors()), needs);
   });
 }
 
@@ -445,7 +445,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadMostRows(object, &model);
   ReadTokenBudget(object, &model);
   ReadQueue(object, limits, &model);
-  ReadRateLimit(object, &model.rate_limit);
+  ReadRateLimit(object, &model.lane_needs);
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);
   ReadResponseCache(object, &model);

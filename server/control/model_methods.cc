@@ -170,9 +170,9 @@ void DescribeDevice(absl::string_view device, pb::ModelInstanceGroup* group) {
   group->add_gpus(index);
 }
 
-void DescribeRateLimit(const RateLimit& limit, pb::ModelRateLimiter* target) {
-  target->set_priority(limit.priority);
-  for (const ResourceNeed& need : limit.needs) {
+void DescribeRateLimit(const LaneNeeds& needs, pb::ModelRateLimiter* target) {
+  target->set_priority(needs.priority);
+  for (const ResourceNeed& need : needs.resources) {
     pb::ModelRateLimiter::Resource* resource = target->add_resources();
     resource->set_name(need.name);
     resource->set_count(need.count);
@@ -190,8 +190,8 @@ void DescribeInstances(const ServedModel& model, pb::ModelConfig* config) {
       pb::ModelInstanceGroup* group = config->add_instance_group();
       group->set_name(absl::StrCat(model.name, "_", number));
       group->set_count(static_cast<int32_t>(processes * facts.lanes));
-      if (!facts.rate_limit.empty()) {
-        DescribeRateLimit(facts.rate_limit, group->mutable_rate_limiter());
+      if (!facts.lane_needs.empty()) {
+        DescribeRateLimit(facts.lane_needs, group->mutable_rate_limiter());
       }
       processes_before = processes;
     }

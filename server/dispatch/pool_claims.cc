@@ -19,8 +19,8 @@ PoolClaims::OnDevice* PoolClaims::Find(const std::string& device) {
 
 void PoolClaims::Attach(uint32_t worker) {
   const std::string& device = inflight_->link(worker)->device();
-  if (limit_.empty() || Find(device) != nullptr) return;
-  devices_.push_back({device, table_->Enter(limit_, device)});
+  if (needs_.empty() || Find(device) != nullptr) return;
+  devices_.push_back({device, table_->Enter(needs_, device)});
 }
 
 void PoolClaims::BeginPass() {

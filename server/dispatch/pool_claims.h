@@ -8,7 +8,7 @@
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/resource_table.h"
-#include "server/request/rate_limit.h"
+#include "server/request/lane_needs.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {
@@ -23,10 +23,10 @@ namespace mpsd {
 // other pools from their turn for nothing.
 class PoolClaims {
  public:
-  // All outlive this. `table` may be null where `limit` is empty.
-  PoolClaims(ResourceTable* table, const RateLimit& limit, ServedModel* model,
+  // All outlive this. `table` may be null where `needs` are empty.
+  PoolClaims(ResourceTable* table, const LaneNeeds& needs, ServedModel* model,
              InflightTable* inflight)
-      : table_(table), limit_(limit), model_(model), inflight_(inflight) {}
+      : table_(table), needs_(needs), model_(model), inflight_(inflight) {}
 
   // REQUIRES: no batch holds anything.
   ~PoolClaims();
@@ -57,7 +57,7 @@ class PoolClaims {
   void TellOthers(DeferredWork* work) const;
 
   ResourceTable* const table_;
-  const RateLimit limit_;
+  const LaneNeeds needs_;
   ServedModel* const model_;
   InflightTable* const inflight_;
   std::vector<OnDevice> devices_;

@@ -30,7 +30,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       scheduler(OrPredictive(std::move(chosen), given)),
       queue(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
       inflight(model, keeper),
-      claims(options.resources, options.rate_limit, model, &inflight),
+      claims(options.resources, options.lane_needs, model, &inflight),
       slow_workers(&inflight),
       answering(&queue),
       standing(options.queue_target_ns),
@@ -41,7 +41,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       loss(model, &queue, &inflight, &claims),
       link_gauges(&model->metrics) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
-  MPSD_CHECK(options.rate_limit.empty() || options.resources != nullptr);
+  MPSD_CHECK(options.lane_needs.empty() || options.resources != nullptr);
 }
 
 absl::Status PoolParts::NoWorkerInTime() const {

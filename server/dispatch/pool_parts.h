@@ -23,7 +23,7 @@
 #include "server/dispatch/slow_workers.h"
 #include "server/dispatch/worker_loss.h"
 #include "server/lanes/output_sizing.h"
-#include "server/request/rate_limit.h"
+#include "server/request/lane_needs.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
 #include "server/schedule/admission_margin.h"
@@ -44,7 +44,7 @@ struct PoolOptions {
   // Workers get memory for one answer of this size when such an answer comes.
   uint64_t max_answer_bytes = kDefaultQueueBytes;
   // What each lane needs of the resources in the table, which outlives the pool; null: nothing.
-  RateLimit rate_limit;
+  LaneNeeds lane_needs;
   ResourceTable* resources = nullptr;
 };
 

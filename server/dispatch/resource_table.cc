@@ -40,13 +40,13 @@ void ResourceTable::SetLimits(ResourceLimits limits) {
   FitLimits();
 }
 
-ResourceClaim* ResourceTable::Enter(const RateLimit& limit, const std::string& device) {
-  MPSD_CHECK(!limit.empty());
+ResourceClaim* ResourceTable::Enter(const LaneNeeds& needs, const std::string& device) {
+  MPSD_CHECK(!needs.empty());
   absl::MutexLock lock(&mu_);
   auto claim = std::make_unique<ResourceClaim>();
   claim->number = FreeNumber();
-  claim->priority = limit.priority;
-  for (const ResourceNeed& need : limit.needs) {
+  claim->priority = needs.priority;
+  for (const ResourceNeed& need : needs.resources) {
     claim->needs.push_back({{need.name, need.is_global ? "" : device}, need.count});
   }
   claims_.push_back(std::move(claim));

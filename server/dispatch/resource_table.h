@@ -11,7 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "server/request/rate_limit.h"
+#include "server/request/lane_needs.h"
 #include "server/schedule/tenant_shares.h"
 #include "server/telemetry/resource_sample.h"
 
@@ -48,8 +48,8 @@ class ResourceTable {
   // How much there is from now on. What is held already stays held.
   void SetLimits(ResourceLimits limits) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The claim of one pool's lanes on one device. REQUIRES: `limit` is not empty.
-  ResourceClaim* Enter(const RateLimit& limit, const std::string& device) ABSL_LOCKS_EXCLUDED(mu_);
+  // The claim of one pool's lanes on one device. REQUIRES: `needs` are not empty.
+  ResourceClaim* Enter(const LaneNeeds& needs, const std::string& device) ABSL_LOCKS_EXCLUDED(mu_);
 
   // REQUIRES: the claim holds nothing.
   void Leave(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);

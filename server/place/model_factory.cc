@@ -68,7 +68,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.label_files = model.label_files;
   facts.task = model.spec.task;
   facts.response_cache = model.response_cache;
-  facts.rate_limit = model.rate_limit;
+  facts.lane_needs = model.lane_needs;
   return facts;
 }
 
@@ -136,8 +136,8 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->facts.answer_bytes_max = message_bytes_;
   PoolOptions options;
   // A batch that waits in a lane would hold what others could use.
-  options.lane_depth = model.rate_limit.empty() ? placement.lane_depth : 1;
-  options.rate_limit = model.rate_limit;
+  options.lane_depth = model.lane_needs.empty() ? placement.lane_depth : 1;
+  options.lane_needs = model.lane_needs;
   options.resources = resources_;
   options.max_delay_ns = model.batching.max_delay_ns;
   options.preferred_rows = model.batching.preferred_sizes;

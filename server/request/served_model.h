@@ -20,8 +20,8 @@
 #include "server/graph/model_step.h"
 #include "server/request/answer_cache.h"
 #include "server/request/cache_scope.h"
+#include "server/request/lane_needs.h"
 #include "server/request/queue_policy.h"
-#include "server/request/rate_limit.h"
 #include "server/request/request.h"
 #include "server/request/step_members.h"
 #include "server/telemetry/model_metrics.h"
@@ -42,7 +42,7 @@ struct ModelFacts {
   uint32_t max_request_rows = 0;          // as the config says; 0: those of a batch
   uint64_t max_batch_tokens = 0;          // that requests share; 0: any
   QueuePolicies queue;
-  RateLimit rate_limit;
+  LaneNeeds lane_needs;
   std::map<std::string, std::string> input_formats;  // of inputs, by name: "FORMAT_NCHW"
   std::map<std::string, std::string> label_files;    // of outputs, by name
   ModelTask task = ModelTask::kAuto;                 // as the config says

@@ -233,26 +233,26 @@ absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes)
   return absl::OkStatus();
 }
 
-RateLimit RateLimitOf(const pb::ModelRateLimiter& limiter) {
-  RateLimit limit;
-  limit.priority = std::max(1U, limiter.priority());
+LaneNeeds RateLimitOf(const pb::ModelRateLimiter& limiter) {
+  LaneNeeds needs;
+  needs.priority = std::max(1U, limiter.priority());
   for (const pb::ModelRateLimiter::Resource& resource : limiter.resources()) {
     if (resource.count() == 0) continue;
-    limit.needs.push_back({resource.name(), resource.count(), resource.global()});
+    needs.resources.push_back({resource.name(), resource.count(), resource.global()});
   }
-  return limit;
+  return needs;
 }
 
-absl::Status CheckRateLimit(const RateLimit& limit) {
+absl::Status CheckRateLimit(const LaneNeeds& needs) {
   constexpr absl::string_view kKey = "instance_group.rate_limiter";
-  if (limit.needs.size() > kMaxNeeds) {
+  if (needs.resources.size() > kMaxNeeds) {
     return Refused(kKey, absl::StrCat("may have at most ", kMaxNeeds, " resources"));
   }
-  if (limit.priority > kMaxTurnWeight) {
+  if (needs.priority > kMaxTurnWeight) {
     return Refused(kKey, absl::StrCat("may have a priority of at most ", kMaxTurnWeight));
   }
   std::set<std::string> names;
-  for (const ResourceNeed& need : limit.needs) {
+  for (const ResourceNeed& need : needs.resources) {
     const std::string fault = ServableNameFault(need.name);
     if (!fault.empty()) return Refused(kKey, absl::StrCat("has a resource whose name ", fault));
     if (!names.insert(need.name).second) {
@@ -268,13 +268,13 @@ absl::Status CheckRateLimit(const RateLimit& limit) {
 // All lanes of a model are alike, so the groups need the same.
 absl::Status ApplyRateLimit(const pb::ModelConfig& triton, ModelConfig* model) {
   if (triton.instance_group_size() == 0) return absl::OkStatus();
-  const RateLimit limit = RateLimitOf(triton.instance_group(0).rate_limiter());
+  const LaneNeeds needs = RateLimitOf(triton.instance_group(0).rate_limiter());
   for (const pb::ModelInstanceGroup& group : triton.instance_group()) {
-    if (RateLimitOf(group.rate_limiter()) == limit) continue;
+    if (RateLimitOf(group.rate_limiter()) == needs) continue;
     return Refused("instance_group.rate_limiter", "must be the same in all groups");
   }
-  model->rate_limit = limit;
-  return CheckRateLimit(limit);
+  model->lane_needs = needs;
+  return CheckRateLimit(needs);
 }
 
 // How many instances each device has.

@@ -28,8 +28,8 @@ TEST(RateLimitConfig, WhatItBecomes) {
                   files.folder() + "/c.json");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->resources, (ResourceLimits{{"R1", 4}}));
-  const RateLimit& limit = config->models[0].rate_limit;
-  EXPECT_EQ(limit.needs, (std::vector<ResourceNeed>{{"R1", 3, false}, {"R2", 1, true}}));
+  const LaneNeeds& limit = config->models[0].lane_needs;
+  EXPECT_EQ(limit.resources, (std::vector<ResourceNeed>{{"R1", 3, false}, {"R2", 1, true}}));
   EXPECT_EQ(limit.priority, 2u);
 }
 
@@ -37,7 +37,7 @@ TEST(RateLimitConfig, WithoutOneAModelNeedsNothing) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config = ParseConfig(ConfigWith("{}"), files.folder() + "/c.json");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_TRUE(config->models[0].rate_limit.empty());
+  EXPECT_TRUE(config->models[0].lane_needs.empty());
 }
 
 TEST(RateLimitConfig, ANeedBeyondTheLimitIsAMistake) {

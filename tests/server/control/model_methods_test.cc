@@ -62,7 +62,7 @@ TEST_F(ModelConfigTest, AllLanesOfADeviceAreOneGroup) {
 
 TEST_F(ModelConfigTest, EachGroupSaysWhatItsLanesNeed) {
   EXPECT_FALSE(GroupsOn({"cpu"}).at(0).has_rate_limiter());
-  model_->facts.rate_limit = {.needs = {{"R1", 2, true}}, .priority = 3};
+  model_->facts.lane_needs = {.resources = {{"R1", 2, true}}, .priority = 3};
   for (const Group& group : GroupsOn({"cuda:0", "cuda:1", "cuda:0"})) {
     EXPECT_EQ(group.rate_limiter().priority(), 3u);
     ASSERT_EQ(group.rate_limiter().resources_size(), 1);

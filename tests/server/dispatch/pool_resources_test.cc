@@ -30,7 +30,7 @@ class PoolResourcesTest : public PoolFixture {
 
   PoolOptions Needing(uint32_t count) {
     PoolOptions options;
-    options.rate_limit.needs = {{"R", count}};
+    options.lane_needs.resources = {{"R", count}};
     options.resources = &table_;
     return options;
   }

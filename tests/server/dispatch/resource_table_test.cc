@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-RateLimit Needs(std::vector<ResourceNeed> needs, uint32_t priority = 1) {
+LaneNeeds Needs(std::vector<ResourceNeed> needs, uint32_t priority = 1) {
   return {std::move(needs), priority};
 }
 
@@ -27,7 +27,7 @@ class ResourceTableTest : public testing::Test {
     }
   }
 
-  ResourceClaim* Enter(const RateLimit& limit, const std::string& device = "cpu") {
+  ResourceClaim* Enter(const LaneNeeds& limit, const std::string& device = "cpu") {
     ResourceClaim* claim = table_.Enter(limit, device);
     held_[claim] = 0;
     return claim;
@@ -209,9 +209,9 @@ TEST(ResourceTurns, NobodyStarvesAndNothingLocksUp) {
     ResourceTable table({{"A", 3}, {"B", 2}, {"C", 1}});
     std::vector<ResourceClaim*> claims;
     for (uint32_t i = 0; i < 6; ++i) {
-      RateLimit limit = Needs({{"A", up_to(3)}}, up_to(3));
-      if (up_to(2) == 1) limit.needs.push_back({"B", up_to(2)});
-      if (up_to(3) == 1) limit.needs.push_back({"C", 1});
+      LaneNeeds limit = Needs({{"A", up_to(3)}}, up_to(3));
+      if (up_to(2) == 1) limit.resources.push_back({"B", up_to(2)});
+      if (up_to(3) == 1) limit.resources.push_back({"C", 1});
       claims.push_back(table.Enter(limit, "cpu"));
     }
     std::vector<int> runs(claims.size());

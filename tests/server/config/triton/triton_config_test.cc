@@ -413,12 +413,12 @@ TEST_F(TritonConfigTest, ARateLimiterIsWhatEachLaneNeeds) {
                         }
                       })pb"),
             "");
-  EXPECT_EQ(model_.rate_limit.needs,
+  EXPECT_EQ(model_.lane_needs.resources,
             (std::vector<ResourceNeed>{{"R1", 4, false}, {"R2", 2, true}}));
-  EXPECT_EQ(model_.rate_limit.priority, 2u);
+  EXPECT_EQ(model_.lane_needs.priority, 2u);
   EXPECT_EQ(Text("instance_group { rate_limiter {} }"), "");
-  EXPECT_TRUE(model_.rate_limit.empty());
-  EXPECT_EQ(model_.rate_limit.priority, 1u) << "as Triton takes 0";
+  EXPECT_TRUE(model_.lane_needs.empty());
+  EXPECT_EQ(model_.lane_needs.priority, 1u) << "as Triton takes 0";
 }
 
 TEST_F(TritonConfigTest, EachGpuOfAListHasTheGroupsCount) {

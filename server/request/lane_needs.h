@@ -1,4 +1,4 @@
-// RateLimit: what a lane needs to have while a batch runs on it, beside itself.
+// LaneNeeds: what a lane must have while a batch runs on it, beside itself.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ struct ResourceNeed {
 };
 
 // What the config's `rate_limiter` says of a model, as Triton's. A value.
-struct RateLimit {
-  std::vector<ResourceNeed> needs;  // of each lane; at most kMaxNeeds, no two of one name
-  uint32_t priority = 1;            // a model of 2 has half as many turns as one of 1
+struct LaneNeeds {
+  std::vector<ResourceNeed> resources;  // at most kMaxNeeds, no two of one name
+  uint32_t priority = 1;                // a model of 2 has half as many turns as one of 1
 
-  bool empty() const { return needs.empty(); }
-  bool operator==(const RateLimit&) const = default;
+  bool empty() const { return resources.empty(); }
+  bool operator==(const LaneNeeds&) const = default;
 };
 
 // How much there is of each resource that the config's `resources` names. Of any other there is as

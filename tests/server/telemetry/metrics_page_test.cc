@@ -92,8 +92,8 @@ TEST_F(MetricsPageTest, ShowsWhatEachWorkerRunsItsModelWith) {
 TEST_F(MetricsPageTest, ShowsHowSlowEachWorkerIs) {
   page_.SetModelStates([] {
     const std::vector<RuntimeSample> workers = {
-        {0, "cpu", "torch 2.9.1", "stock", "/t", "none"},
-        {1, "cpu", "torch 2.9.1", "stock", "/t", "none", 3.5}};
+        {0, "cpu", "torch 2.9.1", "stock", "/t", "none", "none"},
+        {1, "cpu", "torch 2.9.1", "stock", "/t", "none", "none", 3.5}};
     return std::vector<ModelStateSample>{{"m", "1", ModelState::kReady, "fp32", workers}};
   });
   EXPECT_EQ(Value(R"(mpsd_worker_slowness{model="m",version="1",worker="0"})"), 1);

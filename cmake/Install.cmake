@@ -2,6 +2,7 @@
 # nor the build:
 #
 #   PREFIX/bin        the programs; mpsd starts those that lie beside it       component mpsd
+#   PREFIX/lib        on macOS, the driver's guard for other programs          component mpsd
 #   PREFIX/lib/mpsd   libtorch's libraries, where the worker looks first       component libtorch
 #
 # The worker in the build finds libtorch where it was built with, by the same program: CMake's own
@@ -17,6 +18,9 @@ endif()
 
 if(TARGET mpsd-cuda-graphs)
   install(TARGETS mpsd-cuda-graphs LIBRARY DESTINATION bin COMPONENT mpsd)
+endif()
+if(TARGET mpsd-driver-guard)
+  install(TARGETS mpsd-driver-guard LIBRARY DESTINATION lib COMPONENT mpsd)
 endif()
 foreach(program mpsd mpsd-worker mpsd-worker-synthetic mpsd-device-copier)
   if(TARGET ${program})

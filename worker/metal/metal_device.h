@@ -18,4 +18,8 @@ struct MetalDevice {
 // what Metal lacks. Thread-safe.
 absl::StatusOr<MetalDevice> OpenMetal();
 
+// The same where the two libraries are known: the path of Objective-C's runtime, and the loader's
+// handle of Metal, null where it is not there.
+absl::StatusOr<MetalDevice> OpenMetalOf(const char* objective_c, void* metal);
+
 }  // namespace mpsd

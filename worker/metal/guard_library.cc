@@ -1,0 +1,57 @@
+// libmpsd-driver-guard: the guard of the gpu's driver, for programs that are not mpsd's.
+//
+//   DYLD_INSERT_LIBRARIES=…/libmpsd-driver-guard.dylib MPSD_DRIVER_GUARD_REPORT=1 python3 -m app
+//
+// The loader runs Install() before the program's own code, and so before its first use of the gpu.
+// Without the switch the library says nothing. With it, stderr has a line at the start and one at
+// the end of the process, by which time somebody else may have replaced a method:
+//
+//   mpsd-driver-guard: held
+//   mpsd-driver-guard: held, 48210 calls
+//   mpsd-driver-guard: missing: Metal has no device here
+//
+// A program whose guard is missing runs on, as it does without the library. A system's program does
+// not get it: macOS takes the variable away from those that it protects.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "worker/metal/encoder_guard.h"
+#include "worker/metal/metal_guard.h"
+
+namespace mpsd {
+namespace {
+
+using Guard = absl::StatusOr<std::unique_ptr<EncoderGuard>>;
+
+// Never destroyed: the driver's threads may end encoders while the process exits.
+const Guard& ProcessGuard() {
+  static const auto* const guard = new Guard(GuardMetal());
+  return *guard;
+}
+
+void Report(const std::string& more) {
+  const char* const wanted = std::getenv("MPSD_DRIVER_GUARD_REPORT");
+  if (wanted == nullptr || *wanted == '\0') return;
+  const Guard& guard = ProcessGuard();
+  const absl::Status status = guard.ok() ? (*guard)->Verify() : guard.status();
+  const std::string text =
+      status.ok() ? absl::StrCat("held", more) : absl::StrCat("missing: ", status.message());
+  std::fprintf(stderr, "mpsd-driver-guard: %s\n", text.c_str());
+}
+
+[[gnu::constructor]] void Install() {
+  static_cast<void>(ProcessGuard());
+  Report("");
+}
+
+[[gnu::destructor]] void ReportAtTheEnd() {
+  const Guard& guard = ProcessGuard();
+  if (guard.ok()) Report(absl::StrCat(", ", (*guard)->calls(), " calls"));
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -44,6 +44,7 @@
 #include "server/keep_awake.h"
 #include "server/listen/certificate_source.h"
 #include "server/listen/open_sockets.h"
+#include "server/memory_watch.h"
 #include "server/place/host_survey.h"
 #include "server/place/model_factory.h"
 #include "server/plane/plane.h"
@@ -243,6 +244,9 @@ class Daemon {
   ServiceNotifier notifier_;
   HeapTrimmer heap_{clock_, &logger_};
   KeepAwake keep_awake_{config_.keep_awake ? AwakeAssertion::OfHost() : nullptr, clock_, &logger_};
+  MemoryWatch memory_{config_.memory_pressure ? PressureSource::OfHost() : nullptr,
+                      [this](MemoryPressure level) { supervisor_.SetMemoryPressure(level); },
+                      &metrics_, &logger_};
   std::string host_warning_;  // of CheckDescriptorLimit(), for the status
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
@@ -461,6 +465,7 @@ void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
     signals.WaitForNews(seen, absl::Nanoseconds(HeapTrimmer::kLookNs));
     heap_.Look(plane_.inside());
     keep_awake_.Look(plane_.inside());
+    memory_.Look();
     if (signals.hangups() == seen) continue;
     seen = signals.hangups();
     Reload();

@@ -32,6 +32,7 @@
 #include "proto/link/messages.h"
 #include "worker/consume/attachment.h"
 #include "worker/consume/lane.h"
+#include "worker/consume/run_gate.h"
 #include "worker/execute/concurrency_check.h"
 #include "worker/load/describe.h"
 #include "worker/load/load_in_sandbox.h"
@@ -78,12 +79,14 @@ using Lanes = std::vector<std::unique_ptr<Lane>>;
 // On mps only the main thread's stream can commit work while it goes on encoding.
 bool HasLaneOnMainThread(const Model& model) { return absl::StartsWith(model.device(), "mps"); }
 
-// The samples outlive the lanes' warm-up. `warning` is that of a lane whose warm-up the model has
+// The order and the gate outlive the lanes. `warning` is that of a lane whose warm-up the model has
 // refused.
 absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment& attachment,
-                        Model* model, Lanes* lanes, std::string* warning) {
+                        RunGate* gate, Model* model, Lanes* lanes, std::string* warning) {
+  const LaneUpkeep::Options upkeep = {order.keep_warm_ns, order.warmup_samples,
+                                      model->gives_memory_back() ? gate : nullptr};
   for (uint32_t i = 0; i < count; ++i) {
-    lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real()));
+    lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real(), upkeep));
   }
   std::string told;  // what lanes say of their records, which is the same of most
   // One lane after another: the first runs of a model compile code, which lanes must not do at
@@ -195,10 +198,11 @@ int Serve() {
   (*model)->RegisterOutputMemory(outputs.data(), outputs.size());
 
   MPSD_FAILPOINT("worker.after_attach");
+  RunGate gate;
   Lanes lanes;
   Ready ready;
   const absl::Status started =
-      StartLanes(order, report.lanes, *attachment, model->get(), &lanes, &ready.warning);
+      StartLanes(order, report.lanes, *attachment, &gate, model->get(), &lanes, &ready.warning);
   if (!started.ok()) {
     const int code = Refuse(started, kExitCannotServe);
     _exit(code);

@@ -42,6 +42,7 @@ Json Body(const LoadOrder& order) {
           {"precision", NameOf(order.precision)},
           {"warmup", NameOf(order.warmup)},
           {"warmup_samples", ToJson(order.warmup_samples)},
+          {"keep_warm_ns", static_cast<uint64_t>(order.keep_warm_ns)},
           {"sandbox", NameOf(order.sandbox)},
           {"epoch", order.epoch},
           {"lanes", order.lanes},
@@ -230,6 +231,9 @@ Message ParseLoad(Fields& fields) {
   if (fields.Has("precision")) order.precision = fields.Choice<Precision>("precision");
   order.warmup = fields.Choice<WarmUp>("warmup");
   if (fields.Has("warmup_samples")) order.warmup_samples = fields.Samples("warmup_samples");
+  if (fields.Has("keep_warm_ns")) {
+    order.keep_warm_ns = static_cast<int64_t>(fields.Number("keep_warm_ns") & INT64_MAX);
+  }
   order.sandbox = fields.Choice<SandboxLevel>("sandbox");
   order.epoch = fields.Small("epoch");
   order.lanes = fields.Small("lanes");

@@ -66,6 +66,7 @@ struct LoadOrder {
   Precision precision = Precision::kAsSaved;
   WarmUp warmup = WarmUp::kAuto;
   std::vector<WarmUpSample> warmup_samples{};  // empty: the lanes warm up with zeros
+  int64_t keep_warm_ns = 0;  // a lane runs one of those after so long without a batch; 0: never
   SandboxLevel sandbox = SandboxLevel::kBasic;
   uint32_t epoch = 0;
   uint32_t lanes = 1;

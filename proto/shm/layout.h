@@ -23,7 +23,7 @@
 namespace mpsd {
 
 inline constexpr uint64_t kSegmentMagic = 0x3164'7370'6d2d'6d73ULL;
-inline constexpr uint32_t kLayoutVersion = 5;
+inline constexpr uint32_t kLayoutVersion = 6;
 
 enum class SegmentKind : uint32_t { kSlabs = 1, kMailbox = 2, kWorker = 3 };
 
@@ -101,7 +101,8 @@ struct LaneMailbox {
 
 // What the front end writes for all lanes of a worker.
 struct alignas(kCacheLineBytes) MailboxPage {
-  SharedWord front_parked;  // 1: ring the bell after publishing a completion
+  SharedWord front_parked;     // 1: ring the bell after publishing a completion
+  SharedWord memory_pressure;  // of the host: a MemoryPressure
 };
 
 // ---- lane → front end ----
@@ -153,6 +154,8 @@ struct LaneReport {
   SharedWord heartbeat;
   SharedWord announced;  // completions announced so far: their bell was rung, or needed none
   SharedWord completion_entries[kRingEntries];
+  SharedWord keep_warm_runs;  // runs without a batch, so that the model stays warm
+  SharedWord memory_trims;    // times that unused memory was given back
   CompletionRecord records[kRingEntries];
 };
 

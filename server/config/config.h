@@ -108,6 +108,7 @@ struct ModelConfig {
   ModelSpec spec;  // what the config says; the file says the rest
   WarmUp warmup = WarmUp::kAuto;
   std::vector<WarmUpSample> warmup_samples;  // of a repository's config.pbtxt
+  int64_t keep_warm_ns = 0;                  // a lane without a batch runs once in so long; 0: no
   std::optional<SandboxLevel> sandbox;       // nothing: as the daemon
   BatchingConfig batching;
   uint32_t max_request_rows = 0;  // beyond a batch a request runs in parts; 0: as a batch
@@ -192,9 +193,10 @@ struct Config {
   AccessRules access;
   TraceConfig trace;
   SandboxLevel sandbox = SandboxLevel::kBasic;
-  bool cuda_mps = false;      // the daemon runs CUDA's Multi-Process Service
-  bool mps_fallback = false;  // on mps, operators without a kernel run on the cpu
-  bool keep_awake = true;     // a Mac does not fall asleep while requests are inside
+  bool cuda_mps = false;        // the daemon runs CUDA's Multi-Process Service
+  bool mps_fallback = false;    // on mps, operators without a kernel run on the cpu
+  bool memory_pressure = true;  // a Mac's lack of memory trims workers, and replaces them
+  bool keep_awake = true;       // a Mac does not fall asleep while requests are inside
   Compat compat = Compat::kNone;
   ModelControlMode model_control = ModelControlMode::kNone;
   bool strict_readiness = true;     // ready only while all models are

@@ -17,11 +17,14 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 18> kConfigKeys = {
-    "listen",           "server_name",   "server_version", "state_dir", "models",
-    "model_repository", "model_control", "limits",         "log",       "trace",
-    "sandbox",          "cuda_mps",      "compat",         "access",    "readiness",
-    "mps_fallback",     "keep_awake",    "resources"};
+constexpr std::array<std::string_view, 19> kConfigKeys = {
+    "listen",         "server_name", "server_version",
+    "state_dir",      "models",      "model_repository",
+    "model_control",  "limits",      "log",
+    "trace",          "sandbox",     "cuda_mps",
+    "compat",         "access",      "readiness",
+    "mps_fallback",   "keep_awake",  "resources",
+    "memory_pressure"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
@@ -234,6 +237,9 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   size_t mps_fallback = 0;
   object.GetChoice("mps_fallback", kOffOn, &mps_fallback);
   config->mps_fallback = mps_fallback == 1;
+  size_t memory_pressure = 1;
+  object.GetChoice("memory_pressure", kOffOn, &memory_pressure);
+  config->memory_pressure = memory_pressure == 1;
   size_t keep_awake = 1;
   object.GetChoice("keep_awake", kOffOn, &keep_awake);
   config->keep_awake = keep_awake == 1;

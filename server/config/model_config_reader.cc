@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 29> kModelKeys = {"name",
                                                          "outputs",
                                                          "pad",
                                                          "warmup",
+                                                         "keep_warm",
                                                          "sandbox",
                                                          "batching",
                                                          "queue",
@@ -440,6 +441,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadPlacement(object, &model.placement);
   ReadModelSpec(object, &model.spec);
   object.GetChoice("warmup", &model.warmup);
+  ReadTimeout(object, "keep_warm", kMaxPhaseNs, &model.keep_warm_ns);
   ReadSandbox(object, &model.sandbox);
   ReadBatching(object, &model.batching);
   ReadMostRows(object, &model);

@@ -1,7 +1,6 @@
-// LinkGauges: what a pool shows of its workers' links: answers that lie there, late wake-ups.
+// LinkGauges: what a pool shows of its workers' links: answers that lie there, what lanes count.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,21 +18,21 @@ namespace mpsd {
 class LinkGauges {
  public:
   explicit LinkGauges(ModelMetrics* metrics)
-      : timeout_wakeups_(&metrics->timeout_wakeups),
+      : metrics_(metrics),
         leases_(&metrics->output_leases),
         pinned_bytes_(&metrics->pinned_output_bytes),
         workers_ready_(&metrics->workers_ready) {}
 
   // The link has left the table: its worker is dead.
   void AddPast(const std::shared_ptr<WorkerLink>& link) {
-    NoteWakeups(link.get());
+    NoteCounts(link.get());
     past_.push_back(link);
   }
 
-  // Counts how often the lanes found work only because their sleep had timed out.
-  void NoteWakeups(const InflightTable& inflight) {
+  // Adds up what the lanes have counted.
+  void NoteCounts(const InflightTable& inflight) {
     const auto workers = static_cast<uint32_t>(inflight.workers().size());
-    for (uint32_t worker = 0; worker < workers; ++worker) NoteWakeups(inflight.link(worker).get());
+    for (uint32_t worker = 0; worker < workers; ++worker) NoteCounts(inflight.link(worker).get());
   }
 
   // Shows the leases and the pinned bytes of all links, and how many workers serve.
@@ -57,11 +56,14 @@ class LinkGauges {
   }
 
  private:
-  void NoteWakeups(WorkerLink* link) {
-    timeout_wakeups_->fetch_add(link->TakeTimeoutWakeups(), std::memory_order_relaxed);
+  void NoteCounts(WorkerLink* link) {
+    const LaneCounts counts = link->TakeCounts();
+    metrics_->timeout_wakeups.fetch_add(counts.timeout_wakeups, std::memory_order_relaxed);
+    metrics_->keep_warm_runs.fetch_add(counts.keep_warm_runs, std::memory_order_relaxed);
+    metrics_->memory_trims.fetch_add(counts.memory_trims, std::memory_order_relaxed);
   }
 
-  std::atomic<uint64_t>* const timeout_wakeups_;
+  ModelMetrics* const metrics_;
   GaugeShare leases_;
   GaugeShare pinned_bytes_;
   GaugeShare workers_ready_;

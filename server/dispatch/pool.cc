@@ -151,7 +151,7 @@ void Pool::Tick() {
     parts_.queue.ledger()->rate()->Measure(now_ns);
     parts_.queue.NoteSlabs();
     parts_.link_gauges.Note(parts_.inflight);
-    parts_.link_gauges.NoteWakeups(parts_.inflight);
+    parts_.link_gauges.NoteCounts(parts_.inflight);
   }
   carrier_.Carry(&work);
 }

@@ -43,14 +43,19 @@ std::vector<MacCheck> MacChecklist() {
        "no line that begins with FAIL; send doctor.txt with the rest"},
       {"`deploy/homebrew/tap.sh ~/mpsd-tap`, then the commands of deploy/README.md below it",
        "`brew` installs it without a warning; `mpsd ps` shows `identity` ready"},
-      {"with a patched libtorch, `build/release/bin/mpsd ps` while a model serves on mps",
-       "`patched, driver guard held`"},
+      {"with a patched libtorch, `build/release/bin/mpsd ps` while a model serves on mps; then a "
+       "program of yours with libmpsd-driver-guard (docs/macos.md)",
+       "`patched, driver guard held`; `mpsd-driver-guard: held`, and at the end more than 0 calls"},
       {"with a patched libtorch, `./run bench --mac`; with any other, too",
        "`PASS` in the line of each bar; send the report that the last line names, whatever it "
        "says"},
       {"`worker/libtorch/build_patched.sh ~/torch-patched v2.9.1`, before checks 17 and 18",
        "`patched: stream-pool, …` within minutes; at the end `torch-patched: patched`; send how "
        "long, and the first error"},
+      {"`sudo memory_pressure -S -l critical` while a model serves on mps; then `curl -s "
+       "127.0.0.1:8002/metrics | grep memory`",
+       "`memory_pressure` with `critical` in the log; `mpsd_memory_pressure 2`, "
+       "`mpsd_memory_trims_total` above 0"},
   };
 }
 

@@ -14,6 +14,16 @@ uint64_t SegmentBytes(const WorkerLink::Options& options) {
   return (bytes + page - 1) / page * page;
 }
 
+// By how much a sum has grown. The worker writes it, and may lie: one that goes down counts for
+// nothing.
+uint64_t TakeGrowth(uint64_t sum, uint64_t* taken) {
+  return sum <= *taken ? 0 : sum - std::exchange(*taken, sum);
+}
+
+MailboxPage* PageOf(OwnedSegment* mailbox) {
+  return reinterpret_cast<MailboxPage*>(mailbox->data() + sizeof(SegmentHeader));
+}
+
 }  // namespace
 
 uint64_t WorkerLink::SharedBytes(const Options& options) {
@@ -39,8 +49,7 @@ WorkerLink::WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegmen
       mailbox_(std::move(mailbox)),
       worker_(std::move(worker)),
       bell_(std::move(bell)),
-      front_flag_(
-          &reinterpret_cast<MailboxPage*>(mailbox_.data() + sizeof(SegmentHeader))->front_parked),
+      front_flag_(&PageOf(&mailbox_)->front_parked),
       outputs_(OutputAreaOffset(options.lanes, platform::PageBytes()), options.outputs.bytes,
                kTensorAlignment) {
   auto* mailboxes = reinterpret_cast<LaneMailbox*>(mailbox_.data() + kLaneAreaOffset);
@@ -112,14 +121,21 @@ void WorkerLink::Unpin(uint64_t bytes) {
   pinned_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-uint64_t WorkerLink::TakeTimeoutWakeups() {
-  uint64_t count = 0;
+LaneCounts WorkerLink::TakeCounts() {
+  LaneCounts sums;
   for (const LanePort& port : ports_) {
-    count += port.report->timeout_wakeups.load(std::memory_order_relaxed);
+    sums.timeout_wakeups += port.report->timeout_wakeups.load(std::memory_order_relaxed);
+    sums.keep_warm_runs += port.report->keep_warm_runs.load(std::memory_order_relaxed);
+    sums.memory_trims += port.report->memory_trims.load(std::memory_order_relaxed);
   }
-  // The worker writes the counts, and may lie: a sum that goes down counts for nothing.
-  if (count <= taken_timeout_wakeups_) return 0;
-  return count - std::exchange(taken_timeout_wakeups_, count);
+  return {TakeGrowth(sums.timeout_wakeups, &taken_.timeout_wakeups),
+          TakeGrowth(sums.keep_warm_runs, &taken_.keep_warm_runs),
+          TakeGrowth(sums.memory_trims, &taken_.memory_trims)};
+}
+
+void WorkerLink::SetMemoryPressure(MemoryPressure pressure) {
+  PageOf(&mailbox_)->memory_pressure.store(static_cast<uint32_t>(pressure),
+                                           std::memory_order_relaxed);
 }
 
 }  // namespace mpsd

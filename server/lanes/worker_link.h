@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/base/memory_pressure.h"
 #include "proto/shm/doorbell.h"
 #include "proto/shm/layout.h"
 #include "proto/shm/ring.h"
@@ -47,6 +48,13 @@ struct LanePort {
   bool WasAnnounced() const {
     return static_cast<int32_t>(announced - static_cast<uint32_t>(completed)) > 0;
   }
+};
+
+// Counts of a worker's lanes together.
+struct LaneCounts {
+  uint64_t timeout_wakeups = 0;  // by time-out instead of by the bell, with work there
+  uint64_t keep_warm_runs = 0;
+  uint64_t memory_trims = 0;
 };
 
 // Made by supervise/ when a worker has loaded its model; shared with the pool while the worker
@@ -111,11 +119,14 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // Ends the leasing, since the worker is gone: leases that come back from now on are deleted.
   void Detach();
 
-  // How often the worker's lanes woke by time-out instead of by the bell, and found work, since the
-  // last call. The worker's own word: a count for people, nothing depends on it.
-  uint64_t TakeTimeoutWakeups();
+  // What the worker's lanes have counted since the last call. The worker's own word: counts for
+  // people, nothing depends on them.
+  LaneCounts TakeCounts();
 
   // ---- any thread ----
+
+  // Tells the worker how short the host's memory is.
+  void SetMemoryPressure(MemoryPressure pressure);
 
   // Takes a lease back whose last reference is gone.
   void Released(OutputLease* lease);
@@ -150,7 +161,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   std::atomic<bool> detached_{false};
   std::atomic<uint64_t> pinned_bytes_{0};
   std::atomic<uint32_t> leases_out_{0};
-  uint64_t taken_timeout_wakeups_ = 0;
+  LaneCounts taken_;
 };
 
 }  // namespace mpsd

@@ -87,6 +87,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.precision = model.precision;
   order.warmup = model.warmup;
   order.warmup_samples = model.warmup_samples;
+  order.keep_warm_ns = model.keep_warm_ns;
   order.sandbox = model.sandbox.value_or(SandboxLevel::kBasic);
   order.lanes = placement.lanes;
   order.threads = placement.threads;

@@ -25,7 +25,7 @@ namespace mpsd {
 // Where each part of a ModelConfig goes:
 //
 //   path, format, spec, parameters, sandbox, warmup,  LoadOrder            the worker
-//   precision
+//   keep_warm, precision
 //   text                                              TextEncoder          requests of texts
 //   response_cache                                    ModelCache           equal requests
 //   batching, queue, rate_limiter                     PoolOptions          the pool

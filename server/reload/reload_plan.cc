@@ -60,6 +60,7 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("compat", before.compat, after.compat);
   compare("cuda_mps", before.cuda_mps, after.cuda_mps);
   compare("mps_fallback", before.mps_fallback, after.mps_fallback);
+  compare("memory_pressure", before.memory_pressure, after.memory_pressure);
   compare("keep_awake", before.keep_awake, after.keep_awake);
   compare("state_dir", before.state_dir, after.state_dir);
   for (std::string& key : LimitsThatNeedARestart(before.limits, after.limits)) {

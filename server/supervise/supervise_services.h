@@ -22,6 +22,7 @@
 #include "server/supervise/memory_budget.h"
 #include "server/supervise/policy/device_health_policy.h"
 #include "server/supervise/policy/memory_kills_policy.h"
+#include "server/supervise/policy/pressure_policy.h"
 #include "server/supervise/policy/watchdog_policy.h"
 #include "server/supervise/process/worker_host.h"
 #include "server/supervise/status_board.h"
@@ -49,6 +50,7 @@ struct SuperviseServices {
 
   OwnTime own_time ABSL_GUARDED_BY(thread);
   MemoryKills memory_kills ABSL_GUARDED_BY(thread);
+  PressureRelief relief ABSL_GUARDED_BY(thread);
   std::map<std::string, DeviceHealth> devices ABSL_GUARDED_BY(thread);  // by name; no cpu
   uint64_t next_token ABSL_GUARDED_BY(thread) = 1;
 

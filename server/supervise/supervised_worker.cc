@@ -235,6 +235,7 @@ void SupervisedWorker::Serve() {
   }
   const int64_t now_ns = services_->clock->NowNs();
   serving_since_ns_ = now_ns;
+  fresh_bytes_ = resident_bytes();
   note_.info.last_words.clear();
   note_.info.slowness = 1;
   run_->lanes.assign(run_->link->lanes(), LaneWatch(services_->own_time.now_ns()));

@@ -117,6 +117,7 @@ class SupervisedWorker {
   bool answers() const { return run_ != nullptr && run_->answers; }
   double jitter() const { return jitter_; }
   uint64_t resident_bytes() const;
+  uint64_t fresh_bytes() const { return fresh_bytes_; }  // when it began to serve
   WorkerLink* link() { return run_ == nullptr ? nullptr : run_->link.get(); }
   void set_device(const std::string& device) { note_.info.device = Printable(device); }
   void set_runtime(const WorkerRuntime& runtime) {
@@ -188,6 +189,7 @@ class SupervisedWorker {
   uint32_t failures_ = 0;  // deaths in a row, and failures to spawn
   int64_t start_at_ns_ = 0;
   int64_t serving_since_ns_ = 0;  // 0 while it does not serve
+  uint64_t fresh_bytes_ = 0;      // resident when it began to serve
   bool has_run_ = false;          // there was an incarnation
   bool crashed_at_load_ = false;  // one crashed before its report: the next ones try out nothing
   bool leaving_ = false;

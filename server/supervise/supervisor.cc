@@ -143,6 +143,7 @@ void Supervisor::KillCondemned(const std::vector<Sentence>& condemned) {
 void Supervisor::Tick() {
   const int64_t now_ns = services_.clock->NowNs();
   services_.own_time.Advance(now_ns);
+  services_.relief.Note(pressure_, now_ns);
   const bool due = tick_wanted_.exchange(false) || now_ns >= next_tick_ns_;
   if (due) next_tick_ns_ = now_ns + kWatchdogTickNs;
   for (const std::unique_ptr<WorkerGroup>& group : groups_) {

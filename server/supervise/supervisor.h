@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/clock.h"
+#include "proto/base/memory_pressure.h"
 #include "server/dispatch/pool.h"
 #include "server/plane/completion_thread.h"
 #include "server/plane/plane.h"
@@ -90,6 +91,10 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   // Why no worker of the model serves. OK while one serves, and while none has failed yet.
   absl::Status Fault(const ServedModel& model) const { return board_.Fault(model); }
 
+  // How short the host's memory is from now on: the workers are told with the next tick, and the
+  // groups replace some of them where that helps (pressure_policy.h).
+  void SetMemoryPressure(MemoryPressure pressure) { pressure_ = pressure; }
+
   // ---- PoolKeeper ----
 
   // Notes the sentence, which the supervisor's thread carries out unless the incarnation is gone by
@@ -139,6 +144,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   CompletionBells bells_{&completions_};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> tick_wanted_{false};
+  std::atomic<MemoryPressure> pressure_{MemoryPressure::kNone};
 
   // Owned by the supervisor's thread.
   MemoryBudget budget_;

@@ -7,7 +7,6 @@
 #include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
-#include "server/supervise/policy/recycle_policy.h"
 #include "server/supervise/servable_spec.h"
 
 namespace mpsd {
@@ -330,11 +329,19 @@ void WorkerGroup::ExpectWorker() {
 void WorkerGroup::Tick() {
   services_->thread.Check();
   for (const auto& worker : workers_) worker->Tick();
+  TellPressure();
   TickSlabs();
   NoteGoodService();
   ExpectWorker();
   if (retired_ && pool()->inside() == 0) Dismiss();
   if (!retired_ && !leaving_) TickReplacement();
+}
+
+void WorkerGroup::TellPressure() {
+  for (const auto& worker : workers_) {
+    WorkerLink* link = worker->link();
+    if (link != nullptr) link->SetMemoryPressure(services_->relief.pressure());
+  }
 }
 
 void WorkerGroup::NoteGoodService() {
@@ -388,19 +395,31 @@ void WorkerGroup::Close() {
 
 void WorkerGroup::TickReplacement() {
   if (replacement_.has_value()) return FinishReplacement();
-  const RecycleLimits& limits = model_.limits.recycle;
   const int64_t now_ns = services_->clock->NowNs();
   if (now_ns < no_replacement_until_ns_) return;
   for (const auto& worker : workers_) {
     if (worker->state() != WorkerState::kServing) continue;
-    WorkerUse use;
-    use.requests = limits.requests > 0 ? pool()->workers()->Progress(worker->index()).requests : 0;
-    use.resident_bytes = limits.resident_bytes > 0 ? worker->resident_bytes() : 0;
-    use.age_ns = now_ns - worker->serving_since_ns();
-    use.is_too_small = pool()->workers()->IsTooSmall(worker->index());
-    const char* reason = RecycleReason(limits, use, worker->jitter());
-    if (reason != nullptr) return BeginReplacement(worker.get(), reason);
+    const WorkerUse use = UseOf(*worker);
+    const char* reason = RecycleReason(model_.limits.recycle, use, worker->jitter());
+    if (reason == nullptr) continue;
+    if (use.relieves) services_->relief.Tried(now_ns);
+    return BeginReplacement(worker.get(), reason);
   }
+}
+
+// What no limit asks about is not asked of the system.
+WorkerUse WorkerGroup::UseOf(const SupervisedWorker& worker) {
+  const RecycleLimits& limits = model_.limits.recycle;
+  const int64_t now_ns = services_->clock->NowNs();
+  const bool relief_is_due = services_->relief.IsDue(now_ns);
+  WorkerUse use;
+  use.requests = limits.requests > 0 ? pool()->workers()->Progress(worker.index()).requests : 0;
+  if (limits.resident_bytes > 0 || relief_is_due) use.resident_bytes = worker.resident_bytes();
+  use.age_ns = now_ns - worker.serving_since_ns();
+  use.is_too_small = pool()->workers()->IsTooSmall(worker.index());
+  use.relieves =
+      relief_is_due && PressureRelief::HasGrown(worker.fresh_bytes(), use.resident_bytes);
+  return use;
 }
 
 // One replacement at a time, so that the host holds at most one worker more than configured.

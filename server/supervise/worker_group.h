@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "proto/link/messages.h"
 #include "server/supervise/policy/circuit_policy.h"
+#include "server/supervise/policy/recycle_policy.h"
 #include "server/supervise/slab_announcer.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"
@@ -133,7 +134,9 @@ class WorkerGroup final : public WorkerOwner {
   void ExpectWorker();
   void TickSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void PublishCircuit();
-  void TickReplacement();
+  void TellPressure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void TickReplacement() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  WorkerUse UseOf(const SupervisedWorker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void FinishReplacement();
   void BeginReplacement(SupervisedWorker* old, const char* reason);
   void CheckFreshSize(const SupervisedWorker& fresh);

@@ -55,6 +55,10 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
      &ModelMetrics::quarantined_requests},
     {"mpsd_timeout_wakeups_total", "Wake-ups that came by time-out. Each of them is a bug.",
      &ModelMetrics::timeout_wakeups},
+    {"mpsd_keep_warm_runs_total", "Runs of lanes that had no batch, so that the model stays warm.",
+     &ModelMetrics::keep_warm_runs},
+    {"mpsd_memory_trims_total", "Times that a worker gave back memory which it kept unused.",
+     &ModelMetrics::memory_trims},
     {"mpsd_copied_replies_total", "Large replies copied, since too much output was pinned.",
      &ModelMetrics::copied_replies},
     {"mpsd_text_tokens_total", "Tokens of texts, special ones included and padding not.",
@@ -72,7 +76,8 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
      &ModelMetrics::cache_misses},
     {"mpsd_worker_restarts_total", "Workers started again after a death.",
      &ModelMetrics::worker_restarts},
-    {"mpsd_worker_recycles_total", "Workers replaced for their memory, requests or age.",
+    {"mpsd_worker_recycles_total",
+     "Workers replaced for their memory, requests or age, or the host's lack of memory.",
      &ModelMetrics::worker_recycles},
     {"mpsd_worker_lines_dropped_total", "Lines that workers wrote beyond the rate limit.",
      &ModelMetrics::worker_lines_dropped},
@@ -125,6 +130,8 @@ constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
      &ServerMetrics::lost_traces},
     {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
      &ServerMetrics::model_load_failures},
+    {"mpsd_memory_pressure_rises_total", "Times that the host's memory became shorter.",
+     &ServerMetrics::memory_pressure_rises},
 };
 
 constexpr MetricRow<ServerMetrics, int64_t> kServerGauges[] = {
@@ -138,6 +145,8 @@ constexpr MetricRow<ServerMetrics, int64_t> kServerGauges[] = {
     {"mpsd_http_connections", "HTTP connections that are open.", &ServerMetrics::http_connections},
     {"mpsd_http_body_bytes", "Held of the bodies of HTTP requests, as they came.",
      &ServerMetrics::http_body_bytes},
+    {"mpsd_memory_pressure", "The host's memory: 1 is short, 2 very short; 0 is not, or not known.",
+     &ServerMetrics::memory_pressure},
     {"mpsd_kept_answers", "Answers that are kept for equal requests.",
      &ServerMetrics::kept_answers},
     {"mpsd_kept_answer_bytes", "What they take.", &ServerMetrics::kept_answer_bytes},

@@ -152,6 +152,8 @@ struct ModelMetrics {
   std::atomic<uint64_t> resource_waits{0};        // of free lanes, for what other models hold
   std::atomic<uint64_t> quarantined_requests{0};  // same content as one that crashed a worker
   std::atomic<uint64_t> timeout_wakeups{0};       // each of them is a bug
+  std::atomic<uint64_t> keep_warm_runs{0};        // of lanes without a batch
+  std::atomic<uint64_t> memory_trims{0};          // by workers, of what they keep unused
   std::atomic<uint64_t> copied_replies{0};        // large answers, because too much was pinned
   InferenceStatistics inference;
   AnswerStatistics answers;  // of a decoupled model
@@ -182,8 +184,10 @@ struct ServerMetrics {
   std::array<std::atomic<uint64_t>, kStatusCodes> refused_by_code{};
   std::atomic<uint64_t> log_lines_dropped{0};
   std::atomic<uint64_t> model_load_failures{0};
-  std::atomic<int64_t> config_reload_ok{1};      // 0: the last reload failed
-  std::atomic<int64_t> config_reload_time_s{0};  // since the Unix epoch; 0: never
+  std::atomic<int64_t> memory_pressure{0};         // a MemoryPressure
+  std::atomic<uint64_t> memory_pressure_rises{0};  // to a level above the last one
+  std::atomic<int64_t> config_reload_ok{1};        // 0: the last reload failed
+  std::atomic<int64_t> config_reload_time_s{0};    // since the Unix epoch; 0: never
   std::atomic<int64_t> open_calls{0};
   std::atomic<int64_t> connections{0};
   std::atomic<uint64_t> refused_connections{0};  // beyond the limit

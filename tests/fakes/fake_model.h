@@ -1,6 +1,7 @@
 // FakeModel: a model that does what a test says.
 #pragma once
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -34,9 +35,15 @@ class FakeModel final : public Model {
     return answer ? answer(inputs, index, sink) : Model::Answer(lane, inputs, index, sink);
   }
 
+  bool gives_memory_back() const override { return trims; }
+  uint64_t UnusedMemoryBytes() override { return unused_bytes; }
+  void ReleaseUnusedMemory() override { unused_bytes = 0; }
+
   absl::Status bind_status;  // set before any lane binds
   bool row_buckets = false;  // likewise
   bool packs = false;        // likewise
+  bool trims = false;        // likewise
+  std::atomic<uint64_t> unused_bytes{0};
   std::function<absl::StatusOr<bool>(absl::Span<const InputTensor>, uint32_t index, OutputSink*)>
       answer;  // for decoupled models
 

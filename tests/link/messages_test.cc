@@ -51,6 +51,7 @@ LoadOrder SomeLoadOrder() {
   order.epoch = UINT32_MAX;
   order.lanes = 4;
   order.threads = 2;
+  order.keep_warm_ns = 30 * kNsPerSecond;
   order.spec = SomeSpec();
   order.parameters = {{"delay", "5ms"}, {"", "empty key"}};
   return order;
@@ -121,6 +122,7 @@ TEST_F(Messages, CarryALoadOrder) {
   EXPECT_EQ(got.epoch, sent.epoch);
   EXPECT_EQ(got.lanes, sent.lanes);
   EXPECT_EQ(got.threads, sent.threads);
+  EXPECT_EQ(got.keep_warm_ns, sent.keep_warm_ns);
   EXPECT_EQ(got.spec, sent.spec);
   EXPECT_EQ(got.parameters, sent.parameters);
 }

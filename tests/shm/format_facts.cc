@@ -28,6 +28,7 @@ void PrintFrontEndStructs() {
   MPSD_FIELD(SegmentHeader, epoch);
   MPSD_STRUCT(MailboxPage);
   MPSD_FIELD(MailboxPage, front_parked);
+  MPSD_FIELD(MailboxPage, memory_pressure);
   MPSD_STRUCT(LaneMailbox);
   MPSD_FIELD(LaneMailbox, submit_tail);
   MPSD_FIELD(LaneMailbox, sequence);
@@ -73,6 +74,8 @@ void PrintWorkerStructs() {
   MPSD_FIELD(LaneReport, heartbeat);
   MPSD_FIELD(LaneReport, announced);
   MPSD_FIELD(LaneReport, completion_entries);
+  MPSD_FIELD(LaneReport, keep_warm_runs);
+  MPSD_FIELD(LaneReport, memory_trims);
   MPSD_FIELD(LaneReport, records);
   MPSD_STRUCT(CompletionRecord);
   MPSD_FIELD(CompletionRecord, batch_id);

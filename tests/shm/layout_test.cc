@@ -18,7 +18,7 @@ uint64_t Distance(const A& a, const B& b) {
 
 // A change of these is a change of the layout: kLayoutVersion goes up with it.
 TEST(Layout, TakesTheBytesThatBothSidesAgreedOn) {
-  EXPECT_EQ(kLayoutVersion, 5u);
+  EXPECT_EQ(kLayoutVersion, 6u);
   EXPECT_EQ(sizeof(SegmentHeader), 128u);
   EXPECT_EQ(sizeof(RowRun), 24u);
   EXPECT_EQ(sizeof(InputRecord), 80u);

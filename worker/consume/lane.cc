@@ -22,15 +22,15 @@ namespace {
 // because of the time-out is counted, as a bug.
 constexpr int64_t kParkTimeoutNs = kNsPerSecond;
 
-[[noreturn]] void EndForLostDevice(const CompletionRecord& record) {
-  std::fprintf(stderr, "the device is lost: %.*s\n", static_cast<int>(record.text_bytes),
-               record.text);
+[[noreturn]] void EndForLostDevice(absl::string_view why) {
+  std::fprintf(stderr, "the device is lost: %.*s\n", static_cast<int>(why.size()), why.data());
   _exit(kWorkerExitDeviceLost);
 }
 
 }  // namespace
 
-Lane::Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock)
+Lane::Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock,
+           const LaneUpkeep::Options& upkeep)
     : index_(index),
       attachment_(attachment),
       model_(model),
@@ -43,7 +43,8 @@ Lane::Lane(uint32_t index, const Attachment* attachment, Model* model, const Clo
       sleep_(&attachment->mailbox(index).sequence, &report_->parked),
       front_bell_(&attachment->mailbox_page().front_parked),
       reader_(attachment, &model->spec()),
-      executor_(index, model, clock) {}
+      executor_(index, model, clock),
+      upkeep_(index, model, clock, upkeep, report_) {}
 
 void Lane::Start(WarmUp warmup, absl::Span<const WarmUpSample> samples) {
   thread_ = std::thread([this, warmup, samples] { Main(warmup, samples); });
@@ -84,10 +85,24 @@ absl::Status Lane::RecordRuns() {
 void Lane::RunHere() {
   lane_thread_.Check();
   for (;;) {
-    while (!submitted_.Pending()) Sleep();
+    while (!submitted_.Pending()) Idle();
     MPSD_CHECK(!submitted_.Corrupt());
     ServeOne();
   }
+}
+
+void Lane::Idle() {
+  Sleep();
+  if (submitted_.Pending()) return;
+  const absl::Status status = upkeep_.WhenIdle(Pressure());
+  if (absl::IsDataLoss(status)) EndForLostDevice(status.message());
+}
+
+// The front end alone writes the word; a level that is unknown here is none.
+MemoryPressure Lane::Pressure() const {
+  const uint32_t word = attachment_->mailbox_page().memory_pressure.load(std::memory_order_relaxed);
+  const bool known = word <= static_cast<uint32_t>(MemoryPressure::kCritical);
+  return known ? static_cast<MemoryPressure>(word) : MemoryPressure::kNone;
 }
 
 void Lane::Sleep() {
@@ -117,10 +132,11 @@ void Lane::ServeOne() {
   submitted_.Pop();
   MPSD_FAILPOINT("worker.after_claim");
   if (status.ok() && live) {
+    const RunGate::Run run(upkeep_.gate());
     executor_.Execute(batch_, record);
     // The device answers nothing more to this process. The front end gives the batch to the next
     // worker.
-    if (executor_.device_lost()) EndForLostDevice(*record);
+    if (executor_.device_lost()) EndForLostDevice({record->text, record->text_bytes});
   } else {
     record->batch_id = source.batch_id;
     record->outcome = status.ok() ? BatchOutcome::kSkipped : BatchOutcome::kFailed;
@@ -128,7 +144,9 @@ void Lane::ServeOne() {
     record->started_ns = record->finished_ns = clock_->NowNs();
     SetText(record, status.message());
   }
+  const int64_t ended_ns = record->finished_ns;
   Complete(slot);
+  upkeep_.AfterBatch(ended_ns, Pressure());
 }
 
 void Lane::Complete(uint32_t slot) {

@@ -1,6 +1,7 @@
 // Lane: one inference thread of a worker, with its two rings and its bell.
 //
 //   bind, warm up ─▶ ┌─▶ nothing submitted? park until the lane's bell rings
+//                    │   (idle for long, or memory is short? keep warm, trim    LaneUpkeep)
 //                    │   else a slot: copy and check its batch record, pop the entry   BatchReader
 //                    │       run the batch, unless nobody waits for it             BatchExecutor
 //                    │       write the completion record, push the slot
@@ -23,6 +24,7 @@
 #include "proto/shm/ring.h"
 #include "worker/consume/attachment.h"
 #include "worker/consume/batch_reader.h"
+#include "worker/consume/lane_upkeep.h"
 #include "worker/execute/batch_executor.h"
 #include "worker/model/model.h"
 
@@ -31,8 +33,8 @@ namespace mpsd {
 // One inference thread of a worker: steps 8 to 10 of a request's life (ARCHITECTURE.md). Takes the
 // slots that the front end submitted, in order; copies and checks each batch record; runs the
 // batch; writes the completion record of the same slot and publishes it. Waits for nothing but its
-// own bell (and, inside the model, the device). Decides nothing about other batches: order and
-// retries are the front end's.
+// own bell (and, inside the model, the device; and for a trim by the first lane). Decides nothing
+// about other batches: order and retries are the front end's.
 //
 // Owned by the worker's main(), which starts the lanes one after another. A lane never stops by
 // itself: it ends with the process, and a started lane is never destroyed. A batch that the front
@@ -53,8 +55,9 @@ namespace mpsd {
 //   3. The completion record is written whole before its slot is pushed.
 class Lane {
  public:
-  // `attachment`, `model` and `clock` outlive the lane.
-  Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock);
+  // `attachment`, `model` and `clock` outlive the lane, and so does what `upkeep` refers to.
+  Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock,
+       const LaneUpkeep::Options& upkeep = {});
 
   // Starts the lane's thread, which binds itself to the lane's device stream, warms up, then
   // serves. The samples outlive the warm-up. Called once, and not where WarmUpHere() is used.
@@ -82,8 +85,10 @@ class Lane {
  private:
   absl::Status RecordRuns();
   void Main(WarmUp warmup, absl::Span<const WarmUpSample> samples);
+  void Idle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   void Sleep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   void ServeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
+  MemoryPressure Pressure() const;
   void Complete(uint32_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
 
   const uint32_t index_;
@@ -105,6 +110,7 @@ class Lane {
   FrontBell front_bell_ ABSL_GUARDED_BY(lane_thread_);
   BatchReader reader_ ABSL_GUARDED_BY(lane_thread_);
   BatchExecutor executor_ ABSL_GUARDED_BY(lane_thread_);
+  LaneUpkeep upkeep_ ABSL_GUARDED_BY(lane_thread_);
   Batch batch_ ABSL_GUARDED_BY(lane_thread_);  // its memory is used again from batch to batch
 
   std::thread thread_;

@@ -52,11 +52,11 @@ absl::Status RunZeros(Model* model, uint32_t lane, uint32_t rows, size_t step) {
   return RunOnce(model, lane, inputs, rows);
 }
 
-absl::Status RunSample(Model* model, uint32_t lane, const WarmUpSample& sample) {
+absl::Status RunSample(Model* model, uint32_t lane, const WarmUpSample& sample, uint32_t runs) {
   const absl::StatusOr<SampleInputs> inputs = MakeSampleInputs(model->spec(), sample);
   if (!inputs.ok()) return inputs.status();
   absl::Status status;
-  for (uint32_t run = 0; run < sample.runs && status.ok(); ++run) {
+  for (uint32_t run = 0; run < runs && status.ok(); ++run) {
     status = RunOnce(model, lane, inputs->tensors, sample.rows);
   }
   return status;
@@ -68,7 +68,8 @@ absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
                         absl::Span<const WarmUpSample> samples) {
   if (warmup == WarmUp::kNone) return absl::OkStatus();
   for (const WarmUpSample& sample : samples) {
-    if (absl::Status status = RunSample(model, lane, sample); !status.ok()) return status;
+    if (absl::Status status = RunSample(model, lane, sample, sample.runs); !status.ok())
+      return status;
   }
   if (!samples.empty()) return absl::OkStatus();
   const bool all = warmup == WarmUp::kAll || (warmup == WarmUp::kAuto && model->device() != "cpu");
@@ -81,6 +82,11 @@ absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status RunToKeepWarm(Model* model, uint32_t lane, absl::Span<const WarmUpSample> samples) {
+  if (samples.empty()) return RunZeros(model, lane, /*rows=*/1, /*step=*/0);
+  return RunSample(model, lane, samples.front(), /*runs=*/1);
 }
 
 bool RefusesInputs(const absl::Status& status) {

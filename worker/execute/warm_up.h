@@ -1,4 +1,5 @@
-// warm_up: the runs that a lane makes before its first batch, with inputs that no client sent.
+// warm_up: the runs that a lane makes with inputs that no client sent: before its first batch, and
+// where it keeps its model warm.
 //
 // The first runs of a model are its slowest: libtorch compiles and fuses code for the shapes that
 // it sees, a device loads its kernels, allocators take their memory. A worker says that it is ready
@@ -37,6 +38,11 @@ namespace mpsd {
 // runs. Called on the lane's thread, after Model::BindLane() and before its first batch.
 absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
                         absl::Span<const WarmUpSample> samples = {});
+
+// Runs the lane's first sample once, or one row of zeros of the smallest shape where there are
+// none: the smallest run that touches all of the model. Errors as above. Called on the lane's
+// thread between its batches.
+absl::Status RunToKeepWarm(Model* model, uint32_t lane, absl::Span<const WarmUpSample> samples);
 
 // Whether the error says that the model refuses the inputs, or that they do not fit it. The lane
 // can serve then, though its first requests may be slow: zeros and empty strings are no inputs that

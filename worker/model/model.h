@@ -176,6 +176,14 @@ class Model {
   // stays for the life of the process. Called before the first run. Thread-safe.
   virtual void RegisterOutputMemory(void* /*data*/, uint64_t /*bytes*/) {}
 
+  // Whether the model's library keeps memory of the host for later runs that it can give back:
+  // UnusedMemoryBytes() is how much it keeps, and ReleaseUnusedMemory() gives back what it can,
+  // which the next runs pay for. Constant; the other two are called on a lane's thread,
+  // ReleaseUnusedMemory() while no lane runs.
+  virtual bool gives_memory_back() const { return false; }
+  virtual uint64_t UnusedMemoryBytes() { return 0; }
+  virtual void ReleaseUnusedMemory() {}
+
   // Called by each lane on its own thread, before its first Run(): gives the thread its stream.
   // ReleaseLane() undoes it, on the same thread, for a lane that ends before the process does. An
   // error means that the lane cannot serve.

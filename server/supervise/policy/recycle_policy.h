@@ -25,6 +25,7 @@ struct WorkerUse {
   uint64_t requests = 0;      // answered by this incarnation
   int64_t age_ns = 0;         // since it began to serve
   bool is_too_small = false;  // for an answer that came
+  bool relieves = false;      // a fresh one would, where memory is short (pressure_policy.h)
 };
 
 // The limits in the order in which they are looked at:
@@ -34,15 +35,17 @@ struct WorkerUse {
 //                     hold; no config sets it
 //   resident_memory   by the process's resident bytes, once it       none
 //                     has served for kGoodServiceNs
+//   memory_pressure   by the host's lack of memory, where the worker  none
+//                     has grown; once it has served for as long
 //   requests          by the requests that it has answered           a limit of 10000: from 9000
 //   age               by the time since it began to serve            a limit of 24 h: from 21.6 h
 //
 // A limit of 0 is never reached. At most one reason is told: the first that holds.
 //
-// Why the worker is replaced: "answers", "resident_memory", "requests" or "age", the word that the
-// log has; null when it is not. Only asks: whether there is memory for one worker more, and whether
-// another one is being replaced, is WorkerGroup's to know, which asks at each look at its workers
-// that serve.
+// Why the worker is replaced: "answers", "resident_memory", "memory_pressure", "requests" or "age",
+// the word that the log has; null when it is not. Only asks: whether there is memory for one worker
+// more, and whether another one is being replaced, is WorkerGroup's to know, which asks at each
+// look at its workers that serve.
 //
 // `jitter` in [0, 1) is the worker's own and takes up to a tenth off age and requests, so that
 // workers that began together do not end together. The memory limit has no jitter, since it keeps
@@ -52,7 +55,9 @@ inline const char* RecycleReason(const RecycleLimits& limits, const WorkerUse& u
   if (use.is_too_small) return "answers";
   const double share = 1 - jitter / 10;
   const bool is_large = limits.resident_bytes > 0 && use.resident_bytes >= limits.resident_bytes;
-  if (is_large && use.age_ns >= kGoodServiceNs) return "resident_memory";
+  const bool has_served = use.age_ns >= kGoodServiceNs;
+  if (is_large && has_served) return "resident_memory";
+  if (use.relieves && has_served) return "memory_pressure";
   if (limits.requests > 0 &&
       static_cast<double>(use.requests) >= static_cast<double>(limits.requests) * share) {
     return "requests";

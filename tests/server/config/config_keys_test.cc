@@ -169,6 +169,7 @@ constexpr char kValues[] = R"({
   "models/0/rate_limiter/priority":    {"taken": [1, 1000000],    "refused": [0, 1000001]},
   "models/0/rate_limiter/resources/0/count": {"taken": [1, 4],    "refused": [0, 1000000001]},
   "models/0/text/max_tokens":         {"taken": [1, 65536],         "refused": [0, 65537]},
+  "models/0/keep_warm":               {"taken": ["0", "1s", "24h"], "refused": ["1", 0]},
   "models/0/load_timeout":            {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
   "models/0/warmup_timeout":          {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},
   "models/0/run_timeout":             {"taken": ["auto", "0", "1s", "24h"], "refused": ["1", 0]},
@@ -255,11 +256,13 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->models[0].device, model.device);
   EXPECT_EQ(config->models[0].placement.lanes, model.placement.lanes);
   EXPECT_EQ(config->models[0].warmup, model.warmup);
+  EXPECT_EQ(config->models[0].keep_warm_ns, model.keep_warm_ns);
   EXPECT_EQ(config->models[0].precision, model.precision);
   EXPECT_EQ(config->sandbox, Config().sandbox);
   EXPECT_EQ(config->cuda_mps, Config().cuda_mps);
   EXPECT_EQ(config->mps_fallback, Config().mps_fallback);
   EXPECT_EQ(config->keep_awake, Config().keep_awake);
+  EXPECT_EQ(config->memory_pressure, Config().memory_pressure);
   EXPECT_EQ(config->models[0].batching.max_delay_ns, model.batching.max_delay_ns);
   EXPECT_EQ(config->models[0].max_request_rows, model.max_request_rows);
   EXPECT_EQ(config->models[0].max_batch_tokens, model.max_batch_tokens);

@@ -40,6 +40,7 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_FALSE(config->cuda_mps);
   EXPECT_FALSE(config->mps_fallback);
   EXPECT_TRUE(config->keep_awake);
+  EXPECT_TRUE(config->memory_pressure);
   ASSERT_EQ(config->models.size(), 1U);
   const ModelConfig& model = config->models[0];
   EXPECT_EQ(model.path, files.folder() + "/m.pt");
@@ -50,6 +51,7 @@ TEST(Config, HasDefaultsForAllButTheModels) {
   EXPECT_EQ(model.placement.threads, 0U);
   EXPECT_EQ(model.spec, ModelSpec());
   EXPECT_EQ(model.warmup, WarmUp::kAuto);
+  EXPECT_EQ(model.keep_warm_ns, 0);
   EXPECT_EQ(model.precision, Precision::kAsSaved);
   EXPECT_EQ(model.sandbox, std::nullopt);
   EXPECT_EQ(model.batching.max_delay_ns, 0);
@@ -125,6 +127,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
                "plaintext": true},
     "server_name": "gpu-7", "server_version": "2.60.0", "state_dir": "../state",
     "sandbox": "strict", "cuda_mps": "on", "mps_fallback": "on", "keep_awake": "off",
+    "memory_pressure": "off",
     "models": [{"name": "m", "path": "m.pt"}],
     "limits": {"message": "1MiB", "buffered": "5MiB", "shared_memory": "4GiB",
                "compressed_requests": false,
@@ -164,6 +167,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_TRUE(config->cuda_mps);
   EXPECT_TRUE(config->mps_fallback);
   EXPECT_FALSE(config->keep_awake);
+  EXPECT_FALSE(config->memory_pressure);
 }
 
 TEST(Config, ABudgetOfTokensIsForAModelThatTakesThem) {
@@ -208,7 +212,7 @@ TEST(Config, ReadsEveryKeyOfAModel) {
     "inputs": [{"name": "x", "datatype": "INT64", "shape": [-1]}],
     "outputs": [{"name": "y", "datatype": "FP32", "shape": [16]}],
     "pad": [{"input": "x", "dim": 0, "buckets": [8, 16], "value": 1}],
-    "warmup": "all", "sandbox": "off",
+    "warmup": "all", "keep_warm": "30s", "sandbox": "off",
     "batching": {"max_delay": "500us", "preferred_sizes": [8, 4]},
     "queue": {"requests": 10, "bytes": "1GiB"},
     "load_timeout": "2s", "warmup_timeout": "3s", "run_timeout": "4s",
@@ -234,6 +238,7 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   EXPECT_EQ(model.spec, spec);
   EXPECT_EQ(model.response_cache, CacheScope::kShared);
   EXPECT_EQ(model.warmup, WarmUp::kAll);
+  EXPECT_EQ(model.keep_warm_ns, 30 * kNsPerSecond);
   EXPECT_EQ(model.sandbox, SandboxLevel::kOff);
   EXPECT_EQ(model.batching.max_delay_ns, 500 * kNsPerUs);
   EXPECT_EQ(model.batching.preferred_sizes, (std::vector<uint32_t>{4, 8}));

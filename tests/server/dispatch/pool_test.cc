@@ -345,6 +345,21 @@ TEST_F(PoolTest, CompletionsThatTheBellMissedAreCounted) {
   EXPECT_EQ(model_.metrics.timeout_wakeups, 1u);
 }
 
+TEST_F(PoolTest, WhatLanesCountAddsUpAndNeverGoesDown) {
+  MakePool();
+  FakeWorker* worker = AddWorker();
+  worker->report(0)->keep_warm_runs.store(2);
+  worker->report(0)->memory_trims.store(3);
+  pool_->Tick();
+  worker->report(0)->keep_warm_runs.store(1);
+  pool_->Tick();
+  worker->report(0)->keep_warm_runs.store(5);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.keep_warm_runs, 5u);
+  EXPECT_EQ(model_.metrics.memory_trims, 3u);
+  EXPECT_EQ(model_.metrics.batches, 0u);
+}
+
 // The thread that woke by time-out looks for what comes now, so that nobody needs to ring.
 TEST_F(PoolTest, ACompletionAfterTheTimeOutIsNotMissed) {
   MakePool();

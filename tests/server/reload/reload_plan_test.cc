@@ -93,6 +93,7 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.server_version = "other";
   after.compat = Compat::kTriton;
   after.mps_fallback = true;
+  after.memory_pressure = false;
   after.keep_awake = false;
   after.state_dir = "/elsewhere";
   after.limits.message_bytes = 1;
@@ -119,6 +120,7 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
                                                         "server_version",
                                                         "compat",
                                                         "mps_fallback",
+                                                        "memory_pressure",
                                                         "keep_awake",
                                                         "state_dir",
                                                         "limits.message",

@@ -486,6 +486,80 @@ TEST_F(ReplacementTest, TheFreshOneServesBeforeTheOldOneDrains) {
   EXPECT_EQ(host_.process(1).kills(), 0);
 }
 
+class PressureTest : public ReplacementTest {
+ protected:
+  static constexpr uint64_t kLeast = PressureRelief::kLeastGrowthBytes;
+
+  // A worker of `fresh_bytes` that serves, and has served well.
+  void ServeWell(uint64_t fresh_bytes) {
+    MakeGroup(1);
+    host_.process(1).resident_bytes = fresh_bytes;
+    Serve(1);
+    Pass(kGoodServiceNs);
+  }
+
+  void Press(MemoryPressure pressure) {
+    services_.thread.Check();
+    services_.relief.Note(pressure, clock_.NowNs());
+  }
+
+  uint32_t Told() {
+    const OwnedSegment& mailbox = group_->Find(0)->link()->mailbox_segment();
+    const auto* page = reinterpret_cast<const MailboxPage*>(mailbox.data() + sizeof(SegmentHeader));
+    return page->memory_pressure.load();
+  }
+};
+
+TEST_F(PressureTest, WorkersAreToldOfIt) {
+  ServeWell(kLeast);
+  EXPECT_EQ(Told(), 0u);
+  Press(MemoryPressure::kCritical);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(Told(), 2u);
+  Press(MemoryPressure::kNone);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(Told(), 0u);
+}
+
+TEST_F(PressureTest, AWorkerThatHasGrownIsReplacedWithoutAGap) {
+  ServeWell(kLeast);
+  host_.process(1).resident_bytes = 2 * kLeast;
+  Press(MemoryPressure::kWarn);
+  Pass(PressureRelief::kPatienceNs);
+  EXPECT_EQ(host_.spawned(), 1u) << "it trims";
+  Press(MemoryPressure::kCritical);
+  Pass(PressureRelief::kPatienceNs - kWatchdogTickNs);
+  EXPECT_EQ(host_.spawned(), 1u) << "it may still trim";
+  Pass(kWatchdogTickNs);
+  ASSERT_EQ(host_.spawned(), 2u);
+  EXPECT_EQ(StateOf(0), WorkerState::kServing);
+  Serve(2);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(StateOf(0), WorkerState::kDraining);
+  EXPECT_EQ(host_.process(1).kills(), 0);
+}
+
+TEST_F(PressureTest, AWorkerThatHasNotGrownStays) {
+  ServeWell(kLeast);
+  host_.process(1).resident_bytes = 2 * kLeast - 1;
+  Press(MemoryPressure::kCritical);
+  Pass(PressureRelief::kPatienceNs + PressureRelief::kPauseNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+}
+
+TEST_F(PressureTest, WithoutMemoryForAFreshOneItStaysAndIsTriedAgainLater) {
+  ServeWell(kLeast);
+  host_.process(1).resident_bytes = 2 * kLeast;
+  host_.available_bytes = 2 * kLeast;
+  Press(MemoryPressure::kCritical);
+  Pass(PressureRelief::kPatienceNs);
+  host_.available_bytes = 2 * kLeast + 1;
+  Pass(PressureRelief::kPauseNs - kWatchdogTickNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(host_.spawned(), 2u);
+}
+
 TEST_F(ReplacementTest, TheFreshOneIsOnTheDeviceOfTheOldOne) {
   MakeGroup(2, [](SupervisedModel* model) {
     model->processes = {{"cuda:0", 33}, {"cuda:1", 50}};

@@ -254,6 +254,8 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.cache_misses = 28;
   model_.padding_tokens = 29;
   model_.resource_waits = 30;
+  model_.keep_warm_runs = 31;
+  model_.memory_trims = 32;
   const char* names[] = {"mpsd_batches_total",
                          "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total",
@@ -283,7 +285,9 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_cache_hits_total",
                          "mpsd_cache_misses_total",
                          "mpsd_padding_tokens_total",
-                         "mpsd_resource_waits_total"};
+                         "mpsd_resource_waits_total",
+                         "mpsd_keep_warm_runs_total",
+                         "mpsd_memory_trims_total"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
@@ -307,6 +311,13 @@ TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {
   EXPECT_EQ(Value("mpsd_log_lines_dropped_total"), 2);
   EXPECT_EQ(Value("mpsd_open_calls"), 3);
   EXPECT_EQ(Value(R"(mpsd_build_info{version="1.2.3",grpc="1.51.1"})"), 1);
+}
+
+TEST_F(MetricsPageTest, ShowsTheHostsMemory) {
+  server_.memory_pressure = 2;
+  server_.memory_pressure_rises = 7;
+  EXPECT_EQ(Value("mpsd_memory_pressure"), 2);
+  EXPECT_EQ(Value("mpsd_memory_pressure_rises_total"), 7);
 }
 
 TEST_F(MetricsPageTest, ShowsTheKeptAnswers) {

@@ -25,13 +25,18 @@ constexpr uint64_t kLeaseBytes = 64;
 
 // A lane and its memory. Both live until the process ends, because a lane is never asked to stop.
 struct Rig {
-  Rig(FakeModel::RunFunction run, const ModelSpec& spec) : model(spec, std::move(run)) {}
+  Rig(FakeModel::RunFunction run, const ModelSpec& spec, int64_t keep_warm)
+      : model(spec, std::move(run)), keep_warm_ns(keep_warm) {
+    model.trims = true;
+  }
 
   FrontMemory front;
   FakeModel model;
+  const int64_t keep_warm_ns;
   FakeClock clock;
+  RunGate gate;
   Attachment attachment = Attachment::Map(front.Order(), front.Fds(), 1, 1).value();
-  Lane lane{0, &attachment, &model, &clock};
+  Lane lane{0, &attachment, &model, &clock, {keep_warm_ns, {}, &gate}};
   RingProducer submit{front.mailbox(0)->submit_entries, &front.mailbox(0)->submit_tail,
                       &front.report(0)->submit_head};
   RingConsumer completions{front.report(0)->completion_entries, &front.report(0)->completion_tail,
@@ -40,13 +45,13 @@ struct Rig {
 };
 
 // Keeps every rig reachable, so that leak checkers accept it.
-Rig* NewRig(FakeModel::RunFunction run) {
+Rig* NewRig(FakeModel::RunFunction run, int64_t keep_warm_ns = 0) {
   static auto* const rigs = new std::vector<Rig*>;
   ModelSpec spec;
   spec.max_batch_size = 4;
   spec.inputs = {{"A", DataType::kFp32, {1}}};
   spec.outputs = {{"A", DataType::kFp32, {1}}};
-  rigs->push_back(new Rig(std::move(run), spec));
+  rigs->push_back(new Rig(std::move(run), spec, keep_warm_ns));
   return rigs->back();
 }
 
@@ -66,11 +71,13 @@ TEST(LaneWarmUp, AModelThatRefusesItServesWithAWarning) {
 
 class LaneTest : public testing::Test {
  protected:
-  void Start(FakeModel::RunFunction run = EchoInputs) {
-    rig_ = NewRig([this, run = std::move(run)](auto inputs, uint32_t rows, OutputSink* sink) {
+  void Start(FakeModel::RunFunction run = EchoInputs, int64_t keep_warm_ns = 0) {
+    const auto counted = [this, run = std::move(run)](auto inputs, uint32_t rows,
+                                                      OutputSink* sink) {
       runs_.fetch_add(1);
       return run(inputs, rows, sink);
-    });
+    };
+    rig_ = NewRig(counted, keep_warm_ns);
     rig_->lane.Start(WarmUp::kNone);
     ASSERT_TRUE(rig_->lane.WarmedUp().ok());
   }
@@ -118,6 +125,15 @@ class LaneTest : public testing::Test {
 
   void WaitUntilParked() {
     WaitUntil([this] { return rig_->front.report(0)->parked.load() != 0; });
+  }
+
+  // Has a lane without a batch look what there is to do, and waits until it has.
+  void WakeForNothing() {
+    WaitUntilParked();
+    const uint32_t before = rig_->front.report(0)->heartbeat.load();
+    if (rig_->bell.Ring()) rig_->bell.Wake();
+    WaitUntil([&] { return rig_->front.report(0)->heartbeat.load() != before; });
+    WaitUntilParked();
   }
 
   Rig* rig_ = nullptr;
@@ -253,6 +269,85 @@ TEST_F(LaneTest, RingsTheFrontEndOnlyWhenThatIsParked) {
   Submit(1);
   EXPECT_EQ(poll(&waited, 1, -1), 1);
   EXPECT_EQ(Take().batch_id, 2u);
+}
+
+// ---- without a batch ----
+
+TEST_F(LaneTest, RunsItsModelOnceAfterTheTimeWithoutABatch) {
+  Start(EchoInputs, 10 * kNsPerSecond);
+  rig_->clock.Advance(10 * kNsPerSecond - 1);
+  WakeForNothing();
+  EXPECT_EQ(runs_.load(), 0);
+  rig_->clock.Advance(1);
+  WakeForNothing();
+  WakeForNothing();
+  EXPECT_EQ(runs_.load(), 1);
+  EXPECT_EQ(rig_->front.report(0)->keep_warm_runs.load(), 1u);
+  EXPECT_FALSE(rig_->completions.Pending()) << "nobody has asked for it";
+}
+
+TEST_F(LaneTest, ABatchIsARunToo) {
+  Start(EchoInputs, 10 * kNsPerSecond);
+  rig_->clock.Advance(10 * kNsPerSecond);
+  WriteBatch(0, 1, 1.0F);
+  Submit(0);
+  EXPECT_EQ(Take().outcome, BatchOutcome::kDone);
+  WakeForNothing();
+  EXPECT_EQ(runs_.load(), 1) << "the batch";
+}
+
+TEST_F(LaneTest, AfterARunThatFailedItKeepsNothingWarm) {
+  Start([](auto, uint32_t, OutputSink*) { return absl::InternalError("it takes no zeros"); },
+        kNsPerSecond);
+  for (int i = 0; i < 3; ++i) {
+    rig_->clock.Advance(kNsPerSecond);
+    WakeForNothing();
+  }
+  EXPECT_EQ(runs_.load(), 1);
+  EXPECT_EQ(rig_->front.report(0)->keep_warm_runs.load(), 0u);
+}
+
+TEST_F(LaneTest, TrimsWhenTheFrontEndSaysThatMemoryIsShort) {
+  Start();
+  rig_->model.unused_bytes = 1;
+  WakeForNothing();
+  EXPECT_EQ(rig_->model.unused_bytes, 1u) << "too little to trim for";
+  rig_->front.page()->memory_pressure.store(static_cast<uint32_t>(MemoryPressure::kWarn));
+  WakeForNothing();
+  EXPECT_EQ(rig_->model.unused_bytes, 0u);
+  EXPECT_EQ(rig_->front.report(0)->memory_trims.load(), 1u);
+}
+
+TEST_F(LaneTest, AtTheCriticalLevelItTrimsAfterItsBatch) {
+  Start();
+  rig_->front.page()->memory_pressure.store(static_cast<uint32_t>(MemoryPressure::kCritical));
+  rig_->model.unused_bytes = 1;
+  WriteBatch(0, 1, 1.0F);
+  Submit(0);
+  EXPECT_EQ(Take().outcome, BatchOutcome::kDone);
+  WaitUntilParked();
+  EXPECT_EQ(rig_->model.unused_bytes, 0u);
+}
+
+TEST_F(LaneTest, ALevelThatItDoesNotKnowTrimsNothing) {
+  Start();
+  rig_->model.unused_bytes = 1;
+  rig_->front.page()->memory_pressure.store(3);
+  WakeForNothing();
+  EXPECT_EQ(rig_->model.unused_bytes, 1u);
+}
+
+TEST(LaneDeathTest, ADeviceThatIsLostWhileTheModelIsKeptWarmEndsTheWorker) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto serve = [] {
+    Rig* rig = NewRig([](auto, uint32_t, OutputSink*) { return absl::DataLossError("it is gone"); },
+                      kNsPerSecond);
+    rig->lane.Start(WarmUp::kNone);
+    rig->clock.Advance(2 * kNsPerSecond);
+    WaitUntil([] { return false; });
+  };
+  EXPECT_EXIT(serve(), testing::ExitedWithCode(kWorkerExitDeviceLost),
+              "the device is lost: it is gone");
 }
 
 // ---- before it serves ----

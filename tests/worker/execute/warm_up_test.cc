@@ -154,6 +154,16 @@ TEST_F(WarmUpTest, StringsAreEmptyOnes) {
   EXPECT_EQ(bytes, 3 * sizeof(uint32_t));
 }
 
+TEST(RunToKeepWarm, RunsOneRowOfTheSmallestBucket) {
+  std::vector<std::string> runs;
+  FakeModel model(PaddedSpec(), [&runs](auto inputs, uint32_t rows, OutputSink* sink) {
+    runs.push_back(ShapesText(inputs));
+    return EchoInputs(inputs, rows, sink);
+  });
+  EXPECT_TRUE(RunToKeepWarm(&model, 0, {}).ok());
+  EXPECT_THAT(runs, ElementsAre("[1,16] [1,1,3]"));
+}
+
 TEST(RefusesInputs, IsSaidOfTheModelsOwnErrorsAlone) {
   EXPECT_TRUE(RefusesInputs(absl::InternalError("it threw")));
   EXPECT_TRUE(RefusesInputs(absl::InvalidArgumentError("a sample that does not fit")));
@@ -198,6 +208,9 @@ TEST_F(WarmUpTest, OfSamplesRunsThemInsteadOfZeros) {
   const std::string row = samples[0].inputs[0].data;
   EXPECT_EQ(texts[0], row + row + row);
   EXPECT_TRUE(std::all_of(first.begin(), first.end(), [](float v) { return v > 0 && v < 1; }));
+  texts.clear();
+  EXPECT_TRUE(RunToKeepWarm(&model, 0, samples).ok());
+  EXPECT_EQ(texts.size(), 1U);
   texts.clear();
   EXPECT_TRUE(WarmUpLane(&model, 0, WarmUp::kNone, samples).ok());
   EXPECT_TRUE(texts.empty());

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ATen/Version.h"
+#include "ATen/detail/MPSHooksInterface.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -170,9 +171,27 @@ void SynchronizeDevice(c10::Device device) {
 void ReleaseUnusedMemory(c10::Device device) {
   if (device.is_cpu()) return;
   CatchForeign([&] {
-    c10::getDeviceAllocator(device.type())->emptyCache();
+    // The allocator of mps is none of those that c10 knows by their interface.
+    if (device.is_mps()) {
+      at::detail::getMPSHooks().emptyCache();
+    } else {
+      c10::getDeviceAllocator(device.type())->emptyCache();
+    }
     return absl::OkStatus();
   }).IgnoreError();  // the memory then stays with libtorch
+}
+
+uint64_t UnusedMemoryBytes(c10::Device device) {
+  if (!device.is_mps()) return 0;
+  uint64_t unused_bytes = 0;
+  CatchForeign([&] {
+    const at::MPSHooksInterface& hooks = at::detail::getMPSHooks();
+    const uint64_t taken_bytes = hooks.getDriverAllocatedMemory();
+    const uint64_t used_bytes = hooks.getCurrentAllocatedMemory();
+    unused_bytes = taken_bytes > used_bytes ? taken_bytes - used_bytes : 0;
+    return absl::OkStatus();
+  }).IgnoreError();  // libtorch then does not tell
+  return unused_bytes;
 }
 
 RuntimeFacts LoadedRuntime() {

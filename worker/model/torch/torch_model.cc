@@ -68,6 +68,10 @@ DriverGuard TorchModel::driver_guard() const { return GuardDriver(runtime_->devi
 
 bool TorchModel::needs_self_check() const { return NeedsCheck(device(), runtime_->kind()); }
 
+// On mps alone, whose memory is the host's. That of cuda is the device's own: the host's pressure
+// says nothing of it, recorded runs hold parts of it, and to give it back waits for all lanes.
+bool TorchModel::gives_memory_back() const { return runtime_->device().is_mps(); }
+
 bool TorchModel::wants_row_buckets() const {
   return Wanted(runtime_->options().row_buckets, runtime_->device().is_mps()) && spec_.batches() &&
          IsOfTensors(spec_);

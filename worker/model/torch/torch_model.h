@@ -50,6 +50,9 @@ class TorchModel : public Model {
   void RegisterMemory(const void* data, uint64_t bytes) final;
   void UnregisterMemory(const void* data) final;
   void RegisterOutputMemory(void* data, uint64_t bytes) final;
+  bool gives_memory_back() const final;
+  uint64_t UnusedMemoryBytes() final { return mpsd::UnusedMemoryBytes(runtime_->device()); }
+  void ReleaseUnusedMemory() final { mpsd::ReleaseUnusedMemory(runtime_->device()); }
   absl::Status BindLane(uint32_t lane) final { return runtime_->BindLane(lane); }
   void ReleaseLane(uint32_t lane) final;
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,

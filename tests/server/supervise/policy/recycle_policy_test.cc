@@ -28,6 +28,15 @@ TEST(RecycleReason, IsMemoryOnlyAfterGoodService) {
       << "memory is no matter of chance";
 }
 
+TEST(RecycleReason, IsTheHostsPressureOfAWorkerThatRelievesIt) {
+  WorkerUse use;
+  use.relieves = true;
+  use.age_ns = kGoodServiceNs - 1;
+  EXPECT_EQ(RecycleReason({}, use, 0), nullptr);
+  use.age_ns = kGoodServiceNs;
+  EXPECT_STREQ(RecycleReason({}, use, 0), "memory_pressure");
+}
+
 TEST(RecycleReason, JitterTakesUpToATenthOffWhatAllReachTogether) {
   const RecycleLimits limits = {100, 1000, 10'000};
   EXPECT_STREQ(RecycleReason(limits, {0, 951, 0}, 0.5), "requests");

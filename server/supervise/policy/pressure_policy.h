@@ -1,0 +1,59 @@
+// PressureRelief: whether a worker is replaced since the host's memory is short. Pure.
+//
+// When the system says that memory is critically short, workers first give back what they keep
+// unused (worker/consume/upkeep_policy.h). What some still hold beyond that, graphs and kernels of
+// a library or what a model leaks, goes only with the process. After kPatienceNs of such a shortage
+// a worker is worth replacing that has grown since it began to serve, when it was warm:
+//
+//   by half of what it had then    so that the host gains, for the time that two are there
+//   and by kLeastGrowthBytes       so that a small worker is left alone
+//
+// One worker every kPauseNs, of all models: each takes the memory of a fresh one beside it for as
+// long as that loads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "proto/base/clock.h"
+#include "proto/base/memory_pressure.h"
+
+namespace mpsd {
+
+// One for all workers, in SuperviseServices. Thread-compatible: used on the supervisor's thread.
+class PressureRelief {
+ public:
+  static constexpr int64_t kPatienceNs = 10 * kNsPerSecond;
+  static constexpr int64_t kPauseNs = 30 * kNsPerSecond;
+  static constexpr uint64_t kLeastGrowthBytes = 256 << 20;
+
+  // What the system says now.
+  void Note(MemoryPressure pressure, int64_t now_ns) {
+    if (pressure == MemoryPressure::kCritical && pressure_ != pressure) critical_since_ns_ = now_ns;
+    pressure_ = pressure;
+  }
+  MemoryPressure pressure() const { return pressure_; }
+
+  // Whether a worker may be replaced now, if it has grown.
+  bool IsDue(int64_t now_ns) const {
+    return pressure_ == MemoryPressure::kCritical && now_ns - critical_since_ns_ >= kPatienceNs &&
+           now_ns >= next_ns_;
+  }
+
+  // A worker is being replaced, or there was no memory to do so.
+  void Tried(int64_t now_ns) { next_ns_ = now_ns + kPauseNs; }
+
+  // Whether a worker of `resident_bytes` that had `fresh_bytes` when it began to serve has grown
+  // so much. False where either is not known.
+  static bool HasGrown(uint64_t fresh_bytes, uint64_t resident_bytes) {
+    const uint64_t growth_bytes = std::max(fresh_bytes / 2, kLeastGrowthBytes);
+    return fresh_bytes > 0 && resident_bytes >= fresh_bytes + growth_bytes;
+  }
+
+ private:
+  MemoryPressure pressure_ = MemoryPressure::kNone;
+  int64_t critical_since_ns_ = 0;  // while it is critical
+  int64_t next_ns_ = INT64_MIN;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,59 @@
+#include "worker/consume/lane_upkeep.h"
+
+#include <cstdio>
+#include <string>
+
+#include "worker/execute/warm_up.h"
+
+namespace mpsd {
+
+LaneUpkeep::LaneUpkeep(uint32_t lane, Model* model, const Clock* clock, const Options& options,
+                       LaneReport* report)
+    : lane_(lane),
+      model_(model),
+      clock_(clock),
+      options_(options),
+      trims_(lane == 0 && options.gate != nullptr && model->gives_memory_back()),
+      report_(report),
+      policy_(options.keep_warm_ns, clock->NowNs()) {}
+
+absl::Status LaneUpkeep::WhenIdle(MemoryPressure pressure) {
+  if (TrimIfDue(pressure, /*after_batch=*/false)) return absl::OkStatus();
+  return policy_.IsRunDue(clock_->NowNs()) ? Run() : absl::OkStatus();
+}
+
+void LaneUpkeep::AfterBatch(int64_t ended_ns, MemoryPressure pressure) {
+  policy_.BatchEnded(ended_ns);
+  // Only then may the policy want something, and what is unused is asked of the library.
+  if (pressure == MemoryPressure::kCritical) TrimIfDue(pressure, /*after_batch=*/true);
+}
+
+// Under critical pressure the batches of the other lanes are waited for, and theirs alone: those
+// that follow wait for the trim.
+bool LaneUpkeep::TrimIfDue(MemoryPressure pressure, bool after_batch) {
+  if (!trims_) return false;
+  const uint64_t unused_bytes = model_->UnusedMemoryBytes();
+  if (!policy_.IsTrimDue({pressure, after_batch, unused_bytes}, clock_->NowNs())) return false;
+  const bool may_wait = pressure == MemoryPressure::kCritical;
+  if (!options_.gate->Alone(may_wait, [this] { model_->ReleaseUnusedMemory(); })) return false;
+  report_->memory_trims.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t left_bytes = model_->UnusedMemoryBytes();
+  policy_.Trimmed(unused_bytes > left_bytes ? unused_bytes - left_bytes : 0, clock_->NowNs());
+  return true;
+}
+
+absl::Status LaneUpkeep::Run() {
+  const RunGate::Run run(options_.gate);
+  const absl::Status status = RunToKeepWarm(model_, lane_, options_.samples);
+  policy_.Ran(clock_->NowNs());
+  if (status.ok()) {
+    report_->keep_warm_runs.fetch_add(1, std::memory_order_relaxed);
+    return status;
+  }
+  policy_.StopRuns();
+  std::fprintf(stderr, "lane %u is not kept warm: %s\n", lane_,
+               std::string(status.message()).c_str());
+  return status;
+}
+
+}  // namespace mpsd

@@ -1,0 +1,58 @@
+// LaneUpkeep: what a lane does beside its batches: it keeps its model warm, and trims its memory.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "proto/base/clock.h"
+#include "proto/base/memory_pressure.h"
+#include "proto/link/warm_up_sample.h"
+#include "proto/shm/layout.h"
+#include "worker/consume/run_gate.h"
+#include "worker/consume/upkeep_policy.h"
+#include "worker/model/model.h"
+
+namespace mpsd {
+
+// Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread, and is asked when
+// the lane has no batch, and after each batch. Each time it does one thing at most, so that a batch
+// that arrives meanwhile waits for one run of a small batch, or for a trim; the watchdog counts
+// that as the batch's own time. A run that never ends is found as any other lane that is silent.
+//
+// Of a worker's lanes the first one trims, which on mps has the device's main stream.
+class LaneUpkeep {
+ public:
+  struct Options {
+    int64_t keep_warm_ns = 0;                  // 0: never
+    absl::Span<const WarmUpSample> samples{};  // one of which is run; none: zeros
+    RunGate* gate = nullptr;                   // null: the memory is not trimmed
+  };
+
+  // All outlive it, and so do the samples. `report` gets the counts.
+  LaneUpkeep(uint32_t lane, Model* model, const Clock* clock, const Options& options,
+             LaneReport* report);
+
+  // The lane has no batch. DATA_LOSS: the device is lost for this process. A run that fails for
+  // another reason is said on stderr, and is the last.
+  absl::Status WhenIdle(MemoryPressure pressure);
+
+  // A batch has ended at `ended_ns`, and its completion was announced.
+  void AfterBatch(int64_t ended_ns, MemoryPressure pressure);
+
+  RunGate* gate() const { return options_.gate; }
+
+ private:
+  bool TrimIfDue(MemoryPressure pressure, bool after_batch);
+  absl::Status Run();
+
+  const uint32_t lane_;
+  Model* const model_;
+  const Clock* const clock_;
+  const Options options_;
+  const bool trims_;
+  LaneReport* const report_;
+  UpkeepPolicy policy_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,92 @@
+// UpkeepPolicy: what a lane does for its model beside its batches. Pure.
+//
+// It runs the model once when `keep_warm_ns` have passed without a run, and gives memory that the
+// model's library keeps unused back to the system:
+//
+//   pressure    when                                                       with so much unused
+//   none        no batch for kQuietNs                                      kWatermarkBytes
+//   warn        the lane is idle                                           anything
+//   critical    the lane is idle, or a batch has just ended                anything
+//
+// Never before the pause after the last trim is over: kFirstPauseNs, and twice as long after each
+// trim that returned little, up to kLastPauseNs, since what is kept is in use then. A pressure that
+// rises ends the pause.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "proto/base/clock.h"
+#include "proto/base/memory_pressure.h"
+
+namespace mpsd {
+
+// Owned by the LaneUpkeep of a lane. Thread-compatible.
+class UpkeepPolicy {
+ public:
+  static constexpr uint64_t kWatermarkBytes = 256 << 20;
+  static constexpr uint64_t kLittleBytes = 32 << 20;
+  static constexpr int64_t kQuietNs = 5 * kNsPerSecond;
+  static constexpr int64_t kFirstPauseNs = 10 * kNsPerSecond;
+  static constexpr int64_t kLastPauseNs = 64 * kFirstPauseNs;
+
+  // What a lane sees when it has no batch, or has just ended one.
+  struct Sight {
+    MemoryPressure pressure = MemoryPressure::kNone;
+    bool after_batch = false;
+    uint64_t unused_bytes = 0;
+  };
+
+  // `keep_warm_ns` 0: the model is not kept warm.
+  UpkeepPolicy(int64_t keep_warm_ns, int64_t now_ns)
+      : keep_warm_ns_(keep_warm_ns), batch_ended_ns_(now_ns), ran_ns_(now_ns) {}
+
+  void BatchEnded(int64_t now_ns) { batch_ended_ns_ = ran_ns_ = now_ns; }
+
+  // The lane has run the model to keep it warm.
+  void Ran(int64_t now_ns) { ran_ns_ = now_ns; }
+
+  // From now on the model is not kept warm.
+  void StopRuns() { keep_warm_ns_ = 0; }
+
+  bool IsRunDue(int64_t now_ns) const {
+    return keep_warm_ns_ > 0 && now_ns - ran_ns_ >= keep_warm_ns_;
+  }
+
+  // Notes what is seen, and says whether to trim now.
+  bool IsTrimDue(const Sight& sight, int64_t now_ns) {
+    if (sight.pressure > pressure_) {
+      next_trim_ns_ = now_ns;
+      pause_ns_ = kFirstPauseNs;
+    }
+    pressure_ = sight.pressure;
+    if (now_ns < next_trim_ns_) return false;
+    switch (sight.pressure) {
+      case MemoryPressure::kNone:
+        return !sight.after_batch && now_ns - batch_ended_ns_ >= kQuietNs &&
+               sight.unused_bytes >= kWatermarkBytes;
+      case MemoryPressure::kWarn:
+        return !sight.after_batch && sight.unused_bytes > 0;
+      case MemoryPressure::kCritical:
+        return sight.unused_bytes > 0;
+    }
+    return false;
+  }
+
+  // The memory was trimmed, and so much went back.
+  void Trimmed(uint64_t returned_bytes, int64_t now_ns) {
+    const bool little = returned_bytes < kLittleBytes;
+    next_trim_ns_ = now_ns + pause_ns_;
+    pause_ns_ = little ? std::min(2 * pause_ns_, kLastPauseNs) : kFirstPauseNs;
+  }
+
+ private:
+  int64_t keep_warm_ns_;
+  int64_t batch_ended_ns_;
+  int64_t ran_ns_;
+  MemoryPressure pressure_ = MemoryPressure::kNone;  // as it was last seen
+  int64_t pause_ns_ = kFirstPauseNs;
+  int64_t next_trim_ns_ = INT64_MIN;
+};
+
+}  // namespace mpsd

@@ -160,7 +160,7 @@ void AddTuneVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--precision", options->precisions,
                    "bf16,fp16: try these too; the answers change a little")
       ->delimiter(',')
-      ->check(CLI::IsMember({"as_saved", "auto", "fp32", "tf32", "bf16", "fp16"}));
+      ->check(CLI::IsMember({"as_saved", "auto", "fp32", "tf32", "bf16", "fp16", "int8"}));
   verb->add_flag("--json", options->json, "write JSON");
   AddLoadInputOptions(verb, &options->requests);
   verb->callback([options, exit_code] { *exit_code = RunTune(*options, std::cout, std::cerr); });
@@ -241,7 +241,7 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
   AddFileOptions(inspect, options.get());
   inspect
       ->add_option("--precision", options->precision,
-                   "what to compute in: auto, fp32, tf32, bf16, fp16")
+                   "what to compute in: auto, fp32, tf32, bf16, fp16, int8")
       ->capture_default_str();
   inspect->add_flag("--json", options->json, "write JSON");
   inspect->callback([options, tokenizer_of, exit_code] {

@@ -17,10 +17,11 @@ enum class Precision {
   kTf32,     // float, of which products see 10 bits of a number's fraction; of cuda alone
   kBf16,     // bfloat16: 7 bits of fraction, the range of float
   kFp16,     // half: 10 bits of fraction, up to 65504
+  kInt8,     // float, with the weights of products in 8 bits; of encoders of text on a cpu alone
 };
 
 template <>
-inline constexpr std::array<std::string_view, 6> kNamesOf<Precision> = {"as_saved", "auto", "fp32",
-                                                                        "tf32",     "bf16", "fp16"};
+inline constexpr std::array<std::string_view, 7> kNamesOf<Precision> = {
+    "as_saved", "auto", "fp32", "tf32", "bf16", "fp16", "int8"};
 
 }  // namespace mpsd

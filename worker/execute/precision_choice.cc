@@ -108,6 +108,31 @@ absl::StatusOr<Answers> AnswersOf(Model* model, const std::vector<Asked>& questi
   return answers;
 }
 
+// How far `given` is from `expected`, in words: `fault` where it is beyond the bounds, else `note`.
+struct Distance {
+  std::string fault;
+  std::string note;
+};
+
+Distance Measure(const ModelSpec& spec, const std::vector<Asked>& questions,
+                 const Answers& expected, const Answers& given, const AgreementBounds& bounds) {
+  double cosine = 1;
+  double error = 0;
+  uint64_t compared = 0;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    for (const Agreement& agreement :
+         CompareAnswers(spec, questions[i].rows, *expected.kept[i], *given.kept[i])) {
+      std::string fault = AgreementFault(agreement, bounds);
+      if (!fault.empty()) return {std::move(fault), ""};
+      cosine = std::min(cosine, agreement.cosine);
+      error = std::max(error, agreement.relative_error);
+      compared += agreement.compared;
+    }
+  }
+  if (compared == 0) return {"the trial runs gave nothing to compare", ""};
+  return {"", absl::StrFormat("its cosine to fp32 is %.6f, its largest error %.2g", cosine, error)};
+}
+
 // Tries one precision after the other against the answers of fp32.
 class PrecisionTrial {
  public:
@@ -142,24 +167,12 @@ class PrecisionTrial {
 
   // Empty for answers that are taken: the note tells how far they are from those of fp32.
   std::string FaultOf(const Answers& given) {
-    double cosine = 1;
-    double error = 0;
-    uint64_t compared = 0;
-    for (size_t i = 0; i < questions_.size(); ++i) {
-      for (const Agreement& agreement :
-           CompareAnswers(spec_, questions_[i].rows, *expected_.kept[i], *given.kept[i])) {
-        if (std::string fault = AgreementFault(agreement); !fault.empty()) return fault;
-        cosine = std::min(cosine, agreement.cosine);
-        error = std::max(error, agreement.relative_error);
-        compared += agreement.compared;
-      }
-    }
-    if (compared == 0) return "the trial runs gave nothing to compare";
+    const Distance distance = Measure(spec_, questions_, expected_, given, AgreementBounds());
+    if (!distance.fault.empty()) return distance.fault;
     if (std::string fault = GainFault(expected_.took_ns, given.took_ns); !fault.empty()) {
       return fault;
     }
-    absl::StrAppendFormat(&note_, "%sits cosine to fp32 is %.6f, its largest error %.2g",
-                          note_.empty() ? "" : "; ", cosine, error);
+    absl::StrAppend(&note_, note_.empty() ? "" : "; ", distance.note);
     return "";
   }
 
@@ -194,7 +207,31 @@ absl::StatusOr<std::unique_ptr<Model>> AsSaved(LoadInPrecision load, const absl:
   return Noted(*std::move(model), std::string(why.message()));
 }
 
+absl::Status Untold(const absl::Status& why) {
+  if (absl::IsDataLoss(why)) return why;
+  return absl::FailedPreconditionError(
+      absl::StrCat("whether it agrees with fp32 cannot be tried: ", why.message()));
+}
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> LoadInInt8(LoadInPrecision load,
+                                                  const PrecisionChoiceOptions& options) {
+  absl::StatusOr<std::unique_ptr<Model>> model = load(Precision::kInt8);
+  if (!model.ok()) return model;
+  const absl::StatusOr<std::unique_ptr<Model>> fp32 = load(Precision::kFp32);
+  if (!fp32.ok()) return Untold(fp32.status());
+  const absl::StatusOr<Questions> questions = Questions::Make(**fp32, options.samples);
+  if (!questions.ok()) return Untold(questions.status());
+  const absl::StatusOr<Answers> expected = AnswersOf(fp32->get(), questions->All(), options.clock);
+  if (!expected.ok()) return Untold(expected.status());
+  const absl::StatusOr<Answers> given = AnswersOf(model->get(), questions->All(), options.clock);
+  if (!given.ok()) return Untold(given.status());
+  Distance distance = Measure((*fp32)->spec(), questions->All(), *expected, *given, kInt8Bounds);
+  if (distance.fault.empty()) return Noted(*std::move(model), std::move(distance.note));
+  return absl::FailedPreconditionError(
+      absl::StrCat("the model does not bear int8: ", distance.fault, "; 'fp32' is finer"));
+}
 
 absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
                                                        const PrecisionChoiceOptions& options) {

@@ -1,4 +1,4 @@
-// ChoosePrecision: loads a model in the precision that "auto" takes.
+// precision_choice: loads a model in the precision that "auto" takes, and in int8.
 //
 // Where the config says `precision: auto`, LoadModel() loads the model through here, on the main
 // thread, before any lane starts:
@@ -47,5 +47,13 @@ struct PrecisionChoiceOptions {
 // for up to four loads and their runs. Binds lane 0 to the calling thread for the time of each run.
 absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
                                                        const PrecisionChoiceOptions& options);
+
+// The model in int8, which the config asks for, if its answers to the same questions are within
+// kInt8Bounds of those of fp32: its precision_note() says by how much. FAILED_PRECONDITION where
+// they are not, or cannot be compared: nothing finer is taken unasked. Whether it is faster is not
+// asked. Otherwise fails as `load` does for kInt8, and as ChoosePrecision() does where the device
+// is lost. Two models are in memory at once.
+absl::StatusOr<std::unique_ptr<Model>> LoadInInt8(LoadInPrecision load,
+                                                  const PrecisionChoiceOptions& options);
 
 }  // namespace mpsd

@@ -25,17 +25,17 @@ std::vector<Precision> PrecisionCandidates(const PrecisionFacts& facts) {
   return candidates;
 }
 
-std::string AgreementFault(const Agreement& agreement) {
+std::string AgreementFault(const Agreement& agreement, const AgreementBounds& bounds) {
   const std::string where = absl::StrCat(" in output '", agreement.output, "'");
   if (!agreement.same_finite) return absl::StrCat("it gives no finite numbers", where);
   if (!agreement.is_alike) return absl::StrCat("it gives another answer", where);
-  if (!(agreement.cosine >= kLeastCosine)) {
+  if (!(agreement.cosine >= bounds.least_cosine)) {
     return absl::StrFormat("its cosine to fp32 is %.5f%s, below %.4f", agreement.cosine, where,
-                           kLeastCosine);
+                           bounds.least_cosine);
   }
-  if (agreement.relative_error <= kMostRelativeError) return "";
+  if (agreement.relative_error <= bounds.most_relative_error) return "";
   return absl::StrFormat("it differs from fp32 by %.2g of the largest number%s, more than %.2g",
-                         agreement.relative_error, where, kMostRelativeError);
+                         agreement.relative_error, where, bounds.most_relative_error);
 }
 
 std::string GainFault(int64_t fp32_ns, int64_t took_ns) {

@@ -10,6 +10,9 @@
 //   cpu with units for bf16        bf16
 //   other cpus, other devices      none
 //
+// int8 is never tried: its answers are farther off than those of all others, so it is taken only
+// where the config says so, and if it keeps bounds of its own.
+//
 // fp16 ends at 65504: whether a model's values stay below that, random inputs cannot tell. So
 // "auto" takes fp16 only where the operator has given data to try it with (Triton's model_warmup),
 // and first of all where the model was saved in it. bf16 has the range of fp32.
@@ -29,6 +32,16 @@ namespace mpsd {
 // in bf16 on an H200.
 inline constexpr double kLeastCosine = 0.9995;
 inline constexpr double kMostRelativeError = 0.02;
+
+// How near an answer must be. A value.
+struct AgreementBounds {
+  double least_cosine = kLeastCosine;
+  double most_relative_error = kMostRelativeError;
+};
+
+// The bounds of int8, which nobody gets who did not ask for it.
+inline constexpr AgreementBounds kInt8Bounds = {/*least_cosine=*/0.99,
+                                                /*most_relative_error=*/0.1};
 
 // Another answer must be worth it: how many times as fast it is at least.
 inline constexpr double kLeastGain = 1.2;
@@ -56,7 +69,7 @@ struct Agreement {
 
 // Why a precision with that output is not taken, for operators: "its cosine to fp32 is 0.98 in
 // output 'y', below 0.9995"; empty where they are. Pure.
-std::string AgreementFault(const Agreement& agreement);
+std::string AgreementFault(const Agreement& agreement, const AgreementBounds& bounds = {});
 
 // Why a precision is not worth it that takes `took_ns` where fp32 takes `fp32_ns`: empty where it
 // is. Pure.

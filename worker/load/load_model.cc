@@ -67,19 +67,20 @@ absl::StatusOr<std::unique_ptr<Model>> LoadAsOrdered(const LoadOrder& order) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
-  if (order.precision != Precision::kAuto) return LoadAsOrdered(order);
+  const bool is_int8 = order.precision == Precision::kInt8;
+  if (order.precision != Precision::kAuto && !is_int8) return LoadAsOrdered(order);
   PrecisionChoiceOptions options;
   options.samples = order.warmup_samples;
 #ifdef MPSD_WITH_TORCH
   options.cpu_has_bf16 = CpuMultipliesBf16();
 #endif
-  absl::StatusOr<std::unique_ptr<Model>> model = ChoosePrecision(
-      [&order](Precision precision) {
-        LoadOrder tried = order;
-        tried.precision = precision;
-        return LoadAsOrdered(tried);
-      },
-      options);
+  const auto load = [&order](Precision precision) {
+    LoadOrder tried = order;
+    tried.precision = precision;
+    return LoadAsOrdered(tried);
+  };
+  absl::StatusOr<std::unique_ptr<Model>> model =
+      is_int8 ? LoadInInt8(load, options) : ChoosePrecision(load, options);
 #ifdef MPSD_WITH_TORCH
   if (model.ok()) RoundProductsFor((*model)->precision());
 #endif

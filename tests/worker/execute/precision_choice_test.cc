@@ -78,15 +78,22 @@ class PrecisionChoice : public testing::Test {
     options_.clock = &clock_;
   }
 
+  absl::StatusOr<std::unique_ptr<Model>> Load(Precision precision) {
+    loads_.push_back(precision);
+    const Behaviour& behaviour = behaviours_[precision];
+    if (!behaviour.load.ok()) return behaviour.load;
+    return std::make_unique<ScalingModel>(precision, device_, behaviour, &clock_, &bound_);
+  }
+
   absl::StatusOr<std::unique_ptr<Model>> Choose() {
-    return ChoosePrecision(
-        [this](Precision precision) -> absl::StatusOr<std::unique_ptr<Model>> {
-          loads_.push_back(precision);
-          const Behaviour& behaviour = behaviours_[precision];
-          if (!behaviour.load.ok()) return behaviour.load;
-          return std::make_unique<ScalingModel>(precision, device_, behaviour, &clock_, &bound_);
-        },
-        options_);
+    return ChoosePrecision([this](Precision precision) { return Load(precision); }, options_);
+  }
+
+  absl::StatusOr<std::unique_ptr<Model>> ChooseInt8() {
+    device_ = "cpu";
+    auto model = LoadInInt8([this](Precision precision) { return Load(precision); }, options_);
+    EXPECT_EQ(bound_, 0);
+    return model;
   }
 
   // Expects this choice, and returns how it was made.
@@ -192,6 +199,48 @@ TEST_F(PrecisionChoice, ASampleThatDoesNotFitTheModelStaysInFp32) {
   const std::vector<WarmUpSample> samples(1);
   options_.samples = samples;
   EXPECT_THAT(NoteOf(Precision::kFp32), HasSubstr("no other one can be tried: the sample's input"));
+}
+
+TEST_F(PrecisionChoice, Int8IsTakenWhereItAgrees) {
+  behaviours_[Precision::kInt8].factor = 1.05F;
+  behaviours_[Precision::kInt8].run_ns = 9'000'000;  // the config asked for it
+  const absl::StatusOr<std::unique_ptr<Model>> model = ChooseInt8();
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->precision(), Precision::kInt8);
+  EXPECT_THAT((*model)->precision_note(), HasSubstr("its cosine to fp32 is 0.999"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kInt8, Precision::kFp32));
+}
+
+TEST_F(PrecisionChoice, Int8IsRefusedWhereItDoesNotAgree) {
+  behaviours_[Precision::kInt8].factor = 1.5F;
+  const absl::Status status = ChooseInt8().status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("the model does not bear int8: its cosine to fp32 is 0.9"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("below 0.9900; 'fp32' is finer"));
+}
+
+TEST_F(PrecisionChoice, Int8ThatAModelRefusesIsItsError) {
+  behaviours_[Precision::kInt8].load = absl::InvalidArgumentError("its products are its own");
+  EXPECT_EQ(ChooseInt8().status(), absl::InvalidArgumentError("its products are its own"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kInt8));
+}
+
+TEST_F(PrecisionChoice, Int8ThatCannotBeComparedIsRefused) {
+  behaviours_[Precision::kFp32].run = absl::InternalError("it takes no noise");
+  EXPECT_EQ(ChooseInt8().status(),
+            absl::FailedPreconditionError(
+                "whether it agrees with fp32 cannot be tried: it takes no noise"));
+  behaviours_[Precision::kFp32].run = absl::DataLossError("the device is lost");
+  EXPECT_TRUE(absl::IsDataLoss(ChooseInt8().status()));
+}
+
+TEST_F(PrecisionChoice, AutoNeverTriesInt8) {
+  device_ = "cpu";
+  options_.cpu_has_bf16 = true;
+  behaviours_[Precision::kBf16].factor = 1.5F;
+  EXPECT_THAT(NoteOf(Precision::kFp32), HasSubstr("not bf16"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32, Precision::kBf16));
 }
 
 }  // namespace

@@ -46,6 +46,19 @@ TEST(PrecisionPolicy, AnswersAtTheBoundsAreTaken) {
   EXPECT_EQ(AgreementFault(agreement), "");
 }
 
+TEST(PrecisionPolicy, Int8HasBoundsOfItsOwn) {
+  Agreement agreement;
+  agreement.cosine = 0.99;
+  agreement.relative_error = 0.1;
+  EXPECT_EQ(AgreementFault(agreement, kInt8Bounds), "");
+  EXPECT_THAT(AgreementFault(agreement), HasSubstr("below 0.9995"));
+  agreement.cosine = 0.9899;
+  EXPECT_THAT(AgreementFault(agreement, kInt8Bounds), HasSubstr("below 0.9900"));
+  agreement.cosine = 1;
+  agreement.relative_error = 0.11;
+  EXPECT_THAT(AgreementFault(agreement, kInt8Bounds), HasSubstr("more than 0.1"));
+}
+
 TEST(PrecisionPolicy, EachBoundIsNamedWithItsOutput) {
   Agreement agreement;
   agreement.output = "y";

@@ -16,6 +16,8 @@
 #include "worker/model/encoder/batch/token_batch.h"
 #include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/encoder_parts.h"
+#include "worker/model/encoder/products/float_panels.h"
+#include "worker/model/encoder/products/products.h"
 #include "worker/model/encoder/ragged_attention.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/record_shapes.h"
@@ -213,6 +215,16 @@ TokenLayout LayoutOf(const EncoderConfig& config, const Encoder& encoder, c10::D
   return tried.ok() ? TokenLayout::kPacked : TokenLayout::kPadded;
 }
 
+absl::StatusOr<Products> ProductsOf(Precision precision, at::ScalarType type, c10::Device device) {
+  if (precision == Precision::kInt8) {
+    if (HasPanelProducts()) return Products::kInt8Panels;
+    return absl::FailedPreconditionError(
+        "precision 'int8' needs a cpu of x86-64 with AVX2 and FMA; 'fp32' is finer");
+  }
+  const bool are_panels = device.is_cpu() && type == at::kFloat && FloatPanels::Pay();
+  return are_panels ? Products::kFloatPanels : Products::kTorch;
+}
+
 absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> runtime,
                        std::unique_ptr<Model>* model) {
   absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(order.path);
@@ -220,8 +232,10 @@ absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> run
   absl::StatusOr<ModelSpec> spec = EncoderSpec(order, *folder);
   if (!spec.ok()) return spec.status();
   const at::ScalarType type = ConvertedType(order.precision).value_or(at::kFloat);
+  const absl::StatusOr<Products> products = ProductsOf(order.precision, type, runtime->device());
+  if (!products.ok()) return products.status();
   absl::StatusOr<EncoderParts> parts =
-      LoadEncoderParts(order.path, *folder, type, runtime->device());
+      LoadEncoderParts(order.path, *folder, type, *products, runtime->device());
   if (!parts.ok()) return parts.status();
   const TokenLayout layout = LayoutOf(folder->config, *parts->encoder, runtime->device(), type);
   SynchronizeDevice(runtime->device());

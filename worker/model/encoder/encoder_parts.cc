@@ -34,14 +34,17 @@ std::unique_ptr<const Encoder> MakeEncoder(const EncoderConfig& config, EncoderW
 }  // namespace
 
 absl::StatusOr<EncoderParts> LoadEncoderParts(const std::string& path, const EncoderFolder& folder,
-                                              at::ScalarType type, c10::Device device) {
+                                              at::ScalarType type, Products products,
+                                              c10::Device device) {
   EncoderParts parts;
   const absl::StatusOr<WeightFiles> files = WeightFiles::Open(path);
   if (!files.ok()) return files.status();
   EncoderWeights weights(files->tensors(), NamesOf(folder.config.family).prefix, device);
   weights.HandOutAs(type);
+  weights.MultiplyBy(products);
   parts.encoder = MakeEncoder(folder.config, &weights, device);
   weights.HandOutAs(at::kFloat);
+  weights.MultiplyBy(Products::kTorch);
   if (folder.is_classifier()) {
     parts.head = std::make_unique<ClassifierHead>(folder.config, &weights);
   } else {

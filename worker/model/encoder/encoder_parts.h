@@ -10,6 +10,7 @@
 #include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/encoder_head.h"
+#include "worker/model/encoder/products/products.h"
 
 namespace mpsd {
 
@@ -21,9 +22,10 @@ struct EncoderParts {
 };
 
 // Of the weights in the folder `path`, whose small files `folder` has: the layers of the family in
-// numbers of `type`, the head in floats. INVALID_ARGUMENT and NOT_FOUND name the file or the tensor
+// numbers of `type`, multiplied by `products`, the head in floats and by libtorch. INVALID_ARGUMENT and NOT_FOUND name the file or the tensor
 // at fault. May throw what libtorch throws.
 absl::StatusOr<EncoderParts> LoadEncoderParts(const std::string& path, const EncoderFolder& folder,
-                                              at::ScalarType type, c10::Device device);
+                                              at::ScalarType type, Products products,
+                                              c10::Device device);
 
 }  // namespace mpsd

@@ -19,7 +19,7 @@ Linear TakeValueAndGate(const std::string& name, const EncoderConfig& config,
   const int64_t inner = config.intermediate_size;
   const at::Tensor both = weights->Take(name + ".weight", {2 * inner, config.hidden_size});
   if (!weights->ok()) return {};
-  return Linear(at::cat({both.narrow(0, inner, inner), both.narrow(0, 0, inner)}),
+  return Linear(weights, at::cat({both.narrow(0, inner, inner), both.narrow(0, 0, inner)}),
                 at::zeros({2 * inner}, both.options()));
 }
 

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "ATen/Parallel.h"
 #include "ATen/TensorOperators.h"
 #include "ATen/ops/addmm.h"
 #include "ATen/ops/cat.h"
+#include "ATen/ops/empty.h"
 #include "ATen/ops/gelu.h"
 #include "ATen/ops/layer_norm.h"
 #include "ATen/ops/relu.h"
@@ -17,8 +19,24 @@
 
 namespace mpsd {
 
-Linear::Linear(const at::Tensor& weight, at::Tensor bias)
-    : weight_(weight.t().contiguous()), bias_(std::move(bias)) {}
+Linear::Linear(EncoderWeights* weights, const at::Tensor& weight, at::Tensor bias)
+    : to_(weight.size(0)) {
+  switch (weights->products()) {
+    case Products::kTorch:
+      weight_ = weight.t().contiguous();
+      bias_ = std::move(bias);
+      return;
+    case Products::kFloatPanels:
+      float_panels_ = std::make_unique<const FloatPanels>(
+          weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), to_, weight.size(1));
+      return;
+    case Products::kInt8Panels:
+      int8_panels_ = std::make_unique<const Int8Panels>(
+          weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), to_, weight.size(1));
+      weights->CountAs(int8_panels_->bytes(), "INT8", weight.nbytes());
+      return;
+  }
+}
 
 Linear Linear::Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
                     bool whole, bool has_bias) {
@@ -28,9 +46,9 @@ Linear Linear::Take(EncoderWeights* weights, const std::string& name, int64_t fr
   const at::Tensor weight = take(name + ".weight", {to, from});
   if (has_bias) {
     at::Tensor bias = take(name + ".bias", {to});
-    return weights->ok() ? Linear(weight, std::move(bias)) : Linear();
+    return weights->ok() ? Linear(weights, weight, std::move(bias)) : Linear();
   }
-  return weights->ok() ? Linear(weight, at::zeros({to}, weight.options())) : Linear();
+  return weights->ok() ? Linear(weights, weight, at::zeros({to}, weight.options())) : Linear();
 }
 
 Linear Linear::TakeJoined(EncoderWeights* weights, int64_t from,
@@ -44,10 +62,25 @@ Linear Linear::TakeJoined(EncoderWeights* weights, int64_t from,
   }
   if (!weights->ok()) return {};
   const at::Tensor matrix = at::cat(matrices);
-  return Linear(matrix, has_bias ? at::cat(biases) : at::zeros({matrix.size(0)}, matrix.options()));
+  return Linear(weights, matrix,
+                has_bias ? at::cat(biases) : at::zeros({matrix.size(0)}, matrix.options()));
 }
 
-at::Tensor Linear::operator()(const at::Tensor& x) const { return at::addmm(bias_, x, weight_); }
+at::Tensor Linear::operator()(const at::Tensor& x) const {
+  if (weight_.defined()) return at::addmm(bias_, x, weight_);
+  const at::Tensor rows = x.contiguous();
+  at::Tensor y = at::empty({rows.size(0), to_}, rows.options());
+  const auto multiply = [&](const auto& panels) {
+    panels.Multiply(rows.const_data_ptr<float>(), rows.size(0), at::get_num_threads(),
+                    y.mutable_data_ptr<float>());
+  };
+  if (float_panels_ != nullptr) {
+    multiply(*float_panels_);
+  } else {
+    multiply(*int8_panels_);
+  }
+  return y;
+}
 
 Norm Norm::Take(EncoderWeights* weights, const std::string& name, int64_t size, double epsilon,
                 bool whole, bool has_bias) {

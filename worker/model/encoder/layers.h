@@ -2,25 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ATen/core/TensorBody.h"
 #include "worker/model/encoder/config/activation.h"
+#include "worker/model/encoder/products/float_panels.h"
+#include "worker/model/encoder/products/int8_panels.h"
 #include "worker/model/encoder/weights/encoder_weights.h"
 
 namespace mpsd {
 
-// x W + b for rows of x. The weights lie as the product reads them, K × N, which is 8 % faster than
-// the file's N × K at 16 rows, and costs nothing at many. Constant after construction, so
-// thread-safe.
+// x W + b for rows of x. The weights lie as the product reads them: in panels where those pay (as
+// EncoderWeights::products() says), else K × N, which is 8 % faster in libtorch than the file's
+// N × K at 16 rows, and costs nothing at many. Constant after construction, so thread-safe.
 class Linear {
  public:
   Linear() = default;
 
-  // Of a file's weight [to, from] and bias [to].
-  Linear(const at::Tensor& weight, at::Tensor bias);
+  // Of a weight [to, from] and a bias [to] that were made of what `weights` hands out.
+  Linear(EncoderWeights* weights, const at::Tensor& weight, at::Tensor bias);
 
   // Takes NAME.weight and NAME.bias of the encoder, or from outside of it with `whole`.
   static Linear Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
@@ -36,8 +39,11 @@ class Linear {
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
-  at::Tensor weight_;  // [from, to]
-  at::Tensor bias_;
+  int64_t to_ = 0;
+  at::Tensor weight_;  // [from, to], of libtorch's product alone
+  at::Tensor bias_;    // the same
+  std::unique_ptr<const FloatPanels> float_panels_;
+  std::unique_ptr<const Int8Panels> int8_panels_;
 };
 
 // Each row of x brought to mean 0 and variance 1, then scaled and shifted; or to a mean square of

@@ -17,6 +17,7 @@ std::optional<c10::ScalarType> ConvertedType(Precision precision) {
       return c10::ScalarType::Half;
     case Precision::kAsSaved:
     case Precision::kAuto:
+    case Precision::kInt8:
       break;
   }
   return std::nullopt;

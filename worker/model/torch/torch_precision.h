@@ -12,7 +12,8 @@
 
 namespace mpsd {
 
-// What the weights and values of the model become; nullopt where nothing is converted.
+// What the weights and values of the model become; nullopt where nothing is converted,
+// or the weights of products alone.
 std::optional<c10::ScalarType> ConvertedType(Precision precision);
 
 // Sets the switches: off for kFp32, on for kTf32, and as libtorch starts (off for products of

@@ -244,6 +244,12 @@ absl::Status TrialOnZeros(const ModelSpec& spec, const TorchScriptProgram& progr
 // throws afterwards has an operator that does not compute in it.
 absl::Status Convert(const LoadOrder& order, const ModelSpec& spec, c10::Device device,
                      TorchScriptProgram* program) {
+  if (order.precision == Precision::kInt8) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", order.model,
+                     "' cannot compute in int8: a TorchScript module's "
+                     "products are its own; quantize the module before it is saved"));
+  }
   const std::optional<c10::ScalarType> type = ConvertedType(order.precision);
   if (!type.has_value()) return absl::OkStatus();
   const bool takes_zeros = TrialOnZeros(spec, *program, device).ok();

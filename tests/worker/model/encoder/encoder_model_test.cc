@@ -17,6 +17,7 @@
 #include "tests/worker/model/encoder/family_folder.h"
 #include "tests/worker/model/test_device.h"
 #include "worker/load/load_model.h"
+#include "worker/model/encoder/products/panels.h"
 #include "worker/model/model.h"
 
 namespace mpsd {
@@ -153,6 +154,36 @@ TEST_P(EncoderFamilies, AnswerNearlyAlikeInHalves) {
     ASSERT_TRUE((*model)->BindLane(0).ok());
     ExpectAnswers(model->get(), entries_, 24, wanted);
   }
+}
+
+TEST_P(EncoderFamilies, AnswerNearlyAlikeInInt8) {
+  if (!HasPanelProducts() || model_->device() != "cpu") GTEST_SKIP() << "there is no int8 here";
+  const FamilyFolder folder(GetParam());
+  const absl::StatusOr<std::unique_ptr<Model>> model = Load(folder.path(), Precision::kInt8);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->precision(), Precision::kInt8);
+  EXPECT_THAT((*model)->precision_note(), HasSubstr("its cosine to fp32 is "));
+  EXPECT_EQ((*model)->spec(), model_->spec());
+  EXPECT_LT((*model)->census().parameter_bytes, model_->census().parameter_bytes);
+  EXPECT_EQ((*model)->census().parameter_dtypes, (std::vector<std::string>{"FP32", "INT8"}));
+  ASSERT_TRUE((*model)->BindLane(0).ok());
+  ExpectAnswers(model->get(), entries_, 24, {0.1, 0.99});
+}
+
+// Nothing that a row is rounded by comes from the rows beside it.
+TEST_P(EncoderFamilies, AnswerAlikeInAnyOrderInInt8) {
+  if (!HasPanelProducts() || model_->device() != "cpu") GTEST_SKIP() << "there is no int8 here";
+  const FamilyFolder folder(GetParam());
+  const absl::StatusOr<std::unique_ptr<Model>> model = Load(folder.path(), Precision::kInt8);
+  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_TRUE((*model)->BindLane(0).ok());
+  for (FamilyAnswer& entry : entries_) {
+    CollectingSink sink;
+    entry.numbers = Rows({entry}).Run(model->get(), &sink)[0];
+  }
+  ExpectAnswers(model->get(), entries_);
+  std::reverse(entries_.begin(), entries_.end());
+  ExpectAnswers(model->get(), entries_, 24);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncoderFamilies,

@@ -13,6 +13,14 @@ TEST(PrecisionSupport, Tf32IsOfCudaAlone) {
             "finer, and 'auto' takes what the device has");
 }
 
+TEST(PrecisionSupport, Int8IsOfCpusAlone) {
+  EXPECT_TRUE(CheckPrecisionThere(Precision::kInt8, "cpu").ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(CheckPrecisionThere(Precision::kInt8, "mps:0")));
+  EXPECT_EQ(CheckPrecisionThere(Precision::kInt8, "cuda:0").message(),
+            "precision 'int8' is of cpus alone, and the model's device is cuda:0; 'fp16' and "
+            "'bf16' are finer, and 'auto' takes what the device has");
+}
+
 TEST(PrecisionSupport, AllOthersComputeEverywhere) {
   for (const Precision precision :
        {Precision::kAsSaved, Precision::kFp32, Precision::kBf16, Precision::kFp16}) {

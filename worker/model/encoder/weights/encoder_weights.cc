@@ -77,6 +77,11 @@ absl::Status EncoderWeights::Finish() {
   return status_;
 }
 
+void EncoderWeights::CountAs(uint64_t bytes, const std::string& datatype, uint64_t taken_bytes) {
+  taken_bytes_ += bytes - taken_bytes;
+  taken_dtypes_.insert(datatype);
+}
+
 void EncoderWeights::Count(Census* census) const {
   census->parameter_bytes += taken_bytes_;
   census->parameter_dtypes.assign(taken_dtypes_.begin(), taken_dtypes_.end());

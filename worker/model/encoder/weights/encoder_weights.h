@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/link/census.h"
+#include "worker/model/encoder/products/products.h"
 #include "worker/model/encoder/weights/safetensors.h"
 
 namespace mpsd {
@@ -25,6 +26,11 @@ class EncoderWeights {
   // Tensors are handed out as numbers of `type` from now on; of float before the first call.
   void HandOutAs(at::ScalarType type) { type_ = type; }
   at::ScalarType type() const { return type_; }
+
+  // By what the linear maps multiply that are made from now on; by libtorch before the first call.
+  // REQUIRES: tensors are handed out as floats on the cpu, unless it is libtorch.
+  void MultiplyBy(Products products) { products_ = products; }
+  Products products() const { return products_; }
 
   // The encoder's tensor of that name on the device. After a fault a tensor of that shape
   // whose content means nothing.
@@ -46,6 +52,9 @@ class EncoderWeights {
   // is no F32, F16 or BF16, or was neither taken nor ignored. Called last.
   absl::Status Finish();
 
+  // Of what was taken so many bytes stay in memory as others, of a datatype.
+  void CountAs(uint64_t bytes, const std::string& datatype, uint64_t taken_bytes);
+
   // Adds the bytes and datatypes of what was taken to `census`.
   void Count(Census* census) const;
 
@@ -56,6 +65,7 @@ class EncoderWeights {
   const Safetensors& source_;
   const c10::Device device_;
   at::ScalarType type_ = at::kFloat;
+  Products products_ = Products::kTorch;
   std::string prefix_;
   std::set<std::string> taken_;
   std::vector<std::string> ignored_;

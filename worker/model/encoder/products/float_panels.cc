@@ -1,0 +1,112 @@
+#include "worker/model/encoder/products/float_panels.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "proto/base/check.h"
+#include "worker/model/encoder/products/team.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace mpsd {
+namespace {
+
+// What a tile reads, and where its sums go.
+struct TileOfFloats {
+  const float* x = nullptr;
+  int64_t from = 0;
+  const PanelLine<float>* lines = nullptr;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  int64_t stride = 0;  // of y
+};
+
+#if defined(__x86_64__)
+template <int kRows>
+__attribute__((target("avx2,fma"))) void SumFloats(const TileOfFloats& tile) {
+  __m256 left[kRows];
+  __m256 right[kRows];
+#pragma GCC unroll 8
+  for (int row = 0; row < kRows; ++row) {
+    left[row] = _mm256_loadu_ps(tile.bias);
+    right[row] = _mm256_loadu_ps(tile.bias + 8);
+  }
+  for (int64_t k = 0; k < tile.from; ++k) {
+    const float* const line = tile.lines[k].numbers;
+    const __m256 first = _mm256_load_ps(line);
+    const __m256 second = _mm256_load_ps(line + 8);
+    _mm_prefetch(reinterpret_cast<const char*>(tile.lines + k + kLinesAhead), _MM_HINT_T0);
+#pragma GCC unroll 8
+    for (int row = 0; row < kRows; ++row) {
+      const __m256 x = _mm256_broadcast_ss(tile.x + row * tile.from + k);
+      left[row] = _mm256_fmadd_ps(x, first, left[row]);
+      right[row] = _mm256_fmadd_ps(x, second, right[row]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int row = 0; row < kRows; ++row) {
+    _mm256_storeu_ps(tile.y + row * tile.stride, left[row]);
+    _mm256_storeu_ps(tile.y + row * tile.stride + 8, right[row]);
+  }
+}
+#else
+template <int kRows>
+void SumFloats(const TileOfFloats&) {
+  MPSD_CHECK(HasPanelProducts());
+}
+#endif
+
+constexpr void (*kFloatSums[])(const TileOfFloats&) = {SumFloats<1>, SumFloats<2>, SumFloats<3>,
+                                                       SumFloats<4>, SumFloats<5>, SumFloats<6>};
+static_assert(std::size(kFloatSums) == kTileRows);
+
+}  // namespace
+
+bool FloatPanels::Pay() { return HasPanelProducts() && !HasWiderProducts(); }
+
+FloatPanels::FloatPanels(const float* weight, const float* bias, int64_t to, int64_t from)
+    : to_(to),
+      from_(from),
+      bias_(bias, bias + to),
+      lines_(static_cast<size_t>(UnitsOf(to, kPanelColumns) * from)) {
+  bias_.resize(static_cast<size_t>(UnitsOf(to, kPanelColumns) * kPanelColumns));
+  for (int64_t column = 0; column < to; ++column) {
+    PanelLine<float>* const panel = lines_.data() + column / kPanelColumns * from;
+    for (int64_t k = 0; k < from; ++k) {
+      panel[k].numbers[column % kPanelColumns] = weight[column * from + k];
+    }
+  }
+}
+
+void FloatPanels::MultiplyPanel(int64_t panel, const float* x, int64_t rows, float* y) const {
+  const int64_t column = panel * kPanelColumns;
+  const int64_t columns = std::min(kPanelColumns, to_ - column);
+  float beside[kTileRows * kPanelColumns];
+  ForEachTile(rows, [&](int64_t first, int64_t count) {
+    TileOfFloats tile{
+        x + first * from_,        from_, lines_.data() + panel * from_, bias_.data() + column,
+        y + first * to_ + column, to_};
+    const bool is_whole = columns == kPanelColumns;
+    if (!is_whole) {
+      tile.y = beside;
+      tile.stride = kPanelColumns;
+    }
+    kFloatSums[count - 1](tile);
+    for (int64_t row = 0; !is_whole && row < count; ++row) {
+      std::copy_n(beside + row * kPanelColumns, columns, y + (first + row) * to_ + column);
+    }
+  });
+}
+
+void FloatPanels::Multiply(const float* x, int64_t rows, int threads, float* y) const {
+  for (int64_t first = 0; first < rows; first += kPassRows) {
+    const int64_t count = std::min(kPassRows, rows - first);
+    RunInTeam(
+        TeamFor(threads, count * from_ * to_), UnitsOf(to_, kPanelColumns),
+        [&](int64_t panel) { MultiplyPanel(panel, x + first * from_, count, y + first * to_); });
+  }
+}
+
+}  // namespace mpsd

@@ -1,0 +1,64 @@
+#include "worker/model/encoder/products/team.h"
+
+#include <dlfcn.h>
+
+namespace mpsd {
+namespace {
+
+// Below it the threads cost more than they save: so much takes some 25 microseconds.
+constexpr int64_t kLeastMultiplications = 1 << 20;
+
+// What gcc calls for `#pragma omp parallel`. Looked up and not linked: which library has it is
+// libtorch's matter, and a second one would have threads of its own.
+struct OpenMp {
+  using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
+  using Number = int (*)();
+
+  OpenMp()
+      : parallel(reinterpret_cast<Parallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"))),
+        thread_number(reinterpret_cast<Number>(dlsym(RTLD_DEFAULT, "omp_get_thread_num"))),
+        team_size(reinterpret_cast<Number>(dlsym(RTLD_DEFAULT, "omp_get_num_threads"))) {}
+  bool is_there() const {
+    return parallel != nullptr && thread_number != nullptr && team_size != nullptr;
+  }
+
+  const Parallel parallel;
+  const Number thread_number;
+  const Number team_size;
+};
+
+const OpenMp& TheOpenMp() {
+  static const OpenMp open_mp;
+  return open_mp;
+}
+
+struct Job {
+  int64_t parts = 0;
+  absl::FunctionRef<void(int64_t part)> run;
+};
+
+// The library may give a team of fewer threads than it was asked for.
+void RunShare(void* argument) {
+  const Job& job = *static_cast<const Job*>(argument);
+  const int64_t number = TheOpenMp().thread_number();
+  const int64_t size = TheOpenMp().team_size();
+  const int64_t end = job.parts * (number + 1) / size;
+  for (int64_t part = job.parts * number / size; part < end; ++part) job.run(part);
+}
+
+}  // namespace
+
+int TeamFor(int threads, int64_t multiplications) {
+  return multiplications < kLeastMultiplications ? 1 : threads;
+}
+
+void RunInTeam(int threads, int64_t parts, absl::FunctionRef<void(int64_t part)> run) {
+  if (threads <= 1 || !TheOpenMp().is_there()) {
+    for (int64_t part = 0; part < parts; ++part) run(part);
+    return;
+  }
+  Job job{parts, run};
+  TheOpenMp().parallel(RunShare, &job, static_cast<unsigned>(threads), /*flags=*/0);
+}
+
+}  // namespace mpsd

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "ATen/Parallel.h"
 #include "ATen/TensorOperators.h"
+#include "ATen/ops/allclose.h"
 #include "ATen/ops/equal.h"
 #include "ATen/ops/linspace.h"
 #include "ATen/ops/rms_norm.h"
@@ -52,6 +54,48 @@ TEST_F(NormOfSquares, AnotherScaleIsOfTheTypeThatIsHandedOut) {
     EXPECT_TRUE(at::equal(answer, at::rms_norm(rows, {256}, saved_.to(type), 1e-6)));
   }
 }
+
+// Large enough for several threads.
+class LinearOfPanels : public testing::TestWithParam<Products> {
+ protected:
+  void SetUp() override {
+    if (!HasPanelProducts()) GTEST_SKIP() << "this processor has no such product";
+  }
+  void TearDown() override { at::set_num_threads(1); }
+
+  Linear Take(Products products) {
+    weights_.MultiplyBy(products);
+    return Linear::Take(&weights_, "map", 256, 200);
+  }
+
+  const at::Tensor rows_ = at::linspace(-3, 2, 64 * 256).sin().reshape({64, 256});
+  const std::string weight_ = BytesOf(at::linspace(-90, 70, 200 * 256).sin());
+  const std::string bias_ = BytesOf(at::linspace(-1, 1, 200));
+  const Safetensors source_ = {{"map.weight", {"F32", {200, 256}, weight_}},
+                               {"map.bias", {"F32", {200}, bias_}}};
+  EncoderWeights weights_{source_, "", at::kCPU};
+};
+
+TEST_P(LinearOfPanels, MultipliesAsLibtorchDoes) {
+  const bool is_int8 = GetParam() == Products::kInt8Panels;
+  const at::Tensor expected = Take(Products::kTorch)(rows_);
+  EXPECT_TRUE(at::allclose(Take(GetParam())(rows_), expected, 0, is_int8 ? 0.1 : 1e-4));
+  EXPECT_TRUE(at::allclose(Take(GetParam())(rows_.t().contiguous().t()), expected, 0,
+                           is_int8 ? 0.1 : 1e-4));
+}
+
+TEST_P(LinearOfPanels, SeveralThreadsGiveTheSame) {
+  const Linear linear = Take(GetParam());
+  at::set_num_threads(1);
+  const at::Tensor alone = linear(rows_);
+  for (const int threads : {2, 3}) {
+    at::set_num_threads(threads);
+    EXPECT_TRUE(at::equal(linear(rows_), alone));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LinearOfPanels,
+                         testing::Values(Products::kFloatPanels, Products::kInt8Panels));
 
 }  // namespace
 }  // namespace mpsd

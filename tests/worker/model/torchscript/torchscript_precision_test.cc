@@ -152,6 +152,13 @@ TEST_F(TorchScriptPrecision, Tf32IsOfCudaAlone) {
       HasSubstr("precision 'tf32' is of cuda devices alone, and the model's device is cpu"));
 }
 
+TEST_F(TorchScriptPrecision, Int8IsOfFoldersAlone) {
+  if (TestDevice() != "cpu") GTEST_SKIP() << "elsewhere the device is named";
+  precision_ = Precision::kInt8;
+  EXPECT_THAT(LoadError(kTimesOne, SpecOf({1})),
+              HasSubstr("cannot compute in int8: a TorchScript module's products are its own"));
+}
+
 TEST_F(TorchScriptPrecision, AutoTakesOneThatItCanTellOf) {
   const std::unique_ptr<Model> model = Made("transformer", Precision::kAuto);
   ASSERT_NE(model, nullptr);

@@ -60,8 +60,9 @@ absl::Status ReadFlag(const std::string& flag, const std::string& value, LoadOrd
   } else if (flag == "--precision") {
     const std::optional<Precision> precision = FromName<Precision>(value);
     if (!precision.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "unknown precision '", value, "'; there are as_saved, auto, fp32, tf32, bf16, fp16, int8"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown precision '", value,
+                       "'; there are as_saved, auto, fp32, tf32, bf16, fp16, int8"));
     }
     order->precision = *precision;
   } else if (flag == "--input") {

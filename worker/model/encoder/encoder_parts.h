@@ -22,8 +22,8 @@ struct EncoderParts {
 };
 
 // Of the weights in the folder `path`, whose small files `folder` has: the layers of the family in
-// numbers of `type`, multiplied by `products`, the head in floats and by libtorch. INVALID_ARGUMENT and NOT_FOUND name the file or the tensor
-// at fault. May throw what libtorch throws.
+// numbers of `type`, multiplied by `products`, the head in floats and by libtorch. INVALID_ARGUMENT
+// and NOT_FOUND name the file or the tensor at fault. May throw what libtorch throws.
 absl::StatusOr<EncoderParts> LoadEncoderParts(const std::string& path, const EncoderFolder& folder,
                                               at::ScalarType type, Products products,
                                               c10::Device device);

@@ -8,8 +8,8 @@
 namespace mpsd {
 
 // FAILED_PRECONDITION where no device of this kind computes in `precision`, with what to say
-// instead: TF32 is of cuda alone, and int8 of the cpu. Others compute everywhere, if not everywhere fast. Knows no
-// libtorch, so it is tested without one. Thread-safe.
+// instead: TF32 is of cuda alone, and int8 of the cpu. Others compute everywhere, if not everywhere
+// fast. Knows no libtorch, so it is tested without one. Thread-safe.
 absl::Status CheckPrecisionThere(Precision precision, absl::string_view device);
 
 }  // namespace mpsd

@@ -79,9 +79,9 @@ class LinearOfPanels : public testing::TestWithParam<Products> {
 TEST_P(LinearOfPanels, MultipliesAsLibtorchDoes) {
   const bool is_int8 = GetParam() == Products::kInt8Panels;
   const at::Tensor expected = Take(Products::kTorch)(rows_);
-  EXPECT_TRUE(at::allclose(Take(GetParam())(rows_), expected, 0, is_int8 ? 0.1 : 1e-4));
+  EXPECT_TRUE(at::allclose(Take(GetParam())(rows_), expected, 0, is_int8 ? 0.5 : 1e-3));
   EXPECT_TRUE(at::allclose(Take(GetParam())(rows_.t().contiguous().t()), expected, 0,
-                           is_int8 ? 0.1 : 1e-4));
+                           is_int8 ? 0.5 : 1e-3));
 }
 
 TEST_P(LinearOfPanels, SeveralThreadsGiveTheSame) {

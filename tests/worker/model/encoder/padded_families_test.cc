@@ -30,7 +30,8 @@ TEST_P(PaddedFamilies, AnswerAsTransformersDoes) {
   const FamilyFolder family(GetParam());
   const absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(family.path());
   ASSERT_TRUE(folder.ok()) << folder.status();
-  const auto parts = LoadEncoderParts(family.path(), *folder, at::kFloat, Products::kTorch, at::kCPU);
+  const auto parts =
+      LoadEncoderParts(family.path(), *folder, at::kFloat, Products::kTorch, at::kCPU);
   ASSERT_TRUE(parts.ok()) << parts.status();
   const std::vector<FamilyAnswer>& entries = family.answers();
   const auto rows = static_cast<int64_t>(entries.size());

@@ -31,8 +31,8 @@ absl::Status StartRuntime(const LoadOrder& order);
 // text of an error tells the operator what to do; it may hold the model's path, so it is not for
 // clients. A precision of "auto" is decided here, by ChoosePrecision() (worker/execute): up to four
 // loads; one of "int8" is compared with fp32 by LoadInInt8(): two. UNIMPLEMENTED: this binary was
-// built without libtorch. INVALID_ARGUMENT: among others, a decoupled model of a format whose models
-// give one answer to a request, and a precision that the model cannot be converted to.
+// built without libtorch. INVALID_ARGUMENT: among others, a decoupled model of a format whose
+// models give one answer to a request, and a precision that the model cannot be converted to.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
 // The runtime of this binary's models: "torch 2.11.0", or "synthetic" when built without libtorch.

@@ -1,11 +1,17 @@
 """What a model computes in: as its config says, as `auto` finds out, and as operators are told."""
+import pathlib
+import tempfile
 import unittest
 
 import numpy as np
 
 import calls
+import family_folders
 from daemon import Daemon, WITH_TORCH, mpsd
-from models import placement, synthetic, torchscript
+from models import huggingface, placement, synthetic, torchscript
+
+CPU = pathlib.Path("/proc/cpuinfo")
+HAS_INT8 = CPU.exists() and {"avx2", "fma"} <= set(CPU.read_text().split())
 
 
 class Told(unittest.TestCase):
@@ -65,6 +71,56 @@ class Converted(unittest.TestCase):
         done = mpsd("inspect", file, "--precision", "auto")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, "\nprecision: (fp32|bf16); ")
+
+
+@unittest.skipUnless(WITH_TORCH, "built without torch")
+class Int8(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "bert"
+        self.rows = family_folders.write("bert_mean", self.path)
+
+    def embeddings(self, stub, rows):
+        """Of rows of one length, in one request."""
+        arrays = {name: np.array([row[name] for row in rows], dtype=np.int64)
+                  for name in ("input_ids", "token_type_ids")}
+        arrays["attention_mask"] = np.ones_like(arrays["input_ids"])
+        outcome = calls.infer(stub, calls.request("m", arrays))
+        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        (answer,) = calls.arrays(outcome.response).values()
+        return answer
+
+    @unittest.skipUnless(HAS_INT8, "this processor has no int8")
+    def test_a_folder_answers_nearly_alike_and_says_how_nearly(self):
+        with Daemon([huggingface("m", self.path, precision="int8")]) as daemon, \
+                calls.stub(daemon.address) as stub:
+            self.assertEqual(daemon.ps()["m"]["precision"], "int8")
+            self.assertIn("its cosine to fp32 is ", daemon.ps()["m"]["precision_note"])
+            self.assertEqual(daemon.metric("mpsd_model_precision", model="m", precision="int8"), 1)
+            for row in self.rows:
+                answer, wanted = self.embeddings(stub, [row])[0], np.array(row["answer"])
+                cosine = answer @ wanted / np.linalg.norm(answer) / np.linalg.norm(wanted)
+                self.assertGreater(cosine, 0.99)
+                self.assertGreater(np.abs(answer - wanted).max(), 1e-5)
+                both = self.embeddings(stub, [row, dict(row, input_ids=row["input_ids"][::-1])])
+                np.testing.assert_allclose(both[0], answer, atol=1e-6)
+
+    @unittest.skipUnless(HAS_INT8, "this processor has no int8")
+    def test_inspect_tries_it_out(self):
+        done = mpsd("inspect", str(self.path), "--precision", "int8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\nprecision: int8; its cosine to fp32 is ", done.stdout)
+
+    @unittest.skipIf(HAS_INT8, "this processor has int8")
+    def test_a_processor_that_has_not_refuses(self):
+        with Daemon([huggingface("m", self.path, precision="int8")]) as daemon:
+            self.assertIn("precision 'int8' needs a cpu", daemon.ps()["m"]["state"])
+
+    def test_a_torchscript_module_is_refused(self):
+        model = torchscript("m", "mlp_256x512x4", precision="int8")
+        with Daemon([model]) as daemon:
+            self.assertIn("cannot compute in int8", daemon.ps()["m"]["state"])
 
 
 if __name__ == "__main__":

@@ -146,8 +146,8 @@ Int8Panels::Int8Panels(const float* weight, const float* bias, int64_t to, int64
     PanelLine<int8_t>* const panel = lines_.data() + column / kPanelColumns * depth();
     for (int64_t k = 0; scale > 0 && k < from; ++k) {
       const int64_t place = (k % kDeep / 2 * kPanelColumns + column % kPanelColumns) * 2 + k % 2;
-      panel[k / kDeep].numbers[place] =
-          static_cast<int8_t>(std::nearbyint(weight[column * from + k] / scale));
+      panel[k / kDeep].numbers[place] = static_cast<int8_t>(std::clamp(
+          std::nearbyint(weight[column * from + k] / scale), -kLargestWeight, kLargestWeight));
     }
   }
 }
@@ -160,12 +160,11 @@ void Int8Panels::Round(const float* x, int64_t rows, Rounded* rounded) const {
   rounded->scales.resize(static_cast<size_t>(rows));
   for (int64_t row = 0; row < rows; ++row) {
     const float largest = LargestOf(x + row * from_, from_);
-    const bool has_scale = std::isfinite(largest) && largest > 0;
-    const float inverse =
-        has_scale ? std::min(largest_ / largest, std::numeric_limits<float>::max()) : 0;
+    float& scale = rounded->scales[static_cast<size_t>(row)];
+    scale = std::isfinite(largest) ? largest / largest_ : std::numeric_limits<float>::quiet_NaN();
+    if (!(scale > 0)) continue;
+    const float inverse = std::min(largest_ / largest, std::numeric_limits<float>::max());
     RoundRow(x + row * from_, from_, inverse, rounded->numbers.data() + row * width);
-    rounded->scales[static_cast<size_t>(row)] =
-        std::isfinite(largest) ? largest / largest_ : std::numeric_limits<float>::quiet_NaN();
   }
 }
 

@@ -162,6 +162,15 @@ TEST_F(Panels, AWeightThatIsNotFiniteSpoilsItsColumnInInt8) {
   }
 }
 
+// Below 1e-38 a number has few digits, and its reciprocal is beyond the largest.
+TEST_F(Panels, TheSmallestNumbersGiveTheBiasInInt8) {
+  Problem problem({5, 19, 2});
+  for (float& number : problem.weight()) number *= 1e-44F;
+  for (float& number : problem.x()) number *= 1e-44F;
+  const std::vector<float> y = problem.Multiply(problem.ints());
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], problem.bias()[i % 5]);
+}
+
 TEST_F(Panels, ZerosGiveTheBiasInInt8) {
   Problem problem({5, 19, 2});
   std::fill(problem.x().begin(), problem.x().end(), 0.0F);

@@ -13,7 +13,7 @@ namespace mpsd {
 class FloatPanels {
  public:
   // Whether they are faster here than libtorch: where HasPanelProducts() and not
-  // HasWiderProducts(). Decision 0036 has the figures.
+  // HasWiderProducts(). Decision 0037 has the figures.
   static bool Pay();
 
   // Of a file's weight [to, from] and bias [to].

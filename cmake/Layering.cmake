@@ -48,6 +48,7 @@ set(MPSD_EDGES_cache             base access request telemetry absl)
 set(MPSD_EDGES_admit             base link request texts absl)
 set(MPSD_EDGES_steps             base graph request texts exchange telemetry absl)
 set(MPSD_EDGES_parts             base request absl)
+set(MPSD_EDGES_sequences         base link request telemetry absl)
 set(MPSD_EDGES_schedule          absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)
 set(MPSD_EDGES_lanes             base link shm request batch absl)
@@ -64,10 +65,11 @@ set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log re
 set(MPSD_EDGES_config            base files link access graph request json absl)
 set(MPSD_EDGES_config_triton     base config graph request proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
-set(MPSD_EDGES_place             base files link config graph request texts cache steps parts batch dispatch
+set(MPSD_EDGES_place             base files link config graph request texts cache steps parts sequences schedule
+                                 batch dispatch
                                  supervise supervise_policy telemetry telemetry_log reload json absl)
 set(MPSD_EDGES_doctor            base files config listen link json absl)
-set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps dispatch plane reply supervise
+set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps sequences dispatch plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
                                  regions_device entry accept http door control config reload
                                  place doctor absl)

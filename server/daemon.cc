@@ -54,6 +54,7 @@
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
 #include "server/sd_notify.h"
+#include "server/sequences/sequence_context.h"
 #include "server/start_progress.h"
 #include "server/steps/step_context.h"
 #include "server/supervise/process/cuda_service.h"
@@ -143,6 +144,7 @@ class Daemon {
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
         kept_answers_(config.limits.response_cache_bytes),
         resources_(config.resources),
+        sequences_(clock_, config.limits.sequence_state_bytes),
         health_(&models_),
         answers_(clock_),
         completions_(&plane_),
@@ -154,8 +156,8 @@ class Daemon {
         admission_(&models_, clock_, &texts_,
                    {config.limits.text_bytes, config.limits.text_tokens}),
         steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
-        factory_(clock_, &answers_, &kept_answers_, &resources_, &steps_, &supervisor_, &page_,
-                 &survey_, &logger_, config_.limits.message_bytes),
+        factory_(clock_, &answers_, &kept_answers_, &resources_, &steps_, &sequences_, &supervisor_,
+                 &page_, &survey_, &logger_, config_.limits.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},
@@ -218,6 +220,7 @@ class Daemon {
   MetricsPage page_;
   ResponseCache kept_answers_;
   ResourceTable resources_;
+  SequenceContext sequences_;  // outlives the models, whose sequences have a part of it
   ModelDirectory models_;
   DirectoryHealth health_;
   AnswerStep answers_;
@@ -316,6 +319,7 @@ absl::Status Daemon::Listen() {
     metrics_.kept_answer_bytes = static_cast<int64_t>(kept.bytes);
     metrics_.evicted_answers = kept.evicted;
     metrics_.step_requests = steps_.inside.load();
+    metrics_.sequence_state_bytes = static_cast<int64_t>(sequences_.states.taken_bytes());
     metrics_.step_copy_bytes = static_cast<int64_t>(steps_.copies.taken_bytes());
   });
   return ListenForHttp(options.certificates);
@@ -518,8 +522,8 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   models_.stage = ServingStage::kExiting;
   const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
   const auto awaits = [this] {
-    return plane_.inside() > 0 || steps_.inside > 0 || copies_.pending() > 0 ||
-           texts_.pending() > 0;
+    return plane_.inside() > 0 || steps_.inside > 0 || sequences_.inside > 0 ||
+           copies_.pending() > 0 || texts_.pending() > 0;
   };
   while (awaits() && clock_->NowNs() < until_ns) {
     if (signals.WaitFor(2, absl::Milliseconds(5))) break;

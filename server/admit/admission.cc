@@ -149,6 +149,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   const QueuePolicies& queue = model->facts.queue;
   request->priority = message.priority;
   request->level = queue.LevelOf(message.priority);
+  if (model->facts.sequences.has_value()) request->sequence = &message.sequence;
   ApplyPolicy(queue.levels[request->level], message, request);
   if (request->expiry_ns() <= clock_->NowNs()) {
     return absl::DeadlineExceededError("Request timeout expired");

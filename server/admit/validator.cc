@@ -43,10 +43,19 @@ std::string Quoted(const std::vector<absl::string_view>& names) {
                       "]");
 }
 
-size_t RequiredCount(const std::vector<TensorSpec>& inputs) {
-  return static_cast<size_t>(std::count_if(inputs.begin(), inputs.end(),
-                                           [](const auto& tensor) { return !tensor.optional; }));
-}
+// Of the inputs that clients send: how many there are, and how many must be there.
+struct InputCounts {
+  size_t all = 0;
+  size_t required = 0;
+
+  explicit InputCounts(const ServedModel& model) {
+    for (const TensorSpec& tensor : model.spec.inputs) {
+      if (!model.IsAskedFor(tensor)) continue;
+      ++all;
+      if (!tensor.optional) ++required;
+    }
+  }
+};
 
 absl::Status WrongInputs(const InferMessage& message, const ServedModel& model) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
@@ -55,22 +64,23 @@ absl::Status WrongInputs(const InferMessage& message, const ServedModel& model) 
   std::vector<absl::string_view> missing;
   for (const TensorSpec& tensor : specs) {
     const bool is_there = std::find(got.begin(), got.end(), tensor.name) != got.end();
-    if (!is_there && !tensor.optional) missing.push_back(tensor.name);
+    if (!is_there && !tensor.optional && model.IsAskedFor(tensor)) missing.push_back(tensor.name);
   }
-  const size_t required = RequiredCount(specs);
-  const std::string expected =
-      required == specs.size()
-          ? absl::StrCat("expected ", required, " inputs")
-          : absl::StrCat("expected number of inputs between ", required, " and ", specs.size());
+  const InputCounts counts(model);
+  const std::string expected = counts.required == counts.all
+                                   ? absl::StrCat("expected ", counts.required, " inputs")
+                                   : absl::StrCat("expected number of inputs between ",
+                                                  counts.required, " and ", counts.all);
   return absl::InvalidArgumentError(
       absl::StrCat(expected, " but got ", got.size(), " inputs for model '", model.name,
                    "'. Got input(s) ", Quoted(got), ", but missing required input(s) ",
                    Quoted(missing), ". Please provide all required input(s)."));
 }
 
-bool LacksRequired(const std::vector<TensorSpec>& specs, const InputOrder& order) {
-  for (size_t i = 0; i < specs.size(); ++i) {
-    if (order[i] == nullptr && !specs[i].optional) return true;
+bool LacksRequired(const ServedModel& model, const InputOrder& order) {
+  for (size_t i = 0; i < order.size(); ++i) {
+    const TensorSpec& tensor = model.spec.inputs[i];
+    if (order[i] == nullptr && !tensor.optional && model.IsAskedFor(tensor)) return true;
   }
   return false;
 }
@@ -78,12 +88,13 @@ bool LacksRequired(const std::vector<TensorSpec>& specs, const InputOrder& order
 // Finds the message's inputs in the spec's order. The entry of one that is left out is null.
 absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
+  const InputCounts counts(model);
   const bool right_count =
-      message.inputs.size() >= RequiredCount(specs) && message.inputs.size() <= specs.size();
+      message.inputs.size() >= counts.required && message.inputs.size() <= counts.all;
   order->assign(specs.size(), nullptr);
   for (const InputMessage& input : message.inputs) {
     const auto found = std::find_if(specs.begin(), specs.end(), [&](const TensorSpec& tensor) {
-      return tensor.name == input.name;
+      return tensor.name == input.name && model.IsAskedFor(tensor);
     });
     if (found == specs.end()) {
       if (!right_count) continue;
@@ -98,7 +109,7 @@ absl::Status Order(const InferMessage& message, const ServedModel& model, InputO
     }
     entry = &input;
   }
-  if (!right_count || LacksRequired(specs, *order)) {
+  if (!right_count || LacksRequired(model, *order)) {
     return WithId(WrongInputs(message, model), message.id);
   }
   return absl::OkStatus();
@@ -142,10 +153,10 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
   return absl::OkStatus();
 }
 
-// The first input that the request does not leave out says how many rows it has.
+// The first input that the client sends says how many rows the request has.
 bool IsFirst(const Request& request) {
   return std::count_if(request.inputs.begin(), request.inputs.end(),
-                       [](const auto& input) { return !input.is_left_out(); }) == 1;
+                       [](const auto& input) { return input.payload != nullptr; }) == 1;
 }
 
 absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor,
@@ -211,16 +222,28 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
   return CheckBytes(input, tensor, model, message.id, &request->inputs.back());
 }
 
+// Nothing of an input that is left out is known; of one that the front end supplies all but its
+// bytes.
+void AddUnsent(const ServedModel& model, size_t index, Request* request) {
+  const TensorSpec& tensor = model.spec.inputs[index];
+  RequestInput& input = request->inputs.emplace_back();
+  if (model.IsAskedFor(tensor)) return;
+  input.datatype = tensor.datatype;
+  input.dims = tensor.dims;
+}
+
 absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model, Request* request) {
   const std::vector<TensorSpec>& specs = model.spec.outputs;
   if (message.outputs.empty()) {
-    for (uint32_t i = 0; i < specs.size(); ++i) request->wanted_outputs.push_back(i);
+    for (uint32_t i = 0; i < specs.size(); ++i) {
+      if (model.IsTold(specs[i])) request->wanted_outputs.push_back(i);
+    }
     return absl::OkStatus();
   }
   for (const absl::string_view name : message.outputs) {
     uint32_t index = 0;
     while (index < specs.size() && specs[index].name != name) ++index;
-    if (index == specs.size()) {
+    if (index == specs.size() || !model.IsTold(specs[index])) {
       return absl::InvalidArgumentError(
           absl::StrCat("unexpected inference output '", name, "' for model '", model.name, "'"));
     }
@@ -259,7 +282,7 @@ absl::Status Validate(const InferMessage& message, const ServedModel& model, Req
   if (absl::Status status = Order(message, model, &order); !status.ok()) return status;
   for (size_t i = 0; i < order.size(); ++i) {
     if (order[i] == nullptr) {
-      request->inputs.emplace_back();
+      AddUnsent(model, i, request);
       continue;
     }
     absl::Status status = CheckInput(*order[i], i, message, model, request);

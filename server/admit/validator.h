@@ -17,14 +17,15 @@ namespace mpsd {
 //
 // What holds after OK:
 //   1. request->inputs has one entry for each input of the spec, in its order, of its datatype. The
-//      entry of an optional input that is left out says so, and has no dims and no payload.
+//      entry of an optional input that is left out says so, and has no dims and no payload. One
+//      that the front end supplies has dims and no payload yet, and no message may have it.
 //   2. Each has at most kMaxRank dims besides the batch dim, all of them known, and they fit the
 //      spec's: the model's, if clients see another shape; payload points into `message`.
 //   3. All inputs have the same number of rows, from 1 to MostRows(), where the model batches.
 //   4. A payload has exactly the bytes that datatype and dims need; a payload of BYTES has exactly
 //      as many well-formed elements.
-//   5. request->wanted_outputs are indices into the spec's outputs, none of them twice; all of them
-//      where the client named none.
+//   5. request->wanted_outputs are indices into the spec's outputs, none of them twice; all that
+//      clients may have where the client named none.
 //   6. There are at most kMaxTensors inputs and as many outputs.
 //
 // Checks the message and fills in the request: its row count, its inputs with their payloads, and

@@ -76,7 +76,7 @@ class Batcher {
   absl::Span<const LineView> lines() const { return lines_.views(); }
   LineView suspects() const { return lines_.suspects(); }
   LatencyCurve* curve(uint32_t line) const { return lines_.curve(line); }
-  LatencyCurve* curve(const ShapeKey& key) { return lines_.curve(key); }
+  LatencyCurve* curve(const Request& request) { return lines_.curve(request); }
 
   // Calls visit(const Request&) for each queued request.
   void ForEachQueued(absl::FunctionRef<void(const Request&)> visit) const { lines_.ForEach(visit); }

@@ -51,6 +51,12 @@ void RequestLines::Pop(uint32_t line, int64_t row_ns) {
   Show(line);
 }
 
+// A pin is the last element of a key: lanes are alike.
+LatencyCurve* RequestLines::curve(const Request& request) {
+  if (request.pin == 0) return curves_.Of(request.key);
+  return curves_.Of(ShapeKey(request.key.begin(), request.key.end() - 1));
+}
+
 int64_t RequestLines::RowNs(uint32_t line, uint32_t most_rows) const {
   if (!shares_.is_shared()) return 0;
   const LatencyCurve* known = curve(line);
@@ -120,7 +126,9 @@ LineView RequestLines::ViewOf(const RequestRanks& ranks, const Line* line) const
               .curve = line == nullptr ? nullptr : line->curve,
               .rank = rank,
               .head_served_ns = ServedNs(ranks)};
-      if (line != nullptr) view.most_rows = std::max(line->shared_rows, view.head_rows);
+      if (line == nullptr) continue;
+      view.most_rows = std::max(line->shared_rows, view.head_rows);
+      view.pin = line->pin;
       continue;
     }
     view.later_rows += lists.rows();
@@ -151,8 +159,9 @@ RequestLines::Line* RequestLines::LineOf(const Request& request) {
   Line* line = entry.get();  // `entry` does not outlive ForgetIdleLines()
   line->last_used = ++use_count_;
   if (!is_new) return line;
-  line->curve = curves_.Of(request.key);
+  line->curve = curve(request);
   line->shared_rows = budget_.RowsOf(request);
+  line->pin = request.pin;
   line->index = static_cast<uint32_t>(views_.size());
   views_.emplace_back();
   by_index_.push_back(line);

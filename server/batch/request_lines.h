@@ -70,8 +70,8 @@ class RequestLines {
     return line == SchedulerDecision::kSuspects ? nullptr : by_index_[line]->curve;
   }
 
-  // Of batches of requests of that shape, whether they have a line or not.
-  LatencyCurve* curve(const ShapeKey& key) { return curves_.Of(key); }
+  // Of batches of requests of that shape, whether they have a line or not, and on whatever lane.
+  LatencyCurve* curve(const Request& request);
 
   // The lines in no particular order, which stays until Add() gets a request of a new key.
   absl::Span<const LineView> views() const { return views_; }
@@ -100,6 +100,7 @@ class RequestLines {
     LatencyCurve* curve = nullptr;
     uint32_t shared_rows = TokenBudget::kAnyRows;
     uint32_t index = 0;  // in views_
+    uint64_t pin = 0;    // of its requests, whose keys it is part of
     uint64_t last_used = 0;
   };
 

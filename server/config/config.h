@@ -36,6 +36,7 @@
 #include "server/request/cache_scope.h"
 #include "server/request/lane_needs.h"
 #include "server/request/queue_policy.h"
+#include "server/request/sequence_policy.h"
 #include "server/request/text_policy.h"
 
 namespace mpsd {
@@ -121,6 +122,7 @@ struct ModelConfig {
   TextPolicy text;                                // of a folder with a tokenizer that one
   FileStamp tokenizer_stamp;                      // StampOfTokenizer() of `text.tokenizer`
   CacheScope response_cache = CacheScope::kOff;   // whose answers are kept; not if decoupled
+  std::optional<SequencePolicy> sequences;        // of a model with state
   std::map<std::string, std::string> parameters;  // for the worker, and clients may read them
   // What a config.pbtxt says of tensors that only clients look at, by name.
   std::map<std::string, std::string> input_formats;        // "FORMAT_NCHW"

@@ -55,6 +55,10 @@ void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, Jso
 // `access` of `config` were read.
 void CheckWhoGetsIn(const Config& config, JsonErrors* errors);
 
+// Reads the `sequences` of a model, and what cannot be beside it. REQUIRES: the model's other keys
+// were read.
+void ReadSequences(const JsonObject& object, ModelConfig* model);
+
 // Reads one element of `models`; `path` is its place, "models[0]". The model's file is stamped but
 // not opened: whether it holds a model is the worker's to find out, in its sandbox. The queue must
 // hold one message of `limits`. Where `json` is no object the result has no name.

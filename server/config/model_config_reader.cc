@@ -24,7 +24,7 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 29> kModelKeys = {"name",
+constexpr std::array<std::string_view, 31> kModelKeys = {"name",
                                                          "version",
                                                          "path",
                                                          "format",
@@ -53,7 +53,8 @@ constexpr std::array<std::string_view, 29> kModelKeys = {"name",
                                                          "steps",
                                                          "max_batch_tokens",
                                                          "max_request_rows",
-                                                         "rate_limiter"};
+                                                         "rate_limiter",
+                                                         "sequences"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
 constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
@@ -451,6 +452,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);
   ReadResponseCache(object, &model);
+  ReadSequences(object, &model);
   ReadParameters(object, &model);
   return model;
 }

@@ -21,12 +21,12 @@ namespace {
 constexpr std::array<std::string_view, 4> kStepKeys = {"model", "version", "inputs", "outputs"};
 constexpr std::array<std::string_view, 2> kStepsQueueKeys = {"requests", "bytes"};
 // Of a model that has workers.
-constexpr std::array<std::string_view, 21> kWorkersKeys = {
-    "path",     "format",       "device",         "placement",        "pad",
-    "warmup",   "sandbox",      "batching",       "circuit",          "recycle",
-    "text",     "load_timeout", "run_timeout",    "decoupled",        "warmup_timeout",
-    "task",     "precision",    "response_cache", "max_batch_tokens", "max_request_rows",
-    "keep_warm"};
+constexpr std::array<std::string_view, 23> kWorkersKeys = {
+    "path",      "format",       "device",         "placement",        "pad",
+    "warmup",    "sandbox",      "batching",       "circuit",          "recycle",
+    "text",      "load_timeout", "run_timeout",    "decoupled",        "warmup_timeout",
+    "task",      "precision",    "response_cache", "max_batch_tokens", "max_request_rows",
+    "keep_warm", "sequences",    "rate_limiter"};
 constexpr uint32_t kMaxStepVersion = 2'000'000'000;
 constexpr uint64_t kMaxStepsQueueBytes = 1ULL << 40;
 
@@ -168,6 +168,10 @@ void CheckSteps(const std::vector<ModelConfig>& models, bool has_repository, Jso
                                         step.version.empty() ? "" : " of that version"));
       } else if (found != nullptr && found->has_steps()) {
         errors->Add(place, absl::StrCat("'", step.model, "' has steps itself"));
+        members.back() = {};
+      } else if (found != nullptr && found->sequences.has_value()) {
+        errors->Add(place,
+                    absl::StrCat("'", step.model, "' serves sequences, and a step is in none"));
         members.back() = {};
       }
     }

@@ -53,7 +53,8 @@ uint64_t StateOf(const ModelDirectory& models) {
 constexpr int kServiceUnknown = 3;  // only Watch answers this
 
 constexpr const char* kExtensions[] = {"classification",   "logging",    "model_configuration",
-                                       "model_repository", "parameters", "statistics"};
+                                       "model_repository", "parameters", "sequence",
+                                       "statistics"};
 
 void Describe(const TensorSpec& tensor, bool batches,
               pb::ModelMetadataResponse::TensorMetadata* metadata) {
@@ -90,7 +91,7 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
     Describe(input, spec.batches(), response->add_inputs());
   }
   for (const TensorSpec& output : spec.outputs) {
-    Describe(output, spec.batches(), response->add_outputs());
+    if (model.value()->IsTold(output)) Describe(output, spec.batches(), response->add_outputs());
   }
   auto& properties = *response->mutable_properties();
   properties["max_batch_size"] = absl::StrCat(spec.max_batch_size);
@@ -107,6 +108,13 @@ absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest
   if (absl::IsInvalidArgument(model.status())) return model.status();
   response->set_ready(model.ok() && (*model)->IsReady() && models.stage == ServingStage::kServing);
   return absl::OkStatus();
+}
+
+// Null for a name that is empty or unknown.
+const TensorSpec* FindTensor(const std::vector<TensorSpec>& tensors, absl::string_view name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [name](const TensorSpec& tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
 }
 
 // Both sides use the same names, except for BYTES.
@@ -231,12 +239,85 @@ void DescribeSteps(const std::vector<ModelStep>& steps, pb::ModelEnsembling* tar
   }
 }
 
+// The values are of the type that the model's input has.
+void DescribeControl(const ModelSpec& spec, const SequenceControl& source,
+                     pb::ModelSequenceBatching::Control::Kind kind,
+                     pb::ModelSequenceBatching* target) {
+  const TensorSpec* const tensor = FindTensor(spec.inputs, source.input);
+  if (tensor == nullptr) return;
+  pb::ModelSequenceBatching::ControlInput* input = target->add_control_input();
+  input->set_name(source.input);
+  pb::ModelSequenceBatching::Control* control = input->add_control();
+  control->set_kind(kind);
+  for (const double value : {source.no, source.yes}) {
+    if (tensor->datatype == DataType::kBool) {
+      control->add_bool_false_true(value != 0);
+    } else if (tensor->datatype == DataType::kFp32) {
+      control->add_fp32_false_true(static_cast<float>(value));
+    } else {
+      control->add_int32_false_true(static_cast<int32_t>(value));
+    }
+  }
+}
+
+void DescribeState(const ModelSpec& spec, const SequenceState& source,
+                   pb::ModelSequenceBatching* target) {
+  const TensorSpec* const tensor = FindTensor(spec.inputs, source.input);
+  if (tensor == nullptr) return;
+  pb::ModelSequenceBatching::State* state = target->add_state();
+  state->set_input_name(source.input);
+  state->set_output_name(source.output);
+  state->set_data_type(TypeOf(tensor->datatype));
+  pb::ModelSequenceBatching::InitialState* initial = state->add_initial_state();
+  initial->set_name("zeros");
+  initial->set_data_type(TypeOf(tensor->datatype));
+  initial->set_zero_data(true);
+  for (const int64_t dim : tensor->dims) {
+    state->add_dims(dim);
+    initial->add_dims(dim);
+  }
+}
+
+void DescribeStrategy(const ModelFacts& facts, pb::ModelSequenceBatching* target) {
+  const auto delay_us = static_cast<uint64_t>(facts.max_delay_ns / kNsPerUs);
+  if (facts.sequences->is_direct) {
+    target->mutable_direct()->set_max_queue_delay_microseconds(delay_us);
+    return;
+  }
+  pb::ModelSequenceBatching::StrategyOldest* oldest = target->mutable_oldest();
+  oldest->set_max_candidate_sequences(static_cast<int32_t>(facts.sequences->candidates));
+  oldest->set_max_queue_delay_microseconds(delay_us);
+  for (const uint32_t size : facts.preferred_sizes) {
+    oldest->add_preferred_batch_size(static_cast<int32_t>(size));
+  }
+}
+
+void DescribeSequences(const ServedModel& model, pb::ModelConfig* config) {
+  using Control = pb::ModelSequenceBatching::Control;
+  const SequencePolicy& policy = *model.facts.sequences;
+  pb::ModelSequenceBatching* target = config->mutable_sequence_batching();
+  target->set_max_sequence_idle_microseconds(static_cast<uint64_t>(policy.idle_ns / kNsPerUs));
+  DescribeControl(model.spec, policy.start, Control::CONTROL_SEQUENCE_START, target);
+  DescribeControl(model.spec, policy.ready, Control::CONTROL_SEQUENCE_READY, target);
+  DescribeControl(model.spec, policy.end, Control::CONTROL_SEQUENCE_END, target);
+  if (const TensorSpec* const id = FindTensor(model.spec.inputs, policy.id_input); id != nullptr) {
+    pb::ModelSequenceBatching::ControlInput* input = target->add_control_input();
+    input->set_name(id->name);
+    Control* control = input->add_control();
+    control->set_kind(Control::CONTROL_SEQUENCE_CORRID);
+    control->set_data_type(TypeOf(id->datatype));
+  }
+  for (const SequenceState& state : policy.states) DescribeState(model.spec, state, target);
+  DescribeStrategy(model.facts, target);
+}
+
 // How the model runs: steps and nothing else, or lanes and batches.
 void DescribeRuns(const ServedModel& model, pb::ModelConfig* config) {
   if (model.members != nullptr) {
     return DescribeSteps(model.facts.steps, config->mutable_ensemble_scheduling());
   }
   DescribeInstances(model, config);
+  if (model.facts.sequences.has_value()) return DescribeSequences(model, config);
   if (!model.spec.batches()) return;
   pb::ModelDynamicBatching* batching = config->mutable_dynamic_batching();
   batching->set_max_queue_delay_microseconds(
@@ -257,7 +338,7 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
     DescribeInput(input, model.facts, config->add_input());
   }
   for (const TensorSpec& output : spec.outputs) {
-    DescribeOutput(output, model.facts, config->add_output());
+    if (model.IsTold(output)) DescribeOutput(output, model.facts, config->add_output());
   }
   DescribeRuns(model, config);
   for (const auto& [name, value] : model.parameters) {

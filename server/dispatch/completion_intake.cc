@@ -18,6 +18,12 @@ namespace {
 // none knows how long.
 constexpr int64_t kRoomierWorkerNs = kNsPerSecond;
 
+// The model has seen the request, and may have noted it.
+absl::Status MayNotRunTwice() {
+  return absl::ResourceExhaustedError(
+      "the outputs are larger than those before, and a request of a sequence runs once only");
+}
+
 uint64_t UsedBytes(const CompletedBatch& batch) {
   uint64_t bytes = 0;
   for (const BatchOutput& output : batch.outputs) bytes += output.bytes.size();
@@ -149,12 +155,13 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
   if (RetryAfterNs(refusal).has_value()) estimate_->NoteTooLarge(needed_bytes);
   for (BatchEntry& entry : entries) {
     if (entry.request == nullptr) continue;
-    if (refusal.ok()) {
+    const bool may_run_again = refusal.ok() && entry.request->pin == 0;
+    if (may_run_again) {
       entry.request->suspect = entry.request->suspect || !fits;
       queue_->Return(entry.request);
     } else {
       queue_->EndRows(entry.place, entry.row_count);
-      work->End(entry.request, refusal);
+      work->End(entry.request, refusal.ok() ? MayNotRunTwice() : refusal);
     }
     entry.row_count = 0;
   }

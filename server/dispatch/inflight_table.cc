@@ -29,10 +29,8 @@ void InflightTable::Attach(std::shared_ptr<WorkerLink> link) {
   MPSD_CHECK(!Find(link->worker()).has_value());
   const auto worker = static_cast<uint32_t>(workers_.size());
   views_.push_back({.first_lane = static_cast<uint32_t>(lanes_.size())});
-  for (LanePort& port : link->ports()) {
-    lanes_.emplace_back().port = &port;
-    lane_views_.push_back({.worker = worker});
-  }
+  for (LanePort& port : link->ports()) lanes_.emplace_back().port = &port;
+  for (const uint64_t pin : link->Pins()) lane_views_.push_back({.worker = worker, .pin = pin});
   workers_.push_back({.link = std::move(link), .joined_late = has_run_});
 }
 

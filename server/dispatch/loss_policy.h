@@ -36,13 +36,14 @@ struct Loss {
   bool is_suspect = false;  // already before this
   uint32_t dispatches = 1;  // this one included
   uint32_t answers = 0;     // of a decoupled model, that its client has got
+  bool is_pinned = false;   // to the lane that is gone
 };
 
 enum class LossVerdict : uint8_t {
   kAgain,         // it joins its line
   kAgainSuspect,  // it joins the suspects: from now on it runs alone
   kStrike,        // it ends: it has crashed its worker, and no other request can have
-  kWorkerLost,    // it ends: it has had its chances, or has answers of the worker that is gone
+  kWorkerLost,    // it ends: it has had its chances, or needs what is gone with the worker
 };
 
 // The first rule that holds decides: a strike, then the end of patience, then another try. So a
@@ -51,8 +52,10 @@ enum class LossVerdict : uint8_t {
 constexpr LossVerdict JudgeLoss(const Loss& loss) {
   const bool crashed = loss.end == WorkerEnd::kCrashed;
   if (crashed && loss.was_alone) return LossVerdict::kStrike;
-  // A client that has some answers of one worker is not given the others of another.
-  if (loss.dispatches >= kMaxDispatches || loss.answers > 0) return LossVerdict::kWorkerLost;
+  // A client that has some answers of one worker is not given the others of another. One whose
+  // earlier requests have left something in a worker is not given answers of one that lacks it.
+  const bool needs_worker = loss.answers > 0 || loss.is_pinned;
+  if (loss.dispatches >= kMaxDispatches || needs_worker) return LossVerdict::kWorkerLost;
   // Twice is no accident: the request may be what makes the kernel kill its worker for memory.
   const bool suspect = loss.is_suspect || crashed || loss.dispatches >= 2;
   return suspect ? LossVerdict::kAgainSuspect : LossVerdict::kAgain;

@@ -142,9 +142,9 @@ void Pool::SetParked(bool parked) {
 
 void Pool::Tick() {
   DeferredWork work(&parts_.inside);
+  const int64_t now_ns = parts_.clock->NowNs();
   {
     absl::MutexLock lock(&parts_.mu);
-    const int64_t now_ns = parts_.clock->NowNs();
     EndExpired(now_ns, absl::StatusCode::kDeadlineExceeded, "Request timeout expired", &work);
     parts_.queue.PlaceWaiting(&work.fills, &work.tick_by_ns);
     parts_.dispatcher.Dispatch(&work);
@@ -154,9 +154,11 @@ void Pool::Tick() {
     parts_.link_gauges.NoteCounts(parts_.inflight);
   }
   carrier_.Carry(&work);
+  if (parts_.watcher != nullptr) parts_.watcher->Tick(now_ns);
 }
 
 void Pool::FailAll(const char* text) {
+  if (parts_.watcher != nullptr) parts_.watcher->FailAll(text);
   DeferredWork work(&parts_.inside);
   {
     absl::MutexLock lock(&parts_.mu);

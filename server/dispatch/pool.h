@@ -15,6 +15,7 @@
 #include "server/dispatch/pool_parts.h"
 #include "server/dispatch/pool_workers.h"
 #include "server/request/completed_batch.h"
+#include "server/request/pool_watcher.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
 #include "server/schedule/scheduler.h"
@@ -35,7 +36,7 @@ namespace mpsd {
 //
 // A pool never starts or ends a worker, copies a payload under its mutex, or knows how a reply is
 // written. It calls the rest of the daemon through the interfaces PoolKeeper, RowFiller (of a
-// request) and CompletionSink only.
+// request), CompletionSink and PoolWatcher only.
 //
 // The end of a pool: Close(), so that nothing new comes; FailAll() if what is inside must not be
 // waited for; until inside() is 0 and busy() is false; then it may be destroyed.
@@ -48,6 +49,10 @@ class Pool final : public RequestQueue {
 
   // REQUIRES: no request is inside, no batch runs.
   ~Pool() override;
+
+  // The watcher is told of lanes and time from now on. It outlives the pool. REQUIRES: called at
+  // most once, before another thread knows the pool.
+  void Watch(PoolWatcher* watcher) { parts_.watcher = watcher; }
 
   PoolMemory* memory() { return &memory_; }
   PoolWorkers* workers() { return &workers_; }

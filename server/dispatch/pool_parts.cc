@@ -55,7 +55,7 @@ absl::Status PoolParts::RefusalInAdvance(const Request& request) {
   const bool is_patient = request.patience_ns > 0;
   const int64_t wait_ns = is_patient ? standing.LongestWaitNs() : StandingQueue::kAnyNs;
   const Arrival arrival = {
-      .curve = queue.curve(request.key),
+      .curve = queue.curve(request),
       .rows = request.rows,
       .most_rows = queue.batcher().MostRowsWith(request),
       .rows_ahead = queue.ledger()->RowsBefore(request),

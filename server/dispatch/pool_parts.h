@@ -24,6 +24,7 @@
 #include "server/dispatch/worker_loss.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/lane_needs.h"
+#include "server/request/pool_watcher.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
 #include "server/schedule/admission_margin.h"
@@ -95,6 +96,7 @@ struct PoolParts {
   const Clock* const clock;
   PoolKeeper* const keeper;
   const std::unique_ptr<const Scheduler> scheduler;
+  PoolWatcher* watcher = nullptr;  // set by Pool::Watch(), if at all
 
   // Thread-safe: looked at without `mu`.
   InsideCount inside;

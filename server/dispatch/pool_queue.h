@@ -72,7 +72,7 @@ class PoolQueue {
 
   QueueLedger* ledger() { return &ledger_; }
   const Batcher& batcher() const { return batcher_; }
-  LatencyCurve* curve(const ShapeKey& key) { return batcher_.curve(key); }
+  LatencyCurve* curve(const Request& request) { return batcher_.curve(request); }
   SlabTable* slabs() { return batcher_.slabs(); }
   SlabGrowth* growth() { return &growth_; }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "server/lanes/output_sizing.h"
 
@@ -38,6 +39,7 @@ void PoolWorkers::KeepSize(int64_t until_ns) {
 
 void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {
   DeferredWork work(&parts_->inside);
+  const std::vector<uint64_t> pins = link->Pins();
   {
     absl::MutexLock lock(&parts_->mu);
     parts_->inflight.Attach(std::move(link));
@@ -46,12 +48,19 @@ void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {
     parts_->dispatcher.Dispatch(&work);
   }
   carrier_->Carry(&work);
+  if (parts_->watcher != nullptr) parts_->watcher->LanesJoined(pins);
 }
 
 void PoolWorkers::Quiesce(uint32_t worker) {
-  absl::MutexLock lock(&parts_->mu);
-  const std::optional<uint32_t> index = parts_->inflight.Find(worker);
-  if (index.has_value()) parts_->inflight.Quiesce(*index);
+  std::shared_ptr<WorkerLink> link;
+  {
+    absl::MutexLock lock(&parts_->mu);
+    const std::optional<uint32_t> index = parts_->inflight.Find(worker);
+    if (!index.has_value()) return;
+    parts_->inflight.Quiesce(*index);
+    link = parts_->inflight.link(*index);
+  }
+  if (parts_->watcher != nullptr) parts_->watcher->LanesLeft(link->Pins());
 }
 
 WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
@@ -87,6 +96,7 @@ void PoolWorkers::ExpectAt(int64_t when_ns) {
 
 bool PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
   DeferredWork work(&parts_->inside);
+  std::vector<uint64_t> pins;
   bool struck = false;
   {
     absl::MutexLock lock(&parts_->mu);
@@ -96,11 +106,13 @@ bool PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
     struck = parts_->loss.TakeBatches(*index, end, &work);
     const std::shared_ptr<WorkerLink> link = parts_->inflight.Remove(*index);
     link->Detach();
+    pins = link->Pins();
     parts_->link_gauges.AddPast(link);
     NoteWorkers();
     parts_->dispatcher.Dispatch(&work);
     parts_->queue.NoteSlabs();
   }
+  if (parts_->watcher != nullptr) parts_->watcher->LanesLeft(pins);
   carrier_->Carry(&work);
   return struck;
 }

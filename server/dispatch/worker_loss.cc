@@ -37,8 +37,8 @@ bool WorkerLoss::Take(InflightBatch* batch, WorkerEnd end, bool only_batch, Defe
       continue;
     }
     ++request->dispatches;
-    const LossVerdict verdict =
-        JudgeLoss({end, was_alone, request->suspect, request->dispatches, request->answers});
+    const LossVerdict verdict = JudgeLoss({end, was_alone, request->suspect, request->dispatches,
+                                           request->answers, request->pin != 0});
     switch (verdict) {
       case LossVerdict::kStrike:
         struck = true;

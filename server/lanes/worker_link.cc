@@ -61,6 +61,15 @@ WorkerLink::WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegmen
 
 WorkerLink::~WorkerLink() { MPSD_CHECK(released_.load() == nullptr); }
 
+std::vector<uint64_t> WorkerLink::Pins() const {
+  static_assert(kMaxLanes <= 1U << 8 && kMaxWorkers < 1U << 24);
+  std::vector<uint64_t> pins;
+  for (uint64_t lane = 0; lane < options_.lanes; ++lane) {
+    pins.push_back((uint64_t{options_.worker} + 1) << 40 | uint64_t{options_.epoch} << 8 | lane);
+  }
+  return pins;
+}
+
 OutputLease* WorkerLink::LeaseOutput(uint64_t bytes) {
   ReapReleased();
   const std::optional<uint64_t> offset = outputs_.Allocate(bytes);

@@ -93,6 +93,10 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   uint32_t lanes() const { return options_.lanes; }
   const std::string& device() const { return options_.device; }
 
+  // The names of its lanes, in their order: numbers that no lane of another incarnation has, nor of
+  // another worker of the pool; none is 0.
+  std::vector<uint64_t> Pins() const;
+
   // Keeps `token` until the segments are unmapped. That may be long after the worker's death: the
   // last answer whose bytes lie in the segments unmaps them. Called once, before the pool gets the
   // link.

@@ -5,23 +5,8 @@
 namespace mpsd {
 
 void RequestPart::Take(const Request& whole, uint32_t rows, absl::Span<InputCutter> cutters) {
-  request_.model = whole.model;
-  request_.metrics = whole.metrics;
+  request_.StandFor(whole);
   request_.rows = rows;
-  request_.arrival_ns = whole.arrival_ns;
-  request_.patience_ns = whole.patience_ns;
-  request_.deadline_ns = whole.deadline_ns;
-  request_.final_deadline_ns = whole.final_deadline_ns;
-  request_.key = whole.key;
-  request_.inputs = whole.inputs;
-  request_.wanted_outputs = whole.wanted_outputs;
-  request_.filler = whole.filler;
-  request_.tenant = whole.tenant;
-  request_.rules_version = whole.rules_version;
-  request_.inputs_may_change = whole.inputs_may_change;
-  request_.priority = whole.priority;
-  request_.level = whole.level;
-  request_.yields = whole.yields;
   payloads_.resize(cutters.size());
   for (size_t i = 0; i < cutters.size(); ++i) {
     RequestInput& input = request_.inputs[i];

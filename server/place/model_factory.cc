@@ -12,6 +12,9 @@
 #include "server/parts/parted_queue.h"
 #include "server/place/host_survey.h"
 #include "server/place/step_factory.h"
+#include "server/schedule/pinned_scheduler.h"
+#include "server/sequences/sequence_plan.h"
+#include "server/sequences/sequence_queue.h"
 #include "server/texts/text_encoder.h"
 
 namespace mpsd {
@@ -69,7 +72,15 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.task = model.spec.task;
   facts.response_cache = model.response_cache;
   facts.lane_needs = model.lane_needs;
+  facts.sequences = model.sequences;
   return facts;
+}
+
+// Null: the pool's own.
+std::unique_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const PoolOptions& options) {
+  if (!model.sequences.has_value()) return nullptr;
+  return std::make_unique<PinnedScheduler>(options.lane_depth, options.max_delay_ns,
+                                           options.preferred_rows);
 }
 
 // The model's file, to hand to each worker; none where a worker could not open it by that.
@@ -109,7 +120,15 @@ void ModelFactory::LoadTexts(const ModelConfig& model, ServedModel* served) cons
 }
 
 std::unique_ptr<RequestQueue> ModelFactory::QueueOf(const ModelConfig& model,
+                                                    const ServedModel* served,
                                                     std::unique_ptr<Pool> pool) const {
+  if (model.sequences.has_value()) {
+    Pool* const watched = pool.get();
+    auto queue =
+        std::make_unique<SequenceQueue>(served, std::move(pool), model.queue_bytes, sequences_);
+    watched->Watch(queue.get());
+    return queue;
+  }
   if (model.max_request_rows == 0) return pool;
   return std::make_unique<PartedQueue>(std::move(pool), &steps_->copies);
 }
@@ -149,7 +168,8 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   }
   options.queue_bytes = model.queue_bytes;
   options.max_answer_bytes = message_bytes_;
-  auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_);
+  auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_,
+                                     SchedulerOf(model, options));
 
   SupervisedModel supervised;
   supervised.served = served;
@@ -162,8 +182,13 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
                               platform::PageBytes()}](const ModelSpec& spec) {
         return SlabSegmentBytes(spec, bounds);
       };
+  if (model.sequences.has_value()) {
+    supervised.spec_fault = [policy = *model.sequences](const ModelSpec& spec) {
+      return SequencePlan::Of(policy, spec).status();
+    };
+  }
   supervised.limits = LimitsOf(model.supervision);
-  served->queue = QueueOf(model, std::move(pool));
+  served->queue = QueueOf(model, served.get(), std::move(pool));
   page_->AddModel(served->shared_metrics);
   supervisor_->Add(std::move(supervised));
   return served;

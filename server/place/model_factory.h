@@ -15,6 +15,7 @@
 #include "server/place/host_survey.h"
 #include "server/reload/generation_maker.h"
 #include "server/request/completed_batch.h"
+#include "server/sequences/sequence_context.h"
 #include "server/steps/step_context.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/log/log.h"
@@ -30,6 +31,7 @@ namespace mpsd {
 //   response_cache                                    ModelCache           equal requests
 //   batching, queue, rate_limiter                     PoolOptions          the pool
 //   max_request_rows                                  PartedQueue          requests beyond a batch
+//   sequences                                         SequenceQueue        state between requests
 //   timeouts, circuit, recycle                        SupervisionLimits    the supervisor
 //   what was decided of it all                        ModelFacts           clients and operators
 //   device, placement                                 Placement, which the other four follow
@@ -48,13 +50,15 @@ class ModelFactory final : public GenerationMaker {
  public:
   // `message_bytes`: the largest message of a client, by which open dims are bounded.
   ModelFactory(const Clock* clock, CompletionSink* replies, ResponseCache* answers,
-               ResourceTable* resources, StepContext* steps, Supervisor* supervisor,
-               MetricsPage* page, HostSurvey* survey, Logger* logger, uint64_t message_bytes)
+               ResourceTable* resources, StepContext* steps, SequenceContext* sequences,
+               Supervisor* supervisor, MetricsPage* page, HostSurvey* survey, Logger* logger,
+               uint64_t message_bytes)
       : clock_(clock),
         replies_(replies),
         answers_(answers),
         resources_(resources),
         steps_(steps),
+        sequences_(sequences),
         supervisor_(supervisor),
         page_(page),
         survey_(survey),
@@ -75,14 +79,17 @@ class ModelFactory final : public GenerationMaker {
   // the log says why.
   void LoadTexts(const ModelConfig& model, ServedModel* served) const;
 
-  // The pool, behind what cuts requests that are larger than a batch, if any may come.
-  std::unique_ptr<RequestQueue> QueueOf(const ModelConfig& model, std::unique_ptr<Pool> pool) const;
+  // The pool, behind what keeps sequences, or cuts requests that are larger than a batch, if any
+  // may come.
+  std::unique_ptr<RequestQueue> QueueOf(const ModelConfig& model, const ServedModel* served,
+                                        std::unique_ptr<Pool> pool) const;
 
   const Clock* const clock_;
   CompletionSink* const replies_;
   ResponseCache* const answers_;
   ResourceTable* const resources_;
   StepContext* const steps_;
+  SequenceContext* const sequences_;
   Supervisor* const supervisor_;
   MetricsPage* const page_;
   HostSurvey* const survey_;

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "server/request/sequence_policy.h"
 #include "server/request/text_policy.h"
 
 namespace mpsd {
@@ -55,6 +56,7 @@ struct InferMessage {
   bool wants_final_flag = false;  // the "triton_enable_empty_final_response" parameter
   bool takes_many = false;        // the call can carry any number of answers to the request
   TextWishes texts;               // of its texts, if it has any
+  SequenceMark sequence;          // the "sequence_…" parameters
 };
 
 // What became of a request that an InferHandler was given.

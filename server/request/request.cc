@@ -15,10 +15,32 @@ void Request::ForgetModel() {
   ForgetTexts();
   cache_key.reset();
   filler = nullptr;
+  sequence = nullptr;
   priority = 0;
   level = 0;
   yields = false;
   EndWait();
+}
+
+void Request::StandFor(const Request& whole) {
+  MPSD_CHECK(state == RequestState::kNew);
+  model = whole.model;
+  metrics = whole.metrics;
+  rows = whole.rows;
+  arrival_ns = whole.arrival_ns;
+  patience_ns = whole.patience_ns;
+  deadline_ns = whole.deadline_ns;
+  final_deadline_ns = whole.final_deadline_ns;
+  key = whole.key;
+  inputs = whole.inputs;
+  wanted_outputs = whole.wanted_outputs;
+  filler = whole.filler;
+  tenant = whole.tenant;
+  rules_version = whole.rules_version;
+  inputs_may_change = whole.inputs_may_change;
+  priority = whole.priority;
+  level = whole.level;
+  yields = whole.yields;
 }
 
 void Request::ForgetTexts() {
@@ -52,6 +74,7 @@ void Request::Reset() {
   rules_version = 0;
   is_step = false;
   inputs_may_change = false;
+  pin = 0;
   span.reset();
   arrival_ns = 0;
   patience_ns = 0;

@@ -22,6 +22,7 @@ struct ModelMetrics;
 struct ServedModel;
 struct ModelSpec;
 struct Payload;
+struct SequenceMark;
 struct TokenRows;
 
 // The non-batch dims of all inputs in a row, after padding. Those of an optional input follow a 1;
@@ -136,6 +137,8 @@ struct Request {
   uint64_t priority = 0;           // as the client said it; 0: it said none
   uint32_t level = 0;              // of its priority (QueuePolicies); the first is served first
   bool yields = false;  // after its wait it lets the others of its level go first, and does not end
+  const SequenceMark* sequence = nullptr;   // in the message; null: the model has no sequences
+  uint64_t pin = 0;                         // of the lane, and at the end of `key`; 0: any
   std::unique_ptr<const RequestSpan> span;  // null: the request is not traced
   Reply reply;
 
@@ -165,6 +168,11 @@ struct Request {
   // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew, that is,
   // no queue has reserved rows.
   void ForgetModel();
+
+  // Takes what admission wrote into `whole`, but for its texts, reply and span: this request stands
+  // for it, or for some of its rows, in another queue. It is not admitted again, nor counted or
+  // traced when it ends. REQUIRES: kNew.
+  void StandFor(const Request& whole);
 
   // Undoes what the encoding of its texts wrote.
   void ForgetTexts();
@@ -229,7 +237,7 @@ struct RefusedContent {
 // A model's queue of admitted requests. A request enters in two steps, so that its payload is
 // copied outside every lock: Reserve() gives it rows, the caller fills them, Commit() makes it
 // ready for a batch. From then on the queue gives the reply. No method blocks. Implemented by
-// dispatch/, steps/ and parts/. Thread-safe.
+// dispatch/, steps/, parts/ and sequences/. Thread-safe.
 class RequestQueue {
  public:
   virtual ~RequestQueue() = default;

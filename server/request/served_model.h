@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "server/request/lane_needs.h"
 #include "server/request/queue_policy.h"
 #include "server/request/request.h"
+#include "server/request/sequence_policy.h"
 #include "server/request/step_members.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -49,6 +51,7 @@ struct ModelFacts {
   CacheScope response_cache = CacheScope::kOff;      // likewise
   uint64_t answer_bytes_max = UINT64_MAX;            // of a request's outputs: limits.message
   std::vector<ModelStep> steps;                      // of a model that runs others
+  std::optional<SequencePolicy> sequences;           // of a model with state
 };
 
 // One generation of a model and version, as the request's path sees it. Shared by the directory
@@ -88,6 +91,15 @@ struct ServedModel {
   // as a request may be cut into, and one tenant may have in a level of the queue. 0: the model has
   // no batch dim. REQUIRES: `spec` is complete.
   uint32_t MostRows() const;
+
+  // Whether clients send that input, and whether they may have that output: not those by which the
+  // model learns of sequences, or that the front end keeps between their requests.
+  bool IsAskedFor(const TensorSpec& input) const {
+    return !facts.sequences.has_value() || !facts.sequences->Supplies(input.name);
+  }
+  bool IsTold(const TensorSpec& output) const {
+    return !facts.sequences.has_value() || !facts.sequences->Keeps(output.name);
+  }
 
   // Whether it serves now. Not to be asked under the directory's mutex: members are looked up.
   bool IsReady() const {

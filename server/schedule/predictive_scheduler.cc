@@ -27,13 +27,6 @@ bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
   return std::none_of(snapshot.lines.begin(), snapshot.lines.end(), is_other);
 }
 
-// Lines are served by the ranks of their heads, those of one rank by what their tenants have had,
-// and those of equal tenants by their deadlines.
-bool IsBefore(const LineView& line, const LineView& other) {
-  return std::tuple(line.rank, line.head_served_ns, line.head_deadline_ns) <
-         std::tuple(other.rank, other.head_served_ns, other.head_deadline_ns);
-}
-
 // How many times more a wait must bring than it costs: forecasts err.
 constexpr double kLeastGain = 1.05;
 
@@ -74,7 +67,7 @@ SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
     const int64_t due_ns = DueNs(line, snapshot.MostRowsOf(line));
     next_due_ns = std::min(next_due_ns, due_ns);
     if (due_ns > now_ns) continue;
-    if (!first.has_value() || IsBefore(line, snapshot.lines[*first])) first = i;
+    if (!first.has_value() || IsServedBefore(line, snapshot.lines[*first])) first = i;
   }
   if (!first.has_value()) return SchedulerDecision::WaitUntil(next_due_ns);
   return RunLine(snapshot, *first, choice, now_ns);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 
 #include "absl/types/span.h"
 #include "server/schedule/latency_curve.h"
@@ -38,16 +39,25 @@ struct LineView {
   // Of a batch, as far as its tokens go; not below `head_rows`, since a request that has more rows
   // than may be shared runs alone.
   uint32_t most_rows = std::numeric_limits<uint32_t>::max();
+  uint64_t pin = 0;  // of the one lane that may run it; 0: any may
 
   bool empty() const { return rows == 0; }
   uint32_t all_rows() const { return rows + later_rows; }
   friend bool operator==(const LineView&, const LineView&) = default;
 };
 
+// Lines are served by the ranks of their heads, those of one rank by what their tenants have had,
+// and those of equal tenants by their deadlines. Pure.
+inline bool IsServedBefore(const LineView& line, const LineView& other) {
+  return std::tuple(line.rank, line.head_served_ns, line.head_deadline_ns) <
+         std::tuple(other.rank, other.head_served_ns, other.head_deadline_ns);
+}
+
 struct LaneView {
   uint32_t worker = 0;     // index in SchedulerSnapshot::workers
   uint32_t batches = 0;    // that it has: one runs, the others wait in its ring
   int64_t free_at_ns = 0;  // when these are expected to have run; past: at once, or nobody knows
+  uint64_t pin = 0;        // the name by which lines are bound to it
 };
 
 struct WorkerView {

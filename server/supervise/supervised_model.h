@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "proto/base/fd.h"
 #include "proto/link/messages.h"
 #include "server/dispatch/pool.h"
@@ -33,6 +34,9 @@ struct SupervisedModel {
   // How large the pool's first segment is, once the model's spec is known: a worker reports the
   // spec when it has loaded the model. Pure.
   std::function<uint64_t(const ModelSpec& spec)> first_segment_bytes;
+  // Why a model with such a spec cannot be served; null: any can. Asked before the first use of the
+  // spec. Pure.
+  std::function<absl::Status(const ModelSpec& spec)> spec_fault;
   SupervisionLimits limits;
 };
 

@@ -165,6 +165,9 @@ absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& r
 absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   MPSD_CHECK(slabs_ == nullptr);
   if (absl::Status status = CheckServable(report.spec); !status.ok()) return status;
+  if (model_.spec_fault != nullptr) {
+    if (absl::Status status = model_.spec_fault(report.spec); !status.ok()) return status;
+  }
   if (absl::Status status = CheckLabels(report.labels); !status.ok()) return status;
   if (absl::Status status = CheckPrecision(model_.order.precision, report.precision);
       !status.ok()) {

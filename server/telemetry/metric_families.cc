@@ -95,6 +95,8 @@ constexpr MetricRow<ModelMetrics, int64_t> kModelGauges[] = {
     {"mpsd_running_batches", "Batches that workers hold.", &ModelMetrics::running_batches},
     {"mpsd_workers_configured", "Workers that should serve.", &ModelMetrics::workers_configured},
     {"mpsd_workers_ready", "Workers that do serve.", &ModelMetrics::workers_ready},
+    {"mpsd_open_sequences", "Sequences that have begun and not ended.",
+     &ModelMetrics::open_sequences},
     {"mpsd_circuit_open", "1 while a model rests, for its workers' deaths or their device.",
      &ModelMetrics::circuit_open},
     {"mpsd_input_slabs_leased", "Input slabs in use.", &ModelMetrics::input_slabs_leased},
@@ -155,6 +157,8 @@ constexpr MetricRow<ServerMetrics, int64_t> kServerGauges[] = {
     {"mpsd_step_copy_bytes",
      "Copies of tensors between steps, and of answers that wait for other parts.",
      &ServerMetrics::step_copy_bytes},
+    {"mpsd_sequence_state_bytes", "What open sequences keep between their requests.",
+     &ServerMetrics::sequence_state_bytes},
     {"mpsd_client_regions", "Memory regions that clients have registered.",
      &ServerMetrics::client_regions},
     {"mpsd_client_region_bytes", "Bytes of these regions.", &ServerMetrics::client_region_bytes},
@@ -353,6 +357,23 @@ MetricFamily ExitsFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
+// Only of models that have had a sequence: then all reasons, from 0.
+MetricFamily SequencesFamily(absl::Span<const ModelMetrics* const> models) {
+  MetricFamily family =
+      Family("mpsd_sequences_ended_total", "Sequences that ended, by reason.", MetricType::Counter);
+  for (const ModelMetrics* model : models) {
+    double ended = ToDouble(model->open_sequences);
+    for (const auto& count : model->ended_sequences) ended += ToDouble(count);
+    if (ended == 0) continue;
+    for (size_t end = 0; end < kSequenceEnds; ++end) {
+      const double value = ToDouble(model->ended_sequences[end]);
+      family.metric.push_back(
+          CounterMetric(value, LabelsOf(*model, "reason", kSequenceEndNames[end])));
+    }
+  }
+  return family;
+}
+
 // Adds the series of a histogram, unless nothing was observed: all its rows would say 0.
 void AppendObserved(ClientMetric histogram, MetricFamily* family) {
   if (histogram.histogram.sample_count > 0) family->metric.push_back(std::move(histogram));
@@ -432,6 +453,7 @@ std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> mo
   if (models.empty()) return families;
   families.push_back(RequestsFamily(models));
   families.push_back(ExitsFamily(models));
+  families.push_back(SequencesFamily(models));
   families.push_back(StagesFamily(models));
   families.push_back(BatchRowsFamily(models));
   families.push_back(BatchTokensFamily(models));

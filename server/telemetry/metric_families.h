@@ -17,6 +17,7 @@
 //
 //   counters and gauges of a model   always, from 0: a rate sees the first event only after a 0
 //   worker exits by reason           always, from 0: a single one matters
+//   sequences by their end           all of them, once the model has had a sequence
 //   requests by code                 OK always; another code once it has occurred
 //   histograms                       once something was observed: they are three quarters of a
 //                                    model's lines, and a quantile of nothing is nothing

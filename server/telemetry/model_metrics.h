@@ -19,6 +19,7 @@
 #include "server/telemetry/answer_statistics.h"
 #include "server/telemetry/http_replies.h"
 #include "server/telemetry/inference_statistics.h"
+#include "server/telemetry/sequence_end.h"
 #include "server/telemetry/worker_exit.h"
 
 namespace mpsd {
@@ -138,6 +139,10 @@ struct ModelMetrics {
   std::atomic<uint64_t> truncated_texts{0};   // of which something was cut
   std::atomic<uint64_t> repeated_texts{0};    // equal to another of their request
 
+  // Written where sequences begin and end (server/sequences).
+  alignas(128) std::atomic<int64_t> open_sequences{0};
+  std::array<std::atomic<uint64_t>, kSequenceEnds> ended_sequences{};
+
   // Written when a batch ends, or its worker dies.
   alignas(128) BatchHistogram batch_rows;
   TokenHistogram batch_tokens;              // of batches of tokens, as they were computed
@@ -207,9 +212,10 @@ struct ServerMetrics {
   std::atomic<uint64_t> lost_traces{0};  // the file was full or slow
   std::atomic<int64_t> kept_answers{0};  // of all models
   std::atomic<int64_t> kept_answer_bytes{0};
-  std::atomic<uint64_t> evicted_answers{0};  // for others
-  std::atomic<int64_t> step_requests{0};     // of models of steps, inside
-  std::atomic<int64_t> step_copy_bytes{0};   // and of answers that wait for parts
+  std::atomic<uint64_t> evicted_answers{0};      // for others
+  std::atomic<int64_t> step_requests{0};         // of models of steps, inside
+  std::atomic<int64_t> step_copy_bytes{0};       // and of answers that wait for parts
+  std::atomic<int64_t> sequence_state_bytes{0};  // of open sequences
 };
 
 // The counters of access and certificates. Owned by the daemon. RefusalLog counts calls;

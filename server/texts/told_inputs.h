@@ -8,8 +8,8 @@
 
 namespace mpsd {
 
-// Those of the spec. A model that takes texts has two more before them, and one way in is enough,
-// so that only "text" must be there:
+// Those of the spec that clients send. A model that takes texts has two more before them, and one
+// way in is enough, so that only "text" must be there:
 //
 //   text            BYTES  [-1,1]
 //   text_pair       BYTES  [-1,1]   optional: the second texts of pairs

@@ -25,16 +25,16 @@ constexpr Choice kAnyInt[] = {Choice::kInt64Param, Choice::kUint64Param};
 constexpr Choice kText[] = {Choice::kStringParam};
 constexpr Choice kBool[] = {Choice::kBoolParam};
 constexpr Choice kSequence[] = {Choice::kInt64Param, Choice::kUint64Param, Choice::kStringParam};
+constexpr absl::string_view kSequenceId = "sequence_id";
+constexpr absl::string_view kSequenceStart = "sequence_start";
+constexpr absl::string_view kSequenceEnd = "sequence_end";
 constexpr absl::string_view kPromptName = "prompt_name";
 constexpr absl::string_view kFinalFlag = "triton_enable_empty_final_response";
 
 constexpr KnownParameter kKnownParameters[] = {
-    {"timeout", kInt, "int64_param"},
-    {"priority", kAnyInt, "int64_param or uint64_param"},
-    {kPromptName, kText, "string_param"},
-    {"sequence_id", kSequence, "int64_param or string_param"},
-    {"sequence_start", kBool, "bool_param"},
-    {"sequence_end", kBool, "bool_param"},
+    {"timeout", kInt, "int64_param"},      {"priority", kAnyInt, "int64_param or uint64_param"},
+    {kPromptName, kText, "string_param"},  {kSequenceId, kSequence, "int64_param or string_param"},
+    {kSequenceStart, kBool, "bool_param"}, {kSequenceEnd, kBool, "bool_param"},
     {kFinalFlag, kBool, "bool_param"},
 };
 
@@ -42,6 +42,21 @@ constexpr KnownParameter kKnownParameters[] = {
 uint64_t PriorityOf(const inference::InferParameter& value) {
   const bool is_signed = value.parameter_choice_case() == Choice::kInt64Param;
   return is_signed ? static_cast<uint64_t>(value.int64_param()) : value.uint64_param();
+}
+
+// REQUIRES: the value has a type that the parameter may have.
+void DescribeSequence(absl::string_view name, const inference::InferParameter& value,
+                      SequenceMark* mark) {
+  if (name == kSequenceStart) mark->starts = value.bool_param();
+  if (name == kSequenceEnd) mark->ends = value.bool_param();
+  if (name != kSequenceId) return;
+  if (value.parameter_choice_case() == Choice::kStringParam) {
+    mark->name = value.string_param();
+  } else {
+    // A negative number is its bits: a model may take the id as an INT64.
+    const bool is_signed = value.parameter_choice_case() == Choice::kInt64Param;
+    mark->number = is_signed ? static_cast<uint64_t>(value.int64_param()) : value.uint64_param();
+  }
 }
 
 // Why the parameter is refused; empty when it is accepted.
@@ -107,6 +122,7 @@ void DescribeParameters(const ParameterMap& parameters, InferMessage* message) {
   message->priority = 0;
   message->wants_final_flag = false;
   message->texts = TextWishes();
+  message->sequence = SequenceMark();
   for (const auto& [name, value] : parameters) {
     std::string fault = ParameterFault(name, value.parameter_choice_case());
     if (!fault.empty()) {
@@ -117,6 +133,7 @@ void DescribeParameters(const ParameterMap& parameters, InferMessage* message) {
       message->parameter_error = "invalid value for 'priority', expected value >= 0.";
       return;
     }
+    DescribeSequence(name, value, &message->sequence);
     if (name == "timeout") message->timeout_us = value.int64_param();
     if (name == "priority") message->priority = PriorityOf(value);
     if (name == kPromptName) message->texts.prompt_name = value.string_param();

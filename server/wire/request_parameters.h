@@ -17,7 +17,7 @@ namespace mpsd {
 
 // Reads the request's own parameters: "timeout", "priority", "prompt_name", "sequence_…" and those
 // that begin with "triton_". Others pass. Sets the message's parameter_error, timeout_us, priority,
-// wants_final_flag and texts, in place of what they were.
+// wants_final_flag, texts and sequence, in place of what they were.
 void DescribeParameters(const ParameterMap& parameters, InferMessage* message);
 
 // The forms that the tensors' parameters ask for; TensorForms is a view of it. Thread-compatible.

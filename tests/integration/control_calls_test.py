@@ -22,7 +22,7 @@ SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
             "mpsd.control.v1.Control"]
 # Those that no config turns off.
 EXTENSIONS = ["classification", "logging", "model_configuration", "model_repository", "parameters",
-              "statistics"]
+              "sequence", "statistics"]
 
 
 class ControlCalls(unittest.TestCase):

@@ -1,6 +1,6 @@
 // mpsd-make-models DIR [--large]: writes the models of demos and benchmarks to DIR as NAME.pt.
 // mpsd-make-models DIR --faulty: writes the tests' models there: faulty ones, which a worker must
-// refuse or survive, and one whose answers are a list.
+// refuse or survive, one whose answers are a list, and one with state.
 // mpsd-make-models DIR --examples: writes the models that the examples of Triton's clients call.
 
 #include <cstdio>
@@ -87,12 +87,28 @@ absl::Status MakeLists(const std::string& dir) {
   return MakeScript(kSource, kSpec, absl::StrCat(dir, "/lists.pt"));
 }
 
+// The sum of what the requests of a sequence have brought.
+absl::Status MakeSums(const std::string& dir) {
+  constexpr char kSource[] =
+      "def forward(self, x: Tensor, start: Tensor, sum: Tensor) -> Tuple[Tensor, Tensor]:\n"
+      "    total = torch.where(start > 0, x, sum + x)\n"
+      "    return total, total\n";
+  constexpr char kSpec[] =
+      R"({"max_batch_size": 16, "inputs": [{"name": "x", "datatype": "FP32", "shape": [1]},)"
+      R"( {"name": "start", "datatype": "INT32", "shape": [1]},)"
+      R"( {"name": "sum", "datatype": "FP32", "shape": [1]}],)"
+      R"( "outputs": [{"name": "y", "datatype": "FP32", "shape": [1]},)"
+      R"( {"name": "sum_out", "datatype": "FP32", "shape": [1]}]})";
+  return MakeScript(kSource, kSpec, absl::StrCat(dir, "/sums.pt"));
+}
+
 int MakeFaulty(const std::string& dir) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   absl::Status status = MakeRacyModel(absl::StrCat(dir, "/racy.pt"));
   if (status.ok()) status = MakeTrainingModel(absl::StrCat(dir, "/training.pt"));
   if (status.ok()) status = MakeLists(dir);
+  if (status.ok()) status = MakeSums(dir);
   for (const Fault& fault : kFaults) {
     if (status.ok()) status = MakeFault(fault, dir);
   }

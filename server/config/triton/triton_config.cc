@@ -23,7 +23,9 @@
 #include "proto/base/reshape.h"
 #include "proto/model_config.pb.h"
 #include "server/config/config_values.h"
+#include "server/config/triton/triton_sequences.h"
 #include "server/config/triton/triton_steps.h"
+#include "server/config/triton/triton_types.h"
 #include "server/request/device_list.h"
 
 namespace mpsd {
@@ -50,7 +52,6 @@ void Ignore(bool is_there, const std::string& key, TritonNotes* notes) {
 // answers.
 absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
   const std::pair<bool, const char*> keys[] = {
-      {triton.has_sequence_batching(), "sequence_batching"},
       {triton.cc_model_filenames_size() > 0, "cc_model_filenames"},
       {triton.has_model_operations(), "model_operations"},
       {triton.batch_input_size() > 0, "batch_input"},
@@ -107,12 +108,6 @@ absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, Trit
     return Refused("default_model_filename", "must be the name of a file, not a path");
   }
   return absl::OkStatus();
-}
-
-DataType DataTypeOf(pb::DataType type) {
-  if (type == pb::TYPE_STRING) return DataType::kBytes;
-  const std::string& name = pb::DataType_Name(type);  // "TYPE_FP32"
-  return ParseDataType(absl::string_view(name).substr(5));
 }
 
 template <typename Tensor>
@@ -175,11 +170,14 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model) {
   for (const pb::ModelOutput& output : triton.output()) {
     if (absl::Status status = ReadTensor("output", output, &outputs); !status.ok()) return status;
   }
+  const ModelSpec before = model->spec;
   if (!inputs.empty()) model->spec.inputs = std::move(inputs);
   if (!outputs.empty()) {
     model->spec.outputs = std::move(outputs);
     if (absl::Status status = ApplyLabels(triton, model); !status.ok()) return status;
   }
+  const bool keeps_sequences = model->sequences.has_value() && !triton.has_sequence_batching();
+  if (keeps_sequences) KeepSequenceTensors(*model->sequences, before, &model->spec);
   if (triton.max_batch_size() < 0 ||
       triton.max_batch_size() > static_cast<int32_t>(kMaxBatchRows)) {
     return Refused("max_batch_size", absl::StrCat("must be 0 to ", kMaxBatchRows));
@@ -602,6 +600,7 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   if (status.ok()) status = ApplyParameters(triton, model, notes);
   if (status.ok()) status = ApplyWarmUp(triton, model, notes);
   if (status.ok()) status = ApplyResponseCache(triton, model);
+  if (status.ok()) status = ApplySequences(triton, model, &notes->ignored);
   if (!status.ok()) return status;
   ApplyVersions(triton.version_policy(), &notes->versions);
   NoteWhatIsIgnored(triton, notes);

@@ -5,7 +5,7 @@
 // that were silently ignored could change answers, so each key is in exactly one of three groups:
 //
 //   mapped    name, platform, backend, input, output, max_batch_size, instance_group, parameters, …
-//   refused   sequence_batching, model_operations, …: mpsd does not do it, and answers would differ
+//   refused   batch_input, model_operations, …: mpsd does not do it, and answers would differ
 //   ignored   optimization, metric_tags, preserve_ordering, …: answers are the same without it;
 //             the key is noted, and the log names it
 //

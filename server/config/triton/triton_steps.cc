@@ -25,6 +25,7 @@ absl::Status RefuseWorkersKeys(const pb::ModelConfig& triton) {
       {!triton.default_model_filename().empty(), "default_model_filename"},
       {triton.instance_group_size() > 0, "instance_group"},
       {triton.has_dynamic_batching(), "dynamic_batching"},
+      {triton.has_sequence_batching(), "sequence_batching"},
       {triton.model_warmup_size() > 0, "model_warmup"},
       {triton.response_cache().enable(), "response_cache"},
       {triton.model_transaction_policy().decoupled(), "model_transaction_policy.decoupled"},

@@ -100,6 +100,33 @@ TEST_F(Validation, AllOutputsWhenNoneIsAskedFor) {
   EXPECT_THAT(request_.wanted_outputs, ElementsAre(0, 1));
 }
 
+// B is supplied by the front end, and X is kept by it.
+class SequenceValidation : public Validation {
+ protected:
+  SequenceValidation() {
+    model_.spec.inputs[1].dims = {1};
+    model_.facts.sequences.emplace().states = {{"B", "X"}};
+  }
+};
+
+TEST_F(SequenceValidation, WhatTheFrontEndSuppliesHasShapesAndNoBytesYet) {
+  message_.Raw("A", "FP32", {1, 16}, 64);
+  ASSERT_TRUE(Check().ok());
+  ASSERT_EQ(request_.inputs.size(), 2u);
+  EXPECT_EQ(request_.inputs[1].datatype, DataType::kInt64);
+  EXPECT_EQ(request_.inputs[1].dims, (Dims{1}));
+  EXPECT_EQ(request_.inputs[1].payload, nullptr);
+  EXPECT_THAT(request_.wanted_outputs, ElementsAre(1));
+}
+
+TEST_F(SequenceValidation, NoClientSendsOrGetsWhatTheFrontEndHas) {
+  message_.Raw("A", "FP32", {1, 16}, 64).Wanted("X");
+  EXPECT_EQ(Refusal(), "unexpected inference output 'X' for model 'm'");
+  message_ = MessageBuilder();
+  message_.Raw("B", "INT64", {1, 1}, 8);
+  EXPECT_EQ(Refusal(), "unexpected inference input 'B' for model 'm'");
+}
+
 TEST_F(Validation, TakesTypedContents) {
   OneInput();
   message_.Typed("A", "FP32", {1, 16}, 64);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -177,14 +178,17 @@ constexpr char kValues[] = R"({
   "models/0/circuit/period":          {"taken": ["1s", "1h"],       "refused": ["0", "1"]},
   "models/0/recycle/resident_memory": {"taken": ["0", "1MiB"],      "refused": ["1", 0]},
   "models/0/recycle/requests":        {"taken": [0, 4000000000],    "refused": [-1, 4000000001]},
-  "models/0/recycle/age":             {"taken": ["0", "1s"],        "refused": ["1", 0]}
+  "models/0/recycle/age":             {"taken": ["0", "1s"],        "refused": ["1", 0]},
+  "models/2/sequences/max_candidates": {"taken": [1, 65536],        "refused": [0, 65537]},
+  "models/2/sequences/max_idle":      {"taken": ["1ms", "24h"],     "refused": ["0", "1", 0]}
 })";
 
 // The part of the schema that is about the value at `path`.
 Json SchemaOf(const Json& root, const std::string& path) {
   Json schema = root;
   for (const absl::string_view name : absl::StrSplit(path, '/')) {
-    const Json child = name == "0" ? schema["items"] : schema["properties"][std::string(name)];
+    const bool is_index = absl::ascii_isdigit(static_cast<unsigned char>(name[0]));
+    const Json child = is_index ? schema["items"] : schema["properties"][std::string(name)];
     schema = child.contains("$ref")
                  ? root[Json::json_pointer(child["$ref"].get<std::string>().substr(1))]
                  : child;
@@ -232,7 +236,7 @@ TEST(ConfigValues, SchemaTakesThoseOfTheParser) {
 TEST(ConfigFolder, ReferenceIsAConfig) {
   const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("reference.json"));
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->models.size(), 2U);
+  EXPECT_EQ(config->models.size(), 3U);
 }
 
 // What the reference gives as a default is one.

@@ -204,6 +204,36 @@ TEST(Config, ARequestIsNotSmallerThanABatch) {
               testing::HasSubstr("models[0].max_request_rows: is not for a decoupled model"));
 }
 
+TEST(Config, ReadsSequencesAndWhatCannotBeBesideThem) {
+  const ConfigFiles files({"m.pt"});
+  const auto parse = [&files](const std::string& sequences, const std::string& more = "") {
+    return files.Parse(R"({"models": [{"name": "m", "path": "m.pt")" + more +
+                       R"(, "sequences": )" + sequences + "}]}");
+  };
+  const auto config = parse(R"({"max_candidates": 5, "max_idle": "2s",
+      "controls": {"start": "S", "ready": "R", "end": "E", "id": "I"},
+      "states": [{"input": "a", "output": "b"}, {"input": "c", "output": "d", "told": true}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const SequencePolicy& policy = *config->models[0].sequences;
+  EXPECT_EQ(policy.candidates, 5U);
+  EXPECT_EQ(policy.idle_ns, 2 * kNsPerSecond);
+  EXPECT_EQ(policy.ready.input, "R");
+  EXPECT_EQ(policy.id_input, "I");
+  EXPECT_EQ(policy.states, (std::vector<SequenceState>{{"a", "b", false}, {"c", "d", true}}));
+  EXPECT_EQ(*parse("{}")->models[0].sequences, SequencePolicy());
+  const auto fault = [&parse](const std::string& sequences, const std::string& more = "") {
+    return std::string(parse(sequences, more).status().message());
+  };
+  EXPECT_THAT(fault(R"({"max_idle": "0"})"), testing::HasSubstr("must be at least '1ms'"));
+  EXPECT_THAT(fault(R"({"states": [{"input": "a"}]})"), testing::HasSubstr("output"));
+  EXPECT_THAT(fault(R"({"controls": {"start": "a", "end": "a"}})"),
+              testing::HasSubstr("models[0].sequences: names 'a' twice"));
+  EXPECT_THAT(fault("{}", R"(, "decoupled": true)"), testing::HasSubstr("models[0].sequences"));
+  EXPECT_THAT(fault("{}", R"(, "max_request_rows": 9)"), testing::HasSubstr("max_request_rows"));
+  EXPECT_THAT(fault("{}", R"(, "response_cache": "tenant")"),
+              testing::HasSubstr("models[0].sequences: are not for a model with response_cache"));
+}
+
 TEST(Config, ReadsEveryKeyOfAModel) {
   const ConfigFiles files({"m.bin", "vocab.txt"});
   const absl::StatusOr<Config> config = files.Parse(R"({"models": [{

@@ -9,7 +9,7 @@ namespace {
 
 struct Case {
   std::string name;
-  Loss loss;  // end, was alone, is suspect, dispatches, answers
+  Loss loss;  // end, was alone, is suspect, dispatches, answers, is pinned
   LossVerdict wanted;
 };
 
@@ -41,7 +41,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"AStrikeThoughItHasAnswers", {kCrashed, true, false, 1, 3}, LossVerdict::kStrike},
         Case{"AnAnswerOfTheWorkerThatIsGoneEndsIt",
              {kKilled, true, false, 1, 1},
-             LossVerdict::kWorkerLost}),
+             LossVerdict::kWorkerLost},
+        Case{"APinnedRequestEndsWithItsLane",
+             {kKilled, false, false, 1, 0, true},
+             LossVerdict::kWorkerLost},
+        Case{"APinnedRequestIsNoSuspect",
+             {kCrashed, false, false, 1, 0, true},
+             LossVerdict::kWorkerLost},
+        Case{"APinnedRequestThatCrashesItsWorkerAloneIsStruck",
+             {kCrashed, true, false, 1, 0, true},
+             LossVerdict::kStrike}),
     [](const testing::TestParamInfo<Case>& row) { return row.param.name; });
 
 }  // namespace

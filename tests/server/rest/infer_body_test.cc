@@ -366,7 +366,16 @@ TEST_F(InferBodyTest, ParametersMeanWhatTheyMeanOverGrpc) {
   EXPECT_EQ(message_.timeout_us, 1500);
   EXPECT_TRUE(message_.wants_final_flag);
   EXPECT_EQ(message_.parameter_error, "");
+  EXPECT_EQ(message_.sequence.number, 7u);
+  EXPECT_TRUE(message_.sequence.starts);
+  EXPECT_FALSE(message_.sequence.ends);
+  ASSERT_TRUE(Read(R"({"inputs":[],"parameters":{"sequence_id":"a","sequence_end":true}})").ok());
+  EXPECT_EQ(message_.sequence.name, "a");
+  EXPECT_EQ(message_.sequence.number, 0u);
+  EXPECT_FALSE(message_.sequence.starts);
+  EXPECT_TRUE(message_.sequence.ends);
   ASSERT_TRUE(Read(R"({"inputs":[],"parameters":{"priority":"high"}})").ok());
+  EXPECT_FALSE(message_.sequence.has_id());
   EXPECT_THAT(message_.parameter_error,
               HasSubstr("invalid value type for 'priority' parameter, expected"));
   EXPECT_EQ(message_.timeout_us, 0);

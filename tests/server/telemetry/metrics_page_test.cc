@@ -256,6 +256,7 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.resource_waits = 30;
   model_.keep_warm_runs = 31;
   model_.memory_trims = 32;
+  model_.open_sequences = 33;
   const char* names[] = {"mpsd_batches_total",
                          "mpsd_gathered_batches_total",
                          "mpsd_skipped_batches_total",
@@ -287,7 +288,8 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
                          "mpsd_padding_tokens_total",
                          "mpsd_resource_waits_total",
                          "mpsd_keep_warm_runs_total",
-                         "mpsd_memory_trims_total"};
+                         "mpsd_memory_trims_total",
+                         "mpsd_open_sequences"};
   double expected = 1;
   for (const char* name : names) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
@@ -299,6 +301,15 @@ TEST_F(MetricsPageTest, ShowsWhyWorkersEnded) {
   EXPECT_EQ(Value(R"(mpsd_worker_exits_total{model="m",version="1",reason="hang"})"), 3);
   EXPECT_EQ(Value(R"(mpsd_worker_exits_total{model="m",version="1",reason="oom"})"), 0)
       << "a rate needs the zero before the one";
+}
+
+TEST_F(MetricsPageTest, ShowsWhySequencesEndedOnceThereWasOne) {
+  const std::string lost = R"(mpsd_sequences_ended_total{model="m",version="1",reason="lost"})";
+  EXPECT_EQ(page_.Text().find("mpsd_sequences_ended_total{"), std::string::npos);
+  model_.open_sequences = 1;
+  EXPECT_EQ(Value(lost), 0) << "a rate needs the zero before the one";
+  model_.ended_sequences[static_cast<size_t>(SequenceEnd::kLost)] = 3;
+  EXPECT_EQ(Value(lost), 3);
 }
 
 TEST_F(MetricsPageTest, ShowsTheServerAndItsBuild) {

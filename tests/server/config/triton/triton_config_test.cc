@@ -1,5 +1,6 @@
 #include "server/config/triton/triton_config.h"
 
+#include "gmock/gmock.h"
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -309,9 +310,106 @@ TEST_F(TritonConfigTest, ADecoupledModelHasNoResponseCache) {
             "'response_cache.enable' is there beside a decoupled model");
 }
 
+// A model with an input, an output, and what stands in `sequences`.
+std::string Sequential(const std::string& sequences) {
+  return "max_batch_size: 8 input { name: \"x\" data_type: TYPE_FP32 dims: 4 } "
+         "output { name: \"y\" data_type: TYPE_FP32 dims: 4 } sequence_batching { " +
+         sequences + " }";
+}
+constexpr char kState[] =
+    "state { input_name: \"s\" output_name: \"s_out\" data_type: TYPE_INT64 dims: 2 } ";
+
+TEST_F(TritonConfigTest, SequencesHaveTheirControlsAndStates) {
+  EXPECT_EQ(Text(Sequential(
+                "max_sequence_idle_microseconds: 5000 "
+                "control_input { name: \"START\" control { kind: CONTROL_SEQUENCE_START "
+                "fp32_false_true: [ 2, 3 ] } } "
+                "control_input { name: \"ID\" control { kind: CONTROL_SEQUENCE_CORRID "
+                "data_type: TYPE_STRING } } " +
+                std::string(kState) +
+                "oldest { max_candidate_sequences: 7 preferred_batch_size: [ 4, 2 ] "
+                "max_queue_delay_microseconds: 9 preserve_ordering: true }")),
+            "");
+  ASSERT_TRUE(model_.sequences.has_value());
+  const SequencePolicy& policy = *model_.sequences;
+  EXPECT_FALSE(policy.is_direct);
+  EXPECT_EQ(policy.candidates, 7u);
+  EXPECT_EQ(policy.idle_ns, 5'000'000);
+  EXPECT_EQ(policy.start, (SequenceControl{"START", 2, 3}));
+  EXPECT_EQ(policy.id_input, "ID");
+  EXPECT_EQ(policy.states, (std::vector<SequenceState>{{"s", "s_out", false}}));
+  EXPECT_EQ(model_.batching.max_delay_ns, 9000);
+  EXPECT_EQ(model_.batching.preferred_sizes, (std::vector<uint32_t>{2, 4}));
+  ASSERT_EQ(model_.spec.inputs.size(), 4u);
+  EXPECT_EQ(model_.spec.inputs[1], (TensorSpec{"START", DataType::kFp32, {1}}));
+  EXPECT_EQ(model_.spec.inputs[2], (TensorSpec{"ID", DataType::kBytes, {1}}));
+  EXPECT_EQ(model_.spec.inputs[3], (TensorSpec{"s", DataType::kInt64, {2}}));
+  EXPECT_EQ(model_.spec.outputs[1], (TensorSpec{"s_out", DataType::kInt64, {2}}));
+  EXPECT_EQ(notes_.ignored,
+            std::vector<std::string>{"sequence_batching.oldest.preserve_ordering"});
+}
+
+TEST_F(TritonConfigTest, SequencesOutliveALoadThatDoesNotSpeakOfThem) {
+  ASSERT_EQ(Text(Sequential(std::string(kState) + "oldest {}")), "");
+  ASSERT_EQ(Text("input { name: \"z\" data_type: TYPE_FP32 dims: 4 }"), "");
+  ASSERT_EQ(model_.spec.inputs.size(), 2u);
+  EXPECT_EQ(model_.spec.inputs[1].name, "s") << "what no client sends is still there";
+  ASSERT_EQ(Text("sequence_batching { " + std::string(kState) + " oldest {} }"), "");
+  EXPECT_EQ(model_.spec.inputs.size(), 2u);
+  EXPECT_FALSE(model_.sequences->states[0].is_told) << "it was none of the outputs before either";
+}
+
+TEST_F(TritonConfigTest, WithoutAStrategyItIsDirectWhichNeedsState) {
+  EXPECT_EQ(Text(Sequential(kState)), "");
+  EXPECT_TRUE(model_.sequences->is_direct);
+  EXPECT_EQ(model_.sequences->candidates, 8u) << "a sequence for each row of a batch";
+  EXPECT_THAT(Text(Sequential("direct {}")),
+              testing::HasSubstr("'sequence_batching.direct' is supported with 'state' only"));
+}
+
+TEST_F(TritonConfigTest, AnOutputMayAlsoBeAState) {
+  EXPECT_EQ(Text(Sequential("state { input_name: \"s\" output_name: \"y\" "
+                            "data_type: TYPE_FP32 dims: 4 } oldest {}")),
+            "");
+  EXPECT_TRUE(model_.sequences->states[0].is_told);
+  EXPECT_EQ(model_.spec.outputs.size(), 1u);
+}
+
+TEST_F(TritonConfigTest, WhatSequencesDoNotDoIsRefusedByName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"iterative_sequence: true", "'sequence_batching.iterative_sequence' is not supported"},
+      {"state { input_name: \"s\" output_name: \"t\" data_type: TYPE_FP32 dims: -1 } oldest {}",
+       "'sequence_batching.state.dims' must be known: -1 is not supported"},
+      {"state { input_name: \"s\" output_name: \"t\" data_type: TYPE_FP32 dims: 1 "
+       "initial_state { data_file: \"f\" } } oldest {}",
+       "'sequence_batching.state.initial_state.data_file' is not supported"},
+      {"state { input_name: \"s\" output_name: \"t\" data_type: TYPE_FP32 dims: 1 "
+       "use_growable_memory: true } oldest {}",
+       "'sequence_batching.state.use_growable_memory' is not supported"},
+      {"control_input { name: \"S\" control { int32_false_true: 1 } } oldest {}",
+       "'sequence_batching.control_input.control' must have two values of one of "
+       "int32_false_true, fp32_false_true and bool_false_true"},
+      {"control_input { name: \"S\" control { kind: CONTROL_SEQUENCE_CORRID "
+       "data_type: TYPE_FP32 } } oldest {}",
+       "'sequence_batching.control_input.control.data_type' must be TYPE_UINT64, TYPE_INT64, "
+       "TYPE_UINT32, TYPE_INT32 or TYPE_STRING"},
+      {"oldest { max_candidate_sequences: -1 }",
+       "'sequence_batching.oldest.max_candidate_sequences' must be 0 to 65536"},
+      {"oldest { preferred_batch_size: 9 }",
+       "'sequence_batching.oldest.preferred_batch_size' must be 1 to 8"},
+  };
+  for (const auto& [text, error] : cases) {
+    model_ = ModelConfig();
+    model_.name = "m";
+    EXPECT_EQ(Text(Sequential(text)), error);
+  }
+  model_.response_cache = CacheScope::kTenant;
+  EXPECT_EQ(Text(Sequential("oldest {}")),
+            "'sequence_batching' is not supported beside response_cache");
+}
+
 TEST_F(TritonConfigTest, WhatIsNotDoneIsRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
-      {"sequence_batching {}", "'sequence_batching' is not supported"},
       {"cc_model_filenames { key: \"7.5\" value: \"m.pt\" }",
        "'cc_model_filenames' is not supported"},
       {"model_operations {}", "'model_operations' is not supported"},

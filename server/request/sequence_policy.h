@@ -1,0 +1,79 @@
+// SequencePolicy: how a model serves sequences; SequenceMark: what a request says of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace mpsd {
+
+inline constexpr size_t kMaxPastSequences = 1024;
+inline constexpr size_t kMaxSequenceIdBytes = 128;
+inline constexpr uint32_t kDefaultCandidates = 1024;
+inline constexpr uint32_t kMaxCandidates = 65536;
+inline constexpr int64_t kDefaultSequenceIdleNs = 1'000'000'000;
+
+// An input by which the model learns something of a sequence: one element a row.
+struct SequenceControl {
+  std::string input;  // empty: the model has none
+  double no = 0;
+  double yes = 1;
+
+  bool operator==(const SequenceControl&) const = default;
+};
+
+// A tensor that the front end keeps between two requests of a sequence: what the model gave as
+// `output` is its `input` the next time. The first time it is zeros.
+struct SequenceState {
+  std::string input;
+  std::string output;
+  bool is_told = false;  // clients may have the output, too
+
+  bool operator==(const SequenceState&) const = default;
+};
+
+// What the config's `sequences` says, or Triton's `sequence_batching`. Part of a model's config and
+// of its facts: SequencePlan (server/sequences) holds it to the model's spec. A value.
+struct SequencePolicy {
+  bool is_direct = false;  // a config.pbtxt calls it so; clients are told the same
+  uint32_t candidates = kDefaultCandidates;  // open sequences of a lane, at most
+  int64_t idle_ns = kDefaultSequenceIdleNs;  // without a request one is closed after that
+  SequenceControl start;                     // the request is the first of its sequence
+  SequenceControl ready;                     // the row is a request: always so
+  SequenceControl end;                       // the request is the last of its sequence
+  std::string id_input;                      // gets the sequence's id; empty: the model has none
+  std::vector<SequenceState> states;
+
+  // Whether the front end supplies that input: no client sends it.
+  bool Supplies(absl::string_view input) const {
+    if (input == start.input || input == ready.input || input == end.input) return true;
+    return input == id_input ||
+           std::any_of(states.begin(), states.end(),
+                       [input](const SequenceState& state) { return state.input == input; });
+  }
+
+  // Whether the front end keeps that output to itself.
+  bool Keeps(absl::string_view output) const {
+    return std::any_of(states.begin(), states.end(), [output](const SequenceState& state) {
+      return state.output == output && !state.is_told;
+    });
+  }
+
+  bool operator==(const SequencePolicy&) const = default;
+};
+
+// What a request says of its sequence: the parameters "sequence_id", "sequence_start" and
+// "sequence_end". An id is a number or a text, and 0 or an empty text is none. A value.
+struct SequenceMark {
+  uint64_t number = 0;
+  std::string name;
+  bool starts = false;
+  bool ends = false;
+
+  bool has_id() const { return number != 0 || !name.empty(); }
+};
+
+}  // namespace mpsd

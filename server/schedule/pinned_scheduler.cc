@@ -1,0 +1,41 @@
+#include "server/schedule/pinned_scheduler.h"
+
+#include <algorithm>
+
+namespace mpsd {
+
+// A snapshot of one line and one lane; the decision names them by 0.
+SchedulerDecision PinnedScheduler::DecideOne(const SchedulerSnapshot& snapshot, uint32_t line,
+                                             uint32_t lane, int64_t now_ns) const {
+  SchedulerSnapshot part = snapshot;
+  part.lines = snapshot.lines.subspan(line, 1);
+  part.lanes = snapshot.lanes.subspan(lane, 1);
+  part.suspects = LineView();
+  part.returns = ExpectedReturns();
+  SchedulerDecision decision = one_.Decide(part, now_ns);
+  decision.line = line;
+  decision.lane = lane;
+  return decision;
+}
+
+SchedulerDecision PinnedScheduler::Decide(const SchedulerSnapshot& snapshot, int64_t now_ns) const {
+  int64_t next_ns = SchedulerDecision::kNever;
+  for (uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+    SchedulerDecision best;
+    for (uint32_t line = 0; line < snapshot.lines.size(); ++line) {
+      const LineView& view = snapshot.lines[line];
+      if (view.empty() || view.pin != snapshot.lanes[lane].pin) continue;
+      const SchedulerDecision decision = DecideOne(snapshot, line, lane, now_ns);
+      if (decision.step == SchedulerDecision::Step::kWait) {
+        next_ns = std::min(next_ns, decision.at_ns);
+      } else if (best.step == SchedulerDecision::Step::kWait ||
+                 IsServedBefore(view, snapshot.lines[best.line])) {
+        best = decision;
+      }
+    }
+    if (best.step != SchedulerDecision::Step::kWait) return best;
+  }
+  return SchedulerDecision::WaitUntil(next_ns);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,252 @@
+#include "server/sequences/sequence_queue.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "server/request/cancelled_by_client.h"
+
+namespace mpsd {
+namespace {
+
+SequenceTable::Bounds BoundsOf(const ModelFacts& facts, uint64_t most_bytes) {
+  return {facts.sequences->candidates, facts.sequences->idle_ns, facts.queue.requests(),
+          most_bytes};
+}
+
+absl::Status CheckMark(const Request& request) {
+  const std::string& model = request.model->name;
+  if (request.sequence == nullptr || !request.sequence->has_id()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", model,
+                     "' serves sequences: a request must have a 'sequence_id', which is not 0"));
+  }
+  if (request.sequence->name.size() > kMaxSequenceIdBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a 'sequence_id' has at most ", kMaxSequenceIdBytes, " bytes"));
+  }
+  if (request.rows == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("a request of a sequence has one row for model '",
+                                                 model, "', not ", request.rows));
+}
+
+}  // namespace
+
+SequenceQueue::SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool,
+                             uint64_t most_bytes, SequenceContext* context)
+    : model_(model),
+      pool_(std::move(pool)),
+      context_(context),
+      table_(model->name, BoundsOf(model->facts, most_bytes), &context->states, &model->metrics) {}
+
+SequenceQueue::~SequenceQueue() {
+  absl::MutexLock lock(&mu_);
+  MPSD_CHECK(running_.empty() && table_.waiting() == 0);
+}
+
+// The spec is complete by now, and has been held to the policy.
+const SequencePlan& SequenceQueue::Plan() {
+  if (!plan_.has_value()) {
+    absl::StatusOr<SequencePlan> plan = SequencePlan::Of(*model_->facts.sequences, model_->spec);
+    MPSD_CHECK(plan.ok());
+    plan_ = *std::move(plan);
+  }
+  return *plan_;
+}
+
+// ---- requests ----
+
+absl::Status SequenceQueue::Reserve(Request* request, RowTargets* targets) {
+  absl::Status status = CheckMark(*request);
+  if (status.ok()) status = Admit(request);
+  if (!status.ok()) return status;
+  targets->later = true;
+  BeginTurns();
+  return absl::OkStatus();
+}
+
+absl::Status SequenceQueue::Admit(Request* request) {
+  absl::MutexLock lock(&mu_);
+  if (is_closed_) return absl::AbortedError("the model was replaced");
+  const SequencePlan& plan = Plan();
+  absl::Status status = plan.CheckId(*request->sequence);
+  if (!status.ok()) return status;
+  const Turn turn = {request, request->sequence->starts, request->sequence->ends};
+  status = table_.Admit(SequenceKey::Of(*request), turn, plan.state_bytes);
+  if (!status.ok()) return status;
+  request->queue = this;
+  request->Go(RequestState::kWaiting);
+  context_->inside.fetch_add(1, std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
+// Neither is ever called: each request is one that comes later, and has one answer.
+void SequenceQueue::Commit(Request*) { MPSD_CHECK(false); }
+void SequenceQueue::Continue(Request*) { MPSD_CHECK(false); }
+
+void SequenceQueue::Cancel(Request* request) {
+  SequenceTable::TurnsToEnd to_end;
+  std::shared_ptr<SequenceTurn> turn;
+  bool has_left = false;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto found = running_.find(request);
+    if (found != running_.end()) {
+      turn = found->second;
+    } else {
+      has_left = table_.Remove(request, context_->clock->NowNs(), &to_end);
+    }
+  }
+  if (turn != nullptr) return turn->Cancel(pool_.get());
+  if (has_left) to_end.waiting.emplace_back(request, CancelledByClient());
+  Carry(to_end);
+}
+
+void SequenceQueue::Close() {
+  SequenceTable::TurnsToEnd to_end;
+  {
+    absl::MutexLock lock(&mu_);
+    is_closed_ = true;
+    table_.EndAll(
+        absl::UnavailableError(absl::StrCat("model '", model_->name,
+                                            "' was replaced or unloaded, and the state of its "
+                                            "sequences is lost; they must begin again")),
+        &to_end);
+  }
+  Carry(to_end);
+  pool_->Close();
+}
+
+// ---- turns ----
+
+void SequenceQueue::BeginTurns() {
+  while (const std::shared_ptr<SequenceTurn> turn = NextTurn()) {
+    const absl::Status status = turn->Reserve(pool_.get());
+    if (status.ok()) {
+      turn->Fill(pool_.get());
+    } else {
+      FailTurn(turn.get(),
+               absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status);
+    }
+  }
+}
+
+std::shared_ptr<SequenceTurn> SequenceQueue::NextTurn() {
+  absl::MutexLock lock(&mu_);
+  std::optional<SequenceTable::Begun> begun = table_.Begin();
+  if (!begun.has_value()) return nullptr;
+  TurnOwner* const owner = this;
+  auto turn =
+      std::make_shared<SequenceTurn>(owner, &Plan(), std::move(begun->sequence), begun->turn);
+  running_[begun->turn.request] = turn;
+  return turn;
+}
+
+std::shared_ptr<SequenceTurn> SequenceQueue::Leave(SequenceTurn* turn, bool is_answered) {
+  SequenceTable::TurnsToEnd to_end;
+  std::shared_ptr<SequenceTurn> owned;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto found = running_.find(turn->turn().request);
+    MPSD_CHECK(found != running_.end());
+    owned = std::move(found->second);
+    running_.erase(found);
+    table_.Done(turn->sequence(), turn->turn(), is_answered, context_->clock->NowNs(), &to_end);
+  }
+  Carry(to_end);
+  return owned;
+}
+
+// A client that has its answer may send the next request, so the table knows before.
+void SequenceQueue::TurnAnswered(SequenceTurn* turn, const Answer& answer) {
+  Answer told;
+  if (absl::Status taken = turn->TakeState(answer, &told); !taken.ok()) {
+    return TurnFailed(turn, taken);
+  }
+  Request* const request = turn->turn().request;
+  const std::shared_ptr<ServedModel> model = request->model;  // owns this
+  request->times = turn->request().times;
+  request->sums = turn->request().sums;
+  request->is_answered = true;
+  const std::shared_ptr<SequenceTurn> owned = Leave(turn, /*is_answered=*/true);
+  request->Go(RequestState::kEnded);
+  context_->inside.fetch_sub(1, std::memory_order_relaxed);
+  request->reply.Send(told);
+  BeginTurns();
+}
+
+void SequenceQueue::TurnFailed(SequenceTurn* turn, const absl::Status& status) {
+  const std::shared_ptr<ServedModel> model = turn->turn().request->model;  // owns this
+  FailTurn(turn, status);
+  BeginTurns();
+}
+
+// What has happened to the worker or the model says more than what that did to one request.
+void SequenceQueue::FailTurn(SequenceTurn* turn, const absl::Status& status) {
+  Request* const request = turn->turn().request;
+  const std::shared_ptr<SequenceTurn> owned = Leave(turn, /*is_answered=*/false);
+  absl::Status lost;
+  {
+    absl::MutexLock lock(&mu_);
+    lost = owned->sequence()->lost;
+  }
+  const bool is_of_loss = absl::IsUnavailable(status) || absl::IsCancelled(status);
+  Fail(request, is_of_loss && !lost.ok() ? lost : status);
+}
+
+void SequenceQueue::Fail(Request* request, const absl::Status& status) {
+  request->Go(RequestState::kEnded);
+  context_->inside.fetch_sub(1, std::memory_order_relaxed);
+  request->reply.Fail(status);
+}
+
+void SequenceQueue::Carry(const SequenceTable::TurnsToEnd& to_end) {
+  std::shared_ptr<ServedModel> model;  // owns this, and may have no other owner than the requests
+  if (!to_end.waiting.empty()) model = to_end.waiting.front().first->model;
+  for (const auto& [request, status] : to_end.waiting) Fail(request, status);
+}
+
+// ---- lanes and time ----
+
+void SequenceQueue::LanesJoined(absl::Span<const uint64_t> pins) {
+  {
+    absl::MutexLock lock(&mu_);
+    table_.AddLanes(pins);
+  }
+  BeginTurns();
+}
+
+void SequenceQueue::LanesLeft(absl::Span<const uint64_t> pins) {
+  SequenceTable::TurnsToEnd to_end;
+  std::vector<std::shared_ptr<SequenceTurn>> running;
+  {
+    absl::MutexLock lock(&mu_);
+    table_.LoseLanes(pins, &to_end);
+    for (const Request* request : to_end.running) running.push_back(running_.at(request));
+  }
+  for (const std::shared_ptr<SequenceTurn>& turn : running) turn->Cancel(pool_.get());
+  Carry(to_end);
+  BeginTurns();
+}
+
+void SequenceQueue::Tick(int64_t now_ns) {
+  SequenceTable::TurnsToEnd to_end;
+  {
+    absl::MutexLock lock(&mu_);
+    table_.TakeExpired(now_ns, &to_end);
+  }
+  Carry(to_end);
+  BeginTurns();
+}
+
+void SequenceQueue::FailAll(const char* text) {
+  SequenceTable::TurnsToEnd to_end;
+  {
+    absl::MutexLock lock(&mu_);
+    table_.EndAll(absl::UnavailableError(text), &to_end);
+  }
+  Carry(to_end);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,92 @@
+// SequenceQueue: the queue of a model that keeps state from one request of a client to the next.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "server/request/pool_watcher.h"
+#include "server/request/request.h"
+#include "server/request/served_model.h"
+#include "server/sequences/sequence_context.h"
+#include "server/sequences/sequence_plan.h"
+#include "server/sequences/sequence_table.h"
+#include "server/sequences/sequence_turn.h"
+
+namespace mpsd {
+
+// Stands in front of a model's Pool. A request waits here for its turn: SequenceTable says when
+// that comes. A SequenceTurn then stands for it in the pool, with the inputs by which the model
+// knows of sequences. Since a request's payloads are read when its turn comes, Reserve() says
+// `later` for each.
+//
+//   Reserve ─▶ table ─▶ turn ─▶ pool, on one lane ─▶ TurnAnswered ─▶ reply, and the next turn
+//                                                 └▶ TurnFailed
+//
+// The requests of a sequence run one after the other; those of several share batches, as the pool
+// forms them. What a sequence keeps is written by the turn that runs, without a lock.
+//
+// Needs no thread: the pool's threads bring lanes, time and answers (PoolWatcher). No function of
+// the pool or of a reply is called under the mutex. Owned by its ServedModel, as the pool is by
+// this. Thread-safe.
+class SequenceQueue final : public RequestQueue, public PoolWatcher, private TurnOwner {
+ public:
+  // `model` is that which owns this; its facts say how sequences are served. The context outlives
+  // this. Inputs of at most `most_bytes` wait. The caller has the pool tell this of its lanes.
+  SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool, uint64_t most_bytes,
+                SequenceContext* context);
+  // REQUIRES: no request is inside.
+  ~SequenceQueue() override;
+
+  // RequestQueue.
+  absl::Status Reserve(Request* request, RowTargets* targets) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Commit(Request* request) override;
+  void Continue(Request* request) override;
+  void Cancel(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Close() override ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<RefusedContent> RefusedContents() override { return pool_->RefusedContents(); }
+  size_t ForgiveContents() override { return pool_->ForgiveContents(); }
+
+  // PoolWatcher.
+  void LanesJoined(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
+  void LanesLeft(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Tick(int64_t now_ns) override ABSL_LOCKS_EXCLUDED(mu_);
+  void FailAll(const char* text) override ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // TurnOwner.
+  void TurnAnswered(SequenceTurn* turn, const Answer& answer) override ABSL_LOCKS_EXCLUDED(mu_);
+  void TurnFailed(SequenceTurn* turn, const absl::Status& status) override ABSL_LOCKS_EXCLUDED(mu_);
+
+  const SequencePlan& Plan() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Admit(Request* request) ABSL_LOCKS_EXCLUDED(mu_);
+  // Gives the pool all turns that may begin.
+  void BeginTurns() ABSL_LOCKS_EXCLUDED(mu_);
+  std::shared_ptr<SequenceTurn> NextTurn() ABSL_LOCKS_EXCLUDED(mu_);
+  // The turn has left the pool, and the table knows. Returns what owns it.
+  std::shared_ptr<SequenceTurn> Leave(SequenceTurn* turn, bool is_answered)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void FailTurn(SequenceTurn* turn, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
+  // Ends what the table has given up, without the mutex.
+  void Carry(const SequenceTable::TurnsToEnd& to_end) ABSL_LOCKS_EXCLUDED(mu_);
+  void Fail(Request* request, const absl::Status& status);
+
+  const ServedModel* const model_;
+  const std::unique_ptr<RequestQueue> pool_;
+  SequenceContext* const context_;
+
+  absl::Mutex mu_;
+  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;
+  std::optional<SequencePlan> plan_ ABSL_GUARDED_BY(mu_);  // constant once it is there
+  SequenceTable table_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<const Request*, std::shared_ptr<SequenceTurn>> running_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

@@ -1,0 +1,339 @@
+#include "server/sequences/sequence_table.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "proto/base/limits.h"
+#include "server/request/infer_message.h"
+#include "server/request/retry_info.h"
+
+namespace mpsd {
+namespace {
+
+uint64_t InputBytes(const Request& request) {
+  uint64_t bytes = 0;
+  for (const RequestInput& input : request.inputs) {
+    if (input.payload != nullptr) bytes += input.payload->bytes;
+  }
+  return bytes;
+}
+
+const char* WhyClosed(SequenceEnd end) {
+  switch (end) {
+    case SequenceEnd::kEnded:
+    case SequenceEnd::kRestarted:
+      return "it has had its last request";
+    case SequenceEnd::kIdle:
+      return "it was closed, since no request of it came for too long";
+    case SequenceEnd::kLost:
+      return "its worker is gone, and its state is lost";
+    case SequenceEnd::kFailed:
+      return "its first request was not answered";
+    case SequenceEnd::kClosed:
+      return "its model was replaced, and its state is lost";
+  }
+  return "";
+}
+
+uint32_t CountOf(const absl::flat_hash_map<uint32_t, uint32_t>& counts, uint32_t tenant) {
+  const auto found = counts.find(tenant);
+  return found == counts.end() ? 0 : found->second;
+}
+
+void CountDown(absl::flat_hash_map<uint32_t, uint32_t>* counts, uint32_t tenant) {
+  const auto found = counts->find(tenant);
+  MPSD_CHECK(found != counts->end() && found->second > 0);
+  if (--found->second == 0) counts->erase(found);
+}
+
+}  // namespace
+
+absl::Status SequenceTable::NotOpen(const SequenceKey& key) const {
+  const auto past = past_.find(key);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "sequence ", key.Text(), " of model '", model_,
+      "' is not open: the first request of a sequence must have 'sequence_start'",
+      past == past_.end() ? "" : "; ", past == past_.end() ? "" : WhyClosed(past->second.end)));
+}
+
+// Where callers are told apart, one has at most as much as is left for all others.
+absl::Status SequenceTable::CheckRoom(const Request& request, uint64_t bytes) const {
+  const size_t all = waiting_.size();
+  const bool is_full = all >= bounds_.most_waiting || bytes > bounds_.most_bytes - waiting_bytes_;
+  const bool has_share =
+      request.tenant == 0 || all + CountOf(waiting_of_, request.tenant) < bounds_.most_waiting;
+  if (!is_full && has_share) return absl::OkStatus();
+  return Busy("Exceeds maximum queue size");
+}
+
+absl::StatusOr<std::shared_ptr<Sequence>> SequenceTable::Open(const SequenceKey& key,
+                                                              uint64_t state_bytes) {
+  if (!states_->TryTake(state_bytes)) {
+    return Busy(
+        "the states of all open sequences leave no room for another, "
+        "limits.sequence_states");
+  }
+  auto sequence = std::make_shared<Sequence>(key, state_bytes, states_);
+  open_[key] = sequence;
+  open_share_.Set(static_cast<int64_t>(open_.size()));
+  backlog_.push_back(sequence);
+  return sequence;
+}
+
+absl::Status SequenceTable::Admit(const SequenceKey& key, const Turn& turn, uint64_t state_bytes) {
+  const auto found = open_.find(key);
+  const bool is_open = found != open_.end();
+  const bool goes_on = is_open && !found->second->ending.has_value();
+  if (!turn.starts && !goes_on) return NotOpen(key);
+  const uint64_t bytes = InputBytes(*turn.request);
+  if (absl::Status room = CheckRoom(*turn.request, bytes); !room.ok()) return room;
+  std::shared_ptr<Sequence> sequence;
+  if (is_open) {
+    sequence = found->second;
+    StopRest(sequence.get());
+    if (turn.starts) Count(sequence->ending.value_or(SequenceEnd::kRestarted));
+  } else {
+    absl::StatusOr<std::shared_ptr<Sequence>> opened = Open(key, state_bytes);
+    if (!opened.ok()) return opened.status();
+    sequence = *std::move(opened);
+  }
+  if (turn.starts) sequence->ending.reset();
+  if (turn.ends) sequence->ending = SequenceEnd::kEnded;
+  sequence->waiting.push_back(turn);
+  waiting_[turn.request] = {sequence, bytes};
+  ++waiting_of_[turn.request->tenant];
+  waiting_bytes_ += bytes;
+  PlaceBacklog();
+  LookAt(sequence);
+  return absl::OkStatus();
+}
+
+// ---- lanes ----
+
+void SequenceTable::AddLanes(absl::Span<const uint64_t> pins) {
+  for (const uint64_t pin : pins) lanes_.push_back({pin});
+  PlaceBacklog();
+}
+
+SequenceTable::Lane* SequenceTable::FreeLane() {
+  const auto idlest = std::min_element(
+      lanes_.begin(), lanes_.end(),
+      [](const Lane& one, const Lane& other) { return one.sequences < other.sequences; });
+  if (idlest == lanes_.end() || idlest->sequences >= bounds_.candidates) return nullptr;
+  return &*idlest;
+}
+
+// Where callers are told apart, one leaves as many places as it has, or another one its own.
+bool SequenceTable::MayHaveLane(const Sequence& sequence) const {
+  if (sequence.key.tenant == 0) return true;
+  uint64_t free = 0;
+  for (const Lane& lane : lanes_) free += bounds_.candidates - lane.sequences;
+  const uint32_t placed = CountOf(placed_of_, sequence.key.tenant);
+  return placed == 0 || placed < free;
+}
+
+void SequenceTable::PlaceBacklog() {
+  while (Lane* const lane = FreeLane()) {
+    const auto next = std::find_if(backlog_.begin(), backlog_.end(),
+                                   [this](const auto& sequence) { return MayHaveLane(*sequence); });
+    if (next == backlog_.end()) return;
+    const std::shared_ptr<Sequence> sequence = *next;
+    backlog_.erase(next);
+    sequence->pin = lane->pin;
+    ++lane->sequences;
+    ++placed_of_[sequence->key.tenant];
+    LookAt(sequence);
+  }
+}
+
+void SequenceTable::LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_end) {
+  std::erase_if(lanes_, [pins](const Lane& lane) {
+    return std::find(pins.begin(), pins.end(), lane.pin) != pins.end();
+  });
+  std::vector<std::shared_ptr<Sequence>> lost;
+  for (const auto& entry : open_) {
+    const bool is_there = std::find(pins.begin(), pins.end(), entry.second->pin) != pins.end();
+    if (entry.second->pin != 0 && is_there) lost.push_back(entry.second);
+  }
+  for (const std::shared_ptr<Sequence>& sequence : lost) {
+    const absl::Status status = absl::UnavailableError(
+        absl::StrCat("worker lost: with it the state of sequence ", sequence->key.Text(),
+                     " of model '", model_, "'; the sequence must begin again"));
+    EndWaiting(sequence.get(), status, to_end);
+    Close(sequence.get(), SequenceEnd::kLost);
+    sequence->lost = status;
+    if (sequence->running != nullptr) to_end->running.push_back(sequence->running);
+  }
+  PlaceBacklog();
+}
+
+// ---- turns ----
+
+void SequenceTable::LookAt(const std::shared_ptr<Sequence>& sequence) {
+  const bool may_begin =
+      sequence->pin != 0 && sequence->running == nullptr && !sequence->waiting.empty();
+  if (!may_begin || sequence->is_ready) return;
+  sequence->is_ready = true;
+  ready_.push_back(sequence);
+}
+
+std::optional<SequenceTable::Begun> SequenceTable::Begin() {
+  while (!ready_.empty()) {
+    const std::shared_ptr<Sequence> sequence = std::move(ready_.front());
+    ready_.pop_front();
+    sequence->is_ready = false;
+    if (sequence->running != nullptr || sequence->waiting.empty()) continue;
+    const Turn turn = sequence->waiting.front();
+    sequence->waiting.pop_front();
+    Forget(turn.request);
+    sequence->running = turn.request;
+    return Begun{sequence, turn};
+  }
+  return std::nullopt;
+}
+
+// The request is in no list of waiting ones any more.
+void SequenceTable::Forget(Request* request) {
+  const auto found = waiting_.find(request);
+  MPSD_CHECK(found != waiting_.end());
+  waiting_bytes_ -= found->second.bytes;
+  waiting_.erase(found);
+  CountDown(&waiting_of_, request->tenant);
+}
+
+void SequenceTable::Done(Sequence* sequence, const Turn& turn, bool is_answered, int64_t now_ns,
+                         TurnsToEnd* to_end) {
+  MPSD_CHECK(sequence->running == turn.request);
+  sequence->running = nullptr;
+  if (sequence->is_closed) return;
+  if (turn.starts && !is_answered) DropFollowers(sequence, 0, to_end);
+  Settle(sequence, now_ns);
+}
+
+// What becomes of a sequence of which a turn has gone.
+void SequenceTable::Settle(Sequence* sequence, int64_t now_ns) {
+  if (sequence->running != nullptr) return;
+  if (!sequence->waiting.empty()) return LookAt(open_.at(sequence->key));
+  if (sequence->ending.has_value()) return Close(sequence, *sequence->ending);
+  Rest(sequence, now_ns);
+}
+
+// The turns from that place on, up to one that starts.
+void SequenceTable::DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* to_end) {
+  std::deque<Turn>& waiting = sequence->waiting;
+  const auto begin = waiting.begin() + static_cast<ptrdiff_t>(first);
+  const auto end = std::find_if(begin, waiting.end(), [](const Turn& turn) { return turn.starts; });
+  for (auto turn = begin; turn != end; ++turn) {
+    Forget(turn->request);
+    to_end->waiting.emplace_back(
+        turn->request, absl::UnavailableError(absl::StrCat(
+                           "the first request of sequence ", sequence->key.Text(), " of model '",
+                           model_, "' was not answered; the sequence must begin again")));
+  }
+  if (end == waiting.end()) sequence->ending = SequenceEnd::kFailed;
+  waiting.erase(begin, end);
+}
+
+bool SequenceTable::Remove(Request* request, int64_t now_ns, TurnsToEnd* to_end) {
+  const auto found = waiting_.find(request);
+  if (found == waiting_.end()) return false;
+  const std::shared_ptr<Sequence> sequence = found->second.sequence;
+  std::deque<Turn>& waiting = sequence->waiting;
+  const auto turn = std::find_if(waiting.begin(), waiting.end(),
+                                 [request](const Turn& each) { return each.request == request; });
+  MPSD_CHECK(turn != waiting.end());
+  const bool starts = turn->starts;
+  const size_t place = static_cast<size_t>(turn - waiting.begin());
+  waiting.erase(turn);
+  Forget(request);
+  if (starts) DropFollowers(sequence.get(), place, to_end);
+  Settle(sequence.get(), now_ns);
+  return true;
+}
+
+void SequenceTable::EndWaiting(Sequence* sequence, const absl::Status& status, TurnsToEnd* to_end) {
+  for (const Turn& turn : sequence->waiting) {
+    Forget(turn.request);
+    to_end->waiting.emplace_back(turn.request, status);
+  }
+  sequence->waiting.clear();
+}
+
+void SequenceTable::EndAll(const absl::Status& status, TurnsToEnd* to_end) {
+  backlog_.clear();
+  while (!open_.empty()) {
+    const std::shared_ptr<Sequence> sequence = open_.begin()->second;
+    EndWaiting(sequence.get(), status, to_end);
+    Close(sequence.get(), SequenceEnd::kClosed);
+    sequence->lost = status;
+  }
+}
+
+// ---- time ----
+
+void SequenceTable::Rest(Sequence* sequence, int64_t now_ns) {
+  sequence->idle_since_ns = now_ns;
+  sequence->idle_place = idle_.insert(idle_.end(), sequence);
+}
+
+void SequenceTable::StopRest(Sequence* sequence) {
+  if (!sequence->idle_place.has_value()) return;
+  idle_.erase(*sequence->idle_place);
+  sequence->idle_place.reset();
+}
+
+void SequenceTable::TakeExpired(int64_t now_ns, TurnsToEnd* to_end) {
+  std::vector<Request*> expired;
+  for (const auto& entry : waiting_) {
+    if (entry.first->expiry_ns() <= now_ns) expired.push_back(entry.first);
+  }
+  for (Request* const request : expired) {
+    // One that started may have taken it along.
+    if (!Remove(request, now_ns, to_end)) continue;
+    to_end->waiting.emplace_back(request, absl::DeadlineExceededError("Request timeout expired"));
+  }
+  while (!idle_.empty() && idle_.front()->idle_since_ns + bounds_.idle_ns <= now_ns) {
+    Close(idle_.front(), SequenceEnd::kIdle);
+  }
+}
+
+// ---- ends ----
+
+// The sequence is not open any more, and may have gone when this returns, unless the caller holds
+// it. REQUIRES: it is open, and no turn waits.
+void SequenceTable::Close(Sequence* sequence, SequenceEnd end) {
+  const auto found = open_.find(sequence->key);
+  MPSD_CHECK(found != open_.end() && found->second.get() == sequence && sequence->waiting.empty());
+  const std::shared_ptr<Sequence> kept = std::move(found->second);
+  open_.erase(found);
+  open_share_.Set(static_cast<int64_t>(open_.size()));
+  StopRest(sequence);
+  sequence->is_closed = true;
+  if (sequence->is_ready) std::erase(ready_, kept);
+  if (sequence->pin == 0) std::erase(backlog_, kept);
+  if (sequence->pin != 0) CountDown(&placed_of_, sequence->key.tenant);
+  const auto lane = std::find_if(lanes_.begin(), lanes_.end(), [sequence](const Lane& each) {
+    return each.pin == sequence->pin;
+  });
+  if (lane != lanes_.end()) --lane->sequences;
+  Count(end);
+  Remember(sequence->key, end);
+  PlaceBacklog();
+}
+
+void SequenceTable::Count(SequenceEnd end) {
+  metrics_->ended_sequences[static_cast<size_t>(end)].fetch_add(1, std::memory_order_relaxed);
+}
+
+void SequenceTable::Remember(const SequenceKey& key, SequenceEnd end) {
+  past_[key] = {end, ++past_count_};
+  past_order_.emplace_back(key, past_count_);
+  if (past_order_.size() <= kMaxPastSequences) return;
+  const auto& [oldest, number] = past_order_.front();
+  const auto found = past_.find(oldest);
+  if (found != past_.end() && found->second.number == number) past_.erase(found);
+  past_order_.pop_front();
+}
+
+}  // namespace mpsd

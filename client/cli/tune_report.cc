@@ -133,12 +133,13 @@ std::string VerifiedText(const TuneReport& report) {
   MPSD_CHECK(report.best && report.best->knee && report.verified);
   const LoadPoint& seen = *report.verified;
   return absl::StrFormat(
-      "\nverified with %.1f requests a second, 0.9 of the knee:\n"
+      "\nverified with %.1f requests a second, %.1f of the knee:\n"
       "  expected  %.1f answered, %s; at the knee p50 %s, p99 %s\n"
       "  seen      %s\n"
       "%s %s\n",
-      seen.load.rate, seen.load.rate, SloText(report.slo), LatencyText(report.best->knee->p50_ns),
-      LatencyText(report.best->knee->p99_ns), PointText(seen), SloText(report.slo),
+      seen.load.rate, seen.load.rate / report.best->rate(), seen.load.rate, SloText(report.slo),
+      LatencyText(report.best->knee->p50_ns), LatencyText(report.best->knee->p99_ns),
+      PointText(seen), SloText(report.slo),
       seen.meets_slo ? "holds" : "DOES NOT HOLD; longer --seconds find a steadier knee");
 }
 

@@ -38,7 +38,6 @@ using tune::TuneConfig;
 
 constexpr uint64_t kMostConfigBytes = 1 << 20;
 constexpr int64_t kCheckNs = 60 * kNsPerSecond;
-constexpr double kVerifiedPart = 0.9;     // of the knee
 constexpr size_t kMostFirstFailures = 2;  // candidates that do not serve, before any that does
 
 // What the options come to.
@@ -192,7 +191,7 @@ class TuneRun {
   Failure Verify() {
     const auto changed = TuneConfig::Parse(ChangedText(), FolderOf(OutputPath()), options_.model);
     if (!changed.ok()) return {kExitServerError, changed.status()};
-    auto seen = tune::Verify(task_.setup, *changed, kVerifiedPart * report_.best->rate());
+    auto seen = tune::Verify(task_.setup, *changed, report_.best->rate());
     if (task_.setup.stop()) return Stopped();
     if (!seen.ok()) return {kExitServerError, seen.status()};
     report_.verified = *std::move(seen);

@@ -50,10 +50,12 @@ struct Trial {
 // Blocks for all that.
 Trial RunTrial(const TrialSetup& setup, const TuneConfig& config, const Candidate& candidate);
 
-// What a daemon with `config`, which no candidate changes any more, does under `rate` requests a
-// second for three times the duration of a load. An error where it does not serve. Blocks.
+// What a daemon with `config`, which no candidate changes any more, bears for three times the
+// duration of a load: 0.9 of the `knee`, or 0.8 or 0.7 where more does not hold the SLO. A knee is
+// the best of several measurements, and so is often better than the truth. The first of them that
+// holds, or else the last. An error where the daemon does not serve. Blocks.
 absl::StatusOr<bench::LoadPoint> Verify(const TrialSetup& setup, const TuneConfig& config,
-                                        double rate);
+                                        double knee);
 
 // How long a load has to be, `wanted` at least: ten times what the SLO allows, and at most half a
 // minute for that. In a shorter time the queue of a server that falls behind does not grow enough

@@ -184,7 +184,9 @@ TEST(TuneReportText, ComparesWhatWasSeenWithWhatWasExpected) {
             "  expected  180.0 answered, p99 <= 20 ms; at the knee p50 1.5 ms, p99 18 ms\n"
             "  seen      178.0 answered, p50 1.5 ms, p99 18 ms, batch 3.2\n"
             "p99 <= 20 ms holds\n");
+  report.verified->load.rate = 140;
   report.verified->meets_slo = false;
+  EXPECT_THAT(VerifiedText(report), HasSubstr("verified with 140.0 requests a second, 0.7 of"));
   EXPECT_THAT(VerifiedText(report), HasSubstr("p99 <= 20 ms DOES NOT HOLD; longer --seconds"));
 }
 

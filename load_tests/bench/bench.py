@@ -286,7 +286,8 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
             print(f"sweep under {slo_us / 1e3:.1f} ms: {percent} %", file=sys.stderr, flush=True)
             rate = capacity * percent / 100
             report = self.load_daemon(
-                "--rate", f"{rate:.1f}", "--seed", str(percent), "--slo",
+                "--rate", f"{rate:.1f}", "--seed", str(percent), "--threads",
+                str(bench_forecast.OPEN_LOOP_THREADS), "--channels", str(bench_forecast.OPEN_LOOP_THREADS), "--slo",
                 f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
                 inputs=("input:FP32[1,1024]=-1..1",), allow_errors=True)
             foretold = forecast.of_arrivals(rate, slo_us, [report])["goodput"]

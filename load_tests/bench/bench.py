@@ -287,8 +287,8 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
             rate = capacity * percent / 100
             report = self.load_daemon(
                 "--rate", f"{rate:.1f}", "--seed", str(percent), "--threads",
-                str(bench_forecast.OPEN_LOOP_THREADS), "--channels", str(bench_forecast.OPEN_LOOP_THREADS), "--slo",
-                f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
+                str(bench_forecast.OPEN_LOOP_THREADS), "--channels",
+                str(bench_forecast.OPEN_LOOP_THREADS), "--slo", f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
                 inputs=("input:FP32[1,1024]=-1..1",), allow_errors=True)
             foretold = forecast.of_arrivals(rate, slo_us, [report])["goodput"]
             points.append({"percent": percent, "foretold": foretold, **report})

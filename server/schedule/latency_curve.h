@@ -36,8 +36,8 @@ class LatencyCurve {
   int64_t MeanNs(uint32_t rows) const;
   int64_t LateNs(uint32_t rows) const { return Late(MeanNs(rows)); }
 
-  // What a batch of `rows` rows may take at best: of a size beyond all that were seen as much as the
-  // largest of them, since the curve never falls; else what it takes on average.
+  // What a batch of `rows` rows may take at best: of a size beyond all that were seen as much as
+  // the largest of them, since the curve never falls; else what it takes on average.
   int64_t LeastNs(uint32_t rows) const;
 
   // The most rows, of `max_rows` at most, whose batch seldom takes longer than `within_ns`; 0 when

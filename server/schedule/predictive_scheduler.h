@@ -25,10 +25,10 @@ namespace mpsd {
 //     whose answer would come too late by the line's curve, unless nobody waits behind it.
 //  5. A batch has no more rows than can be answered by the head's deadline, by the line's curve.
 //  6. A free lane waits for clients that are expected back, if the lane then answers more requests
-//     a second than at once, and than with two halves of them in turn: by the line's curve, at least
-//     kLeastGain times as many. A size that was never seen is held to take as little as it may, so
-//     that it is tried. It never waits if `max_delay_ns` is set, since the user has said then how long to wait; nor for the lines of
-//     other shapes; nor while another lane is free.
+//     a second than at once, and than with two halves of them in turn: by the line's curve, at
+//     least kLeastGain times as many. A size that was never seen is held to take as little as it
+//     may, so that it is tried. The lane never waits if `max_delay_ns` is set, since the user has
+//     said then how long to wait; nor for lines of other shapes; nor while another lane is free.
 //  7. Of a line whose head has not waited for `max_delay_ns`, or need not, a batch has the largest
 //     preferred size that its rows fill, if they fill any.
 // Without a curve, or while it knows nothing, 5 and 6 do not apply, and a free lane never waits.

@@ -45,10 +45,10 @@ void ReturnForecast::Arrived(int64_t now_ns) {
   while (count_ > 0 && group(0).owed == 0) ForgetFirst();
 }
 
-// That of the batch whose answer is nearest to the mean delay ago. If the oldest were paid first, one
-// debt of a client that has left would pass from batch to batch for ever, and each would seem late.
-// Of those that are not older than the mean delay the oldest is the nearest; the one before it may
-// be nearer still.
+// That of the batch whose answer is nearest to the mean delay ago. If the oldest were paid first,
+// one debt of a client that has left would pass from batch to batch for ever, and each would seem
+// late. Of those that are not older than the mean delay the oldest is the nearest; the one before
+// it may be nearer still.
 ReturnForecast::Group* ReturnForecast::GroupPaidAt(int64_t now_ns) {
   Group* older = nullptr;
   for (size_t i = 0; i < count_; ++i) {

@@ -12,8 +12,8 @@ struct ExpectedReturns {
   uint32_t requests = 0;
   int64_t by_ns = 0;  // seldom later
 
-  // Of the last batch that was answered: its requests, how long almost all of its clients take until
-  // they are back, and for how much of that time they come.
+  // Of the last batch that was answered: its requests, how long almost all of its clients take
+  // until they are back, and for how much of that time they come.
   uint32_t answered = 1;
   int64_t round_ns = 0;
   int64_t spread_ns = 0;

@@ -207,8 +207,8 @@ TEST(Config, ARequestIsNotSmallerThanABatch) {
 TEST(Config, ReadsSequencesAndWhatCannotBeBesideThem) {
   const ConfigFiles files({"m.pt"});
   const auto parse = [&files](const std::string& sequences, const std::string& more = "") {
-    return files.Parse(R"({"models": [{"name": "m", "path": "m.pt")" + more +
-                       R"(, "sequences": )" + sequences + "}]}");
+    return files.Parse(R"({"models": [{"name": "m", "path": "m.pt")" + more + R"(, "sequences": )" +
+                       sequences + "}]}");
   };
   const auto config = parse(R"({"max_candidates": 5, "max_idle": "2s",
       "controls": {"start": "S", "ready": "R", "end": "E", "id": "I"},

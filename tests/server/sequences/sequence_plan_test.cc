@@ -10,12 +10,9 @@ namespace {
 ModelSpec Spec() {
   ModelSpec spec;
   spec.max_batch_size = 4;
-  spec.inputs = {{"x", DataType::kFp32, {3}},
-                 {"START", DataType::kInt32, {1}},
-                 {"END", DataType::kBool, {1}},
-                 {"ID", DataType::kUint64, {1}},
-                 {"a", DataType::kFp32, {2, 2}},
-                 {"b", DataType::kInt64, {1}}};
+  spec.inputs = {{"x", DataType::kFp32, {3}},    {"START", DataType::kInt32, {1}},
+                 {"END", DataType::kBool, {1}},  {"ID", DataType::kUint64, {1}},
+                 {"a", DataType::kFp32, {2, 2}}, {"b", DataType::kInt64, {1}}};
   spec.outputs = {{"y", DataType::kFp32, {3}},
                   {"b_out", DataType::kInt64, {1}},
                   {"a_out", DataType::kFp32, {2, 2}}};
@@ -78,8 +75,7 @@ TEST(SequencePlan, RefusesTensorsOfAnotherForm) {
   EXPECT_EQ(FaultOf(Policy(), spec), "sequences: 'a' must have a known shape");
   spec = Spec();
   spec.outputs[2].dims = {4};
-  EXPECT_EQ(FaultOf(Policy(), spec),
-            "sequences: 'a_out' must have the type and shape of 'a'");
+  EXPECT_EQ(FaultOf(Policy(), spec), "sequences: 'a_out' must have the type and shape of 'a'");
 }
 
 TEST(SequencePlan, RefusesADecoupledModel) {

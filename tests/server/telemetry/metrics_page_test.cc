@@ -223,6 +223,41 @@ TEST_F(MetricsPageTest, BatchTokensAddUp) {
   EXPECT_EQ(Value(R"(mpsd_batch_tokens_sum{model="m",version="1"})"), 1'001'025);
 }
 
+// In the order in which the test numbers their fields.
+constexpr const char* kOfOneField[] = {"mpsd_batches_total",
+                                       "mpsd_gathered_batches_total",
+                                       "mpsd_skipped_batches_total",
+                                       "mpsd_dispatched_again_total",
+                                       "mpsd_timeout_wakeups_total",
+                                       "mpsd_copied_replies_total",
+                                       "mpsd_queue_requests",
+                                       "mpsd_queue_bytes",
+                                       "mpsd_running_batches",
+                                       "mpsd_workers_configured",
+                                       "mpsd_workers_ready",
+                                       "mpsd_input_slabs_leased",
+                                       "mpsd_slab_segment_bytes",
+                                       "mpsd_output_leases",
+                                       "mpsd_pinned_output_bytes",
+                                       "mpsd_worker_restarts_total",
+                                       "mpsd_worker_recycles_total",
+                                       "mpsd_worker_lines_dropped_total",
+                                       "mpsd_circuit_open",
+                                       "mpsd_quarantined_requests_total",
+                                       "mpsd_refused_in_advance_total",
+                                       "mpsd_given_up_requests_total",
+                                       "mpsd_delayed_requests_total",
+                                       "mpsd_text_tokens_total",
+                                       "mpsd_truncated_texts_total",
+                                       "mpsd_repeated_texts_total",
+                                       "mpsd_cache_hits_total",
+                                       "mpsd_cache_misses_total",
+                                       "mpsd_padding_tokens_total",
+                                       "mpsd_resource_waits_total",
+                                       "mpsd_keep_warm_runs_total",
+                                       "mpsd_memory_trims_total",
+                                       "mpsd_open_sequences"};
+
 TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.batches = 1;
   model_.gathered_batches = 2;
@@ -257,41 +292,8 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.keep_warm_runs = 31;
   model_.memory_trims = 32;
   model_.open_sequences = 33;
-  const char* names[] = {"mpsd_batches_total",
-                         "mpsd_gathered_batches_total",
-                         "mpsd_skipped_batches_total",
-                         "mpsd_dispatched_again_total",
-                         "mpsd_timeout_wakeups_total",
-                         "mpsd_copied_replies_total",
-                         "mpsd_queue_requests",
-                         "mpsd_queue_bytes",
-                         "mpsd_running_batches",
-                         "mpsd_workers_configured",
-                         "mpsd_workers_ready",
-                         "mpsd_input_slabs_leased",
-                         "mpsd_slab_segment_bytes",
-                         "mpsd_output_leases",
-                         "mpsd_pinned_output_bytes",
-                         "mpsd_worker_restarts_total",
-                         "mpsd_worker_recycles_total",
-                         "mpsd_worker_lines_dropped_total",
-                         "mpsd_circuit_open",
-                         "mpsd_quarantined_requests_total",
-                         "mpsd_refused_in_advance_total",
-                         "mpsd_given_up_requests_total",
-                         "mpsd_delayed_requests_total",
-                         "mpsd_text_tokens_total",
-                         "mpsd_truncated_texts_total",
-                         "mpsd_repeated_texts_total",
-                         "mpsd_cache_hits_total",
-                         "mpsd_cache_misses_total",
-                         "mpsd_padding_tokens_total",
-                         "mpsd_resource_waits_total",
-                         "mpsd_keep_warm_runs_total",
-                         "mpsd_memory_trims_total",
-                         "mpsd_open_sequences"};
   double expected = 1;
-  for (const char* name : names) {
+  for (const char* name : kOfOneField) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;
   }
 }

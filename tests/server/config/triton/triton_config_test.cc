@@ -1,9 +1,9 @@
 #include "server/config/triton/triton_config.h"
 
-#include "gmock/gmock.h"
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "proto/base/clock.h"
 
 namespace mpsd {
@@ -320,16 +320,16 @@ constexpr char kState[] =
     "state { input_name: \"s\" output_name: \"s_out\" data_type: TYPE_INT64 dims: 2 } ";
 
 TEST_F(TritonConfigTest, SequencesHaveTheirControlsAndStates) {
-  EXPECT_EQ(Text(Sequential(
-                "max_sequence_idle_microseconds: 5000 "
-                "control_input { name: \"START\" control { kind: CONTROL_SEQUENCE_START "
-                "fp32_false_true: [ 2, 3 ] } } "
-                "control_input { name: \"ID\" control { kind: CONTROL_SEQUENCE_CORRID "
-                "data_type: TYPE_STRING } } " +
-                std::string(kState) +
-                "oldest { max_candidate_sequences: 7 preferred_batch_size: [ 4, 2 ] "
-                "max_queue_delay_microseconds: 9 preserve_ordering: true }")),
-            "");
+  EXPECT_EQ(
+      Text(Sequential("max_sequence_idle_microseconds: 5000 "
+                      "control_input { name: \"START\" control { kind: CONTROL_SEQUENCE_START "
+                      "fp32_false_true: [ 2, 3 ] } } "
+                      "control_input { name: \"ID\" control { kind: CONTROL_SEQUENCE_CORRID "
+                      "data_type: TYPE_STRING } } " +
+                      std::string(kState) +
+                      "oldest { max_candidate_sequences: 7 preferred_batch_size: [ 4, 2 ] "
+                      "max_queue_delay_microseconds: 9 preserve_ordering: true }")),
+      "");
   ASSERT_TRUE(model_.sequences.has_value());
   const SequencePolicy& policy = *model_.sequences;
   EXPECT_FALSE(policy.is_direct);
@@ -345,8 +345,7 @@ TEST_F(TritonConfigTest, SequencesHaveTheirControlsAndStates) {
   EXPECT_EQ(model_.spec.inputs[2], (TensorSpec{"ID", DataType::kBytes, {1}}));
   EXPECT_EQ(model_.spec.inputs[3], (TensorSpec{"s", DataType::kInt64, {2}}));
   EXPECT_EQ(model_.spec.outputs[1], (TensorSpec{"s_out", DataType::kInt64, {2}}));
-  EXPECT_EQ(notes_.ignored,
-            std::vector<std::string>{"sequence_batching.oldest.preserve_ordering"});
+  EXPECT_EQ(notes_.ignored, std::vector<std::string>{"sequence_batching.oldest.preserve_ordering"});
 }
 
 TEST_F(TritonConfigTest, SequencesOutliveALoadThatDoesNotSpeakOfThem) {

@@ -35,15 +35,14 @@ class FakeModel final : public Model {
     return answer ? answer(inputs, index, sink) : Model::Answer(lane, inputs, index, sink);
   }
 
-  bool gives_memory_back() const override { return trims; }
+  bool gives_memory_back() const override { return true; }
   uint64_t UnusedMemoryBytes() override { return unused_bytes; }
   void ReleaseUnusedMemory() override { unused_bytes = 0; }
 
-  absl::Status bind_status;  // set before any lane binds
-  bool row_buckets = false;  // likewise
-  bool packs = false;        // likewise
-  bool trims = false;        // likewise
-  std::atomic<uint64_t> unused_bytes{0};
+  absl::Status bind_status;               // set before any lane binds
+  bool row_buckets = false;               // likewise
+  bool packs = false;                     // likewise
+  std::atomic<uint64_t> unused_bytes{0};  // that ReleaseUnusedMemory() gives back
   std::function<absl::StatusOr<bool>(absl::Span<const InputTensor>, uint32_t index, OutputSink*)>
       answer;  // for decoupled models
 

@@ -64,6 +64,10 @@ inline constexpr uint64_t kDefaultQueueBytes = 512ULL << 20;
 inline constexpr uint32_t kMaxDispatches = 3;  // of one request, when its workers die
 inline constexpr uint32_t kMaxOpenSlabs = 64;  // shape keys that have an open slab
 
+// The sequences of a model.
+inline constexpr size_t kMaxPastSequences = 1024;   // of which it is known why they ended
+inline constexpr size_t kMaxSequenceIdBytes = 128;  // of an id that is a text
+
 // The memory plane.
 inline constexpr uint32_t kMaxLanes = 32;         // of a worker
 inline constexpr uint32_t kMaxWorkers = 64;       // of a pool

@@ -10,8 +10,6 @@
 
 namespace mpsd {
 
-inline constexpr size_t kMaxPastSequences = 1024;
-inline constexpr size_t kMaxSequenceIdBytes = 128;
 inline constexpr uint32_t kDefaultCandidates = 1024;
 inline constexpr uint32_t kMaxCandidates = 65536;
 inline constexpr int64_t kDefaultSequenceIdleNs = 1'000'000'000;

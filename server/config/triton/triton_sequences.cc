@@ -23,7 +23,7 @@ constexpr char kKey[] = "sequence_batching";
 constexpr uint64_t kMostIdleUs = 24ULL * 3600 * 1'000'000;
 constexpr uint64_t kMostDelayUs = 10'000'000;
 
-absl::Status Wrong(absl::string_view key, absl::string_view why) {
+absl::Status WrongKey(absl::string_view key, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("'", kKey, key, "' ", why));
 }
 
@@ -40,9 +40,9 @@ absl::Status ReadValues(const Control& control, SequenceControl* target, DataTyp
   const int values = control.int32_false_true_size() + control.fp32_false_true_size() +
                      control.bool_false_true_size();
   if (kinds != 1 || values != 2) {
-    return Wrong(".control_input.control",
-                 "must have two values of one of int32_false_true, fp32_false_true and "
-                 "bool_false_true");
+    return WrongKey(".control_input.control",
+                    "must have two values of one of int32_false_true, fp32_false_true and "
+                    "bool_false_true");
   }
   if (control.int32_false_true_size() == 2) {
     *type = DataType::kInt32;
@@ -65,8 +65,8 @@ absl::Status ReadId(const Control& control, DataType* type) {
   constexpr DataType kTypes[] = {DataType::kUint64, DataType::kInt64, DataType::kUint32,
                                  DataType::kInt32, DataType::kBytes};
   if (absl::c_linear_search(kTypes, *type)) return absl::OkStatus();
-  return Wrong(".control_input.control.data_type",
-               "must be TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 or TYPE_STRING");
+  return WrongKey(".control_input.control.data_type",
+                  "must be TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 or TYPE_STRING");
 }
 
 SequenceControl* ControlOf(Control::Kind kind, SequencePolicy* policy) {
@@ -77,8 +77,8 @@ SequenceControl* ControlOf(Control::Kind kind, SequencePolicy* policy) {
 
 absl::Status ReadControl(const Sequences::ControlInput& input, SequencePolicy* policy,
                          std::vector<TensorSpec>* tensors) {
-  if (input.name().empty()) return Wrong(".control_input.name", "must be given");
-  if (input.control_size() != 1) return Wrong(".control_input.control", "must be there once");
+  if (input.name().empty()) return WrongKey(".control_input.name", "must be given");
+  if (input.control_size() != 1) return WrongKey(".control_input.control", "must be there once");
   const Control& control = input.control(0);
   DataType type = DataType::kInvalid;
   std::string* name = &policy->id_input;
@@ -91,7 +91,7 @@ absl::Status ReadControl(const Sequences::ControlInput& input, SequencePolicy* p
     status = ReadValues(control, target, &type);
   }
   if (!status.ok()) return status;
-  if (!name->empty()) return Wrong(".control_input.control.kind", "is there twice");
+  if (!name->empty()) return WrongKey(".control_input.control.kind", "is there twice");
   *name = input.name();
   tensors->push_back({input.name(), type, {1}});
   return absl::OkStatus();
@@ -99,25 +99,27 @@ absl::Status ReadControl(const Sequences::ControlInput& input, SequencePolicy* p
 
 absl::Status CheckInitial(const Sequences::State& state) {
   for (const Sequences::InitialState& initial : state.initial_state()) {
-    if (initial.has_data_file()) return Wrong(".state.initial_state.data_file", "is not supported");
+    if (initial.has_data_file())
+      return WrongKey(".state.initial_state.data_file", "is not supported");
   }
-  if (state.use_growable_memory()) return Wrong(".state.use_growable_memory", "is not supported");
+  if (state.use_growable_memory())
+    return WrongKey(".state.use_growable_memory", "is not supported");
   return absl::OkStatus();
 }
 
 absl::Status ReadState(const Sequences::State& state, const ModelConfig& model,
                        SequencePolicy* policy, std::vector<TensorSpec>* inputs,
                        std::vector<TensorSpec>* outputs) {
-  if (state.input_name().empty()) return Wrong(".state.input_name", "must be given");
-  if (state.output_name().empty()) return Wrong(".state.output_name", "must be given");
+  if (state.input_name().empty()) return WrongKey(".state.input_name", "must be given");
+  if (state.output_name().empty()) return WrongKey(".state.output_name", "must be given");
   if (absl::Status status = CheckInitial(state); !status.ok()) return status;
   TensorSpec tensor;
   tensor.datatype = DataTypeOf(state.data_type());
   tensor.dims.assign(state.dims().begin(), state.dims().end());
   const bool is_open = absl::c_any_of(tensor.dims, [](int64_t dim) { return dim < 0; });
-  if (is_open) return Wrong(".state.dims", "must be known: -1 is not supported");
+  if (is_open) return WrongKey(".state.dims", "must be known: -1 is not supported");
   if (tensor.datatype == DataType::kInvalid || tensor.datatype == DataType::kBytes) {
-    return Wrong(".state.data_type", "must be given, and not TYPE_STRING");
+    return WrongKey(".state.data_type", "must be given, and not TYPE_STRING");
   }
   tensor.name = state.output_name();
   const bool was_kept = model.sequences.has_value() && model.sequences->Keeps(tensor.name);
@@ -133,7 +135,7 @@ absl::Status ReadState(const Sequences::State& state, const ModelConfig& model,
 }
 
 absl::Status ReadDelay(const char* key, uint64_t delay_us, ModelConfig* model) {
-  if (delay_us > kMostDelayUs) return Wrong(key, "must be at most 10 s");
+  if (delay_us > kMostDelayUs) return WrongKey(key, "must be at most 10 s");
   model->batching.max_delay_ns = static_cast<int64_t>(delay_us) * kNsPerUs;
   return absl::OkStatus();
 }
@@ -143,9 +145,9 @@ absl::Status ReadDelay(const char* key, uint64_t delay_us, ModelConfig* model) {
 absl::Status ReadDirect(const Sequences::StrategyDirect& direct, ModelConfig* model,
                         SequencePolicy* policy, std::vector<std::string>* ignored) {
   if (policy->states.empty()) {
-    return Wrong(".direct",
-                 "is supported with 'state' only, and 'oldest' without: a row has no "
-                 "fixed place in a batch");
+    return WrongKey(".direct",
+                    "is supported with 'state' only, and 'oldest' without: a row has no "
+                    "fixed place in a batch");
   }
   policy->is_direct = true;
   policy->candidates = std::max(1U, model->spec.max_batch_size);
@@ -160,20 +162,21 @@ absl::Status ReadOldest(const Sequences::StrategyOldest& oldest, ModelConfig* mo
                         SequencePolicy* policy, std::vector<std::string>* ignored) {
   const int64_t candidates = oldest.max_candidate_sequences();
   if (candidates < 0 || candidates > kMaxCandidates) {
-    return Wrong(".oldest.max_candidate_sequences", absl::StrCat("must be 0 to ", kMaxCandidates));
+    return WrongKey(".oldest.max_candidate_sequences",
+                    absl::StrCat("must be 0 to ", kMaxCandidates));
   }
   if (candidates > 0) policy->candidates = static_cast<uint32_t>(candidates);
   std::set<uint32_t> sizes;
   const uint32_t most = std::max(1U, model->spec.max_batch_size);
   for (const int32_t size : oldest.preferred_batch_size()) {
     if (size < 1 || static_cast<uint32_t>(size) > most) {
-      return Wrong(".oldest.preferred_batch_size", absl::StrCat("must be 1 to ", most));
+      return WrongKey(".oldest.preferred_batch_size", absl::StrCat("must be 1 to ", most));
     }
     sizes.insert(static_cast<uint32_t>(size));
   }
   if (sizes.size() > kMaxPreferredSizes) {
-    return Wrong(".oldest.preferred_batch_size",
-                 absl::StrCat("must have at most ", kMaxPreferredSizes, " sizes"));
+    return WrongKey(".oldest.preferred_batch_size",
+                    absl::StrCat("must have at most ", kMaxPreferredSizes, " sizes"));
   }
   model->batching.preferred_sizes.assign(sizes.begin(), sizes.end());
   if (oldest.preserve_ordering()) ignored->push_back("sequence_batching.oldest.preserve_ordering");
@@ -182,11 +185,11 @@ absl::Status ReadOldest(const Sequences::StrategyOldest& oldest, ModelConfig* mo
 }
 
 absl::Status CheckBeside(const ModelConfig& model) {
-  if (model.spec.decoupled) return Wrong("", "is not supported beside a decoupled model");
+  if (model.spec.decoupled) return WrongKey("", "is not supported beside a decoupled model");
   if (model.response_cache != CacheScope::kOff) {
-    return Wrong("", "is not supported beside response_cache");
+    return WrongKey("", "is not supported beside response_cache");
   }
-  if (model.max_request_rows > 0) return Wrong("", "is not supported beside max_request_rows");
+  if (model.max_request_rows > 0) return WrongKey("", "is not supported beside max_request_rows");
   return absl::OkStatus();
 }
 
@@ -204,7 +207,7 @@ absl::Status ReadTensors(const Sequences& source, SequencePolicy* policy, ModelC
   std::set<std::string> names;
   for (const TensorSpec& input : inputs) {
     if (!names.insert(input.name).second) {
-      return Wrong("", absl::StrCat("names the input '", input.name, "' twice"));
+      return WrongKey("", absl::StrCat("names the input '", input.name, "' twice"));
     }
   }
   if (!model->spec.inputs.empty()) {
@@ -224,9 +227,9 @@ absl::Status ApplySequences(const pb::ModelConfig& triton, ModelConfig* model,
     return model->sequences.has_value() ? CheckBeside(*model) : absl::OkStatus();
   }
   const Sequences& source = triton.sequence_batching();
-  if (source.iterative_sequence()) return Wrong(".iterative_sequence", "is not supported");
+  if (source.iterative_sequence()) return WrongKey(".iterative_sequence", "is not supported");
   if (source.max_sequence_idle_microseconds() > kMostIdleUs) {
-    return Wrong(".max_sequence_idle_microseconds", "must be at most a day");
+    return WrongKey(".max_sequence_idle_microseconds", "must be at most a day");
   }
   SequencePolicy policy;
   if (source.max_sequence_idle_microseconds() > 0) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proto/base/limits.h"
 #include "tests/server/sequences/sequence_fixture.h"
 
 namespace mpsd {

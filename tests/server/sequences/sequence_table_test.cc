@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 
+#include "proto/base/limits.h"
 #include "server/request/infer_message.h"
 #include "tests/fakes/fake_clock.h"
 

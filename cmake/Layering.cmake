@@ -50,9 +50,10 @@ set(MPSD_EDGES_steps             base graph request texts exchange telemetry abs
 set(MPSD_EDGES_parts             base request absl)
 set(MPSD_EDGES_sequences         base link request telemetry absl)
 set(MPSD_EDGES_schedule          absl)
+set(MPSD_EDGES_resources         base request schedule telemetry absl)
 set(MPSD_EDGES_batch             base link shm request schedule absl)
 set(MPSD_EDGES_lanes             base link shm request batch absl)
-set(MPSD_EDGES_dispatch          base shm request schedule batch lanes telemetry absl)
+set(MPSD_EDGES_dispatch          base shm request schedule resources batch lanes telemetry absl)
 set(MPSD_EDGES_plane             base lanes dispatch absl)
 set(MPSD_EDGES_reply             base request absl)
 # -- server: what keeps the house
@@ -66,10 +67,11 @@ set(MPSD_EDGES_config            base files link access graph request json absl)
 set(MPSD_EDGES_config_triton     base config graph request proto protobuf json absl)
 set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
 set(MPSD_EDGES_place             base files link config graph request texts cache steps parts sequences schedule
-                                 batch dispatch
+                                 resources batch dispatch
                                  supervise supervise_policy telemetry telemetry_log reload json absl)
 set(MPSD_EDGES_doctor            base files config listen link json absl)
-set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps sequences dispatch plane reply supervise
+set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps sequences resources
+                                 plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
                                  regions_device entry accept http door control config reload
                                  place doctor absl)

@@ -7,9 +7,9 @@
 
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
-#include "server/dispatch/resource_table.h"
 #include "server/request/lane_needs.h"
 #include "server/request/served_model.h"
+#include "server/resources/resource_table.h"
 
 namespace mpsd {
 

@@ -11,8 +11,8 @@
 #include "proto/base/clock.h"
 #include "server/batch/batcher.h"
 #include "server/batch/request_ranks.h"
+#include "server/batch/slab_growth.h"
 #include "server/dispatch/queue_ledger.h"
-#include "server/dispatch/slab_growth.h"
 #include "server/request/served_model.h"
 #include "server/telemetry/gauge_share.h"
 

@@ -1,4 +1,4 @@
-#include "server/dispatch/resource_table.h"
+#include "server/resources/resource_table.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "server/dispatch/slab_growth.h"
+#include "server/batch/slab_growth.h"
 
 #include <algorithm>
 #include <utility>

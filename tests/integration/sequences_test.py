@@ -371,7 +371,8 @@ class Repository(Sequences):
         root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (root / "m/1").mkdir(parents=True)
         (root / "m/config.pbtxt").write_text(PBTXT % strategy)
-        self.serve(model_repository=str(root))
+        self.serve(model_repository=str(root), model_control="explicit")
+        self.stub.RepositoryModelLoad(service_pb2.RepositoryModelLoadRequest(model_name="m"))
         ready = service_pb2.ModelReadyRequest(name="m")
         wait_until(lambda: self.stub.ModelReady(ready).ready, LIMIT_S, "the model")
 

@@ -9,22 +9,22 @@
 namespace mpsd {
 namespace {
 
-constexpr int64_t kNow = 1000 * kNsPerSecond;
-
 // Two lanes of one worker, with pins 1 and 2.
 class PinnedSchedulerTest : public testing::Test {
  protected:
-  LineView* AddLine(uint64_t pin, int64_t deadline_ns = kNow + kNsPerSecond) {
+  static constexpr int64_t kAt = 1000 * kNsPerSecond;
+
+  LineView* AddLine(uint64_t pin, int64_t deadline_ns = kAt + kNsPerSecond) {
     LineView line;
     line.rows = 1;
     line.head_rows = 1;
-    line.head_arrival_ns = kNow;
+    line.head_arrival_ns = kAt;
     line.head_deadline_ns = line.head_answer_deadline_ns = line.tail_deadline_ns = deadline_ns;
     line.pin = pin;
     lines_.push_back(line);
     return &lines_.back();
   }
-  SchedulerDecision Decide(int64_t now_ns = kNow) const {
+  SchedulerDecision Decide(int64_t now_ns = kAt) const {
     SchedulerSnapshot snapshot;
     snapshot.lines = lines_;
     snapshot.lanes = lanes_;
@@ -56,29 +56,37 @@ TEST_F(PinnedSchedulerTest, KeepsALineWithoutALaneWaiting) {
 }
 
 TEST_F(PinnedSchedulerTest, OfTheLinesOfALaneTheEarliestDeadlineIsFirst) {
-  AddLine(1, kNow + 9);
-  AddLine(1, kNow + 8);
-  AddLine(2, kNow + 1);
+  AddLine(1, kAt + 9);
+  AddLine(1, kAt + 8);
+  AddLine(2, kAt + 1);
   EXPECT_EQ(Decide(), SchedulerDecision::Run(1, 0, 4));
 }
 
 TEST_F(PinnedSchedulerTest, DropsWhatHasExpired) {
-  AddLine(2, kNow);
-  EXPECT_EQ(Decide(), SchedulerDecision::Drop(0, kNow));
+  AddLine(2, kAt);
+  EXPECT_EQ(Decide(), SchedulerDecision::Drop(0, kAt));
 }
 
 TEST_F(PinnedSchedulerTest, WaitsForCompanyNoLongerThanItMay) {
   delay_ns_ = 50;
   AddLine(1);
-  AddLine(2)->head_arrival_ns = kNow - 20;
-  EXPECT_EQ(Decide(), SchedulerDecision::WaitUntil(kNow + 30));
-  EXPECT_EQ(Decide(kNow + 30), SchedulerDecision::Run(1, 1, 4));
+  AddLine(2)->head_arrival_ns = kAt - 20;
+  EXPECT_EQ(Decide(), SchedulerDecision::WaitUntil(kAt + 30));
+  EXPECT_EQ(Decide(kAt + 30), SchedulerDecision::Run(1, 1, 4));
 }
 
 TEST_F(PinnedSchedulerTest, GivesNothingToAWorkerThatTakesNoBatch) {
   AddLine(1);
   workers_[0].takes_batches = false;
   EXPECT_EQ(Decide().step, SchedulerDecision::Step::kWait);
+}
+
+TEST_F(PinnedSchedulerTest, TheLaneOfAnotherWorkerIsTakenThoughThatWorkerIsSlow) {
+  workers_.push_back({.first_lane = 2, .slowness = 8});
+  lanes_.push_back({.worker = 1, .pin = 3});
+  AddLine(3);
+  EXPECT_EQ(Decide().step, SchedulerDecision::Step::kRun);
+  EXPECT_EQ(Decide().lane, 2u);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace mpsd {
 
-// A snapshot of one line, one lane and its worker; the decision names them by 0. A slow worker is as
-// good as any here: a request with a pin has no other.
+// A snapshot of one line, one lane and its worker; the decision names them by 0. A slow worker is
+// as good as any here: a request with a pin has no other.
 SchedulerDecision PinnedScheduler::DecideOne(const SchedulerSnapshot& snapshot, uint32_t line,
                                              uint32_t lane, int64_t now_ns) const {
   LaneView only_lane = snapshot.lanes[lane];

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
+#include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
 

@@ -21,7 +21,7 @@ SchedulerDecision PinnedScheduler::DecideOne(const SchedulerSnapshot& snapshot, 
   part.returns = ExpectedReturns();
   SchedulerDecision decision = one_.Decide(part, now_ns);
   decision.line = line;
-  decision.lane = lane;
+  if (decision.step == SchedulerDecision::Step::kRun) decision.lane = lane;
   return decision;
 }
 

@@ -57,7 +57,7 @@ TEST(RateLimitConfig, TheDaemonsResourcesAreNumbers) {
   EXPECT_EQ(ErrorOf("{}", "{\"R\": 0}"),
             "c.json:4: resources.R: must be a whole number from 1 to 1000000000, not 0");
   EXPECT_EQ(ErrorOf("{}", "{\"R\": \"4\"}"),
-            "c.json:4: resources.R: must be a whole number from 1 to 1000000000, not \"4\"");
+            "c.json:4: resources.R: must be a whole number from 1 to 1000000000, not '4'");
 }
 
 }  // namespace

@@ -101,7 +101,8 @@ const Key kKeys[] = {
      "parameters { key: 'k' value { string_value: 'v' } }"},
     {"model_transaction_policy.decoupled", Fate::kMapped,
      "model_transaction_policy { decoupled: true }"},
-    {"sequence_batching", Fate::kRefused, "sequence_batching {}"},
+    {"sequence_batching", Fate::kMapped,
+     "sequence_batching { oldest { max_candidate_sequences: 4 } }"},
     {"ensemble_scheduling", Fate::kMapped,
      "input { name: 'x' data_type: TYPE_FP32 dims: 2 } "
      "output { name: 'y' data_type: TYPE_FP32 dims: 2 } "

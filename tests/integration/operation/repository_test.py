@@ -128,7 +128,7 @@ class ModelControl(Checks):
                 for text in (fault, "failed to load 'm', failed to poll from model repository"):
                     self.check_refused("INVALID_ARGUMENT", text, client.load_model, "m",
                                        config=config)
-            self.check_refused("INVALID_ARGUMENT", "'sequence_batching' is not supported",
+            self.check_refused("INVALID_ARGUMENT", "'sequence_batching.direct' is supported with",
                                client.load_model, "m", config='{"sequence_batching": {}}')
             self.check_refused("INTERNAL", "load failed for model 'm'", client.load_model, "m",
                                config='{"parameters": {"crash_at_load": {"string_value": "true"}}}')

@@ -75,6 +75,12 @@ void Mutex::Lock() {
   Taken(this, 0);
 }
 
+bool Mutex::TryLock() {
+  const bool is_taken = CallLibrary<&Mutex::TryLock, bool>(this);
+  if (is_taken) Taken(this, 0);
+  return is_taken;
+}
+
 void Mutex::Unlock() {
   GivenBack(this, 0);
   const ConditionsAreRead ignored;

@@ -19,7 +19,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
-import random_bert  # noqa: E402
+from bench import model_file  # noqa: E402
 from bench_figures import median, spread  # noqa: E402
 from bench_processes import Daemon, run_json  # noqa: E402
 
@@ -45,11 +45,7 @@ def parse_arguments():
 def stanza_of(arguments, folder):
     """The model as a user writes it, which leaves the placement to mpsd."""
     name = {"mlp": "mlp_1024x6.pt", "minilm": "minilm"}[arguments.model]
-    path = os.path.abspath(os.path.join(arguments.models, name))
-    if not os.path.exists(path) and arguments.model == "minilm":
-        path = f"{folder}/minilm"
-        os.mkdir(path)
-        random_bert.write(path)
+    path = model_file(arguments, folder, name)
     return {"name": arguments.model, "path": path, "device": "cpu", "max_batch_size": 64}
 
 

@@ -184,6 +184,19 @@ void JsonObject::GetList(std::string_view key, size_t maximum, const ReadElement
   for (size_t i = 0; i < found->size(); ++i) read((*found)[i], JsonPath(list_path, i));
 }
 
+void JsonObject::GetMembers(std::string_view key, size_t maximum, const ReadMember& read) const {
+  const nlohmann::json* found = Find(key);
+  if (found == nullptr) return;
+  if (!found->is_object()) return Fail(key, WrongType("an object", *found));
+  if (found->size() > maximum) {
+    return Fail(key,
+                absl::StrCat("has ", found->size(), " members; at most ", maximum, " are allowed"));
+  }
+  const std::string path = PathOf(key);
+  for (const auto& item : found->items())
+    read(item.key(), item.value(), JsonPath(path, item.key()));
+}
+
 void JsonObject::Fail(std::string_view key, std::string what) const {
   errors_->Add(PathOf(key), std::move(what));
 }

@@ -90,6 +90,12 @@ class JsonObject {
   using ReadElement = std::function<void(const nlohmann::json& element, const std::string& path)>;
   void GetList(std::string_view key, size_t maximum, const ReadElement& read) const;
 
+  // Calls `read` with each member of an object that has at most `maximum`, whatever their keys are,
+  // and with the member's path.
+  using ReadMember = std::function<void(const std::string& key, const nlohmann::json& value,
+                                        const std::string& path)>;
+  void GetMembers(std::string_view key, size_t maximum, const ReadMember& read) const;
+
   // The value; null when the key is absent.
   const nlohmann::json* Find(std::string_view key) const;
 

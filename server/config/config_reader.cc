@@ -147,27 +147,24 @@ void CheckDefaultSocket(const JsonObject& object, const Config& config) {
                                         "; listen.grpc may name another"));
 }
 
+void ReadResource(const std::string& name, const nlohmann::json& value, const std::string& path,
+                  ResourceLimits* resources, JsonErrors* errors) {
+  const std::string fault = ServableNameFault(name);
+  if (!fault.empty()) errors->Add(path, absl::StrCat("as a name it ", fault));
+  const uint64_t count = value.is_number_unsigned() ? value.get<uint64_t>() : 0;
+  if (count < 1 || count > kMaxResourceCount) {
+    return errors->Add(path, absl::StrCat("must be a whole number from 1 to ", kMaxResourceCount,
+                                          ", not ", JsonText(value)));
+  }
+  (*resources)[name] = static_cast<uint32_t>(count);
+}
+
 void ReadResources(const JsonObject& object, ResourceLimits* resources) {
-  const nlohmann::json* json = object.Find("resources");
-  if (json == nullptr) return;
-  if (!json->is_object()) return object.Fail("resources", WrongType("an object", *json));
-  if (json->size() > kMaxResourceLimits) {
-    return object.Fail("resources", absl::StrCat("has ", json->size(), " members; at most ",
-                                                 kMaxResourceLimits, " are allowed"));
-  }
-  for (const auto& item : json->items()) {
-    const std::string path = JsonPath("resources", item.key());
-    const std::string fault = ServableNameFault(item.key());
-    if (!fault.empty()) object.errors()->Add(path, absl::StrCat("as a name it ", fault));
-    const nlohmann::json& value = item.value();
-    const uint64_t count = value.is_number_unsigned() ? value.get<uint64_t>() : 0;
-    if (count < 1 || count > kMaxResourceCount) {
-      object.errors()->Add(path, absl::StrCat("must be a whole number from 1 to ",
-                                              kMaxResourceCount, ", not ", JsonText(value)));
-      continue;
-    }
-    (*resources)[item.key()] = static_cast<uint32_t>(count);
-  }
+  object.GetMembers(
+      "resources", kMaxResourceLimits,
+      [&](const std::string& name, const nlohmann::json& value, const std::string& path) {
+        ReadResource(name, value, path, resources, object.errors());
+      });
 }
 
 // A lane that needs more than there is would never run.

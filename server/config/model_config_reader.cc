@@ -338,17 +338,11 @@ void ReadParameter(const std::string& key, const nlohmann::json& json, const std
 }
 
 void ReadParameters(const JsonObject& object, ModelConfig* model) {
-  const nlohmann::json* json = object.Find("parameters");
-  if (json == nullptr) return;
-  if (!json->is_object()) return object.Fail("parameters", WrongType("an object", *json));
-  if (json->size() > kMaxParameters) {
-    return object.Fail("parameters", absl::StrCat("has ", json->size(), " members; at most ",
-                                                  kMaxParameters, " are allowed"));
-  }
-  const std::string path = object.PathOf("parameters");
-  for (const auto& item : json->items()) {
-    ReadParameter(item.key(), item.value(), JsonPath(path, item.key()), model, object.errors());
-  }
+  object.GetMembers(
+      "parameters", kMaxParameters,
+      [&](const std::string& key, const nlohmann::json& json, const std::string& path) {
+        ReadParameter(key, json, path, model, object.errors());
+      });
 }
 
 // An answer of several is none that could be given again.

@@ -39,6 +39,15 @@ expect() {
   fi
 }
 
+# A busy host sends the last calls of a rate too late, which the exit status tells as a failure: so a
+# run with a rate is judged by its report.
+expect_rate() {
+  expect 0 "$@" --allow-errors --json
+  grep -q '"errors":{}' "$folder/report"
+  grep -q '"wrong":0' "$folder/report"
+  if grep -q '"answered":0,' "$folder/report"; then cat "$folder/report"; exit 1; fi
+}
+
 expect 0 --target "$tcp" --input 'INPUT0:FP32[1,256]' --echo --requests 200 --concurrency 8 \
   --pid "echo=$tcp_pid"
 grep -q '200 answered' "$folder/report"
@@ -50,15 +59,15 @@ fi
 expect 0 --target "$unix" --input 'ids:INT64[1,-1]=0..1000' --input 'mask:INT64[1,-1]=1' \
   --lengths 8,16,30,100 --echo --requests 200 --concurrency 16 --threads 2 --channels 2 --json
 grep -q '"answered":200' "$folder/report"
-expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --burst 4 \
+expect_rate --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --burst 4 \
   --duration 200ms --warmup 0
-expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --cv 4 --on 50ms \
-  --off 20ms --duration 200ms --warmup 0 --threads 2 --timeline 50ms --json
+expect_rate --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --rate 500 --cv 4 --on 50ms \
+  --off 20ms --duration 200ms --warmup 0 --threads 2 --timeline 50ms
 grep -q '"span_s":0.05' "$folder/report"
 # A bin of 100 ms for each row; 30 + 20 calls of m, again and again, 250 of them in one second.
 printf 'bin,model,calls\n0,m,30\n0,other,500\n1,m,20\n' >"$folder/trace.csv"
-expect 0 --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --trace "$folder/trace.csv" \
-  --where model=m --bin 100ms --duration 1s --warmup 0 --threads 2 --json
+expect_rate --target "$unix" --input 'INPUT0:FP32[1,256]' --echo --trace "$folder/trace.csv" \
+  --where model=m --bin 100ms --duration 1s --warmup 0 --threads 2
 grep -q '"rate":250.0' "$folder/report"
 printf 'calls\n1\nx\n' >"$folder/wrong.csv"
 # CLI11's exit status for a value that is not valid.

@@ -18,6 +18,7 @@ class AwakeAssertion {
 
   // From now on the host does not fall asleep by itself. The error says why it still may.
   virtual absl::Status Take() = 0;
+  // The host may sleep again. REQUIRES: Take() was OK.
   virtual void GiveBack() = 0;
 
   // That of this host; null where nothing needs one: a Linux server does not sleep unasked.
@@ -26,10 +27,12 @@ class AwakeAssertion {
 };
 
 // Beside the request's path: the daemon owns it, and its thread `main` looks once a second, while a
-// host that idles takes a minute at least before it sleeps. The assertion is held from the first
-// look that finds requests inside until none was for kQuietNs. Without an assertion it does
-// nothing. Where the system refuses one, that is logged once, and the host may sleep. Lives on one
-// thread.
+// host that idles takes a minute at least before it sleeps. Without an assertion it does nothing.
+// Where the system refuses one, that is logged once, and the host may sleep. Lives on one thread.
+//
+//   requests inside   ▁▁▁▇▇▇▁▁▇▇▁▁▁▁▁▁▁▁▁▁
+//   assertion held    ▁▁▁▁▇▇▇▇▇▇▇▇▇▇▇▁▁▁▁▁
+//                         ╰ first look  ╰ kQuietNs after the last look that found one
 class KeepAwake {
  public:
   static constexpr int64_t kQuietNs = 5 * kNsPerSecond;

@@ -9,7 +9,9 @@
 //   the last trim is long ago     kFirstPauseNs; twice as long after each trim that returned
 //                                 little, up to kLastPauseNs: what is held is in use then
 //
-// A daemon that is never quiet uses its memory again and again, and keeps it.
+// A daemon that is never quiet uses its memory again and again, and keeps it. What the least is,
+// the policy learns: a daemon that loads a large table for good is above the watermark from then
+// on, and its trims, which return little, become rare.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +41,8 @@ class TrimPolicy {
     return quiet && resident_bytes - least_bytes_ >= kWatermarkBytes && now_ns >= next_ns_;
   }
 
-  // The heap was trimmed, and gave back so much.
+  // The heap was trimmed, and gave back so much. One that gave back little is tried again later and
+  // later; one that gave back more starts from the first pause again.
   void Trimmed(uint64_t returned_bytes, int64_t now_ns) {
     const bool little = returned_bytes < kLittleBytes;
     pause_ns_ = little ? std::min(2 * pause_ns_, kLastPauseNs) : kFirstPauseNs;

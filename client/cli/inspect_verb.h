@@ -1,6 +1,8 @@
 // inspect_verb: the verbs `inspect` and `init`: a description of a model file, and a config for it.
 // mpsd-worker, which has libtorch, loads the file in a process of its own.
 //
+//   inspect ─▶ mpsd-worker --describe PATH, in its sandbox ─▶ a line of JSON ─▶ a report, a config
+//
 // A model's file is code, and this program never opens it: it starts `mpsd-worker --describe PATH`
 // (worker/load/describe.h), which loads the file in its sandbox and writes one line of JSON. The
 // worker may write to a temporary folder only, which is removed when the verb ends. A folder's

@@ -4,6 +4,9 @@
 //   table.AddRow({"mlp", "4"});
 //   out << table.Text();              MODEL  LANES
 //                                     mlp        4
+//
+// The tables of all verbs are made here, so that they look alike. They are for people; a program
+// reads the JSON that the same verb prints with --json.
 #pragma once
 
 #include <cstddef>

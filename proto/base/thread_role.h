@@ -1,4 +1,10 @@
 // ThreadRole: "this lives on one thread", said in types instead of in comments.
+//
+//   class Board {
+//     void Tick() { role_.Check(); ++ticks_; }       // an entry point of the thread
+//     ThreadRole role_;
+//     int ticks_ ABSL_GUARDED_BY(role_) = 0;
+//   };
 #pragma once
 
 #include <atomic>

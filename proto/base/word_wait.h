@@ -5,6 +5,10 @@
 // with an error that comes again at every call, such as one for a mapping that it cannot read. A
 // caller that took such an error for a wake would look at the word, find nothing, wait again, and
 // so keep a processor busy for good.
+//
+//   WaitOnWord ─▶ system call ─▶ EndWordWait ─┬─ kOver      true: the caller looks at the word
+//                                             ├─ kTimedOut  false
+//                                             ╰─ kRefused   PollWord for the rest of the time
 #pragma once
 
 #include <algorithm>
@@ -31,8 +35,9 @@ inline WordWait WordWaitOf(int error) {
   return error == ETIMEDOUT ? WordWait::kTimedOut : WordWait::kRefused;
 }
 
-// Looks at the word every kWordLookNs, and calls `sleep(ns)` in between. False when `timeout_ns`
-// were slept and the word still holds `expected`.
+// Looks at the word every kWordLookNs, and calls `sleep(ns)` in between. A wake that comes during a
+// sleep is seen at its end, so a request waits for up to kWordLookNs longer than it has to. False
+// when `timeout_ns` were slept and the word still holds `expected`. Thread-safe, if `sleep` is.
 template <typename Sleep>
 bool PollWord(const std::atomic<uint32_t>& word, uint32_t expected, int64_t timeout_ns,
               Sleep sleep) {

@@ -1,8 +1,11 @@
 // WarmUpSample: a request that a lane makes to itself before its first batch.
 //
+//   config.pbtxt ─▶ front end: reads the data files ─▶ LoadOrder ─▶ worker ─▶ each lane runs it
+//
 // Triton's `model_warmup` names such requests. The front end reads them, with their data files, and
 // the LoadOrder takes them to the worker, whose sandbox keeps it from reading files. Without a
-// sample the lanes warm up with zeros (warm_up.h).
+// sample the lanes warm up with zeros (warm_up.h), which
+// some models refuse. Nobody gets the answers.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +30,8 @@ enum class WarmUpFill { kZero, kRandom, kData };
 template <>
 inline constexpr std::array<std::string_view, 3> kNamesOf<WarmUpFill> = {"zero", "random", "data"};
 
-// An input of a sample. A value.
+// An input of a sample. The datatype and the dims are those that Triton's config gives; whether the
+// model has such an input is checked where the lane runs the sample. A value.
 struct WarmUpInput {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -38,7 +42,7 @@ struct WarmUpInput {
   bool operator==(const WarmUpInput&) const = default;
 };
 
-// A value.
+// The inputs of one request, which have as many rows each. A value.
 struct WarmUpSample {
   uint32_t rows = 1;  // 1 where the model does not batch
   uint32_t runs = 1;  // how often it is run
@@ -47,7 +51,8 @@ struct WarmUpSample {
   bool operator==(const WarmUpSample&) const = default;
 };
 
-// The samples as JSON, and back. INVALID_ARGUMENT for JSON that is not theirs. Pure.
+// The samples as JSON, as a LoadOrder carries them, and back. Bytes of `data` that are not UTF-8
+// come through whole. INVALID_ARGUMENT for JSON that is not theirs. Pure.
 nlohmann::json ToJson(const std::vector<WarmUpSample>& samples);
 absl::StatusOr<std::vector<WarmUpSample>> WarmUpSamplesFromJson(const nlohmann::json& json);
 

@@ -17,6 +17,9 @@ namespace mpsd {
 // whether the answer is the last, with what the call knows of the client, and has server/wire write
 // the bytes. Has the one buffer that answers need, and keeps it for the next one.
 //
+//   Answer ─▶ ReplyWriter ─▶ WriteReply or WriteStreamReply ─▶ grpc::ByteBuffer
+//                                small outputs copied, large ones lent by the worker's memory
+//
 // Owned by an ExchangeTransport and used again from request to request. Lives on no thread of its
 // own: the thread that gives the answer calls Write(), the call's own thread calls Trim() when the
 // request has ended. Thread-compatible: the answers of one request never overlap.
@@ -36,12 +39,14 @@ class ReplyWriter {
                                          const grpc::ServerContextBase& rpc, const Answer& answer,
                                          bool is_last);
 
-  // Who the client of the call is to server/wire.
+  // Who the client of the call is to server/wire: the ledger that counts lent memory, and the
+  // address of the client's connection, for which it counts.
   ReplyPeer PeerOf(const grpc::ServerContextBase& rpc) const {
     return {context_->pins, context_->exchange.clock, rpc.peer()};
   }
 
-  // Gives back what one large answer took: the small ones to come do not need it.
+  // Gives back what one large answer took: the small ones to come do not need it. Does nothing
+  // after a small one, whose buffer the next answer uses again. REQUIRES: no Write() is going on.
   void Trim();
 
  private:

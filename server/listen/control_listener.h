@@ -15,10 +15,15 @@
 
 namespace mpsd {
 
-// Accepts connections on the socket and hands them to gRPC. The socket's mode is 0600 before
-// anybody can connect, and the listener also asks the kernel for the user at the other end of each
-// connection: only this process's user and root are let in. gRPC's own listeners do neither, so the
-// listener accepts on a thread of its own, `control`. Owned by the GrpcServer. Thread-compatible.
+// Accepts connections on the socket and hands them to gRPC:
+//
+//   bind ─▶ mode 0600 ─▶ listen ─▶ accept ─▶ whose is the other end? ─▶ gRPC
+//                                                 ╰─▶ of another user: closed, and logged
+//
+// The socket's mode is 0600 before anybody can connect, and the listener also asks the kernel for
+// the user at the other end of each connection: only this process's user and root are let in.
+// gRPC's own listeners do neither, so the listener accepts on a thread of its own, `control`.
+// Owned by the GrpcServer. Thread-compatible.
 class ControlListener {
  public:
   // Listens on "unix:PATH". Removes the socket file that a killed daemon left there. UNAVAILABLE
@@ -27,10 +32,11 @@ class ControlListener {
                                                                Logger* logger);
 
   // Removes the socket and joins the thread. The server that takes the connections must still be
-  // there.
+  // there: it owns the connections that were handed over, and ends them itself.
   ~ControlListener();
 
-  // Starts the thread, which hands connections to `acceptor` from now on. Called once.
+  // Starts the thread, which hands connections to `acceptor` from now on; those that came before
+  // wait in the socket's queue. Called once, when the server that takes them has started.
   void Start(std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor);
 
  private:

@@ -23,6 +23,9 @@ inline constexpr size_t kMaxPromptBytes = 4096;
 //
 //   {"prompts": {"query": "search_query: ", "document": ""}, "default_prompt_name": "document"}
 //
+//   request: {"input": "red shoes", "prompt_name": "query"}  ─▶  "search_query: red shoes"
+//   request: {"input": "red shoes"}                          ─▶  "red shoes"
+//
 // A text is encoded with one prompt right in front of it, as that tool does: the prompt that the
 // request names, else the default, else none. Part of a TextEncoder, and so of one generation.
 // A value, thread-compatible.

@@ -20,7 +20,9 @@ namespace mpsd {
 // that arrives meanwhile waits for one run of a small batch, or for a trim; the watchdog counts
 // that as the batch's own time. A run that never ends is found as any other lane that is silent.
 //
-// Of a worker's lanes the first one trims, which on mps has the device's main stream.
+// Of a worker's lanes the first one trims, which on mps has the device's main stream. A trim has
+// the device alone: it begins when no lane runs a batch, and the batches that come wait for its end
+// (RunGate).
 class LaneUpkeep {
  public:
   struct Options {

@@ -9,7 +9,8 @@
 //   and by kLeastGrowthBytes       so that a small worker is left alone
 //
 // One worker every kPauseNs, of all models: each takes the memory of a fresh one beside it for as
-// long as that loads.
+// long as that loads. The supervisor asks at each of its ticks, and replaces the worker as it does
+// for any other reason: the old one serves until the fresh one is ready.
 #pragma once
 
 #include <algorithm>

@@ -16,6 +16,14 @@
 
 namespace mpsd {
 
+//   supervisor ── Spawn ─▶ fork, exec ─▶ worker process ── ends ─▶ its folder to the FolderRemover
+//        ▲                                    │
+//        ╰── Wait ◀── poller ◀── control socket, output pipe, exit
+//                        ╰◀───── bell ◀── Wake, from any thread
+//
+// Every worker gets a folder of its own, with a number that no other worker of this daemon has. So
+// a worker that is respawned never meets what its predecessor has left.
+//
 // Made by the daemon, owned by its supervisor. Threads as for WorkerHost: lives on the supervisor's
 // thread but for Open() and Wake(). The destructor blocks until the folders of all dead workers are
 // removed or given up.

@@ -28,6 +28,9 @@ struct WorkerProcessOptions {
 //
 //   Open ─▶ Spawn … ─▶ Wait ─▶ tokens of processes: first_token + a WorkerEvent
 //                  ╰◀───╯
+//
+// A host knows processes and nothing else: which worker should run, and what the end of one means,
+// is the supervisor's to decide.
 class WorkerHost {
  public:
   virtual ~WorkerHost() = default;

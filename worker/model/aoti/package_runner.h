@@ -5,6 +5,9 @@
 //   RecordingRunner    one instance more that asks nothing, since the device may not be asked while
 //                      a run is recorded; its weights are the other's where all of them can be had,
 //                      so that the device has them once
+//
+// A package is a shared library that torch.export's compiler has made, with the weights beside it.
+// Opening one runs its code: so that happens in a worker's sandbox alone.
 #pragma once
 
 #include <memory>

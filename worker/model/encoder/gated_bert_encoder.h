@@ -19,6 +19,10 @@ namespace mpsd {
 //   each layer:  x = norm(x + attention(x))
 //                (a, b) = up(x),  x = norm(x + down(activation(a) * b))
 //
+// The two families differ in their files alone: in the names of the tensors, in what is split or
+// joined there, in the activation, and in whether a map has a bias. The config and the weights'
+// reader tell, so that one class runs both.
+//
 // Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
 // EncoderModel. Thread-safe, as Encoder says.
 class GatedBertEncoder final : public Encoder {
@@ -27,6 +31,8 @@ class GatedBertEncoder final : public Encoder {
   // stays in `weights`, whose Finish() tells it; the encoder is unusable then.
   GatedBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
+  // Packed rows, without padding between them; the result has a vector for each token of the batch.
+  // Several lanes may run at once: nothing of the encoder changes.
   // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the tables.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;

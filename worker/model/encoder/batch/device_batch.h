@@ -9,11 +9,16 @@
 
 namespace mpsd {
 
-// The numbers, which one call has copied there, and what the host knows of its rows. Lives on the
-// lane's thread.
+// The numbers of all tokens and rows lie in one tensor on the host (NumbersOf() writes it), so that
+// one copy takes them to the device. This class cuts the copy into the parts that layers and heads
+// read; the parts are views and need no memory of their own.
+//
+// Lives on the lane's thread.
 class DeviceBatch {
  public:
-  // Copies the numbers. Borrows the batch.
+  // Copies the numbers, on the lane's stream: what the lane runs next sees them. Borrows the batch,
+  // which the caller keeps until the run has ended. May throw what libtorch throws, for want of
+  // memory on the device above all.
   DeviceBatch(const TokenBatch& batch, c10::Device device);
 
   // Of numbers that are on a CUDA device already, as NumbersOf() has put them for so many rows, of

@@ -1,7 +1,12 @@
 // config_fields: reads the keys of a config.json, with the bounds that its numbers have.
 //
-// A key that is missing or null leaves the value as it is, unless a function says otherwise. Errors
-// are INVALID_ARGUMENT and name the key.
+//   int64_t layers = 12;
+//   absl::Status status = ReadNumber(json, "num_hidden_layers", 1, kMaxLayers, &layers);
+//
+// The file comes from outside: each number has bounds, so that what is computed from several of
+// them cannot overflow, and no key may have a value of another type. A key that is missing or null
+// leaves the value as it is, unless a function says otherwise. Errors are INVALID_ARGUMENT and name
+// the key. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +26,10 @@ inline constexpr int64_t kMaxConfigSize = 1 << 24;  // of a size that a key may 
 // INVALID_ARGUMENT with that text.
 absl::Status Refused(absl::string_view what);
 
-// Null where the key is missing or its value null.
+// Null where the key is missing or its value null. Borrowed from `json`.
 const nlohmann::json* Find(const nlohmann::json& json, const char* key);
 
-// Empty where there is no text.
+// Empty where there is no text, or the value is of another type.
 std::string TextAt(const nlohmann::json& json, const char* key);
 
 // For an error's text: a part of an untrusted file, cut short.

@@ -4,6 +4,12 @@
 // lie in the order in which they are needed: columns in panels of kPanelColumns, and each panel a
 // sequence of lines of 64 bytes. The rows of a product are cut into tiles, so that the sums of a
 // tile and a panel stay in registers.
+//
+//                 kPanelColumns
+//                 ┌──┬──┬──┬──┐
+//                 │  │▓▓│  │  │  a panel of the matrix, line after line
+//                 └──┴──┴──┴──┘
+//   kTileRows ▒▒▒▒   ██          the sums of a tile of rows and a panel
 #pragma once
 
 #include <cstdint>
@@ -13,11 +19,13 @@ namespace mpsd {
 
 inline constexpr int64_t kPanelColumns = 16;
 inline constexpr int64_t kTileRows = 6;
-// Rows that pass all panels before the next ones do, so that they stay in the cache.
+// Rows that pass all panels before the next ones do, so that they stay in the cache of the core
+// that computes them.
 inline constexpr int64_t kPassRows = 192;
 // So many lines ahead of the sums a panel is fetched.
 inline constexpr int64_t kLinesAhead = 64;
 
+// As much as a processor fetches at once.
 template <typename Number>
 struct alignas(64) PanelLine {
   static constexpr int64_t kCount = 64 / sizeof(Number);

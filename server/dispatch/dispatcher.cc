@@ -48,8 +48,7 @@ void Dispatcher::CarryOutDecisions(int64_t now_ns, DeferredWork* work) {
         Drop(decision, now_ns, work);
         break;
       case SchedulerDecision::Step::kRun:
-        // Suspects without room hinder nobody else.
-        if (!Run(decision, now_ns, work) && decision.line != SchedulerDecision::kSuspects) return;
+        if (!RunOrPass(decision, now_ns, work)) return;
         break;
     }
   }
@@ -64,6 +63,18 @@ SchedulerSnapshot Dispatcher::Snapshot(int64_t now_ns) const {
           .max_batch_rows = batcher.max_rows(),
           .usual_batch_rows = static_cast<uint32_t>(usual_rows_ + 0.5),
           .returns = returns_->Expect(now_ns)};
+}
+
+// False where a batch found no output room that others wait for too. Suspects without room wait for
+// their worker alone, and requests with a pin for their lane: they are passed over.
+bool Dispatcher::RunOrPass(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
+  const bool may_pass = decision.line == SchedulerDecision::kSuspects || IsPinned(decision);
+  return Run(decision, now_ns, work) || may_pass;
+}
+
+bool Dispatcher::IsPinned(const SchedulerDecision& decision) const {
+  return decision.line != SchedulerDecision::kSuspects &&
+         queue_->batcher().lines()[decision.line].pin != 0;
 }
 
 void Dispatcher::ClearOutputRoom() {
@@ -102,11 +113,11 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   std::unique_ptr<InflightBatch> batch = NewBatch();
   batch->curve = model_->spec.decoupled ? nullptr : queue_->batcher().curve(decision.line);
   batch->claim = claim;
-  queue_->Form(decision.line, decision.max_rows, &batch->formed);
+  queue_->Form(decision.line, MostRows(decision, *link), &batch->formed);
   batch->lease = link->LeaseOutput(LeaseBytes(batch->formed, *link));
   if (batch->lease == nullptr) {
     queue_->PutBack(&batch->formed);
-    claims_->GiveBack(batch.get(), work);
+    claims_->PutBack(batch.get(), work);
     spare_batches_.push_back(std::move(batch));
     inflight_->SetOutputRoom(worker, false);
     room_missed_ = true;
@@ -150,6 +161,15 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
     work->wakes.emplace_back(inflight_->link(worker), port);
   }
   MPSD_FAILPOINT("dispatch.after_ring");
+}
+
+// Requests with a pin run once only, and so fail together where the outputs of their batch do not
+// fit: their batches are no larger than what fits for certain.
+uint32_t Dispatcher::MostRows(const SchedulerDecision& decision, const WorkerLink& link) const {
+  const uint64_t row_bytes = estimate_->row_bytes();
+  if (row_bytes == 0 || !IsPinned(decision)) return decision.max_rows;
+  const uint64_t rows = std::max<uint64_t>(link.outputs().largest_lease_bytes / row_bytes, 1);
+  return static_cast<uint32_t>(std::min<uint64_t>(rows, decision.max_rows));
 }
 
 uint64_t Dispatcher::LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const {

@@ -64,8 +64,11 @@ class Dispatcher {
   void ClearOutputRoom();
   void Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   void NoteWait(const FormedBatch& formed, int64_t now_ns);
+  bool RunOrPass(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   bool Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   void Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work);
+  bool IsPinned(const SchedulerDecision& decision) const;
+  uint32_t MostRows(const SchedulerDecision& decision, const WorkerLink& link) const;
   uint64_t LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const;
   std::unique_ptr<InflightBatch> NewBatch();
 

@@ -44,9 +44,9 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
   OnDevice* on = Find(inflight_->link(worker)->device());
   MPSD_CHECK(on != nullptr);
   if (table_->TryTake(on->claim)) {
-    on->waits = false;
     *claim = on->claim;
-    TellOthers(work);
+    // Others may have waited behind this claim. One that has not waited was before nobody.
+    if (std::exchange(on->waits, false)) TellOthers(work);
     return true;
   }
   if (!on->waits) model_->metrics.resource_waits.fetch_add(1, std::memory_order_relaxed);
@@ -62,6 +62,11 @@ void PoolClaims::GiveBack(InflightBatch* batch, DeferredWork* work) {
   if (batch->claim == nullptr) return;
   table_->GiveBack(std::exchange(batch->claim, nullptr));
   TellOthers(work);
+}
+
+void PoolClaims::PutBack(InflightBatch* batch, DeferredWork* work) {
+  if (batch->claim == nullptr) return;
+  if (table_->PutBack(std::exchange(batch->claim, nullptr))) TellOthers(work);
 }
 
 void PoolClaims::TellOthers(DeferredWork* work) const {

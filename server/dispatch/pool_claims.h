@@ -44,6 +44,9 @@ class PoolClaims {
   // The batch holds it no more, if it has held any.
   void GiveBack(InflightBatch* batch, DeferredWork* work);
 
+  // The same for a batch that does not begin after all.
+  void PutBack(InflightBatch* batch, DeferredWork* work);
+
  private:
   // The workers of one device.
   struct OnDevice {

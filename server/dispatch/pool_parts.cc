@@ -61,7 +61,10 @@ absl::Status PoolParts::RefusalInAdvance(const Request& request) {
       .rows_ahead = queue.ledger()->RowsBefore(request),
       .deadline_ns = std::min(request.expiry_ns(), now_ns + wait_ns),
       .answer_deadline_ns = margin.BackByNs(request.arrival_ns, request.answer_deadline_ns())};
-  const int64_t late_ns = LatenessNs(arrival, dispatcher.Snapshot(now_ns), now_ns);
+  const SchedulerSnapshot snapshot = dispatcher.Snapshot(now_ns);
+  const int64_t late_ns = request.pin != 0
+                              ? PinnedLatenessNs(arrival, request.pin, snapshot, now_ns)
+                              : LatenessNs(arrival, snapshot, now_ns);
   if (late_ns == 0) return absl::OkStatus();
   returns.Arrived(now_ns);
   model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);

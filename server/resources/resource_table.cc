@@ -21,6 +21,7 @@ struct ResourceClaim {
   uint32_t batches = 0;  // for which it holds what it needs
   bool waits = false;
   uint64_t waits_since = 0;  // of the waits that have begun
+  uint64_t taken_at = 0;     // how many had begun when it last took
 
   bool Shares(const ResourceClaim& other) const {
     return std::any_of(needs.begin(), needs.end(), [&other](const Need& need) {
@@ -45,6 +46,7 @@ ResourceClaim* ResourceTable::Enter(const LaneNeeds& needs, const std::string& d
   absl::MutexLock lock(&mu_);
   auto claim = std::make_unique<ResourceClaim>();
   claim->number = FreeNumber();
+  turns_.Restart(claim->number);
   claim->priority = needs.priority;
   for (const ResourceNeed& need : needs.resources) {
     claim->needs.push_back({{need.name, need.is_global ? "" : device}, need.count});
@@ -98,6 +100,7 @@ bool ResourceTable::TryTake(ResourceClaim* claim) {
   for (const ResourceClaim::Need& need : claim->needs) resources_.at(need.key).held += need.count;
   turns_.Charge(claim->number, claim->priority);
   ++claim->batches;
+  claim->taken_at = waits_begun_;
   SetWaiting(claim, false);
   return true;
 }
@@ -132,6 +135,17 @@ void ResourceTable::SetWaiting(ResourceClaim* claim, bool waits) {
 
 void ResourceTable::GiveBack(ResourceClaim* claim) {
   absl::MutexLock lock(&mu_);
+  Free(claim);
+}
+
+bool ResourceTable::PutBack(ResourceClaim* claim) {
+  absl::MutexLock lock(&mu_);
+  Free(claim);
+  turns_.Refund(claim->number, claim->priority);
+  return waits_begun_ != claim->taken_at;
+}
+
+void ResourceTable::Free(ResourceClaim* claim) {
   MPSD_CHECK(claim->batches > 0);
   --claim->batches;
   for (const ResourceClaim::Need& need : claim->needs) {

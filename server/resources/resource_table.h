@@ -60,10 +60,15 @@ class ResourceTable {
   // Gives back what one batch has held. REQUIRES: the claim holds it.
   void GiveBack(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Gives back what one batch has taken that does not begin after all: the batch does not count as
+  // a turn. True: a claim has begun to wait meanwhile, so that others may have to be asked again.
+  // REQUIRES: the claim holds it.
+  bool PutBack(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
+
   // The claim has nothing to run any more, and keeps nobody from its turn.
   void StopWaiting(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // True while a claim waits. To be asked after each success of the three above: what one took or
+  // True while a claim waits. To be asked after each success of those above: what one took or
   // left may be what another has waited for.
   bool has_waiting() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
@@ -82,6 +87,7 @@ class ResourceTable {
   bool IsBefore(const ResourceClaim& claim, const ResourceClaim& other) const
       ABSL_SHARED_LOCKS_REQUIRED(mu_);
   void SetWaiting(ResourceClaim* claim, bool waits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Free(ResourceClaim* claim) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FitLimits() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t FreeNumber() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 

@@ -59,4 +59,22 @@ int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, in
   return std::max<int64_t>(0, std::min(in_one_ns, lateness_ns(batch_rows)));
 }
 
+int64_t PinnedLatenessNs(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
+                         int64_t now_ns) {
+  const auto lane = std::find_if(snapshot.lanes.begin(), snapshot.lanes.end(),
+                                 [pin](const LaneView& view) { return view.pin == pin; });
+  if (lane == snapshot.lanes.end()) return 0;
+  uint64_t bound_rows = 0;
+  for (const LineView& line : snapshot.lines) bound_rows += line.pin == pin ? line.all_rows() : 0;
+  arrival.rows_ahead = std::min(arrival.rows_ahead, bound_rows);
+  LaneView only_lane = *lane;
+  WorkerView only_worker = snapshot.workers[lane->worker];
+  only_lane.worker = 0;
+  only_worker.slowness = 1;  // no other worker is faster for this request
+  SchedulerSnapshot part = snapshot;
+  part.lanes = {&only_lane, 1};
+  part.workers = {&only_worker, 1};
+  return LatenessNs(arrival, part, now_ns);
+}
+
 }  // namespace mpsd

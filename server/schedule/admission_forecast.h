@@ -25,4 +25,9 @@ struct Arrival {
 // down. Pure; it walks the lanes.
 int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
+// The same for a request that only the lane of that pin may run: that lane counts, and of what is
+// ahead the rows that are bound to that lane. 0 where the lane is gone: its loss ends the request.
+int64_t PinnedLatenessNs(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
+                         int64_t now_ns);
+
 }  // namespace mpsd

@@ -28,6 +28,7 @@ SchedulerDecision PinnedScheduler::DecideOne(const SchedulerSnapshot& snapshot, 
 SchedulerDecision PinnedScheduler::Decide(const SchedulerSnapshot& snapshot, int64_t now_ns) const {
   int64_t next_ns = SchedulerDecision::kNever;
   for (uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+    if (!snapshot.workers[snapshot.lanes[lane].worker].has_output_room) continue;
     SchedulerDecision best;
     for (uint32_t line = 0; line < snapshot.lines.size(); ++line) {
       const LineView& view = snapshot.lines[line];

@@ -37,6 +37,12 @@ class TenantShares {
     served_ns_[tenant] = std::max(served_ns_[tenant], now_ns_);
   }
 
+  // The number is another tenant's from now on: the one before leaves neither debt nor credit.
+  void Restart(uint32_t tenant) {
+    Enter(tenant);
+    served_ns_[tenant] = now_ns_;
+  }
+
   // A request of the tenant gets so much lane time, as far as anybody knows beforehand. REQUIRES:
   // the tenant has entered before.
   void Charge(uint32_t tenant, int64_t lane_ns) {

@@ -195,5 +195,44 @@ TEST_F(PoolResourcesTest, AMissingOutputRoomHoldsNothing) {
   EXPECT_EQ(call->Answer(), Rows(1));
 }
 
+TEST_F(PoolResourcesTest, AMissingOutputRoomWakesNobodyAgainAndAgain) {
+  MakePools(1, 1);
+  const LaneNeeds elsewhere = {{{"S", 1}}, 1};
+  ResourceClaim* const holds = table_.Enter(elsewhere, "cpu");
+  ResourceClaim* const waits = table_.Enter(elsewhere, "cpu");
+  ASSERT_TRUE(table_.TryTake(holds));
+  ASSERT_FALSE(table_.TryTake(waits));
+  const std::shared_ptr<WorkerLink> link = workers_[0].link;
+  OutputLease* all = link->LeaseOutput(link->outputs().bytes / 64 * 64);
+  ASSERT_NE(all, nullptr);
+  Submit(1);
+  const uint32_t wakes = keeper_.pool_wakes();
+  for (int i = 0; i < 3; ++i) pool_->Tick();
+  EXPECT_EQ(keeper_.pool_wakes(), wakes) << "those who wait, wait for something else";
+  all->Unref();
+  table_.StopWaiting(waits);
+  table_.Leave(waits);
+  table_.GiveBack(holds);
+  table_.Leave(holds);
+  pool_->Tick();
+  Serve(worker_);
+}
+
+TEST_F(PoolResourcesTest, WhoIsCancelledWhileItsRowsAreFilledWaitsForNothing) {
+  MakePools(1, 1);
+  Submit(1);  // holds all there is
+  FakeCall* queued = SubmitToOther(2);
+  FakeCall* filling = NewCall();
+  RowTargets targets;
+  ASSERT_TRUE(other_->Reserve(&filling->request, &targets).ok());
+  other_->Cancel(&queued->request);
+  other_->Cancel(&filling->request);
+  filling->Fill(targets, 3);
+  other_->Commit(&filling->request);
+  EXPECT_EQ(filling->endings(), 1);
+  EXPECT_FALSE(table_.has_waiting());
+  Serve(worker_);
+}
+
 }  // namespace
 }  // namespace mpsd

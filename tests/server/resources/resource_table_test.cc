@@ -261,5 +261,43 @@ TEST(ResourceThreads, PoolsAskAtTheSameTime) {
   EXPECT_FALSE(table.has_waiting());
 }
 
+TEST_F(ResourceTableTest, ANewClaimHasNoDebtOfTheOneBefore) {
+  ResourceClaim* const first = Enter(Needs({{"R", 1}}, 1000));
+  ASSERT_TRUE(Take(first));
+  GiveBack(first);
+  Leave(first);
+  ResourceClaim* const fresh = Enter(Needs({{"R", 1}}));
+  ResourceClaim* const other = Enter(Needs({{"R", 1}}));
+  ASSERT_TRUE(Take(other));
+  EXPECT_FALSE(Take(fresh));
+  EXPECT_FALSE(table_.TryTake(other)) << "all is held";
+  GiveBack(other);
+  EXPECT_TRUE(Take(fresh)) << "the other one has had a turn, and this one none";
+}
+
+TEST_F(ResourceTableTest, WhatIsPutBackWasNoTurn) {
+  ResourceClaim* const one = Enter(Needs({{"R", 1}}));
+  ResourceClaim* const other = Enter(Needs({{"R", 1}}));
+  ASSERT_TRUE(table_.TryTake(one));
+  EXPECT_FALSE(table_.PutBack(one)) << "nobody has begun to wait meanwhile";
+  ASSERT_TRUE(Take(other));
+  EXPECT_FALSE(Take(one));
+  GiveBack(other);
+  EXPECT_FALSE(Take(other)) << "it has had one turn more";
+  ASSERT_TRUE(table_.TryTake(one));
+  EXPECT_FALSE(Take(other));
+  EXPECT_FALSE(table_.PutBack(one)) << "it has waited since before";
+  EXPECT_EQ(Sample("R").held, 0u);
+}
+
+TEST_F(ResourceTableTest, WhoBeganToWaitMeanwhileIsTold) {
+  ResourceClaim* const one = Enter(Needs({{"R", 1}}));
+  ResourceClaim* const other = Enter(Needs({{"R", 1}}));
+  ASSERT_TRUE(table_.TryTake(one));
+  EXPECT_FALSE(Take(other));
+  EXPECT_TRUE(table_.PutBack(one));
+  EXPECT_TRUE(Take(other));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -124,5 +124,25 @@ TEST_F(AdmissionForecastTest, WithoutACurveOrALaneNobodyKnows) {
   EXPECT_EQ(Lateness(100, 1), 0);
 }
 
+TEST_F(AdmissionForecastTest, ARequestWithAPinCountsItsOwnLaneAlone) {
+  AddLane(kNow + 500);
+  AddLane(kNow + 1);
+  lanes_[0].pin = 7;
+  lanes_[1].pin = 8;
+  std::vector<LineView> lines = {{.rows = 16, .pin = 7}, {.rows = 3, .pin = 9}};
+  const SchedulerSnapshot snapshot = {
+      .lines = lines, .lanes = lanes_, .workers = workers_, .max_batch_rows = 8};
+  const Arrival arrival = {.curve = &curve_,
+                           .rows_ahead = 19,
+                           .deadline_ns = kNow + (1 << 30),
+                           .answer_deadline_ns = kNow + 1400};
+  EXPECT_GT(LatenessNs(arrival, snapshot, kNow), 0);
+  EXPECT_GT(PinnedLatenessNs(arrival, 7, snapshot, kNow), 0) << "16 rows are before it";
+  EXPECT_EQ(PinnedLatenessNs(arrival, 8, snapshot, kNow), 0) << "nobody is";
+  EXPECT_EQ(PinnedLatenessNs(arrival, 6, snapshot, kNow), 0) << "the lane is gone";
+  lanes_[1].batches = 0;
+  EXPECT_GT(PinnedLatenessNs(arrival, 7, snapshot, kNow), 0) << "a free lane of others is no help";
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -89,5 +89,16 @@ TEST_F(PinnedSchedulerTest, TheLaneOfAnotherWorkerIsTakenThoughThatWorkerIsSlow)
   EXPECT_EQ(Decide().lane, 2u);
 }
 
+TEST_F(PinnedSchedulerTest, ALaneWithoutOutputRoomHindersNoOther) {
+  workers_.push_back({.first_lane = 2});
+  lanes_.push_back({.worker = 1, .pin = 3});
+  AddLine(1);
+  AddLine(3);
+  workers_[0].has_output_room = false;
+  EXPECT_EQ(Decide(), SchedulerDecision::Run(1, 2, 4));
+  lanes_[2].batches = 1;
+  EXPECT_EQ(Decide(), SchedulerDecision::WaitUntil(SchedulerDecision::kNever));
+}
+
 }  // namespace
 }  // namespace mpsd

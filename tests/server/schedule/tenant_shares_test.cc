@@ -54,5 +54,17 @@ TEST(TenantShares, WhoHasHadMoreStillHasWhenItComesBack) {
   EXPECT_EQ(shares.served_ns(0), 100);
 }
 
+TEST(TenantShares, ANumberThatBeginsAnewHasNoDebt) {
+  TenantShares shares;
+  shares.Enter(0);
+  shares.Enter(1);
+  shares.Charge(0, 1000);
+  shares.Charge(1, 10);
+  shares.Restart(0);
+  EXPECT_EQ(shares.served_ns(0), 0);
+  shares.Restart(2);
+  EXPECT_EQ(shares.served_ns(2), 0);
+}
+
 }  // namespace
 }  // namespace mpsd

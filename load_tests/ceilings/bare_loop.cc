@@ -9,8 +9,11 @@
 // not there, or does not run with these inputs, gets one line on stderr and exit code 65.
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/ones.h>
+#include <c10/core/InferenceMode.h>
+#include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
-#include <torch/script.h>
+#include <torch/csrc/jit/serialization/import.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -122,7 +122,8 @@ nlohmann::ordered_json TokenizerOf(const std::string& folder) {
 
 int Main(int argc, char** argv) {
   CLI::App app(
-      "mpsd serves PyTorch models over gRPC.\n\nExit codes: 0 ok, 1 the server answered an "
+      "mpsd serves PyTorch models over gRPC and HTTP.\n\nExit codes: 0 ok, 1 the server answered "
+      "an "
       "error, or nothing meets an SLO, 64 wrong usage, 66 a file cannot be read, 69 no server "
       "there, or an address "
       "that cannot be bound, 71 the doctor found a fault, 73 a file cannot be written, 75 it runs "

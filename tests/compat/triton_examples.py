@@ -39,7 +39,7 @@ output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] },
          { name: "IDX" data_type: TYPE_UINT32 dims: [ 1 ] } ]
 """
 REFUSED = {
-    "sequence": "sequences are not served (docs/coming-from-triton.md)",
+    "sequence": "needs models that keep a state, and this repository has none",
     "cudashm": "needs a CUDA device",
     "model_control": "files of a model are not taken from a request; the rest of it passes",
     "image": "its model and its picture are downloads",

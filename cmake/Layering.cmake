@@ -80,15 +80,15 @@ set(MPSD_EDGES_metal             base link absl)
 set(MPSD_EDGES_model             base link absl)
 set(MPSD_EDGES_model_synthetic   base link model absl)
 set(MPSD_EDGES_model_torch       base link metal model absl torch)
-set(MPSD_EDGES_model_torchscript base link model model_torch json absl torch)
+set(MPSD_EDGES_model_products base absl)
+set(MPSD_EDGES_model_torchscript base link model model_torch model_products json absl torch)
 set(MPSD_EDGES_model_aoti        link model model_torch json absl torch)
 set(MPSD_EDGES_model_encoder_config base link json absl)
-set(MPSD_EDGES_model_encoder_products base absl)
 set(MPSD_EDGES_model_encoder_weights base link model_torch model_encoder_config
-                                 model_encoder_products json absl torch)
+                                 model_products json absl torch)
 set(MPSD_EDGES_model_encoder_batch base model_encoder_config absl torch)
 set(MPSD_EDGES_model_encoder     base link model model_torch model_encoder_config
-                                 model_encoder_weights model_encoder_batch model_encoder_products
+                                 model_encoder_weights model_encoder_batch model_products
                                  absl torch)
 set(MPSD_EDGES_sandbox           base confine link absl)
 set(MPSD_EDGES_load              base files link execute model model_synthetic model_torch

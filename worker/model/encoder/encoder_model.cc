@@ -16,10 +16,10 @@
 #include "worker/model/encoder/batch/token_batch.h"
 #include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/encoder_parts.h"
-#include "worker/model/encoder/products/float_panels.h"
-#include "worker/model/encoder/products/products.h"
 #include "worker/model/encoder/ragged_attention.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/products/float_panels.h"
+#include "worker/model/products/products.h"
 #include "worker/model/record_shapes.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/torch_model.h"
@@ -215,13 +215,15 @@ TokenLayout LayoutOf(const EncoderConfig& config, const Encoder& encoder, c10::D
   return tried.ok() ? TokenLayout::kPacked : TokenLayout::kPadded;
 }
 
-absl::StatusOr<Products> ProductsOf(Precision precision, at::ScalarType type, c10::Device device) {
+absl::StatusOr<Products> ProductsOf(Precision precision, at::ScalarType type,
+                                    const TorchRuntime& runtime) {
   if (precision == Precision::kInt8) {
     if (HasPanelProducts()) return Products::kInt8Panels;
     return absl::FailedPreconditionError(
         "precision 'int8' needs a cpu of x86-64 with AVX2 and FMA; 'fp32' is finer");
   }
-  const bool are_panels = device.is_cpu() && type == at::kFloat && FloatPanels::Pay();
+  const bool are_panels = runtime.device().is_cpu() && type == at::kFloat && HasPanelProducts() &&
+                          Wanted(runtime.options().panels, FloatPanels::Pay());
   return are_panels ? Products::kFloatPanels : Products::kTorch;
 }
 
@@ -232,7 +234,7 @@ absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> run
   absl::StatusOr<ModelSpec> spec = EncoderSpec(order, *folder);
   if (!spec.ok()) return spec.status();
   const at::ScalarType type = ConvertedType(order.precision).value_or(at::kFloat);
-  const absl::StatusOr<Products> products = ProductsOf(order.precision, type, runtime->device());
+  const absl::StatusOr<Products> products = ProductsOf(order.precision, type, *runtime);
   if (!products.ok()) return products.status();
   absl::StatusOr<EncoderParts> parts =
       LoadEncoderParts(order.path, *folder, type, *products, runtime->device());

@@ -10,7 +10,7 @@
 #include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/encoder_head.h"
-#include "worker/model/encoder/products/products.h"
+#include "worker/model/products/products.h"
 
 namespace mpsd {
 

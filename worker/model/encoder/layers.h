@@ -9,9 +9,9 @@
 
 #include "ATen/core/TensorBody.h"
 #include "worker/model/encoder/config/activation.h"
-#include "worker/model/encoder/products/float_panels.h"
-#include "worker/model/encoder/products/int8_panels.h"
 #include "worker/model/encoder/weights/encoder_weights.h"
+#include "worker/model/products/float_panels.h"
+#include "worker/model/products/int8_panels.h"
 
 namespace mpsd {
 

@@ -1,10 +1,10 @@
-#include "worker/model/encoder/products/float_panels.h"
+#include "worker/model/products/float_panels.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "proto/base/check.h"
-#include "worker/model/encoder/products/team.h"
+#include "worker/model/products/team.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -69,25 +69,30 @@ bool FloatPanels::Pay() { return HasPanelProducts() && !HasWiderProducts(); }
 FloatPanels::FloatPanels(const float* weight, const float* bias, int64_t to, int64_t from)
     : to_(to),
       from_(from),
-      bias_(bias, bias + to),
-      lines_(static_cast<size_t>(UnitsOf(to, kPanelColumns) * from)) {
-  bias_.resize(static_cast<size_t>(UnitsOf(to, kPanelColumns) * kPanelColumns));
+      bias_(static_cast<size_t>(PanelCount(to) * kPanelColumns)),
+      lines_(static_cast<size_t>(PanelCount(to) * from)) {
+  PackPanels(weight, bias, to, from, lines_.data(), bias_.data());
+}
+
+void PackPanels(const float* weight, const float* bias, int64_t to, int64_t from,
+                PanelLine<float>* lines, float* padded_bias) {
+  std::fill_n(lines, PanelCount(to) * from, PanelLine<float>());
+  std::fill_n(std::copy_n(bias, to, padded_bias), PanelCount(to) * kPanelColumns - to, 0.0F);
   for (int64_t column = 0; column < to; ++column) {
-    PanelLine<float>* const panel = lines_.data() + column / kPanelColumns * from;
+    PanelLine<float>* const panel = lines + column / kPanelColumns * from;
     for (int64_t k = 0; k < from; ++k) {
       panel[k].numbers[column % kPanelColumns] = weight[column * from + k];
     }
   }
 }
 
-void FloatPanels::MultiplyPanel(int64_t panel, const float* x, int64_t rows, float* y) const {
+void LentFloatPanels::MultiplyPanel(int64_t panel, const float* x, int64_t rows, float* y) const {
   const int64_t column = panel * kPanelColumns;
-  const int64_t columns = std::min(kPanelColumns, to_ - column);
+  const int64_t columns = std::min(kPanelColumns, to - column);
   float beside[kTileRows * kPanelColumns];
   ForEachTile(rows, [&](int64_t first, int64_t count) {
-    TileOfFloats tile{
-        x + first * from_,        from_, lines_.data() + panel * from_, bias_.data() + column,
-        y + first * to_ + column, to_};
+    TileOfFloats tile{x + first * from,        from, lines + panel * from, bias + column,
+                      y + first * to + column, to};
     const bool is_whole = columns == kPanelColumns;
     if (!is_whole) {
       tile.y = beside;
@@ -95,17 +100,17 @@ void FloatPanels::MultiplyPanel(int64_t panel, const float* x, int64_t rows, flo
     }
     kFloatSums[count - 1](tile);
     for (int64_t row = 0; !is_whole && row < count; ++row) {
-      std::copy_n(beside + row * kPanelColumns, columns, y + (first + row) * to_ + column);
+      std::copy_n(beside + row * kPanelColumns, columns, y + (first + row) * to + column);
     }
   });
 }
 
-void FloatPanels::Multiply(const float* x, int64_t rows, int threads, float* y) const {
+void LentFloatPanels::Multiply(const float* x, int64_t rows, int threads, float* y) const {
   for (int64_t first = 0; first < rows; first += kPassRows) {
     const int64_t count = std::min(kPassRows, rows - first);
-    RunInTeam(
-        TeamFor(threads, count * from_ * to_), UnitsOf(to_, kPanelColumns),
-        [&](int64_t panel) { MultiplyPanel(panel, x + first * from_, count, y + first * to_); });
+    RunInTeam(TeamFor(threads, count * from * to), PanelCount(to), [&](int64_t panel) {
+      MultiplyPanel(panel, x + first * from, count, y + first * to);
+    });
   }
 }
 

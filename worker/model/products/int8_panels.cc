@@ -1,4 +1,4 @@
-#include "worker/model/encoder/products/int8_panels.h"
+#include "worker/model/products/int8_panels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "proto/base/check.h"
-#include "worker/model/encoder/products/team.h"
+#include "worker/model/products/team.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

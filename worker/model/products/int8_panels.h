@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "worker/model/encoder/products/panels.h"
+#include "worker/model/products/panels.h"
 
 namespace mpsd {
 

@@ -1,4 +1,4 @@
-#include "worker/model/encoder/products/panels.h"
+#include "worker/model/products/panels.h"
 
 namespace mpsd {
 

@@ -38,6 +38,9 @@ using PanelLines = std::vector<PanelLine<Number>>;
 // How many units of `unit` hold `count`.
 constexpr int64_t UnitsOf(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
 
+// The panels of a matrix of so many columns; the last one may be narrower.
+constexpr int64_t PanelCount(int64_t columns) { return UnitsOf(columns, kPanelColumns); }
+
 // Calls `tile` with the first row and the number of rows of each tile of `rows`: as few tiles as
 // can be, and of nearly equal size.
 template <typename Tile>

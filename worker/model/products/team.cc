@@ -1,4 +1,4 @@
-#include "worker/model/encoder/products/team.h"
+#include "worker/model/products/team.h"
 
 #include <dlfcn.h>
 

@@ -14,6 +14,7 @@
 #include "torch/version.h"
 #include "worker/model/elements.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/products/float_panels.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/scalar_types.h"
 #include "worker/model/torch/torch_model.h"
@@ -36,8 +37,14 @@ class TorchScriptModel final : public TorchModel {
         program_(std::move(program)) {}
 
   std::vector<ModelFact> facts() const override {
-    if (program_.without_kernel().empty()) return {};
-    return {{"without a kernel for mps", absl::StrJoin(program_.without_kernel(), ", ")}};
+    std::vector<ModelFact> facts;
+    if (!program_.without_kernel().empty()) {
+      facts.push_back({"without a kernel for mps", absl::StrJoin(program_.without_kernel(), ", ")});
+    }
+    if (program_.panel_layers() > 0) {
+      facts.push_back({"linear layers in panels", absl::StrCat(program_.panel_layers())});
+    }
+    return facts;
   }
 
  private:
@@ -260,6 +267,10 @@ absl::Status Convert(const LoadOrder& order, const ModelSpec& spec, c10::Device 
                                                  NameOf(order.precision), ": ", status.message()));
 }
 
+bool ArePanelsWanted(const TorchOptions& options, c10::Device device) {
+  return device.is_cpu() && HasPanelProducts() && Wanted(options.panels, FloatPanels::Pay());
+}
+
 absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& archive_json,
                                    c10::Device device, TorchScriptProgram* program) {
   const std::vector<std::string> arguments = program->InputArguments();
@@ -313,6 +324,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
         if (!spec.ok()) return spec.status();
         const absl::Status converted = Convert(order, *spec, program_options.device, &*program);
         if (!converted.ok()) return converted;
+        if (ArePanelsWanted(options, program_options.device)) program->UsePanels();
         SynchronizeDevice(program_options.device);
         model = std::make_unique<TorchScriptModel>(*std::move(spec), *std::move(program),
                                                    *std::move(runtime));

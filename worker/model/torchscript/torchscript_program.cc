@@ -11,6 +11,7 @@
 #include "torch/csrc/jit/serialization/import.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torchscript/graph_precision.h"
+#include "worker/model/torchscript/panel_linear.h"
 #include "worker/model/torchscript/torchscript_graph.h"
 
 namespace mpsd {
@@ -150,7 +151,6 @@ absl::Status TorchScriptProgram::Bind(const std::vector<TensorSpec>& inputs,
   return absl::OkStatus();
 }
 
-// A clone, because a function that has run keeps the code that was made of its graph.
 absl::Status TorchScriptProgram::Convert(c10::ScalarType type) {
   const std::vector<std::string>& dtypes = census_.parameter_dtypes;
   const auto has = [&dtypes](const char* name) {
@@ -163,11 +163,22 @@ absl::Status TorchScriptProgram::Convert(c10::ScalarType type) {
   if (type == c10::ScalarType::Float && !has_halves) return absl::OkStatus();
   torch::jit::Module converted = module_.clone();
   if (absl::Status status = ConvertPrecision(type, &converted); !status.ok()) return status;
-  module_ = std::move(converted);
-  forward_ = &module_.get_method("forward").function();
-  blank_stack_[0] = module_._ivalue();
+  Take(std::move(converted));
   type_ = type;
   return absl::OkStatus();
+}
+
+void TorchScriptProgram::UsePanels() {
+  torch::jit::Module changed = module_.clone();
+  panel_layers_ = mpsd::UsePanels(changed);
+  if (panel_layers_ > 0) Take(std::move(changed));
+}
+
+// Always of a clone: a function that has run keeps the code that was made of its graph.
+void TorchScriptProgram::Take(torch::jit::Module module) {
+  module_ = std::move(module);
+  forward_ = &module_.get_method("forward").function();
+  blank_stack_[0] = module_._ivalue();
 }
 
 c10::IValue TorchScriptProgram::Forward(absl::Span<const c10::IValue> inputs) const {

@@ -56,6 +56,13 @@ class TorchScriptProgram {
   // Whether Convert() has changed it.
   bool is_converted() const { return type_.has_value(); }
 
+  // Makes forward's linear layers multiply by panels (panel_linear.h), as many as can: UsePanels()
+  // counts them. REQUIRES: HasPanelProducts(), Bind() was OK, and no other thread has the program.
+  void UsePanels();
+
+  // How many of its linear layers multiply by panels.
+  size_t panel_layers() const { return panel_layers_; }
+
   // Runs forward on the calling thread with these inputs, in the order of Bind(), and returns its
   // result. For an input that is None, which must be optional, forward gets its argument's default.
   // CHECKs that there are as many inputs as Bind() was given.
@@ -74,6 +81,9 @@ class TorchScriptProgram {
   TorchScriptProgram(torch::jit::Module module, Census census,
                      std::vector<std::string> without_kernel);
 
+  // Takes a changed copy of the module in its place.
+  void Take(torch::jit::Module module);
+
   torch::jit::Module module_;
   torch::jit::Function* forward_;             // of module_
   torch::jit::Stack blank_stack_;             // the module, then forward's arguments' defaults
@@ -82,6 +92,7 @@ class TorchScriptProgram {
   std::vector<std::string> without_kernel_;
   std::optional<c10::ScalarType> type_;  // of its floats; nullopt: as they were saved
   bool writes_inputs_ = false;
+  size_t panel_layers_ = 0;
 };
 
 }  // namespace mpsd

@@ -17,8 +17,8 @@
 #include "tests/worker/model/encoder/family_folder.h"
 #include "tests/worker/model/test_device.h"
 #include "worker/load/load_model.h"
-#include "worker/model/encoder/products/panels.h"
 #include "worker/model/model.h"
+#include "worker/model/products/panels.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/model/encoder/products/panels.h"
+#include "worker/model/products/panels.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "worker/model/encoder/products/float_panels.h"
-#include "worker/model/encoder/products/int8_panels.h"
-#include "worker/model/encoder/products/team.h"
+#include "worker/model/products/float_panels.h"
+#include "worker/model/products/int8_panels.h"
+#include "worker/model/products/team.h"
 
 namespace mpsd {
 namespace {

@@ -19,6 +19,7 @@ TEST(TorchOptions, ReadsEverySwitch) {
       {"linear_rewrite", "on"},
       {"force_graph_path", "off"},
       {"row_buckets", "on"},
+      {"panels", "off"},
       {"training_mode", "evaluate"},
       {"profiler", "allow"},
       {"self_check", "off"},
@@ -32,6 +33,7 @@ TEST(TorchOptions, ReadsEverySwitch) {
   EXPECT_EQ(options->linear_rewrite, Switch::kOn);
   EXPECT_EQ(options->force_graph_path, Switch::kOff);
   EXPECT_EQ(options->row_buckets, Switch::kOn);
+  EXPECT_EQ(options->panels, Switch::kOff);
   EXPECT_TRUE(options->allow_training_mode);
   EXPECT_TRUE(options->allow_profiler);
   EXPECT_FALSE(options->self_check);

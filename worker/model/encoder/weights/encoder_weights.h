@@ -10,8 +10,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/link/census.h"
-#include "worker/model/encoder/products/products.h"
 #include "worker/model/encoder/weights/safetensors.h"
+#include "worker/model/products/products.h"
 
 namespace mpsd {
 

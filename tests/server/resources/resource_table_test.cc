@@ -276,7 +276,7 @@ TEST_F(ResourceTableTest, ANewClaimHasNoDebtOfTheOneBefore) {
 }
 
 TEST_F(ResourceTableTest, WhatIsPutBackWasNoTurn) {
-  ResourceClaim* const one = Enter(Needs({{"R", 1}}));
+  ResourceClaim* const one = Enter(Needs({{"R", 1}}, /*priority=*/5));
   ResourceClaim* const other = Enter(Needs({{"R", 1}}));
   ASSERT_TRUE(table_.TryTake(one));
   EXPECT_FALSE(table_.PutBack(one)) << "nobody has begun to wait meanwhile";

@@ -57,14 +57,14 @@ absl::Status SequenceTable::NotOpen(const SequenceKey& key) const {
       past == past_.end() ? "" : "; ", past == past_.end() ? "" : WhyClosed(past->second.end)));
 }
 
-// Where callers are told apart, one has at most as much as is left for all others.
-absl::Status SequenceTable::CheckRoom(const Request& request, uint64_t bytes) const {
-  const size_t all = waiting_.size();
-  const bool is_full = all >= bounds_.most_waiting || bytes > bounds_.most_bytes - waiting_bytes_;
-  const bool has_share =
-      request.tenant == 0 || all + CountOf(waiting_of_, request.tenant) < bounds_.most_waiting;
-  if (!is_full && has_share) return absl::OkStatus();
-  return Busy("Exceeds maximum queue size");
+// Whether a turn that comes now has nothing before it: its room is in the pool.
+bool SequenceTable::BeginsAtOnce(const Sequence& sequence) const {
+  return sequence.pin != 0 && sequence.running == nullptr && sequence.waiting.empty();
+}
+
+// Whether a sequence that opens now finds a place: none of those that wait for one could have it.
+bool SequenceTable::GetsLane(const SequenceKey& key) {
+  return FreeLane() != nullptr && MayHaveLane(key.tenant);
 }
 
 absl::StatusOr<std::shared_ptr<Sequence>> SequenceTable::Open(const SequenceKey& key,
@@ -86,8 +86,10 @@ absl::Status SequenceTable::Admit(const SequenceKey& key, const Turn& turn, uint
   const bool is_open = found != open_.end();
   const bool goes_on = is_open && !found->second->ending.has_value();
   if (!turn.starts && !goes_on) return NotOpen(key);
-  const uint64_t bytes = InputBytes(*turn.request);
-  if (absl::Status room = CheckRoom(*turn.request, bytes); !room.ok()) return room;
+  const WaitingLedger::Entry entry = {key.tenant, InputBytes(*turn.request),
+                                      is_open ? found->second->pin != 0 : GetsLane(key)};
+  const bool needs_room = !is_open || !BeginsAtOnce(*found->second);
+  if (needs_room && !ledger_.HasRoom(entry)) return Busy("Exceeds maximum queue size");
   std::shared_ptr<Sequence> sequence;
   if (is_open) {
     sequence = found->second;
@@ -101,9 +103,8 @@ absl::Status SequenceTable::Admit(const SequenceKey& key, const Turn& turn, uint
   if (turn.starts) sequence->ending.reset();
   if (turn.ends) sequence->ending = SequenceEnd::kEnded;
   sequence->waiting.push_back(turn);
-  waiting_[turn.request] = {sequence, bytes};
-  ++waiting_of_[turn.request->tenant];
-  waiting_bytes_ += bytes;
+  waiting_[turn.request] = {sequence, entry.bytes};
+  ledger_.Add({key.tenant, entry.bytes, sequence->pin != 0});
   PlaceBacklog();
   LookAt(sequence);
   return absl::OkStatus();
@@ -125,24 +126,26 @@ SequenceTable::Lane* SequenceTable::FreeLane() {
 }
 
 // Where callers are told apart, one leaves as many places as it has, or another one its own.
-bool SequenceTable::MayHaveLane(const Sequence& sequence) const {
-  if (sequence.key.tenant == 0) return true;
+bool SequenceTable::MayHaveLane(uint32_t tenant) const {
+  if (tenant == 0) return true;
   uint64_t free = 0;
   for (const Lane& lane : lanes_) free += bounds_.candidates - lane.sequences;
-  const uint32_t placed = CountOf(placed_of_, sequence.key.tenant);
+  const uint32_t placed = CountOf(placed_of_, tenant);
   return placed == 0 || placed < free;
 }
 
 void SequenceTable::PlaceBacklog() {
   while (Lane* const lane = FreeLane()) {
-    const auto next = std::find_if(backlog_.begin(), backlog_.end(),
-                                   [this](const auto& sequence) { return MayHaveLane(*sequence); });
+    const auto next = std::find_if(backlog_.begin(), backlog_.end(), [this](const auto& sequence) {
+      return MayHaveLane(sequence->key.tenant);
+    });
     if (next == backlog_.end()) return;
     const std::shared_ptr<Sequence> sequence = *next;
     backlog_.erase(next);
     sequence->pin = lane->pin;
     ++lane->sequences;
     ++placed_of_[sequence->key.tenant];
+    ledger_.HaveLane(sequence->key.tenant, static_cast<uint32_t>(sequence->waiting.size()));
     LookAt(sequence);
   }
 }
@@ -197,9 +200,9 @@ std::optional<SequenceTable::Begun> SequenceTable::Begin() {
 void SequenceTable::Forget(Request* request) {
   const auto found = waiting_.find(request);
   MPSD_CHECK(found != waiting_.end());
-  waiting_bytes_ -= found->second.bytes;
+  const Waiting& gone = found->second;
+  ledger_.Remove({gone.sequence->key.tenant, gone.bytes, gone.sequence->pin != 0});
   waiting_.erase(found);
-  CountDown(&waiting_of_, request->tenant);
 }
 
 void SequenceTable::Done(Sequence* sequence, const Turn& turn, bool is_answered, int64_t now_ns,

@@ -18,6 +18,7 @@
 #include "server/request/byte_allowance.h"
 #include "server/request/request.h"
 #include "server/sequences/sequence.h"
+#include "server/sequences/waiting_ledger.h"
 #include "server/telemetry/gauge_share.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -43,7 +44,8 @@ namespace mpsd {
 //  1. At most one turn of a sequence runs, and only where the sequence has a lane.
 //  2. An open sequence has a turn, or is idle and has a lane.
 //  3. At most `candidates` sequences have one lane, `most_waiting` turns wait, and these have at
-//     most `most_bytes`. Of one tenant no more than is left for all others.
+//     most `most_bytes`; half of these turns are of sequences without a lane. Of one tenant no more
+//     than is left for all others. A turn that begins at once needs no such room.
 class SequenceTable {
  public:
   struct Bounds {
@@ -73,7 +75,8 @@ class SequenceTable {
         bounds_(bounds),
         states_(states),
         metrics_(metrics),
-        open_share_(&metrics->open_sequences) {}
+        open_share_(&metrics->open_sequences),
+        ledger_({bounds.most_waiting, bounds.most_bytes}) {}
 
   // The turn waits from now on; `state_bytes` are what a sequence keeps. INVALID_ARGUMENT where its
   // sequence is not open and it does not start one; RESOURCE_EXHAUSTED where too many wait, or
@@ -118,10 +121,11 @@ class SequenceTable {
   };
 
   absl::Status NotOpen(const SequenceKey& key) const;
-  absl::Status CheckRoom(const Request& request, uint64_t bytes) const;
+  bool BeginsAtOnce(const Sequence& sequence) const;
+  bool GetsLane(const SequenceKey& key);
   absl::StatusOr<std::shared_ptr<Sequence>> Open(const SequenceKey& key, uint64_t state_bytes);
   void PlaceBacklog();
-  bool MayHaveLane(const Sequence& sequence) const;
+  bool MayHaveLane(uint32_t tenant) const;
   Lane* FreeLane();
   void LookAt(const std::shared_ptr<Sequence>& sequence);
   void Settle(Sequence* sequence, int64_t now_ns);
@@ -142,9 +146,8 @@ class SequenceTable {
 
   absl::flat_hash_map<SequenceKey, std::shared_ptr<Sequence>> open_;
   absl::flat_hash_map<Request*, Waiting> waiting_;
-  absl::flat_hash_map<uint32_t, uint32_t> waiting_of_;  // of each tenant
-  absl::flat_hash_map<uint32_t, uint32_t> placed_of_;   // sequences with a lane, of each tenant
-  uint64_t waiting_bytes_ = 0;
+  WaitingLedger ledger_;                               // of those
+  absl::flat_hash_map<uint32_t, uint32_t> placed_of_;  // sequences with a lane, of each tenant
   std::vector<Lane> lanes_;
   std::deque<std::shared_ptr<Sequence>> backlog_;  // without a lane, in the order of arrival
   std::deque<std::shared_ptr<Sequence>> ready_;    // with a turn that may begin, or that had one

@@ -88,7 +88,7 @@ class SequenceTableTest : public testing::Test {
   }
 
   FakeClock clock_;
-  ByteAllowance states_{6 * kStateBytes};
+  ByteAllowance states_{10 * kStateBytes};
   ModelMetrics metrics_;
   std::deque<Request> requests_;
   SequenceTable table_{"m",
@@ -314,10 +314,42 @@ TEST_F(SequenceTableTest, RefusesWhatExceedsTheQueue) {
   EXPECT_EQ(table_.waiting(), 6u);
 }
 
+TEST_F(SequenceTableTest, StartsThatWaitForALaneLeaveOpenSequencesTheirRoom) {
+  for (uint64_t id = 1; id <= 4; ++id) Run(id, true);
+  uint64_t id = 5;
+  while (Admit(id, NewRequest(), true).ok()) ++id;
+  EXPECT_EQ(table_.waiting(), 3u) << "half of the queue";
+  EXPECT_TRUE(Follow(1).ok());
+  EXPECT_TRUE(Follow(1).ok()) << "behind another one";
+}
+
+TEST_F(SequenceTableTest, ATurnThatBeginsAtOnceNeedsNoRoom) {
+  for (uint64_t id = 1; id <= 2; ++id) Run(id, true);
+  Request* const runs = Admitted(1, false);
+  EXPECT_EQ(BeginAll(), 1u);
+  for (int i = 0; i < 6; ++i) Admitted(1, false);
+  EXPECT_TRUE(absl::IsResourceExhausted(Follow(1)));
+  EXPECT_TRUE(absl::IsResourceExhausted(Admit(3, NewRequest(), true)));
+  Request* const last = Admitted(2, false, /*ends=*/true);
+  ASSERT_EQ(BeginAll(), 1u);
+  Done(last);
+  Done(runs);
+  EXPECT_EQ(table_.open(), 1u);
+}
+
+TEST_F(SequenceTableTest, OneTenantLeavesOthersRoomToWaitForALane) {
+  for (uint64_t id = 1; id <= 4; ++id) Run(id, true);
+  uint64_t id = 5;
+  while (Admit(id, NewRequest(/*tenant=*/1), true).ok()) ++id;
+  EXPECT_EQ(table_.waiting(), 2u);
+  EXPECT_TRUE(Admit(5, NewRequest(/*tenant=*/2), true).ok());
+}
+
 TEST_F(SequenceTableTest, RefusesASequenceThatFindsNoRoomForItsState) {
-  for (uint64_t id = 1; id <= 6; ++id) Admitted(id, true);
-  BeginAll();
-  const absl::Status full = Admit(9, NewRequest(), true);
+  ASSERT_TRUE(states_.TryTake(9 * kStateBytes));
+  Admitted(1, true);
+  const absl::Status full = Admit(2, NewRequest(), true);
+  states_.GiveBack(9 * kStateBytes);
   EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;
   EXPECT_NE(full.message().find("limits.sequence_states"), std::string::npos);
 }

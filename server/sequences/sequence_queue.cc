@@ -31,6 +31,32 @@ absl::Status CheckMark(const Request& request) {
                                                  model, "', not ", request.rows));
 }
 
+// Marks that this thread begins turns of that queue. Lives on the stack of the thread, and so does
+// the chain of those around it.
+class Beginning {
+ public:
+  explicit Beginning(const SequenceQueue* queue) : queue_(queue), outer_(innermost) {
+    innermost = this;
+  }
+  ~Beginning() { innermost = outer_; }
+  Beginning(const Beginning&) = delete;
+  Beginning& operator=(const Beginning&) = delete;
+
+  static bool IsOn(const SequenceQueue* queue) {
+    const Beginning* each = innermost;
+    while (each != nullptr && each->queue_ != queue) each = each->outer_;
+    return each != nullptr;
+  }
+
+ private:
+  static thread_local const Beginning* innermost;
+
+  const SequenceQueue* const queue_;
+  const Beginning* const outer_;
+};
+
+thread_local const Beginning* Beginning::innermost = nullptr;
+
 }  // namespace
 
 SequenceQueue::SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool,
@@ -62,6 +88,7 @@ absl::Status SequenceQueue::Reserve(Request* request, RowTargets* targets) {
   if (status.ok()) status = Admit(request);
   if (!status.ok()) return status;
   targets->later = true;
+  const std::shared_ptr<ServedModel> model = request->model;  // owns this
   BeginTurns();
   return absl::OkStatus();
 }
@@ -120,21 +147,32 @@ void SequenceQueue::Close() {
 
 // ---- turns ----
 
+// A turn may end in here, and the one behind it comes next. Where each began the other, as many as
+// wait would stand on one stack: the loop that runs takes all.
 void SequenceQueue::BeginTurns() {
-  while (const std::shared_ptr<SequenceTurn> turn = NextTurn()) {
-    const absl::Status status = turn->Reserve(pool_.get());
-    if (status.ok()) {
-      turn->Fill(pool_.get());
-    } else {
-      FailTurn(turn.get(),
-               absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status);
+  if (Beginning::IsOn(this)) return;
+  const Beginning here(this);
+  while (true) {
+    SequenceTable::TurnsToEnd late;
+    const std::shared_ptr<SequenceTurn> turn = NextTurn(&late);
+    Carry(late);
+    if (turn != nullptr) {
+      BeginTurn(turn.get());
+    } else if (late.waiting.empty()) {
+      return;
     }
   }
 }
 
-std::shared_ptr<SequenceTurn> SequenceQueue::NextTurn() {
+void SequenceQueue::BeginTurn(SequenceTurn* turn) {
+  const absl::Status status = turn->Reserve(pool_.get());
+  if (status.ok()) return turn->Fill(pool_.get());
+  FailTurn(turn, absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status);
+}
+
+std::shared_ptr<SequenceTurn> SequenceQueue::NextTurn(SequenceTable::TurnsToEnd* late) {
   absl::MutexLock lock(&mu_);
-  std::optional<SequenceTable::Begun> begun = table_.Begin();
+  std::optional<SequenceTable::Begun> begun = table_.Begin(context_->clock->NowNs(), late);
   if (!begun.has_value()) return nullptr;
   TurnOwner* const owner = this;
   auto turn =

@@ -67,9 +67,12 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
 
   const SequencePlan& Plan() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Admit(Request* request) ABSL_LOCKS_EXCLUDED(mu_);
-  // Gives the pool all turns that may begin.
+  // Gives the pool all turns that may begin. Where this thread does so already, the outer call
+  // takes them. REQUIRES: the caller keeps this alive.
   void BeginTurns() ABSL_LOCKS_EXCLUDED(mu_);
-  std::shared_ptr<SequenceTurn> NextTurn() ABSL_LOCKS_EXCLUDED(mu_);
+  void BeginTurn(SequenceTurn* turn) ABSL_LOCKS_EXCLUDED(mu_);
+  // Null: none may begin. `late` are those that would have, but for their time.
+  std::shared_ptr<SequenceTurn> NextTurn(SequenceTable::TurnsToEnd* late) ABSL_LOCKS_EXCLUDED(mu_);
   // The turn has left the pool, and the table knows. Returns what owns it.
   std::shared_ptr<SequenceTurn> Leave(SequenceTurn* turn, bool is_answered)
       ABSL_LOCKS_EXCLUDED(mu_);

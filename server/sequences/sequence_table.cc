@@ -181,13 +181,14 @@ void SequenceTable::LookAt(const std::shared_ptr<Sequence>& sequence) {
   ready_.push_back(sequence);
 }
 
-std::optional<SequenceTable::Begun> SequenceTable::Begin() {
+std::optional<SequenceTable::Begun> SequenceTable::Begin(int64_t now_ns, TurnsToEnd* to_end) {
   while (!ready_.empty()) {
     const std::shared_ptr<Sequence> sequence = std::move(ready_.front());
     ready_.pop_front();
     sequence->is_ready = false;
     if (sequence->running != nullptr || sequence->waiting.empty()) continue;
     const Turn turn = sequence->waiting.front();
+    if (Expire(turn.request, now_ns, to_end)) continue;
     sequence->waiting.pop_front();
     Forget(turn.request);
     sequence->running = turn.request;
@@ -286,6 +287,14 @@ void SequenceTable::StopRest(Sequence* sequence) {
   sequence->idle_place.reset();
 }
 
+// False: its time has not come. REQUIRES: it waits.
+bool SequenceTable::Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end) {
+  if (request->expiry_ns() > now_ns) return false;
+  MPSD_CHECK(Remove(request, now_ns, to_end));
+  to_end->waiting.emplace_back(request, absl::DeadlineExceededError("Request timeout expired"));
+  return true;
+}
+
 void SequenceTable::TakeExpired(int64_t now_ns, TurnsToEnd* to_end) {
   std::vector<Request*> expired;
   for (const auto& entry : waiting_) {
@@ -293,8 +302,7 @@ void SequenceTable::TakeExpired(int64_t now_ns, TurnsToEnd* to_end) {
   }
   for (Request* const request : expired) {
     // One that started may have taken it along.
-    if (!Remove(request, now_ns, to_end)) continue;
-    to_end->waiting.emplace_back(request, absl::DeadlineExceededError("Request timeout expired"));
+    if (waiting_.contains(request)) Expire(request, now_ns, to_end);
   }
   while (!idle_.empty() && idle_.front()->idle_since_ns + bounds_.idle_ns <= now_ns) {
     Close(idle_.front(), SequenceEnd::kIdle);

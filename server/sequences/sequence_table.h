@@ -83,8 +83,9 @@ class SequenceTable {
   // there is no room for another state.
   absl::Status Admit(const SequenceKey& key, const Turn& turn, uint64_t state_bytes);
 
-  // The next turn that may run, which does from now on; none: nothing may.
-  std::optional<Begun> Begin();
+  // The next turn that may run, which does from now on; none: nothing may. Turns that have waited
+  // for too long end instead.
+  std::optional<Begun> Begin(int64_t now_ns, TurnsToEnd* to_end);
 
   // The turn that ran has ended.
   void Done(Sequence* sequence, const Turn& turn, bool is_answered, int64_t now_ns,
@@ -132,6 +133,7 @@ class SequenceTable {
   void Rest(Sequence* sequence, int64_t now_ns);
   void StopRest(Sequence* sequence);
   void Forget(Request* request);
+  bool Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end);
   void DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* to_end);
   void EndWaiting(Sequence* sequence, const absl::Status& status, TurnsToEnd* to_end);
   void Close(Sequence* sequence, SequenceEnd end);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "proto/base/limits.h"
 #include "tests/server/sequences/sequence_fixture.h"
 
@@ -148,6 +151,40 @@ TEST_F(SequenceQueueTest, CancelsATurnThatIsBeingFilled) {
   ASSERT_TRUE(Enter(call).ok());
   EXPECT_TRUE(absl::IsCancelled(call->sink.status()));
   EXPECT_EQ(call->sink.endings(), 1);
+}
+
+TEST_F(SequenceQueueTest, TurnsThatFailAtOnceDoNotBeginEachOther) {
+  Entered(5, 7, true);
+  std::vector<Call*> followers;
+  for (int i = 0; i < 50; ++i) followers.push_back(Entered(6, 7));
+  int depth = 0;
+  int deepest = 0;
+  pool_->on_commit = [&] {
+    deepest = std::max(deepest, ++depth);
+    pool_->Fail(pool_->taken.size() - 1, absl::DeadlineExceededError("too late"));
+    --depth;
+  };
+  pool_->Answer(0);
+  EXPECT_EQ(deepest, 1);
+  for (const Call* const call : followers) {
+    EXPECT_EQ(call->sink.endings(), 1);
+    EXPECT_TRUE(absl::IsDeadlineExceeded(call->sink.status()));
+  }
+}
+
+TEST_F(SequenceQueueTest, ATurnWhoseTimeHasPassedIsNotBegun) {
+  Entered(5, 7, true);
+  Call* const late = NewCall(6, 7);
+  late->request.deadline_ns = clock_.NowNs() + 5;
+  ASSERT_TRUE(Enter(late).ok());
+  Call* const next = Entered(1, 7);
+  clock_.Advance(5);
+  pool_->Answer(0);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(late->sink.status()));
+  ASSERT_EQ(pool_->taken.size(), 2u);
+  EXPECT_EQ(pool_->taken[1].Number(0), 1);
+  pool_->Answer(1);
+  EXPECT_EQ(next->sink.endings(), 1);
 }
 
 TEST_F(SequenceQueueTest, TimeEndsWaitsAndIdleSequences) {

@@ -54,7 +54,7 @@ class SequenceTableTest : public testing::Test {
   // Begins all turns that may; returns how many.
   size_t BeginAll() {
     size_t count = 0;
-    while (auto begun = table_.Begin()) {
+    while (auto begun = table_.Begin(clock_.NowNs(), &ended_)) {
       begun_.push_back(*std::move(begun));
       ++count;
     }
@@ -255,6 +255,22 @@ TEST_F(SequenceTableTest, EndsRequestsThatHaveWaitedForTooLong) {
   EXPECT_EQ(ended_.waiting[0].first, late);
   EXPECT_TRUE(absl::IsDeadlineExceeded(ended_.waiting[0].second));
   Done(first);
+}
+
+TEST_F(SequenceTableTest, BeginsNoTurnThatHasWaitedForTooLong) {
+  const Request* const first = Admitted(7, true);
+  BeginAll();
+  Request* const late = NewRequest(0, clock_.NowNs() + 5);
+  EXPECT_TRUE(Admit(7, late, false).ok());
+  const Request* const next = Admitted(7, false);
+  clock_.Advance(5);
+  Done(first);
+  EXPECT_EQ(BeginAll(), 1u);
+  EXPECT_EQ(BegunOf(next).sequence->running, next);
+  ASSERT_EQ(ended_.waiting.size(), 1u);
+  EXPECT_EQ(ended_.waiting[0].first, late);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(ended_.waiting[0].second));
+  Done(next);
 }
 
 TEST_F(SequenceTableTest, LosesTheSequencesOfALaneThatIsGone) {

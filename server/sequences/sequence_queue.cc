@@ -1,5 +1,6 @@
 #include "server/sequences/sequence_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -255,15 +256,27 @@ void SequenceQueue::LanesJoined(absl::Span<const uint64_t> pins) {
   BeginTurns();
 }
 
+// Also those of sequences that are closed, as all are once the model was replaced: no other lane
+// would ever take them.
+std::vector<std::shared_ptr<SequenceTurn>> SequenceQueue::RunningOn(
+    absl::Span<const uint64_t> pins) {
+  std::vector<std::shared_ptr<SequenceTurn>> turns;
+  for (const auto& entry : running_) {
+    const uint64_t pin = entry.second->sequence()->pin;
+    if (std::find(pins.begin(), pins.end(), pin) != pins.end()) turns.push_back(entry.second);
+  }
+  return turns;
+}
+
 void SequenceQueue::LanesLeft(absl::Span<const uint64_t> pins) {
   SequenceTable::TurnsToEnd to_end;
-  std::vector<std::shared_ptr<SequenceTurn>> running;
+  std::vector<std::shared_ptr<SequenceTurn>> lost;
   {
     absl::MutexLock lock(&mu_);
     table_.LoseLanes(pins, &to_end);
-    for (const Request* request : to_end.running) running.push_back(running_.at(request));
+    lost = RunningOn(pins);
   }
-  for (const std::shared_ptr<SequenceTurn>& turn : running) turn->Cancel(pool_.get());
+  for (const std::shared_ptr<SequenceTurn>& turn : lost) turn->Cancel(pool_.get());
   Carry(to_end);
   BeginTurns();
 }

@@ -77,6 +77,8 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
   std::shared_ptr<SequenceTurn> Leave(SequenceTurn* turn, bool is_answered)
       ABSL_LOCKS_EXCLUDED(mu_);
   void FailTurn(SequenceTurn* turn, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<std::shared_ptr<SequenceTurn>> RunningOn(absl::Span<const uint64_t> pins)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends what the table has given up, without the mutex.
   void Carry(const SequenceTable::TurnsToEnd& to_end) ABSL_LOCKS_EXCLUDED(mu_);
   void Fail(Request* request, const absl::Status& status);

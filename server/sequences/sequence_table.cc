@@ -166,7 +166,6 @@ void SequenceTable::LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_en
     EndWaiting(sequence.get(), status, to_end);
     Close(sequence.get(), SequenceEnd::kLost);
     sequence->lost = status;
-    if (sequence->running != nullptr) to_end->running.push_back(sequence->running);
   }
   PlaceBacklog();
 }

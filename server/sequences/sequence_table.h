@@ -61,11 +61,9 @@ class SequenceTable {
     Turn turn;
   };
 
-  // Requests that the caller ends with that status, and those that run and are to be cancelled:
-  // their turns end then.
+  // Requests that the caller ends with that status.
   struct TurnsToEnd {
     std::vector<std::pair<Request*, absl::Status>> waiting;
-    std::vector<Request*> running;
   };
 
   // `model` is its name, for texts. The pointers outlive the table.
@@ -94,7 +92,7 @@ class SequenceTable {
   // A turn that waits is given up. False where none of that request does.
   bool Remove(Request* request, int64_t now_ns, TurnsToEnd* to_end);
 
-  // Lanes come and go. The sequences of those that go are lost.
+  // Lanes come and go. The sequences of those that go are lost; the caller cancels what runs there.
   void AddLanes(absl::Span<const uint64_t> pins);
   void LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_end);
 

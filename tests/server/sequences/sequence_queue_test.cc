@@ -222,6 +222,15 @@ TEST_F(SequenceQueueTest, AReplacedModelEndsItsSequences) {
   EXPECT_TRUE(absl::IsAborted(Enter(NewCall(1, 8, true))));
 }
 
+TEST_F(SequenceQueueTest, AReplacedModelThatLosesALaneEndsWhatRunsThere) {
+  Call* const runs = Entered(5, 7, true);
+  queue_->Close();
+  const uint64_t pins[] = {kPin};
+  queue_->LanesLeft(pins);
+  EXPECT_EQ(runs->sink.endings(), 1);
+  EXPECT_TRUE(absl::IsUnavailable(runs->sink.status())) << runs->sink.status();
+}
+
 TEST_F(SequenceQueueTest, TheEndOfTheDaemonEndsWhatWaits) {
   Call* const runs = Entered(5, 7, true);
   Call* const waits = Entered(6, 7);

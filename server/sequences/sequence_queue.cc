@@ -168,7 +168,8 @@ void SequenceQueue::BeginTurns() {
 void SequenceQueue::BeginTurn(SequenceTurn* turn) {
   const absl::Status status = turn->Reserve(pool_.get());
   if (status.ok()) return turn->Fill(pool_.get());
-  FailTurn(turn, absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status);
+  FailTurn(turn, absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status,
+           SequenceTable::Outcome::kRefused);
 }
 
 std::shared_ptr<SequenceTurn> SequenceQueue::NextTurn(SequenceTable::TurnsToEnd* late) {
@@ -182,7 +183,8 @@ std::shared_ptr<SequenceTurn> SequenceQueue::NextTurn(SequenceTable::TurnsToEnd*
   return turn;
 }
 
-std::shared_ptr<SequenceTurn> SequenceQueue::Leave(SequenceTurn* turn, bool is_answered) {
+std::shared_ptr<SequenceTurn> SequenceQueue::Leave(SequenceTurn* turn,
+                                                   SequenceTable::Outcome outcome) {
   SequenceTable::TurnsToEnd to_end;
   std::shared_ptr<SequenceTurn> owned;
   {
@@ -191,7 +193,7 @@ std::shared_ptr<SequenceTurn> SequenceQueue::Leave(SequenceTurn* turn, bool is_a
     MPSD_CHECK(found != running_.end());
     owned = std::move(found->second);
     running_.erase(found);
-    table_.Done(turn->sequence(), turn->turn(), is_answered, context_->clock->NowNs(), &to_end);
+    table_.Done(turn->sequence(), turn->turn(), outcome, context_->clock->NowNs(), &to_end);
   }
   Carry(to_end);
   return owned;
@@ -208,7 +210,7 @@ void SequenceQueue::TurnAnswered(SequenceTurn* turn, const Answer& answer) {
   request->times = turn->request().times;
   request->sums = turn->request().sums;
   request->is_answered = true;
-  const std::shared_ptr<SequenceTurn> owned = Leave(turn, /*is_answered=*/true);
+  const std::shared_ptr<SequenceTurn> owned = Leave(turn, SequenceTable::Outcome::kAnswered);
   request->Go(RequestState::kEnded);
   context_->inside.fetch_sub(1, std::memory_order_relaxed);
   request->reply.Send(told);
@@ -217,14 +219,15 @@ void SequenceQueue::TurnAnswered(SequenceTurn* turn, const Answer& answer) {
 
 void SequenceQueue::TurnFailed(SequenceTurn* turn, const absl::Status& status) {
   const std::shared_ptr<ServedModel> model = turn->turn().request->model;  // owns this
-  FailTurn(turn, status);
+  FailTurn(turn, status, SequenceTable::Outcome::kFailed);
   BeginTurns();
 }
 
 // What has happened to the worker or the model says more than what that did to one request.
-void SequenceQueue::FailTurn(SequenceTurn* turn, const absl::Status& status) {
+void SequenceQueue::FailTurn(SequenceTurn* turn, const absl::Status& status,
+                             SequenceTable::Outcome outcome) {
   Request* const request = turn->turn().request;
-  const std::shared_ptr<SequenceTurn> owned = Leave(turn, /*is_answered=*/false);
+  const std::shared_ptr<SequenceTurn> owned = Leave(turn, outcome);
   absl::Status lost;
   {
     absl::MutexLock lock(&mu_);

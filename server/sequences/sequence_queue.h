@@ -74,9 +74,10 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
   // Null: none may begin. `late` are those that would have, but for their time.
   std::shared_ptr<SequenceTurn> NextTurn(SequenceTable::TurnsToEnd* late) ABSL_LOCKS_EXCLUDED(mu_);
   // The turn has left the pool, and the table knows. Returns what owns it.
-  std::shared_ptr<SequenceTurn> Leave(SequenceTurn* turn, bool is_answered)
+  std::shared_ptr<SequenceTurn> Leave(SequenceTurn* turn, SequenceTable::Outcome outcome)
       ABSL_LOCKS_EXCLUDED(mu_);
-  void FailTurn(SequenceTurn* turn, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
+  void FailTurn(SequenceTurn* turn, const absl::Status& status, SequenceTable::Outcome outcome)
+      ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<SequenceTurn>> RunningOn(absl::Span<const uint64_t> pins)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends what the table has given up, without the mutex.

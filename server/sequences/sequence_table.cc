@@ -205,12 +205,18 @@ void SequenceTable::Forget(Request* request) {
   waiting_.erase(found);
 }
 
-void SequenceTable::Done(Sequence* sequence, const Turn& turn, bool is_answered, int64_t now_ns,
+void SequenceTable::Done(Sequence* sequence, const Turn& turn, Outcome outcome, int64_t now_ns,
                          TurnsToEnd* to_end) {
   MPSD_CHECK(sequence->running == turn.request);
   sequence->running = nullptr;
   if (sequence->is_closed) return;
-  if (turn.starts && !is_answered) DropFollowers(sequence, 0, to_end);
+  const bool is_untold_end = turn.ends && outcome == Outcome::kRefused;
+  if (turn.starts && outcome != Outcome::kAnswered) {
+    DropFollowers(sequence, 0, to_end);
+  } else if (is_untold_end && sequence->ending == SequenceEnd::kEnded &&
+             sequence->waiting.empty()) {
+    sequence->ending.reset();
+  }
   Settle(sequence, now_ns);
 }
 

@@ -55,6 +55,13 @@ class SequenceTable {
     uint64_t most_bytes = 0;    // of their inputs
   };
 
+  // How a turn that has begun is over.
+  enum class Outcome {
+    kAnswered,
+    kFailed,   // the model may have seen it
+    kRefused,  // by the pool: the model has not
+  };
+
   // A turn that may begin.
   struct Begun {
     std::shared_ptr<Sequence> sequence;
@@ -85,8 +92,8 @@ class SequenceTable {
   // for too long end instead.
   std::optional<Begun> Begin(int64_t now_ns, TurnsToEnd* to_end);
 
-  // The turn that ran has ended.
-  void Done(Sequence* sequence, const Turn& turn, bool is_answered, int64_t now_ns,
+  // The turn that ran has ended. A sequence whose end was refused stays open for another.
+  void Done(Sequence* sequence, const Turn& turn, Outcome outcome, int64_t now_ns,
             TurnsToEnd* to_end);
 
   // A turn that waits is given up. False where none of that request does.

@@ -210,6 +210,21 @@ TEST_F(SequenceQueueTest, ATurnThatThePoolRefusesEndsWithItsWord) {
   EXPECT_EQ(model_->metrics.open_sequences, 0) << "its first request was not answered";
 }
 
+TEST_F(SequenceQueueTest, AnEndThatThePoolRefusesMayComeAgain) {
+  Entered(5, 7, true);
+  pool_->Answer(0);
+  pool_->room = 0;
+  Call* const refused = Entered(1, 7, false, /*ends=*/true);
+  EXPECT_TRUE(absl::IsResourceExhausted(refused->sink.status()));
+  pool_->room = 1;
+  Call* const again = Entered(1, 7, false, /*ends=*/true);
+  ASSERT_EQ(pool_->taken.size(), 2u);
+  EXPECT_EQ(pool_->taken[1].Number(2), 1) << "the model learns of the end";
+  pool_->Answer(1);
+  EXPECT_TRUE(again->sink.status().ok());
+  EXPECT_EQ(model_->metrics.open_sequences, 0);
+}
+
 TEST_F(SequenceQueueTest, AReplacedModelEndsItsSequences) {
   Call* const runs = Entered(5, 7, true);
   Call* const waits = Entered(6, 7);

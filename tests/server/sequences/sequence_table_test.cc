@@ -67,9 +67,10 @@ class SequenceTableTest : public testing::Test {
     ADD_FAILURE() << "its turn has not begun";
     return begun_.front();
   }
-  void Done(const Request* request, bool is_answered = true) {
+  void Done(const Request* request,
+            SequenceTable::Outcome outcome = SequenceTable::Outcome::kAnswered) {
     const SequenceTable::Begun begun = BegunOf(request);
-    table_.Done(begun.sequence.get(), begun.turn, is_answered, clock_.NowNs(), &ended_);
+    table_.Done(begun.sequence.get(), begun.turn, outcome, clock_.NowNs(), &ended_);
   }
   // A request of that sequence that is begun and answered.
   void Run(uint64_t id, bool starts, bool ends = false) {
@@ -200,7 +201,7 @@ TEST_F(SequenceTableTest, AFirstRequestThatFailsTakesTheOthersAlong) {
   const Request* const first = Admitted(7, true);
   Request* const second = Admitted(7, false);
   BeginAll();
-  Done(first, /*is_answered=*/false);
+  Done(first, SequenceTable::Outcome::kFailed);
   ASSERT_EQ(ended_.waiting.size(), 1u);
   EXPECT_EQ(ended_.waiting[0].first, second);
   EXPECT_TRUE(absl::IsUnavailable(ended_.waiting[0].second));
@@ -213,7 +214,7 @@ TEST_F(SequenceTableTest, ALaterRequestThatFailsEndsNoSequence) {
   Run(7, true);
   const Request* const second = Admitted(7, false);
   BeginAll();
-  Done(second, /*is_answered=*/false);
+  Done(second, SequenceTable::Outcome::kFailed);
   EXPECT_EQ(table_.open(), 1u);
   Run(7, false);
 }
@@ -222,8 +223,27 @@ TEST_F(SequenceTableTest, AnEndThatFailsEndsTheSequence) {
   Run(7, true);
   const Request* const last = Admitted(7, false, /*ends=*/true);
   BeginAll();
-  Done(last, /*is_answered=*/false);
+  Done(last, SequenceTable::Outcome::kFailed);
   EXPECT_EQ(table_.open(), 0u);
+}
+
+TEST_F(SequenceTableTest, AnEndThatIsRefusedLeavesTheSequenceOpen) {
+  Run(7, true);
+  const Request* const last = Admitted(7, false, /*ends=*/true);
+  BeginAll();
+  Done(last, SequenceTable::Outcome::kRefused);
+  EXPECT_EQ(table_.open(), 1u);
+  Run(7, false, /*ends=*/true);
+  EXPECT_EQ(table_.open(), 0u);
+  EXPECT_EQ(Ended(SequenceEnd::kEnded), 1u);
+}
+
+TEST_F(SequenceTableTest, AnEndThatIsRefusedClosesTheSequenceThatItStarts) {
+  const Request* const only = Admitted(7, true, /*ends=*/true);
+  BeginAll();
+  Done(only, SequenceTable::Outcome::kRefused);
+  EXPECT_EQ(table_.open(), 0u);
+  EXPECT_EQ(Ended(SequenceEnd::kFailed), 1u);
 }
 
 TEST_F(SequenceTableTest, ARestartThatIsGivenUpClosesTheSequence) {
@@ -284,7 +304,7 @@ TEST_F(SequenceTableTest, LosesTheSequencesOfALaneThatIsGone) {
   EXPECT_EQ(ended_.waiting[0].first, waits);
   EXPECT_TRUE(absl::IsUnavailable(ended_.waiting[0].second));
   EXPECT_TRUE(absl::IsUnavailable(BegunOf(one).sequence->lost));
-  Done(one, /*is_answered=*/false);
+  Done(one, SequenceTable::Outcome::kFailed);
   EXPECT_EQ(Ended(SequenceEnd::kLost), 1u);
   EXPECT_TRUE(Says(Follow(1), "its worker is gone"));
   Run(2, false);

@@ -76,6 +76,7 @@ class Sequence {
   absl::Status lost;                  // not OK: its running turn ends so, unless it is answered
   int64_t idle_since_ns = 0;          // while it is in the table's list of those
   std::optional<std::list<Sequence*>::iterator> idle_place;
+  std::optional<std::list<Sequence*>::iterator> backlog_place;  // in that of those without a lane
 
  private:
   const uint64_t state_bytes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
@@ -35,6 +36,8 @@ const char* WhyClosed(SequenceEnd end) {
   }
   return "";
 }
+
+absl::Status TooLate() { return absl::DeadlineExceededError("Request timeout expired"); }
 
 uint32_t CountOf(const absl::flat_hash_map<uint32_t, uint32_t>& counts, uint32_t tenant) {
   const auto found = counts.find(tenant);
@@ -77,7 +80,7 @@ absl::StatusOr<std::shared_ptr<Sequence>> SequenceTable::Open(const SequenceKey&
   auto sequence = std::make_shared<Sequence>(key, state_bytes, states_);
   open_[key] = sequence;
   open_share_.Set(static_cast<int64_t>(open_.size()));
-  backlog_.push_back(sequence);
+  sequence->backlog_place = backlog_.insert(backlog_.end(), sequence.get());
   return sequence;
 }
 
@@ -105,7 +108,7 @@ absl::Status SequenceTable::Admit(const SequenceKey& key, const Turn& turn, uint
   sequence->waiting.push_back(turn);
   waiting_[turn.request] = {sequence, entry.bytes};
   ledger_.Add({key.tenant, entry.bytes, sequence->pin != 0});
-  PlaceBacklog();
+  if (!is_open && entry.has_lane) PlaceBacklog();
   LookAt(sequence);
   return absl::OkStatus();
 }
@@ -140,14 +143,20 @@ void SequenceTable::PlaceBacklog() {
       return MayHaveLane(sequence->key.tenant);
     });
     if (next == backlog_.end()) return;
-    const std::shared_ptr<Sequence> sequence = *next;
-    backlog_.erase(next);
+    Sequence* const sequence = *next;
+    LeaveBacklog(sequence);
     sequence->pin = lane->pin;
     ++lane->sequences;
     ++placed_of_[sequence->key.tenant];
     ledger_.HaveLane(sequence->key.tenant, static_cast<uint32_t>(sequence->waiting.size()));
-    LookAt(sequence);
+    LookAt(open_.at(sequence->key));
   }
+}
+
+void SequenceTable::LeaveBacklog(Sequence* sequence) {
+  if (!sequence->backlog_place.has_value()) return;
+  backlog_.erase(*sequence->backlog_place);
+  sequence->backlog_place.reset();
 }
 
 void SequenceTable::LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_end) {
@@ -228,6 +237,12 @@ void SequenceTable::Settle(Sequence* sequence, int64_t now_ns) {
   Rest(sequence, now_ns);
 }
 
+absl::Status SequenceTable::NotBegun(const Sequence& sequence) const {
+  return absl::UnavailableError(absl::StrCat("the first request of sequence ", sequence.key.Text(),
+                                             " of model '", model_,
+                                             "' was not answered; the sequence must begin again"));
+}
+
 // The turns from that place on, up to one that starts.
 void SequenceTable::DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* to_end) {
   std::deque<Turn>& waiting = sequence->waiting;
@@ -235,10 +250,7 @@ void SequenceTable::DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* 
   const auto end = std::find_if(begin, waiting.end(), [](const Turn& turn) { return turn.starts; });
   for (auto turn = begin; turn != end; ++turn) {
     Forget(turn->request);
-    to_end->waiting.emplace_back(
-        turn->request, absl::UnavailableError(absl::StrCat(
-                           "the first request of sequence ", sequence->key.Text(), " of model '",
-                           model_, "' was not answered; the sequence must begin again")));
+    to_end->waiting.emplace_back(turn->request, NotBegun(*sequence));
   }
   if (end == waiting.end()) sequence->ending = SequenceEnd::kFailed;
   waiting.erase(begin, end);
@@ -270,9 +282,11 @@ void SequenceTable::EndWaiting(Sequence* sequence, const absl::Status& status, T
 }
 
 void SequenceTable::EndAll(const absl::Status& status, TurnsToEnd* to_end) {
-  backlog_.clear();
-  while (!open_.empty()) {
-    const std::shared_ptr<Sequence> sequence = open_.begin()->second;
+  while (!backlog_.empty()) LeaveBacklog(backlog_.front());
+  ready_.clear();
+  std::vector<std::shared_ptr<Sequence>> all;
+  for (const auto& entry : open_) all.push_back(entry.second);
+  for (const std::shared_ptr<Sequence>& sequence : all) {
     EndWaiting(sequence.get(), status, to_end);
     Close(sequence.get(), SequenceEnd::kClosed);
     sequence->lost = status;
@@ -292,22 +306,40 @@ void SequenceTable::StopRest(Sequence* sequence) {
   sequence->idle_place.reset();
 }
 
+// Those that follow one that starts go with it.
+void SequenceTable::ExpireTurns(Sequence* sequence, int64_t now_ns, TurnsToEnd* to_end) {
+  std::deque<Turn> kept;
+  bool is_begun = true;
+  for (const Turn& turn : sequence->waiting) {
+    const bool is_late = turn.request->expiry_ns() <= now_ns;
+    if (turn.starts) is_begun = !is_late;
+    if (!is_late && is_begun) {
+      kept.push_back(turn);
+      continue;
+    }
+    Forget(turn.request);
+    to_end->waiting.emplace_back(turn.request, is_late ? TooLate() : NotBegun(*sequence));
+  }
+  sequence->waiting.swap(kept);
+  if (!is_begun) sequence->ending = SequenceEnd::kFailed;
+  Settle(sequence, now_ns);
+}
+
 // False: its time has not come. REQUIRES: it waits.
 bool SequenceTable::Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end) {
   if (request->expiry_ns() > now_ns) return false;
   MPSD_CHECK(Remove(request, now_ns, to_end));
-  to_end->waiting.emplace_back(request, absl::DeadlineExceededError("Request timeout expired"));
+  to_end->waiting.emplace_back(request, TooLate());
   return true;
 }
 
 void SequenceTable::TakeExpired(int64_t now_ns, TurnsToEnd* to_end) {
-  std::vector<Request*> expired;
+  absl::flat_hash_set<std::shared_ptr<Sequence>> late;
   for (const auto& entry : waiting_) {
-    if (entry.first->expiry_ns() <= now_ns) expired.push_back(entry.first);
+    if (entry.first->expiry_ns() <= now_ns) late.insert(entry.second.sequence);
   }
-  for (Request* const request : expired) {
-    // One that started may have taken it along.
-    if (waiting_.contains(request)) Expire(request, now_ns, to_end);
+  for (const std::shared_ptr<Sequence>& sequence : late) {
+    ExpireTurns(sequence.get(), now_ns, to_end);
   }
   while (!idle_.empty() && idle_.front()->idle_since_ns + bounds_.idle_ns <= now_ns) {
     Close(idle_.front(), SequenceEnd::kIdle);
@@ -326,8 +358,7 @@ void SequenceTable::Close(Sequence* sequence, SequenceEnd end) {
   open_share_.Set(static_cast<int64_t>(open_.size()));
   StopRest(sequence);
   sequence->is_closed = true;
-  if (sequence->is_ready) std::erase(ready_, kept);
-  if (sequence->pin == 0) std::erase(backlog_, kept);
+  LeaveBacklog(sequence);
   if (sequence->pin != 0) CountDown(&placed_of_, sequence->key.tenant);
   const auto lane = std::find_if(lanes_.begin(), lanes_.end(), [sequence](const Lane& each) {
     return each.pin == sequence->pin;

@@ -131,6 +131,7 @@ class SequenceTable {
   bool GetsLane(const SequenceKey& key);
   absl::StatusOr<std::shared_ptr<Sequence>> Open(const SequenceKey& key, uint64_t state_bytes);
   void PlaceBacklog();
+  void LeaveBacklog(Sequence* sequence);
   bool MayHaveLane(uint32_t tenant) const;
   Lane* FreeLane();
   void LookAt(const std::shared_ptr<Sequence>& sequence);
@@ -139,6 +140,8 @@ class SequenceTable {
   void StopRest(Sequence* sequence);
   void Forget(Request* request);
   bool Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end);
+  void ExpireTurns(Sequence* sequence, int64_t now_ns, TurnsToEnd* to_end);
+  absl::Status NotBegun(const Sequence& sequence) const;
   void DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* to_end);
   void EndWaiting(Sequence* sequence, const absl::Status& status, TurnsToEnd* to_end);
   void Close(Sequence* sequence, SequenceEnd end);
@@ -156,9 +159,9 @@ class SequenceTable {
   WaitingLedger ledger_;                               // of those
   absl::flat_hash_map<uint32_t, uint32_t> placed_of_;  // sequences with a lane, of each tenant
   std::vector<Lane> lanes_;
-  std::deque<std::shared_ptr<Sequence>> backlog_;  // without a lane, in the order of arrival
-  std::deque<std::shared_ptr<Sequence>> ready_;    // with a turn that may begin, or that had one
-  std::list<Sequence*> idle_;                      // the longest first
+  std::list<Sequence*> backlog_;                 // without a lane, in the order of arrival
+  std::deque<std::shared_ptr<Sequence>> ready_;  // with a turn that may begin, or that had one
+  std::list<Sequence*> idle_;                    // the longest first
 
   // Why those ended that ended last, so that a client is told.
   absl::flat_hash_map<SequenceKey, Past> past_;

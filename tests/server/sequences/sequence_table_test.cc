@@ -277,6 +277,27 @@ TEST_F(SequenceTableTest, EndsRequestsThatHaveWaitedForTooLong) {
   Done(first);
 }
 
+TEST_F(SequenceTableTest, AStartThatHasWaitedForTooLongTakesItsFollowersAlong) {
+  const Request* const first = Admitted(7, true);
+  BeginAll();
+  const Request* const second = Admitted(7, false);
+  Request* const late = NewRequest(0, clock_.NowNs() + 5);
+  EXPECT_TRUE(Admit(7, late, true).ok());
+  Request* const follower = Admitted(7, false);
+  clock_.Advance(5);
+  Tick();
+  ASSERT_EQ(ended_.waiting.size(), 2u);
+  EXPECT_EQ(ended_.waiting[0].first, late);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(ended_.waiting[0].second));
+  EXPECT_EQ(ended_.waiting[1].first, follower);
+  EXPECT_TRUE(absl::IsUnavailable(ended_.waiting[1].second));
+  Done(first);
+  ASSERT_EQ(BeginAll(), 1u);
+  Done(second);
+  EXPECT_EQ(table_.open(), 0u);
+  EXPECT_EQ(Ended(SequenceEnd::kFailed), 1u);
+}
+
 TEST_F(SequenceTableTest, BeginsNoTurnThatHasWaitedForTooLong) {
   const Request* const first = Admitted(7, true);
   BeginAll();

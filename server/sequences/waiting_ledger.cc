@@ -19,11 +19,13 @@ WaitingLedger::Sum WaitingLedger::Of(uint32_t tenant) const {
 
 bool WaitingLedger::HasRoom(const Entry& entry) const {
   if (all_.requests >= limits_.requests) return false;
-  if (entry.bytes > limits_.bytes - std::min(limits_.bytes, all_.bytes)) return false;
+  const uint64_t bytes_left = limits_.bytes - std::min(limits_.bytes, all_.bytes);
+  if (entry.bytes > bytes_left) return false;
   if (!entry.has_lane && all_.without_lane >= most_without_lane()) return false;
   if (entry.tenant == 0) return true;
   const Sum own = Of(entry.tenant);
   if (own.requests >= limits_.requests - all_.requests) return false;
+  if (own.bytes > 0 && own.bytes >= bytes_left) return false;
   return entry.has_lane || own.without_lane < most_without_lane() - all_.without_lane;
 }
 

@@ -10,7 +10,8 @@ namespace mpsd {
 // Part of a SequenceTable, which counts each turn that comes and goes. Turns of sequences that have
 // no lane yet get at most half of the room: nobody knows how long those wait, and they must not
 // lock out the sequences that are open and could go on. Where callers are told apart (tenant is not
-// 0) one tenant has at most as much as is left for all others, of the whole and of that half.
+// 0) one tenant has at most as much as is left for all others, of the requests, of that half and of
+// the bytes.
 // Holds no request. Thread-compatible: guarded by the table's owner.
 class WaitingLedger {
  public:

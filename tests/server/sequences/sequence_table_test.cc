@@ -423,6 +423,25 @@ TEST_F(SequenceTableTest, CountsTheBytesThatWait) {
   EXPECT_TRUE(Admit(2, second, true).ok());
 }
 
+TEST_F(SequenceTableTest, OneTenantLeavesBytesForOthers) {
+  const std::string bytes(60, 'x');
+  Payload large;
+  large.Append(bytes);
+  Payload small;
+  small.Append(absl::string_view(bytes).substr(0, 10));
+  Request* const first = NewRequest(/*tenant=*/1);
+  first->inputs.emplace_back().payload = &large;
+  EXPECT_TRUE(Admit(1, first, true).ok());
+  Request* const second = NewRequest(/*tenant=*/1);
+  second->inputs.emplace_back().payload = &small;
+  EXPECT_TRUE(absl::IsResourceExhausted(Admit(2, second, true)));
+  Request* const other = NewRequest(/*tenant=*/2);
+  other->inputs.emplace_back().payload = &small;
+  EXPECT_TRUE(Admit(1, other, true).ok());
+  BeginAll();
+  EXPECT_TRUE(Admit(2, second, true).ok());
+}
+
 TEST_F(SequenceTableTest, RemembersWhyOnlySoManyEnded) {
   for (uint64_t id = 1; id <= kMaxPastSequences + 1; ++id) {
     Run(id, true, /*ends=*/true);

@@ -6,6 +6,7 @@
 #include "proto/base/failpoint.h"
 #include "server/dispatch/deadline_note.h"
 #include "server/request/cancelled_by_client.h"
+#include "server/request/no_worker_in_time.h"
 
 namespace mpsd {
 
@@ -39,7 +40,7 @@ absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
                          int64_t* tick_by_ns) {
   if (parts_.closed) return absl::AbortedError("the model was replaced");
   if (parts_.inflight.workers().empty() && request->deadline_ns <= parts_.worker_expected_ns) {
-    return parts_.NoWorkerInTime();
+    return NoWorkerInTime(parts_.model->name);
   }
   absl::Status status = parts_.RefusalInAdvance(*request);
   if (status.ok()) status = parts_.queue.Admit(request, bytes, targets, tick_by_ns);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "server/request/retry_info.h"
 #include "server/schedule/admission_forecast.h"
@@ -42,12 +41,6 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       link_gauges(&model->metrics) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
   MPSD_CHECK(options.lane_needs.empty() || options.resources != nullptr);
-}
-
-absl::Status PoolParts::NoWorkerInTime() const {
-  return absl::UnavailableError(absl::StrCat("Request for model '", model->name,
-                                             "' is not at ready state: no worker can serve it"
-                                             " before the deadline"));
 }
 
 absl::Status PoolParts::RefusalInAdvance(const Request& request) {

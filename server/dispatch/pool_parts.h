@@ -79,9 +79,6 @@ struct PoolParts {
   PoolParts(ServedModel* served, const PoolOptions& given, const Clock* pool_clock,
             PoolKeeper* pool_keeper, std::unique_ptr<const Scheduler> chosen);
 
-  // UNAVAILABLE, for a request whose deadline comes before a worker is expected to serve.
-  absl::Status NoWorkerInTime() const;
-
   // RESOURCE_EXHAUSTED, for a new request that would be answered too late, or without a deadline of
   // its own would stand in a queue that does not drain, as far as anybody can tell. It is refused
   // at once: it would take time from those that can be answered.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/lanes/output_sizing.h"
+#include "server/request/no_worker_in_time.h"
 
 namespace mpsd {
 
@@ -86,12 +87,14 @@ void PoolWorkers::ExpectAt(int64_t when_ns) {
   {
     absl::MutexLock lock(&parts_->mu);
     parts_->worker_expected_ns = when_ns;
-    if (!parts_->inflight.workers().empty() || when_ns == INT64_MIN) return;
-    parts_->queue.TakeExpired(when_ns, &parts_->taken);
-    work.EndAll(&parts_->taken, parts_->NoWorkerInTime());
-    parts_->queue.NoteSlabs();
+    if (parts_->inflight.workers().empty() && when_ns != INT64_MIN) {
+      parts_->queue.TakeExpired(when_ns, &parts_->taken);
+      work.EndAll(&parts_->taken, NoWorkerInTime(parts_->model->name));
+      parts_->queue.NoteSlabs();
+    }
   }
   carrier_->Carry(&work);
+  if (parts_->watcher != nullptr) parts_->watcher->ExpectAt(when_ns);
 }
 
 bool PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {

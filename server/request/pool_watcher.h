@@ -22,6 +22,10 @@ class PoolWatcher {
   // the supervisor's thread.
   virtual void LanesLeft(absl::Span<const uint64_t> pins) = 0;
 
+  // While there are no lanes none joins before `when_ns`; INT64_MIN: one may at any moment. Called
+  // by the supervisor's thread.
+  virtual void ExpectAt(int64_t when_ns) = 0;
+
   // Time has passed: called every few milliseconds.
   virtual void Tick(int64_t now_ns) = 0;
 

@@ -284,6 +284,15 @@ void SequenceQueue::LanesLeft(absl::Span<const uint64_t> pins) {
   BeginTurns();
 }
 
+void SequenceQueue::ExpectAt(int64_t when_ns) {
+  SequenceTable::TurnsToEnd to_end;
+  {
+    absl::MutexLock lock(&mu_);
+    table_.ExpectLanesAt(when_ns, context_->clock->NowNs(), &to_end);
+  }
+  Carry(to_end);
+}
+
 void SequenceQueue::Tick(int64_t now_ns) {
   SequenceTable::TurnsToEnd to_end;
   {

@@ -57,6 +57,7 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
   // PoolWatcher.
   void LanesJoined(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
   void LanesLeft(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
+  void ExpectAt(int64_t when_ns) override ABSL_LOCKS_EXCLUDED(mu_);
   void Tick(int64_t now_ns) override ABSL_LOCKS_EXCLUDED(mu_);
   void FailAll(const char* text) override ABSL_LOCKS_EXCLUDED(mu_);
 

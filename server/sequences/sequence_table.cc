@@ -7,6 +7,7 @@
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/request/infer_message.h"
+#include "server/request/no_worker_in_time.h"
 #include "server/request/retry_info.h"
 
 namespace mpsd {
@@ -89,6 +90,9 @@ absl::Status SequenceTable::Admit(const SequenceKey& key, const Turn& turn, uint
   const bool is_open = found != open_.end();
   const bool goes_on = is_open && !found->second->ending.has_value();
   if (!turn.starts && !goes_on) return NotOpen(key);
+  if (lanes_.empty() && turn.request->expiry_ns() <= lanes_expected_ns_) {
+    return NoWorkerInTime(model_);
+  }
   const WaitingLedger::Entry entry = {key.tenant, InputBytes(*turn.request),
                                       is_open ? found->second->pin != 0 : GetsLane(key)};
   const bool needs_room = !is_open || !BeginsAtOnce(*found->second);
@@ -177,6 +181,12 @@ void SequenceTable::LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_en
     sequence->lost = status;
   }
   PlaceBacklog();
+}
+
+void SequenceTable::ExpectLanesAt(int64_t when_ns, int64_t now_ns, TurnsToEnd* to_end) {
+  lanes_expected_ns_ = when_ns;
+  if (!lanes_.empty() || when_ns == INT64_MIN) return;
+  EndUntil(when_ns, NoWorkerInTime(model_), now_ns, to_end);
 }
 
 // ---- turns ----
@@ -306,23 +316,35 @@ void SequenceTable::StopRest(Sequence* sequence) {
   sequence->idle_place.reset();
 }
 
-// Those that follow one that starts go with it.
-void SequenceTable::ExpireTurns(Sequence* sequence, int64_t now_ns, TurnsToEnd* to_end) {
+// The turns that may not wait longer than that. Those that follow one that starts go with it.
+void SequenceTable::EndTurnsUntil(int64_t until_ns, const absl::Status& status, Sequence* sequence,
+                                  TurnsToEnd* to_end) {
   std::deque<Turn> kept;
   bool is_begun = true;
   for (const Turn& turn : sequence->waiting) {
-    const bool is_late = turn.request->expiry_ns() <= now_ns;
+    const bool is_late = turn.request->expiry_ns() <= until_ns;
     if (turn.starts) is_begun = !is_late;
     if (!is_late && is_begun) {
       kept.push_back(turn);
       continue;
     }
     Forget(turn.request);
-    to_end->waiting.emplace_back(turn.request, is_late ? TooLate() : NotBegun(*sequence));
+    to_end->waiting.emplace_back(turn.request, is_late ? status : NotBegun(*sequence));
   }
   sequence->waiting.swap(kept);
   if (!is_begun) sequence->ending = SequenceEnd::kFailed;
-  Settle(sequence, now_ns);
+}
+
+void SequenceTable::EndUntil(int64_t until_ns, const absl::Status& status, int64_t now_ns,
+                             TurnsToEnd* to_end) {
+  absl::flat_hash_set<std::shared_ptr<Sequence>> late;
+  for (const auto& entry : waiting_) {
+    if (entry.first->expiry_ns() <= until_ns) late.insert(entry.second.sequence);
+  }
+  for (const std::shared_ptr<Sequence>& sequence : late) {
+    EndTurnsUntil(until_ns, status, sequence.get(), to_end);
+    Settle(sequence.get(), now_ns);
+  }
 }
 
 // False: its time has not come. REQUIRES: it waits.
@@ -334,13 +356,7 @@ bool SequenceTable::Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end)
 }
 
 void SequenceTable::TakeExpired(int64_t now_ns, TurnsToEnd* to_end) {
-  absl::flat_hash_set<std::shared_ptr<Sequence>> late;
-  for (const auto& entry : waiting_) {
-    if (entry.first->expiry_ns() <= now_ns) late.insert(entry.second.sequence);
-  }
-  for (const std::shared_ptr<Sequence>& sequence : late) {
-    ExpireTurns(sequence.get(), now_ns, to_end);
-  }
+  EndUntil(now_ns, TooLate(), now_ns, to_end);
   while (!idle_.empty() && idle_.front()->idle_since_ns + bounds_.idle_ns <= now_ns) {
     Close(idle_.front(), SequenceEnd::kIdle);
   }

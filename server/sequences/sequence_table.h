@@ -85,7 +85,7 @@ class SequenceTable {
 
   // The turn waits from now on; `state_bytes` are what a sequence keeps. INVALID_ARGUMENT where its
   // sequence is not open and it does not start one; RESOURCE_EXHAUSTED where too many wait, or
-  // there is no room for another state.
+  // there is no room for another state; UNAVAILABLE where no lane comes in time.
   absl::Status Admit(const SequenceKey& key, const Turn& turn, uint64_t state_bytes);
 
   // The next turn that may run, which does from now on; none: nothing may. Turns that have waited
@@ -102,6 +102,10 @@ class SequenceTable {
   // Lanes come and go. The sequences of those that go are lost; the caller cancels what runs there.
   void AddLanes(absl::Span<const uint64_t> pins);
   void LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_end);
+
+  // While there are no lanes none comes before `when_ns`: turns that may not wait longer end as
+  // UNAVAILABLE, and such new ones are refused. INT64_MIN: one may come at any moment.
+  void ExpectLanesAt(int64_t when_ns, int64_t now_ns, TurnsToEnd* to_end);
 
   // Turns whose wait has taken too long, and sequences that have been idle for too long.
   void TakeExpired(int64_t now_ns, TurnsToEnd* to_end);
@@ -140,7 +144,9 @@ class SequenceTable {
   void StopRest(Sequence* sequence);
   void Forget(Request* request);
   bool Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end);
-  void ExpireTurns(Sequence* sequence, int64_t now_ns, TurnsToEnd* to_end);
+  void EndUntil(int64_t until_ns, const absl::Status& status, int64_t now_ns, TurnsToEnd* to_end);
+  void EndTurnsUntil(int64_t until_ns, const absl::Status& status, Sequence* sequence,
+                     TurnsToEnd* to_end);
   absl::Status NotBegun(const Sequence& sequence) const;
   void DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* to_end);
   void EndWaiting(Sequence* sequence, const absl::Status& status, TurnsToEnd* to_end);
@@ -159,6 +165,7 @@ class SequenceTable {
   WaitingLedger ledger_;                               // of those
   absl::flat_hash_map<uint32_t, uint32_t> placed_of_;  // sequences with a lane, of each tenant
   std::vector<Lane> lanes_;
+  int64_t lanes_expected_ns_ = INT64_MIN;        // while there are none
   std::list<Sequence*> backlog_;                 // without a lane, in the order of arrival
   std::deque<std::shared_ptr<Sequence>> ready_;  // with a turn that may begin, or that had one
   std::list<Sequence*> idle_;                    // the longest first

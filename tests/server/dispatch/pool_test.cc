@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <thread>
+#include <vector>
 
 #include "proto/shm/doorbell.h"
 #include "tests/server/dispatch/pool_fixture.h"
@@ -488,6 +489,25 @@ TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
   Serve(worker);
   EXPECT_EQ(patient->Answer(), Rows(2));
   EXPECT_EQ(served->Answer(), Rows(4)) << "while one is attached nothing is expected";
+}
+
+TEST_F(PoolTest, ItsWatcherIsToldWhenAWorkerIsExpected) {
+  class : public PoolWatcher {
+   public:
+    void LanesJoined(absl::Span<const uint64_t>) override {}
+    void LanesLeft(absl::Span<const uint64_t>) override {}
+    void ExpectAt(int64_t when_ns) override { told_ns.push_back(when_ns); }
+    void Tick(int64_t) override {}
+    void FailAll(const char*) override {}
+
+    std::vector<int64_t> told_ns;
+  } watcher;
+  MakePool();
+  pool_->Watch(&watcher);
+  pool_->workers()->ExpectAt(5);
+  pool_->workers()->ExpectAt(INT64_MIN);
+  EXPECT_EQ(watcher.told_ns, (std::vector<int64_t>{5, INT64_MIN}));
+  pool_->Watch(nullptr);
 }
 
 TEST_F(PoolTest, AWorkerThatMayComeAtAnyMomentIsWaitedFor) {

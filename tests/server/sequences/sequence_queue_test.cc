@@ -131,6 +131,19 @@ TEST_F(SequenceQueueTest, TheLossOfALaneIsToldToAllRequests) {
   EXPECT_EQ(fresh->sink.endings(), 1);
 }
 
+TEST_F(SequenceQueueTest, AStartIsRefusedWhereNoLaneComesInTime) {
+  const uint64_t pins[] = {kPin};
+  queue_->LanesLeft(pins);
+  Call* const waits = NewCall(5, 7, true);
+  waits->request.deadline_ns = clock_.NowNs() + 5;
+  ASSERT_TRUE(Enter(waits).ok());
+  queue_->ExpectAt(clock_.NowNs() + 30);
+  EXPECT_TRUE(absl::IsUnavailable(waits->sink.status())) << waits->sink.status();
+  Call* const next = NewCall(5, 8, true);
+  next->request.deadline_ns = clock_.NowNs() + 5;
+  EXPECT_TRUE(absl::IsUnavailable(Enter(next)));
+}
+
 TEST_F(SequenceQueueTest, CancelsWhatWaitsAndWhatRuns) {
   Call* const runs = Entered(5, 7, true);
   Call* const waits = Entered(6, 7);

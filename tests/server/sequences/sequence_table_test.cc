@@ -332,6 +332,27 @@ TEST_F(SequenceTableTest, LosesTheSequencesOfALaneThatIsGone) {
   Run(1, true);
 }
 
+TEST_F(SequenceTableTest, NobodyWaitsForALaneThatComesTooLate) {
+  const uint64_t pins[] = {11, 12};
+  table_.LoseLanes(pins, &ended_);
+  Request* const impatient = NewRequest(0, clock_.NowNs() + 5);
+  EXPECT_TRUE(Admit(1, impatient, true).ok()) << "a lane may come at any moment";
+  Request* const patient = NewRequest(0, clock_.NowNs() + 6);
+  EXPECT_TRUE(Admit(2, patient, true).ok());
+  table_.ExpectLanesAt(clock_.NowNs() + 5, clock_.NowNs(), &ended_);
+  ASSERT_EQ(ended_.waiting.size(), 1u);
+  EXPECT_EQ(ended_.waiting[0].first, impatient);
+  EXPECT_TRUE(absl::IsUnavailable(ended_.waiting[0].second));
+  EXPECT_EQ(table_.open(), 1u);
+  Request* const late = NewRequest(0, clock_.NowNs() + 5);
+  EXPECT_TRUE(absl::IsUnavailable(Admit(1, late, true)));
+  AddLanes();
+  EXPECT_TRUE(Admit(1, late, true).ok()) << "while there are lanes nothing is expected";
+  EXPECT_EQ(BeginAll(), 2u);
+  Done(late);
+  Done(patient);
+}
+
 TEST_F(SequenceTableTest, ForgetsWhatItKnewOnceTheIdBeginsAgain) {
   Run(7, true, /*ends=*/true);
   Run(7, true);

@@ -7,6 +7,8 @@ namespace mpsd {
 void Gate::SetRules(const AccessRules& rules) {
   auto policy = std::make_unique<const AccessPolicy>(rules);
   absl::MutexLock lock(&mu_);
+  if (policy_ != nullptr && rules == rules_) return;
+  rules_ = rules;
   policy_.swap(policy);
   ++version_;
   in_force_.store(rules.in_force, std::memory_order_release);

@@ -40,7 +40,8 @@ struct Grant {
 class Gate {
  public:
   // Puts these rules in force. Calls that are inside go on. The next request of a stream is judged
-  // by the new rules. REQUIRES: what AccessPolicy requires of them.
+  // by the new rules. Does nothing where these rules are in force already: grants stay good, and
+  // the numbers of tenants stay the same. REQUIRES: what AccessPolicy requires of them.
   void SetRules(const AccessRules& rules) ABSL_LOCKS_EXCLUDED(mu_);
 
   // False: everything is allowed. One load.
@@ -62,7 +63,8 @@ class Gate {
  private:
   std::atomic<bool> in_force_{false};
   mutable absl::Mutex mu_;
-  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;  // of policy_; each SetRules() adds one
+  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;  // of rules_; each change adds one
+  AccessRules rules_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<const AccessPolicy> policy_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/server/access/rules.h"
 
@@ -41,6 +43,17 @@ TEST(Gate, AGrantIsGoodForItsRulesAndStaleForOthers) {
   EXPECT_EQ(gate.Enter(kModelInferAccess, kOps, &grant), Verdict::kDenied);
 }
 
+TEST(Gate, AGrantStaysGoodWhenTheSameRulesAreReadAgain) {
+  Gate gate;
+  gate.SetRules(TestRules({TokenRule("ops", Role::kInfer, {"a"})}));
+  Grant grant;
+  ASSERT_EQ(gate.Enter(kModelInferAccess, kOps, &grant), Verdict::kAllowed);
+  gate.SetRules(TestRules({TokenRule("ops", Role::kInfer, {"a"})}));
+  EXPECT_EQ(gate.MayUse(kModelInferAccess, grant, "a"), Verdict::kAllowed);
+  gate.SetRules(TestRules({TokenRule("ops", Role::kInfer, {"b"})}));
+  EXPECT_FALSE(gate.MayUse(kModelInferAccess, grant, "a").has_value());
+}
+
 TEST(Gate, AGrantThatWasNeverGivenIsStale) {
   Gate gate;
   gate.SetRules(TestRules({TokenRule("ops", Role::kInfer)}));
@@ -51,7 +64,10 @@ TEST(Gate, RulesChangeWhileCallsCome) {
   Gate gate;
   gate.SetRules(TestRules({TokenRule("ops", Role::kInfer)}));
   std::thread changer([&gate] {
-    for (int i = 0; i < 200; ++i) gate.SetRules(TestRules({TokenRule("ops", Role::kInfer)}));
+    for (int i = 0; i < 200; ++i) {
+      const std::vector<std::string> models(i % 2, "m");  // none: of all models
+      gate.SetRules(TestRules({TokenRule("ops", Role::kInfer, models)}));
+    }
   });
   for (int i = 0; i < 2000; ++i) {
     Grant grant;

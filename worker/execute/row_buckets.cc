@@ -11,7 +11,7 @@ namespace {
 // Takes the outputs of a bucket's rows and hands on the first ones.
 class FirstRowsSink final : public OutputSink {
  public:
-  FirstRowsSink(uint32_t rows, uint32_t bucket, std::vector<std::string>* memory, OutputSink* sink)
+  FirstRowsSink(uint32_t rows, uint32_t bucket, std::deque<std::string>* memory, OutputSink* sink)
       : rows_(rows), bucket_(bucket), memory_(memory), sink_(sink) {}
 
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override {
@@ -21,7 +21,7 @@ class FirstRowsSink final : public OutputSink {
     kept[0] = rows_;
     void* const target = sink_->Add(datatype, kept);
     if (target == nullptr) return nullptr;
-    if (memory_->size() <= targets_.size()) memory_->resize(targets_.size() + 1);
+    if (memory_->size() <= targets_.size()) memory_->emplace_back();
     std::string& scratch = (*memory_)[targets_.size()];
     if (scratch.size() < *bytes) scratch.resize(*bytes);
     targets_.push_back({target, *bytes / bucket_ * rows_});
@@ -51,7 +51,7 @@ class FirstRowsSink final : public OutputSink {
 
   const uint32_t rows_;
   const uint32_t bucket_;
-  std::vector<std::string>* const memory_;
+  std::deque<std::string>* const memory_;
   OutputSink* const sink_;
   std::vector<Target> targets_;
 };

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,9 @@ class RowBuckets {
   const uint32_t lane_;
   Model* const model_;
   std::vector<std::string> inputs_;  // one piece of memory for each input, and so below
-  std::vector<std::string> outputs_;
+  // A deque, which moves no piece when it grows: the model writes the outputs when all are
+  // declared.
+  std::deque<std::string> outputs_;
 };
 
 }  // namespace mpsd

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "tests/fakes/fake_model.h"
+#include "worker/execute/trial_run.h"
 #include "worker/execute/warm_up.h"
 
 namespace mpsd {
@@ -141,6 +143,26 @@ TEST_F(RowBucketsTest, AnOutputWithoutRoomIsDeclaredAllTheSame) {
   sink_.has_room = false;
   EXPECT_TRUE(Run({1, 2, 3, 4, 5, 6}).ok());
   EXPECT_THAT(sink_.dims, ElementsAre(3, 2));
+}
+
+// As a device whose copies are queued: they run when the last output is declared.
+TEST_F(RowBucketsTest, AnOutputStaysWhereItIsWhenTheNextOneIsDeclared) {
+  FakeModel model(TwoWide(6), [](auto, uint32_t rows, OutputSink* sink) {
+    std::vector<void*> outputs;
+    for (int i = 0; i < 9; ++i) outputs.push_back(sink->Add(DataType::kUint8, {rows}));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      std::memset(outputs[i], 'a' + static_cast<int>(i), rows);
+    }
+    return absl::OkStatus();
+  });
+  model.row_buckets = true;
+  const std::vector<float> values(6);
+  const InputTensor input = {values.data(), 6 * sizeof(float), DataType::kFp32, {3, 2}};
+  KeptOutputs kept;
+  EXPECT_TRUE(RowBuckets(0, &model).Run({input}, 3, &kept).ok());
+  ASSERT_EQ(kept.outputs().size(), 9u);
+  EXPECT_EQ(kept.outputs().front()->bytes, "aaa");
+  EXPECT_EQ(kept.outputs().back()->bytes, "iii");
 }
 
 TEST_F(RowBucketsTest, AFailureIsTheModels) {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
 #include "worker/execute/same_answers.h"
+#include "worker/execute/trial_bound.h"
 #include "worker/execute/trial_run.h"
 
 namespace mpsd {
@@ -135,7 +136,7 @@ absl::StatusOr<int64_t> TimeOf(Model* model, TrialShape shape, const Clock* cloc
   int64_t took_ns = INT64_MAX;
   absl::Status ran;
   const auto run = [&](uint32_t) {
-    for (int turn = 0; turn < 2 && ran.ok() && took_ns > kConcurrencyRunNs; ++turn) {
+    for (int turn = 0; turn < 2 && ran.ok() && took_ns > kTrialRunNs; ++turn) {
       KeptOutputs sink;
       const int64_t begin_ns = clock->NowNs();
       ran = trial.Run(model, &sink);
@@ -148,24 +149,6 @@ absl::StatusOr<int64_t> TimeOf(Model* model, TrialShape shape, const Clock* cloc
   return took_ns;
 }
 
-// The largest shape up to `large` that fits in kConcurrencyRunNs, found by running longer rows, and
-// then told from the longest.
-absl::StatusOr<TrialShape> LargestInTime(Model* model, TrialShape small, TrialShape large,
-                                         const Clock* clock) {
-  TrialShape fits = small;
-  int64_t took_ns = 0;
-  for (TrialShape next = small; next.step <= large.step; ++next.step) {
-    const absl::StatusOr<int64_t> time_ns = TimeOf(model, next, clock);
-    if (!time_ns.ok()) return time_ns.status();
-    took_ns = *time_ns;
-    if (took_ns > kConcurrencyRunNs) return fits;
-    fits = next;
-  }
-  const int64_t rows = fits.rows * kConcurrencyRunNs / std::max<int64_t>(1, took_ns);
-  fits.rows = static_cast<uint32_t>(std::clamp<int64_t>(rows, fits.rows, large.rows));
-  return fits;
-}
-
 }  // namespace
 
 absl::Status CheckConcurrency(Model* model, uint32_t lanes,
@@ -176,7 +159,8 @@ absl::Status CheckConcurrency(Model* model, uint32_t lanes,
   absl::Status status = CheckShape(model, lanes, small, options);
   if (!status.ok() || shapes.back() == small) return status;
   const absl::StatusOr<TrialShape> large =
-      LargestInTime(model, small, shapes.back(), options.clock);
+      LargestInTime(small, shapes.back(),
+                    [&](const TrialShape& shape) { return TimeOf(model, shape, options.clock); });
   if (!large.ok()) return large.status();
   return *large == small ? status : CheckShape(model, lanes, *large, options);
 }

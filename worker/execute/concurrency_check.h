@@ -6,8 +6,7 @@
 // each other (`DecideLanes` in worker/main.cc); its LoadReport says why.
 //
 // Each of two shapes, the smallest that the model is served with, and the largest or what of it a
-// lane runs in kConcurrencyRunNs: on a CPU the largest batch of an encoder takes many seconds, and
-// each lane runs it a dozen times.
+// lane runs in kTrialRunNs (trial_bound.h): each lane runs it a dozen times.
 //
 //   cold     all lanes run inputs of their own at once, before    what races while code is compiled
 //            anything of this shape has run, but for what told
@@ -35,9 +34,6 @@ inline constexpr int kConcurrencyRounds = 44;
 inline constexpr int kFewestConcurrencyRounds = 8;
 inline constexpr int64_t kConcurrencyRoundsNs = 5 * kNsPerSecond;  // of one shape
 
-// How long one run of the second shape takes at most, as far as smaller runs tell.
-inline constexpr int64_t kConcurrencyRunNs = 200 * kNsPerMs;
-
 struct ConcurrencyCheckOptions {
   bool lane_on_main_thread = false;  // lane 0 will run on the calling thread
   const Clock* clock = Clock::Real();
@@ -45,7 +41,7 @@ struct ConcurrencyCheckOptions {
 
 // Finds models whose lanes disturb each other. Inputs are rows of random small numbers, of the
 // shapes of TrialDims() (worker/model/trial_dims.h): four rows at the first bucket, and
-// max_batch_size rows at the last, or fewer rows, or a smaller bucket, as kConcurrencyRunNs allows.
+// max_batch_size rows at the last, or fewer rows, or a smaller bucket, as kTrialRunNs allows.
 // Integers are those of Model::trial_range(). The tolerance is relative, and none for integers.
 // Rounds of a shape end after kConcurrencyRoundsNs, but not before the fewest are run.
 //

@@ -8,13 +8,15 @@
 #include "absl/strings/str_format.h"
 #include "worker/execute/answer_agreement.h"
 #include "worker/execute/sample_inputs.h"
+#include "worker/execute/trial_bound.h"
 #include "worker/execute/trial_run.h"
 #include "worker/model/elements.h"
 
 namespace mpsd {
 namespace {
 
-// The last question is asked again to see how fast the model is, up to this often and this long.
+// The last question is asked again where the choice needs to know how fast the model is, up to this
+// often and this long.
 constexpr int kTimedRuns = 3;
 constexpr int64_t kTimedRunsNs = kNsPerSecond;
 
@@ -24,30 +26,51 @@ struct Asked {
   uint32_t rows = 1;
 };
 
+absl::Status AskOnce(Model* model, const Asked& asked, KeptOutputs* kept) {
+  if (model->spec().decoupled) return model->Answer(0, asked.tensors, /*index=*/0, kept).status();
+  return model->Run(0, asked.tensors, asked.rows, kept);
+}
+
+// How long the model takes for the shape; where that is too long, for its second run, since the
+// first one may compile code. REQUIRES: lane 0 is bound.
+absl::StatusOr<int64_t> TimeToAnswer(Model* model, const TrialShape& shape, const Clock* clock) {
+  const TrialInputs inputs(*model, shape, TrialFill::kPositive, /*seed=*/1);
+  int64_t took_ns = INT64_MAX;
+  for (int turn = 0; turn < 2 && took_ns > kTrialRunNs; ++turn) {
+    KeptOutputs dropped;
+    const int64_t began_ns = clock->NowNs();
+    const absl::Status status = AskOnce(model, {inputs.tensors(), inputs.rows()}, &dropped);
+    if (!status.ok()) return status;
+    took_ns = clock->NowNs() - began_ns;
+  }
+  return took_ns;
+}
+
+// The smallest shape, and the largest that the model has the time for.
+absl::StatusOr<std::vector<TrialShape>> ShapesInTime(Model* model, const Clock* clock) {
+  std::vector<TrialShape> shapes = TrialShapes(model->spec());
+  if (shapes.size() == 1) return shapes;
+  if (absl::Status bound = model->BindLane(0); !bound.ok()) return bound;
+  const absl::StatusOr<TrialShape> large =
+      LargestInTime(shapes.front(), shapes.back(),
+                    [&](const TrialShape& shape) { return TimeToAnswer(model, shape, clock); });
+  model->ReleaseLane(0);
+  if (!large.ok()) return large.status();
+  if (*large == shapes.front()) return std::vector<TrialShape>{*large};
+  return std::vector<TrialShape>{shapes.front(), *large};
+}
+
 // All inputs of the trial, the largest last. Owns them.
 class Questions {
  public:
-  static absl::StatusOr<Questions> Make(const Model& model,
-                                        absl::Span<const WarmUpSample> samples) {
+  // The samples, or else random inputs of shapes that `model`, which is that of fp32, answers in
+  // time.
+  static absl::StatusOr<Questions> Make(Model* model, const PrecisionChoiceOptions& options) {
     Questions questions;
-    for (const WarmUpSample& sample : samples) {
-      absl::StatusOr<SampleInputs> inputs = MakeSampleInputs(model.spec(), sample);
-      if (!inputs.ok()) return inputs.status();
-      questions.samples_.push_back(*std::move(inputs));
-      questions.sample_rows_.push_back(sample.rows);
-    }
-    if (!samples.empty()) return questions;
-    const std::vector<TensorSpec>& inputs = model.spec().inputs;
-    const bool has_signs = std::any_of(inputs.begin(), inputs.end(), [](const TensorSpec& input) {
-      return IsFloat(input.datatype);
-    });
-    uint32_t seed = 0;
-    for (const TrialShape& shape : TrialShapes(model.spec())) {
-      for (const TrialFill fill : {TrialFill::kPositive, TrialFill::kSigned}) {
-        if (fill == TrialFill::kSigned && !has_signs) continue;
-        questions.random_.push_back(std::make_unique<TrialInputs>(model, shape, fill, ++seed));
-      }
-    }
+    const absl::Status status = options.samples.empty()
+                                    ? questions.AddRandom(model, options.clock)
+                                    : questions.AddSamples(*model, options.samples);
+    if (!status.ok()) return status;
     return questions;
   }
 
@@ -61,6 +84,33 @@ class Questions {
   }
 
  private:
+  absl::Status AddSamples(const Model& model, absl::Span<const WarmUpSample> samples) {
+    for (const WarmUpSample& sample : samples) {
+      absl::StatusOr<SampleInputs> inputs = MakeSampleInputs(model.spec(), sample);
+      if (!inputs.ok()) return inputs.status();
+      samples_.push_back(*std::move(inputs));
+      sample_rows_.push_back(sample.rows);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddRandom(Model* model, const Clock* clock) {
+    const absl::StatusOr<std::vector<TrialShape>> shapes = ShapesInTime(model, clock);
+    if (!shapes.ok()) return shapes.status();
+    const std::vector<TensorSpec>& inputs = model->spec().inputs;
+    const bool has_signs = std::any_of(inputs.begin(), inputs.end(), [](const TensorSpec& input) {
+      return IsFloat(input.datatype);
+    });
+    uint32_t seed = 0;
+    for (const TrialShape& shape : *shapes) {
+      for (const TrialFill fill : {TrialFill::kPositive, TrialFill::kSigned}) {
+        if (fill == TrialFill::kSigned && !has_signs) continue;
+        random_.push_back(std::make_unique<TrialInputs>(*model, shape, fill, ++seed));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   std::vector<SampleInputs> samples_;
   std::vector<uint32_t> sample_rows_;
   std::vector<std::unique_ptr<TrialInputs>> random_;
@@ -72,13 +122,8 @@ struct Answers {
   int64_t took_ns = INT64_MAX;
 };
 
-absl::Status AskOnce(Model* model, const Asked& asked, KeptOutputs* kept) {
-  if (model->spec().decoupled) return model->Answer(0, asked.tensors, /*index=*/0, kept).status();
-  return model->Run(0, asked.tensors, asked.rows, kept);
-}
-
-absl::Status Ask(Model* model, const std::vector<Asked>& questions, const Clock* clock,
-                 Answers* answers) {
+absl::Status Ask(Model* model, const std::vector<Asked>& questions, int timed_runs,
+                 const Clock* clock, Answers* answers) {
   int64_t began_ns = clock->NowNs();
   for (const Asked& asked : questions) {
     answers->kept.push_back(std::make_unique<KeptOutputs>());
@@ -88,7 +133,7 @@ absl::Status Ask(Model* model, const std::vector<Asked>& questions, const Clock*
   }
   answers->took_ns = clock->NowNs() - began_ns;
   const int64_t until_ns = clock->NowNs() + kTimedRunsNs;
-  for (int run = 0; run < kTimedRuns && clock->NowNs() < until_ns; ++run) {
+  for (int run = 0; run < timed_runs && clock->NowNs() < until_ns; ++run) {
     KeptOutputs dropped;
     began_ns = clock->NowNs();
     absl::Status status = AskOnce(model, questions.back(), &dropped);
@@ -98,11 +143,11 @@ absl::Status Ask(Model* model, const std::vector<Asked>& questions, const Clock*
   return absl::OkStatus();
 }
 
-absl::StatusOr<Answers> AnswersOf(Model* model, const std::vector<Asked>& questions,
+absl::StatusOr<Answers> AnswersOf(Model* model, const std::vector<Asked>& questions, int timed_runs,
                                   const Clock* clock) {
   if (absl::Status bound = model->BindLane(0); !bound.ok()) return bound;
   Answers answers;
-  const absl::Status status = Ask(model, questions, clock, &answers);
+  const absl::Status status = Ask(model, questions, timed_runs, clock, &answers);
   model->ReleaseLane(0);
   if (!status.ok()) return status;
   return answers;
@@ -148,7 +193,8 @@ class PrecisionTrial {
   absl::StatusOr<std::unique_ptr<Model>> Try(Precision precision) {
     absl::StatusOr<std::unique_ptr<Model>> model = load_(precision);
     if (!model.ok()) return PassOver(precision, model.status());
-    const absl::StatusOr<Answers> given = AnswersOf(model->get(), questions_, options_.clock);
+    const absl::StatusOr<Answers> given =
+        AnswersOf(model->get(), questions_, kTimedRuns, options_.clock);
     if (!given.ok()) return PassOver(precision, given.status());
     const std::string fault = FaultOf(*given);
     if (fault.empty()) return model;
@@ -221,11 +267,13 @@ absl::StatusOr<std::unique_ptr<Model>> LoadInInt8(LoadInPrecision load,
   if (!model.ok()) return model;
   const absl::StatusOr<std::unique_ptr<Model>> fp32 = load(Precision::kFp32);
   if (!fp32.ok()) return Untold(fp32.status());
-  const absl::StatusOr<Questions> questions = Questions::Make(**fp32, options.samples);
+  const absl::StatusOr<Questions> questions = Questions::Make(fp32->get(), options);
   if (!questions.ok()) return Untold(questions.status());
-  const absl::StatusOr<Answers> expected = AnswersOf(fp32->get(), questions->All(), options.clock);
+  const absl::StatusOr<Answers> expected =
+      AnswersOf(fp32->get(), questions->All(), /*timed_runs=*/0, options.clock);
   if (!expected.ok()) return Untold(expected.status());
-  const absl::StatusOr<Answers> given = AnswersOf(model->get(), questions->All(), options.clock);
+  const absl::StatusOr<Answers> given =
+      AnswersOf(model->get(), questions->All(), /*timed_runs=*/0, options.clock);
   if (!given.ok()) return Untold(given.status());
   Distance distance = Measure((*fp32)->spec(), questions->All(), *expected, *given, kInt8Bounds);
   if (distance.fault.empty()) return Noted(*std::move(model), std::move(distance.note));
@@ -243,10 +291,10 @@ absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
   if (candidates.empty()) {
     return Noted(*std::move(fp32), "this device is not faster in another one");
   }
-  const absl::StatusOr<Questions> questions = Questions::Make(**fp32, options.samples);
-  absl::StatusOr<Answers> expected = questions.ok()
-                                         ? AnswersOf(fp32->get(), questions->All(), options.clock)
-                                         : absl::StatusOr<Answers>(questions.status());
+  const absl::StatusOr<Questions> questions = Questions::Make(fp32->get(), options);
+  absl::StatusOr<Answers> expected =
+      questions.ok() ? AnswersOf(fp32->get(), questions->All(), kTimedRuns, options.clock)
+                     : absl::StatusOr<Answers>(questions.status());
   if (absl::IsDataLoss(expected.status())) return expected.status();
   if (!expected.ok()) {
     return Noted(*std::move(fp32),

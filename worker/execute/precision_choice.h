@@ -10,9 +10,10 @@
 //   none                                  the fp32 model of the first step
 //
 // The inputs are the samples of the warm-up where the config has some, otherwise random numbers of
-// the smallest and the largest shape. Whatever is taken, the model's precision_note() says why no
-// coarser one was. What was measured depends on the machine, so two workers may come to different
-// ends: the front end holds all workers of a generation to the first one's.
+// the smallest shape, and of the largest or what of it fp32 runs in time (trial_bound.h). Whatever
+// is taken, the model's precision_note() says why no coarser one was. What was measured depends on
+// the machine, so two workers may come to different ends: the front end holds all workers of a
+// generation to the first one's.
 #pragma once
 
 #include <memory>

@@ -23,6 +23,7 @@ using testing::HasSubstr;
 struct Behaviour {
   float factor = 1;            // of each second number
   int64_t run_ns = 1'000'000;  // of a run
+  int64_t number_ns = 0;       // of each number of it, besides
   absl::Status load;
   absl::Status run;
 };
@@ -31,15 +32,23 @@ struct Behaviour {
 class ScalingModel final : public Model {
  public:
   ScalingModel(Precision precision, std::string device, const Behaviour& behaviour,
-               FakeClock* clock, int* bound)
+               FakeClock* clock, int* bound, std::vector<Dims>* asked)
       : precision_(precision),
         device_(std::move(device)),
         behaviour_(behaviour),
         clock_(clock),
-        bound_(bound) {
+        bound_(bound),
+        asked_(asked) {
     spec_.max_batch_size = 4;
     spec_.inputs = {{"x", DataType::kFp32, {8}}};
     spec_.outputs = {{"y", DataType::kFp32, {8}}};
+  }
+
+  // Up to 32 rows of up to 8192 numbers.
+  void TakeLongRows() {
+    spec_.max_batch_size = 32;
+    spec_.inputs[0].dims = spec_.outputs[0].dims = {-1};
+    spec_.pad = {{"x", 0, {8, 64, 512, 8192}, 0, {}}};
   }
 
   const ModelSpec& spec() const override { return spec_; }
@@ -53,9 +62,11 @@ class ScalingModel final : public Model {
   absl::Status Run(uint32_t, absl::Span<const InputTensor> inputs, uint32_t,
                    OutputSink* sink) override {
     EXPECT_EQ(*bound_, 1);
-    clock_->Advance(behaviour_.run_ns);
-    if (!behaviour_.run.ok()) return behaviour_.run;
+    asked_->push_back(inputs[0].dims);
     std::vector<float> numbers(inputs[0].bytes / sizeof(float));
+    clock_->Advance(behaviour_.run_ns +
+                    behaviour_.number_ns * static_cast<int64_t>(numbers.size()));
+    if (!behaviour_.run.ok()) return behaviour_.run;
     std::memcpy(numbers.data(), inputs[0].data, inputs[0].bytes);
     for (size_t i = 0; i < numbers.size(); i += 2) numbers[i] *= behaviour_.factor;
     std::memcpy(sink->Add(DataType::kFp32, inputs[0].dims), numbers.data(), inputs[0].bytes);
@@ -68,6 +79,7 @@ class ScalingModel final : public Model {
   const Behaviour behaviour_;
   FakeClock* const clock_;
   int* const bound_;
+  std::vector<Dims>* const asked_;
   ModelSpec spec_;
 };
 
@@ -82,7 +94,10 @@ class PrecisionChoice : public testing::Test {
     loads_.push_back(precision);
     const Behaviour& behaviour = behaviours_[precision];
     if (!behaviour.load.ok()) return behaviour.load;
-    return std::make_unique<ScalingModel>(precision, device_, behaviour, &clock_, &bound_);
+    auto model =
+        std::make_unique<ScalingModel>(precision, device_, behaviour, &clock_, &bound_, &asked_);
+    if (takes_long_rows_) model->TakeLongRows();
+    return model;
   }
 
   absl::StatusOr<std::unique_ptr<Model>> Choose() {
@@ -108,7 +123,10 @@ class PrecisionChoice : public testing::Test {
   std::string device_ = "cuda:0";
   std::map<Precision, Behaviour> behaviours_;
   std::vector<Precision> loads_;
+  std::vector<Dims> asked_;  // of all models, one after another
+  bool takes_long_rows_ = false;
   FakeClock clock_;
+  const int64_t began_ns_ = clock_.NowNs();
   int bound_ = 0;
   PrecisionChoiceOptions options_;
 };
@@ -233,6 +251,35 @@ TEST_F(PrecisionChoice, Int8ThatCannotBeComparedIsRefused) {
                 "whether it agrees with fp32 cannot be tried: it takes no noise"));
   behaviours_[Precision::kFp32].run = absl::DataLossError("the device is lost");
   EXPECT_TRUE(absl::IsDataLoss(ChooseInt8().status()));
+}
+
+// 32 rows of 8192 numbers would take 26 s, and four of them 3.3 s; four of 512 take 205 ms.
+TEST_F(PrecisionChoice, ASlowModelIsTriedAtSmallerShapes) {
+  takes_long_rows_ = true;
+  behaviours_[Precision::kFp32].number_ns = 100'000;
+  EXPECT_THAT(NoteOf(Precision::kBf16), HasSubstr("its cosine to fp32 is 1.000000"));
+  EXPECT_EQ(asked_.back(), (Dims{4, 64}));
+  EXPECT_LT(clock_.NowNs(), began_ns_ + 4 * kNsPerSecond);
+}
+
+TEST_F(PrecisionChoice, AFastModelIsTriedAtTheLargestShape) {
+  takes_long_rows_ = true;
+  behaviours_[Precision::kFp32].run_ns = 20'000'000;
+  EXPECT_THAT(NoteOf(Precision::kBf16), HasSubstr("its cosine"));
+  EXPECT_EQ(asked_.back(), (Dims{32, 8192}));
+}
+
+TEST_F(PrecisionChoice, Int8OfASlowModelIsTriedAtSmallerShapes) {
+  takes_long_rows_ = true;
+  behaviours_[Precision::kFp32].number_ns = behaviours_[Precision::kInt8].number_ns = 100'000;
+  EXPECT_TRUE(ChooseInt8().ok());
+  EXPECT_EQ(asked_.back(), (Dims{4, 64}));
+}
+
+// Two questions, positive and signed, to each of the two models.
+TEST_F(PrecisionChoice, Int8IsAskedNothingTwiceForItsSpeed) {
+  EXPECT_TRUE(ChooseInt8().ok());
+  EXPECT_EQ(asked_.size(), 4u);
 }
 
 TEST_F(PrecisionChoice, AutoNeverTriesInt8) {

@@ -1,0 +1,23 @@
+#include "worker/execute/trial_bound.h"
+
+#include <algorithm>
+
+namespace mpsd {
+
+absl::StatusOr<TrialShape> LargestInTime(const TrialShape& small, const TrialShape& large,
+                                         TimeOfRun time_of) {
+  TrialShape fits = small;
+  int64_t took_ns = 0;
+  for (TrialShape next = small; next.step <= large.step; ++next.step) {
+    const absl::StatusOr<int64_t> time_ns = time_of(next);
+    if (!time_ns.ok()) return time_ns.status();
+    took_ns = *time_ns;
+    if (took_ns > kTrialRunNs) return fits;
+    fits = next;
+  }
+  const int64_t rows = fits.rows * kTrialRunNs / std::max<int64_t>(1, took_ns);
+  fits.rows = static_cast<uint32_t>(std::clamp<int64_t>(rows, fits.rows, large.rows));
+  return fits;
+}
+
+}  // namespace mpsd

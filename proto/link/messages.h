@@ -105,8 +105,8 @@ struct AttachOrder {
   std::vector<uint64_t> slab_segment_bytes;
 };
 
-// Reports that the lanes watch their rings. They are warm unless the model has refused its warm-up,
-// which the warning then says.
+// Reports that the lanes watch their rings. They are warm unless the warm-up ended early, which
+// the warning then says.
 struct Ready {
   std::string warning{};
 };

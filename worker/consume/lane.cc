@@ -65,13 +65,13 @@ void Lane::Main(WarmUp warmup, absl::Span<const WarmUpSample> samples) {
 
 absl::Status Lane::WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samples) {
   lane_thread_.Bind();
-  absl::Status status = model_->BindLane(index_);
-  const bool bound = status.ok();
+  const absl::Status bound = model_->BindLane(index_);
   MPSD_FAILPOINT("worker.in_warmup");
-  if (status.ok()) status = WarmUpLane(model_, index_, warmup, samples);
-  if (status.ok() && warmup != WarmUp::kNone && model_->wants_records()) status = RecordRuns();
-  if (!bound || !RefusesInputs(status)) return status;
-  warning_ = std::string(status.message());
+  if (!bound.ok()) return bound;
+  WarmUpEnd end = WarmUpLane(model_, index_, warmup, samples);
+  if (end.ok() && warmup != WarmUp::kNone && model_->wants_records()) end.status = RecordRuns();
+  if (!CanServeAfter(end)) return end.status;
+  warning_ = std::string(end.status.message());
   return absl::OkStatus();
 }
 

@@ -70,7 +70,8 @@ class Lane {
   // Makes the calling thread the lane's thread and warms the lane up. REQUIRES: called once.
   absl::Status WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
-  // Why the model has refused its warm-up; empty when it has not. The lane serves all the same.
+  // Why the warm-up ended early: the model has refused it, or memory did not suffice for one of its
+  // larger shapes; empty when it did not. The lane serves all the same.
   // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
   const std::string& warning() const { return warning_; }
 

@@ -64,24 +64,29 @@ absl::Status RunSample(Model* model, uint32_t lane, const WarmUpSample& sample, 
 
 }  // namespace
 
-absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
-                        absl::Span<const WarmUpSample> samples) {
-  if (warmup == WarmUp::kNone) return absl::OkStatus();
+WarmUpEnd WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
+                     absl::Span<const WarmUpSample> samples) {
+  WarmUpEnd end;
+  if (warmup == WarmUp::kNone) return end;
+  const auto note = [&end](const absl::Status& ran) {
+    end.status = ran;
+    end.has_run = end.has_run || ran.ok();
+    return ran.ok();
+  };
   for (const WarmUpSample& sample : samples) {
-    if (absl::Status status = RunSample(model, lane, sample, sample.runs); !status.ok())
-      return status;
+    if (!note(RunSample(model, lane, sample, sample.runs))) return end;
   }
-  if (!samples.empty()) return absl::OkStatus();
+  if (!samples.empty()) return end;
   const bool all = warmup == WarmUp::kAll || (warmup == WarmUp::kAuto && model->device() != "cpu");
   const ModelSpec& spec = model->spec();
   const std::vector<uint32_t> batches = all ? RowCountsOf(*model) : std::vector<uint32_t>{1};
   const size_t steps = all ? BucketSteps(spec) : 1;
   for (size_t step = 0; step < steps; ++step) {
     for (const uint32_t rows : batches) {
-      if (absl::Status status = RunZeros(model, lane, rows, step); !status.ok()) return status;
+      if (!note(RunZeros(model, lane, rows, step))) return end;
     }
   }
-  return absl::OkStatus();
+  return end;
 }
 
 absl::Status RunToKeepWarm(Model* model, uint32_t lane, absl::Span<const WarmUpSample> samples) {
@@ -89,8 +94,9 @@ absl::Status RunToKeepWarm(Model* model, uint32_t lane, absl::Span<const WarmUpS
   return RunSample(model, lane, samples.front(), /*runs=*/1);
 }
 
-bool RefusesInputs(const absl::Status& status) {
-  return absl::IsInternal(status) || absl::IsInvalidArgument(status);
+bool CanServeAfter(const WarmUpEnd& end) {
+  return absl::IsInternal(end.status) || absl::IsInvalidArgument(end.status) ||
+         (absl::IsResourceExhausted(end.status) && end.has_run);
 }
 
 }  // namespace mpsd

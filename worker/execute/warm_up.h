@@ -16,6 +16,14 @@
 
 namespace mpsd {
 
+// How a warm-up ended. A value.
+struct WarmUpEnd {
+  absl::Status status;   // of the last run
+  bool has_run = false;  // a shape was run: the first one, which is the smallest, or a sample
+
+  bool ok() const { return status.ok(); }
+};
+
 // Runs zeros of the model's shapes through the lane, one run after another, and drops the outputs.
 // `warmup` says which shapes:
 //
@@ -33,20 +41,22 @@ namespace mpsd {
 // Where there are `samples`, the lane runs those instead, each as often as it says, unless `warmup`
 // is kNone.
 //
-// Returns the error of the first run that fails, and makes no further one. INVALID_ARGUMENT: a
-// shape is too large to count its bytes, or a sample does not fit the model. Blocks for all the
-// runs. Called on the lane's thread, after Model::BindLane() and before its first batch.
-absl::Status WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
-                        absl::Span<const WarmUpSample> samples = {});
+// Ends at the first run that fails, and makes no further one. INVALID_ARGUMENT: a shape is too
+// large to count its bytes, or a sample does not fit the model. Blocks for all the runs. Called on
+// the lane's thread, after Model::BindLane() and before its first batch.
+WarmUpEnd WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
+                     absl::Span<const WarmUpSample> samples = {});
 
 // Runs the lane's first sample once, or one row of zeros of the smallest shape where there are
 // none: the smallest run that touches all of the model. Errors as above. Called on the lane's
 // thread between its batches.
 absl::Status RunToKeepWarm(Model* model, uint32_t lane, absl::Span<const WarmUpSample> samples);
 
-// Whether the error says that the model refuses the inputs, or that they do not fit it. The lane
-// can serve then, though its first requests may be slow: zeros and empty strings are no inputs that
-// every model takes. After any other error it cannot. Pure.
-bool RefusesInputs(const absl::Status& status);
+// Whether the lane can serve after an error, though its first requests may be slow: the model
+// refuses the inputs, or they do not fit it, since zeros and empty strings are no inputs that every
+// model takes; or memory did not suffice for a shape after another was run, since a batch of a
+// client that fails so runs in parts (batch_executor.h). After any other error the lane cannot.
+// Pure.
+bool CanServeAfter(const WarmUpEnd& end);
 
 }  // namespace mpsd

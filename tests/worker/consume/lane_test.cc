@@ -67,6 +67,17 @@ TEST(LaneWarmUp, AModelThatRefusesItServesWithAWarning) {
   EXPECT_EQ(rig->lane.warning(), "it takes no zeros");
 }
 
+// Its batches of so many rows run in parts.
+TEST(LaneWarmUp, ALaneServesWhoseLargestShapeLacksMemory) {
+  Rig* const rig = NewRig([](auto inputs, uint32_t rows, OutputSink* sink) {
+    return rows == 4 ? absl::ResourceExhaustedError("no memory for 4 rows")
+                     : EchoInputs(inputs, rows, sink);
+  });
+  rig->lane.Start(WarmUp::kAll);
+  EXPECT_TRUE(rig->lane.WarmedUp().ok());
+  EXPECT_EQ(rig->lane.warning(), "no memory for 4 rows");
+}
+
 class LaneTest : public testing::Test {
  protected:
   void Start(FakeModel::RunFunction run = EchoInputs, int64_t keep_warm_ns = 0) {

@@ -48,7 +48,7 @@ class WarmUpTest : public testing::Test {
       return runs_.size() == fail_at_ ? absl::InternalError("no") : EchoInputs(inputs, rows, sink);
     };
     FakeModel model(spec, run, device);
-    return WarmUpLane(&model, 0, warmup);
+    return WarmUpLane(&model, 0, warmup).status;
   }
 
   static void CheckZeros(const InputTensor& input) {
@@ -164,12 +164,31 @@ TEST(RunToKeepWarm, RunsOneRowOfTheSmallestBucket) {
   EXPECT_THAT(runs, ElementsAre("[1,16] [1,1,3]"));
 }
 
-TEST(RefusesInputs, IsSaidOfTheModelsOwnErrorsAlone) {
-  EXPECT_TRUE(RefusesInputs(absl::InternalError("it threw")));
-  EXPECT_TRUE(RefusesInputs(absl::InvalidArgumentError("a sample that does not fit")));
-  EXPECT_FALSE(RefusesInputs(absl::OkStatus()));
-  EXPECT_FALSE(RefusesInputs(absl::ResourceExhaustedError("out of memory")));
-  EXPECT_FALSE(RefusesInputs(absl::DataLossError("the device is lost")));
+TEST(CanServeAfter, TheModelsOwnErrorsAlone) {
+  EXPECT_TRUE(CanServeAfter({absl::InternalError("it threw")}));
+  EXPECT_TRUE(CanServeAfter({absl::InvalidArgumentError("a sample that does not fit")}));
+  EXPECT_FALSE(CanServeAfter({absl::DataLossError("the device is lost")}));
+  EXPECT_FALSE(CanServeAfter({absl::DataLossError("the device is lost"), /*has_run=*/true}));
+}
+
+TEST(CanServeAfter, MemoryThatSufficedForAShape) {
+  EXPECT_FALSE(CanServeAfter({absl::ResourceExhaustedError("out of memory")}));
+  EXPECT_TRUE(CanServeAfter({absl::ResourceExhaustedError("out of memory"), /*has_run=*/true}));
+}
+
+TEST(WarmUpEnd, TellsWhetherAShapeWasRun) {
+  uint32_t rows_max = 0;
+  FakeModel model(PaddedSpec(), [&](auto inputs, uint32_t rows, OutputSink* sink) {
+    return rows > rows_max ? absl::ResourceExhaustedError("out of memory")
+                           : EchoInputs(inputs, rows, sink);
+  });
+  EXPECT_FALSE(WarmUpLane(&model, 0, WarmUp::kAll).has_run);
+  rows_max = 1;
+  const WarmUpEnd end = WarmUpLane(&model, 0, WarmUp::kAll);
+  EXPECT_TRUE(end.has_run);
+  EXPECT_TRUE(absl::IsResourceExhausted(end.status));
+  rows_max = 8;
+  EXPECT_TRUE(WarmUpLane(&model, 0, WarmUp::kAll).ok());
 }
 
 // A model of one input text[2] of strings and one x[-1] of floats, at most 4 rows.

@@ -98,12 +98,18 @@ at::Tensor UnifiedMemory::Copied(const at::Tensor& host) const {
   return reads_slabs_ ? host.to(device_, /*non_blocking=*/waits_once_) : host.clone().to(device_);
 }
 
+bool GpuWritesTo(const void* target, uint64_t bytes) {
+  constexpr uint64_t kStep = 4;
+  return reinterpret_cast<uintptr_t>(target) % kStep == 0 && bytes % kStep == 0;
+}
+
 // libtorch copies a tensor of another layout than its target's by way of memory that it reads
 // before such a copy has ended. So the layouts are made the same: one dim, without a gap.
 void UnifiedMemory::CopyOut(const at::Tensor& tensor, void* target) const {
   const at::Tensor dense = tensor.contiguous().resolve_neg();
   const at::Tensor flat = dense.as_strided({dense.numel()}, {1});
-  CopyOutput(flat, target, /*non_blocking=*/waits_once_);
+  const bool is_direct = GpuWritesTo(target, flat.nbytes());
+  CopyOutput(is_direct ? flat : flat.cpu(), target, /*non_blocking=*/waits_once_);
 }
 
 }  // namespace mpsd

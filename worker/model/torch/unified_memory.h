@@ -31,6 +31,11 @@ namespace mpsd {
 at::Tensor TensorIn(const BufferPlace& place, c10::ScalarType type, c10::IntArrayRef sizes,
                     c10::Device device);
 
+// Whether a copy on the gpu may have that target. Metal copies to offsets, and as many bytes, as
+// are multiples of 4: the rows of a part of a batch (part_sink.h), and flags, may begin and end
+// elsewhere. Pure.
+bool GpuWritesTo(const void* target, uint64_t bytes);
+
 // Owned by the model's TorchRuntime. Thread-safe after construction; a lane's copies and its wait
 // are on the lane's thread.
 class UnifiedMemory {
@@ -62,7 +67,8 @@ class UnifiedMemory {
   // running on the stream. May throw.
   at::Tensor Copied(const at::Tensor& host) const;
 
-  // Copies the tensor to `target`, contiguous. The bytes are complete after Finish(). May throw.
+  // Copies the tensor to `target`, contiguous; by way of memory of libtorch's own, with a wait,
+  // where the gpu does not write to `target`. The bytes are complete after Finish(). May throw.
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
   // Blocks until the calling lane's stream is done.

@@ -147,6 +147,25 @@ TEST_F(UnifiedMemoryTest, OutputsOfAnyLayoutComeOutDenseWithOneWaitForAll) {
   memory.CopyOut(at::empty({0}), nullptr);
 }
 
+// On a cpu both ways give the same bytes, so the choice is tested by itself.
+TEST(GpuWritesTo, TargetsAndSizesThatAreMultiplesOfFour) {
+  alignas(8) const char memory[16] = {};
+  EXPECT_TRUE(GpuWritesTo(memory, 8));
+  EXPECT_TRUE(GpuWritesTo(memory + 4, 12));
+  for (const int offset : {1, 2, 3, 6}) EXPECT_FALSE(GpuWritesTo(memory + offset, 4)) << offset;
+  for (const uint64_t bytes : {1, 2, 3, 6}) EXPECT_FALSE(GpuWritesTo(memory, bytes)) << bytes;
+}
+
+TEST_F(UnifiedMemoryTest, RowsThatBeginAnywhereComeOutWhole) {
+  const UnifiedMemory memory = MakeWithBuffers();
+  const at::Tensor flags = at::arange(3, at::kByte);
+  char rows[8] = {9, 9, 9, 9, 9, 9, 9, 9};
+  memory.CopyOut(flags, rows);
+  memory.CopyOut(flags, rows + 3);
+  EXPECT_TRUE(memory.Finish().ok());
+  EXPECT_THAT(rows, ElementsAre(0, 1, 2, 0, 1, 2, 9, 9));
+}
+
 TEST_F(UnifiedMemoryTest, AFailureOfTheWaitIsTheBatchs) {
   const UnifiedMemory memory = MakeWithBuffers();
   wait_status_ = absl::DataLossError("lost");

@@ -29,13 +29,13 @@ void LaneUpkeep::AfterBatch(int64_t ended_ns, MemoryPressure pressure) {
 }
 
 // Under critical pressure the batches of the other lanes are waited for, and theirs alone: those
-// that follow wait for the trim.
+// that follow wait for the trim. A batch that takes longer than the wait is left to the next look.
 bool LaneUpkeep::TrimIfDue(MemoryPressure pressure, bool after_batch) {
   if (!trims_) return false;
   const uint64_t unused_bytes = model_->UnusedMemoryBytes();
   if (!policy_.IsTrimDue({pressure, after_batch, unused_bytes}, clock_->NowNs())) return false;
-  const bool may_wait = pressure == MemoryPressure::kCritical;
-  if (!options_.gate->Alone(may_wait, [this] { model_->ReleaseUnusedMemory(); })) return false;
+  const int64_t wait_ns = pressure == MemoryPressure::kCritical ? options_.trim_wait_ns : 0;
+  if (!options_.gate->Alone(wait_ns, [this] { model_->ReleaseUnusedMemory(); })) return false;
   report_->memory_trims.fetch_add(1, std::memory_order_relaxed);
   const uint64_t left_bytes = model_->UnusedMemoryBytes();
   policy_.Trimmed(unused_bytes > left_bytes ? unused_bytes - left_bytes : 0, clock_->NowNs());

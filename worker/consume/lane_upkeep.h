@@ -25,10 +25,15 @@ namespace mpsd {
 // (RunGate).
 class LaneUpkeep {
  public:
+  // How long a trim waits for the other lanes' batches. The lane gives no sign of life meanwhile:
+  // the front end kills a lane without a batch after kIdleBudgetNs (watchdog_policy.h).
+  static constexpr int64_t kTrimWaitNs = 5 * kNsPerSecond;
+
   struct Options {
     int64_t keep_warm_ns = 0;                  // 0: never
     absl::Span<const WarmUpSample> samples{};  // one of which is run; none: zeros
     RunGate* gate = nullptr;                   // null: the memory is not trimmed
+    int64_t trim_wait_ns = kTrimWaitNs;
   };
 
   // All outlive it, and so do the samples. `report` gets the counts.

@@ -1,49 +1,76 @@
 // RunGate: lanes run beside each other, and nothing runs beside a trim.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace mpsd {
 
 // Stands around each run of a worker's lanes. A library that gives memory back waits for its
 // device, and on mps for a stream that may be another lane's: no lane is in a run then. Without a
 // trim lanes never wait here. Owned by the worker's main, outlives the lanes. Thread-safe.
+//
+//   open ── Alone() ──▶ closed: no run begins ── the last run ends ──▶ the work ── done ──▶ open
+//                         └─────────────────── the wait is over ──────────────────────────▲
 class RunGate {
  public:
   // The right to run the model, while it lives. The constructor waits for a trim. `gate` null: the
   // model's memory is never trimmed. Made and destroyed by one lane's thread.
   class Run {
    public:
-    explicit Run(RunGate* gate) ABSL_NO_THREAD_SAFETY_ANALYSIS : gate_(gate) {
-      if (gate_ != nullptr) gate_->runs_.ReaderLock();
+    explicit Run(RunGate* gate) : gate_(gate) {
+      if (gate_ != nullptr) gate_->Begin();
     }
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
-    ~Run() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      if (gate_ != nullptr) gate_->runs_.ReaderUnlock();
+    ~Run() {
+      if (gate_ != nullptr) gate_->End();
     }
 
    private:
     RunGate* const gate_;
   };
 
-  // Does the work while no lane runs the model. Unless it `may_wait` for the runs that go on, it
-  // may do nothing, and returns false. REQUIRES: the calling thread has no Run.
-  bool Alone(bool may_wait, absl::FunctionRef<void()> work) {
-    if (may_wait) {
-      runs_.Lock();
-    } else if (!runs_.TryLock()) {
-      return false;
-    }
+  // Does the work while no lane runs the model. Waits for the runs that go on, so long at most, and
+  // lets no other begin meanwhile. False: they went on, or another thread is alone, and nothing was
+  // done. REQUIRES: the calling thread has no Run.
+  bool Alone(int64_t wait_ns, absl::FunctionRef<void()> work) {
+    if (!Close(wait_ns)) return false;
     work();
-    runs_.Unlock();
+    absl::MutexLock lock(&mu_);
+    is_closed_ = false;
     return true;
   }
 
  private:
-  absl::Mutex runs_;  // shared by runs
+  void Begin() {
+    absl::MutexLock lock(&mu_);
+    const auto is_open = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !is_closed_; };
+    mu_.Await(absl::Condition(&is_open));
+    ++runs_;
+  }
+
+  void End() {
+    absl::MutexLock lock(&mu_);
+    --runs_;
+  }
+
+  bool Close(int64_t wait_ns) {
+    absl::MutexLock lock(&mu_);
+    if (is_closed_) return false;
+    is_closed_ = true;
+    const auto is_empty = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return runs_ == 0; };
+    is_closed_ = mu_.AwaitWithTimeout(absl::Condition(&is_empty), absl::Nanoseconds(wait_ns));
+    return is_closed_;
+  }
+
+  absl::Mutex mu_;
+  uint32_t runs_ ABSL_GUARDED_BY(mu_) = 0;
+  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;  // by a thread that is alone, or will be
 };
 
 }  // namespace mpsd

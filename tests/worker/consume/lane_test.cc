@@ -34,7 +34,7 @@ struct Rig {
   FakeClock clock;
   RunGate gate;
   Attachment attachment = Attachment::Map(front.Order(), front.Fds(), 1, 1).value();
-  Lane lane{0, &attachment, &model, &clock, {keep_warm_ns, {}, &gate}};
+  Lane lane{0, &attachment, &model, &clock, {keep_warm_ns, {}, &gate, /*trim_wait_ns=*/kNsPerMs}};
   RingProducer submit{front.mailbox(0)->submit_entries, &front.mailbox(0)->submit_tail,
                       &front.report(0)->submit_head};
   RingConsumer completions{front.report(0)->completion_entries, &front.report(0)->completion_tail,
@@ -335,6 +335,21 @@ TEST_F(LaneTest, AtTheCriticalLevelItTrimsAfterItsBatch) {
   Submit(0);
   EXPECT_EQ(Take().outcome, BatchOutcome::kDone);
   WaitUntilParked();
+  EXPECT_EQ(rig_->model.unused_bytes, 0u);
+}
+
+// Or the front end took the lane for one that hangs.
+TEST_F(LaneTest, ATrimThatOtherLanesLeaveNoTimeForIsTriedAtTheNextLook) {
+  Start();
+  rig_->front.page()->memory_pressure.store(static_cast<uint32_t>(MemoryPressure::kCritical));
+  rig_->model.unused_bytes = 1;
+  {
+    const RunGate::Run batch_of_another_lane(&rig_->gate);
+    WakeForNothing();
+    WakeForNothing();
+    EXPECT_EQ(rig_->model.unused_bytes, 1u);
+  }
+  WakeForNothing();
   EXPECT_EQ(rig_->model.unused_bytes, 0u);
 }
 

@@ -40,4 +40,11 @@ std::optional<BufferPlace> HostBuffers::Find(const void* data, uint64_t bytes) c
   return BufferPlace{found->buffer, offset};
 }
 
+uint64_t HostBuffers::HeldBytes() const {
+  absl::ReaderMutexLock lock(&mu_);
+  uint64_t bytes = 0;
+  for (const Piece& piece : pieces_) bytes += piece.bytes;
+  return bytes;
+}
+
 }  // namespace mpsd

@@ -50,6 +50,9 @@ class HostBuffers {
   // nullopt where the gpu cannot use the bytes as they lie.
   std::optional<BufferPlace> Find(const void* data, uint64_t bytes) const;
 
+  // The bytes of all pieces, which the driver counts as memory that this process took for the gpu.
+  uint64_t HeldBytes() const;
+
  private:
   struct Piece {
     const char* data = nullptr;

@@ -181,13 +181,13 @@ void ReleaseUnusedMemory(c10::Device device) {
   }).IgnoreError();  // the memory then stays with libtorch
 }
 
-uint64_t UnusedMemoryBytes(c10::Device device) {
+uint64_t UnusedMemoryBytes(c10::Device device, uint64_t held_bytes) {
   if (!device.is_mps()) return 0;
   uint64_t unused_bytes = 0;
   CatchForeign([&] {
     const at::MPSHooksInterface& hooks = at::detail::getMPSHooks();
     const uint64_t taken_bytes = hooks.getDriverAllocatedMemory();
-    const uint64_t used_bytes = hooks.getCurrentAllocatedMemory();
+    const uint64_t used_bytes = hooks.getCurrentAllocatedMemory() + held_bytes;
     unused_bytes = taken_bytes > used_bytes ? taken_bytes - used_bytes : 0;
     return absl::OkStatus();
   }).IgnoreError();  // libtorch then does not tell

@@ -56,9 +56,11 @@ void SynchronizeDevice(c10::Device device);
 // Gives memory that libtorch keeps for later back to the device, if it can. Never fails.
 void ReleaseUnusedMemory(c10::Device device);
 
-// How much memory of the host libtorch has taken for the device and has in no tensor: kept for
-// later, or held by its graphs and kernels. 0 where the device has memory of its own. Never fails.
-uint64_t UnusedMemoryBytes(c10::Device device);
+// How much memory of the host this process has taken for the device and has in no tensor of
+// libtorch's: kept for later, or held by its graphs and kernels. The driver counts all buffers of
+// the process, so those that are not libtorch's, of `held_bytes` together, are left out. 0 where
+// the device has memory of its own. Never fails.
+uint64_t UnusedMemoryBytes(c10::Device device, uint64_t held_bytes);
 
 // The libtorch that this process has loaded: its version, as its own description of its build says
 // it, its kind, the path of the library, and the version that this binary was compiled against.

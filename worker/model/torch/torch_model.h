@@ -51,7 +51,7 @@ class TorchModel : public Model {
   void UnregisterMemory(const void* data) final;
   void RegisterOutputMemory(void* data, uint64_t bytes) final;
   bool gives_memory_back() const final;
-  uint64_t UnusedMemoryBytes() final { return mpsd::UnusedMemoryBytes(runtime_->device()); }
+  uint64_t UnusedMemoryBytes() final { return runtime_->UnusedMemoryBytes(); }
   void ReleaseUnusedMemory() final { mpsd::ReleaseUnusedMemory(runtime_->device()); }
   absl::Status BindLane(uint32_t lane) final { return runtime_->BindLane(lane); }
   void ReleaseLane(uint32_t lane) final;

@@ -82,6 +82,11 @@ class TorchRuntime {
   // complete after Finish().
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
+  // As Model::UnusedMemoryBytes(): the slabs that the device reads are in use.
+  uint64_t UnusedMemoryBytes() const {
+    return mpsd::UnusedMemoryBytes(device_, unified_ == nullptr ? 0 : unified_->HeldBytes());
+  }
+
   // Blocks until the calling lane's stream is done; waits for no other lane.
   absl::Status Finish(uint32_t lane) const;
 

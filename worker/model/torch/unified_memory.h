@@ -54,6 +54,9 @@ class UnifiedMemory {
     return buffers_ == nullptr ? InputMemory::kCopied : InputMemory::kInPlace;
   }
 
+  // The bytes of the memory that was added and not removed, as far as the device has buffers of it.
+  uint64_t HeldBytes() const { return buffers_ == nullptr ? 0 : buffers_->HeldBytes(); }
+
   // As Model::RegisterMemory() and UnregisterMemory(). Inputs in memory of which the device makes
   // no buffer are copied.
   void Add(const void* data, uint64_t bytes);

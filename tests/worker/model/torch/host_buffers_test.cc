@@ -62,6 +62,15 @@ TEST_F(HostBuffersTest, OnlyWholePagesBecomeABuffer) {
   EXPECT_EQ(maker_.made, 0);
 }
 
+TEST_F(HostBuffersTest, HoldsTheBytesOfItsPieces) {
+  EXPECT_EQ(buffers_.HeldBytes(), 0u);
+  ASSERT_TRUE(buffers_.Add(page(0), kPage).ok());
+  ASSERT_TRUE(buffers_.Add(page(1), 2 * kPage).ok());
+  EXPECT_EQ(buffers_.HeldBytes(), 3 * kPage);
+  buffers_.Remove(page(1));
+  EXPECT_EQ(buffers_.HeldBytes(), kPage);
+}
+
 TEST_F(HostBuffersTest, WhatTheGpuRefusesIsCopied) {
   maker_.refuses = true;
   EXPECT_TRUE(absl::IsUnavailable(buffers_.Add(page(0), kPage)));

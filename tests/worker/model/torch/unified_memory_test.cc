@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "ATen/detail/MPSHooksInterface.h"
 #include "ATen/ops/arange.h"
 #include "ATen/ops/empty.h"
 #include "ATen/ops/equal.h"
 #include "proto/base/platform.h"
 #include "tests/worker/model/torch/fake_buffers.h"
+#include "worker/model/torch/torch_device.h"
 
 namespace mpsd {
 namespace {
@@ -145,6 +147,36 @@ TEST_F(UnifiedMemoryTest, OutputsOfAnyLayoutComeOutDenseWithOneWaitForAll) {
   EXPECT_THAT(column, ElementsAre(1, 4));
   EXPECT_THAT(wide, ElementsAre(3, 4, 5));
   memory.CopyOut(at::empty({0}), nullptr);
+}
+
+TEST_F(UnifiedMemoryTest, HoldsWhatTheDeviceHasBuffersOf) {
+  UnifiedMemory memory = MakeWithBuffers();
+  float* const data = Pages();
+  memory.Add(data, pages_.bytes);
+  EXPECT_EQ(memory.HeldBytes(), pages_.bytes);
+  memory.Remove(data);
+  EXPECT_EQ(memory.HeldBytes(), 0u);
+  EXPECT_EQ(Make(absl::UnimplementedError("no Metal")).HeldBytes(), 0u);
+}
+
+// What libtorch says of an mps that this platform has not: 10 bytes in tensors, of 100 that the
+// process has taken.
+class FakeHooks final : public at::MPSHooksInterface {
+ public:
+  size_t getDriverAllocatedMemory() const override { return 100; }
+  size_t getCurrentAllocatedMemory() const override { return 10; }
+};
+
+TEST(UnusedMemoryBytes, LeaveOutTheBuffersOfSlabs) {
+  at::MPSHooksRegistry()->Register("MPSHooks",
+                                   [](at::MPSHooksArgs) -> std::unique_ptr<at::MPSHooksInterface> {
+                                     return std::make_unique<FakeHooks>();
+                                   });
+  const c10::Device mps(c10::kMPS, 0);
+  EXPECT_EQ(UnusedMemoryBytes(mps, 0), 90u);
+  EXPECT_EQ(UnusedMemoryBytes(mps, 64), 26u);
+  EXPECT_EQ(UnusedMemoryBytes(mps, 91), 0u) << "a segment was added between the two counts";
+  EXPECT_EQ(UnusedMemoryBytes(c10::Device(c10::kCPU), 0), 0u);
 }
 
 // On a cpu both ways give the same bytes, so the choice is tested by itself.

@@ -32,6 +32,10 @@ struct Census {
   uint64_t parameter_bytes = 0;
   std::vector<std::string> parameter_dtypes;  // "FP32", …; sorted, without duplicates
 
+  // Those of the file, where the model converts its weights as it reads them; empty: as above.
+  // Asked by the worker alone (precision_choice.h), and no part of the JSON form.
+  std::vector<std::string> saved_dtypes;
+
   bool operator==(const Census&) const = default;
 };
 

@@ -238,7 +238,8 @@ bool AreReal(absl::Span<const WarmUpSample> samples) {
 }
 
 bool WasSavedInHalf(const Census& census) {
-  const std::vector<std::string>& dtypes = census.parameter_dtypes;
+  const std::vector<std::string>& dtypes =
+      census.saved_dtypes.empty() ? census.parameter_dtypes : census.saved_dtypes;
   return std::find(dtypes.begin(), dtypes.end(), "FP16") != dtypes.end();
 }
 

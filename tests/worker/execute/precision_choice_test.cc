@@ -44,6 +44,9 @@ class ScalingModel final : public Model {
     spec_.outputs = {{"y", DataType::kFp32, {8}}};
   }
 
+  Census census() const override { return census_; }
+  void BeSavedAs(const Census& census) { census_ = census; }
+
   // Up to 32 rows of up to 8192 numbers.
   void TakeLongRows() {
     spec_.max_batch_size = 32;
@@ -81,6 +84,7 @@ class ScalingModel final : public Model {
   int* const bound_;
   std::vector<Dims>* const asked_;
   ModelSpec spec_;
+  Census census_;
 };
 
 class PrecisionChoice : public testing::Test {
@@ -97,6 +101,7 @@ class PrecisionChoice : public testing::Test {
     auto model =
         std::make_unique<ScalingModel>(precision, device_, behaviour, &clock_, &bound_, &asked_);
     if (takes_long_rows_) model->TakeLongRows();
+    model->BeSavedAs(census_);
     return model;
   }
 
@@ -125,6 +130,7 @@ class PrecisionChoice : public testing::Test {
   std::vector<Precision> loads_;
   std::vector<Dims> asked_;  // of all models, one after another
   bool takes_long_rows_ = false;
+  Census census_;
   FakeClock clock_;
   const int64_t began_ns_ = clock_.NowNs();
   int bound_ = 0;
@@ -211,6 +217,20 @@ TEST_F(PrecisionChoice, SamplesOfTheConfigAreAskedAndAllowHalf) {
   behaviours_[Precision::kBf16].factor = 2;
   EXPECT_THAT(NoteOf(Precision::kFp16), HasSubstr("not bf16"));
   EXPECT_THAT(loads_, ElementsAre(Precision::kFp32, Precision::kBf16, Precision::kFp16));
+}
+
+TEST_F(PrecisionChoice, AModelThatWasSavedInHalfTriesItFirst) {
+  census_.parameter_dtypes = {"FP16"};
+  EXPECT_THAT(NoteOf(Precision::kFp16), HasSubstr("its cosine"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32, Precision::kFp16));
+}
+
+// In fp32 its weights are FP32, whatever they were saved in.
+TEST_F(PrecisionChoice, AModelThatConvertsItsWeightsIsAskedWhatItWasSavedIn) {
+  census_.parameter_dtypes = {"FP32"};
+  census_.saved_dtypes = {"FP16"};
+  EXPECT_THAT(NoteOf(Precision::kFp16), HasSubstr("its cosine"));
+  EXPECT_THAT(loads_, ElementsAre(Precision::kFp32, Precision::kFp16));
 }
 
 TEST_F(PrecisionChoice, ASampleThatDoesNotFitTheModelStaysInFp32) {

@@ -276,6 +276,14 @@ TEST_F(EncoderModel, ComputesInFloatUnlessItIsTold) {
   EXPECT_EQ((*half)->census().parameter_dtypes, std::vector<std::string>{"BF16"});
 }
 
+TEST_F(EncoderModel, OneThatWasSavedInHalfSaysSoInFloatToo) {
+  const FamilyFolder saved("xlm_roberta_fp16");
+  const auto model = Load(saved.path(), Precision::kFp32);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->census().parameter_dtypes, std::vector<std::string>{"FP32"});
+  EXPECT_EQ((*model)->census().saved_dtypes, std::vector<std::string>{"FP16"});
+}
+
 TEST_F(EncoderModel, TrialRunsStayInItsTables) {
   const auto model = Load(folder_);
   ASSERT_TRUE(model.ok()) << model.status();

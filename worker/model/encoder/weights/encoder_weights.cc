@@ -56,6 +56,7 @@ at::Tensor EncoderWeights::TakeWhole(const std::string& name, const std::vector<
   const at::Tensor taken = tensor.to(device_, type_);
   taken_bytes_ += taken.nbytes();
   taken_dtypes_.emplace(DataTypeName(FromScalarType(type_)));
+  saved_dtypes_.emplace(DataTypeName(FromScalarType(*type)));
   return taken;
 }
 
@@ -85,6 +86,7 @@ void EncoderWeights::CountAs(uint64_t bytes, const std::string& datatype, uint64
 void EncoderWeights::Count(Census* census) const {
   census->parameter_bytes += taken_bytes_;
   census->parameter_dtypes.assign(taken_dtypes_.begin(), taken_dtypes_.end());
+  census->saved_dtypes.assign(saved_dtypes_.begin(), saved_dtypes_.end());
 }
 
 }  // namespace mpsd

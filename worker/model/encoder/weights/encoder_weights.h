@@ -55,7 +55,7 @@ class EncoderWeights {
   // Of what was taken so many bytes stay in memory as others, of a datatype.
   void CountAs(uint64_t bytes, const std::string& datatype, uint64_t taken_bytes);
 
-  // Adds the bytes and datatypes of what was taken to `census`.
+  // Adds the bytes and datatypes of what was taken to `census`, and the datatypes it was saved in.
   void Count(Census* census) const;
 
  private:
@@ -70,6 +70,7 @@ class EncoderWeights {
   std::set<std::string> taken_;
   std::vector<std::string> ignored_;
   std::set<std::string> taken_dtypes_;
+  std::set<std::string> saved_dtypes_;
   uint64_t taken_bytes_ = 0;
   absl::Status status_;
 };

@@ -76,7 +76,7 @@ class UpkeepPolicy {
   // The memory was trimmed, and so much went back.
   void Trimmed(uint64_t returned_bytes, int64_t now_ns) {
     const bool little = returned_bytes < kLittleBytes;
-    next_trim_ns_ = now_ns + pause_ns_;
+    next_trim_ns_ = now_ns + (little ? pause_ns_ : kFirstPauseNs);
     pause_ns_ = little ? std::min(2 * pause_ns_, kLastPauseNs) : kFirstPauseNs;
   }
 

@@ -97,6 +97,18 @@ TEST(UpkeepPolicy, PausesAfterATrimAndLongerAfterOneThatReturnedLittle) {
   EXPECT_TRUE(policy.IsTrimDue(sight, now_ns + UpkeepPolicy::kLastPauseNs));
 }
 
+TEST(UpkeepPolicy, ATrimThatReturnedMuchIsFollowedByTheFirstPause) {
+  UpkeepPolicy policy(0, 0);
+  const UpkeepPolicy::Sight sight = Idle(MemoryPressure::kWarn, kMuch);
+  EXPECT_TRUE(policy.IsTrimDue(sight, 0));
+  for (int i = 0; i < 10; ++i) policy.Trimmed(0, 0);
+  const int64_t now_ns = UpkeepPolicy::kLastPauseNs;
+  EXPECT_TRUE(policy.IsTrimDue(sight, now_ns));
+  policy.Trimmed(UpkeepPolicy::kLittleBytes, now_ns);
+  EXPECT_FALSE(policy.IsTrimDue(sight, now_ns + kPause - 1));
+  EXPECT_TRUE(policy.IsTrimDue(sight, now_ns + kPause));
+}
+
 TEST(UpkeepPolicy, APressureThatRisesEndsThePause) {
   UpkeepPolicy policy(0, 0);
   EXPECT_TRUE(policy.IsTrimDue(Idle(MemoryPressure::kWarn, kMuch), 0));

@@ -254,8 +254,10 @@ absl::StatusOr<std::unique_ptr<Model>> AsSaved(LoadInPrecision load, const absl:
   return Noted(*std::move(model), std::string(why.message()));
 }
 
+// A device that is lost, and memory that did not suffice, are no faults of the model: the next
+// worker may have more luck.
 absl::Status Untold(const absl::Status& why) {
-  if (absl::IsDataLoss(why)) return why;
+  if (absl::IsDataLoss(why) || absl::IsResourceExhausted(why)) return why;
   return absl::FailedPreconditionError(
       absl::StrCat("whether it agrees with fp32 cannot be tried: ", why.message()));
 }

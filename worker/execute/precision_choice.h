@@ -52,8 +52,9 @@ absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
 // The model in int8, which the config asks for, if its answers to the same questions are within
 // kInt8Bounds of those of fp32: its precision_note() says by how much. FAILED_PRECONDITION where
 // they are not, or cannot be compared: nothing finer is taken unasked. Whether it is faster is not
-// asked. Otherwise fails as `load` does for kInt8, and as ChoosePrecision() does where the device
-// is lost. Two models are in memory at once.
+// asked. Otherwise fails as `load` does for kInt8, with RESOURCE_EXHAUSTED where there is no memory
+// for fp32 or its runs, and as ChoosePrecision() does where the device is lost. Two models are in
+// memory at once.
 absl::StatusOr<std::unique_ptr<Model>> LoadInInt8(LoadInPrecision load,
                                                   const PrecisionChoiceOptions& options);
 

@@ -273,6 +273,14 @@ TEST_F(PrecisionChoice, Int8ThatCannotBeComparedIsRefused) {
   EXPECT_TRUE(absl::IsDataLoss(ChooseInt8().status()));
 }
 
+// The front end takes FAILED_PRECONDITION for a fault that lasts, and starts no further worker.
+TEST_F(PrecisionChoice, Int8WithoutMemoryForFp32MayBeTriedAgain) {
+  behaviours_[Precision::kInt8].run = absl::ResourceExhaustedError("no memory to run");
+  EXPECT_EQ(ChooseInt8().status(), absl::ResourceExhaustedError("no memory to run"));
+  behaviours_[Precision::kFp32].load = absl::ResourceExhaustedError("no memory beside int8");
+  EXPECT_EQ(ChooseInt8().status(), absl::ResourceExhaustedError("no memory beside int8"));
+}
+
 // 32 rows of 8192 numbers would take 26 s, and four of them 3.3 s; four of 512 take 205 ms.
 TEST_F(PrecisionChoice, ASlowModelIsTriedAtSmallerShapes) {
   takes_long_rows_ = true;

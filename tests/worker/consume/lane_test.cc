@@ -353,12 +353,15 @@ TEST_F(LaneTest, ATrimThatOtherLanesLeaveNoTimeForIsTriedAtTheNextLook) {
   EXPECT_EQ(rig_->model.unused_bytes, 0u);
 }
 
-TEST_F(LaneTest, ALevelThatItDoesNotKnowTrimsNothing) {
+TEST_F(LaneTest, ALevelThatItDoesNotKnowIsNone) {
   Start();
-  rig_->model.unused_bytes = 1;
+  rig_->model.unused_bytes = UpkeepPolicy::kWatermarkBytes;
   rig_->front.page()->memory_pressure.store(3);
   WakeForNothing();
-  EXPECT_EQ(rig_->model.unused_bytes, 1u);
+  EXPECT_EQ(rig_->model.unused_bytes, UpkeepPolicy::kWatermarkBytes);
+  rig_->clock.Advance(UpkeepPolicy::kQuietNs);
+  WakeForNothing();
+  EXPECT_EQ(rig_->model.unused_bytes, 0u);
 }
 
 TEST(LaneDeathTest, ADeviceThatIsLostWhileTheModelIsKeptWarmEndsTheWorker) {

@@ -46,6 +46,7 @@ TEST(RunGate, WorkThatMayWaitIsDoneOnceNoRunIsLeft) {
   std::optional<RunGate::Run> run(std::in_place, &gate);
   std::thread alone(
       [&] { EXPECT_TRUE(gate.Alone(kLongNs, [&] { was_running = running.load(); })); });
+  absl::SleepFor(absl::Milliseconds(20));  // or the work would find the run over without a wait
   running = false;
   run.reset();
   alone.join();

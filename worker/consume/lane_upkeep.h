@@ -17,8 +17,9 @@ namespace mpsd {
 
 // Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread, and is asked when
 // the lane has no batch, and after each batch. Each time it does one thing at most, so that a batch
-// that arrives meanwhile waits for one run of a small batch, or for a trim; the watchdog counts
-// that as the batch's own time. A run that never ends is found as any other lane that is silent.
+// that arrives meanwhile waits for one run, or for a trim. The run is of one row of zeros, or of
+// the first sample, which may have max_batch_size rows. The watchdog counts the wait as the batch's
+// own time. A run that never ends is found as any other lane that is silent.
 //
 // Of a worker's lanes the first one trims, which on mps has the device's main stream. A trim has
 // the device alone: it begins when no lane runs a batch, and the batches that come wait for its end

@@ -47,9 +47,9 @@ struct WarmUpEnd {
 WarmUpEnd WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
                      absl::Span<const WarmUpSample> samples = {});
 
-// Runs the lane's first sample once, or one row of zeros of the smallest shape where there are
-// none: the smallest run that touches all of the model. Errors as above. Called on the lane's
-// thread between its batches.
+// Runs the lane's first sample once, which may have max_batch_size rows; where there are no
+// samples, one row of zeros of the smallest shape. Either touches all of the model. Errors as
+// above. Called on the lane's thread between its batches.
 absl::Status RunToKeepWarm(Model* model, uint32_t lane, absl::Span<const WarmUpSample> samples);
 
 // Whether the lane can serve after an error, though its first requests may be slow: the model

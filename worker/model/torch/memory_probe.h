@@ -2,9 +2,11 @@
 // process and the front end see it. Needs no libtorch: what computes is a function.
 //
 // Nothing that Metal says beforehand answers this: whether it takes pages that are mapped for
-// reading alone, whether it sees what another mapping of them writes later, and whether libtorch's
-// operators bear a tensor over such a buffer. So a worker does once what each batch will do: the
-// front end's part writes through its own mapping, the lane's part computes from a read-only one.
+// reading alone, whether it sees what another mapping of them writes later, and whether an operator
+// of libtorch bears a tensor over such a buffer. One operator is tried, which adds element by
+// element: others, such as a product, may take their inputs in another way. So a worker does once
+// what each batch will do: the front end's part writes through its own mapping, the lane's part
+// computes from a read-only one.
 #pragma once
 
 #include <cstdint>

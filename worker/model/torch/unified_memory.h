@@ -3,6 +3,7 @@
 //
 //   rows in a slab ── aligned, not written to ──▶ a tensor over the slab's buffer: no copy
 //                  ── otherwise ───────────────▶ a copy on the stream, not waited for
+//   rows of no row bucket: 3, 5, 6, 7, … ───────▶ lie in no slab: row_buckets.h has copied them
 //   outputs        ── made dense on the gpu ────▶ copies on the stream, not waited for
 //   WaitForMpsStream()                            once, when all of them are queued
 //

@@ -2,7 +2,7 @@
 //
 // Some operators of libtorch have races on some devices. A model's file tells which operators it
 // has, before it has run once: the loader of its format counts them, the worker decides from the
-// counts how many lanes are safe (worker/model/torch/mps_policy.h), and `mpsd inspect` shows
+// counts how many lanes are safe (worker/model/runtime/mps_policy.h), and `mpsd inspect` shows
 // them. An AOTInductor package has no graph any more; its exporter (worker/tools/export_model.py)
 // counts beforehand and writes the JSON into the package's metadata.
 #pragma once

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ATen/mps/MPSStream.h"
-#include "worker/model/torch/runtime_detection.h"
+#include "worker/model/runtime/runtime_detection.h"
 
 namespace {
 const std::thread::id main_thread = std::this_thread::get_id();

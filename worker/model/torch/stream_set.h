@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "worker/model/torch/torch_options.h"
+#include "worker/model/runtime/torch_options.h"
 
 namespace mpsd {
 

@@ -15,9 +15,9 @@
 #include "c10/core/impl/VirtualGuardImpl.h"
 #include "torch/version.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/runtime/runtime_detection.h"
 #include "worker/model/shared_library.h"
 #include "worker/model/torch/mps_stream_wait.h"
-#include "worker/model/torch/runtime_detection.h"
 
 namespace mpsd {
 namespace {

@@ -22,7 +22,7 @@
 #include "c10/core/Device.h"
 #include "proto/link/runtime_kind.h"
 #include "worker/metal/driver_guard.h"
-#include "worker/model/torch/preflight.h"
+#include "worker/model/runtime/preflight.h"
 #include "worker/model/torch/stream_set.h"
 
 namespace mpsd {

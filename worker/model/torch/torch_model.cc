@@ -14,8 +14,8 @@
 #include "c10/core/InferenceMode.h"
 #include "proto/base/check.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/runtime/mps_policy.h"
 #include "worker/model/torch/forward_outputs.h"
-#include "worker/model/torch/mps_policy.h"
 
 namespace mpsd {
 namespace {

@@ -17,9 +17,9 @@
 #include "proto/base/limits.h"
 #include "proto/link/messages.h"
 #include "worker/model/model.h"
+#include "worker/model/runtime/torch_options.h"
 #include "worker/model/torch/device_gate.h"
 #include "worker/model/torch/torch_device.h"
-#include "worker/model/torch/torch_options.h"
 #include "worker/model/torch/unified_memory.h"
 
 namespace mpsd {

@@ -1,4 +1,4 @@
-#include "worker/model/torch/runtime_detection.h"
+#include "worker/model/runtime/runtime_detection.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/model/torch/torch_options.h"
+#include "worker/model/runtime/torch_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

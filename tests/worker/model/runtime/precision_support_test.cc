@@ -1,4 +1,4 @@
-#include "worker/model/torch/precision_support.h"
+#include "worker/model/runtime/precision_support.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "worker/model/torch/preflight.h"
+#include "worker/model/runtime/preflight.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-#include "worker/model/torch/preflight.h"
+#include "worker/model/runtime/preflight.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

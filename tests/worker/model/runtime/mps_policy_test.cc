@@ -1,4 +1,4 @@
-#include "worker/model/torch/mps_policy.h"
+#include "worker/model/runtime/mps_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

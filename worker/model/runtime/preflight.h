@@ -20,7 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "worker/model/torch/torch_options.h"
+#include "worker/model/runtime/torch_options.h"
 
 namespace mpsd {
 

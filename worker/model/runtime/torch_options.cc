@@ -1,4 +1,4 @@
-#include "worker/model/torch/torch_options.h"
+#include "worker/model/runtime/torch_options.h"
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -152,7 +152,7 @@ class Cache(unittest.TestCase):
     def serve_tenants(self, *models):
         """With two tenants, whose tokens are "one-secret" and "two-secret"."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
-        tokens = folder / "tokens"
+        tokens = self.tokens = folder / "tokens"
         tokens.write_text("".join(f"{name} {hashlib.sha256(name.encode()).hexdigest()}\n"
                                   for name in ("one-secret", "two-secret")))
         tokens.chmod(0o600)
@@ -188,11 +188,23 @@ class Cache(unittest.TestCase):
                 ask(value, token)
             hits, misses = hits + 2, misses + 2
             self.assertEqual(self.counts(), (hits, misses), ask.__name__)
-            # Tenants are numbered anew: what one had is no other's, and not its own either.
+            # The same rules, read again, change nothing.
             self.assertTrue(self.daemon.reload()["ok"])
+            ask(value, "two-secret")
+            hits += 1
+            self.assertEqual(self.counts(), (hits, misses), ask.__name__)
+            # Tenants are numbered anew: what one had is no other's, and not its own either.
+            self.change_rules(value)
             ask(value, "two-secret")
             misses += 1
             self.assertEqual(self.counts(), (hits, misses), ask.__name__)
+
+    def change_rules(self, number):
+        """With one token more, which nobody shows."""
+        name = f"more-{number}"
+        with self.tokens.open("a") as tokens:
+            tokens.write(f"{name} {hashlib.sha256(name.encode()).hexdigest()}\n")
+        self.assertTrue(self.daemon.reload()["ok"])
 
     def test_tenants_have_their_own_and_shared_models_do_not(self):
         self.serve_tenants(synthetic("m", response_cache="tenant"),
@@ -204,7 +216,7 @@ class Cache(unittest.TestCase):
         self.assertEqual(self.counts("m"), (2, 2))
         self.assertEqual(self.counts("all"), (3, 1))
         # Tenants are numbered anew: what one had is no other's.
-        self.assertTrue(self.daemon.reload()["ok"])
+        self.change_rules(0)
         self.infer(messages["m"], "one-secret")
         self.infer(messages["all"], "two-secret")
         self.assertEqual(self.counts("m"), (2, 3))

@@ -4,8 +4,8 @@
 //
 // Triton's `model_warmup` names such requests. The front end reads them, with their data files, and
 // the LoadOrder takes them to the worker, whose sandbox keeps it from reading files. Without a
-// sample the lanes warm up with zeros (warm_up.h), which
-// some models refuse. Nobody gets the answers.
+// sample the lanes warm up with zeros (warm_up.h), which some models refuse. Nobody gets the
+// answers.
 #pragma once
 
 #include <cstdint>

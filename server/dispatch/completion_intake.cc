@@ -151,8 +151,9 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
   std::vector<BatchEntry>& entries = batch->formed.entries;
   const bool fits = needed_bytes <= link.outputs().largest_lease_bytes;
   const absl::Status refusal = RefusalToRetry(batch->formed, needed_bytes, fits);
-  const bool is_pinned =
-      !entries.empty() && entries.front().request != nullptr && entries.front().request->pin != 0;
+  const bool is_pinned = std::any_of(entries.begin(), entries.end(), [](const BatchEntry& entry) {
+    return entry.request != nullptr && entry.request->pin != 0;
+  });
   if (fits || is_pinned) estimate_->Grow(needed_bytes, batch->formed.row_count);
   if (RetryAfterNs(refusal).has_value()) estimate_->NoteTooLarge(needed_bytes);
   for (BatchEntry& entry : entries) {

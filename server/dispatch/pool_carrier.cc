@@ -36,15 +36,13 @@ void PoolCarrier::Commit(Request* request) {
     if (request->cancelled) {
       parts_->queue.Remove(request);
       work.End(request, CancelledByClient());
-      parts_->dispatcher.Dispatch(&work);  // a claim for it alone waits no more
     } else if (quarantined) {
       parts_->queue.Remove(request);
       work.End(request, WorkerLoss::CrashedItsWorker());
       parts_->model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
-      parts_->dispatcher.Dispatch(&work);
-    } else {
-      parts_->dispatcher.DispatchAt(now_ns, &work);
     }
+    // Also without the request: a claim that waited for it alone waits no more.
+    parts_->dispatcher.DispatchAt(now_ns, &work);
   }
   Carry(&work);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/schedule/lane_forecast.h"
+#include "server/schedule/lane_part.h"
 
 namespace mpsd {
 namespace {
@@ -67,14 +68,8 @@ int64_t PinnedLatenessNs(Arrival arrival, uint64_t pin, const SchedulerSnapshot&
   uint64_t bound_rows = 0;
   for (const LineView& line : snapshot.lines) bound_rows += line.pin == pin ? line.all_rows() : 0;
   arrival.rows_ahead = std::min(arrival.rows_ahead, bound_rows);
-  LaneView only_lane = *lane;
-  WorkerView only_worker = snapshot.workers[lane->worker];
-  only_lane.worker = 0;
-  only_worker.slowness = 1;  // no other worker is faster for this request
-  SchedulerSnapshot part = snapshot;
-  part.lanes = {&only_lane, 1};
-  part.workers = {&only_worker, 1};
-  return LatenessNs(arrival, part, now_ns);
+  const LanePart only(snapshot, static_cast<uint32_t>(lane - snapshot.lanes.begin()));
+  return LatenessNs(arrival, only.Snapshot(), now_ns);
 }
 
 }  // namespace mpsd

@@ -2,21 +2,16 @@
 
 #include <algorithm>
 
+#include "server/schedule/lane_part.h"
+
 namespace mpsd {
 
-// A snapshot of one line, one lane and its worker; the decision names them by 0. A slow worker is
-// as good as any here: a request with a pin has no other.
+// A snapshot of one line, one lane and its worker; the decision names them by 0.
 SchedulerDecision PinnedScheduler::DecideOne(const SchedulerSnapshot& snapshot, uint32_t line,
                                              uint32_t lane, int64_t now_ns) const {
-  LaneView only_lane = snapshot.lanes[lane];
-  WorkerView only_worker = snapshot.workers[only_lane.worker];
-  only_lane.worker = 0;
-  only_worker.first_lane = 0;
-  only_worker.slowness = 1;
-  SchedulerSnapshot part = snapshot;
+  const LanePart only(snapshot, lane);
+  SchedulerSnapshot part = only.Snapshot();
   part.lines = snapshot.lines.subspan(line, 1);
-  part.lanes = {&only_lane, 1};
-  part.workers = {&only_worker, 1};
   part.suspects = LineView();
   part.returns = ExpectedReturns();
   SchedulerDecision decision = one_.Decide(part, now_ns);

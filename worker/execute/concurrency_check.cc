@@ -129,19 +129,16 @@ absl::Status CheckShape(Model* model, uint32_t lanes, TrialShape shape,
                   [&](uint32_t lane) { return RunRounds(model, *trials[lane], options.clock); });
 }
 
-// How long one lane takes for the shape; where that is too long, for its second run, since the
-// first one may compile code.
+// How long one lane takes for the shape.
 absl::StatusOr<int64_t> TimeOf(Model* model, TrialShape shape, const Clock* clock) {
   const Trial trial(*model, shape, /*lane=*/0);
-  int64_t took_ns = INT64_MAX;
+  int64_t took_ns = 0;
   absl::Status ran;
   const auto run = [&](uint32_t) {
-    for (int turn = 0; turn < 2 && ran.ok() && took_ns > kTrialRunNs; ++turn) {
-      KeptOutputs sink;
-      const int64_t begin_ns = clock->NowNs();
-      ran = trial.Run(model, &sink);
-      took_ns = clock->NowNs() - begin_ns;
-    }
+    KeptOutputs sink;
+    const int64_t begin_ns = clock->NowNs();
+    ran = trial.Run(model, &sink);
+    took_ns = clock->NowNs() - begin_ns;
     return absl::OkStatus();
   };
   if (absl::Status status = Together(model, 1, false, run); !status.ok()) return status;

@@ -31,19 +31,14 @@ absl::Status AskOnce(Model* model, const Asked& asked, KeptOutputs* kept) {
   return model->Run(0, asked.tensors, asked.rows, kept);
 }
 
-// How long the model takes for the shape; where that is too long, for its second run, since the
-// first one may compile code. REQUIRES: lane 0 is bound.
+// How long the model takes for the shape. REQUIRES: lane 0 is bound.
 absl::StatusOr<int64_t> TimeToAnswer(Model* model, const TrialShape& shape, const Clock* clock) {
   const TrialInputs inputs(*model, shape, TrialFill::kPositive, /*seed=*/1);
-  int64_t took_ns = INT64_MAX;
-  for (int turn = 0; turn < 2 && took_ns > kTrialRunNs; ++turn) {
-    KeptOutputs dropped;
-    const int64_t began_ns = clock->NowNs();
-    const absl::Status status = AskOnce(model, {inputs.tensors(), inputs.rows()}, &dropped);
-    if (!status.ok()) return status;
-    took_ns = clock->NowNs() - began_ns;
-  }
-  return took_ns;
+  KeptOutputs dropped;
+  const int64_t began_ns = clock->NowNs();
+  const absl::Status status = AskOnce(model, {inputs.tensors(), inputs.rows()}, &dropped);
+  if (!status.ok()) return status;
+  return clock->NowNs() - began_ns;
 }
 
 // The smallest shape, and the largest that the model has the time for.

@@ -3,13 +3,22 @@
 #include <algorithm>
 
 namespace mpsd {
+namespace {
+
+absl::StatusOr<int64_t> SettledTimeOf(TimeOfRun time_of, const TrialShape& shape) {
+  absl::StatusOr<int64_t> took_ns = time_of(shape);
+  if (took_ns.ok() && *took_ns > kTrialRunNs) took_ns = time_of(shape);
+  return took_ns;
+}
+
+}  // namespace
 
 absl::StatusOr<TrialShape> LargestInTime(const TrialShape& small, const TrialShape& large,
                                          TimeOfRun time_of) {
   TrialShape fits = small;
   int64_t took_ns = 0;
   for (TrialShape next = small; next.step <= large.step; ++next.step) {
-    const absl::StatusOr<int64_t> time_ns = time_of(next);
+    const absl::StatusOr<int64_t> time_ns = SettledTimeOf(time_of, next);
     if (!time_ns.ok()) return time_ns.status();
     took_ns = *time_ns;
     if (took_ns > kTrialRunNs) return fits;

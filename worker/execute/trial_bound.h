@@ -23,8 +23,9 @@ inline constexpr int64_t kTrialRunNs = 200 * kNsPerMs;
 using TimeOfRun = absl::FunctionRef<absl::StatusOr<int64_t>(const TrialShape& shape)>;
 
 // The largest shape from `small` to `large`, both of TrialShapes(), that fits in kTrialRunNs;
-// `small` where none does. `time_of` is asked of longer and longer rows, and of none after the
-// first that takes too long; its error is the call's.
+// `small` where none does. `time_of` is asked of longer and longer rows; once more where a run
+// takes too long, since the first one may compile code; and of none after that. Its error is the
+// call's.
 absl::StatusOr<TrialShape> LargestInTime(const TrialShape& small, const TrialShape& large,
                                          TimeOfRun time_of);
 

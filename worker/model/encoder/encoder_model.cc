@@ -18,7 +18,7 @@
 #include "worker/model/encoder/encoder_parts.h"
 #include "worker/model/encoder/ragged_attention.h"
 #include "worker/model/foreign_errors.h"
-#include "worker/model/products/float_panels.h"
+#include "worker/model/products/panels.h"
 #include "worker/model/products/products.h"
 #include "worker/model/record_shapes.h"
 #include "worker/model/torch/torch_device.h"
@@ -222,8 +222,7 @@ absl::StatusOr<Products> ProductsOf(Precision precision, at::ScalarType type,
     return absl::FailedPreconditionError(
         "precision 'int8' needs a cpu of x86-64 with AVX2 and FMA; 'fp32' is finer");
   }
-  const bool are_panels = runtime.device().is_cpu() && type == at::kFloat && HasPanelProducts() &&
-                          Wanted(runtime.options().panels, FloatPanels::Pay());
+  const bool are_panels = type == at::kFloat && runtime.uses_float_panels();
   return are_panels ? Products::kFloatPanels : Products::kTorch;
 }
 

@@ -16,17 +16,9 @@
 #include "ATen/ops/softmax.h"
 #include "ATen/ops/tanh.h"
 #include "ATen/ops/zeros.h"
+#include "worker/model/torch/float_data.h"
 
 namespace mpsd {
-namespace {
-
-// Not const_data_ptr<float>(): newer compilers give that template another name than the one by
-// which libtorch for macOS has it.
-const float* Floats(const at::Tensor& tensor) {
-  return static_cast<const float*>(tensor.const_data_ptr());
-}
-
-}  // namespace
 
 Linear::Linear(EncoderWeights* weights, const at::Tensor& weight, at::Tensor bias)
     : to_(weight.size(0)) {
@@ -36,12 +28,12 @@ Linear::Linear(EncoderWeights* weights, const at::Tensor& weight, at::Tensor bia
       bias_ = std::move(bias);
       return;
     case Products::kFloatPanels:
-      float_panels_ =
-          std::make_unique<const FloatPanels>(Floats(weight), Floats(bias), to_, weight.size(1));
+      float_panels_ = std::make_unique<const FloatPanels>(FloatData(weight), FloatData(bias), to_,
+                                                          weight.size(1));
       return;
     case Products::kInt8Panels:
-      int8_panels_ =
-          std::make_unique<const Int8Panels>(Floats(weight), Floats(bias), to_, weight.size(1));
+      int8_panels_ = std::make_unique<const Int8Panels>(FloatData(weight), FloatData(bias), to_,
+                                                        weight.size(1));
       weights->CountAs(int8_panels_->bytes(), "INT8", weight.nbytes());
       return;
   }
@@ -80,7 +72,8 @@ at::Tensor Linear::operator()(const at::Tensor& x) const {
   const at::Tensor rows = x.contiguous();
   at::Tensor y = at::empty({rows.size(0), to_}, rows.options());
   const auto multiply = [&](const auto& panels) {
-    panels.Multiply(Floats(rows), rows.size(0), at::get_num_threads(), y.mutable_data_ptr<float>());
+    panels.Multiply(FloatData(rows), rows.size(0), at::get_num_threads(),
+                    y.mutable_data_ptr<float>());
   };
   if (float_panels_ != nullptr) {
     multiply(*float_panels_);

@@ -12,6 +12,7 @@
 #include "worker/metal/metal_device.h"
 #include "worker/metal/no_copy_buffers.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/products/float_panels.h"
 #include "worker/model/runtime/mps_policy.h"
 #include "worker/model/runtime/precision_support.h"
 #include "worker/model/runtime/preflight.h"
@@ -144,6 +145,10 @@ TorchRuntime::TorchRuntime(c10::Device device, Precision precision, TorchOptions
 }
 
 TorchRuntime::~TorchRuntime() { ReleaseUnusedMemory(device_); }
+
+bool TorchRuntime::uses_float_panels() const {
+  return device_.is_cpu() && HasPanelProducts() && Wanted(options_.panels, FloatPanels::Pay());
+}
 
 absl::Status TorchRuntime::BindLane(uint32_t lane) {
   MPSD_CHECK(lane < kMaxLanes);

@@ -68,6 +68,10 @@ class TorchRuntime {
   // leaves it open, a worker without the recorder's library does not. Constant.
   bool records_runs() const { return records_runs_; }
 
+  // Whether products of float weights are those of FloatPanels: on a cpu where they pay, unless the
+  // order's switch says otherwise. Constant.
+  bool uses_float_panels() const;
+
   // The input as a tensor on the device. On the cpu it is the slab's own memory, and so it is on
   // mps where the device reads slabs; one that `may_be_written` is a copy. Elsewhere it is a copy,
   // which may still be running on the lane's stream. INTERNAL for a datatype that libtorch has no

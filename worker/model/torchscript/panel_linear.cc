@@ -14,6 +14,7 @@
 #include "torch/csrc/jit/ir/ir.h"
 #include "torch/csrc/jit/runtime/custom_operator.h"
 #include "worker/model/products/float_panels.h"
+#include "worker/model/torch/float_data.h"
 #include "worker/model/torchscript/graph_nodes.h"
 
 namespace mpsd {
@@ -33,10 +34,6 @@ struct PackedLayer {
   int64_t to = 0;
 };
 
-const float* Floats(const at::Tensor& tensor) {
-  return static_cast<const float*>(tensor.const_data_ptr());
-}
-
 bool IsFloatOnCpu(const at::Tensor& tensor) {
   return tensor.defined() && tensor.device().is_cpu() && tensor.layout() == at::kStrided &&
          tensor.scalar_type() == at::kFloat;
@@ -54,8 +51,8 @@ at::Tensor PanelLinear(const at::Tensor& x, const at::Tensor& lines, const at::T
   sizes.back() = to;
   at::Tensor y = at::empty(sizes, rows.options());
   const LentFloatPanels panels = {static_cast<const PanelLine<float>*>(lines.const_data_ptr()),
-                                  Floats(bias), to, from};
-  panels.Multiply(Floats(rows), rows.numel() / from, at::get_num_threads(),
+                                  FloatData(bias), to, from};
+  panels.Multiply(FloatData(rows), rows.numel() / from, at::get_num_threads(),
                   static_cast<float*>(y.mutable_data_ptr()));
   return y;
 }
@@ -78,20 +75,22 @@ std::optional<PackedLayer> Pack(const Node& node) {
   const std::optional<c10::IValue> weight_value = torch::jit::toIValue(node.input(1));
   const std::optional<c10::IValue> bias_value = torch::jit::toIValue(node.input(2));
   if (!weight_value.has_value() || !weight_value->isTensor() || !bias_value.has_value()) return {};
-  const at::Tensor weight = weight_value->toTensor().detach().contiguous();
+  at::Tensor weight = weight_value->toTensor();
   if (!IsFloatOnCpu(weight) || weight.dim() != 2 || weight.numel() == 0) return {};
+  weight = weight.detach().contiguous();
   PackedLayer layer;
   layer.to = weight.size(0);
   const int64_t from = weight.size(1);
-  at::Tensor bias = bias_value->isTensor() ? bias_value->toTensor().detach().contiguous()
-                                           : at::zeros({layer.to}, weight.options());
+  at::Tensor bias =
+      bias_value->isTensor() ? bias_value->toTensor() : at::zeros({layer.to}, weight.options());
   if (!IsFloatOnCpu(bias) || bias.dim() != 1 || bias.size(0) != layer.to) return {};
+  bias = bias.detach().contiguous();
   const int64_t panels = PanelCount(layer.to);
   layer.lines = at::empty({panels, from, kPanelColumns}, weight.options());
   layer.bias = at::empty({panels * kPanelColumns}, weight.options());
   MPSD_CHECK(
       reinterpret_cast<uintptr_t>(layer.lines.const_data_ptr()) % alignof(PanelLine<float>) == 0);
-  PackPanels(Floats(weight), Floats(bias), layer.to, from,
+  PackPanels(FloatData(weight), FloatData(bias), layer.to, from,
              static_cast<PanelLine<float>*>(layer.lines.mutable_data_ptr()),
              static_cast<float*>(layer.bias.mutable_data_ptr()));
   return layer;

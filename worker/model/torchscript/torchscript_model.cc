@@ -14,7 +14,6 @@
 #include "torch/version.h"
 #include "worker/model/elements.h"
 #include "worker/model/foreign_errors.h"
-#include "worker/model/products/float_panels.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/scalar_types.h"
 #include "worker/model/torch/torch_model.h"
@@ -267,10 +266,6 @@ absl::Status Convert(const LoadOrder& order, const ModelSpec& spec, c10::Device 
                                                  NameOf(order.precision), ": ", status.message()));
 }
 
-bool ArePanelsWanted(const TorchOptions& options, c10::Device device) {
-  return device.is_cpu() && HasPanelProducts() && Wanted(options.panels, FloatPanels::Pay());
-}
-
 absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& archive_json,
                                    c10::Device device, TorchScriptProgram* program) {
   const std::vector<std::string> arguments = program->InputArguments();
@@ -324,7 +319,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
         if (!spec.ok()) return spec.status();
         const absl::Status converted = Convert(order, *spec, program_options.device, &*program);
         if (!converted.ok()) return converted;
-        if (ArePanelsWanted(options, program_options.device)) program->UsePanels();
+        if ((*runtime)->uses_float_panels()) program->UsePanels();
         SynchronizeDevice(program_options.device);
         model = std::make_unique<TorchScriptModel>(*std::move(spec), *std::move(program),
                                                    *std::move(runtime));

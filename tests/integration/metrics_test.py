@@ -15,8 +15,14 @@ class Metrics(unittest.TestCase):
         tokens = synthetic("tokens", [tensor("input_ids", [-1], "INT64"),
                                       tensor("attention_mask", [-1], "INT64")],
                            max_batch_tokens=512)
-        with Daemon([synthetic("m"), tokens]) as daemon, calls.stub(daemon.address) as stub:
+        turns = synthetic("turns", [tensor("x", [1])], max_batch_size=4, sequences={})
+        sharing = synthetic("sharing", rate_limiter={"resources": [{"name": "R", "count": 1}]})
+        models = [synthetic("m"), tokens, turns, sharing]
+        with Daemon(models) as daemon, calls.stub(daemon.address) as stub:
             calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
+            begins = {"sequence_id": 1, "sequence_start": True}
+            calls.infer(stub, calls.request("turns", {"x": np.ones((1, 1), np.float32)},
+                                            parameters=begins))
             ones = np.ones((1, 3), np.int64)
             calls.infer(stub, calls.request("tokens", {"input_ids": ones, "attention_mask": ones}))
             done = subprocess.run(

@@ -78,10 +78,11 @@ set(MPSD_EDGES_daemon            base files request texts embedders cache admit 
 # -- worker
 set(MPSD_EDGES_metal             base link absl)
 set(MPSD_EDGES_model             base link absl)
-set(MPSD_EDGES_model_synthetic   base link model absl)
+set(MPSD_EDGES_model_sharing     base absl)
+set(MPSD_EDGES_model_synthetic   base link model model_sharing absl)
 set(MPSD_EDGES_model_products base absl)
 set(MPSD_EDGES_model_runtime     base link model absl)
-set(MPSD_EDGES_model_torch       base link metal model model_runtime model_products absl torch)
+set(MPSD_EDGES_model_torch       base link metal model model_runtime model_products model_sharing absl torch)
 set(MPSD_EDGES_model_torchscript base link model model_torch model_products json absl torch)
 set(MPSD_EDGES_model_aoti        link model model_torch json absl torch)
 set(MPSD_EDGES_model_encoder_config base link json absl)

@@ -8,6 +8,7 @@
 //   3. seals the sandbox;
 //   4. loads the model, whose file is code;
 //   5. compares the lanes, and reports what it loaded;
+//      shares its weights with the model's other workers, or uses theirs, where it is told to;
 //   6. maps the shared memory that the front end hands over;
 //   7. starts the lanes one after another, waits until all are warm, and says that it is ready;
 //   8. maps and unmaps slab segments as the front end orders, until the control socket ends.
@@ -134,6 +135,7 @@ LoadReport Report(Model* model, uint32_t wanted) {
   report.precision_note = model->precision_note();
   report.runtime = {RuntimeName(), LoadedRuntimeKindName(), LoadedRuntimePath(),
                     model->driver_guard(), model->input_memory()};
+  report.weight_bytes = model->weight_bytes();
   return report;
 }
 
@@ -166,9 +168,44 @@ absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attach
   _exit(kExitOk);
 }
 
-// The model's file, where it came with the order.
+// The descriptor that came with an order, if one did.
 UniqueFd FileOf(std::vector<UniqueFd> fds) {
   return fds.empty() ? UniqueFd() : std::move(fds.front());
+}
+
+// The answer to an order about weights, and the memory that goes with it.
+std::pair<WeightsTold, UniqueFd> TellWeights(MessageReader::Received order, Model* model) {
+  MPSD_FAILPOINT("worker.at_weights");
+  absl::StatusOr<UniqueFd> memory;
+  if (std::holds_alternative<ShareWeights>(order.message)) {
+    memory = model->ShareWeights();
+  } else {
+    const absl::Status used = model->UseWeights(FileOf(std::move(order.fds)));
+    memory = used.ok() ? absl::StatusOr<UniqueFd>(UniqueFd()) : used;
+  }
+  if (memory.ok()) return std::pair(WeightsTold{model->weight_bytes()}, *std::move(memory));
+  return std::pair(WeightsTold{0, std::string(memory.status().message())}, UniqueFd());
+}
+
+// Does what it is told about the weights, until it is told to attach.
+absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(MessageReader* reader,
+                                                                           Model* model) {
+  for (;;) {
+    absl::StatusOr<MessageReader::Received> received = Receive(reader);
+    if (!received.ok()) return received.status();
+    if (auto* attach = std::get_if<AttachOrder>(&received->message)) {
+      return std::make_pair(std::move(*attach), std::move(received->fds));
+    }
+    const bool is_of_weights = std::holds_alternative<ShareWeights>(received->message) ||
+                               std::holds_alternative<UseWeights>(received->message);
+    if (!is_of_weights || model->weight_bytes() == 0) {
+      return absl::InvalidArgumentError("an order that is not expected now");
+    }
+    const auto [told, memory] = TellWeights(*std::move(received), model);
+    const std::vector<int> fds =
+        memory.valid() ? std::vector<int>{memory.get()} : std::vector<int>{};
+    if (absl::Status sent = SendMessage(kControlFd, told, fds); !sent.ok()) return sent;
+  }
 }
 
 int Serve() {
@@ -185,7 +222,7 @@ int Serve() {
   MPSD_FAILPOINT("worker.before_report");
   if (!SendMessage(kControlFd, report).ok()) return kExitOk;
 
-  auto attach = Expect<AttachOrder>(&reader);
+  auto attach = ExpectAttach(&reader, model->get());
   if (!attach.ok()) return absl::IsUnavailable(attach.status()) ? kExitOk : kExitBadOrder;
   absl::StatusOr<Attachment> attachment =
       Attachment::Map(attach->first, std::move(attach->second), report.lanes, order.epoch);

@@ -217,15 +217,29 @@ def graphs_of(word, switch):
         for rows in BATCHES:
             found = load(daemon, "minilm", rows, 64 if rows == 1 else 32)
             figure("graphs", precision=word, graphs=switch, batch=rows, **found)
-        report, good = bench(daemon, "minilm_128", "minilm", 1, "--concurrency", "512")
-        figure("graphs", precision=word, graphs=switch, clients=512, good=good,
-               rows_per_second=report["throughput"], p50_us=report["latency_us"]["p50"])
+        many_clients_of(daemon, precision=word, graphs=switch, lanes=8)
+
+
+def many_clients_of(daemon, **what):
+    """512 clients of one row each, batched."""
+    report, good = bench(daemon, "minilm_128", "minilm", 1, "--concurrency", "512")
+    figure("graphs", clients=512, good=good, rows_per_second=report["throughput"],
+           p50_us=report["latency_us"]["p50"], **what)
+
+
+def few_lanes_of(count):
+    """The same clients on fewer lanes, whose batches are larger."""
+    with serving([stanza("minilm", 128, 1, count, precision="bf16",
+                         queue={"requests": 1024})]) as daemon:
+        many_clients_of(daemon, precision="bf16", graphs="on", lanes=count)
 
 
 def graphs():
     """Embeddings of 128 tokens a second, by recorded runs and without them; the lanes alone too."""
     for word, switch in (("fp32", "on"), ("bf16", "off"), ("bf16", "on")):
         attempt(f"{word} {switch}", graphs_of, word, switch)
+    for count in (1, 2, 4):
+        attempt(f"{count} lanes", few_lanes_of, count)
     for rows in BATCHES:
         bare = attempt("lane bench", lane_bench, MODELS / "minilm.pt", 8, rows, "precision=bf16",
                        "graphs=on") or {}
@@ -259,7 +273,8 @@ def lanes():
     """One process of eight lanes, whole, without a front end, and a loop of eight threads."""
     def daemon_of(rows):
         with serving([stanza("mlp", rows, 1, 8)]) as daemon:
-            return load(daemon, "mlp", rows, 32)
+            found = load(daemon, "mlp", rows, 32)
+            return {**found, "one_client_p50_us": load(daemon, "mlp", rows, 1)["p50_us"]}
 
     for rows in (1, 16, 64):
         found = attempt("daemon", daemon_of, rows) or {}
@@ -267,7 +282,7 @@ def lanes():
         loop = attempt("python", python_loop, "mlp", rows, 8)
         figure("lanes", batch=rows, daemon=found.get("rows_per_second"),
                lane_bench=bare.get("samples_per_second"), python=loop,
-               errors=found.get("errors"))
+               one_client_p50_us=found.get("one_client_p50_us"), errors=found.get("errors"))
 
 
 def batching():
@@ -401,6 +416,36 @@ def memory():
         attempt(f"minilm {processes}x{count}", of, "minilm", 32, processes, count)
 
 
+def come_back(daemon, model, begin_s):
+    """When each state of the model's worker 0 was first seen, until it serves again."""
+    seen = {}
+    while "serving" not in seen and time.monotonic() - begin_s < 60:
+        state = status_of(daemon, model)["workers"][0]["state"]
+        if state != "serving" or seen:
+            seen.setdefault(state, time.monotonic() - begin_s)
+    return seen
+
+
+def weights_of(model, switch):
+    """Four workers of one lane, and the return of one that is killed."""
+    idle = device_mib()
+    entry = {**stanza(model, 16, 4, 1), "parameters": {"shared_weights": switch}}
+    with serving([entry]) as daemon:
+        ready = device_mib() - idle
+        found = load(daemon, model, 16, 16)
+        os.kill(status_of(daemon, entry["name"])["workers"][0]["pid"], signal.SIGKILL)
+        back = come_back(daemon, entry["name"], time.monotonic())
+        figure("weights", model=model, shared=switch, ready_s=daemon.ready_s, ready_mib=ready,
+               again_mib=device_mib() - idle, back_s=back, **found)
+
+
+def weights():
+    """Workers of one model on one device, with one copy of its weights and with four."""
+    for model in ("mlp", "minilm"):
+        for switch in ("off", "on"):
+            attempt(f"{model} {switch}", weights_of, model, switch)
+
+
 def packages():
     """The same module as TorchScript and compiled, by the lanes of one process."""
     import cuda_models
@@ -481,7 +526,7 @@ def bars():
 
 
 PARTS = (host, models, minilm, precision, graphs, encoders, lanes, batching, overload, fault, slab, memory,
-         packages, mps, scaling, tests, bars)
+         weights, packages, mps, scaling, tests, bars)
 
 if __name__ == "__main__":
     {part.__name__: part for part in PARTS}[sys.argv[1]]()

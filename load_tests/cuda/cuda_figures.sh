@@ -30,8 +30,8 @@ export MPSD_FIGURES_SECONDS=${SECONDS_EACH:-1} MPSD_FIGURES_MODELS=$models
 
 # NAME:SECONDS, in the order of what is wanted most; `models` makes what the others need.
 limits="host:30 models:60 minilm:120 precision:150 graphs:170 encoders:110 lanes:60 batching:60 overload:90 fault:50 slab:40 memory:70"
-limits="$limits http_texts:80 packages:130 mps:110 scaling:90 all:240 tests:70 storm:480 bars:480"
-wanted=" ${PARTS:-host models minilm precision graphs encoders http_texts lanes batching overload fault slab memory tests} "
+limits="$limits weights:60 http_texts:80 packages:130 mps:110 scaling:90 all:240 tests:70 storm:480 bars:480"
+wanted=" ${PARTS:-host models minilm precision graphs encoders http_texts lanes batching overload fault slab memory weights tests} "
 failed=0
 for entry in $limits; do
   part=${entry%:*} limit=${entry#*:}

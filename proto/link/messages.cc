@@ -69,7 +69,16 @@ Json Body(const LoadReport& report) {
           {"precision", NameOf(report.precision)},
           {"precision_note", report.precision_note},
           {"labels", report.labels},
-          {"runtime", Body(report.runtime)}};
+          {"runtime", Body(report.runtime)},
+          {"weight_bytes", report.weight_bytes}};
+}
+
+Json Body(const ShareWeights&) { return {{"type", "share_weights"}}; }
+
+Json Body(const UseWeights& order) { return {{"type", "use_weights"}, {"bytes", order.bytes}}; }
+
+Json Body(const WeightsTold& told) {
+  return {{"type", "weights"}, {"bytes", told.bytes}, {"why", told.why}};
 }
 
 Json Body(const AttachOrder& order) {
@@ -256,6 +265,7 @@ Message ParseLoaded(Fields& fields) {
   if (fields.Has("precision_note")) report.precision_note = fields.Text("precision_note");
   if (fields.Has("labels")) report.labels = fields.Words("labels");
   if (fields.Has("runtime")) report.runtime = fields.Runtime("runtime");
+  if (fields.Has("weight_bytes")) report.weight_bytes = fields.Number("weight_bytes");
   return report;
 }
 
@@ -291,6 +301,12 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
     message = ParseLoad(fields);
   } else if (type == "loaded") {
     message = ParseLoaded(fields);
+  } else if (type == "share_weights") {
+    message = ShareWeights{};
+  } else if (type == "use_weights") {
+    message = UseWeights{fields.Number("bytes")};
+  } else if (type == "weights") {
+    message = WeightsTold{fields.Number("bytes"), fields.Text("why")};
   } else if (type == "attach") {
     message = ParseAttach(fields);
   } else if (type == "ready") {

@@ -12,6 +12,11 @@
 //   front end                                   worker
 //   LoadOrder            ────────────────▶      loads the model
 //                        ◀────────────────      LoadReport, or Failure and exit
+//   where several workers of a model share its weights on a device:
+//   ShareWeights         ────────────────▶      moves its weights to memory that others can map
+//                        ◀────────────────      WeightsTold + fd
+//   UseWeights + fd      ────────────────▶      maps those of another, if they are like its own
+//                        ◀────────────────      WeightsTold
 //   AttachOrder + fds    ────────────────▶      maps the segments, starts and warms the lanes
 //                        ◀────────────────      Ready, or Failure and exit
 //   then, as memory is added and removed while it serves:
@@ -94,6 +99,22 @@ struct LoadReport {
   std::string precision_note{};               // how kAuto came to it; empty: it was told
   std::vector<std::string> labels{};          // of a row's classes, by number; empty: it has none
   WorkerRuntime runtime{};
+  uint64_t weight_bytes = 0;  // of the device's memory, which other workers could share; 0: none
+};
+
+// Orders a worker to move its weights to memory of the device that other processes can map.
+struct ShareWeights {};
+
+// Orders a worker to give up its own weights for those of another, with their descriptor.
+struct UseWeights {
+  uint64_t bytes = 0;
+};
+
+// Answers either: the bytes that the worker shares from now on, with their descriptor after
+// ShareWeights. 0: it has weights of its own, and `why` says why.
+struct WeightsTold {
+  uint64_t bytes = 0;
+  std::string why{};
 };
 
 // Hands over the shared memory. Descriptors, in this order: mailbox, worker segment, the ring end
@@ -136,8 +157,9 @@ struct SlabsUnmapped {
   uint32_t number = 0;
 };
 
-using Message = std::variant<LoadOrder, LoadReport, AttachOrder, Ready, Failure, SlabsAdded,
-                             SlabsMapped, SlabsRemoved, SlabsUnmapped>;
+using Message =
+    std::variant<LoadOrder, LoadReport, ShareWeights, UseWeights, WeightsTold, AttachOrder, Ready,
+                 Failure, SlabsAdded, SlabsMapped, SlabsRemoved, SlabsUnmapped>;
 
 // Blocks until the whole message is written. For a worker, whose socket blocks.
 absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds = {});

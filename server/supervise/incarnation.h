@@ -28,6 +28,10 @@ inline constexpr uint32_t kControlReadsPerSecond = 512;
 // reason to kill it.
 inline constexpr uint32_t kOutputReadsPerSecond = 256;
 
+// Where a process stands with the weights that its model's workers share: it waits for those of
+// another, or was asked for its answer.
+enum class WeightsStep { kNone, kWaits, kAsked };
+
 // Made when a process was spawned, destroyed once it was reaped; owned by its SupervisedWorker, and
 // without behaviour of its own. Lives on the supervisor's thread.
 //
@@ -47,6 +51,9 @@ struct Incarnation {
   RateLimit output_reads;
   int64_t phase_since_own_ns;  // when its state began, in OwnTime
 
+  bool loaded = false;        // it has reported what it loaded
+  uint64_t weight_bytes = 0;  // that it could share, as it reported
+  WeightsStep weights = WeightsStep::kNone;
   bool ready = false;                  // its lanes are warm
   bool said_failure = false;           // it sent a Failure
   bool failure_lasts = false;          // the next process would fail alike

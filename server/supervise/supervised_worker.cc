@@ -128,10 +128,31 @@ void SupervisedWorker::StartAfterAll() {
 }
 
 void SupervisedWorker::OnLoadReport(const LoadReport& report) {
+  run_->loaded = true;
+  run_->weight_bytes = report.weight_bytes;
   const absl::Status status = owner_->OnLoaded(this, report);
-  if (status.ok()) return;
-  run_->failure_lasts = absl::IsInvalidArgument(status);
-  GiveUp(WorkerExit::kLoad, std::string(status.message()));
+  if (!status.ok()) GiveUpLoaded(status);
+}
+
+void SupervisedWorker::GiveUpLoaded(const absl::Status& why) {
+  services_->thread.Check();
+  run_->failure_lasts = absl::IsInvalidArgument(why);
+  GiveUp(WorkerExit::kLoad, std::string(why.message()));
+}
+
+absl::Status SupervisedWorker::AskForWeights(int memory, uint64_t bytes) {
+  services_->thread.Check();
+  MPSD_CHECK(state_ == WorkerState::kLoading && run_->loaded && run_->link == nullptr);
+  run_->weights = WeightsStep::kAsked;
+  run_->phase_since_own_ns = services_->own_time.now_ns();  // it may have waited for another
+  if (memory < 0) return run_->process->Send(ShareWeights{}, {});
+  return run_->process->Send(UseWeights{bytes}, {memory});
+}
+
+void SupervisedWorker::WaitForWeights() {
+  services_->thread.Check();
+  MPSD_CHECK(state_ == WorkerState::kLoading && run_->loaded && run_->link == nullptr);
+  run_->weights = WeightsStep::kWaits;
 }
 
 uint32_t SupervisedWorker::LanesToOrder() const {
@@ -276,8 +297,8 @@ void SupervisedWorker::OnControl() {
   if (!run_->control_reads.Take(services_->clock->NowNs())) {
     return GiveUp(WorkerExit::kProtocol, "it floods its control socket");
   }
-  const absl::StatusOr<MessageReader::Received> received = run_->process->Receive();
-  if (received.ok()) return Take(received->message);
+  absl::StatusOr<MessageReader::Received> received = run_->process->Receive();
+  if (received.ok()) return Take(*std::move(received));
   if (absl::IsOutOfRange(received.status())) return;
   if (!absl::IsUnavailable(received.status())) {
     return GiveUp(WorkerExit::kProtocol, std::string(received.status().message()));
@@ -287,22 +308,39 @@ void SupervisedWorker::OnControl() {
   LeaveBy(services_->clock->NowNs() + kLeaveNs);
 }
 
-void SupervisedWorker::Take(const Message& message) {
+void SupervisedWorker::Take(MessageReader::Received received) {
+  const Message& message = received.message;
+  const bool loads = state_ == WorkerState::kLoading;
   if (const auto* failure = std::get_if<Failure>(&message)) return OnFailure(*failure);
   const auto* report = std::get_if<LoadReport>(&message);
-  if (report != nullptr && state_ == WorkerState::kLoading) return OnLoadReport(*report);
-  absl::Status status = absl::InvalidArgumentError("it sent a message out of turn");
-  if (const auto* ready = std::get_if<Ready>(&message)) {
-    if (state_ == WorkerState::kWarming && !run_->ready) status = absl::OkStatus();
-    run_->ready = true;
-    if (status.ok()) NoteWarning(ready->warning);
-  } else if (run_->link != nullptr) {
-    status = owner_->slabs()->Take(run_->link.get(), message);
+  if (report != nullptr && loads && !run_->loaded) return OnLoadReport(*report);
+  const auto* told = std::get_if<WeightsTold>(&message);
+  if (told != nullptr && loads && run_->weights == WeightsStep::kAsked) {
+    return TakeWeights(*told, std::move(received.fds));
   }
+  const absl::Status status = TakeWhileAttached(message);
   if (!status.ok()) return GiveUp(WorkerExit::kProtocol, std::string(status.message()));
-  MPSD_CHECK(run_->link != nullptr);  // every message that is in turn here comes after kLoading
   const bool has_mapped_all = owner_->slabs()->HasMappedAll(run_->link.get());
   if (state_ == WorkerState::kWarming && run_->ready && has_mapped_all) Serve();
+}
+
+// What it sent beside the first descriptor is closed.
+void SupervisedWorker::TakeWeights(const WeightsTold& told, std::vector<UniqueFd> fds) {
+  run_->weights = WeightsStep::kNone;
+  UniqueFd memory = fds.empty() ? UniqueFd() : std::move(fds.front());
+  const absl::Status status = owner_->OnWeights(this, told, std::move(memory));
+  if (!status.ok()) GiveUpLoaded(status);
+}
+
+absl::Status SupervisedWorker::TakeWhileAttached(const Message& message) {
+  const absl::Status out_of_turn = absl::InvalidArgumentError("it sent a message out of turn");
+  if (run_->link == nullptr) return out_of_turn;
+  const auto* ready = std::get_if<Ready>(&message);
+  if (ready == nullptr) return owner_->slabs()->Take(run_->link.get(), message);
+  if (state_ != WorkerState::kWarming || run_->ready) return out_of_turn;
+  run_->ready = true;
+  NoteWarning(ready->warning);
+  return absl::OkStatus();
 }
 
 void SupervisedWorker::NoteWarning(const std::string& warning) {
@@ -408,7 +446,8 @@ void SupervisedWorker::NoteSending(const absl::Status& status) {
 void SupervisedWorker::CheckBudget() {
   const SupervisionLimits& limits = owner_->model().limits;
   const int64_t phase_ns = services_->own_time.now_ns() - run_->phase_since_own_ns;
-  if (state_ == WorkerState::kLoading && phase_ns > limits.load_timeout_ns) {
+  const bool loads = state_ == WorkerState::kLoading && !waits_for_weights();
+  if (loads && phase_ns > limits.load_timeout_ns) {
     return GiveUp(WorkerExit::kHang,
                   absl::StrCat("the model was not loaded within ", Text(limits.load_timeout_ns)));
   }

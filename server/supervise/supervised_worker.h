@@ -5,6 +5,8 @@
 //
 //   Start()            spawns the process and sends it the LoadOrder          kLoading
 //   LoadReport    ◀──  the owner checks the spec, takes memory for it
+//   AskForWeights()    where workers share weights, which one has in its device's memory
+//   WeightsTold   ◀──  the owner keeps the descriptor
 //   AttachSegments()   makes its segments, sends descriptors: AttachOrder     kWarming
 //   Ready, mapped ◀──  the lanes are warm, and it has all of the pool's segments
 //   (attach)           bells, announcer and pool take it on                   kServing
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -76,6 +79,9 @@ class SupervisedWorker {
   // does not help within a second.
   void Dismiss();
 
+  // Kills the process, which has loaded the model, because it cannot be given what it needs.
+  void GiveUpLoaded(const absl::Status& why);
+
   // Kills the process for what it did; does nothing without one. `why` may hold the worker's words.
   void GiveUp(WorkerExit exit, const std::string& why);
 
@@ -86,6 +92,14 @@ class SupervisedWorker {
   // libtorch cannot bear more, or the lanes disturbed each other. After an incarnation that crashed
   // before it could report, it is one. REQUIRES: kLoading, and no memory was attached yet.
   void TakeLanes(const LoadReport& report);
+
+  // Asks for a share of the weights: with `memory`, of those that another worker shares, in so many
+  // bytes; without, that the worker shares its own. The owner hears of the answer. REQUIRES:
+  // kLoading, and it has loaded the model.
+  absl::Status AskForWeights(int memory, uint64_t bytes);
+
+  // The worker waits in kLoading until the owner asks it, or attaches it. REQUIRES: as above.
+  void WaitForWeights();
 
   // Makes the worker's own segments and sends them with the pool's first one; moves to kWarming. On
   // an error before the order was sent the state is still kLoading. REQUIRES: kLoading, no memory
@@ -114,6 +128,10 @@ class SupervisedWorker {
   int64_t started_ns() const { return note_.started_ns; }  // the last incarnation
   int64_t serving_since_ns() const { return serving_since_ns_; }
   bool ready() const { return run_ != nullptr && run_->ready; }
+  uint64_t weight_bytes() const { return run_ == nullptr ? 0 : run_->weight_bytes; }
+  bool waits_for_weights() const {
+    return state_ == WorkerState::kLoading && run_->weights == WeightsStep::kWaits;
+  }
   bool answers() const { return run_ != nullptr && run_->answers; }
   double jitter() const { return jitter_; }
   uint64_t resident_bytes() const;
@@ -140,7 +158,11 @@ class SupervisedWorker {
 
   // What it says and writes.
   void OnControl() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void Take(const Message& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void Take(MessageReader::Received received) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void TakeWeights(const WeightsTold& told, std::vector<UniqueFd> fds)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  absl::Status TakeWhileAttached(const Message& message)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void OnFailure(const Failure& failure) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void NoteFailure(const Failure& failure);
   void NoteWarning(const std::string& warning);

@@ -157,7 +157,58 @@ absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& r
                                                NameOf(served()->precision)));
   }
   worker->TakeLanes(report);
-  return worker->AttachSegments();
+  return GoOn(worker);
+}
+
+// A worker that is alone on its device would gain nothing.
+bool WorkerGroup::MayShareWeights(const std::string& device) const {
+  const auto is_there = [&device](const DeviceShare& share) { return share.device == device; };
+  return std::count_if(model_.processes.begin(), model_.processes.end(), is_there) > 1;
+}
+
+// The step of a worker that has loaded the model.
+absl::Status WorkerGroup::GoOn(SupervisedWorker* worker) {
+  const std::string& device = worker->share().device;
+  if (!MayShareWeights(device)) return worker->AttachSegments();
+  SharedWeights& weights = weights_[device];
+  switch (weights.Next(worker->index(), worker->weight_bytes())) {
+    case SharedWeights::Step::kOwn:
+      return worker->AttachSegments();
+    case SharedWeights::Step::kShare:
+      return worker->AskForWeights(/*memory=*/-1, /*bytes=*/0);
+    case SharedWeights::Step::kUse:
+      return worker->AskForWeights(weights.memory(), weights.bytes());
+    case SharedWeights::Step::kWait:
+      worker->WaitForWeights();
+  }
+  return absl::OkStatus();
+}
+
+// The worker goes on whatever it said.
+absl::Status WorkerGroup::OnWeights(SupervisedWorker* worker, const WeightsTold& told,
+                                    UniqueFd memory) {
+  const std::string& device = worker->share().device;
+  SharedWeights& weights = weights_[device];
+  weights.TakeAnswer(worker->index(), told.bytes, std::move(memory));
+  const bool is_well = told.bytes > 0;
+  services_->logger->Log(is_well ? LogLevel::kInfo : LogLevel::kWarn,
+                         is_well ? "weights_shared" : "weights_not_shared",
+                         {{"model", served()->name},
+                          {"worker", worker->index()},
+                          {"device", device},
+                          {"bytes", told.bytes},
+                          {"reason", Printable(told.why)}});
+  absl::Status status = worker->AttachSegments();
+  LetOthersGoOn(device);
+  return status;
+}
+
+// Whoever waited for weights takes its next step, now that another has answered or died.
+void WorkerGroup::LetOthersGoOn(const std::string& device) {
+  for (const auto& worker : workers_) {
+    if (!worker->waits_for_weights() || worker->share().device != device) continue;
+    if (absl::Status status = GoOn(worker.get()); !status.ok()) worker->GiveUpLoaded(status);
+  }
 }
 
 // The first worker that has loaded the model reports the complete spec, by which the pool gets its
@@ -246,6 +297,8 @@ void WorkerGroup::OnDeath(SupervisedWorker* worker, const WorkerDeath& death) {
       device->OnLost(worker->started_ns(), services_->clock->NowNs());
     });
   }
+  weights_[worker->share().device].Forget(worker->index());
+  LetOthersGoOn(worker->share().device);
   // The fresh worker takes the place of the old one, which is gone already.
   if (replacement_.has_value() && worker->index() == replacement_->old) {
     worker->Dismiss();

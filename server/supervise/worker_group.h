@@ -5,6 +5,7 @@
 //                              │  └──── WorkerOwner ─────┘   what only the group can decide
 //                              ├ Circuit, DeviceHealth       if a worker may start on its device
 //                              ├ RecycleReason               when one is replaced
+//                              ├ SharedWeights               one copy of the weights a device
 //                              └ SlabAnnouncer               the memory of the pool
 //
 // A generation ends in two steps. Retire(): requests do not find it, those inside end. Dismiss():
@@ -24,6 +25,7 @@
 #include "proto/link/messages.h"
 #include "server/supervise/policy/circuit_policy.h"
 #include "server/supervise/policy/recycle_policy.h"
+#include "server/supervise/shared_weights.h"
 #include "server/supervise/slab_announcer.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"
@@ -97,6 +99,8 @@ class WorkerGroup final : public WorkerOwner {
   const SupervisedModel& model() const override { return model_; }
   SlabAnnouncer* slabs() override { return slabs_.get(); }
   absl::Status OnLoaded(SupervisedWorker* worker, const LoadReport& report) override;
+  absl::Status OnWeights(SupervisedWorker* worker, const WeightsTold& told,
+                         UniqueFd memory) override;
   void OnServing(SupervisedWorker* worker, int64_t start_took_ns) override;
   void OnDeath(SupervisedWorker* worker, const WorkerDeath& death) override;
   absl::Status TakeMemory(uint64_t bytes, const std::string& what) override;
@@ -122,6 +126,9 @@ class WorkerGroup final : public WorkerOwner {
   SupervisedWorker* FindByLink(const WorkerLink* link);
   absl::Status CompleteSpec(const LoadReport& report);
   void TakeLabels(const std::vector<std::string>& labels);
+  bool MayShareWeights(const std::string& device) const;
+  absl::Status GoOn(SupervisedWorker* worker);
+  void LetOthersGoOn(const std::string& device);
   void WarnOfTask();
   void Sweep();
   bool MayStart(SupervisedWorker* worker);
@@ -147,6 +154,7 @@ class WorkerGroup final : public WorkerOwner {
   // Used on the supervisor's thread.
   std::unique_ptr<SlabAnnouncer> slabs_;  // made with the pool's first segment
   std::map<std::string, std::unique_ptr<DeviceStarts>> starts_;  // of each device, by name
+  std::map<std::string, SharedWeights> weights_;                 // likewise
   CircuitState published_circuit_ = CircuitState::kClosed;
   std::vector<std::unique_ptr<SupervisedWorker>> workers_;
   std::map<uint32_t, uint32_t> epochs_;  // of the last worker that left, for each index used so far

@@ -3,7 +3,8 @@
 // A group calls its workers, and they call it back: the interface says which calls lead back, and
 // lets a test of a worker do without a group. The order for one incarnation:
 //
-//   OnLoaded(), and in it TakeMemory() ─▶ OnServing() ─▶ OnDeath()
+//   OnLoaded() ─▶ OnWeights(), if it was asked for them ─▶ OnServing() ─▶ OnDeath()
+//        └──────────────┴─ TakeMemory()
 //
 // A worker that dies before it serves goes to OnDeath() from wherever it is.
 #pragma once
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "proto/base/fd.h"
 #include "proto/link/messages.h"
 #include "server/supervise/process/exit_reason.h"
 #include "server/supervise/slab_announcer.h"
@@ -44,9 +46,14 @@ class WorkerOwner {
   virtual SlabAnnouncer* slabs() = 0;
 
   // The worker in kLoading has loaded the model. On OK the owner has called the worker's
-  // TakeLanes() and AttachSegments(), so that the worker is in kWarming. On an error the caller
-  // kills the worker.
+  // TakeLanes(), and either AttachSegments(), so that the worker is in kWarming, or AskForWeights()
+  // or WaitForWeights(). On an error the caller kills the worker.
   virtual absl::Status OnLoaded(SupervisedWorker* worker, const LoadReport& report) = 0;
+
+  // The worker has answered AskForWeights(), with `memory` if it shares. On OK the owner has called
+  // AttachSegments(). On an error the caller kills the worker.
+  virtual absl::Status OnWeights(SupervisedWorker* worker, const WeightsTold& told,
+                                 UniqueFd memory) = 0;
 
   // The worker in kServing gets batches from now on. The start took `start_took_ns` from spawn on.
   virtual void OnServing(SupervisedWorker* worker, int64_t start_took_ns) = 0;

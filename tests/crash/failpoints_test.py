@@ -19,7 +19,8 @@ SAMPLE = 24
 # Passed while a worker starts, with the percentage of passes that act. A start that fails is tried
 # again later and later: nine in a row outlast every wait below, and must be next to impossible.
 # Each of the two lanes passes the warm-up.
-AT_START = {"worker.at_load": 25, "worker.before_report": 25, "worker.after_attach": 25,
+AT_START = {"worker.at_load": 25, "worker.before_report": 25, "worker.at_weights": 25,
+            "worker.after_attach": 25,
             "worker.in_warmup": 13, "worker.before_ready": 25}
 # Passed at each start of a daemon: it dies of one that comes later.
 KILLED_AT = {"segment.create": 8}
@@ -28,7 +29,7 @@ WITH_DATA = {"worker.after_forward", "worker.before_publish", "worker.after_publ
 WITH_ERRNO = {"segment.create", "supervise.spawn", "dispatch.reserve"}
 FRONT_PREFIXES = ("dispatch.", "complete.", "supervise.", "segment.")
 
-MODEL = synthetic("m", parameters={"delay": "1ms"}, placement=placement(processes=2, lanes=2),
+MODEL = synthetic("m", parameters={"delay": "1ms", "weights": "65536"}, placement=placement(processes=2, lanes=2),
                   warmup="smallest", **SUPERVISION)
 ALLOWED = (WORKER_LOST, CRASHED_IT, NOT_READY.format("m"), QUEUE_FULL)
 

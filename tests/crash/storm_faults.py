@@ -21,8 +21,8 @@ import calls
 
 ELEMENTS = 1 << 18  # 1 MiB an answer
 MODELS = [
-    synthetic("m", parameters={"delay": "1ms", "crash_if": 666}, max_request_rows=64,
-              placement=placement(processes=2, lanes=2), **SUPERVISION),
+    synthetic("m", parameters={"delay": "1ms", "crash_if": 666, "weights": 65536},
+              max_request_rows=64, placement=placement(processes=2, lanes=2), **SUPERVISION),
     synthetic("lanes", parameters={"delay": "2ms"}, max_request_rows=64,
               placement=placement(processes=1, lanes=4), **SUPERVISION),
     synthetic("big", [tensor("x", [-1])], max_batch_size=1, outputs=[tensor("OUTPUT0", [-1])],
@@ -51,7 +51,7 @@ SLOW_READER = pathlib.Path(__file__).parents[1] / "support/slow_reader.py"
 READY_LAG_S = 4
 READY_LAG_SAMPLES = 3
 
-AT_START = ("worker.at_load", "worker.before_report", "worker.after_attach", "worker.in_warmup",
+AT_START = ("worker.at_load", "worker.before_report", "worker.at_weights", "worker.after_attach", "worker.in_warmup",
             "worker.before_ready")
 WITH_DATA = ("worker.after_forward", "worker.before_publish", "worker.after_publish")
 # Between an answer and its bell a delay would look like a bell that was forgotten.

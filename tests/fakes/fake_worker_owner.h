@@ -31,6 +31,9 @@ class FakeWorkerOwner final : public WorkerOwner {
     worker->TakeLanes(report);
     return worker->AttachSegments();
   }
+  absl::Status OnWeights(SupervisedWorker* worker, const WeightsTold&, UniqueFd) override {
+    return worker->AttachSegments();
+  }
   void OnServing(SupervisedWorker*, int64_t start_took_ns) override {
     starts_took_ns.push_back(start_took_ns);
   }

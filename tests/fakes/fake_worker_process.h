@@ -27,7 +27,11 @@ class FakeWorkerProcess {
       : number_(number), first_token_(first_token), journal_(journal) {}
 
   // ---- the script ----
-  void Say(Message message) { unread_.push_back(std::move(message)); }
+  void Say(Message message) { unread_.push_back({std::move(message), {}}); }
+  void SayWith(Message message, UniqueFd descriptor) {
+    Say(std::move(message));
+    unread_.back().fds.push_back(std::move(descriptor));
+  }
   void SayNonsense() { nonsense_ = true; }
   void HangUp() { hung_up_ = true; }
   void Write(absl::string_view bytes) { absl::StrAppend(&output_, bytes); }
@@ -113,7 +117,7 @@ class FakeWorkerProcess {
 
   absl::StatusOr<MessageReader::Received> Receive() {
     if (!unread_.empty()) {
-      MessageReader::Received received{std::move(unread_.front()), {}};
+      MessageReader::Received received = std::move(unread_.front());
       unread_.pop_front();
       return received;
     }
@@ -148,7 +152,7 @@ class FakeWorkerProcess {
   const int number_;
   const uint64_t first_token_;
   std::vector<std::string>* const journal_;
-  std::deque<Message> unread_;
+  std::deque<MessageReader::Received> unread_;
   std::string output_;
   std::vector<Message> sent_;
   size_t sent_descriptors_ = 0;

@@ -178,6 +178,19 @@ TEST_F(Messages, CarryTheLabelsOfClasses) {
   EXPECT_EQ(Echo(sent).labels, sent.labels);
 }
 
+TEST_F(Messages, CarryWhatIsSaidOfWeights) {
+  LoadReport report;
+  report.spec = SomeSpec();
+  EXPECT_EQ(Echo(report).weight_bytes, 0u);
+  report.weight_bytes = UINT64_MAX;
+  EXPECT_EQ(Echo(report).weight_bytes, UINT64_MAX);
+  Echo(ShareWeights{});
+  EXPECT_EQ(Echo(UseWeights{1ULL << 40}).bytes, 1ULL << 40);
+  const WeightsTold told = Echo(WeightsTold{7, "no room"});
+  EXPECT_EQ(told.bytes, 7u);
+  EXPECT_EQ(told.why, "no room");
+}
+
 TEST_F(Messages, CarryAnAttachOrder) {
   AttachOrder sent;
   sent.layout_hash = UINT64_MAX;

@@ -89,6 +89,17 @@ def own_bytes(pid):
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
 
+def mapped_memory_files(pid):
+    """(inode, bytes, modes) of each piece of a memfd that a process has mapped."""
+    found = []
+    for line in (PROC / str(pid) / "maps").read_text().splitlines():
+        addresses, modes, _, _, inode, *path = line.split(maxsplit=5)
+        if path and path[0].startswith("/memfd:"):
+            begin, end = (int(address, 16) for address in addresses.split("-"))
+            found.append((int(inode), end - begin, modes))
+    return found
+
+
 def mapped_files(pid):
     """The paths of the files that a process has mapped."""
     lines = (PROC / str(pid) / "maps").read_text().splitlines()

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "proto/base/fd.h"
 #include "proto/link/census.h"
 #include "proto/link/driver_guard.h"
 #include "proto/link/input_memory.h"
@@ -81,8 +82,8 @@ class OutputSink {
 // A model never lets a foreign exception out: it becomes a Status, whose text is fit for clients
 // (no path, no pid). It knows nothing of slots, slabs or the front end, and does not retry.
 //
-// Life: LoadModel() -> RegisterMemory() -> for each lane BindLane() -> Run() or Answer(), many
-// times -> the process ends.
+// Life: LoadModel() -> ShareWeights() or UseWeights(), if asked -> RegisterMemory() -> for each
+// lane BindLane() -> Run() or Answer(), many times -> the process ends.
 class Model {
  public:
   virtual ~Model() = default;
@@ -165,6 +166,22 @@ class Model {
                               const RunPrice& /*price*/) {}
   virtual void DropRecord(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,
                           uint32_t /*row_count*/) {}
+
+  // How many bytes of the device's memory other workers of the model could share with this one: its
+  // weights; 0: none. Constant after loading.
+  virtual uint64_t weight_bytes() const { return 0; }
+
+  // Moves them to memory that other processes can map, and returns its descriptor; or maps that of
+  // another worker in their place. After an error the model has weights of its own, as before.
+  // FAILED_PRECONDITION: the other's weights are not the same, or cannot be mapped here.
+  // RESOURCE_EXHAUSTED: there is no room for a second copy meanwhile. DATA_LOSS: the device is
+  // lost. Called on the main thread, before any lane is bound.
+  virtual absl::StatusOr<UniqueFd> ShareWeights() {
+    return absl::UnimplementedError("the format shares no weights");
+  }
+  virtual absl::Status UseWeights(UniqueFd /*memory*/) {
+    return absl::UnimplementedError("the format shares no weights");
+  }
 
   // Announces memory that inputs will lie in, which a device may then read without staging. Called
   // before a batch names the memory; UnregisterMemory() is called with the same address before the

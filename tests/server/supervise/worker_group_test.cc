@@ -199,6 +199,114 @@ TEST_F(WorkerGroupTest, AnotherPrecisionThanTheOrderedOneIsRefused) {
   EXPECT_EQ(board_.Workers(*served_)[0].last_words, "it computes in bf16, not in fp32");
 }
 
+// ---- weights that workers share ----
+
+class WeightsTest : public WorkerGroupTest {
+ protected:
+  static constexpr uint64_t kBytes = 1 << 20;
+
+  // Processes on one device, all of which have loaded the model.
+  void LoadAll(uint32_t processes, uint64_t weight_bytes = kBytes) {
+    MakeGroup(processes, OnDevices(std::vector<std::string>(processes, "cuda:0")));
+    for (uint32_t number = 1; number <= processes; ++number) Load(number, weight_bytes);
+  }
+  void Load(uint32_t number, uint64_t weight_bytes = kBytes) {
+    LoadReport report = Report();
+    report.weight_bytes = weight_bytes;
+    host_.process(number).Say(report);
+    Pump();
+  }
+  void TellShared(uint32_t number) {
+    host_.process(number).SayWith(WeightsTold{kBytes}, UniqueFd(open("/dev/null", O_RDONLY)));
+    Pump();
+  }
+  void Tell(uint32_t number, const WeightsTold& told) {
+    host_.process(number).Say(told);
+    Pump();
+  }
+  template <typename Order>
+  bool Has(uint32_t number) {
+    return host_.process(number).LastSent<Order>() != nullptr;
+  }
+};
+
+TEST_F(WeightsTest, OneSharesThemAndTheOthersUseThem) {
+  LoadAll(3);
+  EXPECT_TRUE(Has<ShareWeights>(1));
+  EXPECT_FALSE(Has<ShareWeights>(2) || Has<UseWeights>(2) || Has<AttachOrder>(2));
+  TellShared(1);
+  EXPECT_EQ(StateOf(0), WorkerState::kWarming);
+  ASSERT_TRUE(Has<UseWeights>(2) && Has<UseWeights>(3));
+  EXPECT_EQ(host_.process(2).LastSent<UseWeights>()->bytes, kBytes);
+  EXPECT_EQ(host_.process(2).sent_descriptors(), 1u);
+  EXPECT_EQ(StateOf(1), WorkerState::kLoading);
+  Tell(2, WeightsTold{kBytes});
+  EXPECT_EQ(StateOf(1), WorkerState::kWarming);
+  EXPECT_TRUE(Has<AttachOrder>(2));
+}
+
+TEST_F(WeightsTest, OneThatTakesTheirPlaceUsesThem) {
+  LoadAll(2);
+  TellShared(1);
+  Tell(2, WeightsTold{kBytes});
+  Die(1);
+  Pass(10 * kNsPerSecond);
+  ASSERT_EQ(host_.spawned(), 3u);
+  Load(3);
+  EXPECT_TRUE(Has<UseWeights>(3));
+}
+
+TEST_F(WeightsTest, WhoCannotUseThemServesWithItsOwn) {
+  LoadAll(2);
+  TellShared(1);
+  Tell(2, WeightsTold{0, "they differ"});
+  EXPECT_TRUE(Has<AttachOrder>(2));
+  EXPECT_EQ(StateOf(1), WorkerState::kWarming);
+}
+
+TEST_F(WeightsTest, OneThatDiesWhileItSharesLeavesItsTurnToAnother) {
+  LoadAll(3);
+  Die(1);
+  EXPECT_TRUE(Has<ShareWeights>(2));
+  EXPECT_FALSE(Has<ShareWeights>(3));
+  TellShared(2);
+  EXPECT_TRUE(Has<UseWeights>(3));
+}
+
+TEST_F(WeightsTest, OneThatHangsWhileItSharesIsKilledAloneAndTheOthersGoOn) {
+  LoadAll(2);
+  Pass(group_->model().limits.load_timeout_ns + kNsPerSecond);
+  EXPECT_EQ(host_.process(1).kills(), 1);
+  EXPECT_EQ(host_.process(2).kills(), 0);
+  EXPECT_TRUE(Has<ShareWeights>(2));
+}
+
+TEST_F(WeightsTest, AModelWithoutAnyIsNotAsked) {
+  LoadAll(2, /*weight_bytes=*/0);
+  EXPECT_FALSE(Has<ShareWeights>(1) || Has<ShareWeights>(2));
+  EXPECT_EQ(StateOf(0), WorkerState::kWarming);
+  EXPECT_EQ(StateOf(1), WorkerState::kWarming);
+}
+
+TEST_F(WeightsTest, OneThatIsAloneOnItsDeviceIsNotAsked) {
+  MakeGroup(2, OnDevices({"cuda:0", "cuda:1"}));
+  Load(1);
+  Load(2);
+  EXPECT_FALSE(Has<ShareWeights>(1) || Has<ShareWeights>(2));
+}
+
+TEST_F(WeightsTest, AnAnswerThatNobodyAskedForEndsTheWorker) {
+  MakeGroup(1);
+  Tell(1, WeightsTold{kBytes});
+  EXPECT_EQ(host_.process(1).kills(), 1);
+}
+
+TEST_F(WeightsTest, ASecondReportEndsTheWorker) {
+  LoadAll(2);
+  Load(2);
+  EXPECT_EQ(host_.process(2).kills(), 1);
+}
+
 TEST_F(WorkerGroupTest, ASpecThatCannotBeServedIsRefused) {
   MakeGroup(1);
   host_.last().Say(LoadReport());

@@ -59,6 +59,8 @@ class EncoderModel final : public TorchModel {
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
 
+  std::vector<c10::Storage> Weights() const override { return parts_.weights; }
+
   // A record has room for so many tokens, of rows of any lengths: it reads NumbersOf() them.
   bool can_compute() const override {
     return layout_ == TokenLayout::kPacked && runtime().device().is_cuda();

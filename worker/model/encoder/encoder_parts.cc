@@ -56,6 +56,7 @@ absl::StatusOr<EncoderParts> LoadEncoderParts(const std::string& path, const Enc
   if (absl::Status status = weights.Finish(); !status.ok()) return status;
   parts.encoder->Count(&parts.census);
   weights.Count(&parts.census);
+  parts.weights = weights.Held();
   return parts;
 }
 

@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ATen/core/TensorBody.h"
 #include "absl/status/statusor.h"
+#include "c10/core/Storage.h"
 #include "proto/link/census.h"
 #include "worker/model/encoder/encoder.h"
 #include "worker/model/encoder/encoder_folder.h"
@@ -19,6 +21,7 @@ struct EncoderParts {
   std::unique_ptr<const Encoder> encoder;
   std::unique_ptr<const EncoderHead> head;
   Census census;
+  std::vector<c10::Storage> weights;  // on the device
 };
 
 // Of the weights in the folder `path`, whose small files `folder` has: the layers of the family in

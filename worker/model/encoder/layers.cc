@@ -26,6 +26,7 @@ Linear::Linear(EncoderWeights* weights, const at::Tensor& weight, at::Tensor bia
     case Products::kTorch:
       weight_ = weight.t().contiguous();
       bias_ = std::move(bias);
+      weights->Keep(weight_);
       return;
     case Products::kFloatPanels:
       float_panels_ = std::make_unique<const FloatPanels>(FloatData(weight), FloatData(bias), to_,
@@ -101,7 +102,10 @@ Norm Norm::TakeOfSquares(EncoderWeights* weights, const std::string& name, int64
   if (counts_from_one) weights->HandOutAs(at::kFloat);  // halves near 1 would lose what it has
   Norm norm = Take(weights, name, size, epsilon, /*whole=*/false, /*has_bias=*/false);
   weights->HandOutAs(type);
-  if (counts_from_one && weights->ok()) norm.weight_ = norm.weight_ + 1;
+  if (counts_from_one && weights->ok()) {
+    norm.weight_ = norm.weight_ + 1;
+    weights->Keep(norm.weight_);
+  }
   norm.is_of_squares_ = true;
   return norm;
 }

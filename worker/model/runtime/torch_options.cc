@@ -62,6 +62,7 @@ absl::Status ReadOne(const std::string& key, const std::string& text, TorchOptio
   if (key == "row_buckets") return Read(text, &options->row_buckets);
   if (key == "graphs") return Read(text, &options->graphs);
   if (key == "panels") return Read(text, &options->panels);
+  if (key == "shared_weights") return Read(text, &options->shared_weights);
   if (key == "force_graph_path") return Read(text, &options->force_graph_path);
   if (key == "training_mode") {
     return ReadChoice(text, "refuse", "evaluate", &options->allow_training_mode);

@@ -5,7 +5,8 @@
 // operator can tell which one costs time or hides a fault. The defaults are what is right for the
 // libtorch and the device in use. The keys in the config, below a model's `parameters`:
 //
-//   linear_rewrite, force_graph_path, row_buckets, graphs, panels    auto | on | off
+//   linear_rewrite, force_graph_path, row_buckets, graphs, panels,
+//   shared_weights                       auto | on | off
 //   training_mode                        refuse | evaluate
 //   profiler                             refuse | allow
 //   self_check                           on | off
@@ -46,6 +47,7 @@ struct TorchOptions {
   Switch row_buckets = Switch::kAuto;       // batches of 1, 2, 4, 8, … rows
   Switch graphs = Switch::kAuto;            // lanes record their runs and replay them, on cuda
   Switch panels = Switch::kAuto;            // linear layers multiply by FloatPanels, on a cpu
+  Switch shared_weights = Switch::kAuto;    // workers share one copy; kAuto: on cuda
   Switch force_graph_path = Switch::kAuto;  // MPS_FORCE_GRAPH_PATH, for a patched libtorch
   bool allow_training_mode = false;         // serve a module in training mode, in evaluation mode
   bool allow_profiler = false;              // allow it with several lanes on mps

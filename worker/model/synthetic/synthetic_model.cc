@@ -112,7 +112,8 @@ SyntheticModel::SyntheticModel(ModelSpec spec, const SyntheticOptions& options,
       options_(options),
       effects_(std::move(effects)),
       looks_at_rows_(options.fail_if.has_value() || options.throw_if.has_value() ||
-                     options.crash_if.has_value() || options.hang_if.has_value()) {}
+                     options.crash_if.has_value() || options.hang_if.has_value()),
+      weights_(options.weights) {}
 
 absl::Status SyntheticModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
                                  uint32_t row_count, OutputSink* sink) {

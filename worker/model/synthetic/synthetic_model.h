@@ -10,9 +10,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "worker/model/model.h"
 #include "worker/model/synthetic/synthetic_options.h"
+#include "worker/model/synthetic/synthetic_weights.h"
 
 namespace mpsd {
 
@@ -33,7 +35,7 @@ struct SyntheticEffects {
 // single rows; then copies. A run that throws copies nothing. Where an optional input is left out,
 // its output is zeros, of length 0 in open dims.
 //
-// Owned by the worker's main. Thread-safe: it has no state but its constants.
+// Owned by the worker's main. Thread-safe: lanes change nothing.
 class SyntheticModel final : public Model {
  public:
   // INVALID_ARGUMENT unless the order has inputs; outputs that the order has must mirror them.
@@ -43,6 +45,9 @@ class SyntheticModel final : public Model {
 
   const ModelSpec& spec() const override { return spec_; }
   std::string device() const override { return "cpu"; }
+  uint64_t weight_bytes() const override { return weights_.bytes(); }
+  absl::StatusOr<UniqueFd> ShareWeights() override { return weights_.Share(); }
+  absl::Status UseWeights(UniqueFd memory) override { return weights_.Use(std::move(memory)); }
   absl::Status BindLane(uint32_t) override { return absl::OkStatus(); }
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) override;
@@ -58,6 +63,7 @@ class SyntheticModel final : public Model {
   const SyntheticOptions options_;
   const SyntheticEffects effects_;
   const bool looks_at_rows_;
+  SyntheticWeights weights_;
 };
 
 }  // namespace mpsd

@@ -15,10 +15,12 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 12> kKeys = {
+constexpr std::array<std::string_view, 13> kKeys = {
     "delay",   "delay_per_row", "lane_delay_factor", "fail_if",       "throw_if", "crash_if",
-    "hang_if", "load_delay",    "fail_at_load",      "crash_at_load", "repeat",   "encode"};
+    "hang_if", "load_delay",    "fail_at_load",      "crash_at_load", "weights",  "repeat",
+    "encode"};
 constexpr uint32_t kMaxLaneDelayFactor = 1000;
+constexpr uint64_t kMaxWeights = 1 << 30;
 
 absl::Status Read(const std::string& text, int64_t* duration_ns) {
   absl::StatusOr<int64_t> parsed = ParseDurationNs(text);
@@ -32,6 +34,12 @@ absl::Status ReadFactor(const std::string& text, uint32_t* factor) {
         absl::StrCat("'", text, "' must be a whole number, 0 to ", kMaxLaneDelayFactor));
   }
   return absl::OkStatus();
+}
+
+absl::Status ReadBytes(const std::string& text, uint64_t* bytes) {
+  if (absl::SimpleAtoi(text, bytes) && *bytes <= kMaxWeights) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' must be a whole number of bytes, 0 to ", kMaxWeights));
 }
 
 absl::Status Read(const std::string& text, std::optional<double>* value) {
@@ -62,6 +70,7 @@ absl::Status ReadOne(const std::string& key, const std::string& text, SyntheticO
   if (key == "load_delay") return Read(text, &options->load_delay_ns);
   if (key == "fail_at_load") return Read(text, &options->fail_at_load);
   if (key == "crash_at_load") return Read(text, &options->crash_at_load);
+  if (key == "weights") return ReadBytes(text, &options->weights);
   if (key == "repeat") return Read(text, &options->repeat);
   if (key == "encode") return Read(text, &options->encode);
   if (key == "vocab") return absl::OkStatus();

@@ -32,6 +32,7 @@ struct SyntheticOptions {
   int64_t load_delay_ns = 0;       // loading takes this time
   bool fail_at_load = false;       // loading fails, with INTERNAL
   bool crash_at_load = false;      // the process dies while it loads
+  uint64_t weights = 0;            // so many bytes, which its workers share
   bool repeat = false;             // the model is a RepeatingModel
   bool encode = false;             // the model is a SyntheticEncoder
 

@@ -16,6 +16,7 @@
 #include "worker/model/foreign_errors.h"
 #include "worker/model/runtime/mps_policy.h"
 #include "worker/model/torch/forward_outputs.h"
+#include "worker/model/torch/shared_weights.h"
 
 namespace mpsd {
 namespace {
@@ -79,6 +80,38 @@ bool TorchModel::wants_row_buckets() const {
 
 bool TorchModel::wants_records() const {
   return runtime_->records_runs() && can_compute() && IsOfTensors(spec_);
+}
+
+uint64_t TorchModel::weight_bytes() const {
+  return runtime_->memory_source() == nullptr ? 0 : WeightBytes(Weights());
+}
+
+absl::StatusOr<UniqueFd> TorchModel::ShareWeights() {
+  MPSD_CHECK(runtime_->memory_source() != nullptr);
+  const std::vector<c10::Storage> weights = Weights();
+  absl::StatusOr<std::unique_ptr<DeviceMemory>> made =
+      runtime_->memory_source()->Make(WeightBytes(weights));
+  if (!made.ok()) return made.status();
+  const std::shared_ptr<DeviceMemory> memory = *std::move(made);
+  const absl::Status moved = CatchForeign([&] {
+    MoveWeights(weights, memory);
+    SynchronizeDevice(runtime_->device());
+    return memory->Protect();
+  });
+  if (!moved.ok()) return moved;
+  ReleaseUnusedMemory();
+  return memory->Export();
+}
+
+absl::Status TorchModel::UseWeights(UniqueFd memory) {
+  MPSD_CHECK(runtime_->memory_source() != nullptr);
+  const std::vector<c10::Storage> weights = Weights();
+  absl::StatusOr<std::unique_ptr<DeviceMemory>> opened =
+      runtime_->memory_source()->Open(std::move(memory), WeightBytes(weights));
+  if (!opened.ok()) return opened.status();
+  const absl::Status used = CatchForeign([&] { return AdoptWeights(weights, *std::move(opened)); });
+  ReleaseUnusedMemory();
+  return used;
 }
 
 void TorchModel::RegisterMemory(const void* data, uint64_t bytes) {

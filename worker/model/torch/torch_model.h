@@ -9,6 +9,8 @@
 #include "ATen/core/TensorBody.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "c10/core/Storage.h"
+#include "proto/base/fd.h"
 #include "proto/base/limits.h"
 #include "worker/model/model.h"
 #include "worker/model/torch/graph_recorder.h"
@@ -47,6 +49,9 @@ class TorchModel : public Model {
   void SetRecordPrice(uint32_t lane, absl::Span<const InputTensor> inputs,
                       const RunPrice& price) final;
   void DropRecord(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count) final;
+  uint64_t weight_bytes() const final;
+  absl::StatusOr<UniqueFd> ShareWeights() final;
+  absl::Status UseWeights(UniqueFd memory) final;
   void RegisterMemory(const void* data, uint64_t bytes) final;
   void UnregisterMemory(const void* data) final;
   void RegisterOutputMemory(void* data, uint64_t bytes) final;
@@ -68,6 +73,10 @@ class TorchModel : public Model {
   // RunInside() catches. Need not wait for the stream: Run() does.
   virtual absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                OutputSink* sink) const = 0;
+
+  // What the device reads in each run and no run writes, each storage once, in the order in which
+  // all workers of the model list it.
+  virtual std::vector<c10::Storage> Weights() const { return {}; }
 
   // Whether Compute() is there.
   virtual bool can_compute() const { return false; }

@@ -16,6 +16,8 @@
 #include "worker/model/runtime/mps_policy.h"
 #include "worker/model/runtime/precision_support.h"
 #include "worker/model/runtime/preflight.h"
+#include "worker/model/sharing/cuda_memory.h"
+#include "worker/model/sharing/host_memory.h"
 #include "worker/model/torch/forward_outputs.h"
 #include "worker/model/torch/graph_recorder.h"
 #include "worker/model/torch/mps_stream_wait.h"
@@ -68,6 +70,18 @@ absl::StatusOr<bool> DecideRecords(Switch wanted, c10::Device device) {
   return absl::Status(library.code(), absl::StrCat("graphs: ", library.message()));
 }
 
+// Null where workers share no weights. FAILED_PRECONDITION as above.
+absl::StatusOr<std::unique_ptr<DeviceMemorySource>> OpenMemorySource(Switch wanted,
+                                                                     c10::Device device) {
+  if (!Wanted(wanted, device.is_cuda())) return nullptr;
+  std::unique_ptr<DeviceMemorySource> source;
+  if (device.is_cuda()) source = OpenCudaMemory(device.index());
+  if (device.is_cpu()) source = MakeHostMemory();
+  if (source != nullptr || wanted == Switch::kAuto) return source;
+  return absl::FailedPreconditionError(
+      absl::StrCat("shared_weights: ", device.str(), " has no memory that processes share"));
+}
+
 absl::StatusOr<std::unique_ptr<BufferMaker>> OpenBuffers() {
   const absl::StatusOr<MetalDevice> metal = OpenMetal();
   if (!metal.ok()) return metal.status();
@@ -95,6 +109,9 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   }
   const absl::StatusOr<bool> records = DecideRecords(options->graphs, *device);
   if (!records.ok()) return Explain(order, records.status());
+  absl::StatusOr<std::unique_ptr<DeviceMemorySource>> source =
+      OpenMemorySource(options->shared_weights, *device);
+  if (!source.ok()) return Explain(order, source.status());
   const std::string objection =
       ProfilerObjection(device->str(), order.lanes, [](const char* name) { return getenv(name); });
   if (!objection.empty() && !options->allow_profiler) {
@@ -108,6 +125,7 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
         RoundProductsFor(order.precision);
         runtime.reset(new TorchRuntime(*device, order.precision, *std::move(options), threads));
         runtime->records_runs_ = *records;
+        runtime->memory_source_ = *std::move(source);
         return absl::OkStatus();
       },
       [&](absl::string_view what) {

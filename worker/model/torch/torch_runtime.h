@@ -18,6 +18,7 @@
 #include "proto/link/messages.h"
 #include "worker/model/model.h"
 #include "worker/model/runtime/torch_options.h"
+#include "worker/model/sharing/device_memory.h"
 #include "worker/model/torch/device_gate.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/unified_memory.h"
@@ -91,6 +92,10 @@ class TorchRuntime {
     return mpsd::UnusedMemoryBytes(device_, unified_ == nullptr ? 0 : unified_->HeldBytes());
   }
 
+  // Where weights are moved that other workers use too; null where they share none. Used on the
+  // main thread.
+  DeviceMemorySource* memory_source() const { return memory_source_.get(); }
+
   // Blocks until the calling lane's stream is done; waits for no other lane.
   absl::Status Finish(uint32_t lane) const;
 
@@ -111,6 +116,7 @@ class TorchRuntime {
   const int threads_;
   const std::thread::id main_thread_;
   bool records_runs_ = false;
+  std::unique_ptr<DeviceMemorySource> memory_source_;
   DeviceGate gate_;
   std::unique_ptr<StreamDevice> stream_device_;  // null on the cpu
   std::unique_ptr<StreamSet> streams_;

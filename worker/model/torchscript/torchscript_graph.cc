@@ -19,6 +19,7 @@
 #include "torch/csrc/jit/passes/dead_code_elimination.h"
 #include "torch/csrc/jit/passes/inliner.h"
 #include "worker/model/torch/scalar_types.h"
+#include "worker/model/torch/shared_weights.h"
 #include "worker/model/torchscript/attention_pattern.h"
 #include "worker/model/torchscript/graph_nodes.h"
 
@@ -168,6 +169,19 @@ size_t RewriteLinear(const std::shared_ptr<Graph>& graph) {
   }
   torch::jit::EliminateDeadCode(graph);
   return found.size();
+}
+
+std::vector<c10::Storage> ConstantsOf(const torch::jit::Module& module, c10::Device device) {
+  std::vector<c10::Storage> constants;
+  VisitNodes(module.get_method("forward").graph()->block(), [&](const Node* node) {
+    const bool is_tensor = node->kind() == torch::jit::prim::Constant &&
+                           node->hasAttribute(torch::jit::attr::value) &&
+                           node->kindOf(torch::jit::attr::value) == torch::jit::AttributeKind::t;
+    if (!is_tensor) return;
+    const at::Tensor tensor = node->t(torch::jit::attr::value);
+    if (tensor.defined() && tensor.has_storage()) AddWeight(tensor.storage(), device, &constants);
+  });
+  return constants;
 }
 
 std::vector<std::string> OperatorsWithoutKernel(const torch::jit::Module& module,

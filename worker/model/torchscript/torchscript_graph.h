@@ -9,6 +9,7 @@
 //   RewriteLinear           on the frozen graph       on mps, or where the operator asks for it
 //   OperatorsWithoutKernel  on what will run          on mps, for `mpsd inspect` and the log
 //   MayWriteInputs          on what will run          whether slabs can be lent without a copy
+//   ConstantsOf             on what will run          the weights that workers share, on cuda
 //
 // All may throw what libtorch throws. Called on the main thread.
 #pragma once
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "c10/core/Storage.h"
 #include "proto/link/census.h"
 #include "torch/csrc/jit/api/module.h"
 #include "torch/csrc/jit/ir/ir.h"
@@ -48,6 +50,10 @@ bool MayWriteInputs(const torch::jit::Module& module);
 // and looks into what is forked. Returns how many there were. Called while loading, on a graph that
 // nothing runs yet.
 size_t RewriteLinear(const std::shared_ptr<torch::jit::Graph>& graph);
+
+// The tensors that forward has as constants, of which freezing makes the weights that no run
+// writes, on that device; each storage once, in the order of the graph.
+std::vector<c10::Storage> ConstantsOf(const torch::jit::Module& module, c10::Device device);
 
 // The operators of forward, "aten::name.overload", for which the loaded libtorch has neither a
 // kernel of this backend nor one that is made of other operators. A backend's fallback counts as

@@ -51,6 +51,9 @@ class TorchScriptModel final : public TorchModel {
   absl::StatusOr<c10::IValue> Call(absl::Span<const InputTensor> inputs) const;
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
+  std::vector<c10::Storage> Weights() const override {
+    return program_.Constants(runtime().device());
+  }
   bool can_compute() const override { return true; }
   absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> inputs,
                                                   uint32_t rows) const override;

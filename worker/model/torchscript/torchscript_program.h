@@ -11,6 +11,7 @@
 #include "proto/link/census.h"
 #include "proto/link/model_spec.h"
 #include "torch/csrc/jit/api/module.h"
+#include "worker/model/torchscript/torchscript_graph.h"
 
 namespace mpsd {
 
@@ -70,6 +71,11 @@ class TorchScriptProgram {
 
   // Whether forward may write into some input, so that inputs must be copied.
   bool WritesInputs() const { return writes_inputs_; }
+
+  // The weights on that device that no run writes (torchscript_graph.h).
+  std::vector<c10::Storage> Constants(c10::Device device) const {
+    return ConstantsOf(module_, device);
+  }
 
   const Census& census() const { return census_; }
 

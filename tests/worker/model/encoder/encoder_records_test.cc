@@ -1,9 +1,10 @@
-// Recorded runs of encoders. Only cuda records, so these need a device: MPSD_TEST_DEVICE=cuda:0,
-// and libmpsd-cuda-graphs.so beside this program.
+// Recorded runs of encoders, and weights that they share. Only cuda records, so those tests need a
+// device: MPSD_TEST_DEVICE=cuda:0, and libmpsd-cuda-graphs.so beside this program.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -25,28 +26,23 @@ constexpr double kInHalves = 0.02;
 // A family, and the precision of its layers.
 using RecordedCase = std::tuple<std::string, Precision>;
 
-class EncoderRecords : public testing::TestWithParam<RecordedCase> {
+// A small model of the family, on the device of the test.
+class EncoderRuns : public testing::TestWithParam<RecordedCase> {
  protected:
-  void SetUp() override {
-    if (TestDevice() == "cpu") GTEST_SKIP() << "no device that records";
-    const auto& [family, precision] = GetParam();
-    const FamilyFolder folder(family);
+  using Parameters = std::map<std::string, std::string>;
+
+  std::unique_ptr<Model> Load(const FamilyFolder& folder, const Parameters& parameters = {}) {
     LoadOrder order;
     order.model = "m";
     order.format = ModelFormat::kHuggingFace;
     order.path = folder.path();
     order.device = TestDevice();
-    order.precision = precision;
-    absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
-    ASSERT_TRUE(model.ok()) << model.status();
-    model_ = *std::move(model);
+    order.precision = std::get<Precision>(GetParam());
+    order.parameters = parameters;
     entries_ = folder.answers();
-    if (!model_->wants_records()) GTEST_SKIP() << "it computes padded rows";
-    ASSERT_TRUE(model_->BindLane(0).ok());
-    const absl::StatusOr<RecordReport> report = RecordRuns(model_.get(), 0, Clock::Real());
-    ASSERT_TRUE(report.ok()) << report.status();
-    EXPECT_EQ(report->kept, report->tried) << report->Text();
-    EXPECT_GT(report->kept, 0u);
+    absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
+    EXPECT_TRUE(model.ok()) << model.status();
+    return model.ok() ? *std::move(model) : nullptr;
   }
 
   // Runs rows of the entries, filled up to `length` with tokens that do not count.
@@ -97,6 +93,21 @@ class EncoderRecords : public testing::TestWithParam<RecordedCase> {
   std::vector<FamilyAnswer> entries_;
 };
 
+class EncoderRecords : public EncoderRuns {
+ protected:
+  void SetUp() override {
+    if (TestDevice() == "cpu") GTEST_SKIP() << "no device that records";
+    model_ = Load(FamilyFolder(std::get<std::string>(GetParam())));
+    ASSERT_NE(model_, nullptr);
+    if (!model_->wants_records()) GTEST_SKIP() << "it computes padded rows";
+    ASSERT_TRUE(model_->BindLane(0).ok());
+    const absl::StatusOr<RecordReport> report = RecordRuns(model_.get(), 0, Clock::Real());
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->kept, report->tried) << report->Text();
+    EXPECT_GT(report->kept, 0u);
+  }
+};
+
 TEST_P(EncoderRecords, AnswerAsTransformersDoesInAnyBatch) {
   for (const FamilyAnswer& entry : entries_) ExpectAnswers({entry}, entry.ids.size());
   for (int turn = 0; turn < 3; ++turn) {
@@ -117,15 +128,44 @@ TEST_P(EncoderRecords, ARowThatFailsFailsAloneBesideThem) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, EncoderRecords,
-    testing::Combine(testing::Values<std::string>("bert_mean", "roberta", "distilbert",
-                                                  "bert_reranker", "modernbert", "nomic_bert",
-                                                  "gte_reranker", "qwen3"),
-                     testing::Values(Precision::kFp32, Precision::kFp16)),
-    [](const testing::TestParamInfo<RecordedCase>& param) {
-      return absl::StrCat(std::get<0>(param.param), "_", NameOf(std::get<1>(param.param)));
-    });
+// One that uses the weights of another, which is gone. In panels they would be no tensors.
+class EncoderSharedWeights : public EncoderRuns {
+ protected:
+  void SetUp() override {
+    const FamilyFolder folder(std::get<std::string>(GetParam()));
+    const Parameters parameters = {{"shared_weights", "on"}, {"panels", "off"}};
+    model_ = Load(folder, parameters);
+    std::unique_ptr<Model> other = Load(folder, parameters);
+    ASSERT_TRUE(model_ != nullptr && other != nullptr);
+    absl::StatusOr<UniqueFd> memory = other->ShareWeights();
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    const absl::Status used = model_->UseWeights(*std::move(memory));
+    ASSERT_TRUE(used.ok()) << used;
+    EXPECT_GE(model_->weight_bytes(), model_->census().parameter_bytes);
+    other.reset();
+    ASSERT_TRUE(model_->BindLane(0).ok());
+    if (model_->wants_records()) {
+      ASSERT_TRUE(RecordRuns(model_.get(), 0, Clock::Real()).ok());
+    }
+  }
+};
+
+TEST_P(EncoderSharedWeights, AnswerAsTransformersDoes) {
+  ExpectAnswers(entries_, 24);
+  for (const FamilyAnswer& entry : entries_) ExpectAnswers({entry}, entry.ids.size());
+}
+
+const auto kRecordedCases = testing::Combine(
+    testing::Values<std::string>("bert_mean", "roberta", "distilbert", "bert_reranker",
+                                 "modernbert", "nomic_bert", "gte_reranker", "qwen3"),
+    testing::Values(Precision::kFp32, Precision::kFp16));
+
+std::string NameOfCase(const testing::TestParamInfo<RecordedCase>& param) {
+  return absl::StrCat(std::get<0>(param.param), "_", NameOf(std::get<1>(param.param)));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EncoderRecords, kRecordedCases, NameOfCase);
+INSTANTIATE_TEST_SUITE_P(All, EncoderSharedWeights, kRecordedCases, NameOfCase);
 
 }  // namespace
 }  // namespace mpsd

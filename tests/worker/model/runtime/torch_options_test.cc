@@ -20,6 +20,7 @@ TEST(TorchOptions, ReadsEverySwitch) {
       {"force_graph_path", "off"},
       {"row_buckets", "on"},
       {"panels", "off"},
+      {"shared_weights", "off"},
       {"training_mode", "evaluate"},
       {"profiler", "allow"},
       {"self_check", "off"},

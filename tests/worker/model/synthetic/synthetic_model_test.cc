@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <limits>
 #include <utility>
@@ -159,6 +160,30 @@ TEST(SyntheticLoad, NamesTheParameterAtFault) {
 TEST(SyntheticLoad, FailsAtLoadWhenAskedTo) {
   EXPECT_THAT(LoadError(OrderOf({{"fail_at_load", "true"}})), HasSubstr("asked to fail at load"));
   EXPECT_EQ(LoadError(OrderOf({{"fail_at_load", "false"}})), "it loaded");
+}
+
+TEST(SyntheticLoad, HasNoWeightsUntold) {
+  Effects effects;
+  const auto model = SyntheticModel::Load(OrderOf({}), effects.Functions());
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ((*model)->weight_bytes(), 0u);
+  EXPECT_THAT(LoadError(OrderOf({{"weights", "-1"}})), HasSubstr("a whole number of bytes"));
+}
+
+TEST(SyntheticLoad, SharesItsWeightsWithThoseThatHaveTheSame) {
+  Effects effects;
+  const auto load = [&effects](const char* bytes) {
+    return *SyntheticModel::Load(OrderOf({{"weights", bytes}}), effects.Functions());
+  };
+  const auto first = load("5000");
+  const auto second = load("5000");
+  const auto larger = load("500000");
+  EXPECT_EQ(first->weight_bytes(), 5000u);
+  absl::StatusOr<UniqueFd> memory = first->ShareWeights();
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  UniqueFd copy(dup(memory->get()));
+  EXPECT_TRUE(second->UseWeights(*std::move(memory)).ok());
+  EXPECT_FALSE(larger->UseWeights(std::move(copy)).ok());
 }
 
 TEST_F(Synthetic, CrashesAtLoadAfterTheLoadDelay) {

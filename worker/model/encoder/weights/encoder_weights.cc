@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "worker/model/torch/scalar_types.h"
+#include "worker/model/torch/shared_weights.h"
 
 namespace mpsd {
 namespace {
@@ -54,10 +55,24 @@ at::Tensor EncoderWeights::TakeWhole(const std::string& name, const std::vector<
   const at::Tensor tensor = at::empty(shape, at::TensorOptions(*type));
   std::memcpy(tensor.mutable_data_ptr(), view.bytes.data(), view.bytes.size());
   const at::Tensor taken = tensor.to(device_, type_);
+  Keep(taken);
   taken_bytes_ += taken.nbytes();
   taken_dtypes_.emplace(DataTypeName(FromScalarType(type_)));
   saved_dtypes_.emplace(DataTypeName(FromScalarType(*type)));
   return taken;
+}
+
+void EncoderWeights::Keep(const at::Tensor& tensor) {
+  kept_.push_back(tensor.storage().getWeakStorageImpl());
+}
+
+std::vector<c10::Storage> EncoderWeights::Held() const {
+  std::vector<c10::Storage> held;
+  for (const auto& kept : kept_) {
+    const c10::Storage storage(kept.lock());
+    if (storage) AddWeight(storage, device_, &held);
+  }
+  return held;
 }
 
 bool EncoderWeights::IsIgnored(absl::string_view name) const {

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "c10/core/Storage.h"
 #include "proto/link/census.h"
 #include "worker/model/encoder/weights/safetensors.h"
 #include "worker/model/products/products.h"
@@ -52,6 +53,13 @@ class EncoderWeights {
   // is no F32, F16 or BF16, or was neither taken nor ignored. Called last.
   absl::Status Finish();
 
+  // What was taken is in memory as this tensor now.
+  void Keep(const at::Tensor& tensor);
+
+  // The storages on the device of what was taken, as far as something still holds them: a linear
+  // map has its matrix in another order.
+  std::vector<c10::Storage> Held() const;
+
   // Of what was taken so many bytes stay in memory as others, of a datatype.
   void CountAs(uint64_t bytes, const std::string& datatype, uint64_t taken_bytes);
 
@@ -72,6 +80,7 @@ class EncoderWeights {
   std::set<std::string> taken_dtypes_;
   std::set<std::string> saved_dtypes_;
   uint64_t taken_bytes_ = 0;
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> kept_;
   absl::Status status_;
 };
 

@@ -3,7 +3,8 @@
 //
 // Three numbers decide how much of a host a model uses, and each costs something else:
 //
-//   processes   isolation: a crash takes one process; each holds the model's weights once more
+//   processes   isolation: a crash takes one process; each holds the model's weights once more,
+//               but on cuda (docs/decisions/0041-weights-once.md)
 //   lanes       batches at the same time in one process, which share the weights
 //   threads     cores that compute one inference together; shorter answers, not more of them
 //

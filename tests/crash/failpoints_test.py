@@ -29,8 +29,8 @@ WITH_DATA = {"worker.after_forward", "worker.before_publish", "worker.after_publ
 WITH_ERRNO = {"segment.create", "supervise.spawn", "dispatch.reserve"}
 FRONT_PREFIXES = ("dispatch.", "complete.", "supervise.", "segment.")
 
-MODEL = synthetic("m", parameters={"delay": "1ms", "weights": "65536"}, placement=placement(processes=2, lanes=2),
-                  warmup="smallest", **SUPERVISION)
+MODEL = synthetic("m", parameters={"delay": "1ms", "weights": "65536"},
+                  placement=placement(processes=2, lanes=2), warmup="smallest", **SUPERVISION)
 ALLOWED = (WORKER_LOST, CRASHED_IT, NOT_READY.format("m"), QUEUE_FULL)
 
 

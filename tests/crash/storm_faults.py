@@ -51,8 +51,8 @@ SLOW_READER = pathlib.Path(__file__).parents[1] / "support/slow_reader.py"
 READY_LAG_S = 4
 READY_LAG_SAMPLES = 3
 
-AT_START = ("worker.at_load", "worker.before_report", "worker.at_weights", "worker.after_attach", "worker.in_warmup",
-            "worker.before_ready")
+AT_START = ("worker.at_load", "worker.before_report", "worker.at_weights",
+            "worker.after_attach", "worker.in_warmup", "worker.before_ready")
 WITH_DATA = ("worker.after_forward", "worker.before_publish", "worker.after_publish")
 # Between an answer and its bell a delay would look like a bell that was forgotten.
 NO_DELAY = ("worker.after_publish", "worker.before_bell")

@@ -38,6 +38,14 @@ def row_of(value, width=16, rows=1):
     return np.full((rows, width), value, dtype=np.float32)
 
 
+def only_array(stub, model, inputs):
+    """The one output of a call that must be answered."""
+    (outcome,) = infer_all(stub, [request(model, inputs)])
+    assert outcome.code == OK, outcome.text
+    (answer,) = arrays(outcome.response).values()
+    return answer
+
+
 def arrays(response):
     """{name: array} of an answer."""
     return {output.name: np.frombuffer(raw, NUMPY_TYPES[output.datatype]).reshape(output.shape)

@@ -22,6 +22,8 @@
 namespace mpsd {
 
 // Owned by the HeapTrimmer, which asks at each of its looks. Thread-compatible.
+//
+// Invariant: from one trim to the next pass kFirstPauseNs at least.
 class TrimPolicy {
  public:
   static constexpr uint64_t kWatermarkBytes = 32 << 20;

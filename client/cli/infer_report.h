@@ -4,6 +4,12 @@
 // that contradict themselves appear as what they are, as an empty list or an error's text in a
 // cell.
 //
+//   ROW  TEXT                                DIMS    NORM  FIRST VALUES
+//     1  How far is it to the sea?            384  1.0000  +0.0370 +0.0974 -0.0170 -0.0246 …
+//     2  What is the distance to the ocean?   384  1.0000  +0.0237 +0.0861 -0.0501 -0.0460 …
+//
+// Texts that are wider than a terminal's column are cut short in it, never in the JSON.
+//
 // The text is for people and may change. The JSON is for programs: its keys stay, and unlike the
 // text it holds every element.
 #pragma once

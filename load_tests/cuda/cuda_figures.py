@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from bench_processes import Daemon, run_json
+from bench_processes import Daemon, metric, run_json
 
 BIN = pathlib.Path(os.environ["MPSD_FIGURES_BIN"])
 OUT = pathlib.Path(os.environ["MPSD_FIGURES_OUT"])
@@ -20,6 +20,7 @@ SECONDS = float(os.environ["MPSD_FIGURES_SECONDS"])
 MODELS = pathlib.Path(os.environ["MPSD_FIGURES_MODELS"])
 BATCHES = (1, 8, 32, 128)
 SPLITS = ((1, 8), (4, 2))  # processes × lanes
+STAGES = ("queue", "dispatch", "execute", "respond")
 BENCH_INPUTS = {"minilm": ["input_ids:INT64[{rows},128]=0..20000",
                            "attention_mask:INT64[{rows},128]=1"],
                 "mlp": ["input:FP32[{rows},2048]"]}
@@ -93,7 +94,32 @@ def load(daemon, model, rows, concurrency):
     """Rows a second and p50 of calls with that many rows."""
     report, good = bench(daemon, f"{model}_{rows}", model, rows, "--concurrency", str(concurrency))
     return {"rows_per_second": report["throughput"] * rows, "errors": report["errors"],
-            "p50_us": report["latency_us"]["p50"], "good": good}
+            "p50_us": report["latency_us"]["p50"], "mean_us": report["latency_us"]["mean"],
+            "good": good}
+
+
+def stage_sums(daemon, model):
+    """{stage: (seconds, requests)} of a model since the daemon began."""
+    page = daemon.metrics()
+    return {stage: tuple(metric(page, f'mpsd_stage_seconds_{part}' + labels)
+                         for part in ("sum", "count"))
+            for stage in STAGES
+            for labels in [rf'{{model="{model}",version="1",stage="{stage}"}}']}
+
+
+def one_client(daemon, model, rows):
+    """What one client waits for: mean microseconds of each stage, and of what lies outside them,
+    which are both transports and the client."""
+    name = f"{model}_{rows}"
+    before = stage_sums(daemon, name)
+    found = load(daemon, model, rows, 1)
+    after = stage_sums(daemon, name)
+    stages = {stage: 1e6 * (after[stage][0] - before[stage][0]) /
+                     max(1, after[stage][1] - before[stage][1]) for stage in STAGES}
+    outside = found["mean_us"] - sum(stages.values())
+    return {"p50_us": found["p50_us"],
+            "stages_us": {stage: round(us, 1) for stage, us in
+                          {**stages, "outside": outside}.items()}}
 
 
 def lane_bench(file, lanes, rows, *parameters):
@@ -274,15 +300,17 @@ def lanes():
     def daemon_of(rows):
         with serving([stanza("mlp", rows, 1, 8)]) as daemon:
             found = load(daemon, "mlp", rows, 32)
-            return {**found, "one_client_p50_us": load(daemon, "mlp", rows, 1)["p50_us"]}
+            return {**found, "one_client": one_client(daemon, "mlp", rows)}
 
     for rows in (1, 16, 64):
         found = attempt("daemon", daemon_of, rows) or {}
         bare = attempt("lane bench", lane_bench, MODELS / "mlp.pt", 8, rows) or {}
+        one = attempt("one lane", lane_bench, MODELS / "mlp.pt", 1, rows) or {}
         loop = attempt("python", python_loop, "mlp", rows, 8)
         figure("lanes", batch=rows, daemon=found.get("rows_per_second"),
                lane_bench=bare.get("samples_per_second"), python=loop,
-               one_client_p50_us=found.get("one_client_p50_us"), errors=found.get("errors"))
+               one_lane=one.get("samples_per_second"), one_client=found.get("one_client"),
+               errors=found.get("errors"))
 
 
 def batching():

@@ -46,7 +46,8 @@ class ABSL_LOCKABLE ThreadRole {
     holder_.store(std::thread::id(), std::memory_order_relaxed);
   }
 
-  // REQUIRES: the calling thread is bound, or no thread is.
+  // Ends the process where it is called on another thread. REQUIRES: the calling thread is bound,
+  // or no thread is.
   void Check() const ABSL_ASSERT_EXCLUSIVE_LOCK() {
     const std::thread::id holder = holder_.load(std::memory_order_relaxed);
     MPSD_CHECK(holder == std::thread::id() || holder == std::this_thread::get_id());

@@ -23,6 +23,7 @@ namespace mpsd::platform {
 // How often a word is looked at that the system does not wait on.
 inline constexpr int64_t kWordLookNs = kNsPerMs;
 
+// How a system call that waited on a word has ended.
 enum class WordWait {
   kOver,      // by a wake, or something else after which the caller looks at the word again
   kTimedOut,  // nobody woke the sleeper

@@ -75,7 +75,7 @@ Json Body(const LoadReport& report) {
 
 Json Body(const ShareWeights&) { return {{"type", "share_weights"}}; }
 
-Json Body(const UseWeights& order) { return {{"type", "use_weights"}, {"bytes", order.bytes}}; }
+Json Body(const UseWeights&) { return {{"type", "use_weights"}}; }
 
 Json Body(const WeightsTold& told) {
   return {{"type", "weights"}, {"bytes", told.bytes}, {"why", told.why}};
@@ -304,7 +304,7 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
   } else if (type == "share_weights") {
     message = ShareWeights{};
   } else if (type == "use_weights") {
-    message = UseWeights{fields.Number("bytes")};
+    message = UseWeights{};
   } else if (type == "weights") {
     message = WeightsTold{fields.Number("bytes"), fields.Text("why")};
   } else if (type == "attach") {

@@ -106,9 +106,7 @@ struct LoadReport {
 struct ShareWeights {};
 
 // Orders a worker to give up its own weights for those of another, with their descriptor.
-struct UseWeights {
-  uint64_t bytes = 0;
-};
+struct UseWeights {};
 
 // Answers either: the bytes that the worker shares from now on, with their descriptor after
 // ShareWeights. 0: it has weights of its own, and `why` says why.

@@ -24,7 +24,8 @@ inline constexpr size_t kMaxWarmUpSamples = 64;           // of a model
 inline constexpr uint32_t kMaxWarmUpRuns = 1000;          // of a sample
 inline constexpr uint64_t kMaxWarmUpDataBytes = 2 << 20;  // of all samples of a model
 
-// What an input holds. kRandom: floats from 0 to 1, integers 0 and 1, short strings.
+// What an input holds. kRandom: floats from 0 to 1, integers 0 and 1, short strings. kData: what
+// the config's data file has.
 enum class WarmUpFill { kZero, kRandom, kData };
 
 template <>

@@ -1,4 +1,7 @@
 // ReplyWriter: writes the answers of one call's or stream's request as gRPC messages.
+//
+// The one place where an answer meets the connection that it leaves by. HTTP has its own
+// (server/rest), since its answers are JSON.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -52,7 +55,7 @@ class ReplyWriter {
  private:
   const InferCallContext* const context_;
   const Format format_;
-  std::string scratch_;
+  std::string scratch_;  // the bytes of an answer that are copied, before gRPC has them
 };
 
 }  // namespace mpsd

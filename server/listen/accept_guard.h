@@ -32,6 +32,10 @@ struct ConnectionBounds {
 //   client learns that it must go elsewhere, and the listener goes on.
 // - recvmsg() ends a ReadRound in time, and cuts a connection whose FrameMeter says that it floods.
 //
+// In the life of a process:
+//
+//   GuardAccept() ─▶ BoundConnections(&bounds) ─▶ listeners serve ─▶ BoundConnections(nullptr)
+//
 // Sockets that were not accepted this way are left alone. Does nothing on macOS, where
 // gRPC is new enough to hold a bound for each listener.
 

@@ -43,6 +43,7 @@ class ControlListener {
   ControlListener(std::string path, UniqueFd listener, platform::Bell bell, platform::Poller poller,
                   Logger* logger);
 
+  // The thread: takes connections until the destructor rings the bell.
   void Main();
   void TakeConnection();
   bool IsLetIn(int connection) const;

@@ -62,11 +62,8 @@ class SharedWeights {
     if (sharer_ == worker) Fail(worker);
   }
 
-  // The descriptor for kUse; borrowed.
+  // The descriptor for kUse; borrowed. -1: nothing is shared.
   int memory() const { return memory_.get(); }
-
-  // The bytes that are shared; 0: none.
-  uint64_t bytes() const { return memory_.valid() ? bytes_ : 0; }
 
  private:
   void Fail(uint32_t worker) {

@@ -140,13 +140,13 @@ void SupervisedWorker::GiveUpLoaded(const absl::Status& why) {
   GiveUp(WorkerExit::kLoad, std::string(why.message()));
 }
 
-absl::Status SupervisedWorker::AskForWeights(int memory, uint64_t bytes) {
+absl::Status SupervisedWorker::AskForWeights(int memory) {
   services_->thread.Check();
   MPSD_CHECK(state_ == WorkerState::kLoading && run_->loaded && run_->link == nullptr);
   run_->weights = WeightsStep::kAsked;
   run_->phase_since_own_ns = services_->own_time.now_ns();  // it may have waited for another
   if (memory < 0) return run_->process->Send(ShareWeights{}, {});
-  return run_->process->Send(UseWeights{bytes}, {memory});
+  return run_->process->Send(UseWeights{}, {memory});
 }
 
 void SupervisedWorker::WaitForWeights() {

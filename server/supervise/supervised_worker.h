@@ -93,10 +93,10 @@ class SupervisedWorker {
   // before it could report, it is one. REQUIRES: kLoading, and no memory was attached yet.
   void TakeLanes(const LoadReport& report);
 
-  // Asks for a share of the weights: with `memory`, of those that another worker shares, in so many
-  // bytes; without, that the worker shares its own. The owner hears of the answer. REQUIRES:
+  // Asks for a share of the weights: with the descriptor `memory`, that the worker uses those that
+  // another one shares; with -1, that it shares its own. The owner hears of the answer. REQUIRES:
   // kLoading, and it has loaded the model.
-  absl::Status AskForWeights(int memory, uint64_t bytes);
+  absl::Status AskForWeights(int memory);
 
   // The worker waits in kLoading until the owner asks it, or attaches it. REQUIRES: as above.
   void WaitForWeights();

@@ -175,9 +175,9 @@ absl::Status WorkerGroup::GoOn(SupervisedWorker* worker) {
     case SharedWeights::Step::kOwn:
       return worker->AttachSegments();
     case SharedWeights::Step::kShare:
-      return worker->AskForWeights(/*memory=*/-1, /*bytes=*/0);
+      return worker->AskForWeights(/*memory=*/-1);
     case SharedWeights::Step::kUse:
-      return worker->AskForWeights(weights.memory(), weights.bytes());
+      return worker->AskForWeights(weights.memory());
     case SharedWeights::Step::kWait:
       worker->WaitForWeights();
   }

@@ -42,7 +42,8 @@ class Prompts {
   // which is for the client, lists some of the names that there are. A view of this object. Pure.
   absl::StatusOr<absl::string_view> Find(const std::optional<std::string>& name) const;
 
-  // All texts, by name.
+  // All texts, by name. They are put in front of a text byte for byte: a space that is to stand
+  // between the two is the prompt's last letter.
   const std::map<std::string, std::string, std::less<>>& texts() const { return texts_; }
   // A name of theirs; nothing where there is no default.
   const std::optional<std::string>& default_name() const { return default_name_; }

@@ -185,7 +185,7 @@ TEST_F(Messages, CarryWhatIsSaidOfWeights) {
   report.weight_bytes = UINT64_MAX;
   EXPECT_EQ(Echo(report).weight_bytes, UINT64_MAX);
   Echo(ShareWeights{});
-  EXPECT_EQ(Echo(UseWeights{1ULL << 40}).bytes, 1ULL << 40);
+  Echo(UseWeights{});
   const WeightsTold told = Echo(WeightsTold{7, "no room"});
   EXPECT_EQ(told.bytes, 7u);
   EXPECT_EQ(told.why, "no room");

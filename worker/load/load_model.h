@@ -8,6 +8,10 @@
 //   kAoti          worker/model/aoti          on worker/model/torch
 //   kHuggingFace   worker/model/encoder       on worker/model/torch
 //   kSynthetic     worker/model/synthetic     needs no libtorch
+//
+// Neither function is called alone: LoadInSandbox() (load_in_sandbox.h) calls both, with the steps
+// of the sandbox between them, and is all that a worker's main knows of loading. `mpsd-worker
+// --describe` comes by the same way.
 #pragma once
 
 #include <memory>

@@ -14,11 +14,10 @@ TEST(SharedWeights, TheFirstSharesAndTheOthersWaitAndUse) {
   SharedWeights weights;
   EXPECT_EQ(weights.Next(0, 64), Step::kShare);
   EXPECT_EQ(weights.Next(1, 64), Step::kWait);
-  EXPECT_EQ(weights.bytes(), 0u);
+  EXPECT_EQ(weights.memory(), -1);
   UniqueFd memory = SomeMemory();
   const int descriptor = memory.get();
   weights.TakeAnswer(0, 64, std::move(memory));
-  EXPECT_EQ(weights.bytes(), 64u);
   EXPECT_EQ(weights.Next(1, 64), Step::kUse);
   EXPECT_EQ(weights.memory(), descriptor);
   weights.TakeAnswer(1, 64, UniqueFd());
@@ -57,10 +56,10 @@ TEST(SharedWeights, OneThatCannotShareLeavesItsTurnToAnother) {
   weights.TakeAnswer(0, 0, UniqueFd());
   EXPECT_EQ(weights.Next(1, 64), Step::kShare);
   weights.TakeAnswer(1, 64, UniqueFd());  // says that it shares, and gives nothing
-  EXPECT_EQ(weights.bytes(), 0u);
+  EXPECT_EQ(weights.memory(), -1);
   EXPECT_EQ(weights.Next(2, 64), Step::kShare);
   weights.TakeAnswer(2, 32, SomeMemory());  // other bytes than it had
-  EXPECT_EQ(weights.bytes(), 0u);
+  EXPECT_EQ(weights.memory(), -1);
 }
 
 TEST(SharedWeights, WhatOneCannotUseIsSharedAnew) {

@@ -26,7 +26,9 @@ namespace mpsd {
 // libtorch's own. Thread-safe, as far as there are instances.
 using PackageRunner = torch::inductor::AOTIModelContainerRunner;
 
-// FAILED_PRECONDITION when the libtorch in use runs no packages on the device. May throw.
+// With an instance for each lane, one where `instances` is 0. Two packages are never opened at the
+// same time: the second caller waits. FAILED_PRECONDITION when the libtorch in use runs no packages
+// on the device. May throw what libtorch throws, for a package that it cannot open among others.
 absl::StatusOr<std::unique_ptr<PackageRunner>> OpenRunner(const UnpackedPackage& package,
                                                           uint32_t instances, c10::Device device);
 
@@ -45,6 +47,7 @@ class RecordingRunner {
   }
 
  private:
+  // All of them or none: a weight that the other runner keeps for itself would be freed here.
   void TakeWeights(const PackageRunner& other);
 
   // The runner keeps pointers to them.

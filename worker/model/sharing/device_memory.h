@@ -26,7 +26,9 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  // The address, which the device knows, and how many bytes lie there.
+  // The address, which the device knows, and how many bytes lie there: as many as were asked for or
+  // more, since drivers give memory in large pieces. The address begins a page of the host or of
+  // the device, and so suits every kernel.
   virtual char* data() const = 0;
   virtual uint64_t bytes() const = 0;
 
@@ -34,11 +36,13 @@ class DeviceMemory {
   // for nothing: the caller has waited for what fills the memory.
   virtual absl::Status Protect() = 0;
 
-  // A descriptor by which another process can map it.
+  // A descriptor by which another process can map it. Each call makes one, which the caller closes;
+  // the memory stays while it is open.
   virtual absl::StatusOr<UniqueFd> Export() const = 0;
 };
 
-// Where DeviceMemory comes from. Owned by the runtime of a model. Lives on the main thread.
+// Where DeviceMemory comes from. Owned by the runtime of a model. Lives on the main thread, before
+// there are lanes. What it has made outlives it.
 class DeviceMemorySource {
  public:
   virtual ~DeviceMemorySource() = default;
@@ -47,7 +51,7 @@ class DeviceMemorySource {
   virtual absl::StatusOr<std::unique_ptr<DeviceMemory>> Make(uint64_t bytes) = 0;
 
   // Memory that another process has made with that many bytes, to be read alone.
-  // FAILED_PRECONDITION: the descriptor is of no such memory.
+  // FAILED_PRECONDITION: the descriptor is of no such memory, or of less.
   virtual absl::StatusOr<std::unique_ptr<DeviceMemory>> Open(UniqueFd descriptor,
                                                              uint64_t bytes) = 0;
 };

@@ -47,6 +47,7 @@ absl::Status CheckTold(const nlohmann::json& json, std::initializer_list<const c
 absl::Status ReadReal(const nlohmann::json& json, const char* key, double minimum, double maximum,
                       double* number);
 
+// True or false.
 absl::Status ReadFlag(const nlohmann::json& json, const char* key, bool* flag);
 
 // One of ActivationOfLayer().

@@ -454,11 +454,22 @@ def come_back(daemon, model, begin_s):
     return seen
 
 
+def wait_for_all(daemon, model):
+    """A model is ready with its first worker: waits until the last one serves too."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if all(worker["state"] == "serving" for worker in status_of(daemon, model)["workers"]):
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"not all workers of {model} serve")
+
+
 def weights_of(model, switch):
     """Four workers of one lane, and the return of one that is killed."""
     idle = device_mib()
     entry = {**stanza(model, 16, 4, 1), "parameters": {"shared_weights": switch}}
     with serving([entry]) as daemon:
+        wait_for_all(daemon, entry["name"])
         ready = device_mib() - idle
         found = load(daemon, model, 16, 16)
         os.kill(status_of(daemon, entry["name"])["workers"][0]["pid"], signal.SIGKILL)

@@ -2,12 +2,16 @@
 """Texts of random lengths, asked over HTTP and gRPC while workers are killed: whether every answer
 is right, nothing fails but what was killed, and no process grows.
 
+A worker's heap keeps what its largest batch took, so the longest texts come first, alone, while the
+workers beside the measured one are killed and leave it everything. What grows after that is a leak.
+
 text_soak.py [--minutes 60] [--seed 1] [--tokens 10000] [--binaries build/release/bin]
 Needs tritonclient: run it with .deps/venv/bin/python. It ends by itself and prints one JSON object.
 Exit status 0: every rule was kept; 1: "broken" names those that were not; 2: the run failed.
 """
 import argparse
 import collections
+import contextlib
 import http.client
 import json
 import os
@@ -26,7 +30,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "load_tests/bench"))
 sys.path.insert(0, str(ROOT / "tests/support"))
 import family_folders  # noqa: E402
-from bench_processes import Daemon, children, resident_mb  # noqa: E402
+from bench_processes import Daemon, children, own_mb, resident_mb  # noqa: E402
 import tritonclient.grpc as triton  # noqa: E402
 
 GROWTH_MAX = 0.05
@@ -35,6 +39,7 @@ FARTHEST = 1e-5
 PROCESSES = 2
 CALLERS = 4  # over each of HTTP and gRPC
 TEXTS = 200
+LONGEST_TEXTS = 20
 MOST_TOKENS = 2048
 KILL_EVERY_S = 20
 KILLED_S = 10  # how long after a kill an error may be its doing
@@ -133,7 +138,8 @@ class Load:
 
     def __init__(self, daemon, texts, tally, seed):
         self._texts, self._tally = texts, tally
-        self._stop = threading.Event()
+        self._longest = sorted(range(len(texts)), key=texts.__getitem__)[-LONGEST_TEXTS:]
+        self._stop, self._asks_longest = threading.Event(), threading.Event()
         makers = [HttpCaller, GrpcCaller] * CALLERS
         self._threads = [threading.Thread(target=self._run, args=(make(daemon), seed + place))
                          for place, make in enumerate(makers)]
@@ -148,10 +154,23 @@ class Load:
         for thread in self._threads:
             thread.join()
 
+    @contextlib.contextmanager
+    def asking_longest(self):
+        """Inside, the callers ask for the longest texts alone, which `cut` serves in part."""
+        self._asks_longest.set()
+        yield
+        self._asks_longest.clear()
+
+    def _next(self, draw):
+        """The model and the place of the text that a caller asks for next."""
+        if self._asks_longest.is_set():
+            return "cut", draw.choice(self._longest)
+        return draw.choice(("cut", "error")), draw.randrange(len(self._texts))
+
     def _run(self, caller, seed):
         draw = random.Random(seed)
         while not self._stop.is_set():
-            name, place = draw.choice(("cut", "error")), draw.randrange(len(self._texts))
+            name, place = self._next(draw)
             count, text = self._texts[place]
             begin = time.monotonic()
             status, got = caller.ask(name, text)
@@ -199,22 +218,24 @@ def make_texts(draw, daemon, tokens):
 
 
 def footprints(daemon, spared):
-    """Megabytes of the daemon, and of the worker that lives as long as it does."""
-    return {"daemon_mb": round(resident_mb(daemon.pid), 1),
-            "worker_mb": round(resident_mb(spared), 1)}
+    """Megabytes of the daemon, and of the worker that lives as long as it does; and of the segments
+    that the two share, which are populated in the worker."""
+    own = own_mb(spared)
+    return {"daemon_mb": round(own_mb(daemon.pid), 1), "worker_mb": round(own, 1),
+            "segments_mb": round(resident_mb(spared) - own, 1)}
 
 
 def watch(daemon, spared, seconds, draw, tally):
-    """Kills a worker now and then, but never the spared one; returns how many."""
-    kills, end = 0, time.monotonic() + seconds
+    """Kills a worker now and then, but never the spared one; returns the footprints before each."""
+    seen, end = [], time.monotonic() + seconds
     while time.monotonic() + KILL_EVERY_S < end:
         time.sleep(KILL_EVERY_S * (0.75 + 0.5 * draw.random()))
+        seen.append(footprints(daemon, spared))
         os.kill(draw.choice([pid for pid in children(daemon.pid) if pid != spared]),
                 signal.SIGKILL)
         tally.killed_at = time.monotonic()
-        kills += 1
     time.sleep(max(0.0, end - time.monotonic()))
-    return kills
+    return seen
 
 
 def measure(options, folder):
@@ -225,15 +246,18 @@ def measure(options, folder):
     with Daemon(options.binaries, folder, models) as daemon:
         texts = make_texts(draw, daemon, options.tokens)
         spared = min(children(daemon.pid))
-        warm_s, seconds = options.minutes * 60 * 0.2, options.minutes * 60 * 0.8
-        with Load(daemon, texts, tally, options.seed):
-            kills = watch(daemon, spared, warm_s, draw, tally)
+        tenth_s = options.minutes * 60 / 10
+        with Load(daemon, texts, tally, options.seed) as load:
+            with load.asking_longest():
+                seen = watch(daemon, spared, tenth_s, draw, tally)
+            seen += watch(daemon, spared, tenth_s, draw, tally)
             before = footprints(daemon, spared)
-            kills += watch(daemon, spared, seconds, draw, tally)
+            seen += watch(daemon, spared, 8 * tenth_s, draw, tally)
             after = footprints(daemon, spared)
     growth = {key: round(after[key] / before[key] - 1, 4) for key in before}
-    return {"minutes": options.minutes, "seed": options.seed, "kills": kills,
+    return {"minutes": options.minutes, "seed": options.seed, "kills": len(seen),
             "counts": dict(tally.counts), "warm": before, "end": after, "growth": growth,
+            "on_the_way": seen[::max(1, len(seen) // 20)],
             "longest_text_tokens": max(count for count, _ in texts), "faults": tally.faults}
 
 

@@ -71,6 +71,9 @@ class Norm {
   bool is_of_squares_ = false;
 };
 
+// The most rows of which a cpu computes a gelu in one piece.
+inline constexpr int64_t kGeluRows = 128;
+
 // The activation of each element, of each row for a softmax. May write to `x`, which the caller
 // gives up.
 at::Tensor Activate(Activation activation, at::Tensor x);

@@ -7,8 +7,10 @@
 
 #include "ATen/Parallel.h"
 #include "ATen/TensorOperators.h"
+#include "ATen/native/verbose_wrapper.h"
 #include "ATen/ops/allclose.h"
 #include "ATen/ops/equal.h"
+#include "ATen/ops/gelu.h"
 #include "ATen/ops/linspace.h"
 #include "ATen/ops/rms_norm.h"
 
@@ -53,6 +55,43 @@ TEST_F(NormOfSquares, AnotherScaleIsOfTheTypeThatIsHandedOut) {
     EXPECT_EQ(answer.scalar_type(), type);
     EXPECT_TRUE(at::equal(answer, at::rms_norm(rows, {256}, saved_.to(type), 1e-6)));
   }
+}
+
+// How many programs oneDNN makes while `work` is done.
+template <typename Work>
+size_t ProgramsMade(const Work& work) {
+  torch::verbose::_mkldnn_set_verbose(2);  // tells on stdout
+  testing::internal::CaptureStdout();
+  work();
+  const std::string told = testing::internal::GetCapturedStdout();
+  torch::verbose::_mkldnn_set_verbose(0);
+  size_t made = 0;
+  for (size_t at = 0; (at = told.find("cache_miss", at)) != std::string::npos; ++at) ++made;
+  return made;
+}
+
+at::Tensor Waves(int64_t rows) {
+  return at::linspace(-4, 3, rows * 20).sin().mul(3).reshape({rows, 20});
+}
+
+TEST(Gelu, IsTheSameInBlocks) {
+  for (const int64_t rows : {1, 127, 128, 129, 1000}) {
+    const at::Tensor whole = at::gelu(Waves(rows));
+    EXPECT_TRUE(at::equal(Activate(Activation::kGelu, Waves(rows)), whole)) << rows;
+  }
+}
+
+TEST(Gelu, NeedsFewProgramsForManyNumbersOfRows) {
+  if (ProgramsMade([] { at::gelu(Waves(3 * kGeluRows)); }) == 0) {
+    GTEST_SKIP() << "this libtorch makes none";
+  }
+  const size_t made = ProgramsMade([] {
+    for (int64_t rows = 1; rows < 4 * kGeluRows; ++rows) {
+      Activate(Activation::kGelu, Waves(rows));
+    }
+  });
+  EXPECT_GT(made, 0u);
+  EXPECT_LE(made, static_cast<size_t>(kGeluRows));
 }
 
 // Large enough for several threads.

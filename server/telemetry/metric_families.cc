@@ -69,7 +69,7 @@ constexpr MetricRow<ModelMetrics, uint64_t> kModelCounters[] = {
     {"mpsd_truncated_texts_total", "Texts that were cut to the longest row that the model takes.",
      &ModelMetrics::truncated_texts},
     {"mpsd_repeated_texts_total",
-     "Texts equal to another one of their batch, which were not computed again.",
+     "Texts equal to another one of their request, which were not computed again.",
      &ModelMetrics::repeated_texts},
     {"mpsd_cache_hits_total", "Requests that were given a kept answer.", &ModelMetrics::cache_hits},
     {"mpsd_cache_misses_total", "Requests for which no kept answer was found.",

@@ -39,7 +39,7 @@ void CompletionIntake::Take(DeferredWork* work) {
 void CompletionIntake::TakeOf(uint32_t worker, DeferredWork* work) {
   if (inflight_->worker(worker).condemned || inflight_->workers()[worker].batches == 0) return;
   const uint32_t first = inflight_->workers()[worker].first_lane;
-  const uint32_t end = first + inflight_->link(worker)->lanes();
+  const uint32_t end = first + inflight_->worker(worker).link->lanes();
   for (uint32_t lane = first; lane < end; ++lane) {
     while (inflight_->lanes()[lane].batches > 0 && inflight_->port(lane)->completions.Pending()) {
       if (!TakeOne(lane, work)) return;
@@ -59,7 +59,7 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   const uint32_t slot = port->completions.Peek();
   InflightBatch* batch = slot < kRingEntries ? inflight_->At({lane, slot}) : nullptr;
   if (batch == nullptr) return condemn("it completed a batch that it does not have");
-  const WorkerLink& link = *inflight_->link(worker);
+  const WorkerLink& link = *inflight_->worker(worker).link;
   MPSD_CHECK(batch->life.with_lane() && IsOfEpoch(batch->id, link.epoch()));
   const int64_t now_ns = clock_->NowNs();
   uint64_t needed_bytes = 0;

@@ -80,7 +80,7 @@ bool Dispatcher::IsPinned(const SchedulerDecision& decision) const {
 void Dispatcher::ClearOutputRoom() {
   if (!std::exchange(room_missed_, false)) return;
   const size_t workers = inflight_->workers().size();
-  for (uint32_t i = 0; i < workers; ++i) inflight_->SetOutputRoom(i, true);
+  for (uint32_t i = 0; i < workers; ++i) inflight_->view(i)->has_output_room = true;
 }
 
 void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
@@ -109,7 +109,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   MPSD_CHECK(!suspects || (view.kept && view.batches == 0 && view.has_output_room));
   ResourceClaim* claim = nullptr;
   if (!claims_->Take(worker, &claim, work)) return true;
-  WorkerLink* link = inflight_->link(worker).get();
+  WorkerLink* link = inflight_->worker(worker).link.get();
   std::unique_ptr<InflightBatch> batch = NewBatch();
   batch->curve = model_->spec.decoupled ? nullptr : queue_->batcher().curve(decision.line);
   batch->claim = claim;
@@ -119,7 +119,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
     queue_->PutBack(&batch->formed);
     claims_->PutBack(batch.get(), work);
     spare_batches_.push_back(std::move(batch));
-    inflight_->SetOutputRoom(worker, false);
+    inflight_->view(worker)->has_output_room = false;
     room_missed_ = true;
     return false;
   }
@@ -158,7 +158,7 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
   if (!port->submit.Push(slot)) {  // the lane has credit, so this is no lack of room
     inflight_->Condemn(worker, "its submit ring's head is out of bounds");
   } else if (port->bell.Ring()) {
-    work->wakes.emplace_back(inflight_->link(worker), port);
+    work->wakes.emplace_back(inflight_->worker(worker).link, port);
   }
   MPSD_FAILPOINT("dispatch.after_ring");
 }

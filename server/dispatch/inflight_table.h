@@ -14,7 +14,6 @@
 #include "server/lanes/inflight_batch.h"
 #include "server/lanes/worker_link.h"
 #include "server/request/served_model.h"
-#include "server/schedule/lane_choice.h"
 #include "server/schedule/scheduler.h"
 #include "server/schedule/slowness.h"
 
@@ -73,15 +72,10 @@ class InflightTable {
   // The worker gets suspects only. REQUIRES: what Scheduler says of kKeepWorker.
   void Keep(uint32_t worker);
 
-  void SetOutputRoom(uint32_t worker, bool has_room) { views_[worker].has_output_room = has_room; }
-
-  // How slow the worker is, as WorkerView has it.
-  void SetSlowness(uint32_t worker, double slowness) { views_[worker].slowness = slowness; }
-
-  // The worker gets the next batch, unless it has one.
-  void ProbeSoon(uint32_t worker) { views_[worker].passed_over = kProbeEvery; }
-
-  void SetResources(uint32_t worker, bool has_them) { views_[worker].has_resources = has_them; }
+  // What a scheduler sees of the worker. Each part of the pool writes there what it alone knows:
+  // Dispatcher the room for outputs, PoolClaims the resources, SlowWorkers how slow the worker is
+  // and when it is tried again. The rest is the table's.
+  WorkerView* view(uint32_t worker) { return &views_[worker]; }
 
   // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
   uint32_t FreeSlot(uint32_t lane) const;
@@ -133,7 +127,6 @@ class InflightTable {
   absl::Span<const LaneView> lanes() const { return lane_views_; }
   const Worker& worker(uint32_t worker) const { return workers_[worker]; }
   Slowness* slowness(uint32_t worker) { return &workers_[worker].slowness; }
-  const std::shared_ptr<WorkerLink>& link(uint32_t worker) const { return workers_[worker].link; }
   LanePort* port(uint32_t lane) const { return lanes_[lane].port; }
 
   // CHECKs the class's invariants. Slow: for tests.

@@ -32,7 +32,8 @@ class LinkGauges {
   // Adds up what the lanes have counted.
   void NoteCounts(const InflightTable& inflight) {
     const auto workers = static_cast<uint32_t>(inflight.workers().size());
-    for (uint32_t worker = 0; worker < workers; ++worker) NoteCounts(inflight.link(worker).get());
+    for (uint32_t worker = 0; worker < workers; ++worker)
+      NoteCounts(inflight.worker(worker).link.get());
   }
 
   // Shows the leases and the pinned bytes of all links, and how many workers serve.
@@ -44,7 +45,7 @@ class LinkGauges {
       pinned_bytes += link.pinned_bytes();
     };
     const auto workers = static_cast<uint32_t>(inflight.workers().size());
-    for (uint32_t worker = 0; worker < workers; ++worker) count(*inflight.link(worker));
+    for (uint32_t worker = 0; worker < workers; ++worker) count(*inflight.worker(worker).link);
     std::erase_if(past_, [&](const std::weak_ptr<WorkerLink>& past) {
       const std::shared_ptr<WorkerLink> link = past.lock();
       if (link != nullptr) count(*link);

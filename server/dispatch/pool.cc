@@ -137,7 +137,7 @@ void Pool::SetParked(bool parked) {
   absl::MutexLock lock(&parts_.mu);
   const auto workers = static_cast<uint32_t>(parts_.inflight.workers().size());
   for (uint32_t worker = 0; worker < workers; ++worker) {
-    parts_.inflight.link(worker)->SetParked(parked);
+    parts_.inflight.worker(worker).link->SetParked(parked);
   }
 }
 

@@ -18,7 +18,7 @@ PoolClaims::OnDevice* PoolClaims::Find(const std::string& device) {
 }
 
 void PoolClaims::Attach(uint32_t worker) {
-  const std::string& device = inflight_->link(worker)->device();
+  const std::string& device = inflight_->worker(worker).link->device();
   if (needs_.empty() || Find(device) != nullptr) return;
   devices_.push_back({device, table_->Enter(needs_, device)});
 }
@@ -27,7 +27,7 @@ void PoolClaims::BeginPass() {
   if (devices_.empty()) return;
   for (OnDevice& on : devices_) on.asked = false;
   const size_t workers = inflight_->workers().size();
-  for (uint32_t i = 0; i < workers; ++i) inflight_->SetResources(i, true);
+  for (uint32_t i = 0; i < workers; ++i) inflight_->view(i)->has_resources = true;
 }
 
 void PoolClaims::EndPass(DeferredWork* work) {
@@ -41,7 +41,7 @@ void PoolClaims::EndPass(DeferredWork* work) {
 
 bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work) {
   if (devices_.empty()) return true;
-  OnDevice* on = Find(inflight_->link(worker)->device());
+  OnDevice* on = Find(inflight_->worker(worker).link->device());
   MPSD_CHECK(on != nullptr);
   if (table_->TryTake(on->claim)) {
     *claim = on->claim;
@@ -53,7 +53,8 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
   on->waits = on->asked = true;
   const size_t workers = inflight_->workers().size();
   for (uint32_t i = 0; i < workers; ++i) {
-    if (inflight_->link(i)->device() == on->device) inflight_->SetResources(i, false);
+    const bool is_there = inflight_->worker(i).link->device() == on->device;
+    if (is_there) inflight_->view(i)->has_resources = false;
   }
   return false;
 }

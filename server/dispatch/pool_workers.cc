@@ -29,7 +29,7 @@ bool PoolWorkers::IsTooSmall(uint32_t worker) const {
   absl::ReaderMutexLock lock(&parts_->mu);
   const std::optional<uint32_t> index = parts_->inflight.Find(worker);
   if (!index.has_value()) return false;
-  return parts_->inflight.link(*index)->outputs().largest_lease_bytes <
+  return parts_->inflight.worker(*index).link->outputs().largest_lease_bytes <
          parts_->estimate.largest_answer_bytes();
 }
 
@@ -59,7 +59,7 @@ void PoolWorkers::Quiesce(uint32_t worker) {
     const std::optional<uint32_t> index = parts_->inflight.Find(worker);
     if (!index.has_value()) return;
     parts_->inflight.Quiesce(*index);
-    link = parts_->inflight.link(*index);
+    link = parts_->inflight.worker(*index).link;
   }
   if (parts_->watcher != nullptr) parts_->watcher->LanesLeft(link->Pins());
 }
@@ -73,7 +73,7 @@ WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
   progress.requests = parts_->inflight.worker(*index).answered_requests;
   progress.inflight = view.batches;
   progress.slowness = view.slowness;
-  const uint32_t end = view.first_lane + parts_->inflight.link(*index)->lanes();
+  const uint32_t end = view.first_lane + parts_->inflight.worker(*index).link->lanes();
   for (uint32_t lane = view.first_lane; lane < end; ++lane) {
     const LanePort& port = *parts_->inflight.port(lane);
     progress.lanes.push_back({parts_->inflight.lanes()[lane].batches, port.completed,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/types/span.h"
+#include "server/schedule/lane_choice.h"
 #include "server/schedule/slowness.h"
 
 namespace mpsd {
@@ -10,7 +11,7 @@ namespace mpsd {
 void SlowWorkers::Note(uint32_t lane, uint32_t rows, int64_t took_ns, LatencyCurve* curve) {
   if (!curve->known()) return curve->Note(rows, took_ns);
   const uint32_t worker = inflight_->lanes()[lane].worker;
-  if (!inflight_->worker(worker).slowness.known()) inflight_->ProbeSoon(worker);
+  if (!inflight_->worker(worker).slowness.known()) TryNext(worker);
   if (WarmsUp(lane)) return;
   const int64_t expected_ns = std::max<int64_t>(1, curve->MeanNs(rows));
   inflight_->slowness(worker)->Note(expected_ns, took_ns);
@@ -18,8 +19,10 @@ void SlowWorkers::Note(uint32_t lane, uint32_t rows, int64_t took_ns, LatencyCur
   if (inflight_->workers().size() == 1) return;
   const double usual = Judge();
   const bool recovers = inflight_->worker(worker).slowness.last() < kSlowUntil * usual;
-  if (recovers && inflight_->workers()[worker].is_slow()) inflight_->ProbeSoon(worker);
+  if (recovers && inflight_->workers()[worker].is_slow()) TryNext(worker);
 }
+
+void SlowWorkers::TryNext(uint32_t worker) { inflight_->view(worker)->passed_over = kProbeEvery; }
 
 bool SlowWorkers::WarmsUp(uint32_t lane) const {
   const uint32_t worker = inflight_->lanes()[lane].worker;
@@ -38,7 +41,7 @@ double SlowWorkers::Judge() {
   for (uint32_t i = 0; i < views.size(); ++i) {
     const Slowness& slowness = inflight_->worker(i).slowness;
     if (!slowness.known()) continue;
-    inflight_->SetSlowness(i, SlownessOf(slowness.ratio(), usual, views[i].is_slow()));
+    inflight_->view(i)->slowness = SlownessOf(slowness.ratio(), usual, views[i].is_slow());
   }
   return usual;
 }

@@ -35,6 +35,9 @@ class SlowWorkers {
   double Judge();
 
  private:
+  // The worker gets the next batch, unless it has one.
+  void TryNext(uint32_t worker);
+
   bool WarmsUp(uint32_t lane) const;
 
   InflightTable* const inflight_;

@@ -13,7 +13,7 @@ absl::Status WorkerLoss::CrashedItsWorker() {
 
 bool WorkerLoss::TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work) {
   const WorkerView view = inflight_->workers()[worker];
-  const uint32_t lanes = inflight_->link(worker)->lanes();
+  const uint32_t lanes = inflight_->worker(worker).link->lanes();
   const bool only_batch = view.batches == 1;
   bool struck = false;
   for (uint32_t lane = view.first_lane; lane < view.first_lane + lanes; ++lane) {

@@ -52,7 +52,7 @@ class InflightTableTest : public testing::Test {
     for (Request* request : requests) {
       batch->formed.entries.push_back({request, batch->formed.row_count++, 1, {}});
     }
-    WorkerLink* link = table_.link(table_.lanes()[lane].worker).get();
+    WorkerLink* link = table_.worker(table_.lanes()[lane].worker).link.get();
     batch->id = BatchIdOf(next_batch_++, link->epoch());
     batch->lease = link->LeaseOutput(64);
     batch->batched_ns = batched_ns;

@@ -93,9 +93,9 @@ set(MPSD_EDGES_model_encoder     base link model model_torch model_encoder_confi
                                  model_encoder_weights model_encoder_batch model_products
                                  absl torch)
 set(MPSD_EDGES_sandbox           base confine link absl)
+set(MPSD_EDGES_execute           base link shm model absl)
 set(MPSD_EDGES_load              base files link execute model model_synthetic model_torch
                                  model_torchscript model_aoti model_encoder sandbox json absl)
-set(MPSD_EDGES_execute           base link shm model absl)
 set(MPSD_EDGES_consume           base link shm execute model absl)
 set(MPSD_EDGES_tools             link model json absl torch)
 # -- other programs

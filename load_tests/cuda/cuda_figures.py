@@ -101,10 +101,12 @@ def load(daemon, model, rows, concurrency):
 def stage_sums(daemon, model):
     """{stage: (seconds, requests)} of a model since the daemon began."""
     page = daemon.metrics()
-    return {stage: tuple(metric(page, f'mpsd_stage_seconds_{part}' + labels)
-                         for part in ("sum", "count"))
-            for stage in STAGES
-            for labels in [rf'{{model="{model}",version="1",stage="{stage}"}}']}
+
+    def total(part, stage):
+        labels = f'{{model="{model}",version="1",stage="{stage}"}}'
+        return metric(page, f"mpsd_stage_seconds_{part}{labels}")
+
+    return {stage: (total("sum", stage), total("count", stage)) for stage in STAGES}
 
 
 def one_client(daemon, model, rows):
@@ -456,12 +458,9 @@ def come_back(daemon, model, begin_s):
 
 def wait_for_all(daemon, model):
     """A model is ready with its first worker: waits until the last one serves too."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if all(worker["state"] == "serving" for worker in status_of(daemon, model)["workers"]):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"not all workers of {model} serve")
+    daemon.wait_for(
+        lambda: all(worker["state"] == "serving" for worker in status_of(daemon, model)["workers"]),
+        60, f"serve '{model}' with all workers")
 
 
 def weights_of(model, switch):

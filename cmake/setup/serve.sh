@@ -62,12 +62,17 @@ lane_bars() { # ARGUMENTS of mpsd-lane-bars
   exec "$program" "$@"
 }
 
-# With the servers of tensors, or after --texts with those of texts.
-peers() { # [--texts] ARGUMENTS of load_tests/peers/peers_bench.py or text_peers.py
+# With the servers of tensors, or after --texts with those of texts; after --networks with loops in
+# the libraries of the latter.
+peers() { # [--texts|--networks] ARGUMENTS of peers_bench.py, text_peers.py, networks_bench.py
   local script=peers_bench requirements=requirements make=make_peer
-  if [ "${1:-}" = --texts ]; then
+  case ${1:-} in
+    --texts) script=text_peers ;;
+    --networks) script=networks_bench ;;
+  esac
+  if [ $script != peers_bench ]; then
     shift
-    script=text_peers requirements=text_requirements make=make_text_peer
+    requirements=text_requirements make=make_text_peer
   fi
   need_peers "load_tests/peers/$requirements.txt" $make
   build_preset release

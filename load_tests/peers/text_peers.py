@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
 import text_rows  # noqa: E402
 from bench_figures import Samples, table  # noqa: E402
+from exports import export  # noqa: E402
 from text_loads import farthest, make_loads, mean_tokens  # noqa: E402
 from text_servers import BARE, ENTRIES, MPSD, PLACED, bare_loop  # noqa: E402
 
@@ -52,22 +53,13 @@ def parse_arguments():
     return arguments
 
 
-def export(arguments):
-    """The model's folder with a file of ONNX, for those that need one; made once."""
-    target, script = f"{arguments.exported}/onnx/model.onnx", f"{HERE}/export_onnx.py"
-    sources = (f"{arguments.model}/model.safetensors", script)
-    newest = max(os.path.getmtime(path) for path in sources)
-    if os.path.exists(target) and os.path.getmtime(target) > newest:
-        return
-    os.makedirs(os.path.dirname(target), exist_ok=True)
+def export_onnx(arguments):
+    """The model's folder with a file of ONNX, for those that need one."""
+    os.makedirs(arguments.exported, exist_ok=True)
     for name in os.listdir(arguments.model):
         with contextlib.suppress(FileExistsError):
             os.symlink(os.path.abspath(f"{arguments.model}/{name}"), f"{arguments.exported}/{name}")
-    with open(f"{target}.log", "w", encoding="utf-8") as log:
-        subprocess.run([f"{arguments.peers}/sentence-transformers/bin/python", script,
-                        arguments.model, f"{target}.new"], check=True, stdin=subprocess.DEVNULL,
-                       timeout=300, stdout=log, stderr=log)
-    os.replace(f"{target}.new", target)
+    export(arguments, "export_onnx.py", arguments.model, f"{arguments.exported}/onnx/model.onnx")
 
 
 class Run:
@@ -97,7 +89,7 @@ class Run:
     def export(self):
         """Leaves out those that need ONNX where there is none."""
         try:
-            export(self.arguments)
+            export_onnx(self.arguments)
         except FAILURES as error:
             for entry in ENTRIES:
                 if entry.needs_onnx:

@@ -1,0 +1,18 @@
+"""Writes the encoder of a folder of Hugging Face's as TorchScript, with pooling by the mean and
+vectors of length 1, for texts of any number and length: export_script.py FOLDER FILE."""
+
+import sys
+
+import torch
+from export_onnx import Embedder
+from transformers import AutoModel
+
+if __name__ == "__main__":
+    FOLDER, FILE = sys.argv[1:]
+    model = Embedder(AutoModel.from_pretrained(FOLDER, attn_implementation="sdpa").eval())
+    with torch.inference_mode():
+        sample = torch.ones(2, 16, dtype=torch.int64)
+        traced = torch.jit.trace(model, (sample, sample, torch.zeros_like(sample)))
+        other = torch.ones(3, 128, dtype=torch.int64)
+        torch.testing.assert_close(traced(other, other, other)[1], model(other, other, other)[1])
+    traced.save(FILE)

@@ -6,6 +6,8 @@ namespace mpsd {
 namespace {
 
 constexpr double kWorthGivingUp = 1.25;
+// What is nearly as much: curves err by more.
+constexpr double kNearly = 0.95;
 
 // Rows that are served a nanosecond by batches of `rows` rows, of which `served` count.
 double PaceOf(const LatencyCurve& curve, uint32_t rows, double served) {
@@ -59,6 +61,18 @@ SizeChoice ChooseSize(const LineView& line, uint32_t max_rows, int64_t now_ns) {
   const int64_t until_ns = now_ns + line.curve->LateNs(rows);
   if (line.later_deadline_ns >= until_ns) return choice;
   return {0, until_ns - 1, line.later_rank};
+}
+
+uint32_t PayingRows(const LatencyCurve& curve, uint32_t max_rows) {
+  double best_pace = 0;
+  for (uint32_t rows = max_rows; rows > 0; rows /= 2) {
+    best_pace = std::max(best_pace, PaceOf(curve, rows, rows));
+  }
+  uint32_t paying = max_rows;
+  for (uint32_t rows = max_rows; rows > 0; rows /= 2) {
+    if (PaceOf(curve, rows, rows) >= kNearly * best_pace) paying = rows;
+  }
+  return paying;
 }
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// BatchSizePolicy: how many rows of a line run next, and who is given up for them.
+// BatchSizePolicy: how many rows of a line run next, who is given up for them, and how many pay.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,18 @@ struct SizeChoice {
 // Pure. It takes the deadlines between head and tail as evenly spread. REQUIRES: the line is not
 // empty, and its curve is known.
 SizeChoice ChooseSize(const LineView& line, uint32_t max_rows, int64_t now_ns);
+
+// The knee of the curve: the fewest rows whose batches answer nearly as many rows a second as the
+// best batches of up to `max_rows` do.
+//
+//   rows a    │        ●────●────●  as many, but each waits for all
+//   second    │    ●
+//             │ ●
+//             └─┴──┴───┴────┴────┴─ rows
+//               1  2   4    8   16    the knee is 4
+//
+// Larger batches would only let requests wait for each other, and leave other lanes without any.
+// Pure. REQUIRES: max_rows >= 1, and the curve is known.
+uint32_t PayingRows(const LatencyCurve& curve, uint32_t max_rows);
 
 }  // namespace mpsd

@@ -64,7 +64,7 @@ SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
   for (uint32_t i = 0; i < snapshot.lines.size(); ++i) {
     const LineView& line = snapshot.lines[i];
     if (line.empty()) continue;
-    const int64_t due_ns = DueNs(line, snapshot.MostRowsOf(line));
+    const int64_t due_ns = DueNs(line, MostRows(snapshot, line));
     next_due_ns = std::min(next_due_ns, due_ns);
     if (due_ns > now_ns) continue;
     if (!first.has_value() || IsServedBefore(line, snapshot.lines[*first])) first = i;
@@ -85,7 +85,7 @@ SchedulerDecision PredictiveScheduler::RunLine(const SchedulerSnapshot& snapshot
     return RunLineOn(snapshot, index, *choice.lane, now_ns);
   };
   if (!choice.slow_lane.has_value()) return run_usually();
-  const uint32_t most_rows = snapshot.MostRowsOf(line);
+  const uint32_t most_rows = MostRows(snapshot, line);
   const int64_t slow_at_ns = UseSlowLaneAtNs(snapshot, line, *choice.slow_lane, most_rows, now_ns);
   if (slow_at_ns <= now_ns) {
     return SchedulerDecision::Run(index, *choice.slow_lane, AsPreferred(line, most_rows, now_ns));
@@ -100,7 +100,7 @@ SchedulerDecision PredictiveScheduler::RunLine(const SchedulerSnapshot& snapshot
 SchedulerDecision PredictiveScheduler::RunLineOn(const SchedulerSnapshot& snapshot, uint32_t index,
                                                  uint32_t lane, int64_t now_ns) const {
   const LineView& line = snapshot.lines[index];
-  const uint32_t most_rows = snapshot.MostRowsOf(line);
+  const uint32_t most_rows = MostRows(snapshot, line);
   const bool is_busy = snapshot.lanes[lane].batches > 0;
   if (is_busy && line.all_rows() < most_rows) {
     return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
@@ -123,6 +123,15 @@ SchedulerDecision PredictiveScheduler::RunLineOn(const SchedulerSnapshot& snapsh
   return SchedulerDecision::Run(index, lane, AsPreferred(line, choice.rows, now_ns));
 }
 
+// Full is what pays, so that a busy lane's next batch need not be larger.
+uint32_t PredictiveScheduler::MostRows(const SchedulerSnapshot& snapshot,
+                                       const LineView& line) const {
+  const uint32_t most_rows = snapshot.MostRowsOf(line);
+  const bool is_told = max_delay_ns_ > 0 || !preferred_rows_.empty();
+  if (is_told || !IsKnown(line.curve)) return most_rows;
+  return std::max(line.head_rows, PayingRows(*line.curve, most_rows));
+}
+
 uint32_t PredictiveScheduler::AsPreferred(const LineView& line, uint32_t rows,
                                           int64_t now_ns) const {
   if (max_delay_ns_ > 0 && now_ns >= line.head_arrival_ns + max_delay_ns_) return rows;
@@ -137,7 +146,7 @@ bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const Li
                                      uint32_t lane, int64_t now_ns) const {
   const ExpectedReturns& returns = snapshot.returns;
   if (max_delay_ns_ > 0 || returns.requests == 0 || returns.by_ns <= now_ns) return false;
-  const uint32_t most_rows = snapshot.MostRowsOf(line);
+  const uint32_t most_rows = MostRows(snapshot, line);
   if (!IsKnown(line.curve) || line.all_rows() >= most_rows) return false;
   if (!IsOnlyLine(snapshot, line) || HasOtherFreeLane(snapshot, lane)) return false;
   const uint32_t rows = line.all_rows();

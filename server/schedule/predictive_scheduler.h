@@ -23,7 +23,8 @@ namespace mpsd {
 //     `max_delay_ns`, or its rows fill a batch, or a batch of a preferred size.
 //  4. A request whose deadline has passed is dropped before its line is compared again; also a head
 //     whose answer would come too late by the line's curve, unless nobody waits behind it.
-//  5. A batch has no more rows than can be answered by the head's deadline, by the line's curve.
+//  5. A batch has no more rows than can be answered by the head's deadline, by the line's curve,
+//     and no more than pay (PayingRows), unless the user has set `max_delay_ns` or sizes.
 //  6. A free lane waits for clients that are expected back, if the lane then answers more requests
 //     a second than at once, and than with two halves of them in turn: by the line's curve, at
 //     least kLeastGain times as many. A size that was never seen is held to take as little as it
@@ -46,6 +47,7 @@ class PredictiveScheduler final : public Scheduler {
  private:
   std::optional<SchedulerDecision> DecideSuspects(const SchedulerSnapshot& snapshot,
                                                   int64_t now_ns) const;
+  uint32_t MostRows(const SchedulerSnapshot& snapshot, const LineView& line) const;
   int64_t DueNs(const LineView& line, uint32_t most_rows) const;
   SchedulerDecision RunLine(const SchedulerSnapshot& snapshot, uint32_t index,
                             const LaneChoice& choice, int64_t now_ns) const;

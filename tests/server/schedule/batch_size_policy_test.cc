@@ -111,5 +111,33 @@ TEST_F(BatchSizePolicyTest, AHeadThatIsTooLateIsTriedWhenItIsAlone) {
   EXPECT_EQ(choice.drop_until_ns, 0);
 }
 
+TEST_F(BatchSizePolicyTest, SoManyRowsPayThatMoreGainNothing) {
+  EXPECT_EQ(PayingRows(curve_, 64), 64u) << "each row more is worth it";
+  LatencyCurve flat;
+  for (int i = 0; i < 50; ++i) {
+    flat.Note(1, 1000);
+    flat.Note(4, 2000);
+    flat.Note(64, 32'000);
+  }
+  EXPECT_EQ(PayingRows(flat, 64), 4u) << "from there on each row takes as long";
+  EXPECT_EQ(PayingRows(flat, 3), 3u);
+  EXPECT_EQ(PayingRows(flat, 1), 1u);
+}
+
+TEST_F(BatchSizePolicyTest, WhereEachRowTakesAsLongOneRowPays) {
+  LatencyCurve straight;
+  for (int i = 0; i < 50; ++i) {
+    straight.Note(1, 1000);
+    straight.Note(2, 1990);
+  }
+  EXPECT_EQ(PayingRows(straight, 64), 1u) << "what is nearly as good suffices";
+}
+
+TEST_F(BatchSizePolicyTest, LargerBatchesAreTriedWhereOnlyOneSizeIsKnown) {
+  LatencyCurve young;
+  young.Note(1, 1000);
+  EXPECT_EQ(PayingRows(young, 64), 64u);
+}
+
 }  // namespace
 }  // namespace mpsd

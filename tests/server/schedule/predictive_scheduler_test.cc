@@ -410,6 +410,27 @@ TEST_F(PredictiveSchedulerCurve, ABusyLaneGetsAFullBatchThatItsHeadBearsThen) {
   EXPECT_EQ(Decide({Line(kRows - 1, kLong)}, {1, kNow + 500}), Wait());
 }
 
+TEST_F(PredictiveSchedulerCurve, ABatchHasNoMoreRowsThanPay) {
+  LatencyCurve straight;
+  for (int i = 0; i < 50; ++i) {
+    straight.Note(1, 1000);
+    straight.Note(2, 1500);
+    straight.Note(kRows, 12'000);
+  }
+  LineView line = Line(12, kLong);
+  line.curve = &straight;
+  EXPECT_EQ(Decide({line}), SchedulerDecision::Run(0, 0, 2));
+  line.head_rows = 3;
+  EXPECT_EQ(Decide({line}), SchedulerDecision::Run(0, 0, 3)) << "a request is not divided";
+  line.head_rows = 1;
+  EXPECT_EQ(Decide({line}, {4, kNow + 500}), SchedulerDecision::Run(0, 0, 2)) << "for whom?";
+  line.head_arrival_ns = kNow - kDelay;
+  EXPECT_EQ(Decide({line}, {}, kDelay), SchedulerDecision::Run(0, 0, kRows)) << "the user decides";
+  workers_ = kBusyWorker;
+  lanes_ = {{0, 1, kNow + 1000}};
+  EXPECT_EQ(Decide({line}), SchedulerDecision::Run(0, 0, 2)) << "a busy lane's next one is full";
+}
+
 TEST_F(PredictiveSchedulerCurve, ABatchHasNoMoreRowsThanItsLineMay) {
   LineView line = Line(12, kLong);
   line.most_rows = 3;

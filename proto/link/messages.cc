@@ -47,6 +47,7 @@ Json Body(const LoadOrder& order) {
           {"epoch", order.epoch},
           {"lanes", order.lanes},
           {"threads", order.threads},
+          {"cores", order.cores},
           {"memory_share_percent", order.memory_share_percent},
           {"spec", ToJson(order.spec)},
           {"parameters", order.parameters}};
@@ -247,6 +248,7 @@ Message ParseLoad(Fields& fields) {
   order.epoch = fields.Small("epoch");
   order.lanes = fields.Small("lanes");
   order.threads = fields.Small("threads");
+  order.cores = fields.Small("cores");
   if (fields.Has("memory_share_percent")) {
     order.memory_share_percent = fields.Small("memory_share_percent");
   }

@@ -75,7 +75,8 @@ struct LoadOrder {
   SandboxLevel sandbox = SandboxLevel::kBasic;
   uint32_t epoch = 0;
   uint32_t lanes = 1;
-  uint32_t threads = 1;
+  uint32_t threads = 1;               // of an inference, at most
+  uint32_t cores = 1;                 // that the inferences of all lanes share
   uint32_t memory_share_percent = 0;  // of the device's memory, for this process; 0: not divided
   ModelSpec spec;
   std::map<std::string, std::string> parameters;

@@ -102,6 +102,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.sandbox = model.sandbox.value_or(SandboxLevel::kBasic);
   order.lanes = placement.lanes;
   order.threads = placement.threads;
+  order.cores = placement.cores;
   order.spec = model.spec;
   order.parameters = model.parameters;
   return order;

@@ -14,6 +14,7 @@ namespace mpsd {
 namespace {
 
 constexpr uint32_t kMostCpuLanes = 8;
+constexpr uint32_t kMostLoneThreads = 8;
 constexpr uint32_t kSmallHostCores = 2;
 constexpr uint32_t kCudaLanes = 4;
 constexpr uint32_t kCudaMpsProcesses = 2;
@@ -74,14 +75,16 @@ std::vector<DeviceShare> Spread(uint32_t processes, const std::vector<std::strin
   return shares;
 }
 
-void PlaceOnCpu(const ModelConfig& model, const HostFacts& host, uint32_t share,
-                Placement* placement) {
-  const uint32_t most_lanes = host.cores <= kSmallHostCores ? 1 : kMostCpuLanes;
+void PlaceOnCpu(const ModelConfig& model, uint32_t share, Placement* placement) {
   const uint32_t processes = OrElse(model.placement.processes, 1);
   placement->processes = Spread(processes, {"cpu"});
   const uint32_t each = std::max(1U, share / processes);
-  placement->lanes = OrElse(model.placement.lanes, std::min(each, most_lanes));
-  placement->threads = OrElse(model.placement.threads, std::max(1U, each / placement->lanes));
+  placement->lanes = OrElse(model.placement.lanes, std::min(each, kMostCpuLanes));
+  const uint32_t part = std::max(1U, each / placement->lanes);
+  placement->threads =
+      OrElse(model.placement.threads, std::max(part, std::min(each, kMostLoneThreads)));
+  const bool is_open = model.placement.threads == 0;
+  placement->cores = is_open ? each : placement->lanes * placement->threads;
 }
 
 void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
@@ -97,6 +100,7 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   placement->processes = Spread(OrElse(model.placement.processes, processes), devices);
   placement->lanes = OrElse(model.placement.lanes, mps ? mps_lanes : kCudaLanes);
   placement->threads = OrElse(model.placement.threads, 1);
+  placement->cores = placement->lanes * placement->threads;
 }
 
 // All processes on a device get equal shares of its memory.
@@ -127,7 +131,7 @@ std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
     Placement& placement = placements.emplace_back();
     placement.device_note = DeviceNoteOf(models[i], host);
     if (IsCpu(models[i], host)) {
-      PlaceOnCpu(models[i], host, share, &placement);
+      PlaceOnCpu(models[i], share, &placement);
     } else {
       PlaceOnGpu(models[i], host, i, &placement);
     }

@@ -6,7 +6,8 @@
 //   processes   isolation: a crash takes one process; each holds the model's weights once more,
 //               but on cuda (docs/decisions/0041-weights-once.md)
 //   lanes       batches at the same time in one process, which share the weights
-//   threads     cores that compute one inference together; shorter answers, not more of them
+//   threads     cores that compute one inference together; shorter answers, not more of them. Where
+//               the config leaves them open, an inference that runs alone has those of idle lanes
 //
 // Most operators say "auto", and then get numbers that suit the host as it is today. Decided once
 // for a generation, before its workers start; the lanes are an upper bound, since a worker may find
@@ -30,7 +31,8 @@ struct Placement {
   std::vector<DeviceShare> processes;  // at least one
   std::string device_note;  // why it is not another one; empty: the config names it, or none is
   uint32_t lanes = 1;       // of each process
-  uint32_t threads = 1;
+  uint32_t threads = 1;     // of one inference, at most
+  uint32_t cores = 1;       // of each process, which the inferences of its lanes share
   uint32_t lane_depth = 1;  // batches a lane has at most
 };
 
@@ -50,9 +52,9 @@ struct HostFacts {
 // changed, also where the host is too small for it. The models are all those that share the host: a
 // model that comes later is placed beside them, but does not move them.
 //   - cpu: the cores, less one for the front end, are shared evenly by the models on the cpu. A
-//     model gets one process with up to eight lanes; cores beyond the lanes become threads of each.
-//     Of two cores none is kept for the front end, since half of the host would be, and a model has
-//     one lane with all threads of its share: a lone request then has both cores.
+//     model gets one process with up to eight lanes, which share its cores by load: an inference
+//     that runs alone has up to eight of them, or a lane's part where that is more. Of two cores
+//     none is kept for the front end, since half of the host would be.
 //   - CUDA: one process with four lanes; two processes where the CUDA Multi-Process Service runs.
 //     On several devices so many on each. The processes take the devices in turn, so fewer than
 //     there are devices use the first ones. "cuda:all" on a host without any is "cuda".

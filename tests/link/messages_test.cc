@@ -52,6 +52,7 @@ LoadOrder SomeLoadOrder() {
   order.epoch = UINT32_MAX;
   order.lanes = 4;
   order.threads = 2;
+  order.cores = 7;
   order.keep_warm_ns = 30 * kNsPerSecond;
   order.spec = SomeSpec();
   order.parameters = {{"delay", "5ms"}, {"", "empty key"}};
@@ -450,6 +451,7 @@ const std::vector<Json>& Bodies() {
                              {"epoch", 1},
                              {"lanes", 2},
                              {"threads", 3},
+                             {"cores", 6},
                              {"spec", ToJson(SomeSpec())},
                              {"parameters", {{"a", "b"}}}},
                             {{"type", "loaded"}, {"spec", ToJson(SomeSpec())}, {"device", "cpu"}},

@@ -65,7 +65,7 @@ TEST(Placement, ACpuModelGetsALaneForEachCoreOfItsShareButOne) {
     uint32_t models;
     uint32_t lanes;
   };
-  for (const Row& row : {Row{1, 1, 1}, Row{2, 1, 1}, Row{3, 1, 2}, Row{8, 1, 7}, Row{9, 1, 8},
+  for (const Row& row : {Row{1, 1, 1}, Row{2, 1, 2}, Row{3, 1, 2}, Row{8, 1, 7}, Row{9, 1, 8},
                          Row{64, 1, 8}, Row{9, 2, 4}, Row{9, 4, 2}, Row{2, 5, 1}}) {
     const std::vector<ModelConfig> models(row.models, ModelOn("cpu"));
     for (const Placement& placement : DecidePlacements(models, HostOf(row.cores))) {
@@ -77,23 +77,34 @@ TEST(Placement, ACpuModelGetsALaneForEachCoreOfItsShareButOne) {
   }
 }
 
-TEST(Placement, CoresBesideTheLanesMakeEachRunFaster) {
-  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(9)).threads, 1u);
-  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(33)).threads, 4u) << "32 cores, 8 lanes";
-  ModelConfig model = ModelOn("cpu");
-  model.placement.lanes = 1;
-  EXPECT_EQ(Place(model, HostOf(5)).threads, 4u);
-}
-
-TEST(Placement, OnTwoCoresALoneRequestHasBoth) {
-  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(2)).threads, 2u);
-  ModelConfig model = ModelOn("cpu");
-  model.placement.lanes = 2;
-  EXPECT_EQ(Place(model, HostOf(2)).threads, 1u);
+TEST(Placement, ALoneInferenceHasUpToEightCores) {
+  struct Row {
+    uint32_t cores;
+    uint32_t threads;
+    uint32_t shared;
+  };
+  for (const Row& row : {Row{1, 1, 1}, Row{2, 2, 2}, Row{3, 2, 2}, Row{9, 8, 8}, Row{33, 8, 32}}) {
+    const Placement placement = Place(ModelOn("cpu"), HostOf(row.cores));
+    EXPECT_EQ(placement.threads, row.threads) << row.cores;
+    EXPECT_EQ(placement.cores, row.shared) << row.cores;
+  }
   const std::vector<ModelConfig> two(2, ModelOn("cpu"));
   EXPECT_EQ(DecidePlacements(two, HostOf(2))[1].threads, 1u) << "each has a core";
-  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(1)).threads, 1u);
-  EXPECT_EQ(Place(ModelOn("cpu"), HostOf(3)).threads, 1u);
+}
+
+TEST(Placement, WhereALanesPartIsMoreThanEightALoneInferenceHasThat) {
+  ModelConfig model = ModelOn("cpu");
+  model.placement.lanes = 1;
+  EXPECT_EQ(Place(model, HostOf(33)).threads, 32u);
+  model.placement.lanes = 2;
+  EXPECT_EQ(Place(model, HostOf(33)).threads, 16u);
+  EXPECT_EQ(Place(model, HostOf(33)).cores, 32u);
+}
+
+TEST(Placement, ThreadsThatTheConfigSetsAreNotSharedByLoad) {
+  ModelConfig model = ModelOn("cpu");
+  model.placement = {1, 3, 4};
+  EXPECT_EQ(Place(model, HostOf(2)).cores, 12u);
 }
 
 TEST(Placement, ModelsOnAGpuTakeNoShareOfTheCores) {

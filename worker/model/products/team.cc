@@ -13,11 +13,16 @@ constexpr int64_t kLeastMultiplications = 1 << 20;
 struct OpenMp {
   using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
   using Number = int (*)();
+  using SetNumber = void (*)(int);
+  using SetOldNumber = int (*)(int);
 
   OpenMp()
       : parallel(reinterpret_cast<Parallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"))),
         thread_number(reinterpret_cast<Number>(dlsym(RTLD_DEFAULT, "omp_get_thread_num"))),
-        team_size(reinterpret_cast<Number>(dlsym(RTLD_DEFAULT, "omp_get_num_threads"))) {}
+        team_size(reinterpret_cast<Number>(dlsym(RTLD_DEFAULT, "omp_get_num_threads"))),
+        set_threads(reinterpret_cast<SetNumber>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))),
+        set_mkl_threads(
+            reinterpret_cast<SetOldNumber>(dlsym(RTLD_DEFAULT, "MKL_Set_Num_Threads_Local"))) {}
   bool is_there() const {
     return parallel != nullptr && thread_number != nullptr && team_size != nullptr;
   }
@@ -25,6 +30,8 @@ struct OpenMp {
   const Parallel parallel;
   const Number thread_number;
   const Number team_size;
+  const SetNumber set_threads;         // of the calling thread
+  const SetOldNumber set_mkl_threads;  // likewise; null where libtorch has no MKL
 };
 
 const OpenMp& TheOpenMp() {
@@ -59,6 +66,11 @@ void RunInTeam(int threads, int64_t parts, absl::FunctionRef<void(int64_t part)>
   }
   Job job{parts, run};
   TheOpenMp().parallel(RunShare, &job, static_cast<unsigned>(threads), /*flags=*/0);
+}
+
+void SizeTeam(int threads) {
+  if (TheOpenMp().set_threads != nullptr) TheOpenMp().set_threads(threads);
+  if (TheOpenMp().set_mkl_threads != nullptr) TheOpenMp().set_mkl_threads(threads);
 }
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// RunInTeam: the parts of a product on several threads.
+// RunInTeam: the parts of a product on several threads, and how many those are.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,10 @@ int TeamFor(int threads, int64_t multiplications);
 // all parts. `run` is called by several threads at the same time, and throws nothing. Thread-safe:
 // each calling thread has its own team.
 void RunInTeam(int threads, int64_t parts, absl::FunctionRef<void(int64_t part)> run);
+
+// How many threads the products of libtorch and its libraries have from now on, where the calling
+// thread asks for them; at::get_num_threads() tells. at::set_num_threads() does so too, but forgets
+// what convolutions have prepared, and is for the start. Thread-safe.
+void SizeTeam(int threads);
 
 }  // namespace mpsd

@@ -10,7 +10,7 @@ namespace mpsd {
 
 // Step 9 of a request's path, around a run:
 //
-//   const DeviceGate::Permit permit(runtime->gate());
+//   const DeviceGate::Permit permit(&gate);
 //   … the run, until the lane's stream is done …
 //
 // Owned by the model's TorchRuntime. Closed only by the parameter `device_inflight`, where a

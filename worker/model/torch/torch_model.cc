@@ -126,7 +126,7 @@ void TorchModel::RegisterOutputMemory(void* data, uint64_t bytes) {
 
 absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
                              uint32_t row_count, OutputSink* sink) {
-  const DeviceGate::Permit permit(runtime_->gate());
+  const TorchRuntime::Turn turn(runtime_.get());
   const absl::Status status =
       CatchForeign([&] { return RunInside(lane, inputs, row_count, sink); });
   // Waits after a failure too: copies that have begun still read and write the slabs and the lease.
@@ -136,7 +136,7 @@ absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs
 
 absl::StatusOr<bool> TorchModel::Answer(uint32_t lane, absl::Span<const InputTensor> inputs,
                                         uint32_t index, OutputSink* sink) {
-  const DeviceGate::Permit permit(runtime_->gate());
+  const TorchRuntime::Turn turn(runtime_.get());
   bool given = false;
   const absl::Status status = CatchForeign([&] {
     const c10::InferenceMode inference_mode;
@@ -212,7 +212,7 @@ absl::Status TorchModel::Record(uint32_t lane, absl::Span<const InputTensor> inp
   if (free.has_value() && *free < kFreeShareForRuns) {
     return absl::FailedPreconditionError("too little of the device's memory is free");
   }
-  const DeviceGate::Permit permit(runtime_->gate());
+  const TorchRuntime::Turn turn(runtime_.get());
   const absl::Status status = CatchForeign([&] { return RecordInside(lane, inputs, row_count); });
   // What a model may not do while it is recorded reads like a lost device, which this wait tells.
   const absl::Status finished = runtime_->Finish(lane);

@@ -13,6 +13,7 @@
 #include "worker/metal/no_copy_buffers.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/products/float_panels.h"
+#include "worker/model/products/team.h"
 #include "worker/model/runtime/mps_policy.h"
 #include "worker/model/runtime/precision_support.h"
 #include "worker/model/runtime/preflight.h"
@@ -26,6 +27,8 @@
 
 namespace mpsd {
 namespace {
+
+int ThreadsOf(const LoadOrder& order) { return static_cast<int>(std::max(order.threads, 1U)); }
 
 // The inter-op pool can be sized once in a process, before its first use.
 void SizeThreadPools(int threads) {
@@ -117,13 +120,12 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   if (!objection.empty() && !options->allow_profiler) {
     return Explain(order, absl::FailedPreconditionError(objection));
   }
-  const int threads = static_cast<int>(std::max(order.threads, 1U));
   std::unique_ptr<TorchRuntime> runtime;
   const absl::Status status = CatchForeign(
       [&] {
-        SizeThreadPools(threads);
+        SizeThreadPools(ThreadsOf(order));
         RoundProductsFor(order.precision);
-        runtime.reset(new TorchRuntime(*device, order.precision, *std::move(options), threads));
+        runtime.reset(new TorchRuntime(*device, order, *std::move(options)));
         runtime->records_runs_ = *records;
         runtime->memory_source_ = *std::move(source);
         return absl::OkStatus();
@@ -144,15 +146,15 @@ absl::Status TorchRuntime::SetEnvironment(const LoadOrder& order) {
   return absl::OkStatus();
 }
 
-TorchRuntime::TorchRuntime(c10::Device device, Precision precision, TorchOptions options,
-                           int threads)
+TorchRuntime::TorchRuntime(c10::Device device, const LoadOrder& order, TorchOptions options)
     : device_(device),
-      precision_(precision),
+      precision_(order.precision),
       options_(std::move(options)),
       kind_(LoadedRuntimeKind()),
-      threads_(threads),
+      threads_(ThreadsOf(order)),
       main_thread_(std::this_thread::get_id()),
-      gate_(options_.device_inflight) {
+      gate_(options_.device_inflight),
+      share_(threads_, std::max(threads_, static_cast<int>(order.cores))) {
   if (device_.is_cpu()) return;
   stream_device_ = MakeStreamDevice(device_);
   streams_ = std::make_unique<StreamSet>(stream_device_.get(), StreamCount(device_),
@@ -170,8 +172,9 @@ bool TorchRuntime::uses_float_panels() const {
 
 absl::Status TorchRuntime::BindLane(uint32_t lane) {
   MPSD_CHECK(lane < kMaxLanes);
-  // OpenMP keeps a thread count for each thread.
+  // OpenMP keeps a thread count for each thread. libtorch sets it when a thread first asks for it.
   at::set_num_threads(threads_);
+  at::get_num_threads();
   if (streams_ == nullptr) return absl::OkStatus();
   return CatchForeign([&] {
     const bool on_main = device_.is_mps() && std::this_thread::get_id() == main_thread_;
@@ -179,6 +182,11 @@ absl::Status TorchRuntime::BindLane(uint32_t lane) {
     if (lease.ok()) leases_[lane] = *std::move(lease);
     return lease.status();
   });
+}
+
+TorchRuntime::Turn::Turn(TorchRuntime* runtime)
+    : permit_(&runtime->gate_), part_(&runtime->share_) {
+  if (runtime->device_.is_cpu()) SizeTeam(part_.threads());
 }
 
 void TorchRuntime::ReleaseLane(uint32_t lane) {

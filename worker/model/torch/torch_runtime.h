@@ -20,6 +20,7 @@
 #include "worker/model/runtime/torch_options.h"
 #include "worker/model/sharing/device_memory.h"
 #include "worker/model/torch/device_gate.h"
+#include "worker/model/torch/thread_share.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/unified_memory.h"
 
@@ -103,21 +104,32 @@ class TorchRuntime {
   // where "auto" has tried this one.
   ~TorchRuntime();
 
-  DeviceGate* gate() { return &gate_; }
+  // A lane's right to run, while it lives: on the device, and on its part of the cores. The
+  // constructor waits where the order's parameters let few lanes run at once. Made and destroyed on
+  // the lane's thread.
+  class Turn {
+   public:
+    explicit Turn(TorchRuntime* runtime);
+
+   private:
+    const DeviceGate::Permit permit_;
+    const ThreadShare::Part part_;
+  };
 
  private:
-  TorchRuntime(c10::Device device, Precision precision, TorchOptions options, int threads);
+  TorchRuntime(c10::Device device, const LoadOrder& order, TorchOptions options);
   bool IsRegistered(const void* data, uint64_t bytes) const;
 
   const c10::Device device_;
   const Precision precision_;
   const TorchOptions options_;
   const RuntimeKind kind_;
-  const int threads_;
+  const int threads_;  // that an inference has at most
   const std::thread::id main_thread_;
   bool records_runs_ = false;
   std::unique_ptr<DeviceMemorySource> memory_source_;
   DeviceGate gate_;
+  ThreadShare share_;
   std::unique_ptr<StreamDevice> stream_device_;  // null on the cpu
   std::unique_ptr<StreamSet> streams_;
   std::unique_ptr<UnifiedMemory> unified_;     // on mps alone

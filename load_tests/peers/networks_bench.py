@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 """Networks on the daemon, beside libtorch and ONNX Runtime in loops that have no server.
 
-Encoders of texts of one length each, and dense layers. All have the same cores. The loops run with
-several numbers of rows, and their best counts; the daemon has its default settings and clients in
-closed loops of one row a request. Each round measures the three one after the other. Exit status 0:
-every target is met; 1: one is not; 2: the run failed.
+Encoders of texts of one length each, and dense layers. A network has one core and one thread; the
+daemon's front end and its clients have another one. The loops run with several numbers of rows, and
+their best counts; the daemon batches what clients in closed loops send, one row a request. Each
+round measures the three one after the other. Exit status 0: every target is met; 1: one is not; 2:
+the run failed.
 """
 
 import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -23,15 +25,17 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
 import text_client  # noqa: E402
 from bench_figures import Samples, at_least, table  # noqa: E402
-from bench_processes import ONE_THREAD, Daemon, run_json  # noqa: E402
+from bench_processes import ONE_THREAD, Daemon, children, pin, run_json  # noqa: E402
 from exports import export  # noqa: E402
 from text_loads import Load, text_of  # noqa: E402
 
 LIBTORCH, ONNXRUNTIME = "libtorch in a loop", "ONNX Runtime in a loop"
 TARGETS = {LIBTORCH: 0.95, ONNXRUNTIME: 0.9}
 LONGEST = 512  # tokens, as many as the network has positions for
-TEXT_CLIENTS = 16
-ROW_CLIENTS = 64
+TOLD_TOKENS = "sentence_bert_config.json"  # the file that says fewer
+TEXT_CLIENTS = 32
+ROW_CLIENTS = 128
+ONE_LANE = {"processes": 1, "lanes": 1, "threads": 1}
 MLP_INPUT = 1024
 
 
@@ -70,9 +74,20 @@ def parse_arguments():
                         help="the folder with the Python environments of the other servers")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2, help="of each load and loop")
-    parser.add_argument("--cores", default="0,1", help="those of all processes")
+    parser.add_argument("--cores", default="0,1", help="of front end and clients, of the network")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    arguments.front, arguments.core = ({int(core)} for core in arguments.cores.split(","))
+    return arguments
+
+
+def with_longest_texts(encoder, folder):
+    """A copy of the encoder's folder that takes as many tokens as the network can."""
+    target = f"{folder}/{text_client.MODEL}"
+    shutil.copytree(encoder, target)
+    with open(f"{target}/{TOLD_TOKENS}", "w", encoding="utf-8") as file:
+        json.dump({"max_seq_length": LONGEST}, file)
+    return target
 
 
 class Run:
@@ -91,9 +106,12 @@ class Run:
         self.files = {True: (f"{exported}/minilm.pt", f"{exported}/minilm.onnx"),
                       False: (layers, f"{exported}/mlp.onnx")}
         self.daemon = Daemon(arguments.binaries, folder, [
-            {"name": text_client.MODEL, "path": os.path.abspath(encoder),
-             "text": {"max_tokens": LONGEST}},
-            {"name": "mlp", "path": os.path.abspath(layers)}])
+            {"name": text_client.MODEL, "path": with_longest_texts(encoder, folder),
+             "placement": ONE_LANE},
+            {"name": "mlp", "path": os.path.abspath(layers), "placement": ONE_LANE}])
+        pin(self.daemon.pid, arguments.front)
+        for pid in children(self.daemon.pid):
+            pin(pid, arguments.core)
 
     def __enter__(self):
         return self
@@ -115,6 +133,7 @@ class Run:
         draw = random.Random(1)
         texts = tuple(text_of(network.tokens, draw) for _ in range(network.texts))
         load = Load(network.title, network.title, texts, clients=TEXT_CLIENTS)
+        text_client.ask(self.daemon.http, replace(load, texts=texts[:TEXT_CLIENTS]))  # warm
         return text_client.measure(self.daemon.http, load, self.arguments.seconds).figures()[
             "texts_a_second"]
 
@@ -123,14 +142,13 @@ class Run:
         script, onnx = self.files[bool(network.tokens)]
         rows, seconds = ",".join(map(str, network.rows)), str(self.arguments.seconds)
         command = [f"{self.arguments.binaries}/mpsd-bare-loop", "--model", script, "--runs", "1",
-                   "--seconds", seconds, "--batches", rows,
-                   "--lanes", str(len(self.arguments.cores.split(",")))]
+                   "--seconds", seconds, "--batches", rows]
         for text in network.inputs:
             command += ["--input", text]
-        yield LIBTORCH, run_json(command, 300, env=ONE_THREAD)
+        yield LIBTORCH, run_json(command, 300, self.arguments.core, ONE_THREAD)
         yield ONNXRUNTIME, run_json([f"{self.arguments.peers}/onnxruntime/bin/python",
                                      f"{HERE}/onnxruntime_loop.py", onnx, seconds, rows,
-                                     str(network.dims)], 300)
+                                     str(network.dims)], 300, self.arguments.core)
 
     def round(self):
         """Everything, once."""
@@ -155,8 +173,7 @@ def main():
     """Runs all rounds and prints the table."""
     arguments = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which stops the daemon
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {int(core) for core in arguments.cores.split(",")})
+    pin(os.getpid(), arguments.front)
     try:
         with tempfile.TemporaryDirectory(prefix="mpsd-networks-") as folder:
             with Run(arguments, folder) as run:

@@ -175,9 +175,11 @@ def infinity_command(engine, arguments, port, _):
             "--no-model-warmup", "--pooling-method", "mean"]
 
 
-def tei_command(arguments, port, _):
-    """text-embeddings-inference's router with its defaults."""
-    return [f"{arguments.peers}/tei/bin/text-embeddings-router", "--model-id", arguments.exported,
+def tei_command(engine, arguments, port, _):
+    """text-embeddings-inference's router with its defaults: it takes ONNX Runtime for a folder with
+    a file of ONNX, and Candle for others."""
+    folder = arguments.exported if engine == "onnx" else os.path.abspath(arguments.model)
+    return [f"{arguments.peers}/tei/bin/text-embeddings-router", "--model-id", folder,
             "--hostname", "127.0.0.1", "--port", str(port), "--prometheus-port", str(free_port())]
 
 
@@ -197,5 +199,7 @@ ENTRIES = (
           program="infinity/bin/infinity_emb"),
     Entry(INFINITY[1], peer(partial(infinity_command, "optimum")), (2,),
           "infinity/bin/infinity_emb", needs_onnx=True),
-    Entry("text-embeddings-inference", peer(tei_command), (2,), "tei/bin/text-embeddings-router",
-          needs_onnx=True))
+    Entry("text-embeddings-inference, ONNX Runtime", peer(partial(tei_command, "onnx")), (2,),
+          "tei/bin/text-embeddings-router", needs_onnx=True),
+    Entry("text-embeddings-inference, Candle", peer(partial(tei_command, "candle")), (2,),
+          "tei/bin/text-embeddings-router"))

@@ -21,6 +21,10 @@ struct TileOfFloats {
   const float* bias = nullptr;
   float* y = nullptr;
   int64_t stride = 0;  // of y
+  // The tile's part of the next panel, which is fetched meanwhile, a line for every so many of its
+  // own: the first tile of a panel would wait for memory, and the others leave memory idle.
+  const PanelLine<float>* next = nullptr;
+  int64_t next_every = 1;
 };
 
 #if defined(__x86_64__)
@@ -33,7 +37,13 @@ __attribute__((target("avx2,fma"))) void SumFloats(const TileOfFloats& tile) {
     left[row] = _mm256_loadu_ps(tile.bias);
     right[row] = _mm256_loadu_ps(tile.bias + 8);
   }
+  const PanelLine<float>* next = tile.next;
+  int64_t next_at = 0;
   for (int64_t k = 0; k < tile.from; ++k) {
+    if (k == next_at) {
+      _mm_prefetch(reinterpret_cast<const char*>(next++), _MM_HINT_T1);
+      next_at += tile.next_every;
+    }
     const float* const line = tile.lines[k].numbers;
     const __m256 first = _mm256_load_ps(line);
     const __m256 second = _mm256_load_ps(line + 8);
@@ -93,6 +103,8 @@ void LentFloatPanels::MultiplyPanel(int64_t panel, const float* x, int64_t rows,
   ForEachTile(rows, [&](int64_t first, int64_t count) {
     TileOfFloats tile{x + first * from,        from, lines + panel * from, bias + column,
                       y + first * to + column, to};
+    tile.next = lines + (panel + 1) * from + from * first / rows;
+    tile.next_every = UnitsOf(rows, kTileRows);
     const bool is_whole = columns == kPanelColumns;
     if (!is_whole) {
       tile.y = beside;

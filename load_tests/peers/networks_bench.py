@@ -96,13 +96,13 @@ class Run:
     def __init__(self, arguments, folder):
         self.arguments = arguments
         self.samples = Samples()
-        self.files = {}  # of a network's kind of rows: (TorchScript, ONNX)
         encoder, layers = f"{arguments.models}/minilm", f"{arguments.models}/mlp_1024x6.pt"
         exported = f"{arguments.peers}/networks"
         for source, script, target in ((encoder, "export_script.py", "minilm.pt"),
                                        (encoder, "export_onnx.py", "minilm.onnx"),
                                        (layers, "export_mlp.py", "mlp.onnx")):
             export(arguments, script, os.path.abspath(source), f"{exported}/{target}")
+        # TorchScript and ONNX of a network, by whether it has tokens.
         self.files = {True: (f"{exported}/minilm.pt", f"{exported}/minilm.onnx"),
                       False: (layers, f"{exported}/mlp.onnx")}
         self.daemon = Daemon(arguments.binaries, folder, [

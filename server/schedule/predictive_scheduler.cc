@@ -64,7 +64,7 @@ SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
   for (uint32_t i = 0; i < snapshot.lines.size(); ++i) {
     const LineView& line = snapshot.lines[i];
     if (line.empty()) continue;
-    const int64_t due_ns = DueNs(line, MostRows(snapshot, line));
+    const int64_t due_ns = DueNs(line, snapshot.MostRowsOf(line));
     next_due_ns = std::min(next_due_ns, due_ns);
     if (due_ns > now_ns) continue;
     if (!first.has_value() || IsServedBefore(line, snapshot.lines[*first])) first = i;
@@ -105,7 +105,7 @@ SchedulerDecision PredictiveScheduler::RunLineOn(const SchedulerSnapshot& snapsh
   if (is_busy && line.all_rows() < most_rows) {
     return SchedulerDecision::WaitUntil(SchedulerDecision::kNever);
   }
-  if (PaysToWait(snapshot, line, lane, now_ns)) {
+  if (PaysToWait(snapshot, line, most_rows, lane, now_ns)) {
     return SchedulerDecision::WaitUntil(snapshot.returns.by_ns);
   }
   if (!IsKnown(line.curve)) {
@@ -143,10 +143,9 @@ uint32_t PredictiveScheduler::AsPreferred(const LineView& line, uint32_t rows,
 
 // All who are expected, or one more for a request that is alone.
 bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line,
-                                     uint32_t lane, int64_t now_ns) const {
+                                     uint32_t most_rows, uint32_t lane, int64_t now_ns) const {
   const ExpectedReturns& returns = snapshot.returns;
   if (max_delay_ns_ > 0 || returns.requests == 0 || returns.by_ns <= now_ns) return false;
-  const uint32_t most_rows = MostRows(snapshot, line);
   if (!IsKnown(line.curve) || line.all_rows() >= most_rows) return false;
   if (!IsOnlyLine(snapshot, line) || HasOtherFreeLane(snapshot, lane)) return false;
   const uint32_t rows = line.all_rows();

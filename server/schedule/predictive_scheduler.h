@@ -54,8 +54,8 @@ class PredictiveScheduler final : public Scheduler {
   SchedulerDecision RunLineOn(const SchedulerSnapshot& snapshot, uint32_t index, uint32_t lane,
                               int64_t now_ns) const;
   uint32_t AsPreferred(const LineView& line, uint32_t rows, int64_t now_ns) const;
-  bool PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line, uint32_t lane,
-                  int64_t now_ns) const;
+  bool PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line, uint32_t most_rows,
+                  uint32_t lane, int64_t now_ns) const;
   bool HasOtherFreeLane(const SchedulerSnapshot& snapshot, uint32_t lane) const;
 
   const uint32_t lane_depth_;

@@ -59,7 +59,7 @@ set(MPSD_EDGES_reply             base request absl)
 # -- server: what keeps the house
 set(MPSD_EDGES_control           base request texts entry regions proto protobuf telemetry
                                  telemetry_log absl)
-set(MPSD_EDGES_supervise_policy  base lanes telemetry absl)
+set(MPSD_EDGES_supervise_policy  base lanes request telemetry absl)
 set(MPSD_EDGES_supervise_process base files link lanes telemetry telemetry_log absl)
 set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log request supervise_policy
                                  supervise_process absl)

@@ -143,7 +143,7 @@ class Daemon {
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
         kept_answers_(config.limits.response_cache_bytes),
-        resources_(config.resources),
+        resources_(config.resources, config.device_share),
         sequences_(clock_, config.limits.sequence_state_bytes),
         health_(&models_),
         answers_(clock_),
@@ -507,7 +507,7 @@ void Daemon::Apply(const Config& config) {
   lame_duck_ns_ = config.limits.lame_duck_ns;
   drain_timeout_ns_ = config.limits.drain_timeout_ns;
   models_.strict = config.strict_readiness;
-  resources_.SetLimits(config.resources);
+  resources_.SetLimits(config.resources, config.device_share);
 }
 
 // Is not ready at once; waits until what is inside has ended; ends the server and then the workers.

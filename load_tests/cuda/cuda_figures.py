@@ -66,12 +66,12 @@ def stanza(model, rows, processes, lanes, device=DEVICE, **more):
 
 
 @contextlib.contextmanager
-def serving(models, cuda_mps="off"):
+def serving(models, cuda_mps="off", **config):
     """A daemon with these models in its own folder; its log is kept."""
     with tempfile.TemporaryDirectory(prefix="mpsd-figures-") as folder:
         try:
             with programs(), Daemon(str(BIN), folder, models, patience_s=60,
-                                    cuda_mps=cuda_mps) as daemon:
+                                    cuda_mps=cuda_mps, **config) as daemon:
                 yield daemon
         finally:
             log = pathlib.Path(folder) / "mpsd.log"

@@ -117,7 +117,7 @@ struct ModelConfig {
   SupervisionConfig supervision;
   QueuePolicies queue;
   uint64_t queue_bytes = kDefaultQueueBytes;      // of what waits; holds the largest message
-  LaneNeeds lane_needs;                           // resources that a batch needs, and its turns
+  LaneNeeds lane_needs;                           // what its lanes share with other models'
   int64_t queue_target_ns = 0;                    // the longest wait in a standing queue; 0: any
   TextPolicy text;                                // of a folder with a tokenizer that one
   FileStamp tokenizer_stamp;                      // StampOfTokenizer() of `text.tokenizer`
@@ -204,6 +204,7 @@ struct Config {
   bool strict_readiness = true;     // ready only while all models are
   std::string model_repository;     // absolute; empty: none
   ResourceLimits resources;         // how much there is of those that models need
+  DeviceLimits device_share;        // of models with a weight
   std::vector<ModelConfig> models;  // at most kMaxModels, no two with one key()
 };
 

@@ -13,18 +13,19 @@
 #include "proto/base/limits.h"
 #include "server/config/config_values.h"
 #include "server/config/limit_keys.h"
+#include "server/request/device_list.h"
 
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 19> kConfigKeys = {
-    "listen",         "server_name", "server_version",
-    "state_dir",      "models",      "model_repository",
-    "model_control",  "limits",      "log",
-    "trace",          "sandbox",     "cuda_mps",
-    "compat",         "access",      "readiness",
-    "mps_fallback",   "keep_awake",  "resources",
-    "memory_pressure"};
+constexpr std::array<std::string_view, 20> kConfigKeys = {
+    "listen",          "server_name", "server_version",
+    "state_dir",       "models",      "model_repository",
+    "model_control",   "limits",      "log",
+    "trace",           "sandbox",     "cuda_mps",
+    "compat",          "access",      "readiness",
+    "mps_fallback",    "keep_awake",  "resources",
+    "memory_pressure", "device_share"};
 // In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
@@ -147,23 +148,32 @@ void CheckDefaultSocket(const JsonObject& object, const Config& config) {
                                         "; listen.grpc may name another"));
 }
 
-void ReadResource(const std::string& name, const nlohmann::json& value, const std::string& path,
-                  ResourceLimits* resources, JsonErrors* errors) {
-  const std::string fault = ServableNameFault(name);
-  if (!fault.empty()) errors->Add(path, absl::StrCat("as a name it ", fault));
+void ReadLimit(const std::string& name, const nlohmann::json& value, const std::string& path,
+               uint32_t maximum, std::map<std::string, uint32_t>* limits, JsonErrors* errors) {
   const uint64_t count = value.is_number_unsigned() ? value.get<uint64_t>() : 0;
-  if (count < 1 || count > kMaxResourceCount) {
-    return errors->Add(path, absl::StrCat("must be a whole number from 1 to ", kMaxResourceCount,
-                                          ", not ", JsonText(value)));
+  if (count < 1 || count > maximum) {
+    return errors->Add(path, absl::StrCat("must be a whole number from 1 to ", maximum, ", not ",
+                                          JsonText(value)));
   }
-  (*resources)[name] = static_cast<uint32_t>(count);
+  (*limits)[name] = static_cast<uint32_t>(count);
 }
 
 void ReadResources(const JsonObject& object, ResourceLimits* resources) {
   object.GetMembers(
       "resources", kMaxResourceLimits,
       [&](const std::string& name, const nlohmann::json& value, const std::string& path) {
-        ReadResource(name, value, path, resources, object.errors());
+        const std::string fault = ServableNameFault(name);
+        if (!fault.empty()) object.errors()->Add(path, absl::StrCat("as a name it ", fault));
+        ReadLimit(name, value, path, kMaxResourceCount, resources, object.errors());
+      });
+}
+
+void ReadDeviceShare(const JsonObject& object, DeviceLimits* devices) {
+  object.GetMembers(
+      "device_share", kMaxDeviceLimits,
+      [&](const std::string& name, const nlohmann::json& value, const std::string& path) {
+        if (!IsOneDevice(name)) object.errors()->Add(path, "names no device, as cpu or cuda:0 do");
+        ReadLimit(OneNameOf(name), value, path, kMaxDeviceBatches, devices, object.errors());
       });
 }
 
@@ -251,6 +261,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   config->strict_readiness = readiness == 0;
   ReadRepository(object, folder, config);
   ReadResources(object, &config->resources);
+  ReadDeviceShare(object, &config->device_share);
   ReadModels(object, folder, config);
 }
 

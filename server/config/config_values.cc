@@ -11,9 +11,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "proto/link/json_object.h"
+#include "server/config/config.h"
 
 namespace mpsd {
 namespace {
@@ -55,6 +57,14 @@ std::string ServableNameFault(std::string_view name) {
   return absl::StrCat("must be 1 to ", kMaxNameBytes,
                       " letters, digits, '.', '_' or '-', a letter or digit first, not ",
                       JsonText(nlohmann::json(std::string(name))));
+}
+
+bool IsOneDevice(std::string_view name) {
+  if (name == "cpu" || name == "mps" || name == "cuda") return true;
+  absl::string_view number(name.data(), name.size());
+  uint32_t index = 0;
+  return absl::ConsumePrefix(&number, "cuda:") && absl::SimpleAtoi(number, &index) &&
+         number == absl::StrCat(index) && index <= kMaxDeviceIndex;
 }
 
 std::string ResolvePath(const std::string& folder, const std::string& path) {

@@ -27,6 +27,9 @@ namespace mpsd {
 // or a log line, and can lead out of no folder. A whole sentence but for its subject.
 std::string ServableNameFault(std::string_view name);
 
+// One device by its name: "cpu", "mps", "cuda", "cuda:1". Whether the host has it is not asked.
+bool IsOneDevice(std::string_view name);
+
 // `path` from `folder` where it is relative, without "." and "..". Follows no link and does not ask
 // whether the path exists. REQUIRES: `folder` is absolute.
 std::string ResolvePath(const std::string& folder, const std::string& path);

@@ -24,7 +24,7 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 31> kModelKeys = {"name",
+constexpr std::array<std::string_view, 32> kModelKeys = {"name",
                                                          "version",
                                                          "path",
                                                          "format",
@@ -54,6 +54,7 @@ constexpr std::array<std::string_view, 31> kModelKeys = {"name",
                                                          "max_batch_tokens",
                                                          "max_request_rows",
                                                          "rate_limiter",
+                                                         "weight",
                                                          "sequences"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
@@ -294,6 +295,13 @@ void ReadRateLimit(const JsonObject& model, LaneNeeds* needs) {
   });
 }
 
+// Turns and lane time are no sums of each other: a model takes its turn by one of both.
+void ReadWeight(const JsonObject& object, LaneNeeds* needs) {
+  object.Get("weight", 1, kMaxDeviceWeight, &needs->weight);
+  if (needs->weight == 0 || needs->resources.empty()) return;
+  object.Fail("weight", "a model with a rate_limiter has its turns by that");
+}
+
 void ReadTokenizer(const JsonObject& object, const std::string& folder, std::string* tokenizer) {
   if (object.Find("tokenizer") == nullptr) return;
   std::string path;
@@ -443,6 +451,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadTokenBudget(object, &model);
   ReadQueue(object, limits, &model);
   ReadRateLimit(object, &model.lane_needs);
+  ReadWeight(object, &model.lane_needs);
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);
   ReadResponseCache(object, &model);

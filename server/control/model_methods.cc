@@ -198,7 +198,7 @@ void DescribeInstances(const ServedModel& model, pb::ModelConfig* config) {
       pb::ModelInstanceGroup* group = config->add_instance_group();
       group->set_name(absl::StrCat(model.name, "_", number));
       group->set_count(static_cast<int32_t>(processes * facts.lanes));
-      if (!facts.lane_needs.empty()) {
+      if (!facts.lane_needs.resources.empty()) {
         DescribeRateLimit(facts.lane_needs, group->mutable_rate_limiter());
       }
       processes_before = processes;

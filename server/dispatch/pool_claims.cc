@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "server/request/device_list.h"
 
 namespace mpsd {
 
@@ -20,7 +21,15 @@ PoolClaims::OnDevice* PoolClaims::Find(const std::string& device) {
 void PoolClaims::Attach(uint32_t worker) {
   const std::string& device = inflight_->worker(worker).link->device();
   if (needs_.empty() || Find(device) != nullptr) return;
-  devices_.push_back({device, table_->Enter(needs_, device)});
+  devices_.push_back({device, table_->Enter(needs_, device, LanesOn(device))});
+}
+
+// All those that the pool has there while none of its workers is missing.
+uint32_t PoolClaims::LanesOn(const std::string& device) const {
+  const std::vector<std::string>& devices = model_->facts.devices;
+  const auto is_on_it = [&](const std::string& other) { return OneNameOf(other) == device; };
+  const auto processes = std::count_if(devices.begin(), devices.end(), is_on_it);
+  return std::max(1U, static_cast<uint32_t>(processes) * model_->facts.lanes);
 }
 
 void PoolClaims::BeginPass() {
@@ -61,7 +70,7 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
 
 void PoolClaims::GiveBack(InflightBatch* batch, DeferredWork* work) {
   if (batch->claim == nullptr) return;
-  table_->GiveBack(std::exchange(batch->claim, nullptr));
+  table_->GiveBack(std::exchange(batch->claim, nullptr), clock_->NowNs() - batch->batched_ns);
   TellOthers(work);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/base/clock.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/request/lane_needs.h"
@@ -24,9 +25,9 @@ namespace mpsd {
 class PoolClaims {
  public:
   // All outlive this. `table` may be null where `needs` are empty.
-  PoolClaims(ResourceTable* table, const LaneNeeds& needs, ServedModel* model,
+  PoolClaims(const Clock* clock, ResourceTable* table, const LaneNeeds& needs, ServedModel* model,
              InflightTable* inflight)
-      : table_(table), needs_(needs), model_(model), inflight_(inflight) {}
+      : clock_(clock), table_(table), needs_(needs), model_(model), inflight_(inflight) {}
 
   // REQUIRES: no batch holds anything.
   ~PoolClaims();
@@ -57,8 +58,10 @@ class PoolClaims {
   };
 
   OnDevice* Find(const std::string& device);
+  uint32_t LanesOn(const std::string& device) const;
   void TellOthers(DeferredWork* work) const;
 
+  const Clock* const clock_;
   ResourceTable* const table_;
   const LaneNeeds needs_;
   ServedModel* const model_;

@@ -29,7 +29,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       scheduler(OrPredictive(std::move(chosen), given)),
       queue(model, &model->metrics, {options.queue_requests, options.queue_bytes}, clock),
       inflight(model, keeper),
-      claims(options.resources, options.lane_needs, model, &inflight),
+      claims(clock, options.resources, options.lane_needs, model, &inflight),
       slow_workers(&inflight),
       answering(&queue),
       standing(options.queue_target_ns),

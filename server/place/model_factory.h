@@ -29,7 +29,7 @@ namespace mpsd {
 //   keep_warm, precision
 //   text                                              TextEncoder          requests of texts
 //   response_cache                                    ModelCache           equal requests
-//   batching, queue, rate_limiter                     PoolOptions          the pool
+//   batching, queue, rate_limiter, weight             PoolOptions          the pool
 //   max_request_rows                                  PartedQueue          requests beyond a batch
 //   sequences                                         SequenceQueue        state between requests
 //   timeouts, circuit, recycle                        SupervisionLimits    the supervisor

@@ -68,6 +68,30 @@ uint32_t CoresForModels(const HostFacts& host) {
   return host.cores <= kSmallHostCores ? host.cores : host.cores - 1;
 }
 
+// The cores of a model on the cpu. Those with a weight use all of theirs in turns.
+struct CpuShares {
+  uint32_t alone = 1;
+  uint32_t weighted = 1;
+
+  uint32_t Of(const ModelConfig& model) const {
+    return model.lane_needs.weight > 0 ? weighted : alone;
+  }
+};
+
+CpuShares SharesOf(absl::Span<const ModelConfig> models, const HostFacts& host) {
+  uint32_t on_cpu = 0;
+  uint32_t weighted = 0;
+  for (const ModelConfig& model : models) {
+    if (!IsCpu(model, host)) continue;
+    ++on_cpu;
+    if (model.lane_needs.weight > 0) ++weighted;
+  }
+  const uint32_t cores = CoresForModels(host);
+  // One division, so that what does not come out even is not lost to those that share.
+  return {std::max(1U, cores / std::max(1U, on_cpu)),
+          std::max(1U, cores * weighted / std::max(1U, on_cpu))};
+}
+
 // In turn.
 std::vector<DeviceShare> Spread(uint32_t processes, const std::vector<std::string>& devices) {
   std::vector<DeviceShare> shares;
@@ -122,16 +146,13 @@ void ShareMemory(std::vector<Placement>* placements) {
 std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
                                         const HostFacts& host) {
   MPSD_CHECK(host.cores > 0);
-  const auto on_cpu = static_cast<uint32_t>(
-      std::count_if(models.begin(), models.end(),
-                    [&host](const ModelConfig& model) { return IsCpu(model, host); }));
-  const uint32_t share = std::max(1U, CoresForModels(host) / std::max(1U, on_cpu));
+  const CpuShares shares = SharesOf(models, host);
   std::vector<Placement> placements;
   for (size_t i = 0; i < models.size(); ++i) {
     Placement& placement = placements.emplace_back();
     placement.device_note = DeviceNoteOf(models[i], host);
     if (IsCpu(models[i], host)) {
-      PlaceOnCpu(models[i], share, &placement);
+      PlaceOnCpu(models[i], shares.Of(models[i]), &placement);
     } else {
       PlaceOnGpu(models[i], host, i, &placement);
     }

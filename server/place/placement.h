@@ -54,7 +54,8 @@ struct HostFacts {
 //   - cpu: the cores, less one for the front end, are shared evenly by the models on the cpu. A
 //     model gets one process with up to eight lanes, which share its cores by load: an inference
 //     that runs alone has up to eight of them, or a lane's part where that is more. Of two cores
-//     none is kept for the front end, since half of the host would be.
+//     none is kept for the front end, since half of the host would be. Models with a weight are
+//     each placed on the cores of all of them, which they use in turns (ResourceTable).
 //   - CUDA: one process with four lanes; two processes where the CUDA Multi-Process Service runs.
 //     On several devices so many on each. The processes take the devices in turn, so fewer than
 //     there are devices use the first ones. "cuda:all" on a host without any is "cuda".

@@ -23,4 +23,9 @@ std::vector<std::string> DevicesOfText(absl::string_view text);
 // out. Pure.
 std::string DeviceListText(absl::Span<const std::string> devices);
 
+// The one name of a device that has two: "cuda" is "cuda:0". Pure.
+inline std::string OneNameOf(const std::string& device) {
+  return device == "cuda" ? "cuda:0" : device;
+}
+
 }  // namespace mpsd

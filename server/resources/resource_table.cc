@@ -16,12 +16,31 @@ struct ResourceClaim {
   };
 
   std::vector<Need> needs;
-  uint32_t number = 0;  // among the claims that there are
-  uint32_t priority = 1;
+  TenantShares* turns = nullptr;  // in which it has its number
+  uint32_t number = 0;            // among the claims that there are
+  uint32_t lanes = 1;
+  uint32_t weight = 0;   // 0: it needs named resources
+  int64_t cost = 0;      // of its next batch
+  int64_t charged = 0;   // for the batches below
   uint32_t batches = 0;  // for which it holds what it needs
   bool waits = false;
   uint64_t waits_since = 0;  // of the waits that have begun
   uint64_t taken_at = 0;     // how many had begun when it last took
+
+  void Charge() {
+    turns->Charge(number, cost);
+    charged += cost;
+    ++batches;
+  }
+
+  // What one of the batches was charged, which ends: on the average, so that in the end each was
+  // asked for once.
+  int64_t EndOne() {
+    const int64_t one = charged / batches;
+    charged -= one;
+    --batches;
+    return one;
+  }
 
   bool Shares(const ResourceClaim& other) const {
     return std::any_of(needs.begin(), needs.end(), [&other](const Need& need) {
@@ -31,23 +50,30 @@ struct ResourceClaim {
   }
 };
 
-ResourceTable::ResourceTable(ResourceLimits limits) : limits_(std::move(limits)) {}
+ResourceTable::ResourceTable(ResourceLimits limits, DeviceLimits devices)
+    : limits_(std::move(limits)), devices_(std::move(devices)) {}
 
 ResourceTable::~ResourceTable() { MPSD_CHECK(claims_.empty()); }
 
-void ResourceTable::SetLimits(ResourceLimits limits) {
+void ResourceTable::SetLimits(ResourceLimits limits, DeviceLimits devices) {
   absl::MutexLock lock(&mu_);
   limits_ = std::move(limits);
+  devices_ = std::move(devices);
   FitLimits();
 }
 
-ResourceClaim* ResourceTable::Enter(const LaneNeeds& needs, const std::string& device) {
+ResourceClaim* ResourceTable::Enter(const LaneNeeds& needs, const std::string& device,
+                                    uint32_t lanes) {
   MPSD_CHECK(!needs.empty());
   absl::MutexLock lock(&mu_);
   auto claim = std::make_unique<ResourceClaim>();
   claim->number = FreeNumber();
-  turns_.Restart(claim->number);
-  claim->priority = needs.priority;
+  claim->lanes = lanes;
+  claim->weight = needs.weight;
+  claim->turns = needs.weight > 0 ? &turns_on_[device] : &turns_;
+  claim->turns->Restart(claim->number);
+  claim->cost = needs.weight > 0 ? 0 : needs.priority;
+  if (needs.weight > 0) claim->needs.push_back({{std::string(kWeightedLanes), device}, 1});
   for (const ResourceNeed& need : needs.resources) {
     claim->needs.push_back({{need.name, need.is_global ? "" : device}, need.count});
   }
@@ -71,7 +97,20 @@ void ResourceTable::Leave(ResourceClaim* claim) {
   FitLimits();
 }
 
-// A limit below what one claim needs would keep it from running for ever.
+// A limit below what one claim needs, which is `least`, would keep it from running for ever.
+uint64_t ResourceTable::LimitOf(const Key& key, uint64_t least) const {
+  const bool by_weight = key.first == kWeightedLanes;
+  const auto& limits = by_weight ? devices_ : limits_;
+  const auto limit = limits.find(by_weight ? key.second : key.first);
+  if (limit != limits.end()) return std::max<uint64_t>(least, limit->second);
+  if (!by_weight) return least;
+  // All claims of one device that have a weight take one of these lanes.
+  for (const auto& claim : claims_) {
+    if (claim->needs.front().key == key) least = std::max<uint64_t>(least, claim->lanes);
+  }
+  return least;
+}
+
 void ResourceTable::FitLimits() {
   std::map<Key, Resource> fitted;
   for (const auto& claim : claims_) {
@@ -81,8 +120,7 @@ void ResourceTable::FitLimits() {
     }
   }
   for (auto& [key, resource] : fitted) {
-    const auto limit = limits_.find(key.first);
-    if (limit != limits_.end()) resource.limit = std::max<uint64_t>(resource.limit, limit->second);
+    resource.limit = LimitOf(key, resource.limit);
     const auto before = resources_.find(key);
     if (before != resources_.end()) resource.held = before->second.held;
   }
@@ -91,15 +129,14 @@ void ResourceTable::FitLimits() {
 
 bool ResourceTable::TryTake(ResourceClaim* claim) {
   absl::MutexLock lock(&mu_);
-  if (!claim->waits) turns_.Enter(claim->number);
+  if (!claim->waits) claim->turns->Enter(claim->number);
   if (!Fits(*claim) || HasOthersBefore(*claim)) {
     if (!claim->waits) claim->waits_since = ++waits_begun_;
     SetWaiting(claim, true);
     return false;
   }
   for (const ResourceClaim::Need& need : claim->needs) resources_.at(need.key).held += need.count;
-  turns_.Charge(claim->number, claim->priority);
-  ++claim->batches;
+  claim->Charge();
   claim->taken_at = waits_begun_;
   SetWaiting(claim, false);
   return true;
@@ -119,8 +156,8 @@ bool ResourceTable::HasOthersBefore(const ResourceClaim& claim) const {
 }
 
 bool ResourceTable::IsBefore(const ResourceClaim& claim, const ResourceClaim& other) const {
-  const auto turn = [this](const ResourceClaim& asks) {
-    return std::tuple(turns_.served_ns(asks.number),
+  const auto turn = [](const ResourceClaim& asks) {
+    return std::tuple(asks.turns->served_ns(asks.number),
                       asks.waits ? asks.waits_since : std::numeric_limits<uint64_t>::max());
   };
   return turn(claim) < turn(other);
@@ -133,26 +170,28 @@ void ResourceTable::SetWaiting(ResourceClaim* claim, bool waits) {
         : waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void ResourceTable::GiveBack(ResourceClaim* claim) {
+void ResourceTable::GiveBack(ResourceClaim* claim, int64_t lane_ns) {
   absl::MutexLock lock(&mu_);
-  Free(claim);
+  const int64_t charged = Free(claim);
+  if (claim->weight == 0) return;
+  claim->cost = lane_ns / claim->weight;
+  claim->turns->Refund(claim->number, charged - claim->cost);
 }
 
 bool ResourceTable::PutBack(ResourceClaim* claim) {
   absl::MutexLock lock(&mu_);
-  Free(claim);
-  turns_.Refund(claim->number, claim->priority);
+  claim->turns->Refund(claim->number, Free(claim));
   return waits_begun_ != claim->taken_at;
 }
 
-void ResourceTable::Free(ResourceClaim* claim) {
+int64_t ResourceTable::Free(ResourceClaim* claim) {
   MPSD_CHECK(claim->batches > 0);
-  --claim->batches;
   for (const ResourceClaim::Need& need : claim->needs) {
     Resource& resource = resources_.at(need.key);
     MPSD_CHECK(resource.held >= need.count);
     resource.held -= need.count;
   }
+  return claim->EndOne();
 }
 
 void ResourceTable::StopWaiting(ResourceClaim* claim) {

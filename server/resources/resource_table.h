@@ -1,4 +1,4 @@
-// ResourceTable: the named resources that the lanes of all models share, and whose turn it is.
+// ResourceTable: what the lanes of all models share, and whose turn it is.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,10 +31,15 @@ struct ResourceClaim;
 //   pool c ─ TryTake ─▶ needs 1, which there is; but b shares it and is before c: waits
 //
 // A claim takes all that it needs at once, or nothing: so nobody holds what another waits for while
-// it waits itself. The turns are those of TenantShares: each batch costs a claim its priority, and
-// of those that wait the one is first that has had the least, then the one that has waited longest.
-// Who is not first takes nothing that one before it waits for too, so that a claim for much does
-// not starve among claims for little.
+// it waits itself. The turns are those of TenantShares: of those that wait the one is first that
+// has had the least, then the one that has waited longest. Who is not first takes nothing that one
+// before it waits for too, so that a claim for much does not starve among claims for little.
+//
+// Two kinds of claims share nothing with each other, and what a batch costs differs:
+//
+//   of named resources  its priority: turns are counted
+//   by weight           its time, by the weight: a claim takes one of the device's kWeightedLanes,
+//                       and until a batch's time is known, that of the last one counts
 //
 // Invariants:
 //   1. Of no resource more is held than there is, unless its limit was lowered meanwhile.
@@ -42,14 +48,18 @@ struct ResourceClaim;
 //      has its turn after at most so many batches, each of which ends or is killed.
 class ResourceTable {
  public:
-  explicit ResourceTable(ResourceLimits limits = {});
+  // The name of what claims by weight take one of. No config can name a resource so.
+  static constexpr std::string_view kWeightedLanes = "weighted lanes";
+
+  explicit ResourceTable(ResourceLimits limits = {}, DeviceLimits devices = {});
   ~ResourceTable();
 
   // How much there is from now on. What is held already stays held.
-  void SetLimits(ResourceLimits limits) ABSL_LOCKS_EXCLUDED(mu_);
+  void SetLimits(ResourceLimits limits, DeviceLimits devices) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The claim of one pool's lanes on one device. REQUIRES: `needs` are not empty.
-  ResourceClaim* Enter(const LaneNeeds& needs, const std::string& device) ABSL_LOCKS_EXCLUDED(mu_);
+  // The claim of one pool's `lanes` on one device. REQUIRES: `needs` are not empty.
+  ResourceClaim* Enter(const LaneNeeds& needs, const std::string& device, uint32_t lanes)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   // REQUIRES: the claim holds nothing.
   void Leave(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
@@ -57,8 +67,8 @@ class ResourceTable {
   // Takes what one batch needs. False: nothing was taken, and the claim waits from now on.
   bool TryTake(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Gives back what one batch has held. REQUIRES: the claim holds it.
-  void GiveBack(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
+  // Gives back what one batch has held for `lane_ns`. REQUIRES: the claim holds it.
+  void GiveBack(ResourceClaim* claim, int64_t lane_ns) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Gives back what one batch has taken that does not begin after all: the batch does not count as
   // a turn. True: a claim has begun to wait meanwhile, so that others may have to be asked again.
@@ -82,12 +92,15 @@ class ResourceTable {
   };
   using Key = std::pair<std::string, std::string>;  // name, device
 
+  uint64_t LimitOf(const Key& key, uint64_t least) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+
   bool Fits(const ResourceClaim& claim) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   bool HasOthersBefore(const ResourceClaim& claim) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   bool IsBefore(const ResourceClaim& claim, const ResourceClaim& other) const
       ABSL_SHARED_LOCKS_REQUIRED(mu_);
   void SetWaiting(ResourceClaim* claim, bool waits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Free(ResourceClaim* claim) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What the batch was charged.
+  int64_t Free(ResourceClaim* claim) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FitLimits() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t FreeNumber() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
@@ -95,9 +108,12 @@ class ResourceTable {
 
   mutable absl::Mutex mu_;
   ResourceLimits limits_ ABSL_GUARDED_BY(mu_);
+  DeviceLimits devices_ ABSL_GUARDED_BY(mu_);
   std::map<Key, Resource> resources_ ABSL_GUARDED_BY(mu_);  // that a claim needs
   std::vector<std::unique_ptr<ResourceClaim>> claims_ ABSL_GUARDED_BY(mu_);
-  TenantShares turns_ ABSL_GUARDED_BY(mu_);  // by ResourceClaim::number
+  // By ResourceClaim::number: of the claims for named resources, and of those by weight, by device.
+  TenantShares turns_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, TenantShares> turns_on_ ABSL_GUARDED_BY(mu_);
   uint64_t waits_begun_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

@@ -22,13 +22,13 @@ namespace mpsd {
 //
 // Tenants are the numbers that the gate gives callers (Grant::tenant), from 0; there are
 // kMaxTenants at most. A generation begins with nothing served, and shares nothing with other
-// models. (ResourceTable counts turns by the same rule: its tenants are claims, its lane time is
-// their priority.)
+// models. (ResourceTable has claims take turns by the same rule, for their priority or for lane
+// time by their weight.)
 //
 // Invariants:
 //   1. `now` only grows.
 //   2. A tenant that has just entered has had at least `now`: time away gives no credit.
-//   3. What a request was charged and did not get is given back, by the same number, once.
+//   3. What a request was charged and did not get is given back, once.
 class TenantShares {
  public:
   // The tenant has a request in a line now. Its time away counts as if it had been served.
@@ -50,7 +50,7 @@ class TenantShares {
     served_ns_[tenant] += lane_ns;
   }
 
-  // It did not get it, since no lane took its batch. REQUIRES: Charge() was called with the same.
+  // It did not get that much of it; below 0: it got more. REQUIRES: Charge() was called before.
   void Refund(uint32_t tenant, int64_t lane_ns) { served_ns_[tenant] -= lane_ns; }
 
   // What the tenant has had, to compare with others. REQUIRES: the tenant has entered before.

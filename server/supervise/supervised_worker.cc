@@ -193,7 +193,7 @@ absl::Status SupervisedWorker::TakeMemory(WorkerLink::Options* options) {
   const auto options_of = [this](AreaKind kind) {
     WorkerLink::Options made =
         pool()->workers()->LinkOptions(index_, epoch_, note_.info.lanes, kind);
-    made.device = share_.device == "cpu" ? "cpu" : LosableDevice(share_.device);
+    made.device = OneNameOf(share_.device);
     return made;
   };
   *options = options_of(AreaKind::kUsual);

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "proto/base/clock.h"
+#include "server/request/device_list.h"
 
 namespace mpsd {
 
@@ -71,11 +72,9 @@ class DeviceHealth {
   bool bad_ = false;
 };
 
-// The one name of a device that can be lost: "cuda" is "cuda:0". Empty for the cpu, which has no
-// health of its own.
+// The one name of a device that can be lost. Empty for the cpu, which has no health of its own.
 inline std::string LosableDevice(const std::string& device) {
-  if (device == "cpu") return "";
-  return device == "cuda" ? "cuda:0" : device;
+  return device == "cpu" ? "" : OneNameOf(device);
 }
 
 }  // namespace mpsd

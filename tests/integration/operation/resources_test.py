@@ -1,4 +1,4 @@
-"""Models that share a resource: they never run at the same time, and nobody keeps it for good."""
+"""Models that share a resource, or a device by weight: whose batches run, and nobody keeps it all."""
 import os
 import signal
 import tempfile
@@ -109,6 +109,32 @@ class Resources(unittest.TestCase):
             daemon.wait_all_serving()
             self.answer_all(daemon, ["a"], 200)
             self.assertEqual(held.most_batches, 3)
+
+    def test_models_share_a_device_by_weight_in_lane_time(self):
+        chat = synthetic("chat", max_batch_size=1, parameters={"delay": "2ms"}, weight=3)
+        job = synthetic("job", max_batch_size=1, parameters={"delay": "20ms"}, weight=1)
+        with Daemon([chat, job], device_share={"cpu": 1}) as daemon, Held(daemon) as held, \
+                calls.Load(daemon.address, "chat"), calls.Load(daemon.address, "job"):
+            self.assertEqual(daemon.metric("mpsd_resource_limit", resource="weighted lanes",
+                                           device="cpu"), 1)
+            wait_until(lambda: daemon.metric("mpsd_batches_total", model="job") > 60, 60,
+                       "turns for the one with little weight")
+            chats, jobs = (daemon.metric("mpsd_batches_total", model=name)
+                           for name in ("chat", "job"))
+        print(f"  {chats / jobs:.1f} short batches for a long one", flush=True)
+        # 30, if a batch took its delay and nothing besides; turns that are counted would make it 3.
+        self.assertGreater(chats / jobs, 6)
+        self.assertLess(chats / jobs, 36)
+        self.assertEqual(held.most_batches, 1)
+
+    def test_one_alone_has_all_lanes_of_the_device(self):
+        chat = synthetic("chat", max_batch_size=1, parameters={"delay": "5ms"}, weight=3)
+        job = synthetic("job", max_batch_size=1, parameters={"delay": "5ms"}, weight=1,
+                        placement=placement(lanes=2))
+        with Daemon([chat, job]) as daemon, Held(daemon) as held:
+            self.answer_all(daemon, ["job"], 100)
+            self.assertEqual(held.most_batches, 2)
+            self.assertEqual(daemon.metric("mpsd_resource_waits_total", model="job"), 0)
 
     def test_a_repository_says_it_as_triton_does(self):
         with tempfile.TemporaryDirectory(prefix="mpsd-resources-") as folder:

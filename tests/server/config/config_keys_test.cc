@@ -25,7 +25,7 @@ using Keys = std::set<std::string>;
 
 // Their members are free, so that they are no keys.
 bool IsFree(const std::string& path) {
-  return path == "models[].parameters" || path == "resources" ||
+  return path == "models[].parameters" || path == "resources" || path == "device_share" ||
          path == "models[].steps[].inputs" || path == "models[].steps[].outputs";
 }
 constexpr char kProbe[] = "q0";  // near to no key
@@ -169,6 +169,7 @@ constexpr char kValues[] = R"({
   "models/0/queue/bytes":             {"taken": ["1TiB"],           "refused": ["0", "1"]},
   "models/0/rate_limiter/priority":    {"taken": [1, 1000000],    "refused": [0, 1000001]},
   "models/0/rate_limiter/resources/0/count": {"taken": [1, 4],    "refused": [0, 1000000001]},
+  "models/2/weight":                  {"taken": [1, 1000],          "refused": [0, 1001, 0.5]},
   "models/0/text/max_tokens":         {"taken": [1, 65536],         "refused": [0, 65537]},
   "models/0/keep_warm":               {"taken": ["0", "1s", "24h"], "refused": ["1", 0]},
   "models/0/load_timeout":            {"taken": ["1s", "24h"],      "refused": ["0", "1", 0]},

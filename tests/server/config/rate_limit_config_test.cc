@@ -60,5 +60,34 @@ TEST(RateLimitConfig, TheDaemonsResourcesAreNumbers) {
             "c.json:4: resources.R: must be a whole number from 1 to 1000000000, not '4'");
 }
 
+std::string WeightErrorOf(const std::string& model, const std::string& share = "{}") {
+  return ConfigFiles({"m.pt"}).Error(
+      absl::StrCat("{\"models\": [{\"name\": \"m\", \"path\": \"m.pt\",\n", model,
+                   "}],\n\"device_share\": ", share, "}"));
+}
+
+TEST(WeightConfig, WhatItBecomes) {
+  const ConfigFiles files({"m.pt"});
+  const absl::StatusOr<Config> config =
+      files.Parse(R"({"models": [{"name": "m", "path": "m.pt", "weight": 9}],
+                      "device_share": {"cpu": 2, "cuda": 1, "cuda:3": 1024}})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].lane_needs.weight, 9u);
+  EXPECT_EQ(config->device_share, (DeviceLimits{{"cpu", 2}, {"cuda:0", 1}, {"cuda:3", 1024}}));
+}
+
+TEST(WeightConfig, Mistakes) {
+  EXPECT_EQ(WeightErrorOf("\"weight\": 0"),
+            "c.json:2: models[0].weight: must be a whole number from 1 to 1000, not 0");
+  EXPECT_EQ(WeightErrorOf("\"rate_limiter\": {\"resources\": [{\"name\": \"R\"}]}, \"weight\": 2"),
+            "c.json:2: models[0].weight: a model with a rate_limiter has its turns by that");
+  EXPECT_EQ(WeightErrorOf("\"weight\": 1", "{\"gpu\": 1}"),
+            "c.json:3: device_share.gpu: names no device, as cpu or cuda:0 do");
+  EXPECT_EQ(WeightErrorOf("\"weight\": 1", "{\"cuda:all\": 1}"),
+            "c.json:3: device_share['cuda:all']: names no device, as cpu or cuda:0 do");
+  EXPECT_EQ(WeightErrorOf("\"weight\": 1", "{\"cpu\": 0}"),
+            "c.json:3: device_share.cpu: must be a whole number from 1 to 1024, not 0");
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -139,7 +139,7 @@ TEST_F(PoolResourcesTest, WhoHasExpiredWaitsNoMore) {
 }
 
 TEST_F(PoolResourcesTest, WhatFitsBesideRunsAtTheSameTime) {
-  table_.SetLimits({{"R", 2}});
+  table_.SetLimits({{"R", 2}}, {});
   MakePools(1, 1);
   Submit(1);
   SubmitToOther(2);
@@ -198,8 +198,8 @@ TEST_F(PoolResourcesTest, AMissingOutputRoomHoldsNothing) {
 TEST_F(PoolResourcesTest, AMissingOutputRoomWakesNobodyAgainAndAgain) {
   MakePools(1, 1);
   const LaneNeeds elsewhere = {{{"S", 1}}, 1};
-  ResourceClaim* const holds = table_.Enter(elsewhere, "cpu");
-  ResourceClaim* const waits = table_.Enter(elsewhere, "cpu");
+  ResourceClaim* const holds = table_.Enter(elsewhere, "cpu", 1);
+  ResourceClaim* const waits = table_.Enter(elsewhere, "cpu", 1);
   ASSERT_TRUE(table_.TryTake(holds));
   ASSERT_FALSE(table_.TryTake(waits));
   const std::shared_ptr<WorkerLink> link = workers_[0].link;
@@ -212,7 +212,7 @@ TEST_F(PoolResourcesTest, AMissingOutputRoomWakesNobodyAgainAndAgain) {
   all->Unref();
   table_.StopWaiting(waits);
   table_.Leave(waits);
-  table_.GiveBack(holds);
+  table_.GiveBack(holds, 0);
   table_.Leave(holds);
   pool_->Tick();
   Serve(worker_);

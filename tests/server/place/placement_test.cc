@@ -107,6 +107,18 @@ TEST(Placement, ThreadsThatTheConfigSetsAreNotSharedByLoad) {
   EXPECT_EQ(Place(model, HostOf(2)).cores, 12u);
 }
 
+TEST(Placement, ModelsWithAWeightAreEachPlacedOnTheCoresOfAllOfThem) {
+  std::vector<ModelConfig> models(3, ModelOn("cpu"));
+  models[0].lane_needs.weight = 1;
+  models[1].lane_needs.weight = 9;
+  const std::vector<Placement> two = DecidePlacements(absl::MakeSpan(models).first(2), HostOf(2));
+  EXPECT_EQ(two[0].lanes, 2u);
+  EXPECT_EQ(two[1].cores, 2u) << "whatever the weight";
+  const std::vector<Placement> three = DecidePlacements(models, HostOf(6));
+  EXPECT_EQ(three[0].lanes, 3u) << "of five cores two thirds";
+  EXPECT_EQ(three[2].lanes, 1u) << "and a third for the one without a weight";
+}
+
 TEST(Placement, ModelsOnAGpuTakeNoShareOfTheCores) {
   const std::vector<ModelConfig> models = {ModelOn("cuda:0"), ModelOn("cpu"), ModelOn("mps")};
   EXPECT_EQ(DecidePlacements(models, HostOf(5))[1].lanes, 4u);

@@ -22,13 +22,13 @@ class ResourceTableTest : public testing::Test {
   // What is left is given back, so that the table may end.
   void TearDown() override {
     for (const auto& [claim, batches] : held_) {
-      for (int i = 0; i < batches; ++i) table_.GiveBack(claim);
+      for (int i = 0; i < batches; ++i) table_.GiveBack(claim, 0);
       table_.Leave(claim);
     }
   }
 
   ResourceClaim* Enter(const LaneNeeds& limit, const std::string& device = "cpu") {
-    ResourceClaim* claim = table_.Enter(limit, device);
+    ResourceClaim* claim = table_.Enter(limit, device, 1);
     held_[claim] = 0;
     return claim;
   }
@@ -40,7 +40,7 @@ class ResourceTableTest : public testing::Test {
   }
 
   void GiveBack(ResourceClaim* claim) {
-    table_.GiveBack(claim);
+    table_.GiveBack(claim, 0);
     --held_[claim];
   }
 
@@ -87,14 +87,14 @@ TEST_F(ResourceTableTest, ALimitBelowANeedKeepsNobodyFromRunning) {
 TEST_F(ResourceTableTest, LimitsMayChangeWhileResourcesAreHeld) {
   ResourceClaim* claim = Enter(Needs({{"R4", 1}}));
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(Take(claim));
-  table_.SetLimits({{"R4", 2}});
+  table_.SetLimits({{"R4", 2}}, {});
   EXPECT_EQ(Sample("R4").held, 4u);
   GiveBack(claim);
   GiveBack(claim);
   EXPECT_FALSE(Take(claim));
   GiveBack(claim);
   EXPECT_TRUE(Take(claim));
-  table_.SetLimits({{"R4", 5}});
+  table_.SetLimits({{"R4", 5}}, {});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Take(claim));
 }
 
@@ -169,14 +169,14 @@ TEST_F(ResourceTableTest, WhoLeavesKeepsNobodyFromItsTurn) {
 // How often each had its turn, of `turns`. Both always want the one resource that there is.
 std::pair<int, int> Turns(uint32_t priority, uint32_t other_priority, int turns) {
   ResourceTable table;
-  ResourceClaim* claims[] = {table.Enter(Needs({{"R", 1}}, priority), "cpu"),
-                             table.Enter(Needs({{"R", 1}}, other_priority), "cpu")};
+  ResourceClaim* claims[] = {table.Enter(Needs({{"R", 1}}, priority), "cpu", 1),
+                             table.Enter(Needs({{"R", 1}}, other_priority), "cpu", 1)};
   int counts[2] = {};
   for (int i = 0; i < turns; ++i) {
     const int which = table.TryTake(claims[0]) ? 0 : 1;
     EXPECT_EQ(table.TryTake(claims[1]), which == 1);
     ++counts[which];
-    table.GiveBack(claims[which]);
+    table.GiveBack(claims[which], 0);
   }
   for (ResourceClaim* claim : claims) table.Leave(claim);
   return {counts[0], counts[1]};
@@ -212,7 +212,7 @@ TEST(ResourceTurns, NobodyStarvesAndNothingLocksUp) {
       LaneNeeds limit = Needs({{"A", up_to(3)}}, up_to(3));
       if (up_to(2) == 1) limit.resources.push_back({"B", up_to(2)});
       if (up_to(3) == 1) limit.resources.push_back({"C", 1});
-      claims.push_back(table.Enter(limit, "cpu"));
+      claims.push_back(table.Enter(limit, "cpu", 1));
     }
     std::vector<int> runs(claims.size());
     std::vector<size_t> running;
@@ -225,12 +225,12 @@ TEST(ResourceTurns, NobodyStarvesAndNothingLocksUp) {
       for (const ResourceSample& sample : table.Samples()) EXPECT_LE(sample.held, sample.limit);
       if (!running.empty() && random() % 2 == 0) {
         const size_t ends = random() % running.size();
-        table.GiveBack(claims[running[ends]]);
+        table.GiveBack(claims[running[ends]], 0);
         running.erase(running.begin() + static_cast<ptrdiff_t>(ends));
       }
     }
     for (const int count : runs) EXPECT_GT(count, 5) << "in round " << round;
-    for (const size_t ends : running) table.GiveBack(claims[ends]);
+    for (const size_t ends : running) table.GiveBack(claims[ends], 0);
     for (ResourceClaim* claim : claims) table.Leave(claim);
   }
 }
@@ -242,7 +242,7 @@ TEST(ResourceThreads, PoolsAskAtTheSameTime) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      ResourceClaim* claim = table.Enter(Needs({{"R", 1, true}}), "cpu");
+      ResourceClaim* claim = table.Enter(Needs({{"R", 1, true}}), "cpu", 1);
       for (int runs = 0; runs < 500;) {
         if (!table.TryTake(claim)) {
           std::this_thread::yield();
@@ -251,7 +251,7 @@ TEST(ResourceThreads, PoolsAskAtTheSameTime) {
         if (running.fetch_add(1) >= 2) too_many = true;
         ++runs;
         running.fetch_sub(1);
-        table.GiveBack(claim);
+        table.GiveBack(claim, 0);
       }
       table.Leave(claim);
     });

@@ -25,7 +25,7 @@ bool ReadSame(CodedInputStream* stream, uint64_t size, std::string_view* expecte
     if (!stream->GetDirectBufferPointer(&data, &available)) return false;
     const size_t count = std::min<uint64_t>(size, static_cast<uint64_t>(available));
     if (std::memcmp(data, expected->data(), count) != 0) return false;
-    stream->Skip(static_cast<int>(count));
+    if (!stream->Skip(static_cast<int>(count))) return false;
     expected->remove_prefix(count);
     size -= count;
   }

@@ -6,13 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "proto/base/check.h"
 #include "proto/base/fd.h"
 #include "proto/base/limits.h"
 
@@ -34,6 +36,17 @@ absl::Status Fault(size_t line, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("line ", line, ": ", what));
 }
 
+// REQUIRES: as many hex digits as a digest has.
+Sha256Digest DigestOf(absl::string_view hex) {
+  Sha256Digest digest;
+  for (size_t i = 0; i < digest.size(); ++i) {
+    uint32_t byte = 0;
+    MPSD_CHECK(absl::SimpleHexAtoi(hex.substr(2 * i, 2), &byte));
+    digest[i] = static_cast<uint8_t>(byte);
+  }
+  return digest;
+}
+
 absl::Status AddToken(absl::string_view line, size_t number, std::vector<AccessToken>* tokens) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
@@ -45,8 +58,7 @@ absl::Status AddToken(absl::string_view line, size_t number, std::vector<AccessT
   if (hex.size() != kHexBytes || !std::all_of(hex.begin(), hex.end(), absl::ascii_isxdigit)) {
     return Fault(number, "the SHA-256 must be 64 hex digits");
   }
-  const std::string bytes = absl::HexStringToBytes(hex);
-  std::copy(bytes.begin(), bytes.end(), token.digest.begin());
+  token.digest = DigestOf(hex);
   for (const AccessToken& other : *tokens) {
     if (other.name == token.name) return Fault(number, "this name stands twice");
     if (other.digest == token.digest) return Fault(number, "this SHA-256 stands twice");

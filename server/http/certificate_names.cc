@@ -48,7 +48,7 @@ std::string NameOf(const GENERAL_NAME& name) {
 }
 
 void AddCommonName(X509* certificate, std::vector<std::string>* names) {
-  X509_NAME* const subject = X509_get_subject_name(certificate);
+  const X509_NAME* const subject = X509_get_subject_name(certificate);
   const int place = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
   if (place < 0) return;
   names->push_back(TextOf(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, place))));

@@ -100,6 +100,8 @@ class HttpParser::Impl final : public http::basic_parser<true> {
                      Error&) override {
     if (body_ == nullptr) request_->headers.push_back({View(name), View(value)});
   }
+  // Newer Boosts call this one for trailers; in older ones there is nothing to override.
+  void on_trailer_field_impl(http::field, beast::string_view, beast::string_view, Error&) {}
   void on_header_impl(Error&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
   std::size_t on_body_impl(beast::string_view bytes, Error&) override { return bytes.size(); }

@@ -34,9 +34,11 @@ void PutText(const FieldDescriptor& field, const std::string& text, std::string*
   PutJsonText(is_bytes ? absl::Base64Escape(text) : text, out);
 }
 
-// A number that the enum does not know has a name too, made by protobuf.
-void PutEnum(const google::protobuf::EnumValueDescriptor& value, std::string* out) {
-  PutJsonText(std::string(value.name()), out);
+// Enums come from our own code, which sets no number that has no name.
+void PutEnum(const FieldDescriptor& field, int number, std::string* out) {
+  const auto* const value = field.enum_type()->FindValueByNumber(number);
+  if (value == nullptr) return PutNumber(number, out);
+  PutJsonText(std::string(value->name()), out);
 }
 
 // One element of a list.
@@ -59,7 +61,7 @@ void PutElement(const Message& message, const FieldDescriptor& field, int index,
       out->append(of.GetRepeatedBool(message, &field, index) ? "true" : "false");
       return;
     case FieldDescriptor::CPPTYPE_ENUM:
-      return PutEnum(*of.GetRepeatedEnum(message, &field, index), out);
+      return PutEnum(field, of.GetRepeatedEnumValue(message, &field, index), out);
     case FieldDescriptor::CPPTYPE_STRING:
       return PutText(field, of.GetRepeatedString(message, &field, index), out);
     case FieldDescriptor::CPPTYPE_MESSAGE:
@@ -87,7 +89,7 @@ void PutSingle(const Message& message, const FieldDescriptor& field, std::string
       out->append(of.GetBool(message, &field) ? "true" : "false");
       return;
     case FieldDescriptor::CPPTYPE_ENUM:
-      return PutEnum(*of.GetEnum(message, &field), out);
+      return PutEnum(field, of.GetEnumValue(message, &field), out);
     case FieldDescriptor::CPPTYPE_STRING:
       return PutText(field, of.GetString(message, &field), out);
     case FieldDescriptor::CPPTYPE_MESSAGE:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What newer gRPC, protobuf and Abseil no longer have is used only where it is asked for first.
+"""What newer gRPC, protobuf, Abseil and OpenSSL no longer have is used only where it is asked for first.
 
 CI builds with Debian 12's libraries, which still have all of it; those of Debian 13, Ubuntu 24.04
 and Homebrew have not.
@@ -15,13 +15,17 @@ GONE = {
                    r"GOOGLE_LOG)\b|\bprotobuf::(?:u?int(?:8|16|32|64)|StringPiece)\b",
     "protobuf 26": r"\b(?:always_print_primitive_fields|AddCleared|ClearedCount|ReleaseCleared|"
                    r"SupportsUnknownEnumValues|SYNTAX_PROTO[23])\b",
+    "protobuf 36": r"\b(?:GetEnum|GetRepeatedEnum)\b",
     "gRPC 1.66": r"\b(?:gpr_log\w*|gpr_set_log_\w+|gpr_should_log|GPR_ASSERT|GPR_DEBUG_ASSERT|"
                  r"GPR_ERROR|GPR_INFO|GPR_DEBUG)\b",
+    "Abseil 20260817": r"\babsl::HexStringToBytes\b",
+    "OpenSSL 4": r"(?<!const )\bX509_NAME\s*\*\s*(?:const\s+)?\w+\s*=\s*X509_get_\w+",
     "any Abseil": r"<absl/\w+/internal/|\babsl::\w+_internal::",
 }
 PATTERNS = {since: re.compile(pattern) for since, pattern in GONE.items()}
-# Newer protobufs want the result to be looked at.
-UNREAD = re.compile(r"[;{})]\s*((?:\w+(?:\(\))?(?:\.|->))+(?:Parse|Serialize)\w*(?:From|To)\w+)\(")
+# Newer protobufs want the result to be looked at; a stream to skip in is one of theirs.
+UNREAD = re.compile(r"[;{})]\s*((?:\w+(?:\(\))?(?:\.|->))+(?:Parse|Serialize)\w*(?:From|To)\w+|"
+                    r"\w*stream->Skip)\(")
 COMMENT = re.compile(r"//[^\n]*")
 TEXT = re.compile(r'^(#include\s+"[^"\n]*")|"(?:[^"\\\n]|\\.)*"', re.MULTILINE)
 # A header that is asked for: what stands there is for the libraries that have it.
@@ -57,6 +61,9 @@ def self_test():
     call = "void F() { google::protobuf::SetLogHandler(nullptr); }\n"
     asks = "#if __has_include(<google/protobuf/stubs/logging.h>)\n"
     planted(asks + include + "#endif\n" + asks + call + "#else\nvoid F() {}\n#endif\n")
+    planted("void F() { stream->Skip(4); }\n", "server/a.cc:1: the result of stream->Skip() is not")
+    planted("X509_NAME* name = X509_get_subject_name(x);\n", "server/a.cc:1: 'X509_NAME* name = X509")
+    planted("const X509_NAME* name = X509_get_subject_name(x);\n")
     planted(include, "server/a.cc:1: '<google/protobuf/stubs/' is not there for certain since prot")
     planted(asks + include + "#endif\n" + call, "server/a.cc:4: 'SetLogHandler'")
     planted(asks + include + "#else\n" + call + "#endif\n", "server/a.cc:4: 'SetLogHandler'")

@@ -36,9 +36,12 @@ struct SelfSigned {
     X509_gmtime_adj(X509_getm_notBefore(x509), 0);
     X509_gmtime_adj(X509_getm_notAfter(x509), kYearS);
     X509_set_pubkey(x509, pair);
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC,
+    X509_NAME* subject = X509_NAME_new();
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>(name), -1, -1, 0);
-    X509_set_issuer_name(x509, X509_get_subject_name(x509));
+    X509_set_subject_name(x509, subject);
+    X509_set_issuer_name(x509, subject);
+    X509_NAME_free(subject);
     X509_sign(x509, pair, EVP_sha256());
     BIO* bio = BIO_new(BIO_s_mem());
     PEM_write_bio_X509(bio, x509);

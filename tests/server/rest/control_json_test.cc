@@ -45,6 +45,12 @@ TEST(MessageJson, PrintsDefaultsButNotWhatIsUnset) {
               HasSubstr(R"("parameters":{"a":{"string_value":"1"},"b":{"string_value":"2"}})"));
 }
 
+TEST(MessageJson, AnEnumsNumberWithoutANameStaysANumber) {
+  pb::ModelInput input;
+  input.set_data_type(static_cast<pb::DataType>(99));
+  EXPECT_EQ(Json::parse(MessageJson(input))["data_type"], 99);
+}
+
 TEST(MessageJson, LargeIntegersAreNumbers) {
   pb::ModelStatisticsResponse response;
   pb::ModelStatistics* statistics = response.add_model_stats();

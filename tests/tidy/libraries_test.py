@@ -18,6 +18,7 @@ GONE = {
     "protobuf 36": r"\b(?:GetEnum|GetRepeatedEnum)\b",
     "gRPC 1.66": r"\b(?:gpr_log\w*|gpr_set_log_\w+|gpr_should_log|GPR_ASSERT|GPR_DEBUG_ASSERT|"
                  r"GPR_ERROR|GPR_INFO|GPR_DEBUG)\b",
+    "gRPC 1.83": r"<grpcpp/test/",
     "Abseil 20260817": r"\babsl::HexStringToBytes\b",
     "OpenSSL 4": r"(?<!const )\bX509_NAME\s*\*\s*(?:const\s+)?\w+\s*=\s*X509_get_\w+",
     "any Abseil": r"<absl/\w+/internal/|\babsl::\w+_internal::",

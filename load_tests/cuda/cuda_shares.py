@@ -3,8 +3,8 @@
 cuda_shares.py, in the environment that cuda_figures.sh makes:
   PARTS="models shares" cuda_figures.sh FOLDER
 The chat is one row of 128 tokens a request, at random times; the job is batches of 128 rows in
-FP32, of which there are always more. Prints what the chat waits, and how
-many rows the job has answered.
+FP32, of which there are always more. Prints what the chat waits, and how many rows the job has
+answered.
 """
 import threading
 

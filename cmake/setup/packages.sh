@@ -33,6 +33,7 @@ debian_peers_packages=(
   default-jre-headless                # 17 / 21: TorchServe
   python3-venv
 )
+debian_distros_packages=(debootstrap)  # 1.0
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
@@ -41,7 +42,7 @@ brew_serve_packages=(
 brew_test_packages=(googletest google-benchmark ccache)
 brew_format_packages=(clang-format@14)
 
-need_packages() { # serve|test|bench|peers|format; test has all but the last two's
+need_packages() { # serve|test|bench|peers|distros|format; test has all but the last three's
   local packages
   case $(uname -s) in
     Darwin)
@@ -59,6 +60,7 @@ need_packages() { # serve|test|bench|peers|format; test has all but the last two
         test | format) packages+=("${debian_test_packages[@]}") ;;
         bench) packages+=("${bench_packages[@]}") ;;
         peers) packages+=("${bench_packages[@]}" "${debian_peers_packages[@]}") ;;
+        distros) packages+=("${debian_distros_packages[@]}") ;;
       esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
       if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi

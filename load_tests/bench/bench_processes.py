@@ -115,7 +115,8 @@ class Process:
             if result:
                 return result
             if self.popen.poll() is not None:
-                break
+                raise RuntimeError(f"{self.command[0]} ended with {self.popen.returncode} before it "
+                                   f"could {what}:\n{self.output()}")
             time.sleep(poll_s)
         raise RuntimeError(f"{self.command[0]} did not {what} within {seconds} s:\n{self.output()}")
 

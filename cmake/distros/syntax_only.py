@@ -28,7 +28,7 @@ def reading(command):
             skip = False
         elif word in ("-o", "-MF", "-MT", "-MQ"):
             skip = True
-        elif word not in ("-c", "-MD", "-MMD"):
+        elif word not in ("-c", "-MD", "-MMD", "-Wno-deprecated-declarations"):
             kept.append(word)
     return kept + ["-fsyntax-only", "-O0", "-Werror", "-Wno-error=deprecated-declarations"]
 

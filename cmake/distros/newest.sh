@@ -33,7 +33,7 @@ list_versions
 cmake --preset release -B build/syntax -DMPSD_TESTS=ON --log-level=WARNING
 generated=$(ninja -C build/syntax -t targets all | sed -n 's/^\([^/].*\.\(h\|cc\)\): CUSTOM.*/\1/p')
 # shellcheck disable=SC2086 # a list
-ninja -C build/syntax $generated >/dev/null
+ninja --quiet -C build/syntax $generated
 python3 cmake/distros/syntax_only.py build/syntax "$(nproc)"
 
 # The newest Abseil and OpenSSL may be newer than those of gRPC, and a program has one of each.

@@ -68,11 +68,18 @@ HttpFault CheckHead(const HttpRequest& request, HttpFraming* framing) {
   return CheckLength(request, *framing);
 }
 
+// Newer Boosts call this function for trailers, which nobody reads; in older ones there is nothing
+// to override.
+class ParserWithoutTrailers : public http::basic_parser<true> {
+  void on_trailer_field_impl(http::field, beast::string_view, beast::string_view,
+                             beast::error_code&) {}
+};
+
 }  // namespace
 
 // Beast calls these functions for each part that it has read. It reads heads and chunks; a body of
 // known length never comes here.
-class HttpParser::Impl final : public http::basic_parser<true> {
+class HttpParser::Impl final : public ParserWithoutTrailers {
  public:
   explicit Impl(HttpRequest* request) : request_(request) {
     header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the head
@@ -100,8 +107,6 @@ class HttpParser::Impl final : public http::basic_parser<true> {
                      Error&) override {
     if (body_ == nullptr) request_->headers.push_back({View(name), View(value)});
   }
-  // Newer Boosts call this one for trailers; in older ones there is nothing to override.
-  void on_trailer_field_impl(http::field, beast::string_view, beast::string_view, Error&) {}
   void on_header_impl(Error&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
   std::size_t on_body_impl(beast::string_view bytes, Error&) override { return bytes.size(); }

@@ -143,16 +143,19 @@ bool ResourceTable::TryTake(ResourceClaim* claim) {
 }
 
 bool ResourceTable::Fits(const ResourceClaim& claim) const {
-  return std::all_of(claim.needs.begin(), claim.needs.end(), [this](const auto& need) {
+  for (const ResourceClaim::Need& need : claim.needs) {
     const Resource& resource = resources_.at(need.key);
-    return resource.held + need.count <= resource.limit;
-  });
+    if (resource.held + need.count > resource.limit) return false;
+  }
+  return true;
 }
 
 bool ResourceTable::HasOthersBefore(const ResourceClaim& claim) const {
-  return std::any_of(claims_.begin(), claims_.end(), [&](const auto& other) {
-    return other.get() != &claim && other->waits && IsBefore(*other, claim) && other->Shares(claim);
-  });
+  for (const auto& other : claims_) {
+    const bool waits_too = other.get() != &claim && other->waits && other->Shares(claim);
+    if (waits_too && IsBefore(*other, claim)) return true;
+  }
+  return false;
 }
 
 bool ResourceTable::IsBefore(const ResourceClaim& claim, const ResourceClaim& other) const {
@@ -202,8 +205,10 @@ void ResourceTable::StopWaiting(ResourceClaim* claim) {
 std::vector<ResourceSample> ResourceTable::Samples() const {
   std::vector<ResourceSample> samples;
   absl::ReaderMutexLock lock(&mu_);
-  for (const auto& [key, resource] : resources_) {
-    const auto waits_for_it = [&key = key](const auto& claim) {
+  for (const auto& named : resources_) {
+    const Key& key = named.first;
+    const Resource& resource = named.second;
+    const auto waits_for_it = [&key](const auto& claim) {
       return claim->waits && std::any_of(claim->needs.begin(), claim->needs.end(),
                                          [&key](const auto& need) { return need.key == key; });
     };

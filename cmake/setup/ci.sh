@@ -2,13 +2,20 @@
 
 ci_presets=(release crash asan tsan)
 
-check_macos() { # [--all]: the worker with every pinned libtorch, not with the first alone
-  local version
+# [--all]: the worker with every pinned libtorch, not with the first alone, and everything with the
+# libraries that Homebrew has, where `./run check-newest` has fetched them.
+check_macos() {
+  local version newest=.deps/distros/newest
   cmake/macos/check.sh .deps/macos "$(build_jobs)"
   if [ "${1:-}" != --all ]; then return 0; fi
   for version in $(awk '!/^#/ && seen++ {print $1}' cmake/macos/libtorch_wheels.txt); do
     step "libtorch $version" cmake/macos/check.sh .deps/macos "$(build_jobs)" worker "$version"
   done
+  if [ -e $newest/.complete ]; then
+    step "the newest libraries" cmake/macos/check.sh .deps/macos "$(build_jobs)" all "" $newest
+  else
+    say "not with the newest libraries, which ./run check-newest fetches"
+  fi
 }
 
 have_fuzzer() { [ "$(uname -s)" != Darwin ]; } # Apple's compiler has no libFuzzer

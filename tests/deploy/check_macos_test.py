@@ -52,7 +52,7 @@ class CheckMacos(unittest.TestCase):
         (self.folder / "cmake/macos").mkdir(exist_ok=True)
         shutil.copy(WHEELS, self.folder / "cmake/macos")
         stand_in = self.folder / "cmake/macos/check.sh"
-        stand_in.write_text('#!/bin/sh\necho "${3-all} ${4-default}" >>asked\n'
+        stand_in.write_text('#!/bin/sh\necho "${3-all} ${4-default}${5:+ $5}" >>asked\n'
                             f'[ "${{4-}}" != {fails_at} ]\n')
         stand_in.chmod(0o755)
         asked = self.folder / "asked"
@@ -70,6 +70,14 @@ class CheckMacos(unittest.TestCase):
     def test_all_goes_on_with_the_worker_alone(self):
         others = [f"worker {version}" for version, _ in wheels()[1:]]
         self.assertEqual(self.checks("--all"), (0, ["all default", *others]))
+
+    def test_all_ends_with_the_newest_libraries_where_they_are(self):
+        newest = self.folder / ".deps/distros/newest"
+        newest.mkdir(parents=True)
+        (newest / ".complete").touch()
+        code, asked = self.checks("--all")
+        self.assertEqual((code, asked[-1]), (0, "all  .deps/distros/newest"))
+        self.assertEqual(len(asked), len(wheels()) + 1)
 
     def test_one_that_fails_ends_it(self):
         code, asked = self.checks("--all", fails_at=wheels()[1][0])

@@ -12,7 +12,8 @@ namespace mpsd {
 #if __has_include(<google/protobuf/stubs/logging.h>)
 void SilenceLibraries() { google::protobuf::SetLogHandler(nullptr); }
 #else
-void SilenceLibraries() { absl::SetStderrThreshold(absl::LogSeverityAtLeast::kFatal); }
+// Not by the threshold of stderr, which counts only once a program has called InitializeLog().
+void SilenceLibraries() { absl::SetMinLogLevel(absl::LogSeverityAtLeast::kFatal); }
 #endif
 
 }  // namespace mpsd

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 
 namespace mpsd {
@@ -38,6 +39,18 @@ void SetTarget(absl::string_view target, HttpRequest* request) {
   if (question != absl::string_view::npos) request->query = target.substr(question + 1);
 }
 
+// Without chunks at its end nobody can tell where such a body ends.
+HttpFault CheckEncoding(absl::string_view encoding) {
+  const size_t comma = encoding.rfind(',');
+  const absl::string_view last =
+      absl::StripAsciiWhitespace(encoding.substr(comma == absl::string_view::npos ? 0 : comma + 1));
+  if (!absl::EqualsIgnoreCase(last, "chunked")) {
+    return {400, "the last Transfer-Encoding is not chunked"};
+  }
+  if (comma != absl::string_view::npos) return {501, "the only Transfer-Encoding is chunked"};
+  return kSound;
+}
+
 HttpFault CheckLength(const HttpRequest& request, const HttpFraming& framing) {
   const size_t lengths = request.CountOf("content-length");
   const size_t encodings = request.CountOf("transfer-encoding");
@@ -50,8 +63,7 @@ HttpFault CheckLength(const HttpRequest& request, const HttpFraming& framing) {
   if (encodings == 0) return kSound;
   if (encodings > 1) return {400, "the request has more than one Transfer-Encoding"};
   if (framing.is_10) return {400, "a request of HTTP/1.0 has no Transfer-Encoding"};
-  if (absl::EqualsIgnoreCase(request.Header("transfer-encoding"), "chunked")) return kSound;
-  return {501, "the only Transfer-Encoding is chunked"};
+  return CheckEncoding(request.Header("transfer-encoding"));
 }
 
 HttpFault CheckHead(const HttpRequest& request, HttpFraming* framing) {

@@ -30,7 +30,8 @@ struct HttpFault {
 //
 //   two lengths, a length beside chunks, a list of lengths       400
 //   a header that goes on in the next line (obs-fold)            400
-//   another Transfer-Encoding than "chunked", or it in HTTP/1.0  501, 400
+//   a Transfer-Encoding that "chunked" does not end, or of 1.0   400
+//   another one before "chunked"                                 501
 //   no Host or two in HTTP/1.1                                   400
 //   CONNECT                                                      501
 //   another version than 1.0 and 1.1                             505

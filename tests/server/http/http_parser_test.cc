@@ -82,7 +82,8 @@ TEST_F(HttpParserTest, ALengthThatIsNoNumberIsRefused) {
 
 TEST_F(HttpParserTest, OtherTransferEncodingsAreRefused) {
   EXPECT_EQ(StatusWith("Transfer-Encoding: gzip, chunked\r\n"), 501);
-  EXPECT_EQ(StatusWith("Transfer-Encoding: xchunked\r\n"), 501);
+  EXPECT_EQ(StatusWith("Transfer-Encoding: xchunked\r\n"), 400);
+  EXPECT_EQ(StatusWith("Transfer-Encoding: chunked, gzip\r\n"), 400);
   EXPECT_EQ(StatusWith("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), 400);
   EXPECT_EQ(StatusOf("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
 }

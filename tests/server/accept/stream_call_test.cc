@@ -144,6 +144,7 @@ TEST_F(StreamCallTest, ARequestWithSeveralAnswersKeepsNobodyWaiting) {
   handler_.SendPart(several, {1});
   EXPECT_THAT((std::vector<std::string>{NextId(call.get()), NextId(call.get())}),
               testing::UnorderedElementsAre("1", "2"));
+  Pump([this] { return handler_.queue.continued == 1; });
   several->reply.End();
   CloseAndEnd(call.get());
 }

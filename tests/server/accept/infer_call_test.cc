@@ -22,8 +22,9 @@ class InferCallTest : public CallFixture {
     return response;
   }
 
-  // Has one call answered.
+  // Has one call answered. The server is done with it then, which the client's end does not say.
   void InferOnce(const std::string& id) {
+    const auto open_before = metrics_.open_calls.load();
     const auto call = Infer(InferBytes("m", id));
     const size_t admitted = handler_.count();
     PumpUntilAdmitted(admitted + 1);
@@ -31,6 +32,7 @@ class InferCallTest : public CallFixture {
     PumpUntil(call->finished);
     EXPECT_TRUE(call->status.ok()) << call->status.error_message();
     EXPECT_EQ(ResponseOf(*call).id(), id);
+    Pump([&] { return metrics_.open_calls <= open_before; });
   }
 };
 

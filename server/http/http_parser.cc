@@ -80,18 +80,18 @@ HttpFault CheckHead(const HttpRequest& request, HttpFraming* framing) {
   return CheckLength(request, *framing);
 }
 
+}  // namespace
+
 // Newer Boosts call this function for trailers, which nobody reads; in older ones there is nothing
 // to override.
-class ParserWithoutTrailers : public http::basic_parser<true> {
+class HttpParser::WithoutTrailers : public http::basic_parser<true> {
   void on_trailer_field_impl(http::field, beast::string_view, beast::string_view,
                              beast::error_code&) {}
 };
 
-}  // namespace
-
 // Beast calls these functions for each part that it has read. It reads heads and chunks; a body of
 // known length never comes here.
-class HttpParser::Impl final : public ParserWithoutTrailers {
+class HttpParser::Impl final : public WithoutTrailers {
  public:
   explicit Impl(HttpRequest* request) : request_(request) {
     header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the head

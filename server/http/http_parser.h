@@ -55,6 +55,7 @@ class HttpParser {
   Chunks ReadChunks(absl::string_view bytes, uint64_t most, HttpBody* body, size_t* used);
 
  private:
+  class WithoutTrailers;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

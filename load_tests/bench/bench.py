@@ -24,12 +24,12 @@ import bench_http  # noqa: E402
 import bench_pictures  # noqa: E402
 import bench_reloads  # noqa: E402
 import bench_tenants  # noqa: E402
-from bench_figures import (Samples, bare_rate, best_rate, failures, mean_batch, metric,  # noqa: E402
+from bench_figures import (Samples, bare_rate, failures, mean_batch, metric,  # noqa: E402
                            mixed_rate, table)
 from bench_processes import ONE_THREAD, Daemon, Echo, children, own_mb, pin, run_json  # noqa: E402
 from bench_rows import (Sweep, ceiling_rows, foretold_rows, honesty_rows, hop_rows,  # noqa: E402
-                        http_rows, idle_rows, missing_rows, model_rows, null_rows, reload_rows,
-                        step_rows, sweep_rows, tenant_rows)
+                        http_rows, idle_rows, micro_rows, missing_rows, model_rows, null_rows,
+                        reload_rows, step_rows, sweep_rows, tenant_rows)
 
 SMALL = "INPUT0:FP32[1,256]"
 IMAGE = "INPUT0:FP32[1,3,224,224]"
@@ -163,6 +163,13 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
     def futex(self):
         return run_json([f"{self.arguments.binaries}/mpsd-futex-echo", "--rounds", "5000"], 60)[0]
 
+    def micro(self):
+        """Nanoseconds that single parts of a request's path take of one core."""
+        command = [f"{self.arguments.binaries}/mpsd-micro-bench", "--benchmark_format=json",
+                   "--benchmark_min_time=0.3"]
+        report, _ = run_json(command, 120)
+        return {run["name"]: run["cpu_time"] for run in report["benchmarks"]}
+
     def echo_c1(self):
         return self.load_echo(self.echo, "--concurrency", "1")
 
@@ -291,8 +298,9 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
                 str(bench_forecast.OPEN_LOOP_THREADS), "--slo", f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
                 inputs=("input:FP32[1,1024]=-1..1",), allow_errors=True)
             foretold = forecast.of_arrivals(rate, slo_us, [report])["goodput"]
-            points.append({"percent": percent, "foretold": foretold, **report})
-        return Sweep(best_rate(bench_forecast.median_rates(self), slo_us), slo_us, points)
+            bound = forecast.bound_of_arrivals(rate, slo_us)
+            points.append({"percent": percent, "foretold": foretold, "bound": bound, **report})
+        return Sweep(slo_us, points)
 
     def sweeps(self, forecast):
         """By the deadlines of T8: the shortest is five times what a request alone takes."""
@@ -309,10 +317,10 @@ ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", 
          "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
          "null_streams1_c64", "null_streams4_c64", "null_streams16_c64", "null_streams64_c64",
          "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
-         "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "json_text",
+         "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "micro",
          "http_idle", "tenants", "reload", "start"]
 # What is measured without the daemon that the others share.
-ALONE = [*CEILINGS, "json_text", "tenants", "reload", "start"]
+ALONE = [*CEILINGS, "micro", "tenants", "reload", "start"]
 # What a round more would not tell better than its time is worth.
 ONCE = ["null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
 # The models of bench.json that a measurement needs beside "identity".
@@ -372,7 +380,7 @@ def measure(arguments, bench, names):
     rows = (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + http_rows(bench)
             + idle_rows(bench) + step_rows(bench) + model_rows(bench)
             + foretold_rows(bench, foretold) + sweep_rows(sweeps) + tenant_rows(bench)
-            + reload_rows(bench) + honesty_rows(bench, wakeups))
+            + reload_rows(bench) + micro_rows(bench) + honesty_rows(bench, wakeups))
     return rows + missing_rows(rows), sweeps
 
 

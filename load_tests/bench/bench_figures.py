@@ -80,15 +80,6 @@ def bare_rate(rates, rows):
     return rows / seconds
 
 
-def best_rate(rates, slo_us):
-    """The most samples a second that any schedule reaches whose answers may take so long.
-
-    No batch takes longer then, and the lane is never without one.
-    """
-    by_rows = {rows: bare_rate(rates, rows) for rows in range(1, max(rates) + 1)}
-    return max((rate for rows, rate in by_rows.items() if rows / rate * 1e6 <= slo_us), default=0)
-
-
 def mixed_rate(rates):
     """The rate of a sequence that draws evenly from kinds of work with these rates."""
     return len(rates) / sum(1 / rate for rate in rates)

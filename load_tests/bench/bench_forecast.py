@@ -40,6 +40,11 @@ class Forecast:
         return self.of(loads, OPEN_LOOP_THREADS, "--rate", f"{rate:.1f}", "--deadline",
                        f"{slo_us:.0f}us")
 
+    def bound_of_arrivals(self, rate, slo_us):
+        """The most good answers a second that any schedule reaches, if the lane alone took time."""
+        return run_json([*self.command, "--clairvoyant", "--duration", "2s", "--rate", f"{rate:.1f}",
+                         "--deadline", f"{slo_us:.0f}us"], 120)[0]["goodput"]
+
 
 def door_us(loads):
     """The time of a call that no other call has meanwhile, outside of the lane."""

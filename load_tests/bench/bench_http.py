@@ -34,8 +34,8 @@ def missing(arguments, names):
         lacks.update({name: "wrk is not installed" for name in NEED_WRK})
     if not os.path.isdir("/proc/self"):
         lacks["http_idle"] = "there is no /proc"
-    if not os.path.exists(f"{arguments.binaries}/mpsd-json-bench"):
-        lacks["json_text"] = "mpsd-json-bench was not built, which comes with the tests"
+    if not os.path.exists(f"{arguments.binaries}/mpsd-micro-bench"):
+        lacks["micro"] = "mpsd-micro-bench was not built, which comes with the tests"
     return {name: why for name, why in lacks.items() if name in names}
 
 
@@ -237,14 +237,6 @@ class HttpLoads:
 
     def http_vector_c64(self):
         return self.load_http(VECTOR_OUT, 64)
-
-    def json_text(self):
-        """Answers of 384 floats that one core writes in a second: ours, and nlohmann's."""
-        command = [f"{self.arguments.binaries}/mpsd-json-bench", "--benchmark_format=json",
-                   "--benchmark_filter=^WriteAnswer", "--benchmark_min_time=0.3"]
-        report, _ = run_json(command, 60)
-        rates = {run["name"]: 1e9 / run["cpu_time"] for run in report["benchmarks"]}
-        return {"ours": rates["WriteAnswer"], "nlohmann": rates["WriteAnswerByNlohmann"]}
 
     def http_idle(self):
         """A front end with ten thousand connections that say nothing, then with two thousand more

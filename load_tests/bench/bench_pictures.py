@@ -18,7 +18,7 @@ def goodput_chart(sweep):
                       [line("measured", lambda point: point["goodput"]),
                        line("foretold by the simulator", lambda point: point["foretold"],
                             is_dashed=True),
-                       line("the most that any schedule reaches", lambda point: sweep.bound,
+                       line("the most that any schedule reaches", lambda point: point["bound"],
                             is_dashed=True, colour=7)])
 
 

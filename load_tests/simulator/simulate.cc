@@ -4,11 +4,15 @@
 //   mpsd-simulate --curve 1=1.2ms,16=2.9ms,64=9.8ms --rate 9600 --deadline 15ms --door 25us
 //
 // Prints JSON. Baselines on the same curve: --max-batch 1 batches nothing, --eager --max-delay 2ms
-// waits for a batch to fill.
+// waits for a batch to fill. --clairvoyant prints the bound of all schedules.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <vector>
 
+#include "load_tests/simulator/clairvoyant_bound.h"
 #include "load_tests/simulator/simulate_options.h"
 #include "load_tests/simulator/simulated_pool.h"
 #include "nlohmann/json.hpp"
@@ -33,6 +37,33 @@ nlohmann::json Report(const SimulatedOutcome& outcome) {
           {"latency_us", {{"p50", us(0.5)}, {"p99", us(0.99)}}}};
 }
 
+nlohmann::json Simulated(const SimulateOptions& options) {
+  const PredictiveScheduler scheduler(1, options.max_delay_ns);
+  SimulatedPool pool(&scheduler, CurveOf(options), options.pool);
+  SimulatedLoad learning = options.load;
+  learning.length_ns = options.learning_ns;
+  if (learning.length_ns > 0) pool.Run(learning);
+  return Report(pool.Run(options.load));
+}
+
+// What is answered after the last arrival would count for the time before it; the time that is not
+// counted has such answers too.
+nlohmann::json Clairvoyant(const SimulateOptions& options) {
+  SimulatedLoad all = options.load;
+  all.length_ns += options.learning_ns;
+  const std::vector<int64_t> arrivals_ns = PoissonArrivals(all, options.pool.seed);
+  const std::vector<int64_t> before_ns(
+      arrivals_ns.begin(),
+      std::lower_bound(arrivals_ns.begin(), arrivals_ns.end(), options.learning_ns));
+  const auto most = [&](const std::vector<int64_t>& of_ns) {
+    return MostAnsweredInTime(of_ns, options.load.deadline_ns, options.pool.max_batch_rows,
+                              CurveOf(options));
+  };
+  const double seconds = static_cast<double>(options.load.length_ns) / 1e9;
+  return {{"offered", static_cast<double>(arrivals_ns.size() - before_ns.size()) / seconds},
+          {"goodput", static_cast<double>(most(arrivals_ns) - most(before_ns)) / seconds}};
+}
+
 }  // namespace
 }  // namespace mpsd::load
 
@@ -42,11 +73,7 @@ int main(int argc, char** argv) {
   if (const std::optional<int> exit_status = ParseCommandLine(argc, argv, &options)) {
     return *exit_status;
   }
-  const mpsd::PredictiveScheduler scheduler(1, options.max_delay_ns);
-  mpsd::SimulatedPool pool(&scheduler, CurveOf(options), options.pool);
-  mpsd::SimulatedLoad learning = options.load;
-  learning.length_ns = options.learning_ns;
-  if (learning.length_ns > 0) pool.Run(learning);
-  std::printf("%s\n", Report(pool.Run(options.load)).dump().c_str());
+  const nlohmann::json report = options.is_clairvoyant ? Clairvoyant(options) : Simulated(options);
+  std::printf("%s\n", report.dump().c_str());
   return 0;
 }

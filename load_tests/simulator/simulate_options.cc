@@ -63,6 +63,15 @@ void AddPoolFlags(CLI::App* app, SimulatedPool::Options* pool) {
   app->add_option("--seed", pool->seed, "of all that is random")->capture_default_str();
 }
 
+void AddClairvoyance(CLI::App* app, SimulateOptions* options) {
+  app->add_flag("--clairvoyant", options->is_clairvoyant,
+                "the most that any schedule of one lane could answer in time, if it knew all "
+                "arrivals beforehand and nothing beside batches took time")
+      ->needs("--rate")
+      ->needs("--deadline")
+      ->excludes("--lanes");
+}
+
 }  // namespace
 
 std::optional<int> ParseCommandLine(int argc, char** argv, SimulateOptions* options) {
@@ -78,6 +87,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, SimulateOptions* opti
               "the same load before, which is not counted");
   AddDuration(&app, "--max-delay", &options->max_delay_ns, "",
               "how long a free lane waits for a full batch (default: as long as pays)");
+  AddClairvoyance(&app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

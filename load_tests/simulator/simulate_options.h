@@ -16,6 +16,7 @@ struct SimulateOptions {
   SimulatedPool::Options pool;
   int64_t learning_ns = 0;  // of the same load before, which is not counted
   int64_t max_delay_ns = 0;
+  bool is_clairvoyant = false;  // the bound of all schedules, instead of this one
 };
 
 // Fills `options`. Returns an exit status when the process should end at once: 0 when help was

@@ -1,6 +1,7 @@
 #include "server/schedule/admission_forecast.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "server/schedule/lane_forecast.h"
 #include "server/schedule/lane_part.h"
@@ -10,23 +11,38 @@ namespace {
 
 // A lane of a slow worker helps with what is ahead, but nobody counts on it for his own.
 struct Lanes {
-  double speed = 0;     // of those that take batches together: each that is not slow counts as 1
-  int64_t free_ns = 0;  // the first of them
+  double speed = 0;  // of those that take batches together: each that is not slow counts as 1
+  int64_t first_free_ns = SchedulerDecision::kNever;
+  int64_t last_free_ns = 0;
   bool one_is_free = false;
 };
 
 Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   Lanes lanes;
-  lanes.free_ns = SchedulerDecision::kNever;
   for (const LaneView& lane : snapshot.lanes) {
     const WorkerView& worker = snapshot.workers[lane.worker];
     if (!worker.takes_lines()) continue;
     lanes.speed += 1 / worker.slowness;
     if (worker.is_slow()) continue;
-    lanes.free_ns = std::min(lanes.free_ns, ExpectedFreeNs(lane, now_ns));
+    const int64_t free_ns = ExpectedFreeNs(lane, now_ns);
+    lanes.first_free_ns = std::min(lanes.first_free_ns, free_ns);
+    lanes.last_free_ns = std::max(lanes.last_free_ns, free_ns);
     lanes.one_is_free = lanes.one_is_free || lane.batches == 0;
   }
   return lanes;
+}
+
+// When the batch behind `batches` others starts, which take so long each. Lanes are taken to become
+// free one after the other in equal steps; one that hangs is not waited for.
+int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
+  const double rounds = static_cast<double>(batches) / lanes.speed;
+  const double whole_rounds = std::floor(rounds);
+  const auto spread_ns =
+      static_cast<double>(std::min(lanes.last_free_ns - lanes.first_free_ns, batch_ns));
+  const double of_spread =
+      lanes.speed > 1 ? (rounds - whole_rounds) * lanes.speed / (lanes.speed - 1) : 0;
+  return lanes.first_free_ns + static_cast<int64_t>(whole_rounds) * batch_ns +
+         static_cast<int64_t>(of_spread * spread_ns);
 }
 
 }  // namespace
@@ -37,16 +53,16 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
 int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns) {
   if (!IsKnown(arrival.curve)) return 0;
   const Lanes lanes = LanesOf(snapshot, now_ns);
-  if (lanes.free_ns == SchedulerDecision::kNever || (lanes.one_is_free && arrival.rows_ahead == 0))
+  if (lanes.first_free_ns == SchedulerDecision::kNever ||
+      (lanes.one_is_free && arrival.rows_ahead == 0))
     return 0;
   const LatencyCurve& curve = *arrival.curve;
   const uint32_t most_of_batch = std::min(snapshot.max_batch_rows, arrival.most_rows);
   const auto lateness_ns = [&](uint32_t most_rows) {
-    const auto batches_ahead =
-        static_cast<int64_t>(static_cast<double>(arrival.rows_ahead / most_rows) / lanes.speed);
     const uint64_t rows = std::max<uint64_t>(snapshot.usual_batch_rows,
                                              arrival.rows_ahead % most_rows + arrival.rows);
-    const int64_t start_ns = lanes.free_ns + batches_ahead * curve.MeanNs(most_rows);
+    const int64_t start_ns =
+        StartNs(lanes, arrival.rows_ahead / most_rows, curve.MeanNs(most_rows));
     const int64_t answer_ns =
         start_ns + curve.LateNs(static_cast<uint32_t>(std::min(rows, uint64_t{most_rows})));
     return std::max(start_ns - arrival.deadline_ns, answer_ns - arrival.answer_deadline_ns);

@@ -84,13 +84,6 @@ class Figures(unittest.TestCase):
         row = figures.beside("–", "q", [5, 6], [0, 6])
         self.assertEqual((row.ratio, row.range, row.met), ("–", "–", None))
 
-    def test_the_best_rate_has_batches_that_answer_in_time(self):
-        rates = {1: 100.0, 2: 160.0, 4: 200.0}  # batches take 10, 12.5 and 20 ms
-        self.assertEqual(figures.best_rate(rates, 20_000), 200)
-        self.assertEqual(figures.best_rate(rates, 12_500), 160)
-        self.assertAlmostEqual(figures.best_rate(rates, 17_000), 3 / 0.01625)
-        self.assertEqual(figures.best_rate(rates, 9_000), 0)
-
     def test_a_forecast_may_be_off_to_both_sides(self):
         for measured, met in ((84, False), (86, True), (114, True), (116, False)):
             self.assertEqual(figures.within("–", "q", measured, 100, 0.15).met, met)
@@ -133,13 +126,24 @@ class Rows(unittest.TestCase):
 
     def test_goodput_is_held_to_its_bound_its_peak_and_its_forecast(self):
         offered = {75: 70, 100: 90, 150: 81, 200: 82, 300: 80}
-        sweep = bench_rows.Sweep(100, 15_000,
-                                 [{"percent": percent, "goodput": good, "foretold": 93}
+        sweep = bench_rows.Sweep(15_000,
+                                 [{"percent": percent, "goodput": good, "foretold": 93,
+                                   "bound": 70 if percent == 75 else 100}
                                   for percent, good in offered.items()])
         rows = bench_rows.sweep_rows([sweep])
         self.assertEqual([row.met for row in rows[:4]], [True, True, True, False])
         self.assertEqual([row.met for row in rows[4:]], [False, True])
         self.assertEqual(bench_rows.sweep_rows([]), [])
+
+    def test_micro_benchmarks_are_held_to_a_microsecond_and_json_to_nlohmann(self):
+        bench = figures.Samples()
+        self.assertEqual(bench_rows.micro_rows(bench), [])
+        times = {name: 1000 for _, name in bench_rows.MICRO}
+        bench.samples = {"micro": [{**times, "WriteAnswer": 10, "WriteAnswerByNlohmann": 50}]}
+        self.assertEqual([row.met for row in bench_rows.micro_rows(bench)], [True] * 5)
+        slower = {name: 1001 for name in times}
+        bench.samples = {"micro": [{**slower, "WriteAnswer": 11, "WriteAnswerByNlohmann": 50}]}
+        self.assertEqual([row.met for row in bench_rows.micro_rows(bench)], [False] * 5)
 
     def test_tenants_are_held_to_equal_shares_and_to_the_victim_alone(self):
         bench = figures.Samples()
@@ -194,11 +198,11 @@ class Page(unittest.TestCase):
         bench = figures.Samples()
         bench.samples = {f"mlp_c{count}": [{"throughput": count, "latency_us": latency}] * 2
                          for count in (1, 16)}
-        points = [{"percent": percent, "offered": percent, "goodput": 50, "foretold": 60,
+        points = [{"percent": percent, "offered": percent, "goodput": 50, "foretold": 60, "bound": 70,
                    "latency_us": latency} for percent in (50, 100)]
         with tempfile.TemporaryDirectory() as folder:
             bench_pictures.write(f"{folder}/page.html", bench, [figures.Row("T1", "q", "5")],
-                                 [bench_rows.Sweep(70, 15_000, points)], "the head")
+                                 [bench_rows.Sweep(15_000, points)], "the head")
             with open(f"{folder}/page.html", encoding="utf-8") as file:
                 text = file.read()
         for words in ("Good answers under 15.0 ms", "foretold by the simulator", "the head", "p99.9",

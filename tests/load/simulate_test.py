@@ -63,6 +63,21 @@ class Simulate(unittest.TestCase):
         self.assertEqual(simulated(*flags, "3"), simulated(*flags, "3"))
         self.assertNotEqual(simulated(*flags, "3"), simulated(*flags, "4"))
 
+    def test_the_bound_of_all_schedules(self):
+        def most(*flags):
+            return simulated(*flags, "--max-batch", "4", "--duration", "4s", "--clairvoyant")
+
+        full = most("--rate", "8000", "--deadline", "50ms")
+        self.assertAlmostEqual(full["offered"], 8000, delta=250)
+        self.assertAlmostEqual(full["goodput"], 1600, delta=10)  # four in 2.5 ms
+        single = most("--rate", "8000", "--deadline", "1200us")
+        # No two are answered in time, and now and then nobody is there.
+        self.assertLess(single["goodput"], 1000)
+        self.assertGreater(single["goodput"], 950)
+        self.assertEqual(most("--rate", "8000", "--deadline", "900us")["goodput"], 0)
+        few = most("--rate", "100", "--deadline", "50ms")
+        self.assertEqual(few["goodput"], few["offered"])
+
     def test_wrong_flags_are_refused(self):
         for flags, words in ((("--rate", "1"), "--curve"),
                              ((*CURVE,), "--clients or --rate"),
@@ -70,7 +85,10 @@ class Simulate(unittest.TestCase):
                              (("--curve", "1=1", "--rate", "1"), "'1'"),
                              (("--curve", "x=1ms", "--rate", "1"), "not ROWS=TIME"),
                              ((*CURVE, "--rate", "1", "--clients", "1"), "excludes"),
-                             ((*CURVE, "--rate", "1", "--lanes", "0"), "--lanes")):
+                             ((*CURVE, "--rate", "1", "--lanes", "0"), "--lanes"),
+                             ((*CURVE, "--rate", "1", "--clairvoyant"), "--deadline"),
+                             ((*CURVE, "--rate", "1", "--deadline", "1ms", "--lanes", "1",
+                               "--clairvoyant"), "--lanes")):
             done = run(*flags)
             self.assertNotEqual(done.returncode, 0, flags)
             self.assertIn(words, done.stderr)

@@ -96,6 +96,20 @@ TEST_F(AdmissionForecastTest, LanesShareWhatIsAhead) {
   EXPECT_EQ(Lateness(32, 6000), 0) << "500 + 2 * 1800 + 1100";
 }
 
+TEST_F(AdmissionForecastTest, LanesBecomeFreeOneAfterTheOther) {
+  for (const int64_t free_ns : {500, 1000, 1500}) AddLane(kNow + free_ns);
+  EXPECT_EQ(Lateness(0, 1600), 0) << "500 + 1100";
+  EXPECT_EQ(Lateness(8, 2000), 100) << "1000 + 1100";
+  EXPECT_EQ(Lateness(16, 2500), 100) << "1500 + 1100";
+  EXPECT_EQ(Lateness(24, 3300), 100) << "500 + 1800 + 1100";
+}
+
+TEST_F(AdmissionForecastTest, ALaneThatHangsHoldsUpTheOthersByOneBatch) {
+  AddLane(kNow + 500);
+  AddLane(kNow + 1'000'000);
+  EXPECT_EQ(Lateness(8, 3400), 0) << "500 + 1800 + 1100";
+}
+
 TEST_F(AdmissionForecastTest, ALaneThatIsLateIsExpectedToTakeAsLongAgain) {
   AddLane(kNow - 2000);
   EXPECT_EQ(Lateness(0, 2000 + 1100), 0);

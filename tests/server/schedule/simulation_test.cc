@@ -274,6 +274,20 @@ TEST(Simulation, ManyLanesShareTheLoad) {
   EXPECT_GE(Simulate(Affine, Open(48'000, 15 * kMs), options).GoodPerS(), 3.5 * one);
 }
 
+// Who is let in too often waits so long that only small batches are in time.
+TEST(Simulation, OverloadOfManyLanesIsServedLikeFullLoad) {
+  Options options;
+  options.lanes = 4;
+  options.queue_requests = 4096;
+  for (const int64_t deadline_ns : {5 * kMs, 15 * kMs}) {
+    const double full = Simulate(Affine, Open(32'000, deadline_ns), options).GoodPerS();
+    for (const double rate : {48'000., 96'000.}) {
+      EXPECT_GE(Simulate(Affine, Open(rate, deadline_ns), options).GoodPerS(), 0.97 * full)
+          << rate << " a second, " << deadline_ns / kMs << " ms";
+    }
+  }
+}
+
 TEST(Simulation, AModelThatBecomesSlowerIsServedAtItsNewPace) {
   double factor = 1;
   const TrueCurve changing = [&factor](uint32_t rows) { return factor * Affine(rows); };

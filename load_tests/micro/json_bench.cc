@@ -1,9 +1,5 @@
-// mpsd-json-bench: what the JSON of one inference over HTTP costs, beside nlohmann's.
-//
-// Run with:
-//   mpsd-json-bench --benchmark_min_time=0.5
-//
-// A request of 1,000 numbers in 11 kB becomes a tensor; 384 floats, an embedding, become an answer.
+// What the JSON of one inference over HTTP costs, beside nlohmann's. A request of 1,000 numbers in
+// 11 kB becomes a tensor; 384 floats, an embedding, become an answer.
 
 #include <benchmark/benchmark.h>
 
@@ -113,5 +109,3 @@ BENCHMARK(WriteAnswerByNlohmann);
 
 }  // namespace
 }  // namespace mpsd
-
-BENCHMARK_MAIN();

@@ -151,7 +151,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
         return {int(size): rate for size, rate in report["samples_per_second"].items()}
 
     def lane_loop(self, model, rows, length, seconds):
-        """The samples a second of a worker's lane without a worker, so many rows of tokens at once."""
+        """The samples a second of a worker's lane without a worker; `length` is that of open dims."""
         command = [f"{self.arguments.binaries}/mpsd-lane-bench", self.models[model]["path"], "cpu",
                    "1", str(rows), str(seconds), f"length={length}"]
         cores = self.arguments.pin and self.arguments.pin[2]
@@ -237,7 +237,9 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
         return report
 
     def mlp_curve(self):
-        return {"rates": self.bare_loop("mlp", [MLP_ROW], bench_forecast.SIZES, 0.4)}
+        """What batches take on a worker's lane, whose products are not libtorch's (decision 0040)."""
+        return {"rates": {rows: self.lane_loop("mlp", rows, 1024, 0.4)
+                          for rows in bench_forecast.SIZES}}
 
     def mlp_c16(self):
         return self.closed_loop(16)

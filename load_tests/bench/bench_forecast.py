@@ -1,7 +1,7 @@
 """What mpsd-simulate foretells of the MLP's loads, from what was measured of its parts.
 
-The parts are the bare loop's batches, what client and front end took of each call in the load, and
-the round trip of a null model.
+The parts are the batches of a lane alone, what client and front end took of each call in the load,
+and the round trip of a null model.
 """
 
 import os
@@ -54,6 +54,6 @@ def door_us(loads):
 
 
 def median_rates(bench):
-    """The bare loop's samples a second by batch size: the medians of the rounds."""
+    """A lane's samples a second by batch size: the medians of the rounds."""
     rounds = bench.values("mlp_curve", "rates")
     return {rows: median([rates[rows] for rates in rounds]) for rows in rounds[0]}

@@ -23,19 +23,18 @@ import bench_forecast  # noqa: E402
 import bench_http  # noqa: E402
 import bench_pictures  # noqa: E402
 import bench_reloads  # noqa: E402
+import bench_sweeps  # noqa: E402
 import bench_tenants  # noqa: E402
 from bench_figures import (Samples, bare_rate, failures, mean_batch, metric,  # noqa: E402
                            mixed_rate, table)
 from bench_processes import ONE_THREAD, Daemon, Echo, children, own_mb, pin, run_json  # noqa: E402
-from bench_rows import (Sweep, ceiling_rows, foretold_rows, honesty_rows, hop_rows,  # noqa: E402
+from bench_rows import (ceiling_rows, foretold_rows, honesty_rows, hop_rows,  # noqa: E402
                         http_rows, idle_rows, micro_rows, missing_rows, model_rows, null_rows,
                         reload_rows, step_rows, sweep_rows, tenant_rows)
 
 SMALL = "INPUT0:FP32[1,256]"
 IMAGE = "INPUT0:FP32[1,3,224,224]"
 LENGTHS = (8, 16, 30, 100)
-SWEEP = (50, 75, 90, 100, 125, 150, 200, 300)  # percent of capacity
-SLOS_US = (15_000, 30_000)
 MLP_ROW = "FP32[1024]"
 
 
@@ -89,7 +88,8 @@ def model_file(arguments, folder, name):
     return path
 
 
-class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tenants.TenantLoads):
+class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_sweeps.SweepLoads,
+            bench_tenants.TenantLoads):
     """One run: its servers, its samples, and one method for each measurement."""
 
     def __init__(self, arguments, folder, models, daemon, echo, echo_unix):
@@ -236,10 +236,14 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
         report["bare_same"] = self.bare_loop("mlp", [MLP_ROW], [rows])[rows]
         return report
 
+    def curve(self, model, length):
+        """A lane's samples a second, by rows."""
+        return {"rates": {rows: self.lane_loop(model, rows, length, 0.4)
+                          for rows in bench_forecast.SIZES}}
+
     def mlp_curve(self):
         """What batches take on a worker's lane, whose products are not libtorch's (decision 0040)."""
-        return {"rates": {rows: self.lane_loop("mlp", rows, 1024, 0.4)
-                          for rows in bench_forecast.SIZES}}
+        return self.curve("mlp", 1024)
 
     def mlp_c16(self):
         return self.closed_loop(16)
@@ -267,6 +271,13 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
                                        for length in LENGTHS])
         return report
 
+    def minilm_c64(self):
+        return self.load_daemon("--concurrency", "64", model="minilm",
+                                inputs=bench_sweeps.MINILM.inputs)
+
+    def minilm_curve(self):
+        return self.curve("minilm", 30)
+
     def start(self):
         path = model_file(self.arguments, self.folder, "mlp_256x512x4.pt")
         model = {"name": "small", "path": path, "device": "cpu", "warmup": "smallest",
@@ -287,30 +298,6 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_tena
                       flush=True)
                 self.samples.setdefault(name, []).append(getattr(self, name)())
 
-    def sweep(self, slo_us, forecast):
-        """Goodput of the MLP under Poisson arrivals, by share of what a closed loop gets."""
-        capacity = self.value("mlp_c128", "throughput")
-        points = []
-        for percent in SWEEP:
-            print(f"sweep under {slo_us / 1e3:.1f} ms: {percent} %", file=sys.stderr, flush=True)
-            rate = capacity * percent / 100
-            report = self.load_daemon(
-                "--rate", f"{rate:.1f}", "--seed", str(percent), "--threads",
-                str(bench_forecast.OPEN_LOOP_THREADS), "--channels",
-                str(bench_forecast.OPEN_LOOP_THREADS), "--slo", f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model="mlp",
-                inputs=("input:FP32[1,1024]=-1..1",), allow_errors=True)
-            foretold = forecast.of_arrivals(rate, slo_us, [report])["goodput"]
-            bound = forecast.bound_of_arrivals(rate, slo_us)
-            points.append({"percent": percent, "foretold": foretold, "bound": bound, **report})
-        return Sweep(slo_us, points)
-
-    def sweeps(self, forecast):
-        """By the deadlines of T8: the shortest is five times what a request alone takes."""
-        slos = (5e6 / self.value("mlp_c1", "bare_1"), *SLOS_US)
-        done = [self.sweep(slo_us, forecast) for slo_us in slos]
-        self.samples["sweep"] = [point for sweep in done for point in sweep.points]
-        return done
-
 
 CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image"]
 # Each measurement runs next to its ceiling, so that both find the machine in the same state.
@@ -319,14 +306,15 @@ ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", 
          "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
          "null_streams1_c64", "null_streams4_c64", "null_streams16_c64", "null_streams64_c64",
          "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
-         "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "micro",
+         "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "minilm_c64", "minilm_curve", "micro",
          "http_idle", "tenants", "reload", "start"]
 # What is measured without the daemon that the others share.
 ALONE = [*CEILINGS, "micro", "tenants", "reload", "start"]
 # What a round more would not tell better than its time is worth.
 ONCE = ["null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
 # The models of bench.json that a measurement needs beside "identity".
-NEEDED = {"minilm": {"minilm"}, "null_image": {"image"},
+NEEDED = {"null_image": {"image"},
+          **{name: {"minilm"} for name in ("minilm", "minilm_c64", "minilm_curve")},
           **{f"mlp_{which}": {"mlp"} for which in ("c1", "c16", "c64", "c128", "c256", "curve")},
           "steps_c1": {"second", "chain"}, "steps_c64": {"second", "chain"},
           **{f"http_{name}_c64": {"vector"}
@@ -370,13 +358,15 @@ def measure(arguments, bench, names):
     """Runs the rounds against servers that end with this call; returns the table's rows, and T8's sweeps."""
     sweeps, foretold, wakeups = [], {}, None
     bench.run(names)
-    if bench.has(*bench_forecast.NEEDS):
-        forecast = bench_forecast.Forecast(bench)
+    if bench.has("mlp_curve", *bench_forecast.NEEDS):
+        forecast = bench_forecast.Forecast(bench, "mlp_curve")
         foretold = {name: forecast.of_clients(clients, bench.samples[name])
                     for name, clients in ((f"mlp_c{count}", count) for count in (1, 16, 64, 256))
                     if bench.has(name)}
-        if not arguments.no_sweep and bench.has("mlp_c1", "mlp_c128"):
-            sweeps = bench.sweeps(forecast)
+    for swept in () if arguments.no_sweep else (bench_sweeps.MLP, bench_sweeps.MINILM):
+        if bench.has(*swept.needs, *bench_forecast.NEEDS):
+            sweeps += bench.sweeps(swept)
+    bench.samples["sweep"] = [point for sweep in sweeps for point in sweep.points]
     if bench.daemon is not None:
         wakeups = metric(bench.daemon.metrics(), "mpsd_timeout_wakeups_total")
     rows = (ceiling_rows(bench) + hop_rows(bench) + null_rows(bench) + http_rows(bench)

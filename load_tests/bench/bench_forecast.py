@@ -1,4 +1,4 @@
-"""What mpsd-simulate foretells of the MLP's loads, from what was measured of its parts.
+"""What mpsd-simulate foretells of a model's loads, from what was measured of its parts.
 
 The parts are the batches of a lane alone, what client and front end took of each call in the load,
 and the round trip of a null model.
@@ -10,20 +10,20 @@ from bench_figures import median
 from bench_processes import run_json
 
 SIZES = (1, 2, 4, 8, 16, 24, 32, 48, 64)
-NEEDS = ("mlp_curve", "null_c1")
+NEEDS = ("null_c1",)  # beside the curve
 # Of the client, with a connection each: one alone bears some 15,000 calls a second, and would be the
 # first to fall behind where the cores are many.
 OPEN_LOOP_THREADS = min(4, max(1, (os.cpu_count() or 1) // 4))
 
 
 class Forecast:
-    """mpsd-simulate with the parts of a run, which has measured NEEDS."""
+    """mpsd-simulate with the parts of a run, which has measured NEEDS and this curve."""
 
-    def __init__(self, bench):
-        rates = median_rates(bench)
+    def __init__(self, bench, curve):
+        self.rates = median_rates(bench, curve)
         hop_us = bench.value("null_c1", "p50_us")
         self.command = [f"{bench.arguments.binaries}/mpsd-simulate", "--curve",
-                        ",".join(f"{rows}={rows / rate * 1e9:.0f}ns" for rows, rate in rates.items()),
+                        ",".join(f"{rows}={rows / rate * 1e9:.0f}ns" for rows, rate in self.rates.items()),
                         "--return", f"{hop_us * 1e3:.0f}ns", "--lag", f"{hop_us * 500:.0f}ns"]
 
     def of(self, loads, threads, *load):
@@ -53,7 +53,7 @@ def door_us(loads):
     return client + front if (os.cpu_count() or 1) <= 2 else max(client, front)
 
 
-def median_rates(bench):
+def median_rates(bench, curve):
     """A lane's samples a second by batch size: the medians of the rounds."""
-    rounds = bench.values("mlp_curve", "rates")
+    rounds = bench.values(curve, "rates")
     return {rows: median([rates[rows] for rates in rounds]) for rows in rounds[0]}

@@ -13,7 +13,7 @@ def goodput_chart(sweep):
     def line(name, value, **more):
         return Line(name, [(point["offered"], value(point)) for point in sweep.points], **more)
 
-    return line_chart(f"Good answers under {sweep.slo_us / 1e3:.1f} ms", OFFERED,
+    return line_chart(f"{sweep.name}: good answers under {sweep.slo_us / 1e3:.1f} ms", OFFERED,
                       Axis("good answers a second"),
                       [line("measured", lambda point: point["goodput"]),
                        line("foretold by the simulator", lambda point: point["foretold"],
@@ -30,7 +30,7 @@ def latency_lines(points, x):
 
 def latency_chart(sweep):
     """Latencies of answers over offered load."""
-    return line_chart(f"Latency of answers, deadline {sweep.slo_us / 1e3:.1f} ms", OFFERED,
+    return line_chart(f"{sweep.name}: latency of answers, deadline {sweep.slo_us / 1e3:.1f} ms", OFFERED,
                       Axis("latency, ms", is_log=True),
                       latency_lines(sweep.points, lambda point: point["offered"]))
 

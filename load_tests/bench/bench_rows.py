@@ -4,8 +4,6 @@
 their median, and its samples.
 """
 
-from dataclasses import dataclass
-
 from bench_figures import (Row, alone, at_least, at_most, beside, jain, median, paired_ratios,
                            range_text, spread, within)
 
@@ -285,23 +283,11 @@ def reload_rows(bench):
                 met=not faults and swapped > 0 and refused == 0)]
 
 
-@dataclass
-class Sweep:
-    """Poisson arrivals under one deadline: the points of bench.py's sweep, by rising load."""
-
-    slo_us: float
-    points: list  # each with its percent, its goodput as measured, as foretold and as bounded
-
-    def at(self, percent):
-        """The point at this share of what a closed loop gets."""
-        return next(point for point in self.points if point["percent"] == percent)
-
-
 def rows_of_sweep(sweep):
     """T8: goodput under one deadline, at its peak and in overload, and what was foretold of it."""
     at_peak = max(sweep.points, key=lambda point: point["goodput"])
     peak = at_peak["goodput"]
-    name = f"goodput under {sweep.slo_us / 1e3:.1f} ms, Poisson"
+    name = f"{sweep.name}, goodput under {sweep.slo_us / 1e3:.1f} ms, Poisson"
     return [at_least("T8", f"{name}, at {at_peak['percent']} % offered, to the most that "
                      "any schedule reaches", [peak], [at_peak["bound"]], 0.9, " /s"),
             *(at_least("T8", f"the same at {percent} % offered, to its peak",

@@ -12,6 +12,7 @@ sys.path[:0] = [f"{LOAD_TESTS}/bench", f"{LOAD_TESTS}/pictures"]
 import bench_figures as figures  # noqa: E402
 import bench_pictures  # noqa: E402
 import bench_rows  # noqa: E402
+import bench_sweeps  # noqa: E402
 import random_bert  # noqa: E402
 
 BEFORE = """# HELP mpsd_batch_rows Rows of each batch.
@@ -126,10 +127,10 @@ class Rows(unittest.TestCase):
 
     def test_goodput_is_held_to_its_bound_its_peak_and_its_forecast(self):
         offered = {75: 70, 100: 90, 150: 81, 200: 82, 300: 80}
-        sweep = bench_rows.Sweep(15_000,
-                                 [{"percent": percent, "goodput": good, "foretold": 93,
-                                   "bound": 70 if percent == 75 else 100}
-                                  for percent, good in offered.items()])
+        sweep = bench_sweeps.Sweep("MLP", 15_000,
+                                   [{"percent": percent, "goodput": good, "foretold": 93,
+                                     "bound": 70 if percent == 75 else 100}
+                                    for percent, good in offered.items()])
         rows = bench_rows.sweep_rows([sweep])
         self.assertEqual([row.met for row in rows[:4]], [True, True, True, False])
         self.assertEqual([row.met for row in rows[4:]], [False, True])
@@ -192,6 +193,42 @@ class Rows(unittest.TestCase):
                 self.assertTrue(os.path.exists(f"{LOAD_TESTS}/../{script}"), script)
 
 
+class SweptByFakes(bench_sweeps.SweepLoads):
+    """Loads that only write down what was asked for, and a forecast that knows nothing."""
+
+    def __init__(self):
+        self.asked = []
+
+    def value(self, name, key):
+        return {("minilm_c64", "throughput"): 200}[name, key]
+
+    def load_daemon(self, *flags, **_):
+        self.asked.append(dict(zip(flags[::2], flags[1::2])))
+        return {"goodput": float(self.asked[-1]["--rate"]) / 2}
+
+    def of_arrivals(self, rate, slo_us, loads):
+        return {"goodput": rate + slo_us + len(loads)}
+
+    def bound_of_arrivals(self, rate, slo_us):
+        return rate - slo_us
+
+
+class Sweeps(unittest.TestCase):
+    def test_a_sweep_offers_shares_of_what_a_closed_loop_gets_under_one_deadline(self):
+        loads = SweptByFakes()
+        sweep = loads.sweep(bench_sweeps.MINILM, loads, 50_000)
+        self.assertEqual([asked["--rate"] for asked in loads.asked],
+                         ["100.0", "150.0", "180.0", "200.0", "250.0", "300.0", "400.0", "600.0"])
+        self.assertEqual({(asked["--slo"], asked["--deadline"]) for asked in loads.asked},
+                         {("50000us", "50000us")})
+        self.assertEqual(sweep.at(150), {"percent": 150, "goodput": 150, "foretold": 50_301,
+                                         "bound": -49_700})
+
+    def test_deadlines_begin_with_five_times_a_row_alone(self):
+        self.assertEqual(bench_sweeps.MLP.deadlines_us(1000), (5000, 15_000, 30_000))
+        self.assertEqual(bench_sweeps.MINILM.deadlines_us(8000), (40_000, 120_000, 240_000))
+
+
 class Page(unittest.TestCase):
     def test_has_the_table_the_sweeps_and_the_closed_loops(self):
         latency = {"p50": 1e3, "p90": 2e3, "p99": 4e3, "p99_9": 9e3}
@@ -202,10 +239,10 @@ class Page(unittest.TestCase):
                    "latency_us": latency} for percent in (50, 100)]
         with tempfile.TemporaryDirectory() as folder:
             bench_pictures.write(f"{folder}/page.html", bench, [figures.Row("T1", "q", "5")],
-                                 [bench_rows.Sweep(15_000, points)], "the head")
+                                 [bench_sweeps.Sweep("MLP", 15_000, points)], "the head")
             with open(f"{folder}/page.html", encoding="utf-8") as file:
                 text = file.read()
-        for words in ("Good answers under 15.0 ms", "foretold by the simulator", "the head", "p99.9",
+        for words in ("MLP: good answers under 15.0 ms", "foretold by the simulator", "the head", "p99.9",
                       "the most that any schedule reaches", "MLP: answers", "<td>T1</td>"):
             self.assertIn(words, text)
         self.assertEqual(text.count("<svg"), 4)

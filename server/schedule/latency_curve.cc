@@ -14,9 +14,11 @@ constexpr double kMostWeight = 16;
 // A batch counts as so many times the mean at most, so that one that hangs is no new curve.
 constexpr double kMostJump = 4;
 constexpr double kSpreadShare = 1.0 / 16;
-// Each batch of another size takes so much from what is known of a size. What is nearly nothing is
-// forgotten, so that a size that seemed slow is tried again, some thousand batches later; or some
-// ten batches later, when batches take twice or half the time that they took before.
+// Each batch takes so much from what is known of all sizes. What is nearly nothing is forgotten, so
+// that a size that seemed slow is tried again, some thousand batches later; or some ten batches
+// later, when batches take twice or half the time that they took before. A size that serves more
+// rows a second than all smaller ones is not forgotten: nobody would try it, where the requests that
+// wait are let in by what is known of the smaller ones.
 constexpr double kFading = 0.999;
 constexpr double kFadingInSurprise = 0.7;
 constexpr double kSurprise = 2;
@@ -61,8 +63,14 @@ void LatencyCurve::Note(uint32_t rows, int64_t took_ns) {
 void LatencyCurve::Fade(Size* noted, double took_ns) {
   const bool surprises = noted->weight >= kLeastWeight &&
                          (took_ns > kSurprise * noted->ns || took_ns * kSurprise < noted->ns);
+  double best_pace = 0;
   for (Size& size : sizes_) {
+    if (size.weight < kLeastWeight) continue;
     size.weight *= surprises && &size != noted ? kFadingInSurprise : kFading;
+    const double pace = size.rows / std::max(size.ns, 1.0);
+    if (pace <= best_pace) continue;
+    best_pace = pace;
+    size.weight = std::max(size.weight, kLeastWeight);
   }
 }
 

@@ -109,6 +109,23 @@ TEST(LatencyCurve, ForgetsOtherSizesWhenAllBecameSlower) {
   EXPECT_GT(curve.MeanNs(8), 10'000) << "though eight were not run since";
 }
 
+TEST(LatencyCurve, RemembersALargerSizeThatServesMoreRows) {
+  LatencyCurve curve;
+  NoteMany(&curve, 4, 1000);
+  NoteMany(&curve, 16, 1500);
+  NoteMany(&curve, 4, 1000, 10'000);
+  EXPECT_EQ(curve.MeanNs(16), 1500);
+}
+
+TEST(LatencyCurve, ForgetsALargerSizeThatServesFewerRows) {
+  LatencyCurve curve;
+  NoteMany(&curve, 4, 1000);
+  NoteMany(&curve, 16, 8000);
+  EXPECT_EQ(curve.MeanNs(16), 8000);
+  NoteMany(&curve, 4, 1000, 10'000);
+  EXPECT_EQ(curve.MeanNs(16), 1000) << "so it is tried again";
+}
+
 TEST(LatencyCurve, DoesNotCountTheFirstBatchOfASize) {
   LatencyCurve curve;
   NoteMany(&curve, 1, 1000);

@@ -348,7 +348,9 @@ def chosen(arguments):
             raise SystemExit(f"no such measurement: {', '.join(unknown)}; there are "
                              f"{', '.join(ORDER)}")
         names = [name for name in names if name in wanted]
-    lacks = bench_http.missing(arguments, names)
+    lacks = bench_http.missing(names)
+    if "micro" in names and not os.path.exists(f"{arguments.binaries}/mpsd-micro-bench"):
+        lacks["micro"] = "mpsd-micro-bench was not built, which comes with the tests"
     for name, why in lacks.items():
         print(f"left out: {name}: {why}", file=sys.stderr)
     return [name for name in names if name not in lacks]

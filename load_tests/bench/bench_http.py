@@ -27,15 +27,13 @@ NEED_WRK = ("http_null_c1", "http_null_echo_c64", "http_null_c64", "http_json_ec
             "http_json_c64", "http_vector_echo_c64", "http_vector_c64", "http_idle")
 
 
-def missing(arguments, names):
-    """What cannot be measured here: {name: why}."""
+def missing(names):
+    """What of HTTP cannot be measured here: {name: why}."""
     lacks = {}
     if shutil.which("wrk") is None:
         lacks.update({name: "wrk is not installed" for name in NEED_WRK})
     if not os.path.isdir("/proc/self"):
         lacks["http_idle"] = "there is no /proc"
-    if not os.path.exists(f"{arguments.binaries}/mpsd-micro-bench"):
-        lacks["micro"] = "mpsd-micro-bench was not built, which comes with the tests"
     return {name: why for name, why in lacks.items() if name in names}
 
 

@@ -17,8 +17,8 @@ constexpr double kSpreadShare = 1.0 / 16;
 // Each batch takes so much from what is known of all sizes. What is nearly nothing is forgotten, so
 // that a size that seemed slow is tried again, some thousand batches later; or some ten batches
 // later, when batches take twice or half the time that they took before. A size that serves more
-// rows a second than all smaller ones is not forgotten: nobody would try it, where the requests that
-// wait are let in by what is known of the smaller ones.
+// rows a second than all smaller ones is not forgotten: no batch would show it again where requests
+// are let in by what is known of the smaller ones.
 constexpr double kFading = 0.999;
 constexpr double kFadingInSurprise = 0.7;
 constexpr double kSurprise = 2;

@@ -21,9 +21,9 @@ namespace mpsd {
 //
 // The curve never falls: where a larger batch was seen to take less time than a smaller one, both
 // take their mean. It follows what changes within some sixteen batches of a size. It forgets sizes
-// that do not run, but for those that serve more rows a second than all smaller ones. One batch that
-// hangs moves it little, but a model that has become ten times slower is known so after ten. The
-// first batch of a size does not count, unless nothing else is known.
+// that do not run, but for those that serve more rows a second than all smaller ones. One batch
+// that hangs moves it little, but a model that has become ten times slower is known so after ten.
+// The first batch of a size does not count, unless nothing else is known.
 class LatencyCurve {
  public:
   // A batch of `rows` rows took `took_ns`. REQUIRES: 1 <= rows <= kMaxBatchRows, took_ns >= 0.

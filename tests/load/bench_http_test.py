@@ -73,8 +73,7 @@ class Echo(unittest.TestCase):
             with HttpEcho(BINARIES, folder, f"{folder}/answer", 2) as echo:
                 self.assertEqual(self.ask(echo.address, b"a", b"b"), [b"always"] * 2)
 
-    @unittest.skipIf("http_null_c1" in bench_http.missing(
-        types.SimpleNamespace(binaries=BINARIES), ["http_null_c1"]), "wrk is not installed")
+    @unittest.skipIf(bench_http.missing(["http_null_c1"]), "wrk is not installed")
     def test_is_loaded_by_wrk(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/answer", "wb") as file:

@@ -99,8 +99,7 @@ void SimulatedPool::Dispatch() {
   while (!ranks_.empty()) {
     const SchedulerDecision decision = scheduler_->Decide(Snapshot(), now_ns_);
     if (decision.step == SchedulerDecision::Step::kWait) {
-      if (decision.at_ns != SchedulerDecision::kNever) At(decision.at_ns, [this] { Dispatch(); });
-      return;
+      return WakeAt(decision.at_ns);
     }
     if (decision.step == SchedulerDecision::Step::kRun) {
       Start(decision.lane, decision.max_rows);
@@ -116,6 +115,16 @@ void SimulatedPool::Dispatch() {
     }
     if (line.empty()) ranks_.erase(decision.rank);
   }
+}
+
+// As a pool's timer does, which knows one time: the next wait sets it anew.
+void SimulatedPool::WakeAt(int64_t when_ns) {
+  if (when_ns >= wake_ns_) return;
+  wake_ns_ = when_ns;
+  At(when_ns, [this, when_ns] {
+    if (wake_ns_ == when_ns) wake_ns_ = SchedulerDecision::kNever;
+    Dispatch();
+  });
 }
 
 void SimulatedPool::Start(uint32_t index, uint32_t max_rows) {

@@ -107,6 +107,7 @@ class SimulatedPool {
   void Arrive(uint32_t run);
   void Admit(const Waiting& request);
   void Dispatch();
+  void WakeAt(int64_t when_ns);
   void Start(uint32_t lane, uint32_t max_rows);
   void End(Lane* lane);
   void Answer(const Waiting& request);
@@ -145,7 +146,8 @@ class SimulatedPool {
   TenantShares shares_;
   int64_t end_ns_ = 0;
   int64_t door_free_ns_ = 0;
-  uint32_t run_ = 0;  // whose arrivals count
+  int64_t wake_ns_ = SchedulerDecision::kNever;  // of the next event that only asks again
+  uint32_t run_ = 0;                             // whose arrivals count
   double usual_rows_ = 1;
   // The snapshot's spans.
   std::vector<LineView> line_views_;

@@ -5,6 +5,7 @@
 
 #include "server/schedule/batch_size_policy.h"
 #include "server/schedule/lane_forecast.h"
+#include "server/schedule/lane_steps.h"
 
 namespace mpsd {
 namespace {
@@ -112,6 +113,10 @@ SchedulerDecision PredictiveScheduler::RunLineOn(const SchedulerSnapshot& snapsh
     const uint32_t rows = AsPreferred(line, most_rows, now_ns);
     return SchedulerDecision::Run(index, lane, rows);
   }
+  if (!is_busy && KeepsStep(snapshot, line, most_rows)) {
+    const int64_t step_ns = NextStepNs(snapshot, line, now_ns);
+    if (step_ns > now_ns) return SchedulerDecision::WaitUntil(step_ns);
+  }
   const int64_t start_ns = ExpectedFreeNs(snapshot.lanes[lane], now_ns);
   const SizeChoice choice = ChooseSize(line, most_rows, start_ns);
   if (is_busy && choice.rows < most_rows) {
@@ -157,6 +162,12 @@ bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const Li
     return PaysToGrow(line, rows, most, client_ns * (most - rows), returns);
   };
   return pays(more) || (rows == 1 && more > 2 && pays(2));
+}
+
+bool PredictiveScheduler::KeepsStep(const SchedulerSnapshot& snapshot, const LineView& line,
+                                    uint32_t most_rows) const {
+  const bool is_told = max_delay_ns_ > 0 || !preferred_rows_.empty();
+  return !is_told && line.all_rows() < most_rows && IsOnlyLine(snapshot, line);
 }
 
 bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, uint32_t lane) const {

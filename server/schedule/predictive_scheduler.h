@@ -30,9 +30,12 @@ namespace mpsd {
 //     least kLeastGain times as many. A size that was never seen is held to take as little as it
 //     may, so that it is tried. The lane never waits if `max_delay_ns` is set, since the user has
 //     said then how long to wait; nor for lines of other shapes; nor while another lane is free.
-//  7. Of a line whose head has not waited for `max_delay_ns`, or need not, a batch has the largest
+//  7. A free lane waits until it would become free some way behind the last of the others
+//     (NextStepNs), so that lanes do not start together; with the exceptions of 6, but for the
+//     last, and not if the user has set sizes.
+//  8. Of a line whose head has not waited for `max_delay_ns`, or need not, a batch has the largest
 //     preferred size that its rows fill, if they fill any.
-// Without a curve, or while it knows nothing, 5 and 6 do not apply, and a free lane never waits.
+// Without a curve, or while it knows nothing, 5 to 7 do not apply, and a free lane never waits.
 class PredictiveScheduler final : public Scheduler {
  public:
   // REQUIRES: `preferred_rows` rise.
@@ -56,6 +59,7 @@ class PredictiveScheduler final : public Scheduler {
   uint32_t AsPreferred(const LineView& line, uint32_t rows, int64_t now_ns) const;
   bool PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line, uint32_t most_rows,
                   uint32_t lane, int64_t now_ns) const;
+  bool KeepsStep(const SchedulerSnapshot& snapshot, const LineView& line, uint32_t most_rows) const;
   bool HasOtherFreeLane(const SchedulerSnapshot& snapshot, uint32_t lane) const;
 
   const uint32_t lane_depth_;

@@ -524,6 +524,25 @@ TEST_F(PredictiveSchedulerCurve, ItDoesNotWaitWhileAnotherLaneIsFreeOrAnotherLin
   EXPECT_EQ(Decide({Line(8, kLong)}, {8, kNow + 500}), SchedulerDecision::Run(0, 0, kRows));
 }
 
+TEST_F(PredictiveSchedulerCurve, AFreeLaneKeepsAStepBehindTheOthers) {
+  LatencyCurve slow;
+  for (int i = 0; i < 50; ++i) {
+    slow.Note(1, 1'100'000);
+    slow.Note(8, 1'800'000);
+  }
+  LineView line = Line(1, 1000 * kLong);
+  line.curve = &slow;
+  lanes_.push_back({0, 1, kNow + 1'000'000});
+  EXPECT_EQ(Decide({line}), SchedulerDecision::WaitUntil(kNow + 1'000'000 + 412'500 - 1'100'000))
+      << "three quarters of 1.1 ms / 2";
+  EXPECT_EQ(Decide({line, Line(1, 2000 * kLong)}).step, SchedulerDecision::Step::kRun);
+  line.rows = kRows;
+  EXPECT_EQ(Decide({line}).step, SchedulerDecision::Step::kRun) << "a full batch";
+  line.rows = 1;
+  line.head_arrival_ns = kNow - kDelay;
+  EXPECT_EQ(Decide({line}, {}, kDelay).step, SchedulerDecision::Step::kRun) << "the user's delay";
+}
+
 TEST_F(PredictiveSchedulerCurve, AUserWhoSetTheDelayHasDecidedIt) {
   LineView line = Line(8, kLong);
   line.head_arrival_ns = kNow - kDelay;

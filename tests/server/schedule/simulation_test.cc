@@ -288,6 +288,16 @@ TEST(Simulation, OverloadOfManyLanesIsServedLikeFullLoad) {
   }
 }
 
+// Those that are free together start with few rows each, and then all are busy.
+TEST(Simulation, ManyLanesBecomeFreeOneAfterTheOther) {
+  Options options;
+  options.lanes = 16;
+  options.queue_requests = 4096;
+  EXPECT_GE(Simulate(Affine, Open(96'000, 5 * kMs), options).GoodPerS(), 0.97 * 96'000);
+  const SimulatedOutcome half = Simulate(Affine, Open(64'000, 30 * kMs), options);
+  EXPECT_LE(half.tenants[0].QuantileNs(0.99), 3.5 * kMs);
+}
+
 TEST(Simulation, AModelThatBecomesSlowerIsServedAtItsNewPace) {
   double factor = 1;
   const TrueCurve changing = [&factor](uint32_t rows) { return factor * Affine(rows); };

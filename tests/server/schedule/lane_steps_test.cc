@@ -59,6 +59,12 @@ TEST_F(LaneSteps, ALaneBecomesFreeAStepAfterTheLastOfTheOthers) {
   SetBusy(1, 400 * kMicro);
   EXPECT_EQ(Wait(1), 1000 * kMicro + kStep - 1100 * kMicro);
   EXPECT_EQ(Wait(2), 1000 * kMicro + kStep - 1200 * kMicro) << "a larger batch starts sooner";
+  EXPECT_EQ(Wait(3), 0);
+}
+
+TEST_F(LaneSteps, AUsualBatchStartsAtOnce) {
+  SetBusy(0, 5000 * kMicro);
+  EXPECT_GT(Wait(4), 0);
   EXPECT_EQ(Wait(5), 0);
 }
 

@@ -385,11 +385,13 @@ class PredictiveSchedulerCurve : public testing::Test {
                  .lanes = lanes_,
                  .workers = workers_,
                  .max_batch_rows = kRows,
+                 .usual_batch_rows = usual_rows_,
                  .returns = returns},
                 kNow);
   }
 
   LatencyCurve curve_;
+  uint32_t usual_rows_ = 1;
   std::vector<WorkerView> workers_ = kIdleWorker;
   std::vector<LaneView> lanes_ = kIdleLane;
 };
@@ -533,8 +535,9 @@ TEST_F(PredictiveSchedulerCurve, AFreeLaneKeepsAStepBehindTheOthers) {
   LineView line = Line(1, 1000 * kLong);
   line.curve = &slow;
   lanes_.push_back({0, 1, kNow + 1'000'000});
-  EXPECT_EQ(Decide({line}), SchedulerDecision::WaitUntil(kNow + 1'000'000 + 412'500 - 1'100'000))
-      << "three quarters of 1.1 ms / 2";
+  usual_rows_ = 4;
+  EXPECT_EQ(Decide({line}), SchedulerDecision::WaitUntil(kNow + 1'000'000 + 525'000 - 1'100'000))
+      << "three quarters of 1.4 ms / 2";
   EXPECT_EQ(Decide({line, Line(1, 2000 * kLong)}).step, SchedulerDecision::Step::kRun);
   line.rows = kRows;
   EXPECT_EQ(Decide({line}).step, SchedulerDecision::Step::kRun) << "a full batch";

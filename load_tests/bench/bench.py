@@ -222,7 +222,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
 
     def mlp_c128(self):
         report = self.load_daemon("--concurrency", "128", model="mlp",
-                                  inputs=("input:FP32[1,1024]=-1..1",))
+                                  inputs=bench_sweeps.MLP.inputs)
         mean = report["mean_batch"] or 1
         rates = self.bare_loop("mlp", [MLP_ROW], [1, 64, int(mean), min(64, int(mean) + 1)])
         report.update(bare_1=rates[1], bare_64=rates[64], bare_same=bare_rate(rates, mean))
@@ -231,7 +231,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
     def closed_loop(self, clients):
         """Calls of one row to the MLP, and the bare loop at the batch that so many clients make."""
         report = self.load_daemon("--concurrency", str(clients), model="mlp",
-                                  inputs=("input:FP32[1,1024]=-1..1",))
+                                  inputs=bench_sweeps.MLP.inputs)
         rows = min(clients, self.models["mlp"]["max_batch_size"])
         report["bare_same"] = self.bare_loop("mlp", [MLP_ROW], [rows])[rows]
         return report
@@ -256,7 +256,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
 
     def mlp_c1(self):
         report = self.load_daemon("--concurrency", "1", model="mlp",
-                                  inputs=("input:FP32[1,1024]=-1..1",))
+                                  inputs=bench_sweeps.MLP.inputs)
         report["bare_1"] = self.bare_loop("mlp", [MLP_ROW], [1])[1]
         return report
 

@@ -2,7 +2,7 @@
 times as much.
 
 SweepLoads is a part of bench.py's Bench. The MLP's rows are so cheap that on few cores the client and
-the front end are the first to have no time left; MiniLM's calls cost a fiftieth of their rows, so that
+the front end are the first to have no time left; MiniLM's calls cost a twentieth of their rows, so that
 there the schedule alone decides.
 """
 

@@ -33,13 +33,13 @@ SteppingLanes SteppingLanesOf(const SchedulerSnapshot& snapshot) {
 int64_t NextStepNs(const SchedulerSnapshot& snapshot, const LineView& line, int64_t now_ns) {
   const SteppingLanes lanes = SteppingLanesOf(snapshot);
   const int64_t usual_ns = line.curve->MeanNs(snapshot.usual_batch_rows);
-  const bool is_usual = line.all_rows() >= snapshot.usual_batch_rows;
+  const uint32_t rows = line.all_rows();
+  const bool is_usual = rows >= snapshot.usual_batch_rows;
   if (is_usual || lanes.count < 2 || usual_ns < kShortBatchNs) return now_ns;
   const int64_t two_in_one_ns = line.curve->MeanNs(2 * snapshot.usual_batch_rows);
   if (static_cast<double>(two_in_one_ns) > kTwoInOne * static_cast<double>(usual_ns)) return now_ns;
   const auto step_ns =
       static_cast<int64_t>(kMostOfAStep * static_cast<double>(usual_ns) / lanes.count);
-  const uint32_t rows = std::min(line.all_rows(), snapshot.MostRowsOf(line));
   const int64_t start_ns = std::min(lanes.last_free_ns + step_ns - line.curve->MeanNs(rows),
                                     line.head_arrival_ns + kLongestWaitSteps * step_ns);
   const bool is_late = start_ns > line.head_deadline_ns ||

@@ -1,6 +1,5 @@
 #include "client/traffic/call_pump.h"
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -10,8 +9,6 @@
 
 namespace mpsd::traffic {
 namespace {
-
-constexpr double kMostUnsent = 1e15;  // fits a sum of all pumps
 
 void SleepUntil(int64_t ns) {
   const int64_t left_ns = ns - NowNs();
@@ -31,7 +28,6 @@ CallPump::CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& req
       call_count_(call_count),
       picker_(requests, plan.seed + 1 + thread),  // not what draws the times
       tally_(plan, requests) {
-  sent_.timeline = Timeline(plan.timeline_ns);
   free_.reserve(call_count);
   for (uint32_t i = 0; i < call_count; ++i) free_.push_back(&calls_[i]);
 }
@@ -116,45 +112,27 @@ CallPump::Call* CallPump::TakeFreeCall() {
   return call;
 }
 
-void CallPump::SendArrivals(const Window& window) {
-  const auto arrivals = MakeArrivals(plan_.arrivals, thread_, plan_.threads, plan_.seed);
-  const int64_t start_ns = window.begin_ns - plan_.warmup_ns;  // the same for all threads
-  for (;;) {
-    const int64_t intended_ns = start_ns + arrivals->NextNs();
-    if (intended_ns >= window.end_ns) return;
-    SleepUntil(intended_ns);
+void CallPump::SendArrivals(const Window& window, DueCalls* due) {
+  while (const std::optional<int64_t> intended_ns = due->Next()) {
+    SleepUntil(*intended_ns);
     const int64_t now_ns = NowNs();
-    if (now_ns >= window.end_ns) return CountUnsent(window, intended_ns);
-    const bool counts = window.Holds(intended_ns);
-    if (counts) {
-      ++sent_.intended;
-      sent_.timeline.Count(Timeline::kDue, intended_ns - window.begin_ns);
-    }
+    if (now_ns >= window.end_ns) return due->NotSentFrom(*intended_ns);
     Call* call = TakeFreeCall();
     if (call == nullptr) {
-      if (counts) ++sent_.not_sent;
+      due->NotSent(*intended_ns);
       continue;
     }
-    if (counts) sent_.lateness.Record(now_ns - intended_ns);
-    Send(call, picker_.Next(), intended_ns);
+    due->Sent(*intended_ns, now_ns);
+    Send(call, picker_.Next(), *intended_ns);
   }
-}
-
-void CallPump::CountUnsent(const Window& window, int64_t intended_ns) {
-  const double rate = plan_.arrivals.rate / plan_.threads;
-  const int64_t left_ns = window.end_ns - std::max(intended_ns, window.begin_ns);
-  const double mean = rate * static_cast<double>(left_ns) / kNsPerSecond;
-  const uint64_t count =
-      (window.Holds(intended_ns) ? 1 : 0) + static_cast<uint64_t>(std::min(mean, kMostUnsent));
-  sent_.intended += count;
-  sent_.not_sent += count;
 }
 
 void CallPump::RunOpen(const Window& window) {
   MPSD_CHECK(!stubs_.empty());
+  DueCalls due(plan_, window, thread_);
   std::atomic<bool> all_sent{false};
   std::thread sender([&] {
-    SendArrivals(window);
+    SendArrivals(window, &due);
     all_sent.store(true);
   });
   while (!all_sent.load()) {
@@ -165,7 +143,7 @@ void CallPump::RunOpen(const Window& window) {
     free_.push_back(call);
   }
   sender.join();
-  tally_.Merge(sent_);
+  tally_.Merge(due.counts());
   Drain(window);
 }
 

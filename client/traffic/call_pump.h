@@ -20,7 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "client/traffic/answer_tally.h"
-#include "client/traffic/arrival_plan.h"
+#include "client/traffic/due_calls.h"
 #include "client/traffic/load_run.h"
 #include "client/traffic/pump.h"
 #include "client/traffic/request_picker.h"
@@ -65,15 +65,13 @@ class CallPump final : public Pump {
 
   // Sends at the arrival times, on a thread of its own, from now to the window's end. A request
   // that is due while all calls are open, or that cannot be sent before the end, counts as not
-  // sent. Of the latter there may be any number, so that they are counted by the mean rate.
+  // sent.
   void RunOpen(const Window& window);
 
   // REQUIRES: `call` is not open. Only the sending thread calls it.
   void Send(Call* call, uint32_t request, int64_t intended_ns);
   // The sending thread's whole work in an open loop.
-  void SendArrivals(const Window& window);
-  // Counts the request that was due then, and those that are due until the end, as not sent.
-  void CountUnsent(const Window& window, int64_t intended_ns);
+  void SendArrivals(const Window& window, DueCalls* due);
   // Null when all calls are open.
   Call* TakeFreeCall();
 
@@ -100,7 +98,6 @@ class CallPump final : public Pump {
   // Owned by the sending thread, which in a closed loop is the pump's own.
   RequestPicker picker_;
   uint32_t next_stub_ = 0;
-  LoadCounts sent_;
 
   // Owned by the pump's thread.
   AnswerTally tally_;

@@ -38,11 +38,6 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const LoadPlan& plan) {
   return channel;
 }
 
-// The part of `total` that falls to thread `index` of `count`.
-uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
-  return total / count + (index < total % count ? 1 : 0);
-}
-
 absl::StatusOr<std::unique_ptr<Pump>> MakeCallPump(const LoadPlan& plan,
                                                    const std::vector<PreparedRequest>& requests,
                                                    std::atomic<int64_t>* tickets, uint32_t thread) {
@@ -71,13 +66,10 @@ absl::StatusOr<std::unique_ptr<Pump>> MakeStreamPump(const LoadPlan& plan,
   return pump;
 }
 
-absl::StatusOr<Pumps> MakePumps(const LoadPlan& plan, const std::vector<PreparedRequest>& requests,
-                                std::atomic<int64_t>* tickets) {
+absl::StatusOr<Pumps> MakePumps(const LoadPlan& plan, const PumpMaker& make_pump) {
   Pumps pumps;
   for (uint32_t i = 0; i < plan.threads; ++i) {
-    absl::StatusOr<std::unique_ptr<Pump>> pump = plan.streams > 0
-                                                     ? MakeStreamPump(plan, requests, i)
-                                                     : MakeCallPump(plan, requests, tickets, i);
+    absl::StatusOr<std::unique_ptr<Pump>> pump = make_pump(i);
     if (!pump.ok()) return pump.status();
     pumps.push_back(*std::move(pump));
   }
@@ -153,8 +145,15 @@ bool AllRight(const LoadResult& result) {
 absl::StatusOr<LoadResult> RunLoad(const LoadPlan& plan,
                                    const std::vector<PreparedRequest>& requests) {
   std::atomic<int64_t> tickets{static_cast<int64_t>(plan.request_count)};
-  absl::StatusOr<Pumps> pumps =
-      MakePumps(plan, requests, plan.request_count > 0 ? &tickets : nullptr);
+  return RunLoadWith(plan, [&](uint32_t thread) {
+    return plan.streams > 0
+               ? MakeStreamPump(plan, requests, thread)
+               : MakeCallPump(plan, requests, plan.request_count > 0 ? &tickets : nullptr, thread);
+  });
+}
+
+absl::StatusOr<LoadResult> RunLoadWith(const LoadPlan& plan, const PumpMaker& make_pump) {
+  absl::StatusOr<Pumps> pumps = MakePumps(plan, make_pump);
   if (!pumps.ok()) return pumps.status();
   absl::StatusOr<Sample> begin = TakeSample(plan);
   if (!begin.ok()) return begin.status();

@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@
 #include "client/traffic/timeline.h"
 
 namespace mpsd::traffic {
+
+class Pump;
 
 // A process whose cost the report shows, under this name.
 struct WatchedProcess {
@@ -97,10 +101,16 @@ struct LoadResult {
 // the figures must not be believed. Pure.
 bool AllRight(const LoadResult& result);
 
+// Makes the pump of one of the plan's threads, connected. UNAVAILABLE when it cannot connect.
+using PumpMaker = std::function<absl::StatusOr<std::unique_ptr<Pump>>(uint32_t thread)>;
+
 // Blocks until the run is over: at most the plan's times for connecting, warm-up, duration and
 // draining together. UNAVAILABLE when it cannot connect to the target. Failed calls are counted in
 // the result; they do not make the status an error.
 absl::StatusOr<LoadResult> RunLoad(const LoadPlan& plan,
                                    const std::vector<PreparedRequest>& requests);
+
+// The same with pumps of the caller's kind.
+absl::StatusOr<LoadResult> RunLoadWith(const LoadPlan& plan, const PumpMaker& make_pump);
 
 }  // namespace mpsd::traffic

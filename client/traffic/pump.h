@@ -57,6 +57,11 @@ class ShownToken {
   const std::string header_;
 };
 
+// The part of `total` that falls to thread `index` of `count`.
+inline uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
+  return total / count + (index < total % count ? 1 : 0);
+}
+
 // How long a thread waits for an answer before it looks at the clock again.
 inline constexpr int64_t kPollNs = 20 * kNsPerMs;
 

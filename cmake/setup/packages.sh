@@ -27,9 +27,14 @@ debian_test_packages=(
   libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
   libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal
   ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew
+  libnghttp2-dev                      # 1.52 / 1.59: mpsd-bench --frames
 )
-bench_packages=(wrk)                  # 4.1: loads the door of HTTP; Homebrew's name too
+debian_bench_packages=(
+  wrk                                 # 4.1: loads the door of HTTP
+  libnghttp2-dev
+)
 debian_peers_packages=(
+  "${debian_bench_packages[@]}"
   default-jre-headless                # 17 / 21: TorchServe
   python3-venv
 )
@@ -39,7 +44,8 @@ brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
   simdjson
 )
-brew_test_packages=(googletest google-benchmark ccache)
+brew_test_packages=(googletest google-benchmark ccache libnghttp2)
+brew_bench_packages=(wrk libnghttp2)
 brew_format_packages=(clang-format@14)
 
 need_packages() { # serve|test|bench|peers|distros|format; test has all but the last three's
@@ -50,7 +56,7 @@ need_packages() { # serve|test|bench|peers|distros|format; test has all but the 
       packages=("${brew_serve_packages[@]}")
       case $1 in
         test) packages+=("${brew_test_packages[@]}") ;;
-        bench | peers) packages+=("${bench_packages[@]}") ;;
+        bench | peers) packages+=("${brew_bench_packages[@]}") ;;
         format) packages=("${brew_format_packages[@]}") ;;
       esac
       ;;
@@ -58,8 +64,8 @@ need_packages() { # serve|test|bench|peers|distros|format; test has all but the 
       packages=("${debian_serve_packages[@]}")
       case $1 in
         test | format) packages+=("${debian_test_packages[@]}") ;;
-        bench) packages+=("${bench_packages[@]}") ;;
-        peers) packages+=("${bench_packages[@]}" "${debian_peers_packages[@]}") ;;
+        bench) packages+=("${debian_bench_packages[@]}") ;;
+        peers) packages+=("${debian_peers_packages[@]}") ;;
         distros) packages+=("${debian_distros_packages[@]}") ;;
       esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.

@@ -16,6 +16,7 @@
 #include "client/traffic/request_set.h"
 #include "load_tests/generator/bench_options.h"
 #include "load_tests/generator/bench_report.h"
+#include "load_tests/generator/make_frame_pump.h"
 #include "nlohmann/json.hpp"
 
 namespace mpsd::load {
@@ -35,6 +36,13 @@ absl::StatusOr<std::vector<traffic::PreparedRequest>> RequestsOf(const BenchOpti
   return all;
 }
 
+absl::StatusOr<traffic::LoadResult> Run(const BenchOptions& options,
+                                        const std::vector<traffic::PreparedRequest>& requests) {
+  if (!options.frames) return traffic::RunLoad(options.plan, requests);
+  return traffic::RunLoadWith(
+      options.plan, [&](uint32_t thread) { return MakeFramePump(options.plan, requests, thread); });
+}
+
 }  // namespace
 }  // namespace mpsd::load
 
@@ -49,7 +57,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "mpsd-bench: %s\n", requests.status().ToString().c_str());
     return 64;
   }
-  const auto result = mpsd::traffic::RunLoad(options.plan, *requests);
+  const auto result = Run(options, *requests);
   if (!result.ok()) {
     std::fprintf(stderr, "mpsd-bench: %s\n", result.status().ToString().c_str());
     return 69;

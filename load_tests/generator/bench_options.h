@@ -29,6 +29,7 @@ struct BenchOptions {
   double skew = 0;                // the nth of them gets a share of n to the power of minus this
   TraceFile trace;                // what the plan's arrivals were read from
   traffic::RequestPlan requests;  // its model and share are for each model's own
+  bool frames = false;            // FramePumps instead of gRPC's client
   bool json = false;              // the report is one line of JSON
   bool allow_errors = false;      // exit 0 even if calls failed
 };

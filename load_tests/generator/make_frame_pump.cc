@@ -1,0 +1,13 @@
+#include "load_tests/generator/make_frame_pump.h"
+
+#include "load_tests/generator/frame_pump.h"
+
+namespace mpsd::load {
+
+absl::StatusOr<std::unique_ptr<traffic::Pump>> MakeFramePump(
+    const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
+    uint32_t thread) {
+  return FramePump::Make(plan, requests, thread);
+}
+
+}  // namespace mpsd::load

@@ -2,7 +2,7 @@
 //
 //   Next() ─▶ due at t ─┬─▶ Sent         at t or later: that is its lateness
 //                       ├─▶ NotSent      as many calls are open as the run may have
-//                       └─▶ NotSentFrom  the window is over: this one, and all that were still to come
+//                       └─▶ NotSentFrom  the window is over: this one, and all still to come
 //
 // A latency counts from the intended time, so a client that is late makes the server look slow and
 // never fast.

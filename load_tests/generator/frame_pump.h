@@ -1,6 +1,6 @@
 // FramePump: the open loop of one client thread over FrameConnections.
 //
-//   turn   counts what has been answered ─▶ starts what is due ─▶ gives up what has expired ─▶ writes
+//   turn   counts what is answered ─▶ starts what is due ─▶ gives up what has expired ─▶ writes
 //   sleep  until a call is due, and while some are open for a fifth of a millisecond
 //
 // To be woken for each call and for each answer would cost the machine more than the calls do. So

@@ -4,6 +4,7 @@
 import os
 import sys
 import tempfile
+import types
 import unittest
 
 sys.dont_write_bytecode = True
@@ -198,12 +199,13 @@ class SweptByFakes(bench_sweeps.SweepLoads):
 
     def __init__(self):
         self.asked = []
+        self.daemon = types.SimpleNamespace(unix="unix:/the.sock")
 
     def value(self, name, key):
         return {("minilm_c64", "throughput"): 200}[name, key]
 
-    def load_daemon(self, *flags, **_):
-        self.asked.append(dict(zip(flags[::2], flags[1::2])))
+    def load_daemon(self, first, *flags, target, **_):
+        self.asked.append({**dict(zip(flags[::2], flags[1::2])), "client": (first, target)})
         return {"goodput": float(self.asked[-1]["--rate"]) / 2}
 
     def of_arrivals(self, rate, slo_us, loads):
@@ -221,6 +223,7 @@ class Sweeps(unittest.TestCase):
                          ["100.0", "150.0", "180.0", "200.0", "250.0", "300.0", "400.0", "600.0"])
         self.assertEqual({(asked["--slo"], asked["--deadline"]) for asked in loads.asked},
                          {("50000us", "50000us")})
+        self.assertEqual({asked["client"] for asked in loads.asked}, {("--frames", "unix:/the.sock")})
         self.assertEqual(sweep.at(150), {"percent": 150, "goodput": 150, "foretold": 50_301,
                                          "bound": -49_700})
 

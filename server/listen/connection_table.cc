@@ -51,13 +51,14 @@ Flood ConnectionPlace::Took(absl::Span<const iovec> pieces, size_t bytes, bool i
                             const Clock& clock) {
   absl::MutexLock lock(&mu_);
   if (!meter_.has_value()) return Flood::kNone;  // no connection any more
+  const int64_t now_ns = clock.NowNs();
   const uint64_t calls = meter_->calls();
   Flood flood = Flood::kNone;
   size_t left = bytes;
   for (const iovec& piece : pieces) {
     const size_t count = std::min(left, piece.iov_len);
     if (count == 0 || flood != Flood::kNone) break;
-    flood = meter_->Take({static_cast<const uint8_t*>(piece.iov_base), count}, clock);
+    flood = meter_->Take({static_cast<const uint8_t*>(piece.iov_base), count}, now_ns);
     left -= count;
   }
   round_.Took(bytes, meter_->calls() - calls);

@@ -52,6 +52,18 @@ def rapid_reset(path=WATCH):
         stream += 2000
 
 
+def late_reset():
+    """Calls that are cancelled when they have been open for a while, and others have begun."""
+    ahead = range(1, 1)
+    for first in range(1, 1 << 31, 100):
+        streams = range(first, first + 100, 2)
+        yield b"".join([Connection.request_headers(stream, path=WATCH) for stream in streams] +
+                       [Connection.frame(RST_STREAM, 0, stream, struct.pack(">I", 8))
+                        for stream in ahead])
+        time.sleep(0.01)
+        ahead = streams
+
+
 def endless_headers():
     """One call whose headers do not end."""
     field = b"\0\x04name\x7f\x80\x01" + b"x" * 255
@@ -68,13 +80,15 @@ FLOODS = {
     "DATA without bytes": same(Connection.frame(DATA, 0, 1, b"")),
     "rapid reset": rapid_reset(),
     "rapid reset of streams": rapid_reset(STREAM_INFER),
+    "late reset": late_reset(),
     "endless headers": endless_headers(),
 }
 
 
 def send_all(sender, blocks, most_bytes, limit_s):
-    """How many bytes of the blocks the server took."""
+    """How many bytes of the blocks the server took, each of them as soon as it is there."""
     sender.settimeout(LIMIT_S)
+    sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sender.sendall(Connection.preface())
     until = time.monotonic() + limit_s
     sent = 0

@@ -18,12 +18,12 @@ constexpr uint64_t kBlockBytes = 1000;
 constexpr uint32_t kResets = 4000;
 constexpr FrameBounds kBounds = {kBlockBytes, kResets};
 
-std::string Frame(uint8_t kind, size_t length, uint8_t flags = 0) {
+std::string Frame(uint8_t kind, size_t length, uint8_t flags = 0, uint32_t stream = 0x01010101) {
   std::string frame;
   for (const int shift : {16, 8, 0}) frame.push_back(static_cast<char>(length >> shift & 0xff));
   frame.push_back(static_cast<char>(kind));
   frame.push_back(static_cast<char>(flags));
-  frame.append(4, '\1');
+  for (const int shift : {24, 16, 8, 0}) frame.push_back(static_cast<char>(stream >> shift & 0xff));
   // Every byte of the payload looks like a head of an RST_STREAM.
   return frame.append(length, static_cast<char>(kRstStream));
 }
@@ -31,7 +31,8 @@ std::string Frame(uint8_t kind, size_t length, uint8_t flags = 0) {
 class FrameMeterTest : public testing::Test {
  protected:
   Flood Take(absl::string_view bytes) {
-    return meter_.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, clock_);
+    return meter_.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                       clock_.NowNs());
   }
   Flood TakeMany(const std::string& frame, uint32_t count) {
     Flood flood = Flood::kNone;
@@ -55,6 +56,62 @@ TEST_F(FrameMeterTest, CutsResetsBeyondTheirBudgetForGood) {
   EXPECT_EQ(Take(reset), Flood::kResets);
   clock_.Advance(10 * kNsPerSecond);
   EXPECT_EQ(Take(Frame(kData, 10)), Flood::kResets);
+}
+
+TEST_F(FrameMeterTest, CallsThatWereOpenForAWhileHaveABudgetOfTheirOwn) {
+  Take("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  clock_.Advance(FrameMeter::kLongOpenNs);
+  Take(Frame(kHeaders, 10, kEndHeaders, 5));
+  clock_.Advance(FrameMeter::kLongOpenNs);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 5), FrameMeter::kLateResets * kResets), Flood::kNone);
+  // Those of new calls are as many as they were.
+  Take(Frame(kHeaders, 10, kEndHeaders, 7));
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 7), kResets / 4), Flood::kNone);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 5), 100), Flood::kResets);
+}
+
+TEST_F(FrameMeterTest, ACallIsNewUntilItWasOpenForAWhile) {
+  Begin();
+  Take(Frame(kHeaders, 10, kEndHeaders, 5));
+  clock_.Advance(FrameMeter::kLongOpenNs - 1);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 5), kResets), Flood::kNone);
+  EXPECT_EQ(Take(Frame(kRstStream, 4, 0, 5)), Flood::kResets);
+}
+
+TEST_F(FrameMeterTest, TimePassesWhileBytesKeepComing) {
+  Begin();
+  Take(Frame(kHeaders, 10, kEndHeaders, 5));
+  for (int i = 0; i < 4; ++i) {
+    clock_.Advance(FrameMeter::kLongOpenNs / 2);
+    Take(Frame(kData, 10));
+  }
+  Take(Frame(kHeaders, 10, kEndHeaders, 7));
+  clock_.Advance(FrameMeter::kLongOpenNs / 2);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 5), kResets + 100), Flood::kNone);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 7), kResets + 100), Flood::kResets);
+}
+
+// A flood begins calls and cancels them in the same breath, however long it lasts.
+TEST_F(FrameMeterTest, CallsThatBeginAndEndAtOnceAreNewForEver) {
+  Begin();
+  Flood flood = Flood::kNone;
+  uint32_t cancelled = 0;
+  for (uint32_t stream = 1; flood == Flood::kNone; stream += 2, ++cancelled) {
+    ASSERT_LT(cancelled, 3 * kResets);
+    Take(Frame(kHeaders, 10, kEndHeaders, stream));
+    flood = Take(Frame(kRstStream, 4, 0, stream));
+    clock_.Advance(kNsPerSecond / kResets / 4);  // four times as many as it may
+  }
+  EXPECT_EQ(flood, Flood::kResets);
+}
+
+TEST_F(FrameMeterTest, AStreamsFirstBitSaysNothing) {
+  Begin();
+  Take(Frame(kHeaders, 10, kEndHeaders, 0x80000005));
+  clock_.Advance(FrameMeter::kLongOpenNs);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 0x80000005), kResets + 100), Flood::kNone);
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 7), kResets + 100), Flood::kResets);
 }
 
 TEST_F(FrameMeterTest, ANewConnectionHasAQuarterAtOnce) {
@@ -118,8 +175,8 @@ TEST_F(FrameMeterTest, ItDoesNotMatterWhereTheBytesAreCut) {
     size_t at = 0;
     for (; at < all.size(); at += piece) {
       const absl::string_view bytes = absl::string_view(all).substr(at, piece);
-      const Flood flood =
-          meter.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, clock_);
+      const Flood flood = meter.Take({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                                     clock_.NowNs());
       EXPECT_EQ(flood, at + bytes.size() < last_head ? Flood::kNone : Flood::kHeaderBlock) << piece;
     }
   }

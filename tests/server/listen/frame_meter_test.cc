@@ -85,6 +85,7 @@ TEST_F(FrameMeterTest, TimePassesWhileBytesKeepComing) {
     clock_.Advance(FrameMeter::kLongOpenNs / 2);
     Take(Frame(kData, 10));
   }
+  clock_.Advance(FrameMeter::kLongOpenNs / 2);
   Take(Frame(kHeaders, 10, kEndHeaders, 7));
   clock_.Advance(FrameMeter::kLongOpenNs / 2);
   EXPECT_EQ(TakeMany(Frame(kRstStream, 4, 0, 5), kResets + 100), Flood::kNone);

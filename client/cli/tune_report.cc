@@ -104,13 +104,15 @@ std::string BestText(const TuneReport& report) {
   std::string text =
       absl::StrFormat("\nbest: %s: %.1f a second at %s", CandidateText(report.best->candidate),
                       report.best->rate(), SloText(report.slo));
-  const Trial& first = report.trials.front();
-  if (first.candidate == report.best->candidate) {
+  const auto configured = std::find_if(
+      report.trials.rbegin(), report.trials.rend(),
+      [&](const Trial& trial) { return trial.candidate == report.trials.front().candidate; });
+  if (configured->candidate == report.best->candidate) {
     absl::StrAppend(&text, "; no other is better by more than ", tune::TunePlan::kWorthwhile * 100,
                     " %");
-  } else if (first.knee) {
+  } else if (configured->knee) {
     absl::StrAppendFormat(&text, ", %.2f times what it serves as configured",
-                          report.best->rate() / first.rate());
+                          report.best->rate() / configured->rate());
   }
   absl::StrAppend(&text, "\n");
   if (report.others > 0) {

@@ -231,9 +231,10 @@ class TuneRun {
                                                 "' cannot be measured: ", trials.front().reason))};
   }
 
+  // What has been tried twice is as the last try says.
   Failure Choose(const std::optional<Candidate>& best) {
     for (const Trial& trial : report_.trials) {
-      if (best && trial.candidate == *best) report_.best = trial;
+      if (best && trial.candidate == *best && trial.rate() > 0) report_.best = trial;
     }
     if (report_.best) return {};
     return {kExitServerError, absl::ResourceExhaustedError(

@@ -38,20 +38,48 @@ std::optional<Candidate> TunePlan::Next() const {
 void TunePlan::Add(const Candidate& candidate, double rate) {
   MPSD_CHECK(!next_.empty() && next_.front() == candidate);
   next_.pop_front();
-  if (rate > best_rate_ * (1 + kWorthwhile)) {
-    best_ = candidate;
-    best_rate_ = rate;
-    if (step_ == Step::kBatches) OfferBatchesAround(candidate.max_batch_size);
+  if (duel_ && !duel_->best_rate) {
+    duel_->best_rate = rate;
+    return;
   }
-  if (step_ == Step::kLanes && rate > lanes_rate_) {
-    lanes_ = candidate.placement;
-    lanes_rate_ = rate;
+  if (duel_) {
+    EndDuel(candidate, rate);
+  } else {
+    if (step_ == Step::kLanes && rate > lanes_rate_) {
+      lanes_ = candidate.placement;
+      lanes_rate_ = rate;
+    }
+    if (rate > best_rate_ * (1 + kClear)) {
+      TakeBest(candidate, rate);
+    } else if (rate > best_rate_ * (1 + kWorthwhile)) {
+      return BeginDuel(candidate);
+    }
   }
   while (next_.empty() && step_ != Step::kOver) Advance();
 }
 
+void TunePlan::BeginDuel(const Candidate& challenger) {
+  next_.push_front(challenger);
+  next_.push_front(*best_);
+  duel_.emplace();
+}
+
+void TunePlan::EndDuel(const Candidate& challenger, double rate) {
+  best_rate_ = *duel_->best_rate;
+  duel_.reset();
+  if (step_ == Step::kLanes) lanes_rate_ = rate;  // nobody has more: the challenger was better
+  if (rate > best_rate_ * (1 + kWorthwhile)) TakeBest(challenger, rate);
+}
+
+void TunePlan::TakeBest(const Candidate& candidate, double rate) {
+  best_ = candidate;
+  best_rate_ = rate;
+  if (step_ == Step::kBatches) OfferBatchesAround(candidate.max_batch_size);
+}
+
 std::vector<Candidate> TunePlan::Rest() const {
   TunePlan plan = *this;
+  while (plan.duel_) plan.Add(*plan.Next(), 0);
   std::vector<Candidate> rest;
   while (const auto candidate = plan.Next()) {
     rest.push_back(*candidate);

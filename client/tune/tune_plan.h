@@ -3,8 +3,10 @@
 //   as configured ─▶ lanes against threads ─▶ processes against lanes ─▶ batch caps ─▶ precisions
 //
 // Each step varies one thing of the best candidate so far, so a host of many cores has a dozen
-// candidates and not hundreds. A cap that is better has its neighbours tried too. It decides and
-// measures nothing:
+// candidates and not hundreds. A cap that is better has its neighbours tried too. One measurement
+// of a host with other work may be off by more than two candidates differ. So one that seems a
+// little better than the best so far is tried again, right after the best is, and those two tries
+// decide. The plan decides and measures nothing:
 //
 //   TunePlan plan({.cores = 8});
 //   while (const auto candidate = plan.Next()) plan.Add(*candidate, RateOf(*candidate));
@@ -37,6 +39,7 @@ class TunePlan {
   // Another candidate than the best so far must be better by this part of it: what differs by less
   // is noise, and no reason to change a config.
   static constexpr double kWorthwhile = 0.05;
+  static constexpr double kClear = 0.25;        // no noise: needs no second try
   static constexpr uint32_t kMostBatch = 1024;  // a config takes no more
 
   // REQUIRES: facts.cores > 0.
@@ -51,15 +54,23 @@ class TunePlan {
   // How many requests a second the candidate of Next() serves within the SLO; 0: it does not.
   void Add(const Candidate& candidate, double rate);
 
-  // What would be tried from now on if none of it were better.
+  // What would be tried from now on if none of it were better, without what has been tried.
   std::vector<Candidate> Rest() const;
 
   // The best so far; none while no candidate had a rate.
   std::optional<Candidate> best() const { return best_; }
 
  private:
+  // The best so far and one that seems better, each tried again.
+  struct Duel {
+    std::optional<double> best_rate;  // once it has been
+  };
+
   enum class Step { kConfigured, kLanes, kProcesses, kBatches, kPrecisions, kOver };
 
+  void BeginDuel(const Candidate& challenger);
+  void EndDuel(const Candidate& challenger, double rate);
+  void TakeBest(const Candidate& candidate, double rate);
   // Fills `next_` from the steps that are left.
   void Advance();
   void Offer(const Candidate& candidate);
@@ -71,7 +82,8 @@ class TunePlan {
 
   TuneFacts facts_;
   Step step_ = Step::kConfigured;
-  std::deque<Candidate> next_;  // of this step
+  std::deque<Candidate> next_;  // of this step, those of a duel first
+  std::optional<Duel> duel_;
   std::vector<Candidate> offered_;
   std::optional<Candidate> best_;
   double best_rate_ = 0;

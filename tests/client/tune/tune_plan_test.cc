@@ -60,6 +60,55 @@ TEST(TunePlan, ALittleBetterIsNotBetter) {
   EXPECT_EQ(plan.best(), Candidate());
 }
 
+// As a host with other work makes one look better, once.
+TEST(TunePlan, WhatSeemsBetterHasToShowItAgain) {
+  TunePlan plan({.cores = 2});
+  const Candidate lanes = {.placement = {1, 2, 1}};
+  plan.Add({}, 100);
+  plan.Add(lanes, 120);
+  ASSERT_EQ(plan.Next(), Candidate()) << "the best so far comes first";
+  plan.Add({}, 100);
+  ASSERT_EQ(plan.Next(), lanes);
+  plan.Add(lanes, 104);
+  EXPECT_EQ(plan.best(), Candidate());
+}
+
+// Or the other one worse.
+TEST(TunePlan, TheBestIsWhatItsSecondTrySays) {
+  TunePlan plan({.cores = 2});
+  const Candidate lanes = {.placement = {1, 2, 1}};
+  const Candidate threads = {.placement = {1, 1, 2}};
+  plan.Add({}, 100);
+  plan.Add(lanes, 120);
+  plan.Add({}, 120);
+  plan.Add(lanes, 120);
+  EXPECT_EQ(plan.best(), Candidate());
+  plan.Add(threads, 125);
+  EXPECT_NE(plan.Next(), Candidate()) << "125 is no better than 120";
+}
+
+TEST(TunePlan, WhatIsBetterTwiceIsTheBest) {
+  TunePlan plan({.cores = 2});
+  const Candidate lanes = {.placement = {1, 2, 1}};
+  plan.Add({}, 100);
+  plan.Add(lanes, 110);
+  EXPECT_EQ(plan.best(), Candidate());
+  plan.Add({}, 100);
+  plan.Add(lanes, 120);
+  EXPECT_EQ(plan.best(), lanes);
+  plan.Add({.placement = {1, 1, 2}}, 115);
+  EXPECT_EQ(CandidateText(*plan.Next()), "2 x 1 x 1");
+}
+
+TEST(TunePlan, WhatIsFarBetterIsTakenAtOnce) {
+  TunePlan plan({.cores = 2});
+  const Candidate lanes = {.placement = {1, 2, 1}};
+  plan.Add({}, 100);
+  plan.Add(lanes, 126);
+  EXPECT_EQ(plan.best(), lanes);
+  EXPECT_EQ(CandidateText(*plan.Next()), "1 x 1 x 2");
+}
+
 TEST(TunePlan, NothingIsBestWhereNothingServes) {
   TunePlan plan({.cores = 2});
   EXPECT_THAT(TriesOf(&plan, [](const Candidate&) { return 0; }),
@@ -130,6 +179,18 @@ TEST(TunePlan, NamesWhatIsLeft) {
   EXPECT_THAT(rest,
               ElementsAre("1 x 2 x 2", "1 x 1 x 4", "2 x 2 x 1", "4 x 1 x 1", "1 x 4 x 1, bf16"));
   EXPECT_EQ(CandidateText(*plan.Next()), "1 x 2 x 2") << "the plan itself goes on";
+}
+
+TEST(TunePlan, WhatWasToBeTriedAgainIsNotLeft) {
+  TunePlan plan({.cores = 2});
+  const auto others = ElementsAre(Candidate{.placement = {1, 1, 2}},  //
+                                  Candidate{.placement = {2, 1, 1}});
+  plan.Add({}, 100);
+  plan.Add({.placement = {1, 2, 1}}, 110);
+  EXPECT_THAT(plan.Rest(), others);
+  plan.Add({}, 100);
+  EXPECT_THAT(plan.Rest(), others);
+  EXPECT_EQ(plan.best(), Candidate());
 }
 
 }  // namespace

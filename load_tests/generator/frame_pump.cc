@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "load_tests/generator/grpc_message.h"
+#include "load_tests/generator/make_frame_pump.h"
 #include "proto/base/check.h"
 
 namespace mpsd::load {
@@ -22,34 +23,39 @@ constexpr int64_t kTurnNs = 200 * kNsPerUs;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<traffic::Pump>> FramePump::Make(
+absl::StatusOr<std::unique_ptr<traffic::Pump>> MakeFramePump(
     const traffic::LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t thread) {
-  MPSD_CHECK(plan.arrivals.IsOpen());
-  std::unique_ptr<FramePump> pump(new FramePump(
-      plan, requests, thread, traffic::Share(plan.outstanding_max, thread, plan.threads)));
-  const uint32_t connections = std::max(plan.channels, plan.threads);
-  for (uint32_t i = 0; i < traffic::Share(connections, thread, plan.threads); ++i) {
-    auto connection = FrameConnection::Connect(
-        &pump->io_, plan.target, plan.method, plan.connect_ns,
-        [pump = pump.get()](FrameCall* call) { pump->Count(static_cast<Call*>(call)); });
-    if (!connection.ok()) return connection.status();
-    pump->connections_.push_back(*std::move(connection));
-  }
+  auto pump = std::make_unique<FramePump>(plan, requests, thread);
+  const absl::Status connected = pump->Connect();
+  if (!connected.ok()) return connected;
   return pump;
 }
 
 FramePump::FramePump(const traffic::LoadPlan& plan, const std::vector<PreparedRequest>& requests,
-                     uint32_t thread, uint32_t call_count)
+                     uint32_t thread)
     : plan_(plan),
       requests_(requests),
       thread_(thread),
       picker_(requests, plan.seed + 1 + thread),  // not what draws the times
       tally_(plan, requests),
-      call_count_(call_count),
-      calls_(std::make_unique<Call[]>(call_count)) {
+      call_count_(traffic::Share(plan.outstanding_max, thread, plan.threads)),
+      calls_(std::make_unique<Call[]>(call_count_)) {
+  MPSD_CHECK(plan.arrivals.IsOpen());
   for (const PreparedRequest& request : requests_) messages_.push_back(Framed(request.bytes));
-  free_.reserve(call_count);
-  for (uint32_t i = 0; i < call_count; ++i) free_.push_back(&calls_[i]);
+  free_.reserve(call_count_);
+  for (uint32_t i = 0; i < call_count_; ++i) free_.push_back(&calls_[i]);
+}
+
+absl::Status FramePump::Connect() {
+  const uint32_t connections = std::max(plan_.channels, plan_.threads);
+  for (uint32_t i = 0; i < traffic::Share(connections, thread_, plan_.threads); ++i) {
+    auto connection =
+        FrameConnection::Connect(&io_, plan_.target, plan_.method, plan_.connect_ns,
+                                 [this](FrameCall* call) { Count(static_cast<Call*>(call)); });
+    if (!connection.ok()) return connection.status();
+    connections_.push_back(*std::move(connection));
+  }
+  return absl::OkStatus();
 }
 
 void FramePump::Run(const traffic::Window& window) {

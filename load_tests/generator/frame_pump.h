@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "client/traffic/answer_tally.h"
 #include "client/traffic/due_calls.h"
 #include "client/traffic/load_run.h"
@@ -30,12 +30,13 @@ namespace mpsd::load {
 // which outlive the pump. Lives on the thread that calls Run().
 class FramePump final : public traffic::Pump {
  public:
-  // The pump of thread `thread` of the plan's, with its part of the connections and of the calls
-  // that may be open. UNAVAILABLE when it cannot connect. REQUIRES: the plan is of an open loop,
-  // without TLS, token or streams.
-  static absl::StatusOr<std::unique_ptr<Pump>> Make(
-      const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
-      uint32_t thread);
+  // The pump of thread `thread` of the plan's, with its part of the calls that may be open.
+  // REQUIRES: the plan is of an open loop, without TLS, token or streams.
+  FramePump(const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
+            uint32_t thread);
+
+  // Makes its part of the connections. UNAVAILABLE when it cannot. Called once, before Run().
+  absl::Status Connect();
 
   void Run(const traffic::Window& window) override;
   const traffic::LoadCounts& counts() const override { return tally_.counts(); }
@@ -53,9 +54,6 @@ class FramePump final : public traffic::Pump {
     Call* call = nullptr;
     uint64_t number = 0;
   };
-
-  FramePump(const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
-            uint32_t thread, uint32_t call_count);
 
   void Turn(int64_t now_ns);
   void SendDue(int64_t now_ns);

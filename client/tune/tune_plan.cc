@@ -38,37 +38,39 @@ std::optional<Candidate> TunePlan::Next() const {
 void TunePlan::Add(const Candidate& candidate, double rate) {
   MPSD_CHECK(!next_.empty() && next_.front() == candidate);
   next_.pop_front();
-  if (duel_ && !duel_->best_rate) {
-    duel_->best_rate = rate;
-    return;
-  }
-  if (duel_) {
-    EndDuel(candidate, rate);
-  } else {
-    if (step_ == Step::kLanes && rate > lanes_rate_) {
-      lanes_ = candidate.placement;
-      lanes_rate_ = rate;
-    }
-    if (rate > best_rate_ * (1 + kClear)) {
-      TakeBest(candidate, rate);
-    } else if (rate > best_rate_ * (1 + kWorthwhile)) {
-      return BeginDuel(candidate);
-    }
+  switch (turn_) {
+    case Turn::kNew:
+      AddNew(candidate, rate);
+      break;
+    case Turn::kBestAgain:
+      best_rate_ = rate;
+      turn_ = Turn::kChallengerAgain;
+      break;
+    case Turn::kChallengerAgain:
+      AddChallenger(candidate, rate);
+      turn_ = Turn::kNew;
+      break;
   }
   while (next_.empty() && step_ != Step::kOver) Advance();
 }
 
-void TunePlan::BeginDuel(const Candidate& challenger) {
-  next_.push_front(challenger);
-  next_.push_front(*best_);
-  duel_.emplace();
+void TunePlan::AddNew(const Candidate& candidate, double rate) {
+  if (step_ == Step::kLanes && rate > lanes_rate_) {
+    lanes_ = candidate.placement;
+    lanes_rate_ = rate;
+  }
+  if (rate > best_rate_ * (1 + kClear)) {
+    TakeBest(candidate, rate);
+  } else if (rate > best_rate_ * (1 + kWorthwhile)) {
+    next_.push_front(candidate);
+    next_.push_front(*best_);
+    turn_ = Turn::kBestAgain;
+  }
 }
 
-void TunePlan::EndDuel(const Candidate& challenger, double rate) {
-  best_rate_ = *duel_->best_rate;
-  duel_.reset();
+void TunePlan::AddChallenger(const Candidate& candidate, double rate) {
   if (step_ == Step::kLanes) lanes_rate_ = rate;  // nobody has more: the challenger was better
-  if (rate > best_rate_ * (1 + kWorthwhile)) TakeBest(challenger, rate);
+  if (rate > best_rate_ * (1 + kWorthwhile)) TakeBest(candidate, rate);
 }
 
 void TunePlan::TakeBest(const Candidate& candidate, double rate) {
@@ -79,7 +81,7 @@ void TunePlan::TakeBest(const Candidate& candidate, double rate) {
 
 std::vector<Candidate> TunePlan::Rest() const {
   TunePlan plan = *this;
-  while (plan.duel_) plan.Add(*plan.Next(), 0);
+  while (plan.turn_ != Turn::kNew) plan.Add(*plan.Next(), 0);
   std::vector<Candidate> rest;
   while (const auto candidate = plan.Next()) {
     rest.push_back(*candidate);

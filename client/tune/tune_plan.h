@@ -61,15 +61,13 @@ class TunePlan {
   std::optional<Candidate> best() const { return best_; }
 
  private:
-  // The best so far and one that seems better, each tried again.
-  struct Duel {
-    std::optional<double> best_rate;  // once it has been
-  };
-
+  // What next_.front() is: a new one, or one of a duel. In a duel the best so far and one that seems
+  // better are tried again, in this order.
+  enum class Turn { kNew, kBestAgain, kChallengerAgain };
   enum class Step { kConfigured, kLanes, kProcesses, kBatches, kPrecisions, kOver };
 
-  void BeginDuel(const Candidate& challenger);
-  void EndDuel(const Candidate& challenger, double rate);
+  void AddNew(const Candidate& candidate, double rate);
+  void AddChallenger(const Candidate& candidate, double rate);
   void TakeBest(const Candidate& candidate, double rate);
   // Fills `next_` from the steps that are left.
   void Advance();
@@ -83,7 +81,7 @@ class TunePlan {
   TuneFacts facts_;
   Step step_ = Step::kConfigured;
   std::deque<Candidate> next_;  // of this step, those of a duel first
-  std::optional<Duel> duel_;
+  Turn turn_ = Turn::kNew;
   std::vector<Candidate> offered_;
   std::optional<Candidate> best_;
   double best_rate_ = 0;

@@ -176,6 +176,19 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
     def echo_c64(self):
         return self.load_echo(self.echo, "--concurrency", "64")
 
+    def echo_connections(self, connections):
+        """64 open calls over so many connections, as many streams have of their own."""
+        return self.load_echo(self.echo, "--concurrency", "64", "--channels", str(connections))
+
+    def echo_connections4_c64(self):
+        return self.echo_connections(4)
+
+    def echo_connections16_c64(self):
+        return self.echo_connections(16)
+
+    def echo_connections64_c64(self):
+        return self.echo_connections(64)
+
     def echo_unix_c64(self):
         return self.load_echo(self.echo_unix, "--concurrency", "64")
 
@@ -299,19 +312,21 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
                 self.samples.setdefault(name, []).append(getattr(self, name)())
 
 
+CONNECTIONS = ["echo_connections4_c64", "echo_connections16_c64", "echo_connections64_c64"]
 CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image"]
 # Each measurement runs next to its ceiling, so that both find the machine in the same state.
 ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", "null_c64",
          "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
          "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
-         "null_streams1_c64", "null_streams4_c64", "null_streams16_c64", "null_streams64_c64",
-         "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
+         "null_streams1_c64", "echo_connections4_c64", "null_streams4_c64",
+         "echo_connections16_c64", "null_streams16_c64", "echo_connections64_c64",
+         "null_streams64_c64", "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
          "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "minilm_c64", "minilm_curve", "micro",
          "http_idle", "tenants", "reload", "start"]
 # What is measured without the daemon that the others share.
-ALONE = [*CEILINGS, "micro", "tenants", "reload", "start"]
+ALONE = [*CEILINGS, *CONNECTIONS, "micro", "tenants", "reload", "start"]
 # What a round more would not tell better than its time is worth.
-ONCE = ["null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
+ONCE = [*CONNECTIONS, "null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
 # The models of bench.json that a measurement needs beside "identity".
 NEEDED = {"null_image": {"image"},
           **{name: {"minilm"} for name in ("minilm", "minilm_c64", "minilm_curve")},

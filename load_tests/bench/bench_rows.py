@@ -105,7 +105,10 @@ def null_rows(bench):
 
 
 def stream_rows(bench):
-    """T1s: the null model over streams to T1, by the number of streams."""
+    """T1s: the null model over streams to T1, by the number of streams, each with its connection.
+
+    What connections cost of themselves is in the row beside: the echo over as many.
+    """
     rows = []
     for streams in STREAMS:
         name = f"null_streams{streams}_c64"
@@ -115,6 +118,11 @@ def stream_rows(bench):
             unary = bench.values("null_c64", "throughput")[:len(served)]
             rows.append(at_least("T1s", f"null over {streams} stream{'s' * (streams > 1)}, to T1",
                                  served, unary, 1.3, " /s"))
+        echo = f"echo_connections{streams}_c64"
+        if bench.has(name, echo):
+            rows.append(beside("–", f"the same to the echo over {streams} connections",
+                               bench.values(name, "throughput"),
+                               bench.values(echo, "throughput"), " /s"))
     return rows
 
 

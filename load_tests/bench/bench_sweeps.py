@@ -62,8 +62,8 @@ class SweepLoads:
         threads = str(OPEN_LOOP_THREADS)
         return self.load_daemon(
             "--frames", "--rate", f"{rate:.1f}", "--seed", str(seed), "--threads", threads,
-            "--channels", threads, "--slo", f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us", model=swept.model,
-            inputs=swept.inputs, target=self.daemon.unix, allow_errors=True)
+            "--channels", threads, "--slo", f"{slo_us:.0f}us", "--deadline", f"{slo_us:.0f}us",
+            model=swept.model, inputs=swept.inputs, target=self.daemon.unix, allow_errors=True)
 
     def sweep(self, swept, forecast, slo_us):
         """Goodput under one deadline, by share of what a closed loop gets."""

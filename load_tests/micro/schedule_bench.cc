@@ -84,7 +84,7 @@ void LetIn(benchmark::State& state) {
                            .rows_ahead = kMostRows / 2,
                            .deadline_ns = kDeadlineNs,
                            .answer_deadline_ns = kDeadlineNs};
-  for (auto _ : state) benchmark::DoNotOptimize(LatenessNs(arrival, snapshot, kNowNs));
+  for (auto _ : state) benchmark::DoNotOptimize(Foresee(arrival, snapshot, kNowNs));
 }
 BENCHMARK(LetIn)->ArgName("lanes")->Arg(1)->Arg(64);
 

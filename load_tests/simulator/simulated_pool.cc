@@ -51,14 +51,16 @@ void SimulatedPool::Arrive(uint32_t run) {
   PassDoor([this, request = NewRequest()] { Admit(request); });
 }
 
-void SimulatedPool::Admit(const Waiting& request) {
+void SimulatedPool::Admit(Waiting request) {
   returns_.Arrived(now_ns_);
   const int64_t wait_ns = load_.deadline_ns > 0 ? StandingQueue::kAnyNs : standing_.LongestWaitNs();
   const Arrival arrival = {.curve = options_.knows ? &curve_ : nullptr,
                            .rows_ahead = RowsBefore(request),
                            .deadline_ns = std::min(request.deadline_ns, now_ns_ + wait_ns),
                            .answer_deadline_ns = BackByNs(request.deadline_ns)};
-  const bool too_late = options_.refuses && LatenessNs(arrival, Snapshot(), now_ns_) > 0;
+  const Foreseen foreseen = Foresee(arrival, Snapshot(), now_ns_);
+  request.is_tried = foreseen.late_ns > 0;
+  const bool too_late = options_.refuses && !foreseen.is_let_in();
   if (too_late || IsFull(request)) {
     ++outcome_.refused;
     ++outcome_.tenants[request.tenant].ended;
@@ -79,7 +81,7 @@ SimulatedPool::Waiting SimulatedPool::NewRequest() {
   const uint32_t rank = is_urgent || load_.urgent_share == 0 ? 0 : 2;
   const int64_t deadline_ns = now_ns_ + (load_.deadline_ns > 0 ? load_.deadline_ns : kNoDeadlineNs);
   const uint32_t tenant = Happens(load_.victim_share) ? 1 : 0;
-  return {now_ns_, deadline_ns, rank, tenant, run_};
+  return {now_ns_, deadline_ns, rank, tenant, run_, false};
 }
 
 // As PoolQueue has it.
@@ -111,7 +113,8 @@ void SimulatedPool::Dispatch() {
       ++outcome_.dropped;
       const Waiting& request = dropped->second;
       ++outcome_.tenants[request.tenant].ended;
-      margin_.NoteNoAnswer(request.arrival_ns, request.deadline_ns, request.deadline_ns);
+      if (request.is_tried) continue;
+      margin_.NoteEnd(request.arrival_ns, request.deadline_ns, request.deadline_ns);
     }
     if (line.empty()) ranks_.erase(decision.rank);
   }
@@ -133,6 +136,7 @@ void SimulatedPool::Start(uint32_t index, uint32_t max_rows) {
     Line& line = ranks_.begin()->second;
     const auto first = First(&line);
     const Waiting& request = first->second;
+    outcome_.expired_rows += request.deadline_ns <= now_ns_ ? 1 : 0;
     if (options_.is_fair) shares_.Charge(request.tenant, kRowNs);
     lane->batch.push_back(request);
     line.erase(first);
@@ -167,6 +171,7 @@ void SimulatedPool::End(Lane* lane) {
 }
 
 void SimulatedPool::Answer(const Waiting& request) {
+  if (!request.is_tried) margin_.NoteEnd(request.arrival_ns, request.deadline_ns, now_ns_);
   margin_.NoteAnswer(request.arrival_ns, request.deadline_ns, now_ns_);
   const int64_t answered_ns = now_ns_ + LagNs();
   Count(request, answered_ns - request.arrival_ns, answered_ns <= request.deadline_ns);

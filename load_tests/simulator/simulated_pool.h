@@ -52,6 +52,7 @@ struct SimulatedOutcome {
   uint64_t dropped = 0;  // while they waited
   uint64_t batches = 0;
   uint64_t rows = 0;
+  uint64_t expired_rows = 0;  // that were given to a lane although their time was over
   uint64_t urgent_offered = 0;
   uint64_t urgent_good = 0;
   int64_t longest_wait_ns = 0;  // from arrival to batch, in the second half of the time
@@ -96,6 +97,7 @@ class SimulatedPool {
     uint32_t rank = 0;
     uint32_t tenant = 0;
     uint32_t run = 0;
+    bool is_tried = false;  // Request::is_tried
   };
   using Line = std::multimap<int64_t, Waiting>;  // by deadline
   struct Lane {
@@ -105,7 +107,7 @@ class SimulatedPool {
   };
 
   void Arrive(uint32_t run);
-  void Admit(const Waiting& request);
+  void Admit(Waiting request);
   void Dispatch();
   void WakeAt(int64_t when_ns);
   void Start(uint32_t lane, uint32_t max_rows);

@@ -85,6 +85,7 @@ void InflightTable::Start(Position position, std::unique_ptr<InflightBatch> batc
   if (!batch->formed.entries.front().request->suspect) worker.kept = false;
   const auto lane_ns = static_cast<int64_t>(static_cast<double>(expected_ns) * worker.slowness);
   lane.free_at_ns = std::max(lane.free_at_ns, batch->batched_ns) + lane_ns;
+  lane.expected_ns = lane_ns;
   for (WorkerView& view : views_) ++view.passed_over;
   worker.passed_over = 0;
   slot = std::move(batch);

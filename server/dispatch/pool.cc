@@ -42,7 +42,7 @@ absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
   if (parts_.inflight.workers().empty() && request->deadline_ns <= parts_.worker_expected_ns) {
     return NoWorkerInTime(parts_.model->name);
   }
-  absl::Status status = parts_.RefusalInAdvance(*request);
+  absl::Status status = parts_.RefusalInAdvance(request);
   if (status.ok()) status = parts_.queue.Admit(request, bytes, targets, tick_by_ns);
   if (!status.ok()) return status;
   request->queue = this;

@@ -43,29 +43,30 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
   MPSD_CHECK(options.lane_needs.empty() || options.resources != nullptr);
 }
 
-absl::Status PoolParts::RefusalInAdvance(const Request& request) {
+absl::Status PoolParts::RefusalInAdvance(Request* request) {
   const int64_t now_ns = clock->NowNs();
-  const bool is_patient = request.patience_ns > 0;
+  const bool is_patient = request->patience_ns > 0;
   const int64_t wait_ns = is_patient ? standing.LongestWaitNs() : StandingQueue::kAnyNs;
   const Arrival arrival = {
-      .curve = queue.curve(request),
-      .rows = request.rows,
-      .most_rows = queue.batcher().MostRowsWith(request),
-      .rows_ahead = queue.ledger()->RowsBefore(request),
-      .deadline_ns = std::min(request.expiry_ns(), now_ns + wait_ns),
-      .answer_deadline_ns = margin.BackByNs(request.arrival_ns, request.answer_deadline_ns())};
+      .curve = queue.curve(*request),
+      .rows = request->rows,
+      .most_rows = queue.batcher().MostRowsWith(*request),
+      .rows_ahead = queue.ledger()->RowsBefore(*request),
+      .deadline_ns = std::min(request->expiry_ns(), now_ns + wait_ns),
+      .answer_deadline_ns = margin.BackByNs(request->arrival_ns, request->answer_deadline_ns())};
   const SchedulerSnapshot snapshot = dispatcher.Snapshot(now_ns);
-  const int64_t late_ns = request.pin != 0
-                              ? PinnedLatenessNs(arrival, request.pin, snapshot, now_ns)
-                              : LatenessNs(arrival, snapshot, now_ns);
-  if (late_ns == 0) return absl::OkStatus();
+  const Foreseen foreseen = request->pin != 0
+                                ? ForeseePinned(arrival, request->pin, snapshot, now_ns)
+                                : Foresee(arrival, snapshot, now_ns);
+  request->is_tried = foreseen.late_ns > 0;
+  if (foreseen.is_let_in()) return absl::OkStatus();
   returns.Arrived(now_ns);
   model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
   return WithRetryAfter(
       absl::ResourceExhaustedError(standing.stands() && is_patient
                                        ? "the queue does not drain: queue.target is exceeded"
                                        : "no lane is free in time for the request's deadline"),
-      std::clamp(late_ns, CompletionRate::kMinRetryNs, CompletionRate::kMaxRetryNs));
+      std::clamp(foreseen.late_ns, CompletionRate::kMinRetryNs, CompletionRate::kMaxRetryNs));
 }
 
 void PoolParts::CheckInvariants() const {

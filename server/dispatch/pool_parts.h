@@ -82,7 +82,7 @@ struct PoolParts {
   // RESOURCE_EXHAUSTED, for a new request that would be answered too late, or without a deadline of
   // its own would stand in a queue that does not drain, as far as anybody can tell. It is refused
   // at once: it would take time from those that can be answered.
-  absl::Status RefusalInAdvance(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  absl::Status RefusalInAdvance(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // CHECKs the invariants above and those of the parts. Locks `mu`. Slow: for tests.
   void CheckInvariants() const;

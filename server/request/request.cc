@@ -80,6 +80,7 @@ void Request::Reset() {
   patience_ns = 0;
   deadline_ns = 0;
   cancelled = false;
+  is_tried = false;
   suspect = false;
   delayed = false;
   dispatches = 0;

@@ -147,6 +147,7 @@ struct Request {
   int64_t final_deadline_ns = 0;  // the answer's, until the wait has ended; 0: deadline_ns is both
   RequestState state = RequestState::kNew;
   bool cancelled = false;  // by the client, while its rows were being filled
+  bool is_tried = false;   // let in although its answer was foreseen to be late (Foreseen)
   bool suspect = false;    // runs alone: its worker crashed, or its batch had too large outputs
   bool delayed = false;    // it has waited, and yields
   uint8_t dispatches = 0;  // how many batches it has been in

@@ -17,11 +17,11 @@ struct Lanes {
   bool one_is_free = false;
 };
 
-Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
+Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns, bool with_hanging) {
   Lanes lanes;
   for (const LaneView& lane : snapshot.lanes) {
     const WorkerView& worker = snapshot.workers[lane.worker];
-    if (!worker.takes_lines()) continue;
+    if (!worker.takes_lines() || (!with_hanging && MayHang(lane, now_ns))) continue;
     lanes.speed += 1 / worker.slowness;
     if (worker.is_slow()) continue;
     const int64_t free_ns = ExpectedFreeNs(lane, now_ns);
@@ -30,6 +30,13 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
     lanes.one_is_free = lanes.one_is_free || lane.batches == 0;
   }
   return lanes;
+}
+
+// Where all lanes may hang, the model may have become slower.
+Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
+  const Lanes lanes = LanesOf(snapshot, now_ns, /*with_hanging=*/false);
+  if (lanes.first_free_ns != SchedulerDecision::kNever) return lanes;
+  return LanesOf(snapshot, now_ns, /*with_hanging=*/true);
 }
 
 // When the batch behind `batches` others starts, which take so long each. Lanes are taken to become
@@ -45,17 +52,11 @@ int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
          static_cast<int64_t>(of_spread * spread_ns);
 }
 
-}  // namespace
-
 // In time either in one batch with all that are ahead, or behind batches of them. Those have as
 // many rows as half of the time that is left allows: the first half passes while the one before
 // runs. A batch has as many rows as usual at least, since those who come later join it.
-int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns) {
-  if (!IsKnown(arrival.curve)) return 0;
-  const Lanes lanes = LanesOf(snapshot, now_ns);
-  if (lanes.first_free_ns == SchedulerDecision::kNever ||
-      (lanes.one_is_free && arrival.rows_ahead == 0))
-    return 0;
+int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, const Lanes& lanes,
+                   int64_t now_ns) {
   const LatencyCurve& curve = *arrival.curve;
   const uint32_t most_of_batch = std::min(snapshot.max_batch_rows, arrival.most_rows);
   const auto lateness_ns = [&](uint32_t most_rows) {
@@ -76,16 +77,26 @@ int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, in
   return std::max<int64_t>(0, std::min(in_one_ns, lateness_ns(batch_rows)));
 }
 
-int64_t PinnedLatenessNs(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
-                         int64_t now_ns) {
+}  // namespace
+
+Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns) {
+  if (!IsKnown(arrival.curve)) return {};
+  const Lanes lanes = LanesOf(snapshot, now_ns);
+  if (lanes.first_free_ns == SchedulerDecision::kNever) return {};
+  return {.late_ns = LatenessNs(arrival, snapshot, lanes, now_ns),
+          .is_tried = lanes.one_is_free && arrival.rows_ahead == 0};
+}
+
+Foreseen ForeseePinned(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
+                       int64_t now_ns) {
   const auto lane = std::find_if(snapshot.lanes.begin(), snapshot.lanes.end(),
                                  [pin](const LaneView& view) { return view.pin == pin; });
-  if (lane == snapshot.lanes.end()) return 0;
+  if (lane == snapshot.lanes.end()) return {};
   uint64_t bound_rows = 0;
   for (const LineView& line : snapshot.lines) bound_rows += line.pin == pin ? line.all_rows() : 0;
   arrival.rows_ahead = std::min(arrival.rows_ahead, bound_rows);
   const LanePart only(snapshot, static_cast<uint32_t>(lane - snapshot.lanes.begin()));
-  return LatenessNs(arrival, only.Snapshot(), now_ns);
+  return Foresee(arrival, only.Snapshot(), now_ns);
 }
 
 }  // namespace mpsd

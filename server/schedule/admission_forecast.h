@@ -18,16 +18,25 @@ struct Arrival {
   int64_t answer_deadline_ns = 0;                             // when its batch has to be back
 };
 
-// How much too late the request would be, if it were let in at `now_ns`: it waits for a lane, then
-// for the batches of those ahead of it, whose rows are limited by deadlines like its own. 0: in
-// time, as far as anybody can tell. A request that finds a lane free and nobody ahead of it is in
-// time whatever the curve says: somebody has to try, or a curve that is too high would never come
-// down. Pure; it walks the lanes.
-int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
+// What would become of it.
+struct Foreseen {
+  int64_t late_ns = 0;    // how much too late its batch would be back; 0: in time
+  bool is_tried = false;  // it is let in even if it would be late
+
+  bool is_let_in() const { return late_ns == 0 || is_tried; }
+};
+
+// What would become of the request, if it were let in at `now_ns`: it waits for a lane, then for
+// the batches of those ahead of it, whose rows are limited by deadlines like its own. It is in time
+// where nobody can tell. A request that finds a lane free and nobody ahead of it is tried whatever
+// the curve says: somebody has to, or a curve that is too high would never come down. A lane that
+// may hang (MayHang) helps nobody, unless all are so. Pure; it walks the lanes.
+Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
 // The same for a request that only the lane of that pin may run: that lane counts, and of what is
-// ahead the rows that are bound to that lane. 0 where the lane is gone: its loss ends the request.
-int64_t PinnedLatenessNs(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
-                         int64_t now_ns);
+// ahead the rows that are bound to that lane. In time where the lane is gone: its loss ends the
+// request.
+Foreseen ForeseePinned(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
+                       int64_t now_ns);
 
 }  // namespace mpsd

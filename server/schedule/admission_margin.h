@@ -16,7 +16,7 @@ namespace mpsd {
 //   ├────────────────────────────────┤◀─margin─▶│◀─answer─▶┤
 //
 // Noted are requests whose clients gave their deadlines. One that ends long before it has to says
-// nothing of forecasts. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It reads
+// nothing of forecasts, and neither does one that ends too late as foreseen. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It reads
 // no clock.
 class AdmissionMargin {
  public:
@@ -27,9 +27,9 @@ class AdmissionMargin {
     return deadline_ns - AnswerNs(whole_ns) - margin_ns;
   }
 
-  // The batch of such a request, which was let in, is back at `now_ns`.
+  // The batch of such a request, which was let in, is back at `now_ns`. NoteEnd() is called before,
+  // unless it was foreseen to be late.
   void NoteAnswer(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
-    NoteNoAnswer(arrival_ns, deadline_ns, now_ns);
     const int64_t back_by_ns = BackByNs(arrival_ns, deadline_ns);
     const bool is_telling = 2 * (now_ns - arrival_ns) >= back_by_ns - arrival_ns;
     if (is_telling && !IsLate(arrival_ns, deadline_ns, now_ns)) {
@@ -37,9 +37,9 @@ class AdmissionMargin {
     }
   }
 
-  // Such a request, which was let in, ends at `now_ns` without an answer. If it still had time
-  // then, its end says nothing.
-  void NoteNoAnswer(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
+  // Such a request, which was let in since it was foreseen to be in time, ends at `now_ns`, with or
+  // without an answer. If it still had time then, its end says nothing.
+  void NoteEnd(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
     if (IsLate(arrival_ns, deadline_ns, now_ns)) share_ = std::min(kMostShare, share_ + kStep);
   }
 

@@ -41,7 +41,8 @@ LoadedLane LeastLoaded(const SchedulerSnapshot& snapshot, size_t worker, uint32_
     const LaneView& lane = snapshot.lanes[i];
     const int64_t free_ns = ExpectedFreeNs(lane, now_ns);
     left_ns += free_ns - now_ns;
-    if (lane.batches < lane_depth) best.Offer(i, {lane.batches, free_ns, 0, 0});
+    const bool has_room = lane.batches < lane_depth && !MayHang(lane, now_ns);
+    if (has_room) best.Offer(i, {lane.batches, free_ns, 0, 0});
   }
   std::get<2>(best.load) = left_ns;
   std::get<3>(best.load) = view.batches;

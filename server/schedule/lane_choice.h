@@ -13,7 +13,7 @@ namespace mpsd {
 // SlowWorkers has it come sooner where that is not known yet, or where it recovers.
 inline constexpr uint32_t kProbeEvery = 128;
 
-// Lanes with room for a batch.
+// Lanes with room for a batch. One that may hang (MayHang) has none.
 struct LaneChoice {
   std::optional<uint32_t> lane;  // of a worker that is not passed over
   // Idle, of one that is passed over, where `lane` is none or has a batch already.

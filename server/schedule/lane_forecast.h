@@ -1,8 +1,10 @@
-// ExpectedFreeNs: when a lane is expected to have run all that it has.
+// What is expected of a lane that has batches: when it has run them, and whether it still will.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "proto/base/clock.h"
 #include "server/schedule/scheduler.h"
 
 namespace mpsd {
@@ -13,6 +15,16 @@ inline int64_t ExpectedFreeNs(const LaneView& lane, int64_t now_ns) {
   if (lane.batches == 0) return now_ns;
   const int64_t left_ns = lane.free_at_ns - now_ns;
   return now_ns + (left_ns >= 0 ? left_ns : -left_ns);
+}
+
+// A host may hold up any lane for so long: that does not look like a hang.
+inline constexpr int64_t kHeldUpNs = 20 * kNsPerMs;
+
+// The lane is late by as much as its last batch should have taken: nothing more is bound to it, and
+// nobody counts on it, until it answers. Pure.
+inline bool MayHang(const LaneView& lane, int64_t now_ns) {
+  if (lane.batches == 0 || lane.expected_ns == 0) return false;
+  return now_ns - lane.free_at_ns > std::max(lane.expected_ns, kHeldUpNs);
 }
 
 }  // namespace mpsd

@@ -50,6 +50,18 @@ bool PaysToGrow(const LineView& line, uint32_t rows, uint32_t more, double wait_
   return IsFaster(more, round_ns + more_ns, half, half_ns);
 }
 
+// When the head has to run in the end: its wait has not ended, and its answer is in time even if the
+// forecast errs by a tenth of the head's whole time.
+int64_t LastStartNs(const LineView& line, uint32_t most_rows) {
+  const int64_t wait_ns = line.head_deadline_ns - line.head_arrival_ns;
+  const int64_t by_wait_ns = line.head_deadline_ns - wait_ns / 10;
+  if (!IsKnown(line.curve)) return by_wait_ns;
+  const int64_t answer_ns = line.head_answer_deadline_ns - line.head_arrival_ns;
+  const uint32_t rows = std::min(line.all_rows(), most_rows);
+  return std::min(by_wait_ns,
+                  line.head_answer_deadline_ns - answer_ns / 10 - line.curve->LateNs(rows));
+}
+
 }  // namespace
 
 SchedulerDecision PredictiveScheduler::Decide(const SchedulerSnapshot& snapshot,
@@ -199,7 +211,7 @@ int64_t PredictiveScheduler::DueNs(const LineView& line, uint32_t most_rows) con
   if (max_delay_ns_ == 0 || line.all_rows() >= std::min(enough, most_rows)) {
     return std::numeric_limits<int64_t>::min();
   }
-  return line.head_arrival_ns + max_delay_ns_;
+  return std::min(line.head_arrival_ns + max_delay_ns_, LastStartNs(line, most_rows));
 }
 
 }  // namespace mpsd

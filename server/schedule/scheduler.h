@@ -54,10 +54,11 @@ inline bool IsServedBefore(const LineView& line, const LineView& other) {
 }
 
 struct LaneView {
-  uint32_t worker = 0;     // index in SchedulerSnapshot::workers
-  uint32_t batches = 0;    // that it has: one runs, the others wait in its ring
-  int64_t free_at_ns = 0;  // when these are expected to have run; past: at once, or nobody knows
-  uint64_t pin = 0;        // the name by which lines are bound to it
+  uint32_t worker = 0;      // index in SchedulerSnapshot::workers
+  uint32_t batches = 0;     // that it has: one runs, the others wait in its ring
+  int64_t free_at_ns = 0;   // when these are expected to have run; past: at once, or nobody knows
+  uint64_t pin = 0;         // the name by which lines are bound to it
+  int64_t expected_ns = 0;  // for which its last batch is expected to run; 0: nobody knows
 };
 
 struct WorkerView {

@@ -118,6 +118,7 @@ void StepRun::Fill(uint32_t step, StepRequest* target) {
   request->tenant = request_->tenant;
   request->rules_version = request_->rules_version;
   request->arrival_ns = context_->clock->NowNs();
+  request->patience_ns = request_->patience_ns;
   request->deadline_ns = deadline_ns_;
   request->span = BeginSpan(step);
 }

@@ -165,6 +165,17 @@ class Rows(unittest.TestCase):
         self.assertIn("over 1 stream,", rows[0].quantity)
         self.assertIn("over 4 streams,", rows[1].quantity)
 
+    def test_streams_stand_beside_the_echo_over_as_many_connections(self):
+        bench = figures.Samples()
+        bench.samples = {"null_c64": [{"throughput": 100}],
+                         "null_streams4_c64": [{"throughput": 60}],
+                         "null_streams16_c64": [{"throughput": 40}],
+                         "echo_connections16_c64": [{"throughput": 50}]}
+        rows = bench_rows.stream_rows(bench)
+        self.assertEqual([(row.ratio, row.met) for row in rows],
+                         [("0.60", False), ("0.40", False), ("0.80", None)])
+        self.assertIn("echo over 16 connections", rows[2].quantity)
+
     def test_a_reload_may_fail_no_call(self):
         bench = figures.Samples()
         self.assertEqual(bench_rows.reload_rows(bench), [])

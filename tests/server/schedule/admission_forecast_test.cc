@@ -4,13 +4,15 @@
 
 #include <vector>
 
+#include "server/schedule/lane_forecast.h"
+
 namespace mpsd {
 namespace {
 
 // A batch of n rows takes 1000 + 100 n; lanes have batches until then.
 class AdmissionForecastTest : public testing::Test {
  protected:
-  static constexpr int64_t kNow = 1'000'000;
+  static constexpr int64_t kNow = 1'000'000'000;
 
   AdmissionForecastTest() {
     for (int i = 0; i < 50; ++i) {
@@ -29,12 +31,14 @@ class AdmissionForecastTest : public testing::Test {
   int64_t Lateness(uint64_t rows_ahead, int64_t time_ns, int64_t wait_ns = 1 << 30) const {
     const SchedulerSnapshot snapshot = {
         .lanes = lanes_, .workers = workers_, .max_batch_rows = 8, .usual_batch_rows = usual_rows_};
-    return LatenessNs({.curve = &curve_,
-                       .most_rows = most_rows_,
-                       .rows_ahead = rows_ahead,
-                       .deadline_ns = kNow + wait_ns,
-                       .answer_deadline_ns = kNow + time_ns},
-                      snapshot, kNow);
+    const Foreseen foreseen = Foresee({.curve = &curve_,
+                                       .most_rows = most_rows_,
+                                       .rows_ahead = rows_ahead,
+                                       .deadline_ns = kNow + wait_ns,
+                                       .answer_deadline_ns = kNow + time_ns},
+                                      snapshot, kNow);
+    EXPECT_EQ(foreseen.is_let_in(), foreseen.late_ns == 0 || foreseen.is_tried);
+    return foreseen.is_let_in() ? 0 : foreseen.late_ns;
   }
 
   LatencyCurve curve_;
@@ -124,6 +128,34 @@ TEST_F(AdmissionForecastTest, ALaneThatTakesNothingIsNotWaitedFor) {
   EXPECT_EQ(Lateness(0, 6000), 100);
 }
 
+TEST_F(AdmissionForecastTest, WhoIsTriedAlthoughLateIsToldFromWhoIsInTime) {
+  AddLane(0);
+  const SchedulerSnapshot snapshot = {.lanes = lanes_, .workers = workers_, .max_batch_rows = 8};
+  Arrival arrival = {
+      .curve = &curve_, .deadline_ns = kNow + 5000, .answer_deadline_ns = kNow + 1000};
+  EXPECT_EQ(Foresee(arrival, snapshot, kNow).late_ns, 100);
+  EXPECT_TRUE(Foresee(arrival, snapshot, kNow).is_tried);
+  arrival.rows_ahead = 1;
+  EXPECT_FALSE(Foresee(arrival, snapshot, kNow).is_let_in()) << "the other one is tried";
+  arrival.answer_deadline_ns = kNow + 5000;
+  EXPECT_EQ(Foresee(arrival, snapshot, kNow).late_ns, 0);
+}
+
+// One lane alone answers 16 rows by 500 + 2 * 1800, two of them sooner.
+TEST_F(AdmissionForecastTest, NobodyCountsOnALaneThatMayHangUnlessAllDo) {
+  AddLane(kNow + 500);
+  const int64_t alone_ns = Lateness(16, 3000);
+  AddLane(kNow - kHeldUpNs - 1);
+  EXPECT_LT(Lateness(16, 3000), alone_ns) << "nobody knows how long its batch takes";
+  lanes_[1].expected_ns = 1000;
+  EXPECT_EQ(Lateness(16, 3000), alone_ns);
+  lanes_[1].expected_ns = 2 * kHeldUpNs;
+  EXPECT_LT(Lateness(16, 3000), alone_ns) << "it is late by less than its batch should take";
+  lanes_[1].expected_ns = 1000;
+  lanes_[0] = lanes_[1];
+  EXPECT_GT(Lateness(0, 3000), kHeldUpNs / 2) << "as long again as they are late";
+}
+
 TEST_F(AdmissionForecastTest, TheWaitHasADeadlineOfItsOwn) {
   AddLane(kNow + 500);
   EXPECT_EQ(Lateness(0, 6000, 500), 0);
@@ -150,13 +182,13 @@ TEST_F(AdmissionForecastTest, ARequestWithAPinCountsItsOwnLaneAlone) {
                            .rows_ahead = 19,
                            .deadline_ns = kNow + (1 << 30),
                            .answer_deadline_ns = kNow + 1400};
-  EXPECT_GT(LatenessNs(arrival, snapshot, kNow), 0);
-  EXPECT_GT(PinnedLatenessNs(arrival, 7, snapshot, kNow), 0) << "16 rows are before it";
-  EXPECT_EQ(PinnedLatenessNs(arrival, 8, snapshot, kNow), 0) << "nobody is";
-  EXPECT_EQ(PinnedLatenessNs(arrival, 6, snapshot, kNow), 0) << "the lane is gone";
+  EXPECT_GT(Foresee(arrival, snapshot, kNow).late_ns, 0);
+  EXPECT_GT(ForeseePinned(arrival, 7, snapshot, kNow).late_ns, 0) << "16 rows are before it";
+  EXPECT_EQ(ForeseePinned(arrival, 8, snapshot, kNow).late_ns, 0) << "nobody is";
+  EXPECT_EQ(ForeseePinned(arrival, 6, snapshot, kNow).late_ns, 0) << "the lane is gone";
   lines[0].rows = 0;
   lanes_[1].batches = 0;
-  EXPECT_EQ(PinnedLatenessNs(arrival, 7, snapshot, kNow), 200)
+  EXPECT_EQ(ForeseePinned(arrival, 7, snapshot, kNow).late_ns, 200)
       << "a free lane of others is no help";
 }
 

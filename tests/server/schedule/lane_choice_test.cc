@@ -7,6 +7,7 @@
 
 #include "proto/base/clock.h"
 #include "server/schedule/admission_forecast.h"
+#include "server/schedule/lane_forecast.h"
 #include "server/schedule/predictive_scheduler.h"
 
 namespace mpsd {
@@ -62,6 +63,21 @@ class LaneChoiceTest : public testing::Test {
   std::vector<WorkerView> workers_;
   std::vector<LaneView> lanes_;
 };
+
+TEST_F(LaneChoiceTest, NothingMoreIsBoundToALaneThatMayHang) {
+  AddWorker(1);
+  AddWorker(1);
+  Wait(kBatchRows);
+  Busy(0, -kHeldUpNs);
+  Busy(1, kOneBatchNs);
+  Busy(1, kOneBatchNs);
+  lanes_[0].expected_ns = kOneBatchNs;
+  EXPECT_EQ(Decide(2), SchedulerDecision::Run(0, 0, kBatchRows)) << "it is but late";
+  lanes_[0].free_at_ns -= 1;
+  EXPECT_EQ(Decide(2), SchedulerDecision::WaitUntil(SchedulerDecision::kNever));
+  lanes_[0].expected_ns = 2 * kHeldUpNs;
+  EXPECT_EQ(Decide(2), SchedulerDecision::Run(0, 0, kBatchRows)) << "its batch is a long one";
+}
 
 TEST_F(LaneChoiceTest, OfIdleLanesTheOneWhoseWorkerHasTheLeastLeftToDo) {
   AddWorker(2);
@@ -213,8 +229,8 @@ TEST_F(LaneChoiceTest, NobodyIsLetInForTheSakeOfASlowLaneThatIsFree) {
   AddWorker(1);
   AddWorker(1, 4);
   Busy(0, 10 * kNsPerMs);
-  EXPECT_GT(LatenessNs(ArrivalBehind(&curve_, 0, 12 * kNsPerMs), Snapshot(), kAt), 0);
-  EXPECT_EQ(LatenessNs(ArrivalBehind(&curve_, 0, 25 * kNsPerMs), Snapshot(), kAt), 0);
+  EXPECT_GT(Foresee(ArrivalBehind(&curve_, 0, 12 * kNsPerMs), Snapshot(), kAt).late_ns, 0);
+  EXPECT_EQ(Foresee(ArrivalBehind(&curve_, 0, 25 * kNsPerMs), Snapshot(), kAt).late_ns, 0);
 }
 
 TEST_F(LaneChoiceTest, ButItHelpsWithWhatIsAhead) {
@@ -223,9 +239,9 @@ TEST_F(LaneChoiceTest, ButItHelpsWithWhatIsAhead) {
   Busy(0, 10 * kNsPerMs);
   // Three batches are ahead: two of them, of that speed, and its own.
   const Arrival arrival = ArrivalBehind(&curve_, 3 * kBatchRows, 45 * kNsPerMs);
-  EXPECT_EQ(LatenessNs(arrival, Snapshot(), kAt), 0);
+  EXPECT_EQ(Foresee(arrival, Snapshot(), kAt).late_ns, 0);
   workers_[1].takes_batches = false;
-  EXPECT_GT(LatenessNs(arrival, Snapshot(), kAt), 0);
+  EXPECT_GT(Foresee(arrival, Snapshot(), kAt).late_ns, 0);
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ constexpr LineView kEarly = {1, 1, kNow, kNow + 10};
 constexpr LineView kExpired = {1, 1, kNow, kNow};
 constexpr LineView kFull = {kMaxRows, 1, kNow, kNow + 200};
 constexpr LineView kYoung = {kMaxRows - 1, 1, kNow - kDelay + 1, kNow + 100};
+constexpr LineView kFresh = {1, 1, kNow, kNow + 200};
 constexpr LineView kDue = {1, 1, kNow - kDelay, kNow + 300};
 
 const std::vector<WorkerView> kIdleWorker = {{0, 0, true, false}};
@@ -107,6 +108,14 @@ INSTANTIATE_TEST_SUITE_P(
              Wait(kNow + 1),
              1,
              kDelay},
+        Case{"OrUntilItsOwnTimeIsNearlyOver",
+             {kLate},
+             {},
+             kIdleWorker,
+             kIdleLane,
+             Wait(kNow + 27),
+             1,
+             kDelay},
         Case{"DueOnceTheHeadHasWaited",
              {kDue},
              {},
@@ -133,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
              1,
              kDelay},
         Case{"TheFirstOfTwoTimes",
-             {kLate, kYoung},
+             {kFresh, kYoung},
              {},
              kIdleWorker,
              kIdleLane,

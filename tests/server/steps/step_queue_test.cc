@@ -219,6 +219,13 @@ TEST_F(StepQueueTest, AStepIsTheCallersRequest) {
   Fail("first", absl::InternalError("x"));
 }
 
+TEST_F(StepQueueTest, AStepKnowsWhetherTheClientGaveTheDeadline) {
+  request_.patience_ns = 7 * kNsPerSecond;
+  Begin();
+  EXPECT_EQ(admission_.Of("first")->patience_ns, 7 * kNsPerSecond);
+  Fail("first", absl::InternalError("x"));
+}
+
 TEST_F(StepQueueTest, ATensorLeavesTheWorkersMemoryWithItsLastReader) {
   admission_.waits = "right";
   Begin();

@@ -45,7 +45,7 @@ set(MPSD_EDGES_route             base http wire embedders absl)
 set(MPSD_EDGES_door              base access request entry inflate wire exchange http rest route page
                                  proto embedders texts telemetry telemetry_log telemetry_http absl)
 set(MPSD_EDGES_cache             base access request telemetry absl)
-set(MPSD_EDGES_admit             base link request texts absl)
+set(MPSD_EDGES_admit             base access link request texts absl)
 set(MPSD_EDGES_steps             base graph request texts exchange telemetry absl)
 set(MPSD_EDGES_parts             base request absl)
 set(MPSD_EDGES_sequences         base link request telemetry absl)

@@ -153,7 +153,7 @@ class Daemon {
                     config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
-        admission_(&models_, clock_, &texts_,
+        admission_(&models_, clock_, &texts_, gate_.rates(),
                    {config.limits.text_bytes, config.limits.text_tokens}),
         steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
         factory_(clock_, &answers_, &kept_answers_, &resources_, &steps_, &sequences_, &supervisor_,
@@ -231,13 +231,13 @@ class Daemon {
   DeviceCopies copies_;  // not started where no client's device memory is taken
   HostSurvey survey_;
   TextThreads texts_;
+  Gate gate_;
   Admission admission_;
   StepContext steps_;
   ModelFactory factory_;
   const ConfigSource source_;
   Reloader reloader_;
   MethodTable methods_;
-  Gate gate_;
   ClientRegions regions_;
   std::unique_ptr<TraceLog> traces_;      // null: nothing is traced
   std::unique_ptr<RequestLog> requests_;  // null: nothing is logged

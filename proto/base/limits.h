@@ -104,6 +104,8 @@ inline constexpr size_t kMaxAccessRules = 128;
 inline constexpr size_t kMaxRuleModels = 256;
 // Those who share each model in equal parts, and tenant 0: callers that are not told apart.
 inline constexpr uint32_t kMaxTenants = 64;
+// Beside these there are those who are not told apart, and all others together.
+inline constexpr uint32_t kMaxNamedTenants = kMaxTenants - 2;
 
 // The loads, unloads and reloads that wait. A load or unload beyond them is refused.
 inline constexpr size_t kMaxReloadJobs = 64;

@@ -60,12 +60,29 @@ CertificateNames CertificateNamesOf(const AuthContext& context) {
   return names;
 }
 
+class CallHeaders final : public HeaderSource {
+ public:
+  explicit CallHeaders(const grpc::ServerContext& rpc) : rpc_(rpc) {}
+
+  absl::string_view Header(absl::string_view name) const override {
+    const auto& headers = rpc_.client_metadata();
+    const auto found = headers.find(grpc::string_ref(name.data(), name.size()));
+    if (found == headers.end()) return "";
+    return {found->second.data(), found->second.size()};
+  }
+
+ private:
+  const grpc::ServerContext& rpc_;
+};
+
 }  // namespace
 
 bool CameByControlSocket(grpc::ServerContext* rpc) { return IsControlSocket(AuthContextOf(rpc)); }
 
 Verdict CallGate::Judge(grpc::ServerContext* rpc, const MethodAccess& method, Grant* grant) const {
+  const CallHeaders call_headers(*rpc);
   Credentials credentials;
+  credentials.headers = &call_headers;
   if (gate_->IsOpen(method)) return gate_->Enter(method, credentials, grant);
   const AuthContext context = AuthContextOf(rpc);
   if (IsControlSocket(context)) return Verdict::kAllowed;

@@ -36,28 +36,52 @@ AccessPolicy::AccessPolicy(const AccessRules& rules) : open_(rules.open) {
     MPSD_CHECK(rule.token.empty() != rule.certificate.empty());
     rules_.push_back({rule.roles, rule.certificate, {rule.models.begin(), rule.models.end()}});
   }
-  NumberTenants(rules.rules);
+  rates_.resize(kMaxTenants);
+  if (rules.tenants.header.empty()) {
+    NumberCredentials(rules.rules);
+  } else {
+    NumberNames(rules.tenants);
+  }
 }
 
-void AccessPolicy::NumberTenants(const std::vector<AccessRule>& rules) {
+void AccessPolicy::NumberNames(const TenantRules& tenants) {
+  MPSD_CHECK(tenants.named.size() <= kMaxNamedTenants);
+  tenant_header_ = tenants.header;
+  for (const NamedTenant& tenant : tenants.named) {
+    const auto number = static_cast<uint32_t>(named_tenants_.size()) + 1;
+    named_tenants_.emplace(tenant.name, number);
+    rates_[number] = tenant.rate;
+  }
+  rates_[kMaxTenants - 1] = tenants.others;
+}
+
+void AccessPolicy::NumberCredentials(const std::vector<AccessRule>& rules) {
   using Credential = std::pair<absl::string_view, absl::string_view>;  // one of the two is empty
   std::vector<Credential> tenants;
+  bool any_rate = false;
   for (const AccessRule& rule : rules) {
     const Credential credential = {rule.token, rule.certificate};
     const bool is_known = std::find(tenants.begin(), tenants.end(), credential) != tenants.end();
     if (rule.roles.Meets(kModelInferAccess.roles) && !is_known) tenants.push_back(credential);
+    any_rate = any_rate || rule.rate.rows_per_second > 0;
   }
-  if (tenants.size() < 2) return;
+  if (tenants.size() < 2 && !any_rate) return;
   for (size_t i = 0; i < rules.size(); ++i) {
     const Credential credential = {rules[i].token, rules[i].certificate};
     const auto found = std::find(tenants.begin(), tenants.end(), credential);
     if (found == tenants.end()) continue;
     const auto number = static_cast<uint32_t>(found - tenants.begin()) + 1;
     rules_[i].tenant = std::min(number, kMaxTenants - 1);
+    if (rules[i].rate.rows_per_second > 0) rates_[rules_[i].tenant] = rules[i].rate;
   }
 }
 
-uint32_t AccessPolicy::TenantOf(const RuleSet& rules) const {
+uint32_t AccessPolicy::TenantOf(const RuleSet& rules, const Credentials& credentials) const {
+  if (!tenant_header_.empty()) {
+    if (credentials.headers == nullptr) return kMaxTenants - 1;
+    const auto named = named_tenants_.find(credentials.headers->Header(tenant_header_));
+    return named == named_tenants_.end() ? kMaxTenants - 1 : named->second;
+  }
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (rules.test(i) && rules_[i].tenant > 0) return rules_[i].tenant;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -27,12 +28,22 @@ enum class Verdict {
 // without the heap; means something only to the policy that made it.
 using RuleSet = std::bitset<kMaxAccessRules>;
 
+// The headers of a call. Implemented by the gates of each transport.
+class HeaderSource {
+ public:
+  virtual ~HeaderSource() = default;
+
+  // The first header of that name, which is in small letters; empty: there is none.
+  virtual absl::string_view Header(absl::string_view name) const = 0;
+};
+
 // The credentials that a caller presents. The views belong to the caller, which read them off its
 // transport: CallGate for gRPC, the HTTP server for its own.
 struct Credentials {
   absl::string_view authorization;                        // the value of the header; empty: none
   bool has_repeated_header = false;                       // several such headers are not valid
   absl::Span<const absl::string_view> certificate_names;  // of a verified certificate
+  const HeaderSource* headers = nullptr;                  // that may name a tenant; null: none
 };
 
 // The rules in a form that answers quickly. Owned by the Gate. Thread-safe: constant after
@@ -61,10 +72,14 @@ class AccessPolicy {
   // and gave `rules`.
   Verdict MayUse(const MethodAccess& method, const RuleSet& rules, absl::string_view model) const;
 
-  // As whom the caller shares models with others, if `rules` apply: each credential that may infer
-  // is a tenant, and a caller that has several is the one whose rule stands first. 0 while there is
-  // but one. Of more than kMaxTenants - 1 the last ones are one tenant together.
-  uint32_t TenantOf(const RuleSet& rules) const;
+  // As whom the caller shares models with others, if `rules` apply: the tenant that a header names,
+  // where TenantRules say so. Else each credential that may infer is a tenant, and a caller that has
+  // several is the one whose rule stands first; 0 while there is but one, without a rate. Of more
+  // than kMaxTenants - 1 the last ones are one tenant together.
+  uint32_t TenantOf(const RuleSet& rules, const Credentials& credentials) const;
+
+  // What each tenant may ask for, by its number.
+  const std::vector<RowRate>& rates() const { return rates_; }
 
  private:
   struct Token {
@@ -72,7 +87,8 @@ class AccessPolicy {
     RuleSet rules;
   };
 
-  void NumberTenants(const std::vector<AccessRule>& rules);
+  void NumberCredentials(const std::vector<AccessRule>& rules);
+  void NumberNames(const TenantRules& tenants);
   bool AddTokensRules(const Credentials& credentials, RuleSet* rules) const;
   bool HasRole(const MethodAccess& method, const RuleSet& rules) const;
 
@@ -85,6 +101,9 @@ class AccessPolicy {
     uint32_t tenant = 0;
   };
   std::vector<Rule> rules_;
+  std::string tenant_header_;
+  absl::flat_hash_map<std::string, uint32_t> named_tenants_;
+  std::vector<RowRate> rates_;
 };
 
 }  // namespace mpsd

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/access/method_access.h"
+#include "server/access/row_rate.h"
 #include "server/access/sha256.h"
 
 namespace mpsd {
@@ -37,18 +38,38 @@ struct AccessRule {
 
   RoleSet roles;
   std::vector<std::string> models;  // empty: all
+  RowRate rate;                     // of the credential, as a tenant
 
   bool operator==(const AccessRule&) const = default;
 };
 
-// A value, with at most kMaxAccessRules rules and kMaxAccessTokens tokens: the reader of the config
-// refuses more. While the rules are not in force, everything is allowed. While they are in force,
+// A tenant that callers name in a header.
+struct NamedTenant {
+  std::string name;
+  RowRate rate;
+
+  bool operator==(const NamedTenant&) const = default;
+};
+
+// Who the tenants are, where a header says it and not the credentials. A caller who names none of
+// these, or no tenant, is of the others, who are one tenant together.
+struct TenantRules {
+  std::string header;  // in small letters; empty: each credential is a tenant
+  std::vector<NamedTenant> named;
+  RowRate others;
+
+  bool operator==(const TenantRules&) const = default;
+};
+
+// A value, with at most kMaxAccessRules rules, kMaxAccessTokens tokens and kMaxNamedTenants tenants:
+// the reader of the config refuses more. While the rules are not in force, everything is allowed. While they are in force,
 // everything that no rule allows is refused.
 struct AccessRules {
   bool in_force = false;
   RoleSet open;  // the roles that need no credentials
   std::vector<AccessToken> tokens;
   std::vector<AccessRule> rules;
+  TenantRules tenants;
 
   bool operator==(const AccessRules&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "server/access/gate.h"
 
 #include <utility>
+#include <vector>
 
 namespace mpsd {
 
@@ -10,6 +11,7 @@ void Gate::SetRules(const AccessRules& rules) {
   if (policy_ != nullptr && rules == rules_) return;
   rules_ = rules;
   policy_.swap(policy);
+  rates_.SetRates(rules.in_force ? policy_->rates() : std::vector<RowRate>());
   ++version_;
   in_force_.store(rules.in_force, std::memory_order_release);
 }
@@ -25,7 +27,7 @@ Verdict Gate::Enter(const MethodAccess& method, const Credentials& credentials,
   grant->version = version_;
   if (policy_ == nullptr) return Verdict::kDenied;
   const Verdict verdict = policy_->Enter(method, credentials, &grant->rules);
-  grant->tenant = policy_->TenantOf(grant->rules);
+  grant->tenant = policy_->TenantOf(grant->rules, credentials);
   return verdict;
 }
 

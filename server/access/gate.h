@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "server/access/access_policy.h"
+#include "server/access/rate_table.h"
 
 namespace mpsd {
 
@@ -44,6 +45,9 @@ class Gate {
   // the numbers of tenants stay the same. REQUIRES: what AccessPolicy requires of them.
   void SetRules(const AccessRules& rules) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // What the tenants of these rules may ask for.
+  RateTable* rates() { return &rates_; }
+
   // False: everything is allowed. One load.
   bool in_force() const { return in_force_.load(std::memory_order_acquire); }
 
@@ -66,6 +70,7 @@ class Gate {
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;  // of rules_; each change adds one
   AccessRules rules_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<const AccessPolicy> policy_ ABSL_GUARDED_BY(mu_);
+  RateTable rates_;
 };
 
 // The status that a client gets for a verdict; OK for kAllowed. The texts never tell whether a

@@ -9,6 +9,7 @@
 #include "proto/base/limits.h"
 #include "server/admit/padding.h"
 #include "server/admit/validator.h"
+#include "server/request/retry_info.h"
 #include "server/request/served_model.h"
 #include "server/request/token_rows.h"
 #include "server/texts/text_step.h"
@@ -144,6 +145,15 @@ absl::Status Admission::Encode(const InferMessage& message, Request* request,
   return absl::OkStatus();
 }
 
+absl::Status Admission::CountRows(Request* request) const {
+  if (request->is_step || request->is_counted) return absl::OkStatus();
+  const int64_t wait_ns = rates_->Take(request->tenant, request->rows, clock_->NowNs());
+  request->is_counted = wait_ns == 0;
+  if (request->is_counted) return absl::OkStatus();
+  return WithRetryAfter(absl::ResourceExhaustedError("the rate of the caller's rows is exceeded"),
+                        wait_ns);
+}
+
 absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, Request* request,
                               Handled* handled) const {
   const QueuePolicies& queue = model->facts.queue;
@@ -166,6 +176,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   }
   if (!status.ok()) return status;
   status = Validate(has_texts ? request->tokens->message : message, *model, request);
+  if (status.ok()) status = WithId(CountRows(request), message.id);
   if (!status.ok()) return status;
   // One that is given a kept answer has ended, and may be in use for the next call.
   const bool may_be_kept =

@@ -3,6 +3,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "proto/base/clock.h"
+#include "server/access/rate_table.h"
 #include "server/admit/row_writer.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
@@ -15,7 +16,7 @@ namespace mpsd {
 // message over; a RequestQueue has the request afterwards.
 //
 //   the daemon serves → the model is found, and loaded → the deadline lies ahead → [EncodeTexts()]
-//     → Validate() → [AnswerCache::TryAnswer()] → ApplyPadding() → RequestQueue::Reserve()
+//     → Validate() → RateTable::Take() → [AnswerCache::TryAnswer()] → ApplyPadding() → RequestQueue::Reserve()
 //     → RowWriter::Fill() → RequestQueue::Commit()
 //
 // A request of texts is encoded first, with the tokenizer of the generation that was found, and is
@@ -36,6 +37,7 @@ namespace mpsd {
 //   EncodeTexts(): the model's tokenizer cannot be used   UNAVAILABLE
 //   the texts have too many bytes or tokens               INVALID_ARGUMENT
 //   EncodeTexts(), Validate(), ApplyPadding()             INVALID_ARGUMENT
+//   RateTable::Take(): the tenant has asked for too much  RESOURCE_EXHAUSTED, with a time to return
 //   Reserve(): the queue or its memory is full            RESOURCE_EXHAUSTED, with a time to return
 //   Reserve(): no worker will serve before the deadline   UNAVAILABLE
 //
@@ -61,9 +63,9 @@ class Admission final : public InferHandler {
 
   // The referents outlive the admission, and the admission outlives the requests it admitted: they
   // point to its RowWriter.
-  Admission(const ModelDirectory* models, const Clock* clock, TextThreads* texts,
+  Admission(const ModelDirectory* models, const Clock* clock, TextThreads* texts, RateTable* rates,
             const TextBounds& bounds)
-      : models_(models), clock_(clock), texts_(texts), bounds_(bounds) {}
+      : models_(models), clock_(clock), texts_(texts), rates_(rates), bounds_(bounds) {}
 
   Handled Handle(const InferMessage& message, Request* request) override;
   void EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) override;
@@ -78,6 +80,9 @@ class Admission final : public InferHandler {
   // texts were encoded before or not.
   absl::Status CountTokens(const InferMessage& message, const Request& request,
                            uint64_t count) const;
+  // RESOURCE_EXHAUSTED where the tenant has had as many rows as it may. Steps of a request, and a
+  // request that another generation takes, were counted before.
+  absl::Status CountRows(Request* request) const;
   // Gives a request of texts the tokens of its model.
   absl::Status Encode(const InferMessage& message, Request* request,
                       absl::FunctionRef<absl::Status()> go_on) const;
@@ -85,6 +90,7 @@ class Admission final : public InferHandler {
   const ModelDirectory* const models_;
   const Clock* const clock_;
   TextThreads* const texts_;
+  RateTable* const rates_;
   const TextBounds bounds_;
   const RowWriter writer_;
 };

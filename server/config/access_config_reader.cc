@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "server/access/token_file.h"
@@ -13,9 +14,15 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 3> kAccessKeys = {"tokens", "open", "rules"};
-constexpr std::array<std::string_view, 4> kRuleKeys = {"token", "certificate", "roles", "models"};
+constexpr std::array<std::string_view, 4> kAccessKeys = {"tokens", "open", "rules", "tenants"};
+constexpr std::array<std::string_view, 6> kRuleKeys = {"token",  "certificate", "roles",
+                                                       "models", "rate",        "burst"};
+constexpr std::array<std::string_view, 3> kTenantsKeys = {"header", "named", "others"};
+constexpr std::array<std::string_view, 3> kNamedTenantKeys = {"name", "rate", "burst"};
+constexpr std::array<std::string_view, 2> kOtherTenantsKeys = {"rate", "burst"};
 constexpr size_t kMaxCertificateNameBytes = 256;
+constexpr size_t kMaxTenantNameBytes = 256;
+constexpr size_t kMaxHeaderBytes = 64;
 
 RoleSet ReadRoles(const JsonObject& object, std::string_view key) {
   RoleSet roles;
@@ -46,6 +53,17 @@ void ReadRuleModels(const JsonObject& object, AccessRule* rule) {
   }
 }
 
+RowRate ReadRate(const JsonObject& object) {
+  RowRate rate;
+  object.Get("rate", 1, kMaxRowRate, &rate.rows_per_second);
+  rate.burst_rows = rate.rows_per_second;
+  object.Get("burst", 1, kMaxRowRate, &rate.burst_rows);
+  if (object.Find("burst") != nullptr && object.Find("rate") == nullptr) {
+    object.Fail("burst", "is of a 'rate', which is missing");
+  }
+  return rate;
+}
+
 AccessRule ReadRule(const nlohmann::json& json, const std::string& path,
                     const std::vector<AccessToken>& tokens, JsonErrors* errors) {
   const JsonObject object(json, path, kRuleKeys, errors);
@@ -70,7 +88,85 @@ AccessRule ReadRule(const nlohmann::json& json, const std::string& path,
     object.Fail("roles", "must hold at least one role");
   }
   ReadRuleModels(object, &rule);
+  rule.rate = ReadRate(object);
+  if (object.Find("rate") != nullptr && !rule.roles.Meets(kModelInferAccess.roles)) {
+    object.Fail("rate", "is of requests, for which the rule lacks the role 'infer'");
+  }
   return rule;
+}
+
+// Tokens, cookies and the like are no names.
+bool IsTenantHeader(std::string_view name) {
+  const auto is_good = [](char c) {
+    return absl::ascii_islower(static_cast<unsigned char>(c)) ||
+           absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+  };
+  return !name.empty() && name.size() <= kMaxHeaderBytes &&
+         std::all_of(name.begin(), name.end(), is_good) && !name.ends_with("-bin") &&
+         name != "authorization" && name != "x-api-key";
+}
+
+NamedTenant ReadNamedTenant(const nlohmann::json& json, const std::string& path,
+                            const std::vector<NamedTenant>& known, JsonErrors* errors) {
+  const JsonObject object(json, path, kNamedTenantKeys, errors);
+  NamedTenant tenant;
+  object.Require("name");
+  object.Get("name", &tenant.name);
+  const auto is_it = [&tenant](const NamedTenant& other) { return other.name == tenant.name; };
+  const bool fits = !tenant.name.empty() && tenant.name.size() <= kMaxTenantNameBytes;
+  if (object.Find("name") != nullptr && !fits) {
+    object.Fail("name", absl::StrCat("must have 1 to ", kMaxTenantNameBytes, " bytes"));
+  } else if (std::any_of(known.begin(), known.end(), is_it)) {
+    object.Fail("name", absl::StrCat("'", tenant.name, "' is there already"));
+  }
+  tenant.rate = ReadRate(object);
+  return tenant;
+}
+
+TenantRules ReadTenants(const nlohmann::json& json, const std::string& path, JsonErrors* errors) {
+  const JsonObject object(json, path, kTenantsKeys, errors);
+  TenantRules tenants;
+  object.Require("header");
+  object.Get("header", &tenants.header);
+  if (!IsTenantHeader(tenants.header)) {
+    object.Fail("header", absl::StrCat("must be the name of a header: 1 to ", kMaxHeaderBytes,
+                                       " of a-z, 0-9, '-' and '_', and none of credentials"));
+  }
+  object.GetList("named", kMaxNamedTenants,
+                 [&](const nlohmann::json& element, const std::string& where) {
+                   tenants.named.push_back(ReadNamedTenant(element, where, tenants.named, errors));
+                 });
+  if (const nlohmann::json* others = object.Find("others"); others != nullptr) {
+    tenants.others =
+        ReadRate(JsonObject(*others, JsonPath(path, "others"), kOtherTenantsKeys, errors));
+  }
+  return tenants;
+}
+
+// A rate is of a tenant: of one credential, which stands alone, or of a name.
+void CheckRates(const AccessRules& access, JsonErrors* errors) {
+  std::vector<std::pair<std::string_view, std::string_view>> tenants;
+  std::vector<bool> has_rate;
+  for (size_t i = 0; i < access.rules.size(); ++i) {
+    const AccessRule& rule = access.rules[i];
+    if (!rule.roles.Meets(kModelInferAccess.roles)) continue;
+    const std::pair<std::string_view, std::string_view> tenant = {rule.token, rule.certificate};
+    const auto found = std::find(tenants.begin(), tenants.end(), tenant);
+    const auto number = static_cast<size_t>(found - tenants.begin());
+    if (found == tenants.end()) {
+      tenants.push_back(tenant);
+      has_rate.push_back(false);
+    }
+    if (rule.rate.rows_per_second == 0) continue;
+    const std::string path = JsonPath(JsonPath("access.rules", i), "rate");
+    if (has_rate[number]) {
+      errors->Add(path, "an earlier rule has the rate of this credential");
+    } else if (number >= kMaxNamedTenants) {
+      errors->Add(path, absl::StrCat("only the first ", kMaxNamedTenants,
+                                     " credentials with the role 'infer' can have a rate"));
+    }
+    has_rate[number] = true;
+  }
 }
 
 void ReadTokens(const JsonObject& object, const std::string& folder, AccessRules* access) {
@@ -117,6 +213,10 @@ void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, Jso
                  [&](const nlohmann::json& element, const std::string& path) {
                    access->rules.push_back(ReadRule(element, path, access->tokens, errors));
                  });
+  if (const nlohmann::json* tenants = object.Find("tenants"); tenants != nullptr) {
+    access->tenants = ReadTenants(*tenants, JsonPath("access", "tenants"), errors);
+  }
+  CheckRates(*access, errors);
 }
 
 void CheckWhoGetsIn(const Config& config, JsonErrors* errors) {

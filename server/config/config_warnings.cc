@@ -38,6 +38,11 @@ std::vector<std::string> ConfigWarnings(const Config& config) {
             ? "listen.plaintext: tokens may cross a network in the clear"
             : "listen.plaintext without access: whoever reaches the address may call");
   }
+  const auto has_rate = [](const AccessRule& rule) { return rule.rate.rows_per_second > 0; };
+  const std::vector<AccessRule>& rules = config.access.rules;
+  if (!config.access.tenants.header.empty() && std::any_of(rules.begin(), rules.end(), has_rate)) {
+    warnings.emplace_back("access.rules[].rate counts for nothing: those of access.tenants count");
+  }
   const std::vector<std::string>& sites = config.listen.cors;
   if (!config.access.in_force && std::count(sites.begin(), sites.end(), "*") > 0) {
     warnings.emplace_back("listen.cors \"*\" without access: pages of all sites may call");

@@ -13,6 +13,7 @@ namespace mpsd {
 //   sandbox "off", of the daemon or of models   a model's code may do what the daemon's user may
 //   listen.plaintext without access             whoever reaches the address may call
 //   listen.plaintext with access                tokens cross the network in the clear
+//   access.rules[].rate beside access.tenants   counts for nothing: the tenants' own rates do
 //   listen.cors "*" without access              every site's page may call from a browser here
 //
 // Pure.

@@ -12,13 +12,25 @@ namespace {
 constexpr char kAuthorization[] = "authorization";
 constexpr char kApiKey[] = "x-api-key";
 
+class CallHeaders final : public HeaderSource {
+ public:
+  explicit CallHeaders(const HttpRequest& request) : request_(request) {}
+
+  absl::string_view Header(absl::string_view name) const override { return request_.Header(name); }
+
+ private:
+  const HttpRequest& request_;
+};
+
 }  // namespace
 
 Verdict HttpGate::Judge(const HttpCall& call, const MethodAccess& method, Grant* grant) const {
   const HttpRequest& request = call.request();
   const auto names = call.certificate_names();
   const std::vector<absl::string_view> certificate_names(names.begin(), names.end());
+  const CallHeaders headers(request);
   Credentials credentials;
+  credentials.headers = &headers;
   credentials.certificate_names = certificate_names;
   const size_t keys = request.CountOf(kApiKey);
   credentials.has_repeated_header = request.CountOf(kAuthorization) + keys > 1;

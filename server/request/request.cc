@@ -72,6 +72,7 @@ void Request::Reset() {
   queue = nullptr;
   tenant = 0;
   rules_version = 0;
+  is_counted = false;
   is_step = false;
   inputs_may_change = false;
   pin = 0;

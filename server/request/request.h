@@ -132,6 +132,7 @@ struct Request {
   const RowFiller* filler = nullptr;                // null: the request cannot wait for memory
   uint32_t tenant = 0;         // below kMaxTenants; 0: callers are not told apart
   uint64_t rules_version = 0;  // of the access rules that numbered the tenant; 0: there were none
+  bool is_counted = false;     // its rows count against what its tenant may ask for
   bool is_step = false;        // of a request that was admitted itself: part of its work
   bool inputs_may_change = false;  // they lie in a worker's memory: no answer is found by them
   uint64_t priority = 0;           // as the client said it; 0: it said none

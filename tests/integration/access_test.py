@@ -29,6 +29,7 @@ from models import synthetic, tensor
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 OK = grpc.StatusCode.OK
 NOBODY = 65534
 
@@ -257,6 +258,56 @@ class Access(unittest.TestCase):
         answer = stub.ModelReady(service_pb2.ModelReadyRequest(name="m"),
                                  metadata=bearer("app-secret"), timeout=20)
         self.assertTrue(answer.ready)
+
+    # What a tenant may ask for: a row a second. A request of eight rows leaves it to wait for seven.
+
+    LIMITED = {"rate": 1, "burst": 1}
+
+    def ask(self, stub, headers, rows=1):
+        """The code of one inference, and whether a refusal says when to come again."""
+        message = calls.request("m", {"x": np.full((rows, 16), 7, np.float32)})
+        future = stub.ModelInfer.future(message, metadata=headers, timeout=20)
+        code = calls.outcome_of(future).code
+        details = dict(future.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
+        return code, b"RetryInfo" in details
+
+    def post(self, daemon, headers):
+        """Status, headers and body of the answer to an inference of one row over HTTP."""
+        body = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 16],
+                                       "data": [7] * 16}]})
+        with contextlib.closing(http.client.HTTPConnection(daemon.http, timeout=20)) as client:
+            client.request("POST", "/v2/models/m/infer", body, dict(headers))
+            answer = client.getresponse()
+            return answer.status, answer.headers, answer.read()
+
+    def test_a_token_has_a_rate(self):
+        daemon = self.serve([{"token": "ops", "roles": ["infer", "metrics"]},
+                             {"token": "app", "roles": ["infer"], **self.LIMITED}])
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(self.plain(daemon.address))
+        limited, free = bearer("app-secret"), bearer("ops-secret")
+        self.assertEqual(self.ask(stub, limited, rows=8)[0], OK)
+        self.assertEqual(self.ask(stub, limited), (EXHAUSTED, True))
+        status, headers, body = self.post(daemon, limited)
+        self.assertEqual(status, 429)
+        self.assertIn(b"the rate of the caller's rows is exceeded", body)
+        self.assertGreaterEqual(int(headers["retry-after"]), 1)
+        for _ in range(10):
+            self.assertEqual(self.ask(stub, free, rows=8)[0], OK)
+        self.assertEqual(self.post(daemon, free)[0], 200)
+
+    def test_a_header_names_the_tenant(self):
+        daemon = self.serve(
+            [{"token": "ops", "roles": ["metrics"]}], open=["infer"],
+            tenants={"header": "x-tenant", "others": self.LIMITED,
+                     "named": [{"name": "a", **self.LIMITED}, {"name": "b"}]})
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(self.plain(daemon.address))
+        first, second, unknown = ([("x-tenant", name)] for name in "abc")
+        for headers in (first, second, unknown):
+            self.assertEqual(self.ask(stub, headers, rows=8)[0], OK)
+        for headers, code, status in ((first, EXHAUSTED, 429), (second, OK, 200),
+                                      (unknown, EXHAUSTED, 429), ([], EXHAUSTED, 429)):
+            self.assertEqual(self.ask(stub, headers)[0], code, headers)
+            self.assertEqual(self.post(daemon, headers)[0], status, headers)
 
     def test_a_stream_is_held_to_its_model(self):
         daemon = self.serve([{"token": "ops", "roles": ["metrics"]},

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/base/limits.h"
@@ -44,7 +45,7 @@ TEST(AccessPolicy, RefusesEveryMethodWithoutCredentials) {
 uint32_t TenantOf(const AccessPolicy& policy, const Credentials& credentials) {
   RuleSet rules;
   policy.Enter(kModelInferAccess, credentials, &rules);
-  return policy.TenantOf(rules);
+  return policy.TenantOf(rules, credentials);
 }
 
 TEST(AccessPolicy, CredentialsThatMayInferAreTenants) {
@@ -65,6 +66,55 @@ TEST(AccessPolicy, OneCredentialIsNoTenant) {
   const AccessPolicy policy(
       TestRules({TokenRule("ops", Role::kInfer, {"a"}), TokenRule("ops", Role::kInfer, {"b"})}));
   EXPECT_EQ(TenantOf(policy, Header("Bearer ops-secret")), 0u);
+}
+
+TEST(AccessPolicy, ARateIsOfItsCredential) {
+  AccessRule limited = TokenRule("ops", Role::kInfer, {"b"});
+  limited.rate = {100, 5};
+  const AccessPolicy policy(TestRules({TokenRule("ops", Role::kInfer, {"a"}), limited}));
+  EXPECT_EQ(TenantOf(policy, Header("Bearer ops-secret")), 1u) << "alone, but it has a rate";
+  EXPECT_EQ(policy.rates().at(1), (RowRate{100, 5}));
+  EXPECT_EQ(policy.rates().at(0), RowRate{}) << "those who are not told apart";
+}
+
+// Names two tenants, by their numbers.
+AccessRules NamedTenants() {
+  AccessRules rules =
+      TestRules({TokenRule("ops", Role::kInfer), TokenRule("embedder", Role::kInfer)});
+  rules.tenants = {"x-tenant", {{"a", {10, 1}}, {"b", {}}}, {7, 7}};
+  return rules;
+}
+
+class OneHeader final : public HeaderSource {
+ public:
+  OneHeader(std::string name, std::string value)
+      : name_(std::move(name)), value_(std::move(value)) {}
+  absl::string_view Header(absl::string_view name) const override {
+    return name == name_ ? value_ : "";
+  }
+
+ private:
+  const std::string name_;
+  const std::string value_;
+};
+
+TEST(AccessPolicy, AHeaderNamesTheTenantInPlaceOfTheCredential) {
+  const AccessPolicy policy(NamedTenants());
+  const auto tenant_of = [&policy](const HeaderSource* headers) {
+    return TenantOf(policy, {"Bearer ops-secret", false, {}, headers});
+  };
+  const OneHeader first("x-tenant", "a");
+  const OneHeader second("x-tenant", "b");
+  const OneHeader unknown("x-tenant", "c");
+  const OneHeader other("x-other", "a");
+  EXPECT_EQ(tenant_of(&first), 1u);
+  EXPECT_EQ(tenant_of(&second), 2u);
+  EXPECT_EQ(tenant_of(&unknown), kMaxTenants - 1);
+  EXPECT_EQ(tenant_of(&other), kMaxTenants - 1);
+  EXPECT_EQ(tenant_of(nullptr), kMaxTenants - 1);
+  EXPECT_EQ(policy.rates().at(1), (RowRate{10, 1}));
+  EXPECT_EQ(policy.rates().at(2), RowRate{});
+  EXPECT_EQ(policy.rates().at(kMaxTenants - 1), (RowRate{7, 7}));
 }
 
 TEST(AccessPolicy, TheLastOfManyTenantsAreOneTogether) {

@@ -54,6 +54,21 @@ TEST(Gate, AGrantStaysGoodWhenTheSameRulesAreReadAgain) {
   EXPECT_FALSE(gate.MayUse(kModelInferAccess, grant, "a").has_value());
 }
 
+TEST(Gate, RatesAreInForceWithTheirRules) {
+  Gate gate;
+  AccessRule limited = TokenRule("ops", Role::kInfer);
+  limited.rate = {1, 1};
+  gate.SetRules(TestRules({limited}));
+  Grant grant;
+  ASSERT_EQ(gate.Enter(kModelInferAccess, kOps, &grant), Verdict::kAllowed);
+  EXPECT_EQ(gate.rates()->Take(grant.tenant, 1, 0), 0);
+  EXPECT_GT(gate.rates()->Take(grant.tenant, 1, 0), 0);
+  gate.SetRules(TestRules({limited}));
+  EXPECT_GT(gate.rates()->Take(grant.tenant, 1, 0), 0) << "the same rules, read again";
+  gate.SetRules(AccessRules());
+  EXPECT_EQ(gate.rates()->Take(grant.tenant, 1, 0), 0);
+}
+
 TEST(Gate, AGrantThatWasNeverGivenIsStale) {
   Gate gate;
   gate.SetRules(TestRules({TokenRule("ops", Role::kInfer)}));

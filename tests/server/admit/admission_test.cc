@@ -92,7 +92,9 @@ class AdmissionTest : public testing::Test {
   MessageBuilder message_;
   Request request_;
   TextThreads text_threads_;
-  Admission admission_{&models_, &clock_, &text_threads_, {.bytes = 20'000, .tokens = 4'000}};
+  RateTable rates_;
+  Admission admission_{
+      &models_, &clock_, &text_threads_, &rates_, {.bytes = 20'000, .tokens = 4'000}};
 };
 
 TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
@@ -100,6 +102,27 @@ TEST_F(AdmissionTest, CopiesThePayloadIntoTheReservedRowsAndCommits) {
   EXPECT_EQ(queue_.commits, 1);
   EXPECT_EQ(queue_.memory, "xxx\7xxx\7xxxx");
   EXPECT_EQ(request_.metrics, &model_->metrics);
+}
+
+TEST_F(AdmissionTest, RowsBeyondTheTenantsRateAreRefusedWithATimeToReturn) {
+  rates_.SetRates({{4, 4}});
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(Handle().ok()) << "two rows each";
+  const absl::Status refused = Handle();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.message(), "the rate of the caller's rows is exceeded");
+  EXPECT_EQ(RetryAfterNs(refused), kNsPerSecond / 4);
+  EXPECT_EQ(queue_.commits, 2);
+  is_step_ = true;
+  EXPECT_TRUE(Handle().ok()) << "the whole request was counted";
+}
+
+TEST_F(AdmissionTest, ARequestThatAnotherGenerationTakesCountsOnce) {
+  rates_.SetRates({{1, 2}});
+  queue_.refusal = absl::AbortedError("closed");
+  EXPECT_EQ(Handle().code(), absl::StatusCode::kUnavailable) << "three looks at the same queue";
+  queue_.refusal = absl::OkStatus();
+  clock_.Advance(kNsPerSecond);
+  EXPECT_TRUE(Handle().ok()) << "the bucket owes nothing";
 }
 
 // Gives or keeps what the test says.
@@ -316,7 +339,7 @@ TEST_F(TextAdmissionTest, TextsOfTooManyTokensAreRefused) {
   request_.reply = Reply(&sink);
   request_.arrival_ns = clock_.NowNs();
   request_.deadline_ns = clock_.NowNs() + kNsPerSecond;
-  Admission(&models_, &clock_, &text_threads_, bounds).Handle(*message_, &request_);
+  Admission(&models_, &clock_, &text_threads_, &rates_, bounds).Handle(*message_, &request_);
   EXPECT_EQ(sink.status(),
             absl::InvalidArgumentError("[request id: 17] the texts of the request "
                                        "have more than 2 tokens; no more are served"));

@@ -69,6 +69,61 @@ TEST_F(AccessConfig, ReadsEveryKey) {
   EXPECT_EQ(config.access.rules[1], (AccessRule{"", "*", Role::kInfer, {"m", "n"}}));
 }
 
+TEST_F(AccessConfig, ReadsTenantsAndRates) {
+  const Config by_credential = Read(
+      R"("access": {"tokens": "tokens", "rules": [
+        {"token": "ops", "roles": ["infer"], "rate": 100},
+        {"token": "idle", "roles": ["infer"], "rate": 5, "burst": 50}]})");
+  EXPECT_EQ(by_credential.access.rules[0].rate, (RowRate{100, 100}));
+  EXPECT_EQ(by_credential.access.rules[1].rate, (RowRate{5, 50}));
+  EXPECT_TRUE(by_credential.access.tenants.header.empty());
+  const Config by_name = Read(
+      R"("access": {"open": ["infer"], "tenants": {"header": "x-tenant",
+        "named": [{"name": "a", "rate": 3, "burst": 9}, {"name": "b"}], "others": {"rate": 1}}})");
+  const TenantRules wanted = {"x-tenant", {{"a", {3, 9}}, {"b", {}}}, {1, 1}};
+  EXPECT_EQ(by_name.access.tenants, wanted);
+}
+
+TEST_F(AccessConfig, MistakesOfTenantsAndRates) {
+  const auto of_rule = [this](const std::string& keys) {
+    return Error("\"access\": {\"tokens\": \"tokens\", \"rules\": [{\"token\": \"ops\", " + keys +
+                 "}]}");
+  };
+  EXPECT_EQ(of_rule("\"roles\": [\"infer\"], \"rate\": 0"),
+            "c.json:2: access.rules[0].rate: must be a whole number from 1 to 1000000, not 0");
+  EXPECT_EQ(of_rule("\"roles\": [\"infer\"], \"burst\": 2"),
+            "c.json:2: access.rules[0].burst: is of a 'rate', which is missing");
+  EXPECT_EQ(of_rule("\"roles\": [\"metrics\"], \"rate\": 2"),
+            "c.json:2: access.rules[0].rate: is of requests, for which the rule lacks the role "
+            "'infer'");
+  EXPECT_EQ(of_rule("\"roles\": [\"infer\"], \"rate\": 1}, "
+                    "{\"token\": \"ops\", \"roles\": [\"infer\"], \"rate\": 2"),
+            "c.json:2: access.rules[1].rate: an earlier rule has the rate of this credential");
+  for (const char* header : {"", "X-Tenant", "x tenant", "x-bin", "authorization", "x-api-key"}) {
+    EXPECT_EQ(Error(absl::StrCat("\"access\": {\"tenants\": {\"header\": \"", header, "\"}}")),
+              "c.json:2: access.tenants.header: must be the name of a header: 1 to 64 of a-z, "
+              "0-9, '-' and '_', and none of credentials")
+        << header;
+  }
+  EXPECT_EQ(Error(R"("access": {"tenants": {"header": "t", "named": [{"name": "a"},
+                      {"name": "a"}, {"name": ""}, {}]}})"),
+            "c.json:3: access.tenants.named[1].name: 'a' is there already\n"
+            "c.json:3: access.tenants.named[2].name: must have 1 to 256 bytes\n"
+            "c.json:3: access.tenants.named[3]: 'name' is missing");
+}
+
+TEST_F(AccessConfig, OnlySoManyCredentialsCanHaveARate) {
+  std::string rules;
+  for (size_t i = 0; i <= kMaxNamedTenants; ++i) {
+    absl::StrAppend(&rules, i > 0 ? ",\n" : "", R"({"certificate": "c)", i,
+                    R"(", "roles": ["infer"])", i == kMaxNamedTenants ? R"(, "rate": 1})" : "}");
+  }
+  EXPECT_EQ(Error(absl::StrCat("\"listen\": {", kTls, ", \"client_ca\": \"ca.pem\"}}, ",
+                               "\"access\": {\"rules\": [", rules, "]}")),
+            "c.json:64: access.rules[62].rate: only the first 62 credentials with the role 'infer' "
+            "can have a rate");
+}
+
 TEST_F(AccessConfig, AnEmptyOneLetsNobodyIn) {
   const Config config = Read("\"access\": {}");
   EXPECT_TRUE(config.access.in_force);

@@ -34,6 +34,14 @@ TEST(ConfigWarnings, AnAddressInTheClear) {
   EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("tokens may cross")));
 }
 
+TEST(ConfigWarnings, ARateOfACredentialThatIsNoTenant) {
+  Config config;
+  config.access.rules.emplace_back().rate = {1, 1};
+  EXPECT_THAT(ConfigWarnings(config), IsEmpty());
+  config.access.tenants.header = "x-tenant";
+  EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("access.rules[].rate counts")));
+}
+
 TEST(ConfigWarnings, PagesOfAllSites) {
   Config config;
   config.listen.cors = {"https://a.b", "*"};

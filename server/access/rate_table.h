@@ -1,0 +1,46 @@
+// RateTable: what each tenant may still ask for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "server/access/row_rate.h"
+
+namespace mpsd {
+
+// A bucket of rows for each tenant that has a rate. It fills with time up to the rate's burst. A
+// request passes while a row is left, whatever its rows, and the bucket may then owe some: so a
+// request of more rows than the burst passes too, and its tenant waits the longer afterwards.
+//
+// Owned by the Gate, which sets the rates, and asked by Admission. Reads no clock. Thread-safe. A
+// request costs one load while no tenant has a rate.
+class RateTable {
+ public:
+  // By the tenant's number; tenants beyond the last one have none. All buckets are full again.
+  void SetRates(std::vector<RowRate> rates) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Takes the rows out of the tenant's bucket and returns 0, or takes none and returns how long it
+  // is until a request passes. `now_ns` is of the monotonic clock.
+  int64_t Take(uint32_t tenant, uint32_t rows, int64_t now_ns) ABSL_LOCKS_EXCLUDED(mu_) {
+    return any_.load(std::memory_order_relaxed) ? TakeOf(tenant, rows, now_ns) : 0;
+  }
+
+ private:
+  // A full bucket until it is used for the first time.
+  struct Bucket {
+    RowRate rate;
+    double rows = 0;
+    int64_t filled_ns = 0;  // when `rows` was right
+  };
+
+  int64_t TakeOf(uint32_t tenant, uint32_t rows, int64_t now_ns) ABSL_LOCKS_EXCLUDED(mu_);
+
+  std::atomic<bool> any_{false};
+  absl::Mutex mu_;
+  std::vector<Bucket> buckets_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

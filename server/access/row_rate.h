@@ -1,0 +1,18 @@
+// RowRate: how many rows of requests a tenant may ask for.
+#pragma once
+
+#include <cstdint>
+
+namespace mpsd {
+
+// A value.
+struct RowRate {
+  uint32_t rows_per_second = 0;  // 0: any
+  uint32_t burst_rows = 0;       // at once, after a while without any; not 0 where there is a rate
+
+  bool operator==(const RowRate&) const = default;
+};
+
+inline constexpr uint32_t kMaxRowRate = 1'000'000;  // for either of the two
+
+}  // namespace mpsd

@@ -116,7 +116,7 @@ NamedTenant ReadNamedTenant(const nlohmann::json& json, const std::string& path,
   const bool fits = !tenant.name.empty() && tenant.name.size() <= kMaxTenantNameBytes;
   if (object.Find("name") != nullptr && !fits) {
     object.Fail("name", absl::StrCat("must have 1 to ", kMaxTenantNameBytes, " bytes"));
-  } else if (std::any_of(known.begin(), known.end(), is_it)) {
+  } else if (fits && std::any_of(known.begin(), known.end(), is_it)) {
     object.Fail("name", absl::StrCat("'", tenant.name, "' is there already"));
   }
   tenant.rate = ReadRate(object);

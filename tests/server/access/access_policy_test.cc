@@ -90,7 +90,7 @@ class OneHeader final : public HeaderSource {
   OneHeader(std::string name, std::string value)
       : name_(std::move(name)), value_(std::move(value)) {}
   absl::string_view Header(absl::string_view name) const override {
-    return name == name_ ? value_ : "";
+    return name == name_ ? absl::string_view(value_) : absl::string_view();
   }
 
  private:

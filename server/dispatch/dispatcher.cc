@@ -28,7 +28,13 @@ void Dispatcher::NoteLeft(DeferredWork* work) {
   claims_->EndPass(work);
 }
 
+bool Dispatcher::IsHeld() {
+  if (queue_->ledger()->requests() >= held_requests_) held_requests_ = 0;
+  return held_requests_ > 0;
+}
+
 void Dispatcher::DispatchAt(int64_t now_ns, DeferredWork* work) {
+  if (IsHeld()) return;
   claims_->BeginPass();
   CarryOutDecisions(now_ns, work);
   claims_->EndPass(work);

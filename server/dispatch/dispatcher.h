@@ -29,10 +29,11 @@ namespace mpsd {
 // has no room; where resources are lacking it is told so before a batch is formed.
 class Dispatcher {
  public:
-  // All outlive the dispatcher.
+  // All outlive the dispatcher. Makes no batch before `held_requests` wait for the first time.
   Dispatcher(ServedModel* model, const Scheduler* scheduler, const Clock* clock, PoolQueue* queue,
              InflightTable* inflight, const ReturnForecast* returns, AdmissionMargin* margin,
-             StandingQueue* standing, const OutputEstimate* estimate, PoolClaims* claims)
+             StandingQueue* standing, const OutputEstimate* estimate, PoolClaims* claims,
+             uint32_t held_requests)
       : model_(model),
         scheduler_(scheduler),
         clock_(clock),
@@ -42,7 +43,8 @@ class Dispatcher {
         margin_(margin),
         standing_(standing),
         estimate_(estimate),
-        claims_(claims) {}
+        claims_(claims),
+        held_requests_(held_requests) {}
 
   // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
   // room for its outputs: then the next drain or tick tries again. Reads the clock only where a
@@ -60,6 +62,7 @@ class Dispatcher {
   SchedulerSnapshot Snapshot(int64_t now_ns) const;
 
  private:
+  bool IsHeld();
   void CarryOutDecisions(int64_t now_ns, DeferredWork* work);
   void ClearOutputRoom();
   void Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
@@ -82,6 +85,7 @@ class Dispatcher {
   StandingQueue* const standing_;
   const OutputEstimate* const estimate_;
   PoolClaims* const claims_;
+  uint32_t held_requests_;  // 0: no more
   uint64_t next_batch_ = 1;
   double usual_rows_ = 1;     // of a batch
   bool room_missed_ = false;  // since ClearOutputRoom()

@@ -34,7 +34,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       answering(&queue),
       standing(options.queue_target_ns),
       dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &standing,
-                 &estimate, &claims),
+                 &estimate, &claims, options.held_requests),
       intake(model, clock, &queue, &inflight, &claims, &slow_workers, &answering, &returns, &margin,
              &estimate, options.max_answer_bytes),
       loss(model, &queue, &inflight, &claims),

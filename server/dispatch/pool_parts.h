@@ -42,6 +42,7 @@ struct PoolOptions {
   std::vector<uint32_t> queue_requests = {kDefaultQueueRequests};  // of each priority level
   uint64_t queue_bytes = kDefaultQueueBytes;                       // of payload
   int64_t queue_target_ns = 0;                                     // of StandingQueue; 0: none
+  uint32_t held_requests = 0;  // no batch is made before so many wait for the first time
   // Workers get memory for one answer of this size when such an answer comes.
   uint64_t max_answer_bytes = kDefaultQueueBytes;
   // What each lane needs of the resources in the table, which outlives the pool; null: nothing.

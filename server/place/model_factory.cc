@@ -1,7 +1,9 @@
 #include "server/place/model_factory.h"
 
+#include <cstdlib>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/files/file_stamp.h"
@@ -77,6 +79,13 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
 }
 
 // Null: the pool's own.
+// As of Triton's schedulers, for tests that need all of their requests in one queue.
+uint32_t HeldRequests() {
+  const char* const value = std::getenv("TRITONSERVER_DELAY_SCHEDULER");
+  uint32_t requests = 0;
+  return value != nullptr && absl::SimpleAtoi(value, &requests) ? requests : 0;
+}
+
 std::unique_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const PoolOptions& options) {
   if (!model.sequences.has_value()) return nullptr;
   return std::make_unique<PinnedScheduler>(options.lane_depth, options.max_delay_ns,
@@ -168,6 +177,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
     options.queue_requests.push_back(level.requests);
   }
   options.queue_bytes = model.queue_bytes;
+  options.held_requests = HeldRequests();
   options.max_answer_bytes = message_bytes_;
   auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_,
                                      SchedulerOf(model, options));

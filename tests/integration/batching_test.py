@@ -72,6 +72,16 @@ class Batching(unittest.TestCase):
             self.check_mean_batch(daemon, "echo", outcomes, 8)
             self.assertEqual(daemon.metric("mpsd_batches_total"), 2)
 
+    def test_a_held_queue_waits_for_so_many(self):
+        with Daemon([synthetic("echo")],
+                    environment={"TRITONSERVER_DELAY_SCHEDULER": "8"}) as daemon, \
+                calls.stub(daemon.address) as stub:
+            requests = [calls.request("echo", {"x": calls.row_of(i)}) for i in range(8)]
+            calls.infer_all(stub, requests)
+            self.assertEqual(daemon.metric("mpsd_batches_total"), 1)
+            calls.infer_all(stub, requests[:1])
+            self.assertEqual(daemon.metric("mpsd_batches_total"), 2)
+
     @unittest.skipUnless(WITH_TORCH, "built without torch")
     def test_torch_batches_answer_as_single_calls_do(self):
         rows = np.random.default_rng(3).random((64, 1, 1024), dtype=np.float32)

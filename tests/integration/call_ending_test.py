@@ -198,6 +198,29 @@ class CallEnding(unittest.TestCase):
             self.assertGreaterEqual(full, refused)
             self.check_serves(stub)
 
+    def test_a_burst_of_ten_queues_adds_up(self):
+        """Calls whose time is a millisecond, or thirty, or as good as any: each has one ending, and
+        the counters have the same endings."""
+        model = synthetic("m", max_batch_size=4, parameters={"delay": "5ms"},
+                          queue={"requests": 16})
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            messages = [calls.request("m", {"x": calls.row_of(i)},
+                                      parameters=timeout_us and {"timeout": timeout_us})
+                        for i, timeout_us in enumerate((1000, 30_000, None, None) * 40)]
+            endings = collections.Counter()
+            for _ in range(4):
+                for i, outcome in enumerate(calls.infer_all(stub, messages)):
+                    endings[outcome.code.name] += 1
+                    if outcome.code == calls.OK:
+                        self.assertTrue((calls.arrays(outcome.response)["OUTPUT0"] == i).all(), i)
+            self.assertGreater(endings["RESOURCE_EXHAUSTED"], 0)
+            for code, count in endings.items():
+                self.assertEqual(daemon.metric("mpsd_requests_total", code=code), count, endings)
+            self.assertEqual(daemon.metric("mpsd_requests_total"), 4 * len(messages))
+            for gauge in ("mpsd_queue_requests", "mpsd_queue_bytes", "mpsd_running_batches"):
+                self.assertEqual(daemon.metric(gauge), 0, gauge)
+            self.check_serves(stub)
+
     def check_full(self, future, outcome, request_id):
         """Says whose request it was, and when it may come again."""
         text = f"[request id: {request_id}] Exceeds maximum queue size"

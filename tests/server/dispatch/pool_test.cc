@@ -146,6 +146,25 @@ TEST_F(PoolTest, ParkingTellsEveryWorkerToRing) {
   EXPECT_EQ(worker->mailbox_page().front_parked.load(), 0u);
 }
 
+TEST_F(PoolTest, AHeldQueueWaitsForSoManyOnce) {
+  MakePool({.held_requests = 3});
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  FakeCall* late = Submit(2, 1, kNsPerMs);
+  EXPECT_FALSE(worker->Take().has_value());
+  clock_.Advance(kNsPerMs);
+  pool_->Tick();
+  EXPECT_EQ(late->status().code(), absl::StatusCode::kDeadlineExceeded);
+  Submit(3);
+  EXPECT_FALSE(worker->Take().has_value()) << "one of the three has left";
+  FakeCall* third = Submit(4);
+  Serve(worker);
+  EXPECT_EQ(third->Answer(), Rows(4));
+  FakeCall* next = Submit(5);
+  Serve(worker);
+  EXPECT_EQ(next->Answer(), Rows(5)) << "the queue is held no more";
+}
+
 TEST_F(PoolTest, QueueFullByCount) {
   PoolOptions options;
   options.queue_requests = {2};

@@ -61,8 +61,8 @@ class TunePlan {
   std::optional<Candidate> best() const { return best_; }
 
  private:
-  // What next_.front() is: a new one, or one of a duel. In a duel the best so far and one that seems
-  // better are tried again, in this order.
+  // What next_.front() is: a new one, or one of a duel, where the best so far and one that
+  // seems better are tried again, in this order.
   enum class Turn { kNew, kBestAgain, kChallengerAgain };
   enum class Step { kConfigured, kLanes, kProcesses, kBatches, kPrecisions, kOver };
 

@@ -28,7 +28,8 @@ enum class Verdict {
 // without the heap; means something only to the policy that made it.
 using RuleSet = std::bitset<kMaxAccessRules>;
 
-// The headers of a call. Implemented by the gates of each transport.
+// The headers of a call. Implemented by the gates of each transport. Lives on the stack of the
+// thread that asks the gate.
 class HeaderSource {
  public:
   virtual ~HeaderSource() = default;
@@ -73,7 +74,7 @@ class AccessPolicy {
   Verdict MayUse(const MethodAccess& method, const RuleSet& rules, absl::string_view model) const;
 
   // As whom the caller shares models with others, if `rules` apply: the tenant that a header names,
-  // where TenantRules say so. Else each credential that may infer is a tenant, and a caller that has
+  // where TenantRules say so. Else each credential that may infer is a tenant, and a caller with
   // several is the one whose rule stands first; 0 while there is but one, without a rate. Of more
   // than kMaxTenants - 1 the last ones are one tenant together.
   uint32_t TenantOf(const RuleSet& rules, const Credentials& credentials) const;

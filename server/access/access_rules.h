@@ -61,9 +61,9 @@ struct TenantRules {
   bool operator==(const TenantRules&) const = default;
 };
 
-// A value, with at most kMaxAccessRules rules, kMaxAccessTokens tokens and kMaxNamedTenants tenants:
-// the reader of the config refuses more. While the rules are not in force, everything is allowed. While they are in force,
-// everything that no rule allows is refused.
+// A value, with at most kMaxAccessRules rules, kMaxAccessTokens tokens and kMaxNamedTenants named
+// tenants: the reader of the config refuses more. While the rules are not in force, everything is
+// allowed. While they are in force, everything that no rule allows is refused.
 struct AccessRules {
   bool in_force = false;
   RoleSet open;  // the roles that need no credentials

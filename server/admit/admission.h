@@ -16,8 +16,8 @@ namespace mpsd {
 // message over; a RequestQueue has the request afterwards.
 //
 //   the daemon serves → the model is found, and loaded → the deadline lies ahead → [EncodeTexts()]
-//     → Validate() → RateTable::Take() → [AnswerCache::TryAnswer()] → ApplyPadding() → RequestQueue::Reserve()
-//     → RowWriter::Fill() → RequestQueue::Commit()
+//     → Validate() → RateTable::Take() → [AnswerCache::TryAnswer()] → ApplyPadding()
+//     → RequestQueue::Reserve() → RowWriter::Fill() → RequestQueue::Commit()
 //
 // A request of texts is encoded first, with the tokenizer of the generation that was found, and is
 // one of tokens from then on.

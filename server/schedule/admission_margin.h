@@ -16,8 +16,8 @@ namespace mpsd {
 //   ├────────────────────────────────┤◀─margin─▶│◀─answer─▶┤
 //
 // Noted are requests whose clients gave their deadlines. One that ends long before it has to says
-// nothing of forecasts, and neither does one that ends too late as foreseen. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It reads
-// no clock.
+// nothing of forecasts, and neither does one that ends too late as foreseen. Owned by a pool.
+// Thread-compatible: guarded by the pool's mutex. It reads no clock.
 class AdmissionMargin {
  public:
   // When the batch of a request that arrived at `arrival_ns` has to be back.

@@ -50,8 +50,8 @@ bool PaysToGrow(const LineView& line, uint32_t rows, uint32_t more, double wait_
   return IsFaster(more, round_ns + more_ns, half, half_ns);
 }
 
-// When the head has to run in the end: its wait has not ended, and its answer is in time even if the
-// forecast errs by a tenth of the head's whole time.
+// When the head has to run in the end: its wait has not ended, and its answer is in time even if
+// the forecast errs by a tenth of the head's whole time.
 int64_t LastStartNs(const LineView& line, uint32_t most_rows) {
   const int64_t wait_ns = line.head_deadline_ns - line.head_arrival_ns;
   const int64_t by_wait_ns = line.head_deadline_ns - wait_ns / 10;

@@ -7,7 +7,7 @@
 
 namespace mpsd {
 
-void RateTable::SetRates(std::vector<RowRate> rates) {
+void RateTable::SetRates(const std::vector<RowRate>& rates) {
   std::vector<Bucket> buckets;
   bool any = false;
   for (const RowRate& rate : rates) {

@@ -20,7 +20,7 @@ namespace mpsd {
 class RateTable {
  public:
   // By the tenant's number; tenants beyond the last one have none. All buckets are full again.
-  void SetRates(std::vector<RowRate> rates) ABSL_LOCKS_EXCLUDED(mu_);
+  void SetRates(const std::vector<RowRate>& rates) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Takes the rows out of the tenant's bucket and returns 0, or takes none and returns how long it
   // is until a request passes. `now_ns` is of the monotonic clock.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "proto/base/clock.h"
 #include "server/schedule/scheduler.h"
 
 namespace mpsd {
@@ -18,7 +17,7 @@ inline int64_t ExpectedFreeNs(const LaneView& lane, int64_t now_ns) {
 }
 
 // A host may hold up any lane for so long: that does not look like a hang.
-inline constexpr int64_t kHeldUpNs = 20 * kNsPerMs;
+inline constexpr int64_t kHeldUpNs = 20'000'000;
 
 // The lane is late by as much as its last batch should have taken: nothing more is bound to it, and
 // nobody counts on it, until it answers. Pure.

@@ -194,7 +194,8 @@ class StepAnswersTest : public testing::Test {
   FakeClock clock_;
   ServerMetrics metrics_;
   TextThreads texts_;
-  Admission admission_{&models_, &clock_, &texts_, {.bytes = 1'000, .tokens = 100}};
+  RateTable rates_;
+  Admission admission_{&models_, &clock_, &texts_, &rates_, {.bytes = 1'000, .tokens = 100}};
   StepContext context_{&admission_, &models_, &metrics_, &clock_, /*copy_bytes=*/20};
   FakeAnswerMemory memory_;
   std::deque<std::string> written_;  // by workers, in their memory

@@ -1,9 +1,10 @@
 # Other servers of PyTorch models, for load_tests/peers. Sourced by ./run.
 
-need_peers() { # FILE MAKE: an environment of each line, made by that function
+need_peers() { # FILE MAKE [NAME]: an environment of each line or of one, made by that function
   local name requirements
   while read -r name requirements; do
     case $name in '' | '#'*) continue ;; esac
+    if [ -n "${3:-}" ] && [ "$name" != "$3" ]; then continue; fi
     if stamped "peer-$name" "$requirements"; then continue; fi
     # What cannot be had here is named, and left out of the figures.
     # shellcheck disable=SC2086 # words

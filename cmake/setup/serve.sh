@@ -65,16 +65,18 @@ lane_bars() { # ARGUMENTS of mpsd-lane-bars
 # With the servers of tensors, or after --texts with those of texts; after --networks with loops in
 # the libraries of the latter.
 peers() { # [--texts|--networks] ARGUMENTS of peers_bench.py, text_peers.py, networks_bench.py
-  local script=peers_bench requirements=requirements make=make_peer
+  local script=peers_bench texts=load_tests/peers/text_requirements.txt
   case ${1:-} in
     --texts) script=text_peers ;;
     --networks) script=networks_bench ;;
   esac
-  if [ $script != peers_bench ]; then
+  if [ $script = peers_bench ]; then
+    need_peers load_tests/peers/requirements.txt make_peer
+    need_peers $texts make_text_peer sentence-transformers # which makes MiniLM's TorchScript
+  else
     shift
-    requirements=text_requirements make=make_text_peer
+    need_peers $texts make_text_peer
   fi
-  need_peers "load_tests/peers/$requirements.txt" $make
   build_preset release
   need_demo_models
   exec python3 "load_tests/peers/$script.py" "$@"

@@ -70,15 +70,18 @@ def infer_path(model):
     return f"/v2/models/{model}/infer"
 
 
-def binary_request(model, count, binary_answer, name="INPUT0"):
+def tensor_head(count):
+    """What the protocol's JSON says of so many floats."""
+    return {"name": "INPUT0", "shape": [1, count], "datatype": "FP32"}
+
+
+def binary_request(model, tensor, content, binary_answer):
     """A tensor in binary behind a head of JSON, as the protocol's clients send it."""
-    tensor = floats(count)
-    head = {"inputs": [{"name": name, "shape": [1, count], "datatype": "FP32",
-                        "parameters": {"binary_data_size": len(tensor)}}],
+    head = {"inputs": [tensor | {"parameters": {"binary_data_size": len(content)}}],
             "parameters": {"binary_data_output": binary_answer}}
     text = json.dumps(head, separators=(",", ":")).encode()
-    return HttpRequest(infer_path(model), text + tensor, {HEADER: str(len(text)),
-                                              "Content-Type": "application/octet-stream"})
+    return HttpRequest(infer_path(model), text + content, {HEADER: str(len(text)),
+                                               "Content-Type": "application/octet-stream"})
 
 
 def shortest(value):
@@ -92,17 +95,16 @@ def numbers(count):
     return [shortest(value) for value in struct.unpack(f"<{count}f", floats(count))]
 
 
-def json_request(model, count, name="INPUT0"):
-    """A tensor in JSON."""
-    body = {"inputs": [{"name": name, "shape": [1, count], "datatype": "FP32",
-                        "data": numbers(count)}]}
-    return HttpRequest(infer_path(model), json.dumps(body, separators=(",", ":")).encode(),
+def json_request(model, tensor):
+    """A tensor whose numbers are its "data"."""
+    return HttpRequest(infer_path(model),
+                       json.dumps({"inputs": [tensor]}, separators=(",", ":")).encode(),
                        {"Content-Type": "application/json"})
 
 
-NULL = binary_request("identity", 256, True)
-JSON = json_request("vector", VECTOR)
-VECTOR_OUT = binary_request("vector", VECTOR, False)
+NULL = binary_request("identity", tensor_head(256), floats(256), True)
+JSON = json_request("vector", tensor_head(VECTOR) | {"data": numbers(VECTOR)})
+VECTOR_OUT = binary_request("vector", tensor_head(VECTOR), floats(VECTOR), False)
 
 
 def right_answer(request, address):

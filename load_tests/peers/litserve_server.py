@@ -2,19 +2,21 @@
 
 import litserve
 import numpy
-from peer_model import BATCH, WAIT_S, PeerModel, parse_arguments
+from peer_model import BATCH, NUMBERS, WAIT_S, PeerModel, parse_arguments
 
 
 class Api(litserve.LitAPI):
     """Its own JSON: {"input": [numbers]}."""
 
-    file = ""  # the worker gets the object, and imports the class anew
+    # The worker gets the object, and imports the class anew.
+    file = ""
+    numbers = None
 
     def setup(self, device):
         self.model = PeerModel(self.file)
 
     def decode_request(self, request, **_):
-        return numpy.asarray(request["input"], numpy.float32)
+        return numpy.asarray(request["input"], self.numbers)
 
     def batch(self, inputs):
         return numpy.stack(inputs)
@@ -32,7 +34,7 @@ class Api(litserve.LitAPI):
 if __name__ == "__main__":
     ARGUMENTS = parse_arguments()
     api = Api(max_batch_size=BATCH, batch_timeout=WAIT_S)
-    api.file = ARGUMENTS.path
+    api.file, api.numbers = ARGUMENTS.path, NUMBERS[ARGUMENTS.datatype]
     server = litserve.LitServer(api, accelerator="cpu", workers_per_device=1)
     server.run(host="127.0.0.1", port=ARGUMENTS.http, num_api_servers=1,
                generate_client_file=False, log_level="warning")

@@ -7,6 +7,7 @@ import torch
 
 BATCH = 64  # rows at most
 WAIT_S = 0.001  # how long a server that waits for more rows does
+NUMBERS = {"FP32": numpy.float32, "INT64": numpy.int64}
 
 
 class PeerModel:
@@ -17,7 +18,7 @@ class PeerModel:
         self.module = torch.jit.load(path).eval() if path else None
 
     def __call__(self, rows):
-        """As many rows of FP32 as there are `rows`."""
+        """As many rows of FP32 as there are `rows`, which have the type of its input."""
         if self.module is None:
             return numpy.asarray(rows)
         with torch.inference_mode():
@@ -31,7 +32,8 @@ def parse_arguments():
     parser.add_argument("--path", default="", help="of a TorchScript module")
     parser.add_argument("--input", required=True, help="the name of its input")
     parser.add_argument("--output", required=True, help="the name of its output")
-    parser.add_argument("--width", type=int, required=True, help="the numbers of a row")
+    parser.add_argument("--datatype", required=True, choices=NUMBERS, help="of its input")
+    parser.add_argument("--width", type=int, required=True, help="the numbers of an input's row")
     parser.add_argument("--http", type=int, required=True, help="a port")
     parser.add_argument("--grpc", type=int, required=True, help="a port")
     parser.add_argument("--folder", required=True, help="for files of its own")

@@ -1,66 +1,40 @@
 #!/usr/bin/env python3
 """The daemon beside other servers of PyTorch models, with the same model, clients and cores.
 
-null returns 256 numbers as they came; mlp is six layers of Linear(1024) and ReLU. Each server has
-one process for the model with one thread for it, and batches of at most 64. The servers run one
-after the other, in each round; medians are compared. Exit status 2 when the run failed.
+identity returns 256 numbers as they came; mlp is six layers of Linear(1024) and ReLU; minilm is
+all-MiniLM-L6-v2 over rows of 16 tokens, as TorchScript. Each server has one process for the model
+with one thread for it, and batches of at most 64. The servers run one after the other, in each
+round, and the daemon last: with closed loops of more clients than they have, for what it answers
+within each one's p99, and at each one's load. Medians are compared. Exit status 2 when the run
+failed.
 """
 
 import argparse
-import http.client
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, f"{HERE}/../bench")
 import bench_http  # noqa: E402
-from bench_figures import failures, median  # noqa: E402
-from bench_processes import ONE_THREAD, Daemon, Process, free_port, run_json  # noqa: E402
+from bench_figures import failures  # noqa: E402
+from bench_processes import ONE_THREAD, run_json  # noqa: E402
+from exports import export  # noqa: E402
+from open_loop import OpenLoop, arrivals  # noqa: E402
+from peer_requests import IDENTITY, MINILM, MLP, whole_request  # noqa: E402
+from peer_rows import (FEW, LOOP, LOOP_WAY, MANY, Figures, closed_table, equal_table,  # noqa: E402
+                       our_way)
+from peer_servers import OTHERS, OURS, start  # noqa: E402
 
-
-@dataclass(frozen=True)
-class Model:
-    """A model that all servers serve."""
-
-    name: str
-    input: str
-    output: str
-    width: int
-    file: str = ""
-
-
-MODELS = (Model("identity", "INPUT0", "OUTPUT0", 256),
-          Model("mlp", "input", "output", 1024, "mlp_1024x6.pt"))
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A server, and the ways into it that are measured."""
-
-    title: str
-    script: str  # empty: the daemon
-    ways: tuple
-    own_path: str = "/predict"
-
-
-OURS = Peer("mpsd", "", ("json", "binary", "grpc"))
-PEERS = (OURS,
-         Peer("Triton, a model in Python (PyTriton)", "pytriton", ("json", "binary", "grpc")),
-         Peer("MLServer", "mlserver", ("json", "grpc")),
-         Peer("LitServe", "litserve", ("own",)),
-         Peer("Ray Serve", "ray", ("own",)),
-         Peer("TorchServe", "torchserve", ("own",), "/predictions/{}"))
-WAYS = {"own": "HTTP, its own JSON", "json": "HTTP, the protocol's JSON",
-        "binary": "HTTP, the protocol's binary tensors", "grpc": "gRPC"}
-CLIENTS = (1, 64)
+MORE_CLIENTS = (16, 128, 256)  # of the daemon; more would not find room in its queue
+EQUAL_LOAD = 0.7    # of what the other server answers in a closed loop
+EQUAL_CALLS = 400   # at least, for a p99
+LONGEST_EQUAL_S = 8
+SEED = 1
 
 
 def parse_arguments():
@@ -70,7 +44,7 @@ def parse_arguments():
     parser.add_argument("--models", default=f"{ROOT}/.deps/models")
     parser.add_argument("--peers", default=f"{ROOT}/.deps/peers",
                         help="a folder with a Python environment for each server")
-    parser.add_argument("--only", help="these servers: mpsd, and names of folders there")
+    parser.add_argument("--only", help="mpsd beside these servers alone: names of folders there")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3, help="of each load")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
@@ -79,185 +53,172 @@ def parse_arguments():
     return arguments
 
 
-def request_of(peer, model, way):
-    """An inference of one row, as it goes over HTTP."""
-    if way == "own":
-        body = json.dumps({"input": bench_http.numbers(model.width)}).encode()
-        return bench_http.HttpRequest(peer.own_path.format(model.name), body,
-                                      {"Content-Type": "application/json"})
-    if way == "json":
-        return bench_http.json_request(model.name, model.width, model.input)
-    return bench_http.binary_request(model.name, model.width, True, model.input)
-
-
-def answer_of(server, peer, model, way):
-    """The numbers that a server answers."""
-    body = request_of(peer, model, way).ask(server.http)
-    if way == "binary":
-        return struct.unpack(f"<{model.width}f", body[-4 * model.width:])
-    output = json.loads(body)
-    return output["output"] if way == "own" else output["outputs"][0]["data"]
-
-
-class PeerProcess(Process):
-    """Another server with one model, answering."""
-
-    def __init__(self, arguments, folder, peer, model):
-        self.http, self.grpc = (f"127.0.0.1:{free_port()}" for _ in range(2))
-        command = [f"{arguments.peers}/{peer.script}/bin/python", f"{HERE}/{peer.script}_server.py",
-                   "--name", model.name, "--input", model.input, "--output", model.output,
-                   "--width", str(model.width), "--http", self.http.rpartition(":")[2], "--grpc",
-                   self.grpc.rpartition(":")[2], "--folder", tempfile.mkdtemp(dir=folder)]
-        if model.file:
-            command += ["--path", os.path.abspath(f"{arguments.models}/{model.file}")]
-        begin = time.monotonic()
-        super().__init__(command, f"{folder}/{peer.script}.log", {**os.environ, **ONE_THREAD})
-        try:
-            self.wait_for(lambda: answers(self, peer, model), 120, "answer", poll_s=0.2)
-        except RuntimeError:
-            self.stop()
-            raise
-        self.ready_s = time.monotonic() - begin
-
-
-def answers(server, peer, model):
-    """Whether a server answers already."""
-    try:
-        return bool(answer_of(server, peer, model, peer.ways[0]))
-    except (RuntimeError, OSError, http.client.HTTPException):
-        return False
-
-
-def start(arguments, folder, peer, model):
-    """The server with the model, ready."""
-    if peer.script:
-        return PeerProcess(arguments, folder, peer, model)
-    config = {"name": model.name, "max_batch_size": 64,
-              "placement": {"processes": 1, "lanes": 1, "threads": 1}}
-    if model.file:
-        config |= {"path": os.path.abspath(f"{arguments.models}/{model.file}"), "device": "cpu"}
-    else:
-        config |= {"format": "synthetic",
-                   "inputs": [{"name": model.input, "datatype": "FP32", "shape": [model.width]}]}
-    return Daemon(arguments.binaries, folder, [config])
+def find_models(arguments):
+    """The models of this run, their files in `arguments.files`. One whose file cannot be made here
+    is left out by name."""
+    arguments.files = {MLP.name: os.path.abspath(f"{arguments.models}/{MLP.file}"),
+                       MINILM.name: os.path.abspath(f"{arguments.peers}/networks/{MINILM.file}")}
+    if not os.path.exists(f"{arguments.peers}/sentence-transformers/bin/python"):
+        print(f"left out: {MINILM.name}: sentence-transformers, which makes its file, is not in "
+              f"{arguments.peers}", file=sys.stderr)
+        return (IDENTITY, MLP)
+    export(arguments, "export_rows.py", os.path.abspath(f"{arguments.models}/minilm"),
+           arguments.files[MINILM.name])
+    return (IDENTITY, MLP, MINILM)
 
 
 class Run(bench_http.HttpLoads):
     """The loads of one server after the other."""
 
-    def __init__(self, arguments, folder):
-        self.arguments, self.folder = arguments, folder
+    def __init__(self, arguments, folder, models):
+        self.arguments, self.folder, self.models = arguments, folder, models
         self.failed = []
         self.reference = {}  # of each model: what the first server answered
-        self.samples = {}    # {(way, model, clients, server): [report of a round]}
+        self.figures = Figures()
 
-    def check(self, server, peer, model, way):
-        """The answer to a request must be what the first server answered."""
-        numbers = answer_of(server, peer, model, way)
-        wanted = self.reference.setdefault(model.name, numbers)
-        if len(numbers) != len(wanted) or any(abs(a - b) > 1e-3 for a, b in zip(numbers, wanted)):
-            raise RuntimeError(f"{server.command[1]}: a wrong answer of {model.name}: "
-                               f"{len(numbers)} numbers, {numbers[:3]} for {wanted[:3]}")
+    def check(self, server, peer, model):
+        """The answers to a request must be what the first server answered."""
+        for way in peer.ways:
+            if way == "grpc":
+                continue
+            numbers = peer.ask(server, way, model)
+            wanted = self.reference.setdefault(model.name, numbers)
+            if len(numbers) != len(wanted) or any(
+                    abs(a - b) > 1e-3 for a, b in zip(numbers, wanted)):
+                raise RuntimeError(f"{peer.title}: an answer of {model.name} that is not another "
+                                   f"server's: {numbers[:3]} for {wanted[:3]}")
 
-    def load(self, server, peer, model, way, clients):
-        """One load; the report has throughput, p50_us and p99_us."""
-        if way != "grpc":
-            self.check(server, peer, model, way)
-            return self.wrk(server.http, request_of(peer, model, way), clients, server.pid)
+    def generate(self, server, model, *flags):
+        """A load over gRPC."""
         command = [f"{self.arguments.binaries}/mpsd-bench", "--json", "--target", server.grpc,
-                   "--model", model.name, "--input", f"{model.input}:FP32[1,{model.width}]",
-                   "--concurrency", str(clients), "--warmup", "500ms",
-                   "--duration", f"{self.arguments.seconds * 1000:.0f}ms"]
-        report, right = run_json(command, 120)
-        if not right:
+                   "--model", model.name, "--input", model.generator_input(), "--warmup", "500ms",
+                   *flags]
+        report, _ = run_json(command, 120)  # 1 is also the status where the time was up
+        if report["errors"] or report["wrong"]:
             self.failed.append({"command": command, "errors": report["errors"],
                                 "wrong": report["wrong"]})
         return {"throughput": report["throughput"], "p50_us": report["latency_us"]["p50"],
                 "p99_us": report["latency_us"]["p99"]}
 
-    def measure(self, peer, model):
-        """All ways into one server with one model."""
-        with start(self.arguments, self.folder, peer, model) as server:
-            print(f"  {peer.title}, {model.name}: ready after {server.ready_s:.1f} s",
-                  file=sys.stderr, flush=True)
+    def closed_loop(self, server, peer, model, way, clients):
+        """Its report."""
+        if way == "grpc":
+            return self.generate(server, model, "--concurrency", str(clients), "--duration",
+                                 f"{self.arguments.seconds * 1000:.0f}ms")
+        return self.wrk(server.http, peer.request(way, model), clients, server.pid)
+
+    def open_loop(self, server, peer, model, way, rate):
+        """The report of so many calls a second at random."""
+        seconds = min(max(self.arguments.seconds, EQUAL_CALLS / rate), LONGEST_EQUAL_S)
+        if way == "grpc":
+            report = self.generate(server, model, "--rate", f"{rate:.2f}", "--duration",
+                                   f"{seconds * 1000:.0f}ms", "--seed", str(SEED))
+            return {"rate": rate, "p99_us": report["p99_us"]}
+        request = whole_request(server.http, peer.request(way, model))
+        with OpenLoop(server.http, request) as loop:
+            latencies = sorted(loop.run(arrivals(rate, max(int(rate * seconds), 1), SEED)))
+        return {"rate": rate, "p99_us": 1e6 * latencies[int(0.99 * len(latencies))]}
+
+    def add_closed(self, server, peer, model, way, clients):
+        """Measures a closed loop; returns its answers a second."""
+        report = self.closed_loop(server, peer, model, way, clients)
+        self.figures.closed.setdefault((way, model.name, peer.title, clients), []).append(report)
+        return report["throughput"]
+
+    def add_equal(self, server, peer, model, way, other, rate):
+        """Measures the load of the server `other` at this one."""
+        self.figures.equal.setdefault((way, model.name, other.title, peer.title), []).append(
+            self.open_loop(server, peer, model, our_way(way) if peer is OURS else way, rate))
+
+    def measure_other(self, peer, model):
+        """All ways into one server with one model; returns the loads for the daemon."""
+        loads = []
+        with self.started(peer, model) as server:
             for way in peer.ways:
-                for clients in CLIENTS:
-                    report = self.load(server, peer, model, way, clients)
-                    key = (way, model.name, clients, peer.title)
-                    self.samples.setdefault(key, []).append(report)
+                self.add_closed(server, peer, model, way, FEW)
+                rate = EQUAL_LOAD * self.add_closed(server, peer, model, way, MANY)
+                self.add_equal(server, peer, model, way, peer, rate)
+                loads.append((way, peer, rate))
+        return loads
 
-    def value(self, key, figure):
-        """The median of the rounds."""
-        return median([report[figure] for report in self.samples[key]])
+    def measure_ours(self, model, loads):
+        """All ways into the daemon, and the loads of the others."""
+        with self.started(OURS, model) as server:
+            for way in OURS.ways:
+                for clients in (FEW, MANY, *MORE_CLIENTS):
+                    self.add_closed(server, OURS, model, way, clients)
+            for way, other, rate in loads:
+                self.add_equal(server, OURS, model, way, other, rate)
 
+    def measure_loop(self, model):
+        """The model without a server."""
+        if not model.file:
+            return
+        report, _ = run_json(
+            [f"{self.arguments.binaries}/mpsd-bare-loop", "--model",
+             self.arguments.files[model.name], "--input", model.loop_input(), "--batches",
+             f"{FEW},{MANY}", "--runs", "1", "--seconds", str(self.arguments.seconds)], 120,
+            env=ONE_THREAD)
+        for rows in (FEW, MANY):
+            self.figures.closed.setdefault((LOOP_WAY, model.name, LOOP, rows), []).append(
+                {"throughput": report["samples_per_second"][str(rows)], "p50_us": 0, "p99_us": 0})
 
-def times(value):
-    """How many times as much, or nothing where nothing is compared."""
-    return f"{value:.1f}" if value else "–"
+    def started(self, peer, model):
+        """The server, whose answers are right."""
+        server = start(self.arguments, self.folder, peer, model)
+        print(f"  {peer.title}, {model.name}: ready after {server.ready_s:.1f} s",
+              file=sys.stderr, flush=True)
+        self.check(server, peer, model)
+        return server
 
-
-def ours_for(run, way, model, clients):
-    """The daemon's answers a second over the way that a client of this one would take."""
-    key = ("json" if way == "own" else way, model, clients, OURS.title)
-    return run.value(key, "throughput") if key in run.samples else None
-
-
-def table(run):
-    """The figures in Markdown, by way and model."""
-    lines = ["| way in | model | server | c=1, a second | p50 | mpsd has | c=64, a second | p50 | p99 "
-             "| mpsd has |", "|" + "---|" * 10]
-    cases = sorted({key[:2] + key[3:] for key in run.samples},
-                   key=lambda case: (list(WAYS).index(case[0]), case[1], case[2] != OURS.title))
-    for way, model, title in cases:
-        cells = [WAYS[way], model, title]
-        for clients in CLIENTS:
-            key = (way, model, clients, title)
-            rate = run.value(key, "throughput")
-            cells += [f"{rate:,.0f}", f"{run.value(key, 'p50_us') / 1e3:.2f} ms"]
-            if clients > 1:
-                cells.append(f"{run.value(key, 'p99_us') / 1e3:.2f} ms")
-            ours = ours_for(run, way, model, clients)
-            cells.append("–" if title == OURS.title else f"{times(ours and ours / rate)} ×")
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    def round(self, others):
+        """Everything, once."""
+        for model in self.models:
+            self.measure_loop(model)
+            loads = [load for peer in others for load in self.measure_other(peer, model)]
+            self.measure_ours(model, loads)
 
 
 def chosen(arguments):
-    """The servers of this run; one whose environment is missing is left out by name."""
+    """The other servers of this run; one whose environment is missing is left out by name."""
     wanted = arguments.only.split(",") if arguments.only else None
     peers = []
-    for peer in PEERS:
-        if wanted and (peer.script or "mpsd") not in wanted:
+    for peer in OTHERS:
+        if wanted and peer.script not in wanted:
             continue
-        if peer.script and not os.path.exists(f"{arguments.peers}/{peer.script}/bin/python"):
+        if not os.path.exists(f"{arguments.peers}/{peer.script}/bin/python"):
             print(f"left out: {peer.title}: not in {arguments.peers}", file=sys.stderr)
             continue
         peers.append(peer)
     return peers
 
 
+def samples(figures):
+    """All that was measured, for a file of JSON."""
+    closed = [{"way": way, "model": model, "server": server, "clients": clients, "rounds": reports}
+              for (way, model, server, clients), reports in figures.closed.items()]
+    equal = [{"way": way, "model": model, "load_of": other, "server": server, "rounds": reports}
+             for (way, model, other, server), reports in figures.equal.items()]
+    return {"closed": closed, "equal": equal}
+
+
 def main():
-    """Runs all rounds and prints the table."""
+    """Runs all rounds and prints the tables."""
     arguments = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="mpsd-peers-") as folder:
-        run = Run(arguments, folder)
         try:
+            run = Run(arguments, folder, find_models(arguments))
             for index in range(arguments.rounds):
                 print(f"round {index + 1} of {arguments.rounds}", file=sys.stderr, flush=True)
-                for peer in chosen(arguments):
-                    for model in MODELS:
-                        run.measure(peer, model)
+                run.round(chosen(arguments))
         except (RuntimeError, OSError, subprocess.SubprocessError, KeyError) as error:
             print(f"peers_bench: {error}", file=sys.stderr)
             return 2
-    print(table(run))
+    print(f"{closed_table(run.figures)}\n\n{equal_table(run.figures)}")
     print(failures(run.failed), end="")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump([{"way": way, "model": model, "clients": clients, "server": title,
-                        "rounds": reports}
-                       for (way, model, clients, title), reports in run.samples.items()],
-                      file, indent=1)
+            json.dump(samples(run.figures), file, indent=1)
     return 0
 
 

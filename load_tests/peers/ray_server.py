@@ -4,7 +4,7 @@ import time
 
 import numpy
 import ray
-from peer_model import BATCH, WAIT_S, PeerModel, parse_arguments
+from peer_model import BATCH, NUMBERS, WAIT_S, PeerModel, parse_arguments
 from ray import serve
 
 
@@ -12,8 +12,8 @@ from ray import serve
 class Model:
     """Its own JSON: {"input": [numbers]}."""
 
-    def __init__(self, path):
-        self.model = PeerModel(path)
+    def __init__(self, path, datatype):
+        self.model, self.numbers = PeerModel(path), NUMBERS[datatype]
 
     @serve.batch(max_batch_size=BATCH, batch_wait_timeout_s=WAIT_S)
     async def run(self, rows):
@@ -22,7 +22,7 @@ class Model:
 
     async def __call__(self, request):
         body = await request.json()
-        return {"output": (await self.run(numpy.asarray(body["input"], numpy.float32))).tolist()}
+        return {"output": (await self.run(numpy.asarray(body["input"], self.numbers))).tolist()}
 
 
 if __name__ == "__main__":
@@ -30,6 +30,6 @@ if __name__ == "__main__":
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False,
              _temp_dir=f"{ARGUMENTS.folder}/ray")
     serve.start(http_options={"host": "127.0.0.1", "port": ARGUMENTS.http})
-    serve.run(Model.bind(ARGUMENTS.path), route_prefix="/predict")
+    serve.run(Model.bind(ARGUMENTS.path, ARGUMENTS.datatype), route_prefix="/predict")
     while True:
         time.sleep(1)

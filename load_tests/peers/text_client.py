@@ -1,15 +1,13 @@
 """A client of /v1/embeddings that costs little: one thread, requests encoded beforehand."""
 
 import json
-import re
 import resource
 import selectors
-import socket
 import time
 
+from kept_connection import PATIENCE_S, Connection
 from text_loads import Report
 
-PATIENCE_S = 60  # for the next answer of any connection
 MODEL = "minilm"
 
 
@@ -20,52 +18,10 @@ def encode_request(address, texts):
             f"Content-Length: {len(body)}\r\n\r\n").encode() + body
 
 
-def answer_body(data):
-    """The body of an answer that has come as a whole, else None. Anything but 200 is an error."""
-    end = data.find(b"\r\n\r\n")
-    if end < 0:
-        return None
-    length = re.search(rb"\r\ncontent-length: *(\d+)", data[:end].lower())
-    if not length:
-        raise RuntimeError(f"an answer without a length: {bytes(data[:200])}")
-    body = data[end + 4:]
-    if len(body) < int(length[1]):
-        return None
-    if data.split(b" ", 2)[1] != b"200" or len(body) > int(length[1]):
-        raise RuntimeError(f"a wrong answer: {bytes(data[:400])}")
-    return bytes(body)
-
-
 def vectors_of(body):
     """The vectors of OpenAI's list, in the order of the texts."""
     entries = sorted(json.loads(body)["data"], key=lambda entry: entry["index"])
     return [entry["embedding"] for entry in entries]
-
-
-class Connection:
-    """A kept connection with at most one request inside."""
-
-    def __init__(self, address):
-        host, _, port = address.rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.index = self.begin = 0
-        self._data = bytearray()
-
-    def send(self, index, request):
-        """Sends a whole request, which is one of several."""
-        self._data = bytearray()
-        self.index = index
-        self.begin = time.perf_counter()
-        self.socket.sendall(request)
-
-    def receive(self):
-        """Takes what has come; the answer's body once all of it has."""
-        piece = self.socket.recv(1 << 20)
-        if not piece:
-            raise RuntimeError(f"the server closed a connection after {bytes(self._data[:200])}")
-        self._data += piece
-        return answer_body(self._data)
 
 
 class Clients:

@@ -40,7 +40,8 @@ def main():
     subprocess.run([f"{BIN}/torch-model-archiver", "--model-name", arguments.name, "--version",
                     "1.0", "--handler", f"{HERE}/torchserve_handler.py", "--config-file",
                     f"{arguments.folder}/model.yaml", "--export-path", arguments.folder], check=True)
-    os.environ.update(MPSD_PEERS=HERE, MPSD_PEER_FILE=arguments.path)
+    os.environ.update(MPSD_PEERS=HERE, MPSD_PEER_FILE=arguments.path,
+                      MPSD_PEER_DATATYPE=arguments.datatype)
     home = sysconfig.get_path("purelib")
     # What its own launcher runs, which does not pass a signal on.
     os.execvp("java", ["java", f"-Dmodel_server_home={home}",

@@ -11,6 +11,7 @@ import unittest
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [f"{HERE}/../../load_tests/{folder}" for folder in ("peers", "bench")]
+import kept_connection  # noqa: E402
 import text_client  # noqa: E402
 import text_loads  # noqa: E402
 import text_rows  # noqa: E402
@@ -128,13 +129,13 @@ class Client(unittest.TestCase):
 
     def test_an_answer_is_whole_when_all_of_its_body_is_there(self):
         answer = b"HTTP/1.1 200 OK\r\nX: y\r\ncontent-length: 3\r\n\r\nabc"
-        self.assertEqual(text_client.answer_body(bytearray(answer)), b"abc")
+        self.assertEqual(kept_connection.answer_body(bytearray(answer)), b"abc")
         for end in range(len(answer)):
-            self.assertIsNone(text_client.answer_body(bytearray(answer[:end])))
+            self.assertIsNone(kept_connection.answer_body(bytearray(answer[:end])))
         for wrong in (answer + b"d", answer.replace(b"200", b"500"),
                       answer.replace(b"content-length", b"length")):
             with self.assertRaises(RuntimeError):
-                text_client.answer_body(bytearray(wrong))
+                kept_connection.answer_body(bytearray(wrong))
 
 
 def figures(rate, p50_ms=10):

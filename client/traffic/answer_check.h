@@ -7,13 +7,14 @@
 //
 //   ModelInferResponse         model_name │ … │ raw_output_contents │ raw_output_contents │
 //   kSameSize                  skips        …   adds up lengths
+//   kNearFirst                 skips        …   copies, and compares number for number
 //   kIdentity, kEcho           skips        …   compares byte for byte with the payload
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "client/traffic/request_set.h"
@@ -22,9 +23,10 @@ namespace mpsd::traffic {
 
 // What the answers of a run are held to, for all its requests.
 enum class Expectation {
-  kSameSize,  // raw contents, as many bytes as the first answer to the same request
-  kIdentity,  // raw contents equal to the request's, byte for byte
-  kEcho,      // the request itself, as mpsd-echo answers; compares its raw contents
+  kSameSize,   // raw contents, as many bytes as the first answer to the same request
+  kNearFirst,  // raw contents of FP32, near those of the first answer to the same request
+  kIdentity,   // raw contents equal to the request's, byte for byte
+  kEcho,       // the request itself, as mpsd-echo answers; compares its raw contents
 };
 
 // Walks the answer's outer fields without parsing it, so that a check costs far less than a call.
@@ -40,10 +42,17 @@ class AnswerCheck {
   bool Right(uint32_t request, grpc::ByteBuffer* answer);
 
  private:
+  bool HasSizeOfFirst(uint32_t request, grpc::ByteBuffer* answer);
+  bool IsNearFirst(uint32_t request, grpc::ByteBuffer* answer);
+  // `field`: the number of the answer's field with the contents.
+  bool HasPayload(uint32_t request, uint32_t field, grpc::ByteBuffer* answer) const;
+
   const Expectation expectation_;
   const bool streamed_;
   const std::vector<PreparedRequest>* const requests_;
   std::vector<uint64_t> first_bytes_;  // by request; 0: no answer yet
+  std::vector<std::string> first_;     // the same with kNearFirst: all contents of the answer
+  std::string contents_;               // of this answer with kNearFirst; keeps its memory
 };
 
 }  // namespace mpsd::traffic

@@ -23,6 +23,8 @@ using traffic::RequestPlan;
 using traffic::Trace;
 using traffic::WatchedProcess;
 
+constexpr uint32_t kNearVariants = 8;  // so that the rows of others would be seen
+
 // "1234" or "name=1234".
 void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
   for (const std::string& text : texts) {
@@ -212,12 +214,18 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
   AddModelFlags(&app, options);
   AddRequestFlags(&app, &options->requests);
   bool identity = false;
+  bool near = false;
   bool echo = false;
   try {
     AddLoadFlags(&app, options);
     auto* flag = app.add_flag("--verify-identity", identity, "answers must equal the requests");
+    auto* near_flag = app.add_flag("--verify-near", near,
+                                   "answers must be FP32 and near the first one to the same "
+                                   "request, of which there are eight of each length");
+    near_flag->excludes(flag);
     app.add_flag("--echo", echo, "the server is mpsd-echo: answers must be the requests")
-        ->excludes(flag);
+        ->excludes(flag)
+        ->excludes(near_flag);
     app.add_option_function<std::vector<std::string>>(
            "--pid", [=](const auto& texts) { AddWatched(texts, &options->plan); },
            "report this process's CPU and switches; PID or NAME=PID; repeatable")
@@ -234,6 +242,8 @@ std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options
   LoadPlan& plan = options->plan;
   plan.connection.tls = !plan.connection.tls_ca.empty();
   if (identity) plan.expectation = Expectation::kIdentity;
+  if (near) plan.expectation = Expectation::kNearFirst;
+  if (near) options->requests.variants = kNearVariants;
   if (echo) plan.expectation = Expectation::kEcho;
   plan.threads =
       std::min(plan.threads, plan.arrivals.IsOpen() ? plan.outstanding_max : plan.concurrency);

@@ -77,6 +77,8 @@ class LoadRunner:
             command += ["--token-file", f"{self.folder}/{load['tenant']}"]
         if all(is_identity(models[model]) for model in models_of(load)):
             command.append("--verify-identity")
+        elif all("path" in models[model] for model in models_of(load)):
+            command.append("--verify-near")
         for text in load["inputs"]:
             command += ["--input", text]
         return command

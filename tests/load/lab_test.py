@@ -169,6 +169,11 @@ class Commands(unittest.TestCase):
         self.assertNotIn("--verify-identity", self.command(model="real"))
         self.assertNotIn("--verify-identity", self.command(model=["m", "real"]))
 
+    def test_numbers_are_checked_where_a_network_makes_them(self):
+        self.assertIn("--verify-near", self.command(model="real"))
+        self.assertNotIn("--verify-near", self.command())
+        self.assertNotIn("--verify-near", self.command(model=["m", "real"]))
+
     def test_arrivals_are_flags(self):
         command = self.command(cv=4, on="1s", off="3s", burst=2)
         for flag, value in (("--cv", "4"), ("--on", "1s"), ("--off", "3s"), ("--burst", "2")):

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,30 @@ TEST(AnswerCheck, HoldsAnswersToTheSizeOfTheFirst) {
   EXPECT_TRUE(Right(&check, 0, {"zz"}));
   EXPECT_FALSE(Right(&check, 0, {"xyz"}));
   EXPECT_TRUE(Right(&check, 1, {"xyz"}));
+}
+
+std::string Floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+TEST(AnswerCheck, HoldsNumbersToThoseOfTheFirst) {
+  const auto requests = Requests();
+  AnswerCheck check(Expectation::kNearFirst, false, &requests);
+  EXPECT_FALSE(Right(&check, 0, {}));
+  EXPECT_TRUE(Right(&check, 0, {Floats({1, 2}), Floats({-300})}));
+  EXPECT_TRUE(Right(&check, 0, {Floats({1.00001F, 2}), Floats({-300.001F})}));
+  EXPECT_FALSE(Right(&check, 0, {Floats({1.0001F, 2}), Floats({-300})}));
+  EXPECT_FALSE(Right(&check, 0, {Floats({1, 2}), Floats({-300.1F})}));
+  EXPECT_FALSE(Right(&check, 0, {Floats({1, 2})}));
+  EXPECT_FALSE(Right(&check, 0, {Floats({1, 2, std::numeric_limits<float>::quiet_NaN()})}));
+  EXPECT_TRUE(Right(&check, 1, {Floats({7})}));
+  EXPECT_FALSE(Right(&check, 1, {Floats({1, 2, -300})})) << "another request's";
+}
+
+TEST(AnswerCheck, FloatsHaveFourBytes) {
+  const auto requests = Requests();
+  AnswerCheck check(Expectation::kNearFirst, false, &requests);
+  EXPECT_FALSE(Right(&check, 0, {std::string(4098, 0)}));
 }
 
 TEST(AnswerCheck, KnowsAnEcho) {

@@ -19,9 +19,20 @@ PoolClaims::OnDevice* PoolClaims::Find(const std::string& device) {
 }
 
 void PoolClaims::Attach(uint32_t worker) {
+  if (needs_.empty()) return;
   const std::string& device = inflight_->worker(worker).link->device();
-  if (needs_.empty() || Find(device) != nullptr) return;
-  devices_.push_back({device, table_->Enter(needs_, device, LanesOn(device))});
+  if (Find(device) == nullptr) {
+    devices_.push_back({device, table_->Enter(needs_, device, LanesOn(device))});
+  }
+  ShowTurns(*Find(device));
+}
+
+void PoolClaims::ShowTurns(const OnDevice& on) {
+  const size_t workers = inflight_->workers().size();
+  for (uint32_t i = 0; i < workers; ++i) {
+    const bool is_there = inflight_->worker(i).link->device() == on.device;
+    if (is_there) inflight_->view(i)->turn_ns = on.turns.mean_ns();
+  }
 }
 
 // All those that the pool has there while none of its workers is missing.
@@ -43,6 +54,8 @@ void PoolClaims::EndPass(DeferredWork* work) {
   for (OnDevice& on : devices_) {
     if (!on.waits || on.asked) continue;
     on.waits = false;
+    on.turns.NoteInVain(clock_->NowNs() - on.waits_since_ns);
+    ShowTurns(on);
     table_->StopWaiting(on.claim);
     TellOthers(work);
   }
@@ -54,11 +67,16 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
   MPSD_CHECK(on != nullptr);
   if (table_->TryTake(on->claim)) {
     *claim = on->claim;
+    on->turns.Note(on->waits ? clock_->NowNs() - on->waits_since_ns : 0);
+    ShowTurns(*on);
     // Others may have waited behind this claim. One that has not waited was before nobody.
     if (std::exchange(on->waits, false)) TellOthers(work);
     return true;
   }
-  if (!on->waits) model_->metrics.resource_waits.fetch_add(1, std::memory_order_relaxed);
+  if (!on->waits) {
+    model_->metrics.resource_waits.fetch_add(1, std::memory_order_relaxed);
+    on->waits_since_ns = clock_->NowNs();
+  }
   on->waits = on->asked = true;
   const size_t workers = inflight_->workers().size();
   for (uint32_t i = 0; i < workers; ++i) {

@@ -11,6 +11,7 @@
 #include "server/request/lane_needs.h"
 #include "server/request/served_model.h"
 #include "server/resources/resource_table.h"
+#include "server/schedule/turn_wait.h"
 
 namespace mpsd {
 
@@ -21,7 +22,8 @@ namespace mpsd {
 // What a lack means for the scheduler: the workers of that device have no resources, and so no lane
 // (WorkerView::has_resources), until the next pass. A pass is one call of Dispatcher::DispatchAt():
 // a claim that waits and in which nobody asked for anything waits no more, since it would keep
-// other pools from their turn for nothing.
+// other pools from their turn for nothing. How long a turn takes is in the views as well
+// (WorkerView::turn_ns), so that nobody is let in whom others' turns would make too late.
 class PoolClaims {
  public:
   // All outlive this. `table` may be null where `needs` are empty.
@@ -55,10 +57,13 @@ class PoolClaims {
     ResourceClaim* claim = nullptr;
     bool waits = false;
     bool asked = false;  // in this pass, and in vain
+    int64_t waits_since_ns = 0;
+    TurnWait turns = {};
   };
 
   OnDevice* Find(const std::string& device);
   uint32_t LanesOn(const std::string& device) const;
+  void ShowTurns(const OnDevice& on);
   void TellOthers(DeferredWork* work) const;
 
   const Clock* const clock_;

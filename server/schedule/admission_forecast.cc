@@ -14,6 +14,7 @@ struct Lanes {
   double speed = 0;  // of those that take batches together: each that is not slow counts as 1
   int64_t first_free_ns = SchedulerDecision::kNever;
   int64_t last_free_ns = 0;
+  int64_t turn_ns = SchedulerDecision::kNever;  // the least for which a batch waits before it runs
   bool one_is_free = false;
 };
 
@@ -24,9 +25,10 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns, bool with_hangi
     if (!worker.takes_lines() || (!with_hanging && MayHang(lane, now_ns))) continue;
     lanes.speed += 1 / worker.slowness;
     if (worker.is_slow()) continue;
-    const int64_t free_ns = ExpectedFreeNs(lane, now_ns);
+    const int64_t free_ns = ExpectedFreeNs(lane, now_ns) + worker.turn_ns;
     lanes.first_free_ns = std::min(lanes.first_free_ns, free_ns);
     lanes.last_free_ns = std::max(lanes.last_free_ns, free_ns);
+    lanes.turn_ns = std::min(lanes.turn_ns, worker.turn_ns);
     lanes.one_is_free = lanes.one_is_free || lane.batches == 0;
   }
   return lanes;
@@ -39,8 +41,8 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   return LanesOf(snapshot, now_ns, /*with_hanging=*/true);
 }
 
-// When the batch behind `batches` others starts, which take so long each. Lanes are taken to become
-// free one after the other in equal steps; one that hangs is not waited for.
+// When the batch behind `batches` others starts, which take so long each, and a turn. Lanes are
+// taken to become free one after the other in equal steps; one that hangs is not waited for.
 int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
   const double rounds = static_cast<double>(batches) / lanes.speed;
   const double whole_rounds = std::floor(rounds);
@@ -48,7 +50,7 @@ int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
       static_cast<double>(std::min(lanes.last_free_ns - lanes.first_free_ns, batch_ns));
   const double of_spread =
       lanes.speed > 1 ? (rounds - whole_rounds) * lanes.speed / (lanes.speed - 1) : 0;
-  return lanes.first_free_ns + static_cast<int64_t>(whole_rounds) * batch_ns +
+  return lanes.first_free_ns + static_cast<int64_t>(whole_rounds) * (batch_ns + lanes.turn_ns) +
          static_cast<int64_t>(of_spread * spread_ns);
 }
 
@@ -70,7 +72,7 @@ int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, co
   };
   const int64_t in_one_ns = lateness_ns(most_of_batch);
   if (in_one_ns <= 0) return 0;
-  const int64_t half_ns = (arrival.answer_deadline_ns - now_ns) / 2;
+  const int64_t half_ns = (arrival.answer_deadline_ns - now_ns - lanes.turn_ns) / 2;
   const uint32_t half_rows = curve.RowsWithin(half_ns, most_of_batch);
   const uint32_t batch_rows =
       std::min(most_of_batch, std::max({half_rows, snapshot.usual_batch_rows, uint32_t{1}}));

@@ -68,6 +68,7 @@ struct WorkerView {
   bool kept = false;            // reserved for suspects
   bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
   bool has_resources = true;    // false: others hold what a batch needs (PoolClaims)
+  int64_t turn_ns = 0;          // for which a batch waits until they do not (TurnWait)
   double slowness = 1;          // how many times as long as usual its batches take (Slowness)
   uint32_t passed_over = 0;     // batches that others got since its last one
 

@@ -149,6 +149,29 @@ TEST_F(PoolResourcesTest, WhatFitsBesideRunsAtTheSameTime) {
   other_->Drain();
 }
 
+TEST_F(PoolResourcesTest, WhomOthersTurnsWouldMakeTooLateIsRefusedAtOnce) {
+  constexpr int64_t kRunNs = 10 * kNsPerMs;
+  MakePools(1, 1);
+  for (int i = 0; i < 50; ++i) {  // the other one has what is needed for two such batches first
+    SubmitToOther(1);
+    Submit(2);
+    clock_.Advance(2 * kRunNs);
+    other_side_->Complete(other_side_->Take().value());
+    other_->Drain();
+    Drain();
+    const FakeWorker::Job job = worker_->Take().value();
+    clock_.Advance(kRunNs);
+    worker_->Complete(job);
+    Drain();
+  }
+  Submit(3);  // runs
+  const FakeCall* late = Submit(4, 1, 3 * kRunNs);
+  const FakeCall* in_time = Submit(5, 1, 6 * kRunNs);
+  EXPECT_EQ(late->status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(in_time->endings(), 0);
+  Serve(worker_);
+}
+
 TEST_F(PoolResourcesTest, LanesOfOnePoolShareThemToo) {
   MakePool(Needing(1));
   FakeWorker* worker = AddWorker(0, 2);

@@ -128,6 +128,28 @@ TEST_F(AdmissionForecastTest, ALaneThatTakesNothingIsNotWaitedFor) {
   EXPECT_EQ(Lateness(0, 6000), 100);
 }
 
+TEST_F(AdmissionForecastTest, EachBatchWaitsForItsTurn) {
+  AddLane(kNow + 500);
+  workers_[0].turn_ns = 2000;
+  EXPECT_EQ(Lateness(0, 500 + 2000 + 1100), 0);
+  EXPECT_EQ(Lateness(0, 500 + 2000 + 1000), 100);
+  // Two batches of eight rows are ahead, of 1800 each.
+  EXPECT_EQ(Lateness(16, 500 + 3 * 2000 + 2 * 1800 + 1100), 0);
+  EXPECT_EQ(Lateness(16, 500 + 3 * 2000 + 2 * 1800 + 1000), 100);
+}
+
+TEST_F(AdmissionForecastTest, TheShorterTurnCounts) {
+  AddLane(kNow + 500);
+  AddLane(kNow + 500);
+  workers_[0].turn_ns = 2000;
+  workers_[1].turn_ns = 300;
+  EXPECT_EQ(Lateness(0, 500 + 300 + 1100), 0);
+  EXPECT_EQ(Lateness(0, 500 + 300 + 1000), 100);
+  // Each lane has a batch of eight rows ahead.
+  EXPECT_EQ(Lateness(16, 500 + 2 * 300 + 1800 + 1100), 0);
+  EXPECT_EQ(Lateness(16, 500 + 2 * 300 + 1800 + 1000), 100);
+}
+
 TEST_F(AdmissionForecastTest, WhoIsTriedAlthoughLateIsToldFromWhoIsInTime) {
   AddLane(0);
   const SchedulerSnapshot snapshot = {.lanes = lanes_, .workers = workers_, .max_batch_rows = 8};

@@ -1,6 +1,7 @@
 """A connection of HTTP that is kept, with at most one request inside; for clients of one thread."""
 
 import re
+import select
 import socket
 import time
 
@@ -59,6 +60,10 @@ class Connection:
         self.index = index
         self.begin = time.perf_counter()
         self.socket.sendall(request)
+
+    def is_closed(self):
+        """Whether the server has closed it, where no request is inside: else nothing comes."""
+        return bool(select.select([self.socket], [], [], 0)[0])
 
     def receive(self):
         """Takes what has come; the answer's body once all of it has."""

@@ -49,8 +49,8 @@ class OpenLoop:
                 sent += 1
             # Where all connections are busy, only an answer can help.
             next_due = sent < len(times) and times[sent] > now
-            wait = times[sent] - now if next_due else PATIENCE_S
-            events = self._selector.select(wait)
+            wait = times[sent] - (time.perf_counter() - begin) if next_due else PATIENCE_S
+            events = self._selector.select(max(wait, 0))
             if not events and not next_due:
                 raise RuntimeError(f"no answer for {PATIENCE_S} s")
             latencies += [time.perf_counter() - begin - times[index]
@@ -59,8 +59,11 @@ class OpenLoop:
 
     def _free_connection(self):
         """An idle connection or a new one; None where there are enough."""
-        if self._idle:
-            return self._idle.pop()
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.is_closed():
+                return connection
+            self._drop(connection)
         if len(self._selector.get_map()) == MOST_CONNECTIONS:
             return None
         connection = Connection(self._address)
@@ -72,8 +75,12 @@ class OpenLoop:
         for connection in connections:
             if connection in self._idle:  # its server has had enough of it
                 self._idle.remove(connection)
-                self._selector.unregister(connection.socket)
-                connection.socket.close()
+                self._drop(connection)
             elif connection.receive() is not None:
                 self._idle.append(connection)
                 yield connection.index
+
+    def _drop(self, connection):
+        """A connection that its server has closed."""
+        self._selector.unregister(connection.socket)
+        connection.socket.close()

@@ -26,7 +26,7 @@ class Peer:
 
     def request(self, way, model):
         """An inference of one row, as it goes over HTTP."""
-        return request_of("json" if way == "grpc" else way, self.own_path, model)
+        return request_of(way, self.own_path, model)
 
     def ask(self, server, way, model):
         """The numbers that the server answers to it."""
@@ -67,7 +67,7 @@ def answers(server, peer, model):
     """Whether a server answers already."""
     try:
         return bool(peer.ask(server, peer.ways[0], model))
-    except (RuntimeError, OSError, http.client.HTTPException):
+    except (RuntimeError, OSError, ValueError, http.client.HTTPException):
         return False
 
 

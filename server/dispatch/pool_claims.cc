@@ -18,20 +18,24 @@ PoolClaims::OnDevice* PoolClaims::Find(const std::string& device) {
   return found == devices_.end() ? nullptr : &*found;
 }
 
+PoolClaims::OnDevice* PoolClaims::Find(const ResourceClaim* claim) {
+  const auto is_it = [claim](const OnDevice& on) { return on.claim == claim; };
+  return &*std::find_if(devices_.begin(), devices_.end(), is_it);
+}
+
 void PoolClaims::Attach(uint32_t worker) {
-  if (needs_.empty()) return;
   const std::string& device = inflight_->worker(worker).link->device();
-  if (Find(device) == nullptr) {
-    devices_.push_back({device, table_->Enter(needs_, device, LanesOn(device))});
-  }
-  ShowTurns(*Find(device));
+  if (needs_.empty() || Find(device) != nullptr) return;
+  devices_.push_back({device, table_->Enter(needs_, device, LanesOn(device))});
 }
 
 void PoolClaims::ShowTurns(const OnDevice& on) {
   const size_t workers = inflight_->workers().size();
   for (uint32_t i = 0; i < workers; ++i) {
     const bool is_there = inflight_->worker(i).link->device() == on.device;
-    if (is_there) inflight_->view(i)->turn_ns = on.turns.mean_ns();
+    if (!is_there) continue;
+    inflight_->view(i)->turn_ns = on.turns.mean_ns();
+    inflight_->view(i)->turn_since_ns = on.waits ? on.waits_since_ns : 0;
   }
 }
 
@@ -67,10 +71,11 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
   MPSD_CHECK(on != nullptr);
   if (table_->TryTake(on->claim)) {
     *claim = on->claim;
-    on->turns.Note(on->waits ? clock_->NowNs() - on->waits_since_ns : 0);
-    ShowTurns(*on);
+    NoteTurn(on);
     // Others may have waited behind this claim. One that has not waited was before nobody.
-    if (std::exchange(on->waits, false)) TellOthers(work);
+    const bool has_waited = std::exchange(on->waits, false);
+    ShowTurns(*on);
+    if (has_waited) TellOthers(work);
     return true;
   }
   if (!on->waits) {
@@ -83,7 +88,13 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
     const bool is_there = inflight_->worker(i).link->device() == on->device;
     if (is_there) inflight_->view(i)->has_resources = false;
   }
+  ShowTurns(*on);
   return false;
+}
+
+void PoolClaims::NoteTurn(OnDevice* on) {
+  on->turns_before = on->turns;
+  on->turns.Note(on->waits ? clock_->NowNs() - on->waits_since_ns : 0);
 }
 
 void PoolClaims::GiveBack(InflightBatch* batch, DeferredWork* work) {
@@ -94,6 +105,9 @@ void PoolClaims::GiveBack(InflightBatch* batch, DeferredWork* work) {
 
 void PoolClaims::PutBack(InflightBatch* batch, DeferredWork* work) {
   if (batch->claim == nullptr) return;
+  OnDevice* on = Find(batch->claim);
+  on->turns = on->turns_before;
+  ShowTurns(*on);
   if (table_->PutBack(std::exchange(batch->claim, nullptr))) TellOthers(work);
 }
 

@@ -23,7 +23,7 @@ namespace mpsd {
 // (WorkerView::has_resources), until the next pass. A pass is one call of Dispatcher::DispatchAt():
 // a claim that waits and in which nobody asked for anything waits no more, since it would keep
 // other pools from their turn for nothing. How long a turn takes is in the views as well
-// (WorkerView::turn_ns), so that nobody is let in whom others' turns would make too late.
+// (ExpectedTurnNs), so that nobody is let in whom others' turns would make too late.
 class PoolClaims {
  public:
   // All outlive this. `table` may be null where `needs` are empty.
@@ -59,9 +59,12 @@ class PoolClaims {
     bool asked = false;  // in this pass, and in vain
     int64_t waits_since_ns = 0;
     TurnWait turns = {};
+    TurnWait turns_before = {};  // the last turn, which may turn out to be none
   };
 
   OnDevice* Find(const std::string& device);
+  OnDevice* Find(const ResourceClaim* claim);
+  void NoteTurn(OnDevice* on);
   uint32_t LanesOn(const std::string& device) const;
   void ShowTurns(const OnDevice& on);
   void TellOthers(DeferredWork* work) const;

@@ -25,7 +25,7 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns, bool with_hangi
     if (!worker.takes_lines() || (!with_hanging && MayHang(lane, now_ns))) continue;
     lanes.speed += 1 / worker.slowness;
     if (worker.is_slow()) continue;
-    const int64_t free_ns = ExpectedFreeNs(lane, now_ns) + worker.turn_ns;
+    const int64_t free_ns = ExpectedFreeNs(lane, now_ns) + ExpectedTurnNs(lane, worker, now_ns);
     lanes.first_free_ns = std::min(lanes.first_free_ns, free_ns);
     lanes.last_free_ns = std::max(lanes.last_free_ns, free_ns);
     lanes.turn_ns = std::min(lanes.turn_ns, worker.turn_ns);
@@ -41,8 +41,9 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   return LanesOf(snapshot, now_ns, /*with_hanging=*/true);
 }
 
-// When the batch behind `batches` others starts, which take so long each, and a turn. Lanes are
-// taken to become free one after the other in equal steps; one that hangs is not waited for.
+// When the batch behind `batches` others starts, which take so long each, and a turn for a batch of
+// each lane. Lanes are taken to become free one after the other in equal steps; one that hangs is
+// not waited for.
 int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
   const double rounds = static_cast<double>(batches) / lanes.speed;
   const double whole_rounds = std::floor(rounds);

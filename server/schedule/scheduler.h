@@ -69,6 +69,7 @@ struct WorkerView {
   bool has_output_room = true;  // false: a batch found no room for its outputs since the last kWait
   bool has_resources = true;    // false: others hold what a batch needs (PoolClaims)
   int64_t turn_ns = 0;          // for which a batch waits until they do not (TurnWait)
+  int64_t turn_since_ns = 0;    // since when one waits for that; 0: none does
   double slowness = 1;          // how many times as long as usual its batches take (Slowness)
   uint32_t passed_over = 0;     // batches that others got since its last one
 

@@ -6,9 +6,9 @@
 namespace mpsd {
 
 // A lane that is free is no lane yet where a batch needs what other models hold: a turn on the
-// device, or a named resource. Whoever is let in has to wait for these turns too, one for each
-// batch ahead. So the pool learns how long they take, from asking in vain until taking; a turn that
-// was there at once took no time.
+// device, or a named resource. Whoever is let in has to wait for these turns too, one for
+// each batch of a lane ahead. So the pool learns how long they take, from asking in vain until
+// taking; a turn that was there at once took no time.
 //
 //   lanes     █████████▏      ·waits·      ▕█████████▏      ·waits·      ▕█████████
 //   turns              ╰───────Note()──────╯

@@ -70,14 +70,14 @@ class Chunks(unittest.TestCase):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers after a while."""
+    """Answers after a while, and may close the connection a little later."""
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, seconds):
+    def __init__(self, seconds, closes):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.seconds, self.connections, self.requests = seconds, 0, 0
+        self.seconds, self.closes, self.connections, self.requests = seconds, closes, 0, 0
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -94,15 +94,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
+        self.close_connection = self.server.closes
 
     def log_message(self, *_):
         """Nothing."""
 
 
 class OpenLoops(unittest.TestCase):
-    def run_loop(self, seconds, times):
+    def run_loop(self, seconds, times, closes=False):
         """The latencies, and the server."""
-        server = Server(seconds)
+        server = Server(seconds, closes)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         request = peer_requests.whole_request(
@@ -130,6 +131,10 @@ class OpenLoops(unittest.TestCase):
     def test_a_connection_that_is_free_is_used_again(self):
         latencies, server = self.run_loop(0, [0, 0.2, 0.4])
         self.assertEqual((len(latencies), server.requests, server.connections), (3, 3, 1))
+
+    def test_a_connection_that_its_server_closed_is_not(self):
+        latencies, server = self.run_loop(0, [0, 0.2, 0.4], closes=True)
+        self.assertEqual((len(latencies), server.requests, server.connections), (3, 3, 3))
 
     def test_latency_counts_from_the_time_that_was_drawn(self):
         latencies, _ = self.run_loop(0, [-0.5])

@@ -149,27 +149,105 @@ TEST_F(PoolResourcesTest, WhatFitsBesideRunsAtTheSameTime) {
   other_->Drain();
 }
 
-TEST_F(PoolResourcesTest, WhomOthersTurnsWouldMakeTooLateIsRefusedAtOnce) {
-  constexpr int64_t kRunNs = 10 * kNsPerMs;
-  MakePools(1, 1);
-  for (int i = 0; i < 50; ++i) {  // the other one has what is needed for two such batches first
-    SubmitToOther(1);
-    Submit(2);
-    clock_.Advance(2 * kRunNs);
-    other_side_->Complete(other_side_->Take().value());
-    other_->Drain();
-    Drain();
+// What the pool has learned of others' turns, and how it keeps that.
+class PoolTurnsTest : public PoolResourcesTest {
+ protected:
+  static constexpr int64_t kRunNs = 10 * kNsPerMs;
+
+  void RunOurs() {
     const FakeWorker::Job job = worker_->Take().value();
     clock_.Advance(kRunNs);
     worker_->Complete(job);
     Drain();
   }
+
+  // The other pool has what both need for so long, and then this one for kRunNs, where `waits`.
+  void TakeTurns(int64_t other_ns, bool waits = true) {
+    SubmitToOther(1);
+    Submit(2, 1, waits ? kTimeoutNs : other_ns);
+    clock_.Advance(other_ns);
+    if (!waits) pool_->Tick();  // it expires
+    other_side_->Complete(other_side_->Take().value());
+    other_->Drain();
+    Drain();
+    if (waits) RunOurs();
+  }
+
+  void LearnTurns() {
+    MakePools(1, 1);
+    for (int i = 0; i < 50; ++i) TakeTurns(2 * kRunNs);
+  }
+
+  // Whether a request is refused behind a batch that has just begun: there is time for both, but
+  // not for a turn between them.
+  bool IsRefusedBehindOne() {
+    Serve(worker_);
+    Submit(3);
+    const FakeCall* call = Submit(4, 1, 3 * kRunNs);
+    const bool refused = call->status().code() == absl::StatusCode::kResourceExhausted;
+    Serve(worker_);
+    return refused;
+  }
+};
+
+TEST_F(PoolTurnsTest, WhomOthersTurnsWouldMakeTooLateIsRefusedAtOnce) {
+  LearnTurns();
   Submit(3);  // runs
   const FakeCall* late = Submit(4, 1, 3 * kRunNs);
   const FakeCall* in_time = Submit(5, 1, 6 * kRunNs);
   EXPECT_EQ(late->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(in_time->endings(), 0);
   Serve(worker_);
+}
+
+TEST_F(PoolTurnsTest, TurnsThatAreThereAtOnceAreForgottenAsWaits) {
+  LearnTurns();
+  for (int i = 0; i < 50; ++i) {
+    Submit(1);
+    RunOurs();
+  }
+  EXPECT_FALSE(IsRefusedBehindOne());
+}
+
+TEST_F(PoolTurnsTest, OfATurnThatIsAwaitedTheRestCounts) {
+  LearnTurns();
+  SubmitToOther(1);
+  Submit(2);  // waits
+  clock_.Advance(2 * kRunNs - kRunNs / 2);
+  const FakeCall* call = Submit(3, 1, 5 * kRunNs / 2);
+  EXPECT_EQ(call->endings(), 0);
+  other_side_->Complete(other_side_->Take().value());
+  other_->Drain();
+  Serve(worker_);
+}
+
+TEST_F(PoolTurnsTest, TheyAreKnownOfANewWorkerToo) {
+  LearnTurns();
+  Kill(0, WorkerEnd::kKilled);
+  worker_ = AddWorker();
+  EXPECT_TRUE(IsRefusedBehindOne());
+}
+
+TEST_F(PoolTurnsTest, WhoExpiresWithoutATurnHasWaitedForIt) {
+  MakePools(1, 1);
+  for (int i = 0; i < 3; ++i) {
+    Submit(1);
+    RunOurs();
+  }
+  for (int i = 0; i < 50; ++i) TakeTurns(2 * kRunNs, /*waits=*/false);
+  EXPECT_TRUE(IsRefusedBehindOne());
+}
+
+TEST_F(PoolTurnsTest, ABatchThatDoesNotBeginHadNoTurn) {
+  LearnTurns();
+  const std::shared_ptr<WorkerLink> link = workers_[0].link;
+  OutputLease* all = link->LeaseOutput(link->outputs().bytes / 64 * 64);
+  ASSERT_NE(all, nullptr);
+  Submit(1);
+  for (int i = 0; i < 50; ++i) pool_->Tick();  // takes, finds no room for outputs, and puts back
+  all->Unref();
+  pool_->Tick();
+  EXPECT_TRUE(IsRefusedBehindOne());
 }
 
 TEST_F(PoolResourcesTest, LanesOfOnePoolShareThemToo) {

@@ -138,6 +138,17 @@ TEST_F(AdmissionForecastTest, EachBatchWaitsForItsTurn) {
   EXPECT_EQ(Lateness(16, 500 + 3 * 2000 + 2 * 1800 + 1000), 100);
 }
 
+TEST_F(AdmissionForecastTest, OfATurnThatIsAwaitedTheRestCounts) {
+  AddLane(0);
+  workers_[0].turn_ns = 2000;
+  workers_[0].turn_since_ns = kNow - 1500;
+  EXPECT_EQ(Lateness(3, 500 + 1400), 0);
+  EXPECT_EQ(Lateness(3, 500 + 1300), 100);
+  workers_[0].turn_since_ns = kNow - 2600;  // it is late
+  EXPECT_EQ(Lateness(3, 600 + 1400), 0);
+  EXPECT_EQ(Lateness(3, 600 + 1300), 100);
+}
+
 TEST_F(AdmissionForecastTest, TheShorterTurnCounts) {
   AddLane(kNow + 500);
   AddLane(kNow + 500);

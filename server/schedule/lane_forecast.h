@@ -16,8 +16,9 @@ inline int64_t ExpectedFreeNs(const LaneView& lane, int64_t now_ns) {
   return now_ns + (left_ns >= 0 ? left_ns : -left_ns);
 }
 
-// For how long a batch on that lane is expected to wait for its turn, once the lane is free: what is
-// left where one waits already. One that is late is expected to take as long again. Pure.
+// For how long a batch on that lane is expected to wait for its turn, once the lane is free. Where
+// one waits already that is what is left; a turn that is late is expected to take as long again.
+// Pure.
 inline int64_t ExpectedTurnNs(const LaneView& lane, const WorkerView& worker, int64_t now_ns) {
   if (lane.batches > 0 || worker.turn_since_ns == 0) return worker.turn_ns;
   const int64_t left_ns = worker.turn_since_ns + worker.turn_ns - now_ns;

@@ -29,6 +29,7 @@ from peer_requests import IDENTITY, MINILM, MLP, whole_request  # noqa: E402
 from peer_rows import (FEW, LOOP, LOOP_WAY, MANY, Figures, closed_table, equal_table,  # noqa: E402
                        our_way)
 from peer_servers import OTHERS, OURS, start  # noqa: E402
+from text_loads import quantile  # noqa: E402
 
 MORE_CLIENTS = (16, 128, 256)  # of the daemon; more would not find room in its queue
 EQUAL_LOAD = 0.7    # of what the other server answers in a closed loop
@@ -118,7 +119,7 @@ class Run(bench_http.HttpLoads):
         request = whole_request(server.http, peer.request(way, model))
         with OpenLoop(server.http, request) as loop:
             latencies = sorted(loop.run(arrivals(rate, max(int(rate * seconds), 1), SEED)))
-        return {"rate": rate, "p99_us": 1e6 * latencies[int(0.99 * len(latencies))]}
+        return {"rate": rate, "p99_us": 1e6 * quantile(latencies, 0.99)}
 
     def add_closed(self, server, peer, model, way, clients):
         """Measures a closed loop; returns its answers a second."""
@@ -135,6 +136,7 @@ class Run(bench_http.HttpLoads):
         """All ways into one server with one model; returns the loads for the daemon."""
         loads = []
         with self.started(peer, model) as server:
+            self.check(server, peer, model)
             for way in peer.ways:
                 self.add_closed(server, peer, model, way, FEW)
                 rate = EQUAL_LOAD * self.add_closed(server, peer, model, way, MANY)
@@ -145,6 +147,7 @@ class Run(bench_http.HttpLoads):
     def measure_ours(self, model, loads):
         """All ways into the daemon, and the loads of the others."""
         with self.started(OURS, model) as server:
+            self.check(server, OURS, model)
             for way in OURS.ways:
                 for clients in (FEW, MANY, *MORE_CLIENTS):
                     self.add_closed(server, OURS, model, way, clients)
@@ -165,11 +168,10 @@ class Run(bench_http.HttpLoads):
                 {"throughput": report["samples_per_second"][str(rows)], "p50_us": 0, "p99_us": 0})
 
     def started(self, peer, model):
-        """The server, whose answers are right."""
+        """The server, ready."""
         server = start(self.arguments, self.folder, peer, model)
         print(f"  {peer.title}, {model.name}: ready after {server.ready_s:.1f} s",
               file=sys.stderr, flush=True)
-        self.check(server, peer, model)
         return server
 
     def round(self, others):

@@ -29,13 +29,15 @@ void PoolClaims::Attach(uint32_t worker) {
   devices_.push_back({device, table_->Enter(needs_, device, LanesOn(device))});
 }
 
-void PoolClaims::ShowTurns(const OnDevice& on) {
+void PoolClaims::Show(const OnDevice& on) {
   const size_t workers = inflight_->workers().size();
   for (uint32_t i = 0; i < workers; ++i) {
     const bool is_there = inflight_->worker(i).link->device() == on.device;
     if (!is_there) continue;
-    inflight_->view(i)->turn_ns = on.turns.mean_ns();
-    inflight_->view(i)->turn_since_ns = on.waits ? on.waits_since_ns : 0;
+    WorkerView* view = inflight_->view(i);
+    view->has_resources = !on.asked;
+    view->turn_ns = on.turns.mean_ns();
+    view->turn_since_ns = on.waits ? on.waits_since_ns : 0;
   }
 }
 
@@ -59,7 +61,7 @@ void PoolClaims::EndPass(DeferredWork* work) {
     if (!on.waits || on.asked) continue;
     on.waits = false;
     on.turns.NoteInVain(clock_->NowNs() - on.waits_since_ns);
-    ShowTurns(on);
+    Show(on);
     table_->StopWaiting(on.claim);
     TellOthers(work);
   }
@@ -74,7 +76,7 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
     NoteTurn(on);
     // Others may have waited behind this claim. One that has not waited was before nobody.
     const bool has_waited = std::exchange(on->waits, false);
-    ShowTurns(*on);
+    Show(*on);
     if (has_waited) TellOthers(work);
     return true;
   }
@@ -83,12 +85,7 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
     on->waits_since_ns = clock_->NowNs();
   }
   on->waits = on->asked = true;
-  const size_t workers = inflight_->workers().size();
-  for (uint32_t i = 0; i < workers; ++i) {
-    const bool is_there = inflight_->worker(i).link->device() == on->device;
-    if (is_there) inflight_->view(i)->has_resources = false;
-  }
-  ShowTurns(*on);
+  Show(*on);
   return false;
 }
 
@@ -107,7 +104,7 @@ void PoolClaims::PutBack(InflightBatch* batch, DeferredWork* work) {
   if (batch->claim == nullptr) return;
   OnDevice* on = Find(batch->claim);
   on->turns = on->turns_before;
-  ShowTurns(*on);
+  Show(*on);
   if (table_->PutBack(std::exchange(batch->claim, nullptr))) TellOthers(work);
 }
 

@@ -66,7 +66,8 @@ class PoolClaims {
   OnDevice* Find(const ResourceClaim* claim);
   void NoteTurn(OnDevice* on);
   uint32_t LanesOn(const std::string& device) const;
-  void ShowTurns(const OnDevice& on);
+  // In the views of its workers.
+  void Show(const OnDevice& on);
   void TellOthers(DeferredWork* work) const;
 
   const Clock* const clock_;

@@ -12,7 +12,14 @@ build_jobs() { # as many as there are cores, and no more than memory allows
   echo $((cores * 3 / 2 < free_gib ? cores : (free_gib * 2 / 3 > 0 ? free_gib * 2 / 3 : 1)))
 }
 
-have_googletest() { [ -e /usr/include/gtest/gtest.h ] || [ -d "$(brew_prefix)/include/gtest" ]; }
+# All three, since a machine may have one of them for its own ends.
+have_test_libraries() {
+  local header prefix=/usr
+  if [ "$(uname -s)" = Darwin ]; then prefix=$(brew_prefix); fi
+  for header in gtest/gtest.h gmock/gmock.h benchmark/benchmark.h; do
+    [ -e "$prefix/include/$header" ] || return 1
+  done
+}
 
 brew_prefix() { if [ -d /opt/homebrew ]; then echo /opt/homebrew; else echo /usr/local; fi; }
 
@@ -23,7 +30,7 @@ is_debian_12() { grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; }
 # never, and neither does `build release`; they leave a folder that was configured with it as it is.
 werror=OFF
 
-warnings_are_errors() { if is_debian_12 && have_googletest; then werror=ON; fi; }
+warnings_are_errors() { if is_debian_12 && have_test_libraries; then werror=ON; fi; }
 
 # MPSD_LIBTORCH as cmake keeps it: absolute, without a slash at its end. A relative one is meant from
 # where ./run was called. One that is no folder stays as it is, to be named as it was written.
@@ -41,7 +48,7 @@ has_wanted_libtorch() { # CACHE
 # Tests are part of a build as soon as their packages are there; serving needs neither.
 configure_preset() { # PRESET
   local tests=OFF cache=build/$1/CMakeCache.txt libtorch=()
-  if have_googletest; then tests=ON; fi
+  if have_test_libraries; then tests=ON; fi
   if [ -n "${MPSD_LIBTORCH-}" ]; then # cmake would remember where it found the last one
     libtorch=("-DMPSD_LIBTORCH:PATH=$MPSD_LIBTORCH" -U MPSD_TORCH_CPU -U MPSD_TORCH_C10)
   fi

@@ -21,6 +21,8 @@ debian_test_packages=(
   libbenchmark-dev                    # 1.7 / 1.8
   clang-14 clang-format-14 clang-tidy-14
   ccache                              # 4.8 / 4.9
+  git                                 # for the test of the formula, which makes a tap
+  mold                                # 1.10 / 2.30: links a test in a third of the time
   python3-venv
   systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used
   spin                                # verifies tests/model/*.pml
@@ -72,14 +74,14 @@ need_packages() { # serve|test|bench|peers|distros|format; test has all but the 
       if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi
       ;;
   esac
-  if ! stamped "packages-$1" "${packages[*]}"; then
-    case $(uname -s) in
-      Darwin) brew_packages "${packages[@]}" ;;
-      *) debian_packages "${packages[@]}" ;;
-    esac
-    stamp "packages-$1" "${packages[*]}"
-  fi
-  if [ "$(uname -s)" = Darwin ]; then use_brew_python; fi
+  # The system is asked each time: .deps may have come from another machine.
+  case $(uname -s) in
+    Darwin)
+      brew_packages "${packages[@]}"
+      use_brew_python
+      ;;
+    *) debian_packages "${packages[@]}" ;;
+  esac
 }
 
 # Workers sleep on words of shared memory by a system call that 14.4 brought.
@@ -93,10 +95,11 @@ need_macos() {
 }
 
 brew_packages() {
-  local missing=() package
+  local missing=() package installed
   command -v brew >/dev/null || fail "Homebrew is needed, see https://brew.sh"
+  installed=$(brew list --versions "$@" || true) # lines of "NAME VERSION..."
   for package in "$@"; do
-    if ! brew list --versions "$package" >/dev/null; then missing+=("$package"); fi
+    if [[ $'\n'$installed != *$'\n'"$package "* ]]; then missing+=("$package"); fi
   done
   if [ ${#missing[@]} -gt 0 ]; then
     step "install ${missing[*]}" brew install --quiet "${missing[@]}"
@@ -120,16 +123,15 @@ use_brew_python() {
 }
 
 debian_packages() {
-  local missing=() package
+  local missing=() package installed
   if ! command -v apt-get >/dev/null; then
     say "this is neither Debian, Ubuntu nor macOS: install by your own means what" \
       "cmake/setup/packages.sh lists"
     return 0
   fi
+  installed=" $(dpkg-query -W -f '${db:Status-Status}/${Package} ' "$@" 2>/dev/null || true)"
   for package in "$@"; do
-    if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed'; then
-      missing+=("$package")
-    fi
+    if [[ $installed != *" installed/$package "* ]]; then missing+=("$package"); fi
   done
   if [ ${#missing[@]} -eq 0 ]; then return 0; fi
   step "install ${missing[*]}" apt_install "${missing[@]}"

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -340,7 +341,9 @@ NEEDED = {"null_image": {"image"},
 
 
 def commit():
-    """The commit of the sources, if they are in a repository."""
+    """The commit of the sources, if they are in a repository and git is here."""
+    if shutil.which("git") is None:
+        return "unknown"
     done = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"],
                           capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"

@@ -13,7 +13,7 @@ LIMIT_S = 60
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 STAND_INS = {
-    "dpkg-query": 'echo "install ok installed"',
+    "dpkg-query": 'for name in "${@:4}"; do echo -n "installed/$name "; done',
     "apt-get": "exit 1",
     "cmake": '[ "$1" != --preset ] || mkdir -p "build/$2"',
     "python3": '[ "$1 $2" = "-m venv" ] && mkdir -p "$3/bin" && cp "$(dirname "$0")/venv_python" '

@@ -515,7 +515,7 @@ for part in steps packages build; do . {ROOT}/cmake/setup/$part.sh; done
 mkdir -p cmake/setup; touch cmake/setup/libtorch.sh
 [ -e CMakePresets.json ] || touch CMakePresets.json
 bash() {{ echo "fetches $*"; }}
-have_googletest() {{ false; }}
+have_test_libraries() {{ false; }}
 cmake() {{ mkdir -p build/release; touch build/release/build.ninja; echo "cmake $*"
   echo MPSD_TESTS:BOOL=OFF >build/release/CMakeCache.txt
   echo "MPSD_LIBTORCH:PATH=${{MPSD_LIBTORCH-}}" >>build/release/CMakeCache.txt; }}

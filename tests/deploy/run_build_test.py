@@ -6,7 +6,7 @@ import bare_run
 
 CLONE = [["run", "CMakePresets.json", "./"], ["cmake/setup", "cmake/setup"],
          ["tests/requirements.txt", "tests/"]]
-FOR_TESTS = {".stamp-packages-test", ".stamp-venv", "venv"}
+FOR_TESTS = {".stamp-venv", "venv"}
 
 
 class RunBuild(unittest.TestCase):

@@ -4,7 +4,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ import procfs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("MPSD_BIN") or ROOT / "build/release/bin")
 MODELS = pathlib.Path(os.environ.get("MPSD_MODELS") or ROOT / ".deps/models")
+SERVERS = ("mpsd", "mpsd-worker", "mpsd-worker-synthetic", "mpsd-device-copier")
 WITH_TORCH = os.environ.get("MPSD_TORCH", "ON") == "ON"
 
 START_LIMIT_S = 60
@@ -76,11 +79,24 @@ class Daemon:
         self._user = user
         if user is not None:
             os.chown(self.folder, user, -1)
+            self.binaries = self._binaries_for(user)
         self.http_headers = {}
         self._process = None
         self._killed = False
         self._ready = threading.Event()
         self.table = ""
+
+    def _binaries_for(self, user):
+        """A folder of the binaries that `user` can enter: a clone may lie in a closed one."""
+        if user == os.geteuid() or all(
+                path.stat().st_mode & stat.S_IXOTH for path in self.binaries.resolve().parents):
+            return self.binaries
+        copies = self.folder / "bin"
+        copies.mkdir()
+        for program in SERVERS:
+            if (self.binaries / program).exists():  # a build without torch has one worker program
+                shutil.copy(self.binaries / program, copies)
+        return copies
 
     def __enter__(self):
         try:

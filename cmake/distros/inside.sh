@@ -8,7 +8,6 @@ apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
   libgtest-dev libgmock-dev libbenchmark-dev >/dev/null
 ./run build release
-cmake -B build/release -DMPSD_UNIT_TESTS=all --log-level=WARNING
 cmake --build build/release -j "$(nproc)"
 # The suites that need other clients or the network's packages stay with CI.
 ctest --test-dir build/release -j "$(nproc)" --output-on-failure --timeout 300 \

@@ -10,10 +10,6 @@ absl::Status Batcher::Reserve(Request* request, RowTargets* targets) {
   return rows_.Reserve(request, targets);
 }
 
-void Batcher::Locate(const Request& request, RowTargets* targets) const {
-  rows_.Locate(request, targets);
-}
-
 void Batcher::Enqueue(Request* request) {
   request->Go(RequestState::kQueued);
   lines_.Add(request);

@@ -43,7 +43,6 @@ class Batcher {
 
   // ---- rows: see RowAllocator ----
   absl::Status Reserve(Request* request, RowTargets* targets);
-  void Locate(const Request& request, RowTargets* targets) const;
   void EndRows(const RowPlace& place, uint32_t rows) { rows_.EndRows(place, rows); }
   uint64_t TakeMissedBytes() { return rows_.TakeMissedBytes(); }
   bool CloseIdleSlabs() { return rows_.CloseIdleSlabs(); }

@@ -42,30 +42,22 @@ absl::Status RowAllocator::ReserveExtent(Request* request, RowTargets* targets) 
 void RowAllocator::Place(Request* request, uint32_t slab, uint32_t first_row, RowTargets* targets) {
   request->Go(RequestState::kReserved);
   request->place = {slab, first_row};
-  Locate(*request, targets);
-}
-
-void RowAllocator::Locate(const Request& request, RowTargets* targets) const {
-  const auto [slab, first_row] = request.place;
-  targets->inputs.clear();
+  request->rows_at.clear();
   const uint32_t row_capacity = slabs_.slab(slab).row_capacity;
   uint64_t region_offset = 0;
-  for (const RequestInput& input : request.inputs) {
-    targets->inputs.push_back(slabs_.Address(slab, region_offset, first_row, input.row_bytes));
+  for (const RequestInput& input : request->inputs) {
+    request->rows_at.push_back(slabs_.Address(slab, region_offset, first_row, input.row_bytes));
     region_offset += SlabTable::RegionBytes(input, row_capacity);
   }
+  targets->inputs = request->rows_at;
 }
 
 bool RowAllocator::HoldEqual(const Request& one, const Request& other) const {
   if (one.rows != other.rows || one.key != other.key) return false;
-  RowTargets rows;
-  RowTargets other_rows;
-  Locate(one, &rows);
-  Locate(other, &other_rows);
   for (size_t i = 0; i < one.inputs.size(); ++i) {
     const uint64_t bytes = one.inputs[i].Bytes(one.rows);
     if (other.inputs[i].Bytes(other.rows) != bytes ||
-        std::memcmp(rows.inputs[i], other_rows.inputs[i], bytes) != 0) {
+        std::memcmp(one.rows_at[i], other.rows_at[i], bytes) != 0) {
       return false;
     }
   }

@@ -43,9 +43,6 @@ class RowAllocator {
   // Ends rows that were reserved. Their slab is freed when it is closed and they were the last.
   void EndRows(const RowPlace& place, uint32_t rows) { slabs_.EndRows(place.slab, rows); }
 
-  // Where the rows of a request lie. REQUIRES: they are live.
-  void Locate(const Request& request, RowTargets* targets) const;
-
   // True when two requests hold equal rows of equal shapes. Compares no further than to the first
   // difference. REQUIRES: the rows of both are live and filled.
   bool HoldEqual(const Request& one, const Request& other) const;

@@ -63,8 +63,7 @@ class DeferredWork {
   absl::InlinedVector<std::unique_ptr<InflightBatch>, 16> completed;
   absl::InlinedVector<std::pair<Request*, absl::Status>, 4> ended;
   std::vector<std::pair<Request*, RowTargets>> fills;  // waiting requests that found their rows
-  Request* struck = nullptr;  // crashed its worker; its rows, at `struck_rows`, are still live
-  RowTargets struck_rows;
+  Request* struck = nullptr;  // its content is to be refused; its rows are still live
 
  private:
   void Leave(Request* request) {

@@ -13,11 +13,12 @@ namespace mpsd {
 //
 //   the worker was killed from outside ──▶ again, with others       (the second time: as a suspect)
 //   it crashed with several inside ──────▶ each is a suspect, and from now on runs alone
-//   it crashed with this one alone ──────▶ a strike: this request ends, its content is quarantined
+//   it crashed with this one alone ──────▶ the first crash of it: a suspect, which is tried again
+//                                          the second: a strike. It ends, its content is refused
 //
-// A crash is a death of the process's own: it exited, got a signal such as SIGSEGV, or hung. The
-// rest is no request's doing as far as anyone can tell: a kill from outside or by the kernel, a
-// lost device, a lie.
+// A crash is a death of the process's own: it exited, got a signal such as SIGSEGV, or hung. Such a
+// signal may also come from outside, so one death convicts nobody. The rest is no request's doing
+// as far as anyone can tell: a kill from outside or by the kernel, a lost device, a lie.
 //
 // Example: B is deadly, and its first batch has A and C too.
 //
@@ -32,11 +33,12 @@ namespace mpsd {
 // What is known of a request that was in a worker when the worker ended. A value.
 struct Loss {
   WorkerEnd end = WorkerEnd::kKilled;
-  bool was_alone = false;   // it was the only request of the only batch that the worker had
-  bool is_suspect = false;  // already before this
-  uint32_t dispatches = 1;  // this one included
-  uint32_t answers = 0;     // of a decoupled model, that its client has got
-  bool is_pinned = false;   // to the lane that is gone
+  bool was_alone = false;           // it was the only request of the only batch that the worker had
+  bool is_suspect = false;          // already before this
+  bool has_crashed_before = false;  // a worker that had it, or alone another of its content
+  uint32_t dispatches = 1;          // this one included
+  uint32_t answers = 0;             // of a decoupled model, that its client has got
+  bool is_pinned = false;           // to the lane that is gone
 };
 
 enum class LossVerdict : uint8_t {
@@ -47,11 +49,11 @@ enum class LossVerdict : uint8_t {
 };
 
 // The first rule that holds decides: a strike, then the end of patience, then another try. So a
-// request that crashes a worker alone is struck even at its last dispatch, and its content is known
-// from then on; one that is merely unlucky three times ends without a mark.
+// request that crashes its second worker alone is struck even at its last dispatch, and its content
+// is known from then on; one that is merely unlucky three times ends without a mark.
 constexpr LossVerdict JudgeLoss(const Loss& loss) {
   const bool crashed = loss.end == WorkerEnd::kCrashed;
-  if (crashed && loss.was_alone) return LossVerdict::kStrike;
+  if (crashed && loss.was_alone && loss.has_crashed_before) return LossVerdict::kStrike;
   // A client that has some answers of one worker is not given the others of another. One whose
   // earlier requests have left something in a worker is not given answers of one that lacks it.
   const bool needs_worker = loss.answers > 0 || loss.is_pinned;

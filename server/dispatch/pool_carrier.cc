@@ -14,6 +14,7 @@ void PoolCarrier::Carry(DeferredWork* work) {
   if (!work->completed.empty()) MPSD_FAILPOINT("complete.before_reply");
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
     batch->life.Go(SlotState::kReplying);
+    RememberAnswered(batch->completed);
     replies_->Complete(batch->completed);
   }
   if (work->struck != nullptr) RememberStruck(work);
@@ -27,7 +28,11 @@ void PoolCarrier::Carry(DeferredWork* work) {
 
 void PoolCarrier::Commit(Request* request) {
   DeferredWork work(&parts_->inside);
-  const bool quarantined = !parts_->quarantine.empty() && IsQuarantined(*request);
+  // Nobody else touches the rows yet, so that they are read without the mutex.
+  request->content = SampleContent(*request);
+  Quarantine* quarantine = &parts_->quarantine;
+  const bool quarantined =
+      !quarantine->empty() && quarantine->Holds(HashContent(*request), parts_->clock->NowNs());
   {
     absl::MutexLock lock(&parts_->mu);
     parts_->queue.Commit(request);
@@ -47,18 +52,17 @@ void PoolCarrier::Commit(Request* request) {
   Carry(&work);
 }
 
-bool PoolCarrier::IsQuarantined(const Request& request) {
-  RowTargets rows;
-  {
-    absl::MutexLock lock(&parts_->mu);
-    parts_->queue.batcher().Locate(request, &rows);
+// A row that the model has refused is an answer too: the worker has lived.
+void PoolCarrier::RememberAnswered(const CompletedBatch& batch) {
+  if (!batch.failure.ok() || batch.part == AnswerPart::kOneOfMany) return;
+  for (const BatchEntry& entry : batch.entries) {
+    if (entry.request != nullptr) parts_->quarantine.NoteAnswered(entry.request->content);
   }
-  return parts_->quarantine.Holds(HashContent(request, rows), parts_->clock->NowNs());
 }
 
 void PoolCarrier::RememberStruck(DeferredWork* work) {
   const Request& request = *work->struck;
-  parts_->quarantine.Add(HashContent(request, work->struck_rows), parts_->clock->NowNs());
+  parts_->quarantine.Add(HashContent(request), parts_->clock->NowNs());
   absl::MutexLock lock(&parts_->mu);
   parts_->loss.EndStruckRows(request);
 }

@@ -18,7 +18,7 @@ namespace mpsd {
 //
 // The order matters, and Carry() keeps it:
 //   1. lanes are woken first, so that the device works while the rest is done;
-//   2. answers go out, then a struck request's content is remembered;
+//   2. answers are noted and go out, then a struck request's content is remembered;
 //   3. only then requests are failed: a client that is told of a crash and asks again is refused;
 //   4. rows are filled last. Commit() may find more to do, and carries it itself.
 class PoolCarrier {
@@ -34,9 +34,7 @@ class PoolCarrier {
   void Commit(Request* request) ABSL_LOCKS_EXCLUDED(parts_->mu);
 
  private:
-  // True when the request holds what has crashed a worker. REQUIRES: its rows are filled, and no
-  // other thread touches them, so that they may be read without the mutex.
-  bool IsQuarantined(const Request& request) ABSL_LOCKS_EXCLUDED(parts_->mu);
+  void RememberAnswered(const CompletedBatch& batch);
   void RememberStruck(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);
   void Recycle(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);
 

@@ -37,7 +37,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
                  &estimate, &claims, options.held_requests),
       intake(model, clock, &queue, &inflight, &claims, &slow_workers, &answering, &returns, &margin,
              &estimate, options.max_answer_bytes),
-      loss(model, &queue, &inflight, &claims),
+      loss(model, clock, &queue, &inflight, &claims, &quarantine),
       link_gauges(&model->metrics) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
   MPSD_CHECK(options.lane_needs.empty() || options.resources != nullptr);

@@ -97,16 +97,16 @@ void PoolWorkers::ExpectAt(int64_t when_ns) {
   if (parts_->watcher != nullptr) parts_->watcher->ExpectAt(when_ns);
 }
 
-bool PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
+Conviction PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
   DeferredWork work(&parts_->inside);
   std::vector<uint64_t> pins;
-  bool struck = false;
+  Conviction conviction = Conviction::kNone;
   {
     absl::MutexLock lock(&parts_->mu);
     const std::optional<uint32_t> index = parts_->inflight.Find(worker);
-    if (!index.has_value()) return false;
+    if (!index.has_value()) return conviction;
     parts_->intake.TakeOf(*index, &work);
-    struck = parts_->loss.TakeBatches(*index, end, &work);
+    conviction = parts_->loss.TakeBatches(*index, end, &work);
     const std::shared_ptr<WorkerLink> link = parts_->inflight.Remove(*index);
     link->Detach();
     pins = link->Pins();
@@ -117,7 +117,7 @@ bool PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
   }
   if (parts_->watcher != nullptr) parts_->watcher->LanesLeft(pins);
   carrier_->Carry(&work);
-  return struck;
+  return conviction;
 }
 
 void PoolWorkers::NoteWorkers() {

@@ -59,10 +59,10 @@ class PoolWorkers {
   // after that are refused, and those that wait end. INT64_MIN: a worker may come at any moment.
   void ExpectAt(int64_t when_ns);
 
-  // What the worker completed before it died is answered; its other requests go again, or end. True
-  // when its death was put down to one request. REQUIRES: the worker is confirmed dead, since
-  // another may write to its rows from now on.
-  bool Detach(uint32_t worker, WorkerEnd end);
+  // What the worker completed before it died is answered; its other requests go again, or end.
+  // Returns what its death was put down to. REQUIRES: the worker is confirmed dead, since another
+  // may write to its rows from now on.
+  Conviction Detach(uint32_t worker, WorkerEnd end);
 
  private:
   uint64_t LargestAnswerBytes() const;

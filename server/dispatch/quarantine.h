@@ -1,6 +1,7 @@
 // Quarantine: remembers for a while the contents of requests that crashed their worker.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,14 +15,23 @@
 
 namespace mpsd {
 
-// A hash of what a worker sees of a request: its padded rows at `targets`, and their shapes. Each
-// process has a seed of its own, so that a client cannot choose contents of equal hashes. 64 bits
-// are enough for kMaxContents contents: an innocent request equals one of them once in 2^58 times.
-// Thread-safe.
-uint64_t HashContent(const Request& request, const RowTargets& targets);
+// A hash of what a worker sees of a request: its padded rows, and their shapes. Each process has a
+// seed of its own, so that a client cannot choose contents of equal hashes. 64 bits are enough for
+// kMaxContents contents: an innocent request equals one of them once in 2^58 times. REQUIRES: the
+// rows are live and filled. Thread-safe.
+uint64_t HashContent(const Request& request);
+
+// The same for a sample of each input, at most kSampledBytes spread over it. Every request can
+// afford it. Contents that differ elsewhere are taken for one. This may spare a request, or count
+// the death of another as its first; contents are refused by HashContent() alone.
+uint64_t SampleContent(const Request& request);
+
+inline constexpr uint64_t kSampledBytes = 4096;
 
 // Where a request that crashed its worker is kept from crashing the next one:
 //
+//   a death alone ─▶ NoteDeath(): the second of one content is a strike
+//   an answer ─▶ NoteAnswered(): the content has no deaths any more, and is never refused
 //   a strike ─▶ queued requests that hold the same end ─▶ PoolCarrier: HashContent() ─▶ Add()
 //   step 6   ─▶ empty()? no ─▶ HashContent() ─▶ Holds()? yes ─▶ INTERNAL, no worker has seen it
 //   `mpsd ps` ─▶ Contents(), `mpsd forgive` ─▶ Forgive()
@@ -31,11 +41,22 @@ uint64_t HashContent(const Request& request, const RowTargets& targets);
 // outside the pool's mutex.
 //
 // Owned by a pool, so that a new generation starts without the contents of the one before.
-// Thread-safe. While no worker has crashed lately, a request costs one look at empty().
+// Thread-safe. While no worker has crashed lately, a request costs its sample, one look at empty()
+// and one store when it is answered.
 class Quarantine {
  public:
   static constexpr int64_t kPeriodNs = 300 * kNsPerSecond;
   static constexpr size_t kMaxContents = 64;
+  static constexpr size_t kMaxAnswered = 4096;
+
+  // A worker has crashed of the content, or with it; nothing else was inside. True when it is the
+  // second time within kPeriodNs. Remembers kMaxContents such contents, the youngest.
+  bool NoteDeath(uint64_t sample, int64_t now_ns);
+
+  // A worker has survived the content: a death of it was no fault of its own. Remembers the latest
+  // kMaxAnswered of them or fewer, as each has one place only.
+  void NoteAnswered(uint64_t sample);
+  bool WasAnswered(uint64_t sample) const;
 
   // Remembers the content for kPeriodNs from now on, also where it is remembered already. Beyond
   // kMaxContents it forgets the oldest.
@@ -47,7 +68,8 @@ class Quarantine {
   // What is remembered, the oldest first. Forgets contents that are too old.
   std::vector<RefusedContent> Contents(int64_t now_ns);
 
-  // Forgets everything, as an operator asked. Returns how many contents that were.
+  // Forgets everything that is refused or has died, as an operator asked. Returns how many contents
+  // were refused.
   size_t Forgive();
 
   // True while nothing is remembered: the usual case, which costs one load. After the last content
@@ -62,9 +84,15 @@ class Quarantine {
 
   void ForgetOld(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  std::atomic<size_t> size_{0};  // of entries_
+  static std::deque<Entry>::iterator Find(std::deque<Entry>* entries, uint64_t content);
+  static void Remember(std::deque<Entry>* entries, uint64_t content, int64_t now_ns);
+
+  std::atomic<size_t> size_{0};         // entries_.size()
+  std::atomic<size_t> deaths_size_{0};  // deaths_.size()
+  std::array<std::atomic<uint64_t>, kMaxAnswered> answered_ = {};
 
   absl::Mutex mu_;
+  std::deque<Entry> deaths_ ABSL_GUARDED_BY(mu_);   // likewise, of samples that died once
   std::deque<Entry> entries_ ABSL_GUARDED_BY(mu_);  // the oldest first
 };
 

@@ -1,48 +1,46 @@
 #include "server/dispatch/worker_loss.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "proto/base/check.h"
-#include "server/dispatch/loss_policy.h"
-
 namespace mpsd {
 
 absl::Status WorkerLoss::CrashedItsWorker() {
   return absl::InternalError("request crashed its worker");
 }
 
-bool WorkerLoss::TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work) {
+Conviction WorkerLoss::TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work) {
   const WorkerView view = inflight_->workers()[worker];
   const uint32_t lanes = inflight_->worker(worker).link->lanes();
   const bool only_batch = view.batches == 1;
-  bool struck = false;
+  Conviction conviction = Conviction::kNone;
   for (uint32_t lane = view.first_lane; lane < view.first_lane + lanes; ++lane) {
     inflight_->ForEachOf(lane, [&](InflightTable::Position position, InflightBatch* batch) {
       batch->life.Go(SlotState::kDead);
-      struck |= Take(batch, end, only_batch, work);
+      conviction = std::max(conviction, Take(batch, end, only_batch, work));
       claims_->GiveBack(batch, work);
       work->completed.push_back(inflight_->TakeOut(position));
     });
   }
-  return struck;
+  return conviction;
 }
 
-bool WorkerLoss::Take(InflightBatch* batch, WorkerEnd end, bool only_batch, DeferredWork* work) {
+Conviction WorkerLoss::Take(InflightBatch* batch, WorkerEnd end, bool only_batch,
+                            DeferredWork* work) {
   const bool was_alone = only_batch && batch->formed.entries.size() == 1;
-  bool struck = false;
+  const bool is_suspicious = was_alone && end == WorkerEnd::kCrashed;
+  Conviction conviction = is_suspicious ? Conviction::kSuspicion : Conviction::kNone;
   for (const BatchEntry& entry : batch->formed.entries) {
     Request* request = entry.request;
     if (request == nullptr) {
       queue_->EndRows(entry.place, entry.row_count);
       continue;
     }
-    ++request->dispatches;
-    const LossVerdict verdict = JudgeLoss({end, was_alone, request->suspect, request->dispatches,
-                                           request->answers, request->pin != 0});
+    const LossVerdict verdict = Judge(request, end, was_alone);
     switch (verdict) {
       case LossVerdict::kStrike:
-        struck = true;
-        Strike(request, work);
+        conviction = Strike(request, work);
         break;
       case LossVerdict::kWorkerLost:
         queue_->EndRows(entry.place, entry.row_count);
@@ -58,20 +56,37 @@ bool WorkerLoss::Take(InflightBatch* batch, WorkerEnd end, bool only_batch, Defe
   }
   batch->formed.Clear();
   batch->completed.entries.clear();
-  return struck;
+  return conviction;
+}
+
+LossVerdict WorkerLoss::Judge(Request* request, WorkerEnd end, bool was_alone) {
+  const bool crashed = end == WorkerEnd::kCrashed;
+  ++request->dispatches;
+  bool has_crashed_before = request->crashes > 0;
+  if (crashed) ++request->crashes;
+  // Also where another request has brought the same.
+  if (crashed && was_alone && quarantine_->NoteDeath(request->content, clock_->NowNs())) {
+    has_crashed_before = true;
+  }
+  return JudgeLoss({end, was_alone, request->suspect, has_crashed_before, request->dispatches,
+                    request->answers, request->pin != 0});
 }
 
 // The request ends, and with it all queued ones that hold the same. Its rows stay until
 // PoolCarrier::Carry() has hashed them, which may take longer than the mutex should be held.
-void WorkerLoss::Strike(Request* request, DeferredWork* work) {
+Conviction WorkerLoss::Strike(Request* request, DeferredWork* work) {
   MPSD_CHECK(work->struck == nullptr);
   work->End(request, CrashedItsWorker());
+  if (quarantine_->WasAnswered(request->content)) {
+    queue_->EndRows(request->place, request->rows);
+    return Conviction::kRequest;
+  }
   work->struck = request;
-  queue_->batcher().Locate(*request, &work->struck_rows);
   struck_rows_ += request->rows;
   queue_->TakeEqual(*request, &equal_);
   model_->metrics.quarantined_requests.fetch_add(equal_.size(), std::memory_order_relaxed);
   work->EndAll(&equal_, CrashedItsWorker());
+  return Conviction::kContent;
 }
 
 void WorkerLoss::EndStruckRows(const Request& request) {

@@ -5,10 +5,13 @@
 #include <memory>
 #include <vector>
 
+#include "proto/base/clock.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
+#include "server/dispatch/loss_policy.h"
 #include "server/dispatch/pool_claims.h"
 #include "server/dispatch/pool_queue.h"
+#include "server/dispatch/quarantine.h"
 #include "server/lanes/worker_progress.h"
 #include "server/request/served_model.h"
 
@@ -25,19 +28,26 @@ namespace mpsd {
 //   kStrike                           INTERNAL "request crashed its worker"; its rows end later
 //
 // A request that is struck takes all queued requests along that hold the same: a client that sends
-// a deadly request a hundred times costs one worker. Its rows stay live until PoolCarrier has
-// hashed them for the quarantine, without the mutex; EndStruckRows() ends them.
+// a deadly request a hundred times costs two workers. Its rows stay live until PoolCarrier has
+// hashed them for the quarantine, without the mutex; EndStruckRows() ends them. Where its content
+// has been answered before, the request ends alone: the next one that holds it may be answered.
 class WorkerLoss {
  public:
   // All outlive this.
-  WorkerLoss(ServedModel* model, PoolQueue* queue, InflightTable* inflight, PoolClaims* claims)
-      : model_(model), queue_(queue), inflight_(inflight), claims_(claims) {}
+  WorkerLoss(ServedModel* model, const Clock* clock, PoolQueue* queue, InflightTable* inflight,
+             PoolClaims* claims, Quarantine* quarantine)
+      : model_(model),
+        clock_(clock),
+        queue_(queue),
+        inflight_(inflight),
+        claims_(claims),
+        quarantine_(quarantine) {}
 
   // Takes all batches of a worker that is confirmed dead, and gives them to `work` without their
-  // entries, so that their leases come back; the resources that they held are free. True when its
-  // death was put down to one request, of which there is one at most. REQUIRES: the completions
-  // that the worker published were taken.
-  bool TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
+  // entries, so that their leases come back; the resources that they held are free. Returns what
+  // the death was put down to: one request at most. REQUIRES: the completions that the worker
+  // published were taken.
+  Conviction TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
 
   // What is in the rows of a struck request is known: the rows end.
   void EndStruckRows(const Request& request);
@@ -49,13 +59,16 @@ class WorkerLoss {
   uint64_t struck_rows() const { return struck_rows_; }
 
  private:
-  bool Take(InflightBatch* batch, WorkerEnd end, bool only_batch, DeferredWork* work);
-  void Strike(Request* request, DeferredWork* work);
+  Conviction Take(InflightBatch* batch, WorkerEnd end, bool only_batch, DeferredWork* work);
+  LossVerdict Judge(Request* request, WorkerEnd end, bool was_alone);
+  Conviction Strike(Request* request, DeferredWork* work);
 
   ServedModel* const model_;
+  const Clock* const clock_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
   PoolClaims* const claims_;
+  Quarantine* const quarantine_;
   uint64_t struck_rows_ = 0;
   std::vector<Request*> equal_;  // scratch
 };

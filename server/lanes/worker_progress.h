@@ -30,4 +30,12 @@ enum class WorkerEnd {
   kCrashed,  // by itself: its requests are suspects
 };
 
+// The cause that a pool finds for a worker's death.
+enum class Conviction : uint8_t {
+  kNone,       // nothing in particular
+  kSuspicion,  // to the one request inside, which is tried again, or something from outside
+  kRequest,    // to one request, which has ended; its content had been answered before
+  kContent,    // likewise, and its content is refused from now on
+};
+
 }  // namespace mpsd

@@ -85,9 +85,12 @@ void Request::Reset() {
   suspect = false;
   delayed = false;
   dispatches = 0;
+  crashes = 0;
   answers = 0;
   given_up = absl::OkStatus();
   place = {};
+  rows_at.clear();
+  content = 0;
   times = {};
   sums = {};
   is_answered = false;

@@ -154,11 +154,15 @@ struct Request {
   uint8_t dispatches = 0;  // how many batches it has been in
   uint32_t answers = 0;    // of a decoupled model, given so far
   absl::Status given_up;   // not OK: the ending once the current answer is taken
+  uint8_t crashes = 0;     // how many workers have crashed while they had it
   RowPlace place;
-  StageTimes times;           // written before the reply is given
-  StageSums sums;             // likewise
-  bool is_answered = false;   // likewise; the model's statistics count it as answered
-  uint64_t queued_bytes = 0;  // counted against the queue's limit
+  absl::InlinedVector<char*, 4> rows_at;  // the first row of each input, while rows are live
+  uint64_t content = 0;                   // SampleContent(), once the rows are filled
+  StageTimes times;                       // written before the reply is given
+  StageSums sums;                         // likewise
+  bool is_answered = false;               // likewise; the model's statistics count it as answered
+  uint64_t queued_bytes = 0;              // counted against the queue's limit
+  uint64_t output_bytes = 0;  // that its answer takes, once no lease of a worker could hold it
   int64_t charged_ns = 0;     // lane time, to its tenant, for the batch that it is in
 
   // An answer has come or was taken: the next one has its full time, unless the client gave the

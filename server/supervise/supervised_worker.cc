@@ -568,7 +568,7 @@ void SupervisedWorker::Ended(int wait_status) {
   WorkerDeath death;
   death.reason = ReasonOf(wait_status);
   served()->metrics.worker_exits[static_cast<size_t>(death.reason.exit)].fetch_add(1);
-  death.struck = DetachFromPool(death.reason);
+  death.conviction = DetachFromPool(death.reason);
   const int64_t moved_ns = services_->clock->NowNs() - seen_ns;
   for (int i = 0; i < kLastReads && !run_->process->output_ended(); ++i) ReadOutput();
   LogDroppedLines();
@@ -578,10 +578,7 @@ void SupervisedWorker::Ended(int wait_status) {
   // the model itself comes again with one lane.
   const bool at_load = before_end_ == WorkerState::kLoading;
   if (at_load && death.reason.exit == WorkerExit::kSignal) crashed_at_load_ = true;
-  if (death.struck) {
-    services_->logger->Log(LogLevel::kWarn, "request_quarantined",
-                           {{"model", served()->name}, {"worker", index_}});
-  }
+  LogConviction(death.conviction);
   const int64_t now_ns = services_->clock->NowNs();
   death.served_well = serving_since_ns_ > 0 && now_ns - serving_since_ns_ > kGoodServiceNs;
   failures_ = death.served_well ? 1 : failures_ + 1;
@@ -617,13 +614,26 @@ bool SupervisedWorker::MemoryWasShort(int wait_status) {
                                           services_->clock->NowNs());
 }
 
-// True when the death was put down to one request.
-bool SupervisedWorker::DetachFromPool(const ExitReason& reason) {
-  if (run_->link == nullptr) return false;
+// Returns what the death was put down to.
+Conviction SupervisedWorker::DetachFromPool(const ExitReason& reason) {
+  if (run_->link == nullptr) return Conviction::kNone;
   services_->bells->Unwatch(*run_->link);
-  const bool struck = pool()->workers()->Detach(index_, reason.end);
+  const Conviction conviction = pool()->workers()->Detach(index_, reason.end);
   owner_->slabs()->Detach(run_->link.get());
-  return struck;
+  return conviction;
+}
+
+void SupervisedWorker::LogConviction(Conviction conviction) {
+  if (conviction < Conviction::kRequest) return;
+  if (conviction == Conviction::kRequest) {
+    services_->logger->Log(LogLevel::kWarn, "request_crashed_workers",
+                           {{"model", served()->name}, {"worker", index_}});
+    return;
+  }
+  services_->logger->Log(LogLevel::kWarn, "request_quarantined",
+                         {{"model", served()->name},
+                          {"worker", index_},
+                          {"to_lift", absl::StrCat("mpsd forgive ", served()->name)}});
 }
 
 // `moved_ns` passed from the sight of the death until its requests were in other hands.

@@ -186,7 +186,8 @@ class SupervisedWorker {
   void Ended(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   ExitReason ReasonOf(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   bool MemoryWasShort(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  bool DetachFromPool(const ExitReason& reason);
+  Conviction DetachFromPool(const ExitReason& reason);
+  void LogConviction(Conviction conviction);
   void LogDeath(const ExitReason& reason, int64_t moved_ns);
 
   // What others are told of it.

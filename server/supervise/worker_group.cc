@@ -287,9 +287,9 @@ void WorkerGroup::OnServing(SupervisedWorker* worker, int64_t start_took_ns) {
 void WorkerGroup::OnDeath(SupervisedWorker* worker, const WorkerDeath& death) {
   Circuit* circuit = &StartsOf(*worker)->circuit;
   if (death.served_well) circuit->OnGoodService();
-  if (death.struck) {
+  if (death.conviction >= Conviction::kRequest) {
     LastThatCounted()->OnStrike();
-  } else if (death.reason.counts && !death.lasting) {
+  } else if (death.conviction == Conviction::kNone && death.reason.counts && !death.lasting) {
     circuit->OnDeath(services_->clock->NowNs(), services_->jitter());
   }
   if (death.reason.exit == WorkerExit::kDevice) {

@@ -26,7 +26,7 @@ class SupervisedWorker;
 // A worker's death, as its owner hears of it.
 struct WorkerDeath {
   ExitReason reason;
-  bool struck = false;       // the death was put down to one request
+  Conviction conviction = Conviction::kNone;
   bool served_well = false;  // the incarnation had served longer than kGoodServiceNs
   bool lasting = false;      // no incarnation follows: it would fail alike
 };

@@ -1,6 +1,8 @@
 """A model that throws, dies or cannot be loaded harms its own requests and no other model."""
+import os
 import pathlib
 import shutil
+import signal
 import tempfile
 import unittest
 
@@ -85,7 +87,7 @@ class ModelFault(unittest.TestCase):
             self.assertIn("asked to fail at load", daemon.table)
 
     def test_a_model_that_crashes_at_inference(self):
-        """Alone in its worker: the request is at fault, and is told so."""
+        """Alone in two workers: the request is at fault, and is told so."""
         crashes = synthetic("crashes", parameters={"crash_if": 13})
         with Daemon([crashes, synthetic("good")]) as daemon, calls.stub(daemon.address) as stub:
             with calls.Load(daemon.address, "good", callers=4) as load:
@@ -96,6 +98,34 @@ class ModelFault(unittest.TestCase):
             self.assertEqual({outcome.code for outcome in load.outcomes}, {calls.OK})
             self.assertEqual(daemon.metric("mpsd_worker_restarts_total", model="good"), 0)
 
+    def test_a_signal_from_outside_convicts_no_request(self):
+        """It is alone in its worker, and is tried once more; what was answered is never refused."""
+        model = synthetic("m", parameters={"delay": "1s"})
+        with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
+            for kind in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT):
+                future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+                wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 30, "the batch")
+                os.kill(daemon.workers()[0], kind)
+                outcome = calls.outcome_of(future)
+                self.assertEqual(outcome.code, calls.OK, outcome.text)
+            future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
+            pid = None
+            for _ in range(2):
+                pid = wait_until(lambda pid=pid: self.busy_worker(daemon, pid), 30, "a batch")
+                os.kill(pid, signal.SIGSEGV)
+            outcome = calls.outcome_of(future)
+            self.assertEqual((outcome.code, outcome.text),
+                             (INTERNAL, "request crashed its worker"))
+            daemon.wait_logged("request_crashed_workers")
+            self.assertNotIn("request_quarantined", daemon.log())
+            self.check_good(stub, "m")
+
+    def busy_worker(self, daemon, last):
+        """The pid of the worker if it has a batch and is not the last one."""
+        pids = daemon.workers()
+        busy = daemon.metric("mpsd_running_batches") == 1
+        return pids[0] if busy and pids and pids[0] != last else None
+
     def test_a_content_that_is_refused_is_tried_again_once_it_is_forgiven(self):
         with Daemon([synthetic("m", parameters={"crash_if": 13})]) as daemon, \
                 calls.stub(daemon.address) as stub:
@@ -103,6 +133,7 @@ class ModelFault(unittest.TestCase):
             for _ in range(2):
                 self.assertEqual(calls.infer(stub, request).code, INTERNAL)
             self.assertEqual(len(daemon.ps()["m"]["refused_contents"]), 1)
+            daemon.wait_logged('"request_quarantined".*"to_lift":"mpsd forgive m"')
             self.assertEqual(daemon.metric("mpsd_quarantined_requests_total", model="m"), 1)
             daemon.wait_all_serving()
             done = mpsd("forgive", "m", "--address", daemon.address, binaries=daemon.binaries)

@@ -97,7 +97,7 @@ class Circuit(unittest.TestCase):
             for number in range(3):
                 outcome = calls.infer(stub, calls.request("m", {"x": bad_row(number)}))
                 self.assertEqual(outcome.code, INTERNAL, outcome.text)
-            self.assertEqual(daemon.metric("mpsd_worker_exits_total", reason="signal"), 3)
+            self.assertEqual(daemon.metric("mpsd_worker_exits_total", reason="signal"), 6)
             self.assertEqual(daemon.ps()["m"]["circuit"], "closed")
 
     def test_nor_do_those_whose_first_death_had_neighbours(self):

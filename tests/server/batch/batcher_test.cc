@@ -298,9 +298,7 @@ TEST_F(EqualRequests, AreEqualToTheLastByte) {
   Request* running = EnqueueFilled(1, 1, {4});
   EXPECT_THAT(Form(), ElementsAre(running));
   Request* other = EnqueueFilled(1, 1, {4});
-  RowTargets targets;
-  batcher_.Locate(*other, &targets);
-  targets.inputs[0][15] ^= 1;
+  other->rows_at[0][15] ^= 1;
   EXPECT_THAT(TakeEqual(*running), IsEmpty());
 }
 

@@ -69,11 +69,14 @@ TEST_F(PoolFaults, ThreeDispatchesAreAllThereAre) {
   EXPECT_EQ(call->status(), absl::UnavailableError("worker lost"));
 }
 
-TEST_F(PoolFaults, ACrashWhileAloneIsTheRequestsOwn) {
+TEST_F(PoolFaults, TheSecondCrashWhileAloneIsTheRequestsOwn) {
   MakePool();
   FakeCall* call = Submit(1);
-  EXPECT_TRUE(AddWorker()->Take().has_value());
-  Kill(0, WorkerEnd::kCrashed);
+  for (int death = 0; death < 2; ++death) {
+    EXPECT_EQ(call->endings(), 0) << "one death convicts nobody";
+    EXPECT_TRUE(AddWorker()->Take().has_value());
+    Kill(0, WorkerEnd::kCrashed);
+  }
   EXPECT_EQ(call->status(), absl::InternalError("request crashed its worker"));
 }
 
@@ -82,13 +85,13 @@ TEST_F(PoolFaults, SaysWhetherADeathWasPutDownToOneRequest) {
   MakePool();
   AddWorker(0);
   Submit(1);
-  EXPECT_FALSE(pool_->workers()->Detach(7, WorkerEnd::kCrashed)) << "there is no such worker";
-  EXPECT_TRUE(pool_->workers()->Detach(0, WorkerEnd::kCrashed));
-  workers_.clear();
+  EXPECT_EQ(Kill(7), Conviction::kNone) << "there is no such worker";
+  EXPECT_EQ(Kill(0), Conviction::kSuspicion);
+  AddWorker(0);
+  EXPECT_EQ(Kill(0), Conviction::kContent);
   AddWorker(1);
   Submit(2);
-  EXPECT_FALSE(pool_->workers()->Detach(1, WorkerEnd::kKilled));
-  workers_.clear();
+  EXPECT_EQ(Kill(1, WorkerEnd::kKilled), Conviction::kNone);
   Serve(AddWorker(2));
 }
 

@@ -83,15 +83,25 @@ class PoolFixture : public testing::Test {
     return worker.side.get();
   }
 
-  // The worker of that index dies.
-  void Kill(uint32_t index, WorkerEnd end = WorkerEnd::kCrashed) {
-    pool_->workers()->Detach(index, end);
+  // The worker of that index dies. Returns what its death was put down to.
+  Conviction Kill(uint32_t index, WorkerEnd end = WorkerEnd::kCrashed) {
+    const Conviction conviction = pool_->workers()->Detach(index, end);
     pool_->CheckInvariants();
     for (auto it = workers_.begin(); it != workers_.end(); ++it) {
       if (it->link->worker() != index) continue;
       workers_.erase(it);
-      return;
+      break;
     }
+    return conviction;
+  }
+
+  // Two workers crash one after the other, with what they got. Returns what the second death was
+  // put down to.
+  Conviction CrashTwo() {
+    AddWorker();
+    EXPECT_EQ(Kill(0), Conviction::kSuspicion) << "one death convicts nobody";
+    AddWorker();
+    return Kill(0);
   }
 
   // Reserves, fills with `value` and commits a request.

@@ -13,11 +13,10 @@ class PoolQuarantine : public PoolFixture {
  protected:
   PoolQuarantine() { MakePool(); }
 
-  // A worker dies of a request while it is alone.
+  // Two workers die of a request while it is alone.
   void Strike() {
-    AddWorker();
     FakeCall* call = Submit(kPoison);
-    Kill(0, WorkerEnd::kCrashed);
+    EXPECT_EQ(CrashTwo(), Conviction::kContent);
     ASSERT_EQ(call->status(), Crashed());
   }
 
@@ -82,6 +81,9 @@ TEST_F(PoolQuarantine, WhoHoldsTheSameInTheLineEndsWithTheStrike) {
   FakeCall* other = Submit(1);
   FakeCall* two_rows = Submit(kPoison, 2);
   Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(same->endings(), 0);
+  AddWorker();
+  Kill(0, WorkerEnd::kCrashed);
   EXPECT_EQ(struck->status(), Crashed());
   EXPECT_EQ(same->status(), Crashed());
   EXPECT_EQ(model_.metrics.quarantined_requests, 1u);
@@ -112,6 +114,60 @@ TEST_F(PoolQuarantine, ADeathThatIsNoStrikeLeavesNothingBehind) {
   Serve(AddWorker());
   EXPECT_EQ(call->Answer(), Rows(1));
   EXPECT_EQ(same->Answer(), Rows(1));
+}
+
+// Its worker got a signal from outside.
+TEST_F(PoolQuarantine, WhoWasAloneInACrashIsTriedOnceMore) {
+  AddWorker();
+  FakeCall* call = Submit(1);
+  EXPECT_EQ(Kill(0, WorkerEnd::kCrashed), Conviction::kSuspicion);
+  EXPECT_EQ(call->endings(), 0);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Rows(1));
+  EXPECT_TRUE(pool_->RefusedContents().empty());
+}
+
+TEST_F(PoolQuarantine, WhatWasAnsweredBeforeIsNeverRefused) {
+  FakeCall* answered = Submit(1);
+  Serve(AddWorker());
+  EXPECT_EQ(answered->Answer(), Rows(1));
+  FakeCall* unlucky = Submit(1);
+  FakeCall* same = Submit(1);
+  EXPECT_EQ(Kill(0, WorkerEnd::kCrashed), Conviction::kSuspicion);
+  AddWorker();
+  EXPECT_EQ(Kill(0, WorkerEnd::kCrashed), Conviction::kRequest);
+  EXPECT_EQ(unlucky->status(), Crashed());
+  EXPECT_TRUE(pool_->RefusedContents().empty());
+  Serve(AddWorker());
+  EXPECT_EQ(same->Answer(), Rows(1));
+}
+
+// A client that gives up after each death, and asks again.
+TEST_F(PoolQuarantine, TheSecondDeathMayBeAnotherRequestsOfTheSameContent) {
+  AddWorker();
+  FakeCall* first = Submit(kPoison);
+  Kill(0, WorkerEnd::kCrashed);
+  pool_->Cancel(&first->request);
+  FakeCall* second = Submit(kPoison);
+  AddWorker();
+  EXPECT_EQ(Kill(0, WorkerEnd::kCrashed), Conviction::kContent);
+  EXPECT_EQ(second->status(), Crashed());
+  EXPECT_EQ(pool_->RefusedContents().size(), 1u);
+}
+
+TEST_F(PoolQuarantine, AnAnswerToTheSameContentClearsIt) {
+  AddWorker();
+  FakeCall* first = Submit(1);
+  Kill(0, WorkerEnd::kCrashed);
+  pool_->Cancel(&first->request);
+  FakeCall* second = Submit(1);
+  Serve(AddWorker());
+  EXPECT_EQ(second->Answer(), Rows(1));
+  FakeCall* third = Submit(1);
+  EXPECT_EQ(Kill(0, WorkerEnd::kCrashed), Conviction::kSuspicion);
+  EXPECT_EQ(third->endings(), 0);
+  Serve(AddWorker());
+  EXPECT_EQ(third->Answer(), Rows(1));
 }
 
 // Who cancelled before his rows were filled is told that, whatever they hold.

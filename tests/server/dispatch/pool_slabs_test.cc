@@ -99,9 +99,8 @@ class PoolSlabs : public PoolFixture {
 
 TEST_F(PoolSlabs, WhoHadToWaitForMemoryIsKnownByItsContentToo) {
   MakeSmallPool();
-  AddWorker();
   Submit(9);
-  Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(CrashTwo(), Conviction::kContent);
   FillFirstSegment();
   FakeCall* poisonous = SubmitPatient(9);
   EXPECT_EQ(poisonous->endings(), 0) << "nobody knows what it holds";
@@ -171,10 +170,9 @@ TEST_F(PoolSlabs, WhoStillFindsNoRoomInANewSegmentHasAnotherAskedFor) {
 
 TEST_F(PoolSlabs, TheSlabOfWhoCrashedItsWorkerIsLeasedNoMore) {
   MakeSmallPool();
-  AddWorker();
   Submit(9);
   EXPECT_EQ(model_.metrics.input_slabs_leased, 1);
-  Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(CrashTwo(), Conviction::kContent);
   EXPECT_EQ(model_.metrics.input_slabs_leased, 0);
 }
 

@@ -75,6 +75,8 @@ TEST_F(PoolStrings, WhatCrashedAWorkerIsKnownAgain) {
   FakeCall* struck = Send({"poison", ""});
   FakeCall* in_line = Send({"poison", ""});
   Kill(0, WorkerEnd::kCrashed);
+  AddWorker();
+  Kill(0, WorkerEnd::kCrashed);
   FakeCall* later = Send({"poison", ""});
   for (const FakeCall* call : {struck, in_line, later}) {
     EXPECT_EQ(call->status(), absl::InternalError("request crashed its worker"));

@@ -63,15 +63,55 @@ TEST(Quarantine, TellsItsContentsAndForgivesThem) {
   EXPECT_EQ(quarantine.Forgive(), 0U);
 }
 
+TEST(Quarantine, TheSecondDeathOfAContentConvicts) {
+  Quarantine quarantine;
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow));
+  EXPECT_FALSE(quarantine.NoteDeath(2, kNow)) << "another content";
+  EXPECT_TRUE(quarantine.NoteDeath(1, kNow + Quarantine::kPeriodNs - 1));
+  EXPECT_FALSE(quarantine.NoteDeath(2, kNow + Quarantine::kPeriodNs)) << "too long ago";
+  EXPECT_TRUE(quarantine.empty()) << "nothing is refused yet";
+}
+
+TEST(Quarantine, AnAnswerExplainsTheDeathBeforeAndThoseToCome) {
+  Quarantine quarantine;
+  EXPECT_FALSE(quarantine.WasAnswered(1));
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow));
+  quarantine.NoteAnswered(1);
+  EXPECT_TRUE(quarantine.WasAnswered(1));
+  EXPECT_FALSE(quarantine.WasAnswered(2));
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow));
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow));
+  quarantine.NoteAnswered(1 + Quarantine::kMaxAnswered);
+  EXPECT_FALSE(quarantine.WasAnswered(1)) << "another has its place";
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow)) << "the deaths before the answer are forgotten";
+  EXPECT_TRUE(quarantine.NoteDeath(1, kNow));
+}
+
+TEST(Quarantine, RemembersTheYoungestDeaths) {
+  Quarantine quarantine;
+  for (uint64_t content = 1; content <= Quarantine::kMaxContents + 1; ++content) {
+    EXPECT_FALSE(quarantine.NoteDeath(content, kNow));
+  }
+  EXPECT_TRUE(quarantine.NoteDeath(2, kNow));
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow));
+}
+
+TEST(Quarantine, WhatIsForgivenHasNoDeathsEither) {
+  Quarantine quarantine;
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow));
+  EXPECT_EQ(quarantine.Forgive(), 0U);
+  EXPECT_FALSE(quarantine.NoteDeath(1, kNow));
+}
+
 // The hash of a request of `rows` rows of these dims, all of which together are `elements`.
-uint64_t HashOf(std::vector<float> elements, uint32_t rows, Dims dims) {
+uint64_t HashOf(std::vector<float> elements, uint32_t rows, Dims dims,
+                uint64_t (*hash)(const Request&) = HashContent) {
   FakeCall call;
   call.Describe(rows, std::move(dims), kNow, kNsPerSecond);
   call.request.reply.Fail(absl::OkStatus());
   MPSD_CHECK(call.request.inputs[0].Bytes(rows) == elements.size() * sizeof(float));
-  RowTargets targets;
-  targets.inputs.push_back(reinterpret_cast<char*>(elements.data()));
-  return HashContent(call.request, targets);
+  call.request.rows_at.push_back(reinterpret_cast<char*>(elements.data()));
+  return hash(call.request);
 }
 
 TEST(HashContent, IsOfRowsAndShapes) {
@@ -99,6 +139,38 @@ TEST(HashContent, SeesEveryByteOfALargeInput) {
   }
 }
 
+TEST(HashContent, IsTheSameForEveryLane) {
+  FakeCall call;
+  call.Describe(1, {0}, kNow, kNsPerSecond);
+  call.request.reply.Fail(absl::OkStatus());
+  call.request.rows_at.push_back(nullptr);
+  call.request.key = {1, 77};
+  call.request.pin = 77;
+  const uint64_t hash = HashContent(call.request);
+  call.request.key = {1, 78};
+  call.request.pin = 78;
+  EXPECT_EQ(HashContent(call.request), hash);
+  call.request.key = {2, 78};
+  EXPECT_NE(HashContent(call.request), hash) << "another shape";
+}
+
+TEST(SampleContent, SeesTheEndsOfALargeInputAndSomeOfTheRest) {
+  constexpr size_t kCount = 1 << 14;
+  std::vector<float> elements(kCount);
+  const uint64_t sample = HashOf(elements, 1, {kCount}, SampleContent);
+  size_t seen = 0;
+  for (size_t i = 0; i < kCount; ++i) {
+    elements[i] = 1;
+    const bool differs = HashOf(elements, 1, {kCount}, SampleContent) != sample;
+    EXPECT_TRUE(differs || (i > 15 && i < kCount - 16)) << i;
+    seen += differs ? 1 : 0;
+    elements[i] = 0;
+  }
+  EXPECT_GE(seen * sizeof(float), kSampledBytes);
+  EXPECT_LT(seen * sizeof(float), 2 * kSampledBytes) << "an element may lie across an end";
+  EXPECT_NE(HashOf(std::vector<float>(kCount + 1), 1, {kCount + 1}, SampleContent), sample);
+}
+
 // Where one input ends and the next begins is part of it.
 TEST(HashContent, SeesWhereAStringInputEnds) {
   std::string bytes = "abcd";
@@ -109,9 +181,9 @@ TEST(HashContent, SeesWhereAStringInputEnds) {
       input.datatype = DataType::kBytes;
       input.tensor_bytes = tensor_bytes;
     }
-    RowTargets targets;
-    targets.inputs = {bytes.data(), bytes.data() + first_bytes};
-    return HashContent(request, targets);
+    request.rows_at = {bytes.data(), bytes.data() + first_bytes};
+    EXPECT_EQ(HashContent(request), SampleContent(request)) << "a small input is hashed whole";
+    return HashContent(request);
   };
   EXPECT_EQ(hash_of(2), hash_of(2));
   EXPECT_NE(hash_of(2), hash_of(3));

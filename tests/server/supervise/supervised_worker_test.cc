@@ -709,12 +709,16 @@ TEST_F(SupervisedWorkerTest, ACrashPutDownToOneRequestIsToldSo) {
   FakeCall* call = Submit(pool(), 1);
   process().DieOf(SIGSEGV);
   Pump();
-  EXPECT_TRUE(owner_.deaths.at(0).struck);
+  EXPECT_EQ(owner_.deaths.at(0).conviction, Conviction::kSuspicion);
+  Serve();
+  process().DieOf(SIGSEGV);
+  Pump();
+  EXPECT_EQ(owner_.deaths.at(1).conviction, Conviction::kContent);
   EXPECT_EQ(call->status().message(), "request crashed its worker");
   Serve();
   process().DieOf(SIGSEGV);
   Pump();
-  EXPECT_FALSE(owner_.deaths.at(1).struck) << "nothing was inside";
+  EXPECT_EQ(owner_.deaths.at(2).conviction, Conviction::kNone) << "nothing was inside";
 }
 
 }  // namespace

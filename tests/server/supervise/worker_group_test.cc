@@ -432,6 +432,12 @@ TEST_F(WorkerGroupTest, ADeathPutDownToARequestSaysNothingAboutTheModel) {
   FakeCall* call = Submit(pool_, 1);
   host_.last().DieOf(SIGSEGV);
   Pump();
+  EXPECT_EQ(call->endings(), 0) << "it may have come from outside";
+  EXPECT_EQ(board_.Circuit(*served_), "closed");
+  group_->StartDue();
+  Serve(2);
+  host_.last().DieOf(SIGSEGV);
+  Pump();
   EXPECT_EQ(call->endings(), 1);
   EXPECT_EQ(board_.Circuit(*served_), "closed");
 }
